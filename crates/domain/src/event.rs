@@ -1,0 +1,78 @@
+//! What merchants are told: one event per change that owes one.
+//!
+//! An event remembers only what may change later about its subject; the rest is read from the subject itself.
+
+use crate::{
+    id::{EventId, KeyId, PaymentId, ProjectId},
+    payment::{Payment, State},
+    project::SuccessWord,
+    time::Timestamp,
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EventKind {
+    PaymentPaid,
+    PaymentFailed,
+    ApiKeyDeleted,
+}
+
+impl EventKind {
+    pub const ALL: [EventKind; 3] = [EventKind::PaymentPaid, EventKind::PaymentFailed, EventKind::ApiKeyDeleted];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            EventKind::PaymentPaid => "payment.paid",
+            EventKind::PaymentFailed => "payment.failed",
+            EventKind::ApiKeyDeleted => "apikey.deleted",
+        }
+    }
+
+    pub fn parse(word: &str) -> Option<EventKind> {
+        EventKind::ALL.into_iter().find(|kind| kind.word() == word)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    pub id: EventId,
+    pub project_id: ProjectId,
+    pub created_at: Timestamp,
+    pub news: News,
+}
+
+/// What happened, to whom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum News {
+    /// With the word that the project used for success at that moment.
+    PaymentPaid {
+        payment: PaymentId,
+        paid_at: Timestamp,
+        word: SuccessWord,
+    },
+    PaymentFailed {
+        payment: PaymentId,
+    },
+    ApiKeyDeleted {
+        key: KeyId,
+    },
+}
+
+impl Event {
+    pub const fn kind(&self) -> EventKind {
+        match self.news {
+            News::PaymentPaid { .. } => EventKind::PaymentPaid,
+            News::PaymentFailed { .. } => EventKind::PaymentFailed,
+            News::ApiKeyDeleted { .. } => EventKind::ApiKeyDeleted,
+        }
+    }
+
+    /// The payment as this event saw it, whatever has become of it since.
+    pub fn as_seen(&self, payment: Payment) -> Payment {
+        let state = match self.news {
+            News::PaymentPaid { paid_at, .. } => State::Paid { at: paid_at },
+            News::PaymentFailed { .. } => State::Failed { at: self.created_at },
+            News::ApiKeyDeleted { .. } => payment.state,
+        };
+        Payment { state, ..payment }
+    }
+}

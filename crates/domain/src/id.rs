@@ -1,0 +1,73 @@
+//! Typed identifiers: a prefix that names the kind, then 26 characters of a time-ordered UUIDv7.
+//!
+//! Ids sort by creation and carry 74 random bits. The instant and the randomness come from the caller.
+
+use type_safe_id::{StaticType, TypeSafeId};
+
+use crate::time::Timestamp;
+
+/// How many random bytes an id is made from.
+pub const ENTROPY_BYTES: usize = 10;
+
+macro_rules! ids {
+    ($($name:ident = $kind:ident $prefix:literal;)*) => {
+        /// One marker type per kind of id, so that a link's id cannot stand where a payment's belongs.
+        pub mod kind {
+            $(#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)] pub struct $kind;)*
+        }
+        $(
+            impl StaticType for kind::$kind {
+                const TYPE: &'static str = $prefix;
+            }
+            pub type $name = TypeSafeId<kind::$kind>;
+        )*
+    };
+}
+
+ids! {
+    ProjectId = Project "prj";
+    KeyId = Key "key";
+    PaymentId = Payment "pay";
+    LinkId = Link "pl";
+    EventId = Event "evt";
+}
+
+/// Makes an id of any kind that sorts at `now`.
+pub fn mint<Kind: StaticType>(now: Timestamp, entropy: [u8; ENTROPY_BYTES]) -> TypeSafeId<Kind> {
+    let millis = u64::try_from(now.as_millis()).unwrap_or(0);
+    TypeSafeId::from_uuid(uuid::Builder::from_unix_timestamp_millis(millis, &entropy).into_uuid())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_have_a_prefix_and_26_crockford_characters_and_sort_by_creation() {
+        let early: PaymentId = mint(Timestamp::from_millis(1_800_000_000_000), [255; 10]);
+        let late: PaymentId = mint(Timestamp::from_millis(1_800_000_000_001), [0; 10]);
+        let text = early.to_string();
+        assert_eq!(text.len(), 30);
+        assert!(text.starts_with("pay_"));
+        assert!(text[4..].bytes().all(|byte| b"0123456789abcdefghjkmnpqrstvwxyz".contains(&byte)));
+        assert!(early.to_string() < late.to_string());
+        assert_eq!(text.parse::<PaymentId>().unwrap(), early);
+    }
+
+    #[test]
+    fn an_id_of_another_kind_or_shape_is_not_an_id() {
+        let payment: PaymentId = mint(Timestamp::from_millis(1), [7; 10]);
+        let text = payment.to_string();
+        for wrong in [
+            text.replace("pay_", "pl_"),
+            text.to_uppercase(),
+            text[..29].to_owned(),
+            format!("{text}0"),
+            text.replace("pay_", ""),
+            "pay_8zzzzzzzzzzzzzzzzzzzzzzzzz".to_owned(),
+            String::new(),
+        ] {
+            assert!(wrong.parse::<PaymentId>().is_err(), "{wrong}");
+        }
+    }
+}

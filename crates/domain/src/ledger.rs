@@ -1,0 +1,156 @@
+//! Double-entry bookkeeping: postings whose legs sum to zero. A posting is never changed once it is written.
+
+use crate::{
+    id::{PaymentId, ProjectId},
+    money::Rupiah,
+    receipt::ReceiptKey,
+    time::Timestamp,
+};
+
+/// Where money stands. The first three are a project's own; the others belong to the installation and are kept per
+/// project so that no single row is fought over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Account {
+    /// Earned, not yet paid out to the merchant's available money.
+    Pending,
+    Available,
+    /// Money that arrived and fits no payment.
+    Unapplied,
+    /// What the provider owes us: the other side of all money that comes in.
+    Clearing,
+    Fees,
+}
+
+impl Account {
+    pub const ALL: [Account; 5] =
+        [Account::Pending, Account::Available, Account::Unapplied, Account::Clearing, Account::Fees];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            Account::Pending => "pending",
+            Account::Available => "available",
+            Account::Unapplied => "unapplied",
+            Account::Clearing => "clearing",
+            Account::Fees => "fees",
+        }
+    }
+
+    pub fn parse(word: &str) -> Option<Account> {
+        Account::ALL.into_iter().find(|account| account.word() == word)
+    }
+}
+
+/// Why money moved. It makes the posting's id, so the same cause cannot be posted twice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cause {
+    Paid(PaymentId),
+    Settled(PaymentId),
+    Unapplied(ReceiptKey),
+}
+
+/// One movement of money, complete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Posting {
+    pub cause: Cause,
+    pub project_id: ProjectId,
+    pub payment_id: PaymentId,
+    pub at: Timestamp,
+    legs: Vec<(Account, Rupiah)>,
+}
+
+impl Posting {
+    /// A payment was paid: gross from clearing, split into the merchant's net and our fee.
+    pub fn paid(project_id: ProjectId, payment_id: PaymentId, amount: Rupiah, fee: Rupiah, at: Timestamp) -> Posting {
+        let legs = vec![(Account::Clearing, -amount), (Account::Pending, amount - fee), (Account::Fees, fee)];
+        Posting::balanced(Cause::Paid(payment_id), project_id, payment_id, at, legs)
+    }
+
+    /// The delay is over: net moves to what the merchant may have.
+    pub fn settled(project_id: ProjectId, payment_id: PaymentId, net: Rupiah, at: Timestamp) -> Posting {
+        let legs = vec![(Account::Pending, -net), (Account::Available, net)];
+        Posting::balanced(Cause::Settled(payment_id), project_id, payment_id, at, legs)
+    }
+
+    /// Money arrived that pays nothing: held in gross until someone decides about it.
+    pub fn unapplied(
+        project_id: ProjectId,
+        payment_id: PaymentId,
+        receipt: ReceiptKey,
+        amount: Rupiah,
+        at: Timestamp,
+    ) -> Posting {
+        let legs = vec![(Account::Clearing, -amount), (Account::Unapplied, amount)];
+        Posting::balanced(Cause::Unapplied(receipt), project_id, payment_id, at, legs)
+    }
+
+    fn balanced(
+        cause: Cause,
+        project_id: ProjectId,
+        payment_id: PaymentId,
+        at: Timestamp,
+        mut legs: Vec<(Account, Rupiah)>,
+    ) -> Posting {
+        legs.retain(|(_, amount)| *amount != Rupiah::ZERO);
+        assert!(legs.len() >= 2, "a posting moves money from somewhere to somewhere");
+        assert_eq!(legs.iter().map(|(_, amount)| *amount).sum::<Rupiah>(), Rupiah::ZERO, "a posting sums to zero");
+        Posting { cause, project_id, payment_id, at, legs }
+    }
+
+    pub fn legs(&self) -> &[(Account, Rupiah)] {
+        &self.legs
+    }
+
+    pub fn id(&self) -> String {
+        match &self.cause {
+            Cause::Paid(payment) => format!("{}:{payment}", self.kind()),
+            Cause::Settled(payment) => format!("{}:{payment}", self.kind()),
+            Cause::Unapplied(receipt) => format!("{}:{}:{}", self.kind(), receipt.provider, receipt.id),
+        }
+    }
+
+    pub fn kind(&self) -> &'static str {
+        match self.cause {
+            Cause::Paid(_) => "paid",
+            Cause::Settled(_) => "settled",
+            Cause::Unapplied(_) => "unapplied",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{fee::FeeSchedule, id::mint, method::MethodKind};
+
+    proptest! {
+        #[test]
+        fn every_posting_sums_to_zero_with_two_legs_or_more(amount in 100..=Rupiah::MAX.get(), qris in any::<bool>()) {
+            let kind = if qris { MethodKind::Qris } else { MethodKind::VirtualAccount };
+            let now = Timestamp::from_millis(1);
+            let (project, payment) = (mint(now, [1; 10]), mint(now, [2; 10]));
+            let amount = Rupiah::new(amount);
+            let fee = FeeSchedule::default().fee(kind, amount);
+            let receipt = ReceiptKey { provider: "sandbox".into(), id: "r".into() };
+            for posting in [
+                Posting::paid(project, payment, amount, fee, now),
+                Posting::unapplied(project, payment, receipt, amount, now),
+            ] {
+                prop_assert!(posting.legs().len() >= 2);
+                prop_assert_eq!(posting.legs().iter().map(|leg| leg.1).sum::<Rupiah>(), Rupiah::ZERO);
+            }
+        }
+    }
+
+    #[test]
+    fn a_fee_of_nothing_or_of_everything_leaves_no_empty_leg() {
+        let now = Timestamp::from_millis(1);
+        let (project, payment) = (mint(now, [1; 10]), mint(now, [2; 10]));
+        let amount = Rupiah::new(10_000);
+        let free = Posting::paid(project, payment, amount, Rupiah::ZERO, now);
+        assert_eq!(free.legs(), [(Account::Clearing, -amount), (Account::Pending, amount)]);
+        let eaten = Posting::paid(project, payment, amount, amount, now);
+        assert_eq!(eaten.legs(), [(Account::Clearing, -amount), (Account::Fees, amount)]);
+    }
+}

@@ -1,0 +1,131 @@
+use super::*;
+use crate::{id::mint, receipt::ReceiptKey};
+
+const CREATED: i64 = 1_800_000_000_000;
+const EXPIRES: i64 = CREATED + 900_000;
+const AMOUNT: i64 = 50_000;
+
+fn at(millis: i64) -> Timestamp {
+    Timestamp::from_millis(millis)
+}
+
+fn payment(state: State) -> Payment {
+    Payment {
+        id: mint(at(CREATED), [1; 10]),
+        project_id: mint(at(CREATED), [2; 10]),
+        link_id: None,
+        reference: "order-1".to_owned(),
+        amount: Rupiah::new(AMOUNT),
+        fee: Rupiah::new(350),
+        method: Method::Qris,
+        code: String::new(),
+        checkout: None,
+        state,
+        created_at: at(CREATED),
+        expires_at: at(EXPIRES),
+        version: 1,
+    }
+}
+
+fn received(amount: i64, paid_at: i64) -> Receipt {
+    Receipt {
+        key: ReceiptKey { provider: "sandbox".to_owned(), id: "r-1".to_owned() },
+        amount: Rupiah::new(amount),
+        paid_at: at(paid_at),
+        received_at: at(EXPIRES + 60_000),
+    }
+}
+
+#[track_caller]
+fn check(state: State, receipt: Receipt, expected: Result<(), Unapplied>) {
+    let before = payment(state);
+    let outcome = before.clone().confirm(&receipt, LinkClaim::NotNeeded, Duration::from_secs(60));
+    assert_eq!(outcome.as_ref().map(|_| ()).map_err(|reason| *reason), expected, "{state:?} {receipt:?}");
+    if let Ok(step) = outcome {
+        assert_eq!(step.payment, Payment { state: State::Paid { at: receipt.paid_at }, ..before });
+        assert_eq!(step.event, Some(EventKind::PaymentPaid));
+        assert_eq!(step.settles_at, Some(receipt.received_at.plus(Duration::from_secs(60))));
+        assert!(step.posting.is_some());
+    }
+}
+
+#[test]
+fn only_money_in_full_and_in_time_pays() {
+    let cancelled = State::Cancelled { at: at(EXPIRES - 1_000) };
+    let failed = State::Failed { at: at(CREATED + 1) };
+    let paid = State::Paid { at: at(CREATED + 1) };
+    check(State::Pending, received(AMOUNT, EXPIRES), Ok(()));
+    check(State::Pending, received(AMOUNT, EXPIRES + 1), Err(Unapplied::TooLate));
+    check(State::Pending, received(AMOUNT - 1, EXPIRES), Err(Unapplied::WrongAmount));
+    check(State::Pending, received(AMOUNT + 1, EXPIRES), Err(Unapplied::WrongAmount));
+    check(State::Processing, received(AMOUNT, EXPIRES + 1), Ok(()));
+    check(State::Processing, received(AMOUNT + 1, CREATED), Err(Unapplied::WrongAmount));
+    check(State::Expired, received(AMOUNT, EXPIRES), Ok(()));
+    check(State::Expired, received(AMOUNT, EXPIRES + 1), Err(Unapplied::TooLate));
+    check(failed, received(AMOUNT, EXPIRES), Ok(()));
+    check(failed, received(AMOUNT, EXPIRES + 1), Err(Unapplied::TooLate));
+    check(cancelled, received(AMOUNT, EXPIRES - 1_000), Ok(()));
+    check(cancelled, received(AMOUNT, EXPIRES - 999), Err(Unapplied::TooLate));
+    check(paid, received(AMOUNT, CREATED), Err(Unapplied::AlreadyPaid));
+    check(paid, received(AMOUNT + 1, CREATED), Err(Unapplied::WrongAmount));
+}
+
+#[test]
+fn a_single_use_link_is_claimed_by_the_first_that_is_confirmed() {
+    let link = mint(at(CREATED), [3; 10]);
+    let receipt = received(AMOUNT, CREATED);
+    for state in [State::Pending, State::Processing, State::Expired] {
+        let step = payment(state).confirm(&receipt, LinkClaim::Free(link), Duration::ZERO).unwrap();
+        assert_eq!(step.claims, Some(link));
+        let taken = payment(state).confirm(&receipt, LinkClaim::Taken, Duration::ZERO);
+        assert_eq!(taken, Err(Unapplied::LinkClaimed));
+    }
+}
+
+#[test]
+fn expiry_is_exact_to_the_millisecond() {
+    let payment = payment(State::Pending);
+    assert_eq!(payment.status_at(at(EXPIRES)), Status::Pending);
+    assert_eq!(payment.status_at(at(EXPIRES + 1)), Status::Expired);
+}
+
+#[test]
+fn processing_never_expires() {
+    assert_eq!(payment(State::Processing).status_at(at(EXPIRES * 2)), Status::Processing);
+}
+
+#[test]
+fn final_states_take_no_refusal_and_no_progress() {
+    let now = at(CREATED + 5);
+    let late = at(EXPIRES + 1);
+    let ended = [State::Paid { at: now }, State::Failed { at: now }, State::Expired, State::Cancelled { at: now }];
+    for (state, when) in ended.into_iter().map(|state| (state, now)).chain([(State::Pending, late)]) {
+        assert_eq!(payment(state).refuse(when), Err(NotMoved::Final), "{state:?}");
+        assert_eq!(payment(state).begin_processing(when), Err(NotMoved::Final), "{state:?}");
+    }
+}
+
+#[test]
+fn refusal_fails_a_payment_and_owes_an_event() {
+    let now = at(CREATED + 5);
+    for state in [State::Pending, State::Processing] {
+        let step = payment(state).refuse(now).unwrap();
+        assert_eq!(step.payment.state, State::Failed { at: now });
+        assert_eq!(step.event, Some(EventKind::PaymentFailed));
+        assert_eq!(step.posting, None);
+    }
+}
+
+#[test]
+fn progress_is_quiet() {
+    let now = at(CREATED + 5);
+    assert_eq!(payment(State::Pending).begin_processing(now).unwrap().event, None);
+    assert_eq!(payment(State::Processing).begin_processing(now), Err(NotMoved::Already));
+}
+
+#[test]
+fn a_payment_whose_fee_eats_it_whole_settles_nothing() {
+    let eaten = Payment { fee: Rupiah::new(AMOUNT), ..payment(State::Pending) };
+    let step = eaten.confirm(&received(AMOUNT, CREATED), LinkClaim::NotNeeded, Duration::ZERO).unwrap();
+    assert_eq!(step.settles_at, None);
+}

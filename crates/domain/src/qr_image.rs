@@ -1,0 +1,135 @@
+//! Draws a payload as a black and white PNG that a phone can scan off a screen.
+//!
+//! The same payload always gives the same bytes. Nothing here reads or checks the payload; any text can be drawn.
+
+use qrcodegen::{Mask, QrCode, QrCodeEcc, QrSegment, Version};
+
+/// The white border that scanners need, in modules; the QR standard asks for four.
+const MARGIN_MODULES: usize = 4;
+
+/// The edge of a module in pixels. With one bit per pixel, eight make a module's row exactly one byte.
+const PIXELS_PER_MODULE: usize = 8;
+
+const WHITE: u8 = 0xFF;
+const BLACK: u8 = 0x00;
+
+/// The text does not fit into the largest QR code. A QRIS payload always fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("is too long for a QR code")]
+pub struct TooLong;
+
+/// The QR code of `payload` as a PNG file. The mask is fixed, because trying all eight takes most of the time and
+/// today's scanners read any of them.
+pub fn png(payload: &str) -> Result<Vec<u8>, TooLong> {
+    let segments = QrSegment::make_segments(payload);
+    let (smallest, largest, mask) = (Version::MIN, Version::MAX, Some(Mask::new(0)));
+    let code = QrCode::encode_segments_advanced(&segments, QrCodeEcc::Medium, smallest, largest, mask, false)
+        .map_err(|_| TooLong)?;
+    Ok(encoded(&rows(&code)))
+}
+
+/// A byte per module, a row per row of modules, margin included.
+fn rows(code: &QrCode) -> Vec<Vec<u8>> {
+    let margin = MARGIN_MODULES as i32;
+    let span = -margin..code.size() + margin;
+    // Modules outside of the code count as white, which is how the margin comes about.
+    let colour = |x, y| if code.get_module(x, y) { BLACK } else { WHITE };
+    span.clone().map(|y| span.clone().map(|x| colour(x, y)).collect()).collect()
+}
+
+#[expect(clippy::expect_used, reason = "writing to memory cannot fail and the data has the size of the header")]
+fn encoded(rows: &[Vec<u8>]) -> Vec<u8> {
+    let pixels = (rows.len() * PIXELS_PER_MODULE) as u32;
+    let data: Vec<u8> =
+        rows.iter().flat_map(|row| std::iter::repeat_n(row, PIXELS_PER_MODULE)).flatten().copied().collect();
+    let mut file = Vec::new();
+    let mut encoder = png::Encoder::new(&mut file, pixels, pixels);
+    encoder.set_color(png::ColorType::Grayscale);
+    encoder.set_depth(png::BitDepth::One);
+    encoder.set_compression(png::Compression::Fast);
+    // Choosing a compression also chooses a filter, so this has to come after. Seven of eight pixel rows repeat the one
+    // above them, and this filter turns those into zeros.
+    encoder.set_filter(png::Filter::Up);
+    let mut writer = encoder.write_header().expect("the header is valid");
+    writer.write_image_data(&data).expect("the data fits the header");
+    writer.finish().expect("the image is complete");
+    file
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+
+    const SANDBOX: &str = concat!(
+        "00020101021226690017ID.CO.SANDBOX.WWW01189360099900000000170215SBX0000000000010303UKE51440014ID.CO.Q",
+        "RIS.WWW0215ID10999000000010303UKE52045999530336054061500005802ID5913TOKO UJI COBA6007JAKARTA61051219",
+        "062280517PAY01HZX3T9K2Q7B50703A016304F492",
+    );
+
+    /// A decoded image: its width in pixels and whether each pixel is white.
+    fn decoded(file: &[u8]) -> (usize, Vec<bool>) {
+        let mut reader = png::Decoder::new(Cursor::new(file)).read_info().unwrap();
+        let mut data = vec![0; reader.output_buffer_size().unwrap()];
+        let frame = reader.next_frame(&mut data).unwrap();
+        assert_eq!((frame.color_type, frame.bit_depth), (png::ColorType::Grayscale, png::BitDepth::One));
+        assert_eq!(frame.width, frame.height);
+        assert_eq!(frame.width as usize, frame.line_size * 8);
+        let white = data.iter().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1 == 1)).collect();
+        (frame.width as usize, white)
+    }
+
+    fn scanned(file: &[u8]) -> (rqrr::MetaData, String) {
+        let (width, white) = decoded(file);
+        let luminance = |x: usize, y: usize| if white[y * width + x] { 255 } else { 0 };
+        let mut image = rqrr::PreparedImage::prepare_from_greyscale(width, width, luminance);
+        let grids = image.detect_grids();
+        assert_eq!(grids.len(), 1);
+        grids[0].decode().unwrap()
+    }
+
+    #[test]
+    fn a_scanner_reads_the_payload_back_at_error_correction_m() {
+        let lowercase = SANDBOX.to_lowercase();
+        let longest = "QRIS 0123456789/".repeat(32);
+        let mixed = "Kota é ".repeat(40);
+        assert_eq!(longest.len(), crate::qris::MAX_CHARACTERS);
+        for payload in [SANDBOX, &lowercase, &longest, &mixed, "1234567890", "https://lunas.example/p/abc"] {
+            let (meta, text) = scanned(&png(payload).unwrap());
+            assert_eq!(text, payload);
+            // The format bits of level M are 00.
+            assert_eq!((meta.ecc_level, meta.mask), (0, 0));
+        }
+    }
+
+    #[test]
+    fn four_white_modules_surround_a_code_of_eight_pixels_per_module() {
+        let (width, white) = decoded(&png(SANDBOX).unwrap());
+        let margin = 4 * 8;
+        let inside = margin..width - margin;
+        for (index, white) in white.iter().enumerate() {
+            let (x, y) = (index % width, index / width);
+            assert!(*white || (inside.contains(&x) && inside.contains(&y)), "{x} {y}");
+        }
+        // The finder pattern in the corner has an edge of seven black modules.
+        assert!((margin..margin + 7 * 8).all(|x| !white[margin * width + x]));
+        assert!(white[margin * width + margin + 7 * 8]);
+        assert_eq!((width - 2 * margin - 17 * 8) % (4 * 8), 0, "a code has 17 + 4 × version modules");
+    }
+
+    #[test]
+    fn a_file_is_small_and_always_the_same() {
+        let file = png(SANDBOX).unwrap();
+        assert_eq!(file, png(SANDBOX).unwrap());
+        assert!(file.len() < 8_000, "{}", file.len());
+    }
+
+    #[test]
+    fn a_text_beyond_any_code_is_refused_and_an_empty_one_is_drawn() {
+        assert_eq!(png(&"a".repeat(2_332)), Err(TooLong));
+        assert_eq!(png(&"a".repeat(100_000)), Err(TooLong));
+        assert!(png(&"a".repeat(2_331)).is_ok());
+        assert!(png("").is_ok());
+    }
+}

@@ -1,0 +1,497 @@
+//! QRIS payloads, the text inside a payment's QR code: writes dynamic ones for the sandbox and reads anyone's.
+//!
+//! A payload is EMVCo tag-length-value text that ends with a checksum. This module must never write an amount other
+//! than the one it was given, and never believe a payload whose checksum or structure is wrong.
+
+use crate::{id::PaymentId, money::Rupiah};
+
+/// The longest payload that QRIS allows.
+pub const MAX_CHARACTERS: usize = 512;
+
+const NAME_CHARACTERS: usize = 25;
+const CITY_CHARACTERS: usize = 15;
+const LABEL_CHARACTERS: usize = 16;
+
+/// What the checksum field opens with; the checksum covers these characters too.
+const CHECKSUM_HEADER: &str = "6304";
+const CHECKSUM_CHARACTERS: usize = 4;
+const CHECKSUM: crc::Crc<u16> = crc::Crc::<u16>::new(&crc::CRC_16_IBM_3740);
+
+const RUPIAH_CURRENCY: &str = "360";
+const DYNAMIC: &str = "12";
+
+/// Accented capitals and what a QRIS terminal can show instead. Small letters are raised before they are looked up.
+const TRANSLITERATIONS: [(&str, &str); 27] = [
+    ("ÀÁÂÃÄÅĀĂĄǍẠẢẤẦẨẪẬẮẰẲẴẶ", "A"),
+    ("ÇĆĈĊČ", "C"),
+    ("ÐĎĐ", "D"),
+    ("ÈÉÊËĒĔĖĘĚẸẺẼẾỀỂỄỆ", "E"),
+    ("ĜĞĠĢ", "G"),
+    ("ĤĦ", "H"),
+    ("ÌÍÎÏĨĪĬĮİǏỈỊ", "I"),
+    ("Ĵ", "J"),
+    ("Ķ", "K"),
+    ("ĹĻĽĿŁ", "L"),
+    ("ÑŃŅŇ", "N"),
+    ("ÒÓÔÕÖØŌŎŐƠǑỌỎỐỒỔỖỘỚỜỞỠỢ", "O"),
+    ("ŔŖŘ", "R"),
+    ("ŚŜŞŠȘ", "S"),
+    ("ŢŤŦȚ", "T"),
+    ("ÙÚÛÜŨŪŬŮŰŲƯǓỤỦỨỪỬỮỰ", "U"),
+    ("Ŵ", "W"),
+    ("ÝŶŸỲỴỶỸ", "Y"),
+    ("ŹŻŽ", "Z"),
+    ("Æ", "AE"),
+    ("Œ", "OE"),
+    ("Þ", "TH"),
+    ("Ŋ", "NG"),
+    ("ẞ", "SS"),
+    ("‘’ʼ´", "'"),
+    ("“”", "\""),
+    ("‐‑‒–—", "-"),
+];
+
+/// Whom the payer sees; free text from a project's settings.
+#[derive(Clone, Copy, Debug)]
+pub struct Merchant<'a> {
+    pub name: &'a str,
+    pub city: &'a str,
+    pub postal_code: &'a str,
+}
+
+/// What a valid payload says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Payload {
+    amount: Option<Rupiah>,
+    merchant_name: String,
+    city: String,
+    reference_label: Option<String>,
+    dynamic: bool,
+}
+
+/// Why a text is not a QRIS payload that we can read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum QrisError {
+    #[error("is longer than 512 characters")]
+    TooLong,
+    #[error("has a character that a QRIS payload cannot have")]
+    ForbiddenCharacter,
+    #[error("does not start with 000201")]
+    WrongStart,
+    #[error("does not end with a checksum")]
+    NoChecksum,
+    #[error("does not match its checksum, so it was changed or cut")]
+    WrongChecksum,
+    #[error("is not a sequence of tag, length and value")]
+    Malformed,
+    #[error("has tag {tag:02} twice")]
+    Duplicate { tag: u8 },
+    #[error("has a value of the wrong length in tag {tag:02}")]
+    WrongLength { tag: u8 },
+    #[error("lacks tag {tag:02}")]
+    Missing { tag: u8 },
+    #[error("is not in rupiah")]
+    WrongCurrency,
+    #[error("has an amount that is not a positive number of whole rupiah")]
+    InvalidAmount,
+}
+
+/// The payload of one payment, for its amount only. An amount outside of 1 to `Rupiah::MAX` is written as it is, and
+/// readers refuse it: a code that nobody can pay is better than one for another sum.
+pub fn dynamic_payload(merchant: &Merchant<'_>, amount: Rupiah, payment: PaymentId) -> String {
+    let acquirer =
+        [field(0, "ID.CO.SANDBOX.WWW"), field(1, "936009990000000017"), field(2, "SBX000000000001"), field(3, "UKE")];
+    let repository = [field(0, "ID.CO.QRIS.WWW"), field(2, "ID1099900000001"), field(3, "UKE")];
+    let additional = [field(5, &reference_label(payment)), field(7, "A01")];
+    let fields = [
+        field(0, "01"),
+        field(1, DYNAMIC),
+        field(26, &acquirer.concat()),
+        field(51, &repository.concat()),
+        field(52, "5999"),
+        field(53, RUPIAH_CURRENCY),
+        field(54, &amount.get().to_string()),
+        field(58, "ID"),
+        field(59, &plain(merchant.name, NAME_CHARACTERS, "MERCHANT")),
+        field(60, &plain(merchant.city, CITY_CHARACTERS, "JAKARTA")),
+        field(61, postal_code(merchant.postal_code)),
+        field(62, &additional.concat()),
+    ];
+    sealed(&fields.concat())
+}
+
+/// The label by which a payload names its payment: the end of the id, where the randomness is.
+pub fn reference_label(payment: PaymentId) -> String {
+    let mut text = payment.to_string().to_ascii_uppercase(); // ASCII, so any index is a character's
+    text.split_off(text.len().saturating_sub(LABEL_CHARACTERS))
+}
+
+/// Every value written here is ASCII and shorter than a hundred characters, so bytes count characters in two digits.
+fn field(tag: u8, value: &str) -> String {
+    format!("{tag:02}{:02}{value}", value.len())
+}
+
+/// `body` with its checksum.
+fn sealed(body: &str) -> String {
+    let covered = format!("{body}{CHECKSUM_HEADER}");
+    let checksum = checksum(&covered);
+    covered + &checksum
+}
+
+fn checksum(covered: &str) -> String {
+    format!("{:04X}", CHECKSUM.checksum(covered.as_bytes()))
+}
+
+/// `text` in capitals that every terminal can show, cut to `limit` characters; `fallback` when nothing is left.
+/// What has no plain form becomes a space, and spaces never touch.
+fn plain(text: &str, limit: usize, fallback: &str) -> String {
+    let mut shown = String::new();
+    for letter in text.chars().flat_map(char::to_uppercase) {
+        if shown.len() >= limit {
+            break;
+        }
+        match TRANSLITERATIONS.iter().find(|(from, _)| from.contains(letter)) {
+            Some((_, to)) => shown.push_str(to),
+            None if matches!(letter, '!'..='{' | '}' | '~') => shown.push(letter),
+            // An accent that follows its letter just goes, since a space in its place would split the word.
+            None if matches!(letter, '\u{300}'..='\u{36F}') => {}
+            None if shown.is_empty() || shown.ends_with(' ') => {}
+            None => shown.push(' '),
+        }
+    }
+    shown.truncate(limit);
+    shown.truncate(shown.trim_end().len());
+    if shown.is_empty() { fallback.to_owned() } else { shown }
+}
+
+/// A postal code has five digits in Indonesia. QRIS demands one, so anything else gives way to that of central Jakarta.
+fn postal_code(text: &str) -> &str {
+    let valid = text.len() == 5 && text.bytes().all(|byte| byte.is_ascii_digit());
+    if valid { text } else { "10110" }
+}
+
+impl Payload {
+    /// What is to be paid; none when the payer chooses.
+    pub const fn amount(&self) -> Option<Rupiah> {
+        self.amount
+    }
+
+    pub fn merchant_name(&self) -> &str {
+        &self.merchant_name
+    }
+
+    pub fn city(&self) -> &str {
+        &self.city
+    }
+
+    /// The issuer's own reference, if it put one in.
+    pub fn reference_label(&self) -> Option<&str> {
+        self.reference_label.as_deref()
+    }
+
+    /// Whether the code is for one payment only.
+    pub const fn is_dynamic(&self) -> bool {
+        self.dynamic
+    }
+}
+
+/// Reads any issuer's payload. The checksum is judged before the structure, because a damaged code is by far the most
+/// likely cause of either.
+pub fn parse(text: &str) -> Result<Payload, QrisError> {
+    if text.len() > MAX_CHARACTERS {
+        return Err(QrisError::TooLong);
+    }
+    if text.bytes().any(|byte| !matches!(byte, b' '..=b'{' | b'}' | b'~')) {
+        return Err(QrisError::ForbiddenCharacter);
+    }
+    let end = text.len().saturating_sub(CHECKSUM_CHARACTERS);
+    let (covered, written) = text.split_at_checked(end).ok_or(QrisError::NoChecksum)?;
+    if !covered.ends_with(CHECKSUM_HEADER) {
+        return Err(QrisError::NoChecksum);
+    }
+    if checksum(covered) != written {
+        return Err(QrisError::WrongChecksum);
+    }
+    read(&Fields::split(text)?)
+}
+
+/// Reads a payload's fields once its checksum is known to be right.
+fn read(fields: &Fields<'_>) -> Result<Payload, QrisError> {
+    if fields.0.first() != Some(&(0, "01")) {
+        return Err(QrisError::WrongStart);
+    }
+    // The text may end like a checksum field and still be the inside of another.
+    if fields.0.last().is_none_or(|(tag, _)| *tag != 63) {
+        return Err(QrisError::NoChecksum);
+    }
+    for (tag, value) in &fields.0 {
+        if !allowed_length(*tag).contains(&value.len()) {
+            return Err(QrisError::WrongLength { tag: *tag });
+        }
+        if is_template(*tag) {
+            Fields::split(value)?;
+        }
+    }
+    if fields.require(53)? != RUPIAH_CURRENCY {
+        return Err(QrisError::WrongCurrency);
+    }
+    let additional = fields.get(62).map(Fields::split).transpose()?;
+    Ok(Payload {
+        amount: fields.get(54).map(amount).transpose()?,
+        merchant_name: fields.require(59)?.to_owned(),
+        city: fields.require(60)?.to_owned(),
+        reference_label: additional.and_then(|inner| inner.get(5).map(str::to_owned)),
+        dynamic: fields.get(1) == Some(DYNAMIC),
+    })
+}
+
+/// Accepts `1000`, `1000.` and `1000.00`. A comma is refused rather than guessed at: it splits thousands in one country
+/// and decimals in the next.
+fn amount(text: &str) -> Result<Rupiah, QrisError> {
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+    let well_formed = whole.bytes().all(|byte| byte.is_ascii_digit()) && decimals.bytes().all(|byte| byte == b'0');
+    match whole.parse::<i64>() {
+        Ok(amount) if amount > 0 && well_formed => Ok(Rupiah::new(amount)),
+        _ => Err(QrisError::InvalidAmount),
+    }
+}
+
+/// How long a field's value may be, for the fields that have a rule tighter than the two digits of a length.
+const fn allowed_length(tag: u8) -> std::ops::RangeInclusive<usize> {
+    match tag {
+        0 | 1 | 58 => 2..=2,
+        52 | 63 => 4..=4,
+        53 => 3..=3,
+        54 => 1..=13,
+        59 => 1..=NAME_CHARACTERS,
+        60 => 1..=CITY_CHARACTERS,
+        61 => 1..=10,
+        _ => 1..=99,
+    }
+}
+
+/// Whether a field's value is a sequence of fields in turn: acquirers, additional data and other languages.
+const fn is_template(tag: u8) -> bool {
+    matches!(tag, 26..=51 | 62 | 64)
+}
+
+/// The fields of one level, in their order.
+struct Fields<'a>(Vec<(u8, &'a str)>);
+
+impl<'a> Fields<'a> {
+    fn split(mut text: &'a str) -> Result<Fields<'a>, QrisError> {
+        let mut fields = Vec::new();
+        while !text.is_empty() {
+            let (tag, rest) = two_digits(text)?;
+            let (length, rest) = two_digits(rest)?;
+            let (value, rest) = rest.split_at_checked(usize::from(length)).ok_or(QrisError::Malformed)?;
+            if value.is_empty() {
+                return Err(QrisError::WrongLength { tag });
+            }
+            if fields.iter().any(|(earlier, _)| *earlier == tag) {
+                return Err(QrisError::Duplicate { tag });
+            }
+            fields.push((tag, value));
+            text = rest;
+        }
+        Ok(Fields(fields))
+    }
+
+    fn get(&self, tag: u8) -> Option<&'a str> {
+        self.0.iter().find(|(candidate, _)| *candidate == tag).map(|(_, value)| *value)
+    }
+
+    fn require(&self, tag: u8) -> Result<&'a str, QrisError> {
+        self.get(tag).ok_or(QrisError::Missing { tag })
+    }
+}
+
+fn two_digits(text: &str) -> Result<(u8, &str), QrisError> {
+    match text.split_at_checked(2) {
+        Some((digits, rest)) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
+            Ok((digits.parse().map_err(|_| QrisError::Malformed)?, rest))
+        }
+        _ => Err(QrisError::Malformed),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{id, time::Timestamp};
+
+    const FLORIST: &str = concat!(
+        "00020101021226670016COM.NOBUBANK.WWW01189360050300000488910214051200000314150303UMI51440014ID.CO.QRI",
+        "S.WWW0215ID20200814001780303UMI52045499530336054061750005802ID5912FLORIST LILY6015Banten - Kota T610",
+        "51581162540114051600001421300617202305161512305480703A010804POSP63046D61",
+    );
+    const AINO: &str = concat!(
+        "00020101021226570011ID.DANA.WWW011893600915063899391202096389939120303UKE51440014ID.CO.QRIS.WWW0215I",
+        "D20243208378400303UKE520489995303360540115802ID5917PT AINO Indonesia6015Kota Yogyakarta6105552236272",
+        "0115YmYu3ZozJT5i9si60490011ID.DANA.WWW0425MER2021071400774509608641050116304CCE3",
+    );
+    const SANDBOX: &str = concat!(
+        "00020101021226690017ID.CO.SANDBOX.WWW01189360099900000000170215SBX0000000000010303UKE51440014ID.CO.Q",
+        "RIS.WWW0215ID10999000000010303UKE52045999530336054061500005802ID5913TOKO UJI COBA6007JAKARTA61051219",
+        "062280517PAY01HZX3T9K2Q7B50703A016304F492",
+    );
+
+    fn payment() -> PaymentId {
+        id::mint(Timestamp::from_millis(1_800_000_000_000), [7; id::ENTROPY_BYTES])
+    }
+
+    #[test]
+    fn the_checksum_is_crc_16_ibm_3740_in_four_capital_digits() {
+        assert_eq!(checksum("123456789"), "29B1");
+    }
+
+    #[test]
+    fn payloads_of_other_issuers_are_read() {
+        for (text, amount, name, city, label) in [
+            (FLORIST, 175_000, "FLORIST LILY", "Banten - Kota T", None),
+            (AINO, 1, "PT AINO Indonesia", "Kota Yogyakarta", None),
+            (SANDBOX, 150_000, "TOKO UJI COBA", "JAKARTA", Some("PAY01HZX3T9K2Q7B5")),
+        ] {
+            let payload = parse(text).unwrap();
+            assert_eq!(payload.amount(), Some(Rupiah::new(amount)));
+            assert_eq!((payload.merchant_name(), payload.city()), (name, city));
+            assert_eq!(payload.reference_label(), label);
+            assert!(payload.is_dynamic());
+        }
+    }
+
+    #[test]
+    fn our_payload_is_the_sandbox_template_with_a_label_of_16_characters() {
+        let merchant = Merchant { name: "Toko Uji Coba", city: "Jakarta", postal_code: "12190" };
+        let label = reference_label(payment());
+        assert_eq!(label.len(), 16);
+        assert!(payment().to_string().to_uppercase().ends_with(&label));
+        let (body, _) = SANDBOX.rsplit_once(CHECKSUM_HEADER).unwrap();
+        let expected = body.replace("62280517PAY01HZX3T9K2Q7B5", &format!("62270516{label}"));
+        assert_eq!(dynamic_payload(&merchant, Rupiah::new(150_000), payment()), sealed(&expected));
+    }
+
+    #[test]
+    fn names_become_short_plain_capitals_and_are_never_empty() {
+        for (text, shown) in [
+            ("Kopi  Susu", "KOPI SUSU"),
+            ("Café Müller & Søn", "CAFE MULLER & SON"),
+            ("Cafe\u{301}", "CAFE"),
+            ("Straße Œuvre Þór", "STRASSE OEUVRE THOR"),
+            ("Bánh Mì Đặc Biệt", "BANH MI DAC BIET"),
+            ("Toko | Ibu\tAni\n", "TOKO IBU ANI"),
+            ("Ibu’s “Dapur” – Solo", "IBU'S \"DAPUR\" - SOLO"),
+            ("茶 Teh 🍵 Manis", "TEH MANIS"),
+            ("茶🍵", "MERCHANT"),
+            ("  |  ", "MERCHANT"),
+            ("", "MERCHANT"),
+            ("PT Sumber Makmur Sentosa Abadi", "PT SUMBER MAKMUR SENTOSA"),
+            ("ABCDEFGHIJKLMNOPQRSTUVWXÆ", "ABCDEFGHIJKLMNOPQRSTUVWXA"),
+        ] {
+            assert_eq!(plain(text, NAME_CHARACTERS, "MERCHANT"), shown, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_postal_code_has_five_digits_whatever_the_settings_say() {
+        assert_eq!(postal_code("40115"), "40115");
+        for wrong in ["", "4011", "401155", "4011A", "４０１１５"] {
+            assert_eq!(postal_code(wrong), "10110");
+        }
+    }
+
+    #[test]
+    fn only_positive_whole_rupiah_without_thousands_marks_are_an_amount() {
+        for text in ["1000", "1000.", "1000.0", "1000.00", "0001000"] {
+            assert_eq!(amount(text), Ok(Rupiah::new(1_000)), "{text}");
+        }
+        for text in ["", "0", "0.00", ".", ".00", "1,000", "1000,00", "1000.50", "1.000.00", "-1", "+1", "1e3", " 1"] {
+            assert_eq!(amount(text), Err(QrisError::InvalidAmount), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_amount_that_no_payment_can_have_makes_a_payload_that_readers_refuse() {
+        let merchant = Merchant { name: "Toko", city: "Solo", postal_code: "57111" };
+        for amount in [i64::MIN, -1, 0, i64::MAX] {
+            assert!(parse(&dynamic_payload(&merchant, Rupiah::new(amount), payment())).is_err(), "{amount}");
+        }
+    }
+
+    #[test]
+    fn a_reader_says_what_is_wrong() {
+        const BASE: &str = "5303360540410005802ID5904TOKO6004SOLO";
+        let check = |text: &str, error| assert_eq!(parse(text), Err(error), "{text}");
+        check(&"0".repeat(MAX_CHARACTERS + 1), QrisError::TooLong);
+        check(&SANDBOX.replace("UJI", "ÜJI"), QrisError::ForbiddenCharacter);
+        check(&SANDBOX.replace("UJI", "U|I"), QrisError::ForbiddenCharacter);
+        check(&SANDBOX.replace("UJI", "U\nI"), QrisError::ForbiddenCharacter);
+        check("", QrisError::NoChecksum);
+        check("F492", QrisError::NoChecksum);
+        check(&SANDBOX[..SANDBOX.len() - 1], QrisError::NoChecksum);
+        check(&SANDBOX.replace("150000", "150001"), QrisError::WrongChecksum);
+        check(&SANDBOX.replace("F492", "f492"), QrisError::WrongChecksum);
+        for (body, error) in [
+            (BASE.to_owned(), QrisError::WrongStart),
+            (format!("000202{BASE}"), QrisError::WrongStart),
+            (format!("010212000201{BASE}"), QrisError::WrongStart),
+            // The checksum lies inside of tag 62, which is therefore last.
+            (format!("000201{BASE}6208"), QrisError::NoChecksum),
+            (format!("000201{BASE}630400006203"), QrisError::Malformed),
+            (format!("000201{BASE}6299"), QrisError::Malformed),
+            (format!("000201{BASE}6A0101"), QrisError::Malformed),
+            (format!("000201{BASE}+10101"), QrisError::Malformed),
+            (format!("000201{BASE}6100"), QrisError::WrongLength { tag: 61 }),
+            (format!("000201{BASE}540410005802ID"), QrisError::Duplicate { tag: 54 }),
+            (format!("000201{BASE}62100501A0501B"), QrisError::Duplicate { tag: 5 }),
+            (format!("000201{BASE}26055002A"), QrisError::Malformed),
+            (format!("000201{}", BASE.replace("6004SOLO", "6016SOLOSOLOSOLOSOLO")), QrisError::WrongLength { tag: 60 }),
+            (format!("000201{}", BASE.replace("5904TOKO", "")), QrisError::Missing { tag: 59 }),
+            (format!("000201{}", BASE.replace("5303360", "5303840")), QrisError::WrongCurrency),
+            (format!("000201{}", BASE.replace("54041000", "54051,000")), QrisError::InvalidAmount),
+        ] {
+            check(&sealed(&body), error);
+        }
+        let open = parse(&sealed(&format!("000201010211{}", BASE.replace("54041000", "")))).unwrap();
+        assert_eq!((open.amount(), open.is_dynamic()), (None, false));
+    }
+
+    proptest! {
+        #[test]
+        fn any_merchant_and_amount_make_a_payload_that_reads_back(
+            name: String,
+            city in proptest::collection::vec(any::<char>(), 0..60).prop_map(String::from_iter),
+            postal_code: String,
+            amount in 1..=Rupiah::MAX.get(),
+            millis in 0..281_474_976_710_655_i64,
+            entropy: [u8; id::ENTROPY_BYTES],
+        ) {
+            let payment = id::mint(Timestamp::from_millis(millis), entropy);
+            let merchant = Merchant { name: &name, city: &city, postal_code: &postal_code };
+            let text = dynamic_payload(&merchant, Rupiah::new(amount), payment);
+            prop_assert!(text.is_ascii() && text.len() <= MAX_CHARACTERS);
+            let payload = parse(&text).unwrap();
+            prop_assert_eq!(payload.amount(), Some(Rupiah::new(amount)));
+            prop_assert_eq!(payload.reference_label().map(str::to_owned), Some(reference_label(payment)));
+        }
+
+        #[test]
+        fn no_text_makes_the_reader_panic(
+            letters in proptest::collection::vec(any::<char>(), 0..600),
+            body in "[0-9A-Z. ]{0,80}",
+        ) {
+            let _ = parse(&String::from_iter(letters));
+            let _ = parse(&sealed(&body));
+            let _ = parse(&sealed(&format!("000201{body}")));
+        }
+
+        #[test]
+        fn a_payload_with_one_changed_character_is_refused(at in 0..SANDBOX.len(), letter: char) {
+            let (before, after) = (&SANDBOX[..at], &SANDBOX[at + 1..]);
+            let changed = format!("{before}{letter}{after}");
+            prop_assert_eq!(parse(&changed).is_ok(), changed == SANDBOX);
+        }
+    }
+}

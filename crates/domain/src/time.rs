@@ -1,0 +1,126 @@
+//! Instants as whole milliseconds since 1970 in UTC. This module formats and parses; it never asks what time it is.
+
+use std::{fmt, time::Duration};
+
+/// A moment, to the millisecond.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(i64);
+
+/// The text was not an RFC 3339 date-time.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be an RFC 3339 date-time such as 2026-11-14T09:30:00Z")]
+pub struct NotADateTime;
+
+impl Timestamp {
+    pub const fn from_millis(millis: i64) -> Timestamp {
+        Timestamp(millis)
+    }
+
+    pub const fn as_millis(self) -> i64 {
+        self.0
+    }
+
+    /// This moment and `duration` more; the end of time when that is past it.
+    pub fn plus(self, duration: Duration) -> Timestamp {
+        let millis = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
+        Timestamp(self.0.saturating_add(millis))
+    }
+
+    /// Reads RFC 3339 with any offset. What the calendar crate takes besides (weeks, zone names in brackets, offsets
+    /// without minutes) is refused here, since clients of the contract may only rely on RFC 3339.
+    pub fn parse(text: &str) -> Result<Timestamp, NotADateTime> {
+        if !has_rfc3339_shape(text.as_bytes()) {
+            return Err(NotADateTime);
+        }
+        let instant: jiff::Timestamp = text.parse().map_err(|_| NotADateTime)?;
+        Ok(Timestamp(instant.as_millisecond()))
+    }
+}
+
+/// `YYYY-MM-DDThh:mm:ss[.fraction](Z|±hh:mm)`; whether the numbers make a real date is for the calendar to say.
+fn has_rfc3339_shape(text: &[u8]) -> bool {
+    let digits = |range: std::ops::Range<usize>| text[range].iter().all(u8::is_ascii_digit);
+    if text.len() < 20 || !text.is_ascii() {
+        return false;
+    }
+    let date = digits(0..4) && text[4] == b'-' && digits(5..7) && text[7] == b'-' && digits(8..10);
+    let time = digits(11..13) && text[13] == b':' && digits(14..16) && text[16] == b':' && digits(17..19);
+    if !(date && time && matches!(text[10], b'T' | b't' | b' ')) {
+        return false;
+    }
+    let mut rest = &text[19..];
+    if let [b'.', fraction @ ..] = rest {
+        let length = fraction.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if length == 0 {
+            return false;
+        }
+        rest = &fraction[length..];
+    }
+    match rest {
+        [b'Z' | b'z'] => true,
+        [b'+' | b'-', offset @ ..] if offset.len() == 5 => {
+            let digits = [0, 1, 3, 4].into_iter().all(|index| offset[index].is_ascii_digit());
+            digits && offset[2] == b':' && offset[..2] < b"24"[..] && offset[3..] < b"60"[..]
+        }
+        _ => false,
+    }
+}
+
+/// As the contract writes it: `2026-11-14T09:30:00.000Z`.
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let clamped = self.0.clamp(jiff::Timestamp::MIN.as_millisecond(), jiff::Timestamp::MAX.as_millisecond());
+        let instant = jiff::Timestamp::from_millisecond(clamped).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+        write!(f, "{instant:.3}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_rfc3339_offset_is_read_and_utc_with_milliseconds_is_written() {
+        for (text, written) in [
+            ("2026-11-14T09:30:00Z", "2026-11-14T09:30:00.000Z"),
+            ("2026-11-14T16:30:00+07:00", "2026-11-14T09:30:00.000Z"),
+            ("2026-11-14t09:30:00.123456z", "2026-11-14T09:30:00.123Z"),
+            ("2026-11-14 00:00:00.5-09:30", "2026-11-14T09:30:00.500Z"),
+            ("1969-12-31T23:59:59.999Z", "1969-12-31T23:59:59.999Z"),
+        ] {
+            assert_eq!(Timestamp::parse(text).unwrap().to_string(), written, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_rfc3339_is_refused() {
+        for text in [
+            "",
+            "tomorrow",
+            "2026-11-14",
+            "2026-11-14T09:30:00",
+            "2026-11-14T09:30Z",
+            "2026-11-14T09:30:00+07",
+            "2026-11-14T09:30:00.Z",
+            "2026-02-30T00:00:00Z",
+            "2026-11-14T24:00:00Z",
+            "2026-11-14T09:30:00Z[UTC]",
+            "2026-W46-6T09:30:00Z",
+            "1731576600",
+            "2026-11-14T09:30:00+25:00",
+            "２026-11-14T09:30:00Z",
+            "2026-11-14T09:30:00Z ",
+            "+002026-11-14T09:30:00Z",
+        ] {
+            assert_eq!(Timestamp::parse(text), Err(NotADateTime), "{text}");
+        }
+    }
+
+    #[test]
+    fn far_ends_of_time_do_not_panic() {
+        for millis in [i64::MIN, i64::MAX] {
+            assert!(!Timestamp::from_millis(millis).to_string().is_empty());
+        }
+        assert_eq!(Timestamp::from_millis(5).plus(Duration::MAX), Timestamp::from_millis(i64::MAX));
+    }
+}

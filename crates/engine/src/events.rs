@@ -1,0 +1,59 @@
+//! Events, read back with what they tell of as it was at their moment.
+
+use domain::{
+    api_key::ApiKey,
+    event::{Event, EventKind, News},
+    id::{EventId, ProjectId},
+    payment::Payment,
+};
+use store::{Listed, Window};
+
+use crate::{Engine, Error};
+
+#[derive(Clone, Debug)]
+pub struct Told {
+    pub event: Event,
+    pub subject: Subject,
+}
+
+#[derive(Clone, Debug)]
+pub enum Subject {
+    Payment(Box<Payment>),
+    ApiKey(ApiKey),
+}
+
+impl Engine {
+    pub async fn event_of(&self, project_id: ProjectId, id: EventId) -> Result<Told, Error> {
+        let event = self.store.event(project_id, id).await?.ok_or(Error::NotFound("event"))?;
+        self.told(event).await
+    }
+
+    /// The newest first; or, with `after`, from that event upwards.
+    pub async fn events(
+        &self,
+        project_id: ProjectId,
+        kind: Option<EventKind>,
+        after: Option<EventId>,
+        window: Window,
+    ) -> Result<Listed<Told>, Error> {
+        let listed = self.store.events(project_id, kind, after, window).await?;
+        let mut items = Vec::with_capacity(listed.items.len());
+        for event in listed.items {
+            items.push(self.told(event).await?);
+        }
+        Ok(Listed { items, total: listed.total })
+    }
+
+    async fn told(&self, event: Event) -> Result<Told, Error> {
+        let subject = match event.news {
+            News::PaymentPaid { payment, .. } | News::PaymentFailed { payment } => {
+                let payment = self.store.payment(payment).await?.ok_or(Error::NotFound("payment"))?;
+                Subject::Payment(Box::new(event.as_seen(payment)))
+            }
+            News::ApiKeyDeleted { key } => {
+                Subject::ApiKey(self.store.key(key).await?.ok_or(Error::NotFound("API key"))?)
+            }
+        };
+        Ok(Told { event, subject })
+    }
+}

@@ -1,0 +1,72 @@
+//! API keys: made once, shown once, revoked for good.
+
+use domain::{
+    api_key::{ApiKey, KeySecret},
+    event::{Event, News},
+    id::{KeyId, ProjectId},
+    rules::KEY_NAME,
+};
+use rand::RngExt;
+use store::{Change, CommitError, Guard, KeyOwner, Write};
+
+use crate::{Engine, Error};
+
+impl Engine {
+    /// Whose key this is, if it is anybody's and not revoked.
+    pub async fn key_owner(&self, secret: &KeySecret) -> Result<Option<KeyOwner>, Error> {
+        Ok(self.store.key_owner(secret.hash()).await?)
+    }
+
+    pub async fn create_key(&self, project_id: ProjectId, name: String) -> Result<(ApiKey, KeySecret), Error> {
+        let project = self.project(project_id).await?;
+        let now = self.now();
+        let mut rng = rand::rng();
+        let secret = KeySecret::make(project.environment, || rng.random_range(0..62));
+        let key = ApiKey {
+            id: self.mint(now),
+            project_id,
+            environment: project.environment,
+            name: KEY_NAME.check(name)?,
+            last_four: secret.last_four(),
+            created_at: now,
+            revoked_at: None,
+        };
+        match self.store.commit(Write::ApiKey { key: key.clone(), hash: secret.hash() }.into()).await {
+            Ok(()) => Ok((key, secret)),
+            Err(CommitError::Conflict(Guard::KeyName)) => Err(Error::Taken("that name")),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub async fn keys(&self, project_id: ProjectId) -> Result<Vec<ApiKey>, Error> {
+        let project = self.project(project_id).await?;
+        Ok(self.store.keys(project.id).await?)
+    }
+
+    /// Revokes a key of `within`, or of any project when the operator asks. A second time changes nothing.
+    pub async fn revoke_key(&self, id: KeyId, within: Option<ProjectId>) -> Result<ApiKey, Error> {
+        let key = self.key(id, within).await?;
+        if key.revoked_at.is_some() {
+            return Ok(key);
+        }
+        let now = self.now();
+        let event = Event {
+            id: self.mint(now),
+            project_id: key.project_id,
+            created_at: now,
+            news: News::ApiKeyDeleted { key: id },
+        };
+        let change =
+            Change::from(Write::ApiKeyRevoked { id, project_id: key.project_id, at: now }).with(Write::Event(event));
+        match self.store.commit(change).await {
+            Ok(()) => Ok(ApiKey { revoked_at: Some(now), ..key }),
+            Err(CommitError::Conflict(Guard::KeyNotRevoked)) => self.key(id, within).await,
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    async fn key(&self, id: KeyId, within: Option<ProjectId>) -> Result<ApiKey, Error> {
+        let key = self.store.key(id).await?;
+        key.filter(|key| within.is_none_or(|project_id| key.project_id == project_id)).ok_or(Error::NotFound("API key"))
+    }
+}

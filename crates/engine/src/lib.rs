@@ -1,0 +1,128 @@
+//! What we do about it: the use cases, and the reconcilers that finish what time brings.
+//!
+//! A use case reads, lets pure domain code decide, and commits one change. Nothing here knows HTTP, templates or SQL.
+
+mod balance;
+mod clock;
+mod error;
+mod events;
+mod keys;
+mod links;
+mod observe;
+mod payments;
+mod projects;
+mod reconcile;
+mod vault;
+
+use std::{sync::Arc, time::Duration};
+
+use domain::{
+    fee::FeeSchedule,
+    id::{self, ENTROPY_BYTES},
+    method::MethodKind,
+    project::{Environment, Project},
+    time::Timestamp,
+};
+use gateway::Providers;
+use rand::{Rng, RngExt};
+use store::Store;
+use type_safe_id::{StaticType, TypeSafeId};
+
+pub use balance::BalanceAt;
+pub use clock::{Clock, SystemClock};
+pub use error::Error;
+pub use events::{Subject, Told};
+pub use gateway::Outcome;
+pub use observe::Observed;
+pub use payments::Created;
+pub use projects::{NewProject, ProjectUpdate};
+pub use reconcile::Reconcilers;
+pub use store::{Breach, KeyOwner, LinkFilter, Listed, PaymentFilter, Window};
+pub use vault::{SecretKey, Unsealed, VaultError};
+
+/// How often a decision is taken anew when what it rested on has changed meanwhile.
+const DECIDE_MOST: usize = 16;
+
+/// What the operator of the installation decides.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    pub fees: FeeSchedule,
+    pub settlement: SettlementDelays,
+}
+
+/// How long a payment's net stays pending.
+#[derive(Clone, Copy, Debug)]
+pub struct SettlementDelays {
+    pub sandbox: Duration,
+    pub qris: Duration,
+    pub virtual_account: Duration,
+}
+
+impl Default for SettlementDelays {
+    fn default() -> SettlementDelays {
+        let day = Duration::from_hours(24);
+        SettlementDelays { sandbox: Duration::from_secs(60), qris: day, virtual_account: day }
+    }
+}
+
+impl SettlementDelays {
+    fn of(self, environment: Environment, kind: MethodKind) -> Duration {
+        match (environment, kind) {
+            (Environment::Sandbox, _) => self.sandbox,
+            (Environment::Production, MethodKind::Qris) => self.qris,
+            (Environment::Production, MethodKind::VirtualAccount) => self.virtual_account,
+        }
+    }
+}
+
+/// Everything a use case needs. Cheap to clone.
+#[derive(Clone)]
+pub struct Engine {
+    store: Store,
+    providers: Providers,
+    clock: Arc<dyn Clock>,
+    settings: Settings,
+    vault: vault::Vault,
+}
+
+impl Engine {
+    pub fn new(
+        store: Store,
+        providers: Providers,
+        clock: Arc<dyn Clock>,
+        settings: Settings,
+        secret_key: SecretKey,
+    ) -> Engine {
+        Engine { store, providers, clock, settings, vault: vault::Vault::new(secret_key) }
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    pub fn fees(&self, project: &Project) -> FeeSchedule {
+        self.settings.fees.with(project.fees)
+    }
+
+    /// Every row that breaks an invariant of the installation.
+    pub async fn verify(&self) -> Result<Vec<Breach>, Error> {
+        Ok(self.store.breaches().await?)
+    }
+
+    /// Whether the database answers.
+    pub async fn is_ready(&self) -> bool {
+        self.store.installation("kind").await.is_ok()
+    }
+
+    fn mint<Kind: StaticType>(&self, now: Timestamp) -> TypeSafeId<Kind> {
+        let mut entropy = [0; ENTROPY_BYTES];
+        rand::rng().fill_bytes(&mut entropy);
+        id::mint(now, entropy)
+    }
+}
+
+/// A random text over `alphabet`, for secrets and references.
+fn random_text(alphabet: &[u8], length: usize) -> String {
+    let mut rng = rand::rng();
+    (0..length).map(|_| char::from(alphabet[rng.random_range(0..alphabet.len())])).collect()
+}

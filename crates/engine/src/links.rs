@@ -1,0 +1,153 @@
+//! Payment links: made, listed, cancelled, and paid through.
+
+use domain::{
+    id::{LinkId, ProjectId},
+    idempotency::Idempotency,
+    link::{Link, LinkRefusal},
+    method::Method,
+    payment::{Checkout, Payment, State},
+    project::Project,
+    rules::{Invalid, LinkOrder, LinkRequest},
+};
+use store::{Change, CommitError, Guard, LinkFilter, Listed, Window, Write};
+
+use crate::{Created, DECIDE_MOST, Engine, Error, random_text};
+
+const REFERENCE_ALPHABET: &[u8] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const REFERENCE_CHARACTERS: usize = 10;
+
+impl Engine {
+    pub async fn create_link(
+        &self,
+        project: &Project,
+        idempotency: Option<Idempotency>,
+        request: LinkRequest,
+    ) -> Result<Created<Link>, Error> {
+        let refused = match request.check(project, self.now()) {
+            Ok(order) => match self.make_link(project, idempotency, order).await {
+                Ok(link) => return Ok(Created::New(link)),
+                Err(error) => error,
+            },
+            Err(invalid) => invalid.into(),
+        };
+        // A used key answers for itself, even where the rules would refuse it now.
+        let bound = match idempotency {
+            Some(idempotency) => self.bound_to(idempotency).await?,
+            None => None,
+        };
+        match bound {
+            Some(id) => Ok(Created::Replayed(self.link(project.id, id).await?)),
+            None => Err(refused),
+        }
+    }
+
+    async fn make_link(
+        &self,
+        project: &Project,
+        idempotency: Option<Idempotency>,
+        order: LinkOrder,
+    ) -> Result<Link, Error> {
+        let now = self.now();
+        let made_up = || format!("PL-{}", random_text(REFERENCE_ALPHABET, REFERENCE_CHARACTERS));
+        let link = Link {
+            id: self.mint(now),
+            project_id: project.id,
+            reference: order.reference.unwrap_or_else(made_up),
+            title: order.title,
+            description: order.description,
+            amount: order.amount,
+            methods: order.methods,
+            allow_multiple_payments: order.allow_multiple_payments,
+            customer_fields: order.customer_fields,
+            expires_at: order.expires_at,
+            cancelled_at: None,
+            claimed_by: None,
+            created_at: now,
+            version: 1,
+        };
+        let resource = link.id.to_string();
+        let bind = idempotency.map(|idempotency| Write::Bind { project_id: project.id, idempotency, resource });
+        let change = Change::default().with_all(bind).with(Write::Link { link: link.clone() });
+        self.store.commit(change).await?;
+        Ok(link)
+    }
+
+    pub async fn link(&self, project_id: ProjectId, id: LinkId) -> Result<Link, Error> {
+        let link = self.store.link(id).await?;
+        link.filter(|link| link.project_id == project_id).ok_or(Error::NotFound("payment link"))
+    }
+
+    pub async fn links(
+        &self,
+        project_id: ProjectId,
+        filter: &LinkFilter,
+        window: Window,
+    ) -> Result<Listed<Link>, Error> {
+        Ok(self.store.links(project_id, filter, window).await?)
+    }
+
+    /// Deactivates an active link at once, and its pending payments with it.
+    pub async fn cancel_link(&self, project_id: ProjectId, id: LinkId) -> Result<Link, Error> {
+        for _ in 0..DECIDE_MOST {
+            let now = self.now();
+            let link = self.link(project_id, id).await?.cancel(now)?;
+            let change = Change::from(Write::LinkCancelled { id, at: now, version: link.version })
+                .with(Write::PendingCancelled { link_id: id, but: None, at: now });
+            match self.store.commit(change).await {
+                Ok(()) => return Ok(link),
+                Err(CommitError::Conflict(Guard::LinkVersion)) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Error::Contended)
+    }
+
+    /// One customer's attempt to pay a link by `method`.
+    pub async fn attempt_link(
+        &self,
+        project: &Project,
+        id: LinkId,
+        method: Method,
+        checkout: Checkout,
+    ) -> Result<Payment, Error> {
+        let link = self.link(project.id, id).await?;
+        let now = self.now();
+        link.accepts_attempt(now, self.store.link_in_use(id).await?)?;
+        if !link.methods.contains(&method) {
+            return Err(Invalid::new("method", "is not one that this link accepts").into());
+        }
+        let draft = Payment {
+            id: self.mint(now),
+            project_id: project.id,
+            link_id: Some(id),
+            fee: self.fees(project).fee(method.kind(), link.amount),
+            expires_at: link.attempt_expires_at(method, now),
+            reference: link.reference,
+            amount: link.amount,
+            method,
+            code: String::new(),
+            checkout: Some(checkout),
+            state: State::Pending,
+            created_at: now,
+            version: 1,
+        };
+        match self.issue_and_commit(project, draft, |_| Write::LinkAttempted { id }).await {
+            // It was cancelled or claimed between the look and the commit.
+            Err(Error::Refused(CommitError::Conflict(Guard::LinkOpen))) => {
+                let link = self.link(project.id, id).await?;
+                link.accepts_attempt(now, true)?;
+                Err(Error::Contended)
+            }
+            outcome => outcome,
+        }
+    }
+}
+
+impl From<LinkRefusal> for Error {
+    fn from(refusal: LinkRefusal) -> Error {
+        match refusal {
+            LinkRefusal::NotActive => Error::LinkNotActive,
+            LinkRefusal::InUse => Error::NotEditable,
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! What a provider reports: read the payment, let the domain decide, commit all that follows at once.
+//!
+//! Real notifications and the sandbox's simulated ones take this same road.
+
+use domain::{
+    event::{Event, EventKind, News},
+    id::PaymentId,
+    ledger::Posting,
+    link::Link,
+    money::Rupiah,
+    payment::{LinkClaim, NotMoved, Payment, State, Step},
+    project::{Environment, Project},
+    receipt::{Receipt, Unapplied},
+    time::Timestamp,
+};
+use gateway::{Observation, Outcome};
+use store::{Change, CommitError, Guard, Noted, ReceiptNote, Write};
+
+use crate::{DECIDE_MOST, Engine, Error};
+
+/// What became of a report, with the payment as it is after it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Observed {
+    /// The payment took it.
+    Moved(Payment),
+    /// Money came that pays nothing; it is kept and the payment is as it was.
+    Unapplied(Payment, Unapplied),
+    /// The same report came before, or says what is known already.
+    Known(Payment),
+    /// The payment has ended, and this report cannot change that.
+    Ended(Payment),
+}
+
+impl Observed {
+    pub fn into_payment(self) -> Payment {
+        match self {
+            Observed::Moved(payment)
+            | Observed::Unapplied(payment, _)
+            | Observed::Known(payment)
+            | Observed::Ended(payment) => payment,
+        }
+    }
+}
+
+/// A decision: what to commit, and what to answer once it is.
+struct Decision {
+    change: Change,
+    unapplied: Option<Unapplied>,
+}
+
+impl Engine {
+    /// Reports `outcome` for a sandbox payment, as its bank would. No amount means the payment's own.
+    pub async fn simulate(
+        &self,
+        payment: &Payment,
+        receipt_id: Option<&str>,
+        outcome: impl FnOnce(Timestamp) -> Outcome,
+    ) -> Result<Observed, Error> {
+        let project = self.project_of(payment).await?;
+        if project.environment != Environment::Sandbox {
+            return Err(Error::NotSandbox);
+        }
+        let now = self.now();
+        let fresh: PaymentId = self.mint(now);
+        let receipt_id = receipt_id.map_or_else(|| fresh.to_string(), str::to_owned);
+        self.observe(self.providers.sandbox.report(project.id, payment.id, &receipt_id, outcome(now))).await
+    }
+
+    pub async fn observe(&self, observation: Observation) -> Result<Observed, Error> {
+        for _ in 0..DECIDE_MOST {
+            let payment = self.store.payment(observation.payment_id).await?.ok_or(Error::NotFound("payment"))?;
+            let decision = match observation.outcome {
+                Outcome::Paid { amount, paid_at } => self.on_money(&observation, &payment, amount, paid_at).await?,
+                Outcome::Failed | Outcome::Processing => match self.on_notice(&observation, &payment).await? {
+                    Ok(decision) => decision,
+                    Err(NotMoved::Already) => return Ok(Observed::Known(payment)),
+                    Err(NotMoved::Final) => return self.ended_or_known(&observation, payment).await,
+                },
+            };
+            match self.store.commit(decision.change).await {
+                Ok(()) => {
+                    let payment = self.store.payment(payment.id).await?.ok_or(Error::NotFound("payment"))?;
+                    return Ok(match decision.unapplied {
+                        Some(reason) => Observed::Unapplied(payment, reason),
+                        None => Observed::Moved(payment),
+                    });
+                }
+                Err(CommitError::Conflict(Guard::Receipt)) => return Ok(Observed::Known(payment)),
+                Err(CommitError::Conflict(Guard::PaymentVersion | Guard::LinkVersion)) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Error::Contended)
+    }
+
+    async fn on_money(
+        &self,
+        observation: &Observation,
+        payment: &Payment,
+        amount: Rupiah,
+        paid_at: Timestamp,
+    ) -> Result<Decision, Error> {
+        let project = self.project_of(payment).await?;
+        let link = match payment.link_id {
+            Some(id) => self.store.link(id).await?,
+            None => None,
+        };
+        let now = self.now();
+        let receipt = Receipt { key: observation.receipt.clone(), amount, paid_at, received_at: now };
+        let claim = link.as_ref().map_or(LinkClaim::NotNeeded, Link::claim);
+        let delay = self.settings.settlement.of(project.environment, payment.method.kind());
+        let confirmed = payment.clone().confirm(&receipt, claim, delay);
+        let unapplied = confirmed.as_ref().err().copied();
+        let noted = Noted::Money { amount, paid_at, unapplied };
+        let change = Change::from(note(observation, payment, now, noted));
+        let change = match confirmed {
+            Ok(step) => self.with_step(change, &project, step, link.as_ref(), now),
+            Err(_) => change.with(Write::Posting(Posting::unapplied(
+                payment.project_id,
+                payment.id,
+                receipt.key,
+                amount,
+                now,
+            ))),
+        };
+        Ok(Decision { change, unapplied })
+    }
+
+    /// A refusal, or word that the payment is on its way.
+    async fn on_notice(
+        &self,
+        observation: &Observation,
+        payment: &Payment,
+    ) -> Result<Result<Decision, NotMoved>, Error> {
+        let now = self.now();
+        let (moved, noted) = match observation.outcome {
+            Outcome::Processing => (payment.clone().begin_processing(now), Noted::Progress),
+            Outcome::Failed | Outcome::Paid { .. } => (payment.clone().refuse(now), Noted::Refusal),
+        };
+        let step = match moved {
+            Ok(step) => step,
+            Err(unmoved) => return Ok(Err(unmoved)),
+        };
+        let project = self.project_of(payment).await?;
+        let change = Change::from(note(observation, payment, now, noted));
+        Ok(Ok(Decision { change: self.with_step(change, &project, step, None, now), unapplied: None }))
+    }
+
+    fn with_step(&self, change: Change, project: &Project, step: Step, link: Option<&Link>, now: Timestamp) -> Change {
+        let Step { payment, posting, event, claims, settles_at } = step;
+        let claimed = claims.zip(link).into_iter().flat_map(|(id, link)| {
+            [
+                Write::LinkClaimed { id, payment_id: payment.id, version: link.version },
+                Write::PendingCancelled { link_id: id, but: Some(payment.id), at: now },
+            ]
+        });
+        let event = event.map(|kind| self.event(project, &payment, kind, now));
+        change
+            .with(Write::PaymentMoved { id: payment.id, version: payment.version, state: payment.state, settles_at })
+            .with_all(claimed)
+            .with_all(posting.map(Write::Posting))
+            .with_all(event.map(Write::Event))
+    }
+
+    fn event(&self, project: &Project, payment: &Payment, kind: EventKind, now: Timestamp) -> Event {
+        let news = match payment.state {
+            State::Paid { at } => News::PaymentPaid { payment: payment.id, paid_at: at, word: project.success_word },
+            _ => News::PaymentFailed { payment: payment.id },
+        };
+        let event = Event { id: self.mint(now), project_id: project.id, created_at: now, news };
+        assert_eq!(event.kind(), kind, "an event tells of the state its payment moved to");
+        event
+    }
+
+    async fn ended_or_known(&self, observation: &Observation, payment: Payment) -> Result<Observed, Error> {
+        let kind = if observation.outcome == Outcome::Failed { "refusal" } else { "progress" };
+        Ok(match self.store.noted(&observation.receipt, kind).await? {
+            true => Observed::Known(payment),
+            false => Observed::Ended(payment),
+        })
+    }
+
+    async fn project_of(&self, payment: &Payment) -> Result<Project, Error> {
+        self.store.project(payment.project_id).await?.ok_or(Error::NotFound("project"))
+    }
+}
+
+fn note(observation: &Observation, payment: &Payment, now: Timestamp, noted: Noted) -> Write {
+    Write::Receipt(ReceiptNote {
+        key: observation.receipt.clone(),
+        project_id: payment.project_id,
+        payment_id: payment.id,
+        received_at: now,
+        noted,
+    })
+}

@@ -1,0 +1,127 @@
+//! Direct payments: made once per Idempotency-Key, read by their own project only.
+
+use domain::{
+    id::{PaymentId, ProjectId},
+    idempotency::Idempotency,
+    payment::{Payment, State},
+    project::Project,
+    rules::{PaymentOrder, PaymentRequest},
+};
+use gateway::Issue;
+use store::{Change, CommitError, Guard, Listed, PaymentFilter, Window, Write};
+
+use crate::{Engine, Error};
+
+/// How often another account number is asked for when one is still in use.
+const ISSUE_MOST: usize = 8;
+
+/// Something made by this request, or by an earlier one with the same Idempotency-Key.
+#[derive(Debug)]
+pub enum Created<T> {
+    New(T),
+    Replayed(T),
+}
+
+impl Engine {
+    pub async fn create_payment(
+        &self,
+        project: &Project,
+        idempotency: Idempotency,
+        request: PaymentRequest,
+    ) -> Result<Created<Payment>, Error> {
+        let refused = match request.check(project) {
+            Ok(order) => match self.make_payment(project, idempotency, order).await {
+                Ok(Some(payment)) => return Ok(Created::New(payment)),
+                Ok(None) => Error::Contended,
+                Err(error) => error,
+            },
+            Err(invalid) => invalid.into(),
+        };
+        // A used key answers for itself, even where the rules or the provider would refuse it now.
+        match self.bound_to(idempotency).await? {
+            Some(id) => Ok(Created::Replayed(self.payment(project.id, id).await?)),
+            None => Err(refused),
+        }
+    }
+
+    /// Makes the payment, or nothing when the key turns out to be used.
+    async fn make_payment(
+        &self,
+        project: &Project,
+        idempotency: Idempotency,
+        order: PaymentOrder,
+    ) -> Result<Option<Payment>, Error> {
+        let now = self.now();
+        let draft = Payment {
+            id: self.mint(now),
+            project_id: project.id,
+            link_id: None,
+            fee: self.fees(project).fee(order.method.kind(), order.amount),
+            reference: order.reference,
+            amount: order.amount,
+            method: order.method,
+            code: String::new(),
+            checkout: None,
+            state: State::Pending,
+            created_at: now,
+            expires_at: now.plus(order.lifetime),
+            version: 1,
+        };
+        let bind = |id: PaymentId| Write::Bind { project_id: project.id, idempotency, resource: id.to_string() };
+        match self.issue_and_commit(project, draft, |payment| bind(payment.id)).await {
+            Err(Error::Refused(CommitError::Conflict(Guard::IdempotencyKey))) => Ok(None),
+            outcome => outcome.map(Some),
+        }
+    }
+
+    /// Has the provider issue a code for `draft` and commits it after the write it depends on.
+    pub(crate) async fn issue_and_commit(
+        &self,
+        project: &Project,
+        draft: Payment,
+        first: impl Fn(&Payment) -> Write,
+    ) -> Result<Payment, Error> {
+        let provider = self.providers.of(project.environment)?;
+        for _ in 0..ISSUE_MOST {
+            let issue = Issue {
+                payment_id: draft.id,
+                merchant: &project.merchant,
+                amount: draft.amount,
+                method: draft.method,
+                created_at: draft.created_at,
+                expires_at: draft.expires_at,
+            };
+            let payment = Payment { code: provider.issue(issue).await?, ..draft.clone() };
+            let change = Change::from(first(&payment)).with(Write::Payment { payment: payment.clone() });
+            match self.store.commit(change).await {
+                Ok(()) => return Ok(payment),
+                Err(CommitError::Conflict(Guard::AccountNumber)) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Error::Contended)
+    }
+
+    /// What the key was used for; another body than that time's is a conflict.
+    pub(crate) async fn bound_to<Id: std::str::FromStr>(&self, idempotency: Idempotency) -> Result<Option<Id>, Error> {
+        let Some(bound) = self.store.bound(idempotency.key).await? else { return Ok(None) };
+        if bound.request != idempotency.request {
+            return Err(Error::IdempotencyConflict);
+        }
+        Ok(bound.resource.parse().ok())
+    }
+
+    pub async fn payment(&self, project_id: ProjectId, id: PaymentId) -> Result<Payment, Error> {
+        let payment = self.store.payment(id).await?;
+        payment.filter(|payment| payment.project_id == project_id).ok_or(Error::NotFound("payment"))
+    }
+
+    pub async fn payments(
+        &self,
+        project_id: ProjectId,
+        filter: &PaymentFilter,
+        window: Window,
+    ) -> Result<Listed<Payment>, Error> {
+        Ok(self.store.payments(project_id, filter, window).await?)
+    }
+}

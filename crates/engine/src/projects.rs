@@ -1,0 +1,140 @@
+//! Projects: made and configured by whoever runs the installation.
+
+use domain::{
+    bank::Bank,
+    fee::FeeOverrides,
+    id::ProjectId,
+    method::Method,
+    project::{Environment, MerchantProfile, Project, SuccessWord, initial_default_methods},
+    rules::{MERCHANT_NAME, PROJECT_NAME},
+};
+use store::{Change, CommitError, Guard, Write};
+
+use crate::{DECIDE_MOST, Engine, Error, random_text, vault::Unsealed};
+
+const BASE62: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const WEBHOOK_SECRET_CHARACTERS: usize = 32;
+/// The installation's value that says what kind of installation it is.
+const INSTALLATION_KIND: &str = "kind";
+const DEVELOPMENT: &str = "development";
+
+#[derive(Clone, Debug)]
+pub struct NewProject {
+    pub name: String,
+    pub environment: Environment,
+    /// What customers see; the project's name when not given.
+    pub merchant_name: Option<String>,
+}
+
+/// What is to change about a project; `None` leaves a setting as it is.
+#[derive(Clone, Debug, Default)]
+pub struct ProjectUpdate {
+    pub merchant: Option<MerchantProfile>,
+    pub active: Option<bool>,
+    pub approved: Option<bool>,
+    pub success_word: Option<SuccessWord>,
+    /// `Some(None)` takes the URL away.
+    pub webhook_url: Option<Option<String>>,
+    pub fees: Option<FeeOverrides>,
+    pub banks: Option<Vec<Bank>>,
+    pub default_methods: Option<Vec<Method>>,
+    pub allowed_origins: Option<Vec<String>>,
+}
+
+impl Engine {
+    pub async fn create_project(&self, new: NewProject) -> Result<(Project, Unsealed), Error> {
+        let now = self.now();
+        let name = PROJECT_NAME.check(new.name)?;
+        let merchant_name = MERCHANT_NAME.check(new.merchant_name.unwrap_or_else(|| name.clone()))?;
+        let project = Project {
+            id: self.mint(now),
+            name,
+            environment: new.environment,
+            merchant: MerchantProfile {
+                name: merchant_name,
+                city: "JAKARTA".to_owned(),
+                postal_code: "10110".to_owned(),
+            },
+            active: true,
+            approved: new.environment == Environment::Sandbox,
+            success_word: SuccessWord::default(),
+            webhook_url: None,
+            fees: FeeOverrides::default(),
+            banks: Bank::ALL.to_vec(),
+            default_methods: initial_default_methods(),
+            created_at: now,
+            version: 1,
+        };
+        let secret = format!("whsec_{}", random_text(BASE62, WEBHOOK_SECRET_CHARACTERS));
+        let sealed_webhook_secret = self.vault.seal(&project.id.to_string(), &secret)?;
+        self.store.commit(Write::Project { project: project.clone(), sealed_webhook_secret }.into()).await?;
+        Ok((project, secret.into()))
+    }
+
+    pub async fn project(&self, id: ProjectId) -> Result<Project, Error> {
+        self.store.project(id).await?.ok_or(Error::NotFound("project"))
+    }
+
+    pub async fn projects(&self) -> Result<Vec<Project>, Error> {
+        Ok(self.store.projects().await?)
+    }
+
+    pub async fn update_project(&self, id: ProjectId, update: ProjectUpdate) -> Result<Project, Error> {
+        for _ in 0..DECIDE_MOST {
+            let project = updated(self.project(id).await?, update.clone());
+            let origins = update.allowed_origins.clone();
+            let origins = origins.map(|origins| Write::AllowedOrigins { project_id: id, origins });
+            let change = Change::from(Write::ProjectChanged { project }).with_all(origins);
+            match self.store.commit(change).await {
+                Ok(()) => return self.project(id).await,
+                Err(CommitError::Conflict(Guard::ProjectVersion)) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Error::Contended)
+    }
+
+    pub async fn webhook_secret(&self, id: ProjectId) -> Result<Unsealed, Error> {
+        let sealed = self.store.sealed_webhook_secret(id).await?.ok_or(Error::NotFound("project"))?;
+        Ok(self.vault.open(&id.to_string(), &sealed)?)
+    }
+
+    pub async fn allowed_origins(&self, id: ProjectId) -> Result<Vec<String>, Error> {
+        Ok(self.store.allowed_origins(id).await?)
+    }
+
+    pub async fn allows_origin(&self, id: ProjectId, origin: &str) -> Result<bool, Error> {
+        Ok(self.store.allows_origin(id, origin).await?)
+    }
+
+    pub async fn anyone_allows_origin(&self, origin: &str) -> Result<bool, Error> {
+        Ok(self.store.anyone_allows_origin(origin).await?)
+    }
+
+    /// Marks the installation as one for development; it stays one.
+    pub async fn mark_development(&self) -> Result<(), Error> {
+        let write = Write::Installation { name: INSTALLATION_KIND, value: DEVELOPMENT.to_owned() };
+        match self.store.commit(write.into()).await {
+            Ok(()) | Err(CommitError::Conflict(Guard::InstallationUnset)) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub async fn is_development(&self) -> Result<bool, Error> {
+        Ok(self.store.installation(INSTALLATION_KIND).await?.as_deref() == Some(DEVELOPMENT))
+    }
+}
+
+fn updated(project: Project, update: ProjectUpdate) -> Project {
+    Project {
+        merchant: update.merchant.unwrap_or(project.merchant),
+        active: update.active.unwrap_or(project.active),
+        approved: update.approved.unwrap_or(project.approved),
+        success_word: update.success_word.unwrap_or(project.success_word),
+        webhook_url: update.webhook_url.unwrap_or(project.webhook_url),
+        fees: update.fees.unwrap_or(project.fees),
+        banks: update.banks.unwrap_or(project.banks),
+        default_methods: update.default_methods.unwrap_or(project.default_methods),
+        ..project
+    }
+}

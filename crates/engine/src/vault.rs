@@ -1,0 +1,96 @@
+//! Secrets at rest: AES-256-GCM under the installation's key, bound to the row they belong to.
+
+use aes_gcm::{
+    Aes256Gcm, KeyInit,
+    aead::{Aead, Payload},
+};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use rand::Rng;
+use secrecy::{ExposeSecret, SecretString};
+
+const NONCE_BYTES: usize = 12;
+const KEY_BYTES: usize = 32;
+
+/// The installation's key. It has no `Debug`.
+#[derive(Clone)]
+pub struct SecretKey([u8; KEY_BYTES]);
+
+/// A secret that was unsealed; ask it to expose itself.
+pub type Unsealed = SecretString;
+
+#[derive(Debug, thiserror::Error)]
+pub enum VaultError {
+    #[error("the secret key must be the base64 of 32 bytes")]
+    BadKey,
+    #[error("a stored secret cannot be opened with this secret key")]
+    CannotOpen,
+}
+
+impl SecretKey {
+    pub fn from_base64(text: &SecretString) -> Result<SecretKey, VaultError> {
+        let bytes = STANDARD.decode(text.expose_secret().trim()).map_err(|_| VaultError::BadKey)?;
+        Ok(SecretKey(bytes.try_into().map_err(|_| VaultError::BadKey)?))
+    }
+
+    /// A new random key, in the form in which it is configured.
+    pub fn generate_base64() -> SecretString {
+        let mut bytes = [0; KEY_BYTES];
+        rand::rng().fill_bytes(&mut bytes);
+        STANDARD.encode(bytes).into()
+    }
+}
+
+#[derive(Clone)]
+pub(crate) struct Vault {
+    cipher: Aes256Gcm,
+}
+
+impl Vault {
+    pub(crate) fn new(key: SecretKey) -> Vault {
+        Vault { cipher: Aes256Gcm::new(&key.0.into()) }
+    }
+
+    /// Seals `secret` so that it opens only for `row`.
+    pub(crate) fn seal(&self, row: &str, secret: &str) -> Result<Vec<u8>, VaultError> {
+        let mut nonce = [0; NONCE_BYTES];
+        rand::rng().fill_bytes(&mut nonce);
+        let payload = Payload { msg: secret.as_bytes(), aad: row.as_bytes() };
+        let sealed = self.cipher.encrypt(&nonce.into(), payload).map_err(|_| VaultError::CannotOpen)?;
+        Ok([nonce.as_slice(), &sealed].concat())
+    }
+
+    pub(crate) fn open(&self, row: &str, sealed: &[u8]) -> Result<Unsealed, VaultError> {
+        let (nonce, sealed) = sealed.split_first_chunk::<NONCE_BYTES>().ok_or(VaultError::CannotOpen)?;
+        let payload = Payload { msg: sealed, aad: row.as_bytes() };
+        let opened = self.cipher.decrypt(&(*nonce).into(), payload).map_err(|_| VaultError::CannotOpen)?;
+        Ok(String::from_utf8(opened).map_err(|_| VaultError::CannotOpen)?.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn vault() -> Vault {
+        Vault::new(SecretKey::from_base64(&SecretKey::generate_base64()).unwrap())
+    }
+
+    #[test]
+    fn a_secret_opens_only_for_its_own_row_and_key() {
+        let vault = vault();
+        let sealed = vault.seal("prj_1", "quiet").unwrap();
+        assert_eq!(vault.open("prj_1", &sealed).unwrap().expose_secret(), "quiet");
+        assert!(vault.open("prj_2", &sealed).is_err());
+        assert!(self::vault().open("prj_1", &sealed).is_err());
+        assert!(vault.open("prj_1", &sealed[..sealed.len() - 1]).is_err());
+        assert!(vault.open("prj_1", &[]).is_err());
+        assert!(!sealed.windows(5).any(|window| window == b"quiet"));
+    }
+
+    #[test]
+    fn only_the_base64_of_32_bytes_is_a_key() {
+        for text in ["", "short", &STANDARD.encode([1; 31]), &STANDARD.encode([1; 33]), "!"] {
+            assert!(SecretKey::from_base64(&text.to_owned().into()).is_err());
+        }
+    }
+}

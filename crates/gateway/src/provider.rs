@@ -1,0 +1,75 @@
+//! What every provider does, and how its reports look to the rest of the program.
+
+use std::{future::Future, pin::Pin, sync::Arc};
+
+use domain::{
+    id::PaymentId,
+    method::Method,
+    money::Rupiah,
+    project::{Environment, MerchantProfile},
+    receipt::ReceiptKey,
+    time::Timestamp,
+};
+
+use crate::simulator::Simulator;
+
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// What a provider needs to know to let a customer pay.
+#[derive(Clone, Copy, Debug)]
+pub struct Issue<'a> {
+    /// The provider's reference for this attempt: the same id never makes a second code.
+    pub payment_id: PaymentId,
+    pub merchant: &'a MerchantProfile,
+    pub amount: Rupiah,
+    pub method: Method,
+    pub created_at: Timestamp,
+    pub expires_at: Timestamp,
+}
+
+/// A bank or QRIS acquirer, or what stands for one.
+pub trait Provider: Send + Sync {
+    /// Issues what the customer pays to: a QRIS payload, or a virtual account number.
+    fn issue<'a>(&'a self, issue: Issue<'a>) -> BoxFuture<'a, Result<String, ProviderError>>;
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ProviderError {
+    #[error("no provider is configured for production payments")]
+    NotConfigured,
+}
+
+/// A provider's report about one payment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Observation {
+    pub receipt: ReceiptKey,
+    pub payment_id: PaymentId,
+    pub outcome: Outcome,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Paid {
+        amount: Rupiah,
+        paid_at: Timestamp,
+    },
+    Failed,
+    /// Seen, but not final.
+    Processing,
+}
+
+/// The provider of each environment.
+#[derive(Clone)]
+pub struct Providers {
+    pub sandbox: Simulator,
+    pub production: Option<Arc<dyn Provider>>,
+}
+
+impl Providers {
+    pub fn of(&self, environment: Environment) -> Result<&dyn Provider, ProviderError> {
+        match environment {
+            Environment::Sandbox => Ok(&self.sandbox),
+            Environment::Production => self.production.as_deref().ok_or(ProviderError::NotConfigured),
+        }
+    }
+}

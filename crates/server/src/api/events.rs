@@ -1,0 +1,135 @@
+//! `/v1/events`: what happened, for receivers that were down.
+
+use axum::{
+    Json,
+    extract::{RawQuery, State},
+};
+use domain::{
+    event::{EventKind, News},
+    id::EventId,
+    project::{Project, SuccessWord},
+    rules::Invalid,
+    steps::Language,
+};
+use engine::{Subject, Told};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::{answer::Listing, path::PathId};
+use crate::{
+    app::App,
+    auth::Caller,
+    error::{ApiError, ErrorJson},
+    wire::{
+        api_key::RevokedKeyJson,
+        payment::{PaymentJson, View},
+        query::Query,
+    },
+};
+
+#[derive(Serialize, ToSchema)]
+#[schema(title = "Event", as = Event)]
+pub(crate) struct EventJson {
+    #[schema(example = "evt_01kzdq3f5ve8x9m2r7t4w6y8za")]
+    id: String,
+    /// `payment.paid`, `payment.failed` or `apikey.deleted`.
+    #[serde(rename = "type")]
+    #[schema(example = "payment.paid")]
+    kind: &'static str,
+    #[schema(format = DateTime)]
+    created_at: String,
+    data: EventDataJson,
+}
+
+/// What the event tells of, as it was at that moment.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+#[schema(title = "EventData", as = EventData)]
+enum EventDataJson {
+    Payment(Box<PaymentJson>),
+    ApiKey(RevokedKeyJson),
+}
+
+impl EventJson {
+    /// Texts of an event are Indonesian whoever reads it, so that every reader sees the same.
+    fn of(app: &App, told: Told) -> EventJson {
+        let event = told.event;
+        let success_word = match event.news {
+            News::PaymentPaid { word, .. } => word,
+            News::PaymentFailed { .. } | News::ApiKeyDeleted { .. } => SuccessWord::default(),
+        };
+        let view = View {
+            now: event.created_at,
+            success_word,
+            language: Language::Indonesian,
+            checkout_url_base: &app.shared.checkout_url_base,
+        };
+        EventJson {
+            id: event.id.to_string(),
+            kind: event.kind().word(),
+            created_at: event.created_at.to_string(),
+            data: match told.subject {
+                Subject::Payment(payment) => EventDataJson::Payment(Box::new(PaymentJson::of(*payment, view))),
+                Subject::ApiKey(key) => EventDataJson::ApiKey(key.into()),
+            },
+        }
+    }
+}
+
+/// List events, newest first; with `after`, those that came after that event, oldest first.
+#[utoipa::path(
+    get, path = "/v1/events", tag = "Events", operation_id = "listEvents",
+    params(
+        ("page" = Option<i64>, Query, minimum = 1),
+        ("page_size" = Option<i64>, Query, minimum = 1, maximum = 100),
+        ("type" = Option<String>, Query),
+        ("after" = Option<String>, Query, description = "An event's id"),
+    ),
+    responses(
+        (status = 200, description = "One page", body = Listing<EventJson>),
+        (status = 400, description = "VALIDATION_ERROR", body = ErrorJson),
+        (status = 401, description = "UNAUTHORIZED", body = ErrorJson),
+        (status = 403, description = "PROJECT_UNAVAILABLE or CORS_ORIGIN_FORBIDDEN", body = ErrorJson),
+        (status = 429, description = "RATE_LIMITED", body = ErrorJson),
+        (status = 503, description = "SERVICE_UNAVAILABLE or AUTH_UNAVAILABLE", body = ErrorJson),
+    )
+)]
+pub(crate) async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    RawQuery(query): RawQuery,
+) -> Result<Json<Listing<EventJson>>, ApiError> {
+    let project: &Project = &caller.project;
+    let query = Query::parse(query.as_deref())?;
+    let page = query.page()?;
+    let kind = query.choice("type", &EventKind::ALL.map(|kind| (kind.word(), kind)))?;
+    let after: Option<EventId> = query
+        .text("after")?
+        .map(str::parse)
+        .transpose()
+        .map_err(|_| Invalid::new("after", "must be the id of an event"))?;
+    let listed = app.engine.events(project.id, kind, after, page.into()).await?;
+    Ok(Listing::of(listed, page, |told| EventJson::of(&app, told)))
+}
+
+/// Get an event.
+#[utoipa::path(
+    get, path = "/v1/events/{eventID}", tag = "Events", operation_id = "getEvent",
+    params(("eventID" = String, Path)),
+    responses(
+        (status = 200, description = "The event", body = EventJson),
+        (status = 401, description = "UNAUTHORIZED", body = ErrorJson),
+        (status = 403, description = "PROJECT_UNAVAILABLE or CORS_ORIGIN_FORBIDDEN", body = ErrorJson),
+        (status = 404, description = "RESOURCE_NOT_FOUND", body = ErrorJson),
+        (status = 429, description = "RATE_LIMITED", body = ErrorJson),
+        (status = 503, description = "SERVICE_UNAVAILABLE or AUTH_UNAVAILABLE", body = ErrorJson),
+    )
+)]
+pub(crate) async fn get(
+    State(app): State<App>,
+    caller: Caller,
+    PathId(id): PathId<EventId>,
+) -> Result<Json<EventJson>, ApiError> {
+    let told = app.engine.event_of(caller.project.id, id).await?;
+    Ok(Json(EventJson::of(&app, told)))
+}

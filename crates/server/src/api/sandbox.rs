@@ -1,0 +1,105 @@
+//! `/v1/sandbox`: plays the bank, for automated tests.
+
+use axum::{extract::State, http::HeaderMap};
+use domain::{
+    id::PaymentId,
+    money::Rupiah,
+    payment::Payment,
+    rules::{Invalid, RECEIPT_ID, positive_amount},
+    time::Timestamp,
+};
+use engine::{Error, Observed, Outcome};
+
+use super::{answer::Answer, body::JsonBytes, path::PathId, payments::view};
+use crate::{
+    app::App,
+    auth::SandboxCaller,
+    error::{ApiError, ErrorJson},
+    wire::{
+        payment::PaymentJson,
+        shape::{Body, ignored_header},
+    },
+};
+
+/// What the bank is to report.
+struct Report {
+    outcome: Wanted,
+    amount: Option<Rupiah>,
+    paid_at: Option<Timestamp>,
+    receipt_id: Option<String>,
+}
+
+#[derive(Clone, Copy)]
+enum Wanted {
+    Paid,
+    Failed,
+    Processing,
+}
+
+impl Report {
+    fn outcome(&self, payment: &Payment, now: Timestamp) -> Outcome {
+        match self.outcome {
+            Wanted::Paid => {
+                Outcome::Paid { amount: self.amount.unwrap_or(payment.amount), paid_at: self.paid_at.unwrap_or(now) }
+            }
+            Wanted::Failed => Outcome::Failed,
+            Wanted::Processing => Outcome::Processing,
+        }
+    }
+}
+
+/// Simulate what becomes of a sandbox payment.
+#[utoipa::path(
+    post, path = "/v1/sandbox/payments/{paymentID}/simulate", tag = "Sandbox", operation_id = "simulatePayment",
+    params(("paymentID" = String, Path)),
+    request_body = crate::wire::requests::Simulate,
+    responses(
+        (status = 200, description = "The payment after the report", body = PaymentJson),
+        (status = 400, description = "INVALID_REQUEST or VALIDATION_ERROR", body = ErrorJson),
+        (status = 401, description = "UNAUTHORIZED", body = ErrorJson),
+        (status = 403, description = "FORBIDDEN, PROJECT_UNAVAILABLE or CORS_ORIGIN_FORBIDDEN", body = ErrorJson),
+        (status = 404, description = "RESOURCE_NOT_FOUND", body = ErrorJson),
+        (status = 409, description = "PAYMENT_NOT_EDITABLE", body = ErrorJson),
+        (status = 413, description = "INVALID_REQUEST: over 64 KiB", body = ErrorJson),
+        (status = 415, description = "INVALID_REQUEST: not application/json", body = ErrorJson),
+        (status = 429, description = "RATE_LIMITED", body = ErrorJson),
+        (status = 503, description = "SERVICE_UNAVAILABLE or AUTH_UNAVAILABLE", body = ErrorJson),
+    )
+)]
+pub(crate) async fn simulate(
+    State(app): State<App>,
+    caller: SandboxCaller,
+    PathId(id): PathId<PaymentId>,
+    headers: HeaderMap,
+    JsonBytes(bytes): JsonBytes,
+) -> Result<Answer<PaymentJson>, ApiError> {
+    let (report, ignored) = decode(&bytes)?;
+    let payment = app.engine.payment(caller.project.id, id).await?;
+    let outcome = |now| report.outcome(&payment, now);
+    let payment = match app.engine.simulate(&payment, report.receipt_id.as_deref(), outcome).await? {
+        Observed::Ended(_) => return Err(Error::NotEditable.into()),
+        observed => observed.into_payment(),
+    };
+    Ok(Answer::ok(PaymentJson::of(payment, view(&app, &caller.project, &headers))).ignoring(ignored))
+}
+
+fn decode(bytes: &[u8]) -> Result<(Report, Option<axum::http::HeaderValue>), ApiError> {
+    let body = Body::parse(bytes)?;
+    let members = body.members();
+    let (outcome, amount) = (members.text("outcome")?, members.integer("amount")?);
+    let (paid_at, receipt_id) = (members.text("paid_at")?, members.text("receipt_id")?);
+    let outcome = match outcome.as_deref() {
+        Some("paid") => Wanted::Paid,
+        Some("failed") => Wanted::Failed,
+        Some("processing") => Wanted::Processing,
+        _ => return Err(Invalid::new("outcome", "must be `paid`, `failed` or `processing`").into()),
+    };
+    let paid_at = paid_at.as_deref().map(Timestamp::parse).transpose();
+    let report = Report {
+        outcome,
+        amount: amount.map(positive_amount).transpose()?,
+        paid_at: paid_at.map_err(|error| Invalid::new("paid_at", error.to_string()))?,
+        receipt_id: receipt_id.map(|id| RECEIPT_ID.check(id)).transpose()?,
+    };
+    Ok((report, ignored_header(&body.ignored())))
+}

@@ -1,0 +1,80 @@
+//! Small private files: readable by their owner only, and written whole or not at all.
+
+use std::{
+    fs::{self, DirBuilder, File, OpenOptions},
+    io::{self, Write},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    path::Path,
+};
+
+const PRIVATE_FILE: u32 = 0o600;
+const PRIVATE_DIRECTORY: u32 = 0o700;
+
+/// Makes a directory, and those above it, unless they exist.
+pub(crate) fn make_private_directory(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(PRIVATE_DIRECTORY).create(path)
+}
+
+/// The text of a file, or nothing when there is none.
+pub(crate) fn read_if_present(path: &Path) -> io::Result<Option<String>> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Puts `text` in place of whatever `path` holds. A crash leaves the old file or the new one.
+/// Callers take turns: two at once would share the temporary name.
+pub(crate) fn replace_private(path: &Path, text: &str) -> io::Result<()> {
+    let temporary = path.with_added_extension("new");
+    // One that a crash left behind may have other permissions.
+    match fs::remove_file(&temporary) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(PRIVATE_FILE).open(&temporary)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    fs::rename(&temporary, path)?;
+    match path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        Some(parent) => File::open(parent)?.sync_all(),
+        None => File::open(".")?.sync_all(),
+    }
+}
+
+/// Waits until no other process holds the lock at `path`. It is held until the answer is dropped, or the process ends.
+pub(crate) fn lock(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().write(true).create(true).truncate(false).mode(PRIVATE_FILE).open(path)?;
+    file.lock()?;
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn a_replaced_file_is_whole_and_private_even_after_a_crash_left_a_temporary_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let inner = directory.path().join("a/b");
+        make_private_directory(&inner).unwrap();
+        make_private_directory(&inner).unwrap();
+        assert_eq!(mode(&inner), PRIVATE_DIRECTORY);
+        let path = inner.join("dev.json");
+        assert_eq!(read_if_present(&path).unwrap(), None);
+        fs::write(inner.join("dev.json.new"), "half").unwrap();
+        for text in ["one", "two"] {
+            replace_private(&path, text).unwrap();
+            assert_eq!(read_if_present(&path).unwrap().as_deref(), Some(text));
+            assert_eq!(mode(&path), PRIVATE_FILE);
+        }
+        assert!(!inner.join("dev.json.new").exists());
+    }
+}

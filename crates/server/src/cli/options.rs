@@ -1,0 +1,227 @@
+//! What can be set from outside, by flag or by environment variable, and what it means to the rest of the program.
+
+use std::{
+    env,
+    net::{IpAddr, SocketAddr},
+    path::PathBuf,
+    str::FromStr,
+    time::Duration,
+};
+
+use clap::{Args, value_parser};
+use domain::{fee::FeeSchedule, money::Rupiah};
+use engine::{Settings, SettlementDelays};
+use ipnet::IpNet;
+
+use super::{
+    addresses::{Scheme, base_url},
+    output::Output,
+};
+use crate::{ServerConfig, Timeouts};
+
+pub(crate) const DEFAULT_DATA: &str = "./lunas-data";
+pub(crate) const DATABASE_FILE: &str = "lunas.db";
+const DEFAULT_LISTEN: &str = "127.0.0.1:8080";
+const RATE_MOST: i64 = 1_000_000;
+/// A year; settlement after longer than that is a mistyped number.
+const SETTLE_SECONDS_MOST: u64 = 366 * 24 * 60 * 60;
+
+/// Options that every command takes, before its name or after.
+#[derive(Args)]
+pub(crate) struct GlobalOptions {
+    /// Use this database, written sqlite:PATH. Without it, commands use lunas.db in the directory that LUNAS_DATA
+    /// names, or in ./lunas-data.
+    // A database address may hold a password one day, so its value never shows in the help.
+    #[arg(long, global = true, value_name = "URL", env = "LUNAS_DATABASE", hide_env_values = true)]
+    database: Option<String>,
+    /// Answer with one line of JSON instead of text for people.
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+impl GlobalOptions {
+    pub(crate) fn output(&self) -> Output {
+        Output { json: self.json }
+    }
+
+    /// The database that was asked for; an empty text asks for none.
+    pub(crate) fn database(&self) -> Option<&str> {
+        self.database.as_deref().filter(|url| !url.is_empty())
+    }
+}
+
+/// The database file where nobody asks for another.
+pub(crate) fn default_database_file() -> PathBuf {
+    let data = env::var_os("LUNAS_DATA").filter(|data| !data.is_empty());
+    data.map_or_else(|| PathBuf::from(DEFAULT_DATA), PathBuf::from).join(DATABASE_FILE)
+}
+
+/// Options of the commands that serve.
+#[derive(Args)]
+pub(crate) struct ServerOptions {
+    /// Accept connections on this address and port. Port 0 lets the system choose one.
+    #[arg(long, env = "LUNAS_LISTEN", value_name = "ADDRESS", default_value = DEFAULT_LISTEN)]
+    listen: SocketAddr,
+    /// The address at which merchants reach the API. `lunas dev` makes it from the listening address, and
+    /// `lunas serve` needs an https one.
+    #[arg(long, env = "LUNAS_BASE_URL", value_name = "URL")]
+    base_url: Option<String>,
+    /// The address at which customers reach the checkout pages, when it is not the base URL.
+    #[arg(long, env = "LUNAS_CHECKOUT_URL_BASE", value_name = "URL")]
+    checkout_url_base: Option<String>,
+    /// How many requests a second each API key may make. Twice as many may come at once, and 0 lifts every limit.
+    #[arg(long, env = "LUNAS_RATE_LIMIT", value_name = "REQUESTS", default_value_t = 100,
+          value_parser = value_parser!(u32).range(0..=RATE_MOST))]
+    rate_limit: u32,
+    /// The networks of your own proxies, separated by commas. Only they are believed when they say, in
+    /// X-Forwarded-For, which address a request came from.
+    #[arg(long, env = "LUNAS_TRUSTED_PROXIES", value_name = "NETWORKS", default_value = "", hide_default_value = true)]
+    trusted_proxies: Networks,
+}
+
+impl ServerOptions {
+    /// The server's configuration, or one line for each address that will not do.
+    pub(crate) fn config(&self, scheme: Scheme) -> Result<ServerConfig, Vec<String>> {
+        let mut reasons = Vec::new();
+        let mut checked = |variable: &str, text: &Option<String>| {
+            let text = text.as_deref().filter(|text| !text.is_empty())?;
+            match base_url(text, scheme) {
+                Ok(url) => return Some(url),
+                Err(rule) => reasons.push(format!("{variable} {rule}; it is `{}`", shown(text))),
+            }
+            None
+        };
+        let base_url = checked("LUNAS_BASE_URL", &self.base_url);
+        let checkout_url_base = checked("LUNAS_CHECKOUT_URL_BASE", &self.checkout_url_base);
+        if scheme == Scheme::HttpsOnly && self.base_url.as_deref().is_none_or(str::is_empty) {
+            let what = "LUNAS_BASE_URL is not set, so nobody could be told where this service is; set it to its public";
+            reasons.insert(0, format!("{what} https:// address"));
+        }
+        if !reasons.is_empty() {
+            return Err(reasons);
+        }
+        Ok(ServerConfig {
+            listen: self.listen,
+            base_url,
+            checkout_url_base,
+            rate_limit_per_second: self.rate_limit,
+            trusted_proxies: self.trusted_proxies.0.clone(),
+            timeouts: Timeouts::default(),
+        })
+    }
+}
+
+/// An address in a message, without the password that someone may have put into it.
+fn shown(text: &str) -> String {
+    match text.contains('@') {
+        true => "…".to_owned(),
+        false => text.escape_debug().to_string(),
+    }
+}
+
+/// Networks separated by commas; a lone address is a network of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Networks(Vec<IpNet>);
+
+impl FromStr for Networks {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Networks, String> {
+        let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+        let network = |part: &str| {
+            let address = || part.parse::<IpAddr>().map(IpNet::from);
+            let network = part.parse::<IpNet>().or_else(|_| address());
+            network.map_err(|_| format!("`{part}` is not a network such as 10.0.0.0/8"))
+        };
+        parts.map(network).collect::<Result<_, _>>().map(Networks)
+    }
+}
+
+/// What payments cost and when their money settles: options of every command that makes or pays payments.
+#[derive(Args)]
+#[command(next_help_heading = "Fees and settlement")]
+pub(crate) struct MoneyOptions {
+    /// The fee on a QRIS payment, in hundredths of a percent of its amount.
+    #[arg(long, env = "LUNAS_FEE_QRIS_BASIS_POINTS", value_name = "POINTS", default_value_t = 70,
+          value_parser = value_parser!(i64).range(0..=10_000))]
+    fee_qris_basis_points: i64,
+    /// The fee on a virtual account payment, in whole rupiah.
+    #[arg(long, env = "LUNAS_FEE_VIRTUAL_ACCOUNT", value_name = "RUPIAH", default_value_t = 4_000,
+          value_parser = value_parser!(i64).range(0..=Rupiah::MAX.get()))]
+    fee_virtual_account: i64,
+    /// How long a sandbox payment's money stays pending before it is available.
+    #[arg(long, env = "LUNAS_SETTLE_SANDBOX_SECONDS", value_name = "SECONDS", default_value_t = 60,
+          value_parser = value_parser!(u64).range(0..=SETTLE_SECONDS_MOST))]
+    settle_sandbox_seconds: u64,
+    /// How long the money of a QRIS payment in production stays pending.
+    #[arg(long, env = "LUNAS_SETTLE_QRIS_SECONDS", value_name = "SECONDS", default_value_t = 86_400,
+          value_parser = value_parser!(u64).range(0..=SETTLE_SECONDS_MOST))]
+    settle_qris_seconds: u64,
+    /// How long the money of a virtual account payment in production stays pending.
+    #[arg(long, env = "LUNAS_SETTLE_VIRTUAL_ACCOUNT_SECONDS", value_name = "SECONDS", default_value_t = 86_400,
+          value_parser = value_parser!(u64).range(0..=SETTLE_SECONDS_MOST))]
+    settle_virtual_account_seconds: u64,
+}
+
+impl MoneyOptions {
+    pub(crate) fn settings(&self) -> Settings {
+        Settings {
+            fees: FeeSchedule {
+                qris_basis_points: self.fee_qris_basis_points,
+                virtual_account: Rupiah::new(self.fee_virtual_account),
+            },
+            settlement: SettlementDelays {
+                sandbox: Duration::from_secs(self.settle_sandbox_seconds),
+                qris: Duration::from_secs(self.settle_qris_seconds),
+                virtual_account: Duration::from_secs(self.settle_virtual_account_seconds),
+            },
+        }
+    }
+}
+
+/// For commands that neither make nor pay payments, so that no price matters to them.
+pub(crate) fn default_settings() -> Settings {
+    Settings { fees: FeeSchedule::default(), settlement: SettlementDelays::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(base_url: Option<&str>, checkout_url_base: Option<&str>) -> ServerOptions {
+        ServerOptions {
+            listen: ([127, 0, 0, 1], 0).into(),
+            base_url: base_url.map(str::to_owned),
+            checkout_url_base: checkout_url_base.map(str::to_owned),
+            rate_limit: 100,
+            trusted_proxies: Networks(Vec::new()),
+        }
+    }
+
+    #[test]
+    fn serving_needs_https_and_every_wrong_address_is_named() {
+        let reasons = |base, checkout| options(base, checkout).config(Scheme::HttpsOnly).err().unwrap_or_default();
+        assert_eq!(reasons(Some("https://a.example"), Some("https://b.example")), Vec::<String>::new());
+        assert_eq!(reasons(None, None).len(), 1);
+        assert_eq!(reasons(Some(""), Some("")).len(), 1);
+        let both = reasons(Some("http://a.example"), Some("b.example"));
+        assert!(both[0].starts_with("LUNAS_BASE_URL must"), "{both:?}");
+        assert!(both[1].starts_with("LUNAS_CHECKOUT_URL_BASE must"), "{both:?}");
+        assert!(!reasons(Some("https://user:quiet@a.example"), None)[0].contains("quiet"));
+    }
+
+    #[test]
+    fn development_needs_no_address() {
+        let config = options(None, Some("http://b.example/")).config(Scheme::HttpOrHttps).unwrap();
+        assert_eq!((config.base_url, config.checkout_url_base.as_deref()), (None, Some("http://b.example")));
+    }
+
+    #[test]
+    fn proxies_are_networks_or_addresses_between_commas() {
+        let read = |text: &str| text.parse::<Networks>().map(|networks| networks.0.len());
+        assert_eq!(read(""), Ok(0));
+        assert_eq!(read("10.0.0.0/8, 192.168.1.1,::1/128,"), Ok(3));
+        assert!(read("10.0.0.0/33").is_err());
+        assert!(read("proxy.example").is_err());
+    }
+}

@@ -1,0 +1,87 @@
+//! A server and its reconcilers, from the moment its address is bound until a signal has stopped it.
+
+use engine::Reconcilers;
+use tokio::{
+    pin, select,
+    signal::unix::{Signal, SignalKind, signal},
+    sync::oneshot,
+};
+
+use super::{database::Installation, error::CliError};
+use crate::{Server, ServerConfig};
+
+/// Bound and ready, but not serving yet.
+pub(crate) struct Running {
+    server: Server,
+    installation: Installation,
+    signals: Signals,
+}
+
+impl Running {
+    pub(crate) async fn start(installation: Installation, config: ServerConfig) -> Result<Running, CliError> {
+        let listen = config.listen;
+        let signals = Signals::watch()?;
+        match Server::bind(installation.engine.clone(), config).await {
+            Ok(server) => Ok(Running { server, installation, signals }),
+            Err(error) => {
+                installation.close().await;
+                let what_to_do = "stop what uses it, or choose another with --listen";
+                Err(CliError::new(format!("cannot listen on {listen}: {error}; {what_to_do}")))
+            }
+        }
+    }
+
+    pub(crate) fn base_url(&self) -> &str {
+        self.server.base_url()
+    }
+
+    pub(crate) fn checkout_url_base(&self) -> &str {
+        self.server.checkout_url_base()
+    }
+
+    /// Serves until a signal comes, then lets requests in flight finish. A second signal does not wait for them.
+    pub(crate) async fn until_stopped(self) {
+        let Running { server, installation, mut signals } = self;
+        let reconcilers = Reconcilers::start(&installation.engine);
+        let (stop, stopped) = oneshot::channel::<()>();
+        let serving = server.run(async {
+            // Dropping the sender means the same as sending.
+            let _ = stopped.await;
+        });
+        pin!(serving);
+        select! {
+            () = &mut serving => {}
+            name = signals.next() => {
+                tracing::info!(signal = name, "stopping once the requests in flight are answered");
+                drop(stop);
+                select! {
+                    () = &mut serving => {}
+                    name = signals.next() => tracing::warn!(signal = name, "stopping without waiting any longer"),
+                }
+            }
+        }
+        reconcilers.stop().await;
+        installation.close().await;
+        tracing::info!("stopped");
+    }
+}
+
+/// The signals that ask a process to end.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn watch() -> Result<Signals, CliError> {
+        let watch = |kind| signal(kind).map_err(|error| CliError::because("cannot watch for signals", &error));
+        Ok(Signals { terminate: watch(SignalKind::terminate())?, interrupt: watch(SignalKind::interrupt())? })
+    }
+
+    async fn next(&mut self) -> &'static str {
+        select! {
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.interrupt.recv() => "SIGINT",
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! `lunas serve`: the server for real use. It refuses to start until everything it needs to be safe is there.
+
+use clap::Args;
+use engine::Settings;
+use serde::Serialize;
+
+use super::{
+    addresses::Scheme,
+    database::{Database, Installation},
+    error::CliError,
+    options::{GlobalOptions, MoneyOptions, ServerOptions},
+    running::Running,
+    secret_key::{self, FoundKey},
+};
+use crate::ServerConfig;
+
+#[derive(Args)]
+pub(crate) struct ServeOptions {
+    #[command(flatten)]
+    server: ServerOptions,
+    #[command(flatten)]
+    money: MoneyOptions,
+}
+
+#[derive(Serialize)]
+struct Ready<'a> {
+    base_url: &'a str,
+    checkout_url_base: &'a str,
+}
+
+pub(crate) async fn run(options: ServeOptions, global: &GlobalOptions) -> Result<(), CliError> {
+    let (installation, config) = prepare(&options, global).await?;
+    let listen = config.listen;
+    let running = Running::start(installation, config).await?;
+    let ready = Ready { base_url: running.base_url(), checkout_url_base: running.checkout_url_base() };
+    tracing::info!(%listen, base_url = ready.base_url, checkout_url_base = ready.checkout_url_base, "serving");
+    let output = global.output();
+    if output.json {
+        output.show(&ready, |_| String::new())?;
+    }
+    running.until_stopped().await;
+    Ok(())
+}
+
+/// Looks at everything before it refuses, so that an operator mends all of it at once.
+async fn prepare(
+    options: &ServeOptions,
+    global: &GlobalOptions,
+) -> Result<(Installation, ServerConfig), CliError> {
+    let mut reasons = Vec::new();
+    let key = secret_key::from_environment().and_then(|key| key.ok_or_else(missing_key));
+    let key = kept(key, &mut reasons);
+    let config = kept(options.server.config(Scheme::HttpsOnly).map_err(CliError::several), &mut reasons);
+    let sound = reasons.is_empty();
+    let installation = kept(open(global, options.money.settings(), key, sound).await, &mut reasons);
+    match (config, installation) {
+        (Some(config), Some(Some(installation))) if reasons.is_empty() => Ok((installation, config)),
+        (_, installation) => {
+            if let Some(Some(installation)) = installation {
+                installation.close().await;
+            }
+            Err(CliError::several(reasons))
+        }
+    }
+}
+
+/// Opens the database and judges it. A database that is missing is made only when nothing else is wrong.
+async fn open(
+    global: &GlobalOptions,
+    settings: Settings,
+    key: Option<FoundKey>,
+    sound: bool,
+) -> Result<Option<Installation>, CliError> {
+    let database = Database::of(global)?;
+    if !sound && !database.exists() && database.has_directory() {
+        return Ok(None);
+    }
+    let store = database.open().await?;
+    let (key, origin) = match key {
+        Some(found) => (found.key, Some(found.origin)),
+        None => (secret_key::unused()?, None),
+    };
+    let installation = Installation::new(store, settings, key);
+    if installation.engine.is_development().await? {
+        installation.close().await;
+        let what_to_do = "give another with --database or LUNAS_DATABASE";
+        return Err(CliError::new(format!("{database} is a development database, made by `lunas dev`; {what_to_do}")));
+    }
+    if let Some(origin) = origin {
+        installation.check_key(&origin).await?;
+    }
+    Ok(Some(installation))
+}
+
+fn missing_key() -> CliError {
+    let (variable, how) = (secret_key::VARIABLE, secret_key::HOW_TO_MAKE);
+    CliError::new(format!("{variable} is not set, and stored secrets are sealed with it; {how}; keep it safe"))
+}
+
+fn kept<T>(outcome: Result<T, CliError>, reasons: &mut Vec<String>) -> Option<T> {
+    match outcome {
+        Ok(value) => Some(value),
+        Err(error) => {
+            reasons.extend_from_slice(error.reasons());
+            None
+        }
+    }
+}

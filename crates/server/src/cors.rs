@@ -1,0 +1,70 @@
+//! Which pages may call the API from a browser.
+
+use axum::{
+    extract::{Request, State},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use domain::id::ProjectId;
+
+use crate::{app::App, error::ApiError};
+
+const ALLOWED_METHODS: &str = "GET, POST, DELETE";
+const ALLOWED_HEADERS: &str = "Authorization, Content-Type, Idempotency-Key, Accept-Language, X-Request-Id";
+const EXPOSED_HEADERS: &str = "X-Request-Id, Idempotent-Replayed, X-Ignored-Members, RateLimit-Limit, \
+                               RateLimit-Remaining, RateLimit-Reset, Retry-After";
+const PREFLIGHT_SECONDS: &str = "600";
+
+/// Answers preflights of the API. They carry no key, so any active project that lists the origin vouches for it.
+pub(crate) async fn preflight(State(app): State<App>, request: Request, next: Next) -> Response {
+    let is_preflight = request.method() == Method::OPTIONS
+        && request.uri().path().starts_with("/v1/")
+        && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
+    match request.headers().get(header::ORIGIN) {
+        Some(origin) if is_preflight => {
+            let origin = origin.clone();
+            answer_preflight(&app, &origin).await.unwrap_or_else(ApiError::into_response)
+        }
+        _ => next.run(request).await,
+    }
+}
+
+async fn answer_preflight(app: &App, origin: &HeaderValue) -> Result<Response, ApiError> {
+    let text = origin.to_str().map_err(|_| ApiError::OriginForbidden)?;
+    if !is_own(app, text) && !app.engine.anyone_allows_origin(text).await? {
+        return Err(ApiError::OriginForbidden);
+    }
+    let mut response = StatusCode::NO_CONTENT.into_response();
+    let headers = response.headers_mut();
+    allow(headers, origin);
+    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(ALLOWED_METHODS));
+    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(ALLOWED_HEADERS));
+    headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static(PREFLIGHT_SECONDS));
+    Ok(response)
+}
+
+/// The request's origin, if it has one and the project lists it.
+pub(crate) async fn allowed_origin(
+    app: &App,
+    project: ProjectId,
+    headers: &HeaderMap,
+) -> Result<Option<HeaderValue>, ApiError> {
+    let Some(origin) = headers.get(header::ORIGIN) else { return Ok(None) };
+    let text = origin.to_str().map_err(|_| ApiError::OriginForbidden)?;
+    if is_own(app, text) || app.engine.allows_origin(project, text).await? {
+        return Ok(Some(origin.clone()));
+    }
+    Err(ApiError::OriginForbidden)
+}
+
+fn is_own(app: &App, origin: &str) -> bool {
+    app.shared.own_origins.iter().any(|own| own == origin)
+}
+
+/// Lets a page of `origin` read the answer.
+pub(crate) fn allow(headers: &mut HeaderMap, origin: &HeaderValue) {
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED_HEADERS));
+    headers.append(header::VARY, HeaderValue::from_static("Origin"));
+}

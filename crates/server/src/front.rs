@@ -1,0 +1,75 @@
+//! The outermost layer: every request gets an id, a time limit and one line in the log, and every answer its id.
+
+use std::{any::Any, time::Instant};
+
+use axum::{
+    extract::{Request, State},
+    http::{HeaderMap, HeaderName, HeaderValue},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use domain::id::{KeyId, ProjectId};
+use rand::RngExt;
+
+use crate::{
+    app::App,
+    client,
+    error::{ApiError, Cause},
+};
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const REQUEST_ID_CHARACTERS: usize = 128;
+
+/// Who called, for the log.
+#[derive(Clone, Copy)]
+pub(crate) struct LoggedCaller {
+    pub(crate) project_id: ProjectId,
+    pub(crate) key_id: KeyId,
+}
+
+pub(crate) async fn attend(State(app): State<App>, request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let id = request_id(request.headers());
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let client = client::address(request.extensions(), request.headers(), &app.shared.trusted_proxies);
+    let mut response = match tokio::time::timeout(app.shared.request_timeout, next.run(request)).await {
+        Ok(response) => response,
+        Err(_) => ApiError::RequestTimeout.into_response(),
+    };
+    let caller = response.extensions().get::<LoggedCaller>();
+    // Only what is named here is logged: no header, no query and no body, so no secret.
+    tracing::info!(
+        request_id = id.to_str().unwrap_or_default(),
+        %method,
+        path,
+        status = response.status().as_u16(),
+        duration_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX),
+        %client,
+        project_id = caller.map(|caller| tracing::field::display(caller.project_id)),
+        key_id = caller.map(|caller| tracing::field::display(caller.key_id)),
+        error = response.extensions().get::<Cause>().map(|cause| cause.0.as_str()),
+        "request"
+    );
+    response.headers_mut().insert(REQUEST_ID, id);
+    response
+}
+
+/// The client's own id when it is well-formed, or a new one.
+fn request_id(headers: &HeaderMap) -> HeaderValue {
+    let well_formed = |value: &&HeaderValue| {
+        let bytes = value.as_bytes();
+        let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':');
+        (1..=REQUEST_ID_CHARACTERS).contains(&bytes.len()) && bytes.iter().all(plain)
+    };
+    headers.get(REQUEST_ID).filter(well_formed).cloned().unwrap_or_else(|| {
+        let id = format!("req_{:032x}", rand::rng().random::<u128>());
+        HeaderValue::try_from(id).unwrap_or(HeaderValue::from_static("req_0"))
+    })
+}
+
+/// A panic is a bug of ours; the client gets the envelope and the log gets the message.
+pub(crate) fn panicked(panic: Box<dyn Any + Send>) -> Response {
+    let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    tracing::error!(panic = text.unwrap_or("without a message"), "a request panicked");
+    ApiError::Panicked.into_response()
+}

@@ -1,0 +1,171 @@
+-- Columns are TEXT, BIGINT or BLOB only: times are milliseconds since 1970, truth values 0 or 1, states words.
+-- Every table carries project_id, so that a distributed engine can keep a project's rows together.
+
+CREATE TABLE installation (
+    name TEXT NOT NULL PRIMARY KEY,
+    value TEXT NOT NULL
+);
+
+CREATE TABLE projects (
+    id TEXT NOT NULL PRIMARY KEY,
+    name TEXT NOT NULL,
+    environment TEXT NOT NULL CHECK (environment IN ('sandbox', 'production')),
+    merchant_name TEXT NOT NULL,
+    merchant_city TEXT NOT NULL,
+    merchant_postal_code TEXT NOT NULL,
+    active BIGINT NOT NULL CHECK (active IN (0, 1)),
+    approved BIGINT NOT NULL CHECK (approved IN (0, 1)),
+    success_word TEXT NOT NULL CHECK (success_word IN ('paid', 'succeeded')),
+    webhook_url TEXT,
+    webhook_secret BLOB NOT NULL,
+    fee_qris_basis_points BIGINT,
+    fee_virtual_account BIGINT,
+    banks TEXT NOT NULL,
+    default_methods TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    version BIGINT NOT NULL
+);
+
+-- Origin first: a preflight asks whether anyone lists an origin.
+CREATE TABLE allowed_origins (
+    origin TEXT NOT NULL,
+    project_id TEXT NOT NULL REFERENCES projects (id),
+    PRIMARY KEY (origin, project_id)
+) WITHOUT ROWID;
+
+CREATE TABLE api_keys (
+    id TEXT NOT NULL PRIMARY KEY,
+    project_id TEXT NOT NULL REFERENCES projects (id),
+    name TEXT NOT NULL,
+    hash BLOB NOT NULL UNIQUE,
+    last_four TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    revoked_at BIGINT
+);
+
+-- A revoked key gives its name free.
+CREATE UNIQUE INDEX api_keys_name ON api_keys (project_id, name) WHERE revoked_at IS NULL;
+
+CREATE TABLE links (
+    id TEXT NOT NULL PRIMARY KEY,
+    project_id TEXT NOT NULL REFERENCES projects (id),
+    reference TEXT NOT NULL,
+    title TEXT NOT NULL,
+    description TEXT NOT NULL,
+    search_text TEXT NOT NULL,
+    amount BIGINT NOT NULL CHECK (amount > 0),
+    methods TEXT NOT NULL,
+    allow_multiple_payments BIGINT NOT NULL CHECK (allow_multiple_payments IN (0, 1)),
+    customer_fields TEXT NOT NULL,
+    expires_at BIGINT,
+    cancelled_at BIGINT,
+    claimed_by TEXT,
+    created_at BIGINT NOT NULL,
+    version BIGINT NOT NULL
+);
+
+CREATE INDEX links_of_project ON links (project_id, id);
+
+CREATE TABLE payments (
+    id TEXT NOT NULL PRIMARY KEY,
+    project_id TEXT NOT NULL REFERENCES projects (id),
+    link_id TEXT REFERENCES links (id),
+    reference TEXT NOT NULL,
+    search_text TEXT NOT NULL,
+    amount BIGINT NOT NULL CHECK (amount > 0),
+    fee BIGINT NOT NULL CHECK (fee >= 0 AND fee <= amount),
+    method TEXT NOT NULL,
+    code TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('pending', 'processing', 'paid', 'failed', 'expired', 'cancelled')),
+    paid_at BIGINT CHECK ((paid_at IS NOT NULL) = (state = 'paid')),
+    ended_at BIGINT CHECK ((ended_at IS NOT NULL) = (state IN ('failed', 'cancelled'))),
+    settles_at BIGINT,
+    created_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    version BIGINT NOT NULL
+);
+
+-- Ids are time-ordered, so these two only ever grow at their ends.
+CREATE INDEX payments_of_project ON payments (project_id, id);
+CREATE INDEX payments_of_link ON payments (link_id, id) WHERE link_id IS NOT NULL;
+-- An account number that can still be paid is never given out twice.
+CREATE UNIQUE INDEX payments_live_account ON payments (code)
+    WHERE method <> 'qris' AND state IN ('pending', 'processing');
+-- What the reconcilers look for.
+CREATE INDEX payments_to_expire ON payments (expires_at) WHERE state = 'pending';
+CREATE INDEX payments_to_settle ON payments (settles_at) WHERE settles_at IS NOT NULL;
+
+-- Who paid through the hosted checkout, and from where.
+CREATE TABLE checkouts (
+    payment_id TEXT NOT NULL PRIMARY KEY REFERENCES payments (id),
+    project_id TEXT NOT NULL REFERENCES projects (id),
+    customer_name TEXT NOT NULL,
+    customer_email TEXT NOT NULL,
+    customer_phone TEXT NOT NULL,
+    customer_address TEXT NOT NULL,
+    ip TEXT,
+    country TEXT,
+    device_kind TEXT,
+    device_os TEXT,
+    device_browser TEXT,
+    user_agent TEXT
+);
+
+-- The key is a hash of project, endpoint and Idempotency-Key; `request` is the fingerprint of the body it is bound to.
+CREATE TABLE idempotency (
+    key BLOB NOT NULL PRIMARY KEY,
+    project_id TEXT NOT NULL,
+    request BLOB NOT NULL,
+    resource TEXT NOT NULL
+) WITHOUT ROWID;
+
+-- Every provider notification that was taken, once. Money has an amount; refusals and progress have none.
+CREATE TABLE receipts (
+    provider TEXT NOT NULL,
+    id TEXT NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('money', 'refusal', 'progress')),
+    project_id TEXT NOT NULL REFERENCES projects (id),
+    payment_id TEXT NOT NULL REFERENCES payments (id),
+    amount BIGINT CHECK ((amount IS NOT NULL) = (kind = 'money')),
+    paid_at BIGINT,
+    received_at BIGINT NOT NULL,
+    outcome TEXT NOT NULL CHECK (outcome IN ('applied', 'unapplied')),
+    reason TEXT CHECK ((reason IS NOT NULL) = (outcome = 'unapplied')),
+    PRIMARY KEY (provider, id, kind)
+);
+
+CREATE INDEX receipts_of_payment ON receipts (payment_id);
+
+CREATE TABLE postings (
+    id TEXT NOT NULL PRIMARY KEY,
+    project_id TEXT NOT NULL REFERENCES projects (id),
+    payment_id TEXT NOT NULL REFERENCES payments (id),
+    kind TEXT NOT NULL CHECK (kind IN ('paid', 'settled', 'unapplied')),
+    at BIGINT NOT NULL
+);
+
+CREATE TABLE entries (
+    project_id TEXT NOT NULL REFERENCES projects (id),
+    account TEXT NOT NULL CHECK (account IN ('pending', 'available', 'unapplied', 'clearing', 'fees')),
+    at BIGINT NOT NULL,
+    posting_id TEXT NOT NULL REFERENCES postings (id),
+    amount BIGINT NOT NULL CHECK (amount <> 0),
+    PRIMARY KEY (project_id, account, at, posting_id)
+) WITHOUT ROWID;
+
+CREATE TRIGGER postings_stay BEFORE UPDATE ON postings BEGIN SELECT RAISE(ABORT, 'postings are append-only'); END;
+CREATE TRIGGER postings_remain BEFORE DELETE ON postings BEGIN SELECT RAISE(ABORT, 'postings are append-only'); END;
+CREATE TRIGGER entries_stay BEFORE UPDATE ON entries BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END;
+CREATE TRIGGER entries_remain BEFORE DELETE ON entries BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END;
+
+CREATE TABLE events (
+    id TEXT NOT NULL PRIMARY KEY,
+    project_id TEXT NOT NULL REFERENCES projects (id),
+    kind TEXT NOT NULL CHECK (kind IN ('payment.paid', 'payment.failed', 'apikey.deleted')),
+    subject TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    paid_at BIGINT CHECK ((paid_at IS NOT NULL) = (kind = 'payment.paid')),
+    success_word TEXT CHECK ((success_word IS NOT NULL) = (kind = 'payment.paid'))
+);
+
+CREATE INDEX events_of_project ON events (project_id, id);

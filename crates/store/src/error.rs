@@ -1,0 +1,59 @@
+//! What can go wrong with the store, by what a caller can do about it.
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The database did not answer or took no more work; trying again later may help.
+    #[error("the database is unavailable")]
+    Unavailable(#[source] BoxError),
+    /// The database answered something we never write, or refused what must be right: a bug of ours or a damaged file.
+    #[error("the database holds or refuses something unexpected")]
+    Unexpected(#[source] BoxError),
+}
+
+impl StoreError {
+    pub(crate) fn unavailable(source: impl Into<BoxError>) -> StoreError {
+        StoreError::Unavailable(source.into())
+    }
+
+    pub(crate) fn unexpected(source: impl Into<BoxError>) -> StoreError {
+        StoreError::Unexpected(source.into())
+    }
+}
+
+/// Why a change was not committed. Nothing of it was kept.
+#[derive(Debug, thiserror::Error)]
+pub enum CommitError {
+    #[error("a guard did not hold: {0:?}")]
+    Conflict(Guard),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What a statement was sure of and the database did not confirm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guard {
+    /// The Idempotency-Key was unused.
+    IdempotencyKey,
+    /// The account number was not live.
+    AccountNumber,
+    /// The payment was as it was read.
+    PaymentVersion,
+    /// The link was as it was read.
+    LinkVersion,
+    /// The link took attempts.
+    LinkOpen,
+    /// The provider's notification was new.
+    Receipt,
+    /// The project was as it was read.
+    ProjectVersion,
+    /// No live key of the project had that name.
+    KeyName,
+    /// The key was not revoked yet.
+    KeyNotRevoked,
+    /// The payment's money had not settled yet.
+    Unsettled,
+    /// The installation's value was not set yet.
+    InstallationUnset,
+}

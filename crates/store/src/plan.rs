@@ -1,0 +1,397 @@
+//! Turns a change into statements. A statement with a guard must touch a row; if it does not, the whole plan is undone.
+
+use domain::{
+    api_key::{ApiKey, KeyHash},
+    event::{Event, News},
+    id::{PaymentId, ProjectId},
+    idempotency::Idempotency,
+    ledger::Posting,
+    link::{CustomerFields, Link},
+    payment::{Checkout, Payment, State},
+    project::Project,
+    time::Timestamp,
+};
+
+use crate::{
+    change::{Change, Noted, ReceiptNote, Write},
+    error::Guard,
+    value::{Value, debug_assert_parameters},
+};
+
+pub(crate) struct Plan {
+    pub(crate) statements: Vec<Statement>,
+}
+
+pub(crate) struct Statement {
+    pub(crate) sql: &'static str,
+    pub(crate) parameters: Vec<Value>,
+    pub(crate) guard: Option<Guard>,
+}
+
+impl Statement {
+    fn new(sql: &'static str, parameters: impl Into<Vec<Value>>) -> Statement {
+        let parameters = parameters.into();
+        debug_assert_parameters(sql, parameters.len());
+        Statement { sql, parameters, guard: None }
+    }
+
+    fn guarded(self, guard: Guard) -> Statement {
+        Statement { guard: Some(guard), ..self }
+    }
+}
+
+pub(crate) fn of(change: Change) -> Plan {
+    let mut statements = Vec::with_capacity(change.writes.len() + 3);
+    for write in change.writes {
+        match write {
+            Write::AllowedOrigins { project_id, origins } => allowed_origins(&mut statements, project_id, origins),
+            Write::Payment { payment } => new_payment(&mut statements, payment),
+            Write::Posting(posting) => new_posting(&mut statements, &posting),
+            single => statements.push(statement(single)),
+        }
+    }
+    Plan { statements }
+}
+
+/// The writes that are one statement each.
+fn statement(write: Write) -> Statement {
+    match write {
+        Write::AllowedOrigins { .. } | Write::Payment { .. } | Write::Posting(_) => {
+            unreachable!("writes of several statements are planned by `of`")
+        }
+        Write::Installation { name, value } => Statement::new(
+            "INSERT INTO installation (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+            [name.into(), value.into()],
+        )
+        .guarded(Guard::InstallationUnset),
+        Write::Project { project, sealed_webhook_secret } => new_project(project, sealed_webhook_secret),
+        Write::ProjectChanged { project } => project_changed(project),
+        Write::ApiKey { key, hash } => new_key(key, hash),
+        Write::ApiKeyRevoked { id, project_id, at } => Statement::new(
+            "UPDATE api_keys SET revoked_at = $1 WHERE id = $2 AND project_id = $3 AND revoked_at IS NULL",
+            [at.into(), Value::shown(id), Value::shown(project_id)],
+        )
+        .guarded(Guard::KeyNotRevoked),
+        Write::Bind { project_id, idempotency, resource } => bind(project_id, idempotency, resource),
+        Write::Link { link } => new_link(link),
+        Write::LinkCancelled { id, at, version } => Statement::new(
+            "UPDATE links SET cancelled_at = $1, version = version + 1 WHERE id = $2 AND version = $3",
+            [at.into(), Value::shown(id), version.into()],
+        )
+        .guarded(Guard::LinkVersion),
+        Write::LinkAttempted { id } => Statement::new(
+            "UPDATE links SET version = version + 1 \
+             WHERE id = $1 AND cancelled_at IS NULL AND (allow_multiple_payments = 1 OR claimed_by IS NULL)",
+            [Value::shown(id)],
+        )
+        .guarded(Guard::LinkOpen),
+        Write::LinkClaimed { id, payment_id, version } => Statement::new(
+            "UPDATE links SET claimed_by = $1, version = version + 1 \
+             WHERE id = $2 AND version = $3 AND claimed_by IS NULL",
+            [Value::shown(payment_id), Value::shown(id), version.into()],
+        )
+        .guarded(Guard::LinkVersion),
+        Write::PendingCancelled { link_id, but, at } => Statement::new(
+            "UPDATE payments SET state = 'cancelled', ended_at = $1, version = version + 1 \
+             WHERE link_id = $2 AND state = 'pending' AND expires_at >= $1 AND id <> $3",
+            [at.into(), Value::shown(link_id), but.map_or("".into(), Value::shown)],
+        ),
+        Write::PaymentMoved { id, version, state, settles_at } => payment_moved(id, version, state, settles_at),
+        Write::PendingExpired { now, most } => Statement::new(
+            "UPDATE payments SET state = 'expired', version = version + 1 WHERE id IN \
+             (SELECT id FROM payments WHERE state = 'pending' AND expires_at < $1 ORDER BY expires_at LIMIT $2)",
+            [now.into(), most.into()],
+        ),
+        Write::Receipt(note) => receipt(note),
+        Write::Settled { payment_id } => Statement::new(
+            "UPDATE payments SET settles_at = NULL WHERE id = $1 AND settles_at IS NOT NULL",
+            [Value::shown(payment_id)],
+        )
+        .guarded(Guard::Unsettled),
+        Write::Event(event) => new_event(event),
+    }
+}
+
+fn joined<T: ToString>(items: impl IntoIterator<Item = T>) -> Value {
+    let words: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
+    words.join(",").into()
+}
+
+/// The form in which texts are searched; the term is folded alike.
+pub(crate) fn folded(text: &str) -> String {
+    text.to_lowercase()
+}
+
+fn new_project(project: Project, sealed_webhook_secret: Vec<u8>) -> Statement {
+    Statement::new(
+        "INSERT INTO projects (id, name, environment, merchant_name, merchant_city, merchant_postal_code, active, \
+         approved, success_word, webhook_url, webhook_secret, fee_qris_basis_points, fee_virtual_account, banks, \
+         default_methods, created_at, version) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
+        [
+            Value::shown(project.id),
+            project.name.into(),
+            project.environment.word().into(),
+            project.merchant.name.into(),
+            project.merchant.city.into(),
+            project.merchant.postal_code.into(),
+            project.active.into(),
+            project.approved.into(),
+            project.success_word.word().into(),
+            project.webhook_url.into(),
+            sealed_webhook_secret.into(),
+            project.fees.qris_basis_points.into(),
+            project.fees.virtual_account.into(),
+            joined(project.banks.iter().map(|bank| bank.code())),
+            joined(&project.default_methods),
+            project.created_at.into(),
+            project.version.into(),
+        ],
+    )
+}
+
+fn project_changed(project: Project) -> Statement {
+    Statement::new(
+        "UPDATE projects SET name = $1, merchant_name = $2, merchant_city = $3, merchant_postal_code = $4, \
+         active = $5, approved = $6, success_word = $7, webhook_url = $8, fee_qris_basis_points = $9, \
+         fee_virtual_account = $10, banks = $11, default_methods = $12, version = version + 1 \
+         WHERE id = $13 AND version = $14",
+        [
+            project.name.into(),
+            project.merchant.name.into(),
+            project.merchant.city.into(),
+            project.merchant.postal_code.into(),
+            project.active.into(),
+            project.approved.into(),
+            project.success_word.word().into(),
+            project.webhook_url.into(),
+            project.fees.qris_basis_points.into(),
+            project.fees.virtual_account.into(),
+            joined(project.banks.iter().map(|bank| bank.code())),
+            joined(&project.default_methods),
+            Value::shown(project.id),
+            project.version.into(),
+        ],
+    )
+    .guarded(Guard::ProjectVersion)
+}
+
+fn allowed_origins(statements: &mut Vec<Statement>, project_id: ProjectId, origins: Vec<String>) {
+    statements.push(Statement::new("DELETE FROM allowed_origins WHERE project_id = $1", [Value::shown(project_id)]));
+    statements.extend(origins.into_iter().map(|origin| {
+        Statement::new(
+            "INSERT INTO allowed_origins (origin, project_id) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+            [origin.into(), Value::shown(project_id)],
+        )
+    }));
+}
+
+fn new_key(key: ApiKey, hash: KeyHash) -> Statement {
+    Statement::new(
+        "INSERT INTO api_keys (id, project_id, name, hash, last_four, created_at) \
+         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
+        [
+            Value::shown(key.id),
+            Value::shown(key.project_id),
+            key.name.into(),
+            hash.0.to_vec().into(),
+            key.last_four.into(),
+            key.created_at.into(),
+        ],
+    )
+    .guarded(Guard::KeyName)
+}
+
+fn bind(project_id: ProjectId, idempotency: Idempotency, resource: String) -> Statement {
+    Statement::new(
+        "INSERT INTO idempotency (key, project_id, request, resource) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
+        [
+            idempotency.key.to_vec().into(),
+            Value::shown(project_id),
+            idempotency.request.to_vec().into(),
+            resource.into(),
+        ],
+    )
+    .guarded(Guard::IdempotencyKey)
+}
+
+fn new_link(link: Link) -> Statement {
+    // A line break separates the two, and neither they nor a search term can hold one.
+    let search_text = folded(&format!("{}\n{}", link.title, link.reference));
+    Statement::new(
+        "INSERT INTO links (id, project_id, reference, title, description, search_text, amount, methods, \
+         allow_multiple_payments, customer_fields, expires_at, created_at, version) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+        [
+            Value::shown(link.id),
+            Value::shown(link.project_id),
+            link.reference.into(),
+            link.title.into(),
+            link.description.into(),
+            search_text.into(),
+            link.amount.into(),
+            joined(&link.methods),
+            link.allow_multiple_payments.into(),
+            joined(customer_field_words(link.customer_fields)),
+            link.expires_at.into(),
+            link.created_at.into(),
+            link.version.into(),
+        ],
+    )
+}
+
+fn customer_field_words(fields: CustomerFields) -> impl Iterator<Item = &'static str> {
+    [("name", fields.name), ("email", fields.email), ("phone", fields.phone), ("address", fields.address)]
+        .into_iter()
+        .filter_map(|(word, wanted)| wanted.then_some(word))
+}
+
+fn new_payment(statements: &mut Vec<Statement>, payment: Payment) {
+    let (id, project_id) = (payment.id, payment.project_id);
+    let checkout = payment.checkout;
+    let (state, paid_at, ended_at) = state_columns(payment.state);
+    statements.push(
+        Statement::new(
+            "INSERT INTO payments (id, project_id, link_id, reference, search_text, amount, fee, method, code, state, \
+             paid_at, ended_at, created_at, expires_at, version) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) ON CONFLICT DO NOTHING",
+            [
+                Value::shown(id),
+                Value::shown(project_id),
+                payment.link_id.map(Value::shown).unwrap_or(Value::Null),
+                payment.reference.clone().into(),
+                folded(&payment.reference).into(),
+                payment.amount.into(),
+                payment.fee.into(),
+                Value::shown(payment.method),
+                payment.code.into(),
+                state,
+                paid_at,
+                ended_at,
+                payment.created_at.into(),
+                payment.expires_at.into(),
+                payment.version.into(),
+            ],
+        )
+        .guarded(Guard::AccountNumber),
+    );
+    statements.extend(checkout.map(|checkout| new_checkout(id, project_id, checkout)));
+}
+
+fn new_checkout(id: PaymentId, project_id: ProjectId, checkout: Checkout) -> Statement {
+    let Checkout { customer, location, device } = checkout;
+    Statement::new(
+        "INSERT INTO checkouts (payment_id, project_id, customer_name, customer_email, customer_phone, \
+         customer_address, ip, country, device_kind, device_os, device_browser, user_agent) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+        [
+            Value::shown(id),
+            Value::shown(project_id),
+            customer.name.into(),
+            customer.email.into(),
+            customer.phone.into(),
+            customer.address.into(),
+            location.ip.into(),
+            location.country.into(),
+            device.kind.into(),
+            device.os.into(),
+            device.browser.into(),
+            device.user_agent.into(),
+        ],
+    )
+}
+
+/// `state`, `paid_at` and `ended_at` of a payment.
+fn state_columns(state: State) -> (Value, Value, Value) {
+    match state {
+        State::Pending => ("pending".into(), Value::Null, Value::Null),
+        State::Processing => ("processing".into(), Value::Null, Value::Null),
+        State::Paid { at } => ("paid".into(), at.into(), Value::Null),
+        State::Failed { at } => ("failed".into(), Value::Null, at.into()),
+        State::Expired => ("expired".into(), Value::Null, Value::Null),
+        State::Cancelled { at } => ("cancelled".into(), Value::Null, at.into()),
+    }
+}
+
+fn payment_moved(id: PaymentId, version: i64, state: State, settles_at: Option<Timestamp>) -> Statement {
+    let (state, paid_at, ended_at) = state_columns(state);
+    Statement::new(
+        "UPDATE payments SET state = $1, paid_at = $2, ended_at = $3, settles_at = $4, version = version + 1 \
+         WHERE id = $5 AND version = $6",
+        [state, paid_at, ended_at, settles_at.into(), Value::shown(id), version.into()],
+    )
+    .guarded(Guard::PaymentVersion)
+}
+
+fn receipt(note: ReceiptNote) -> Statement {
+    let (kind, amount, paid_at, unapplied) = match note.noted {
+        Noted::Money { amount, paid_at, unapplied } => ("money", Some(amount), Some(paid_at), unapplied),
+        Noted::Refusal => ("refusal", None, None, None),
+        Noted::Progress => ("progress", None, None, None),
+    };
+    Statement::new(
+        "INSERT INTO receipts (provider, id, kind, project_id, payment_id, amount, paid_at, received_at, outcome, \
+         reason) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING",
+        [
+            note.key.provider.into(),
+            note.key.id.into(),
+            kind.into(),
+            Value::shown(note.project_id),
+            Value::shown(note.payment_id),
+            amount.into(),
+            paid_at.into(),
+            note.received_at.into(),
+            if unapplied.is_some() { "unapplied".into() } else { "applied".into() },
+            unapplied.map(|reason| reason.word()).into(),
+        ],
+    )
+    .guarded(Guard::Receipt)
+}
+
+fn new_posting(statements: &mut Vec<Statement>, posting: &Posting) {
+    let id = posting.id();
+    statements.push(Statement::new(
+        "INSERT INTO postings (id, project_id, payment_id, kind, at) VALUES ($1, $2, $3, $4, $5)",
+        [
+            id.clone().into(),
+            Value::shown(posting.project_id),
+            Value::shown(posting.payment_id),
+            posting.kind().into(),
+            posting.at.into(),
+        ],
+    ));
+    statements.extend(posting.legs().iter().map(|(account, amount)| {
+        Statement::new(
+            "INSERT INTO entries (project_id, account, at, posting_id, amount) VALUES ($1, $2, $3, $4, $5)",
+            [
+                Value::shown(posting.project_id),
+                account.word().into(),
+                posting.at.into(),
+                id.clone().into(),
+                (*amount).into(),
+            ],
+        )
+    }));
+}
+
+fn new_event(event: Event) -> Statement {
+    let kind = event.kind().word();
+    let (subject, paid_at, word) = match event.news {
+        News::PaymentPaid { payment, paid_at, word } => (Value::shown(payment), Some(paid_at), Some(word.word())),
+        News::PaymentFailed { payment } => (Value::shown(payment), None, None),
+        News::ApiKeyDeleted { key } => (Value::shown(key), None, None),
+    };
+    Statement::new(
+        "INSERT INTO events (id, project_id, kind, subject, created_at, paid_at, success_word) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        [
+            Value::shown(event.id),
+            Value::shown(event.project_id),
+            kind.into(),
+            subject,
+            event.created_at.into(),
+            paid_at.into(),
+            word.into(),
+        ],
+    )
+}

@@ -1,0 +1,62 @@
+use domain::{
+    api_key::{ApiKey, KeyHash},
+    id::{KeyId, ProjectId},
+    project::{Environment, Project},
+};
+
+use super::projects;
+use crate::{
+    Store,
+    error::StoreError,
+    value::{Columns, Query, Value},
+};
+
+const COLUMNS: &str = "k.id, k.project_id, p.environment, k.name, k.last_four, k.created_at, k.revoked_at";
+
+/// A live key and the project that it opens.
+#[derive(Clone, Debug)]
+pub struct KeyOwner {
+    pub key_id: KeyId,
+    pub project: Project,
+}
+
+impl Store {
+    /// The owner of a key that is not revoked. Asked afresh for every request, so a revocation holds at once.
+    pub async fn key_owner(&self, hash: KeyHash) -> Result<Option<KeyOwner>, StoreError> {
+        let sql = format!(
+            "SELECT k.id, {} FROM api_keys k JOIN projects p ON p.id = k.project_id \
+             WHERE k.hash = $1 AND k.revoked_at IS NULL",
+            projects::COLUMNS
+        );
+        self.one(Query::new(sql, [hash.0.to_vec().into()]), owner).await
+    }
+
+    pub async fn key(&self, id: KeyId) -> Result<Option<ApiKey>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM api_keys k JOIN projects p ON p.id = k.project_id WHERE k.id = $1");
+        self.one(Query::new(sql, [Value::shown(id)]), key).await
+    }
+
+    pub async fn keys(&self, project_id: ProjectId) -> Result<Vec<ApiKey>, StoreError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM api_keys k JOIN projects p ON p.id = k.project_id \
+             WHERE k.project_id = $1 ORDER BY k.id"
+        );
+        self.many(Query::new(sql, [Value::shown(project_id)]), key).await
+    }
+}
+
+fn owner(columns: &mut Columns<'_>) -> Result<KeyOwner, StoreError> {
+    Ok(KeyOwner { key_id: columns.parsed()?, project: projects::project(columns)? })
+}
+
+fn key(columns: &mut Columns<'_>) -> Result<ApiKey, StoreError> {
+    Ok(ApiKey {
+        id: columns.parsed()?,
+        project_id: columns.parsed()?,
+        environment: columns.word(Environment::parse)?,
+        name: columns.text()?,
+        last_four: columns.text()?,
+        created_at: columns.timestamp()?,
+        revoked_at: columns.optional_timestamp()?,
+    })
+}

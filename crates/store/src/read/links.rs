@@ -1,0 +1,74 @@
+use domain::{
+    id::{LinkId, ProjectId},
+    link::{CustomerFields, Link},
+    method::Method,
+};
+
+use super::{Conditions, Listed, Window};
+use crate::{
+    Store,
+    error::StoreError,
+    value::{Columns, Query, Value},
+};
+
+const COLUMNS: &str = "id, project_id, reference, title, description, amount, methods, allow_multiple_payments, \
+    customer_fields, expires_at, cancelled_at, claimed_by, created_at, version";
+
+/// Which links of a project are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct LinkFilter {
+    /// A substring of the title or the reference.
+    pub search: Option<String>,
+}
+
+impl Store {
+    /// A link whoever owns it; for the hosted page, which has no key.
+    pub async fn link(&self, id: LinkId) -> Result<Option<Link>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM links WHERE id = $1");
+        self.one(Query::new(sql, [Value::shown(id)]), link).await
+    }
+
+    pub async fn links(
+        &self,
+        project_id: ProjectId,
+        filter: &LinkFilter,
+        window: Window,
+    ) -> Result<Listed<Link>, StoreError> {
+        let mut conditions = Conditions::new();
+        conditions.and("project_id = ?", Value::shown(project_id));
+        if let Some(term) = &filter.search {
+            conditions.and_contains("search_text", term);
+        }
+        self.listed(COLUMNS, "links", "links", conditions, "id DESC", window, link).await
+    }
+
+    /// Whether some payment of the link is paid or on its way.
+    pub async fn link_in_use(&self, id: LinkId) -> Result<bool, StoreError> {
+        let sql = "SELECT 1 FROM payments WHERE link_id = $1 AND state IN ('paid', 'processing') LIMIT 1";
+        Ok(self.one(Query::new(sql, [Value::shown(id)]), |columns| columns.integer()).await?.is_some())
+    }
+}
+
+fn link(columns: &mut Columns<'_>) -> Result<Link, StoreError> {
+    Ok(Link {
+        id: columns.parsed()?,
+        project_id: columns.parsed()?,
+        reference: columns.text()?,
+        title: columns.text()?,
+        description: columns.text()?,
+        amount: columns.rupiah()?,
+        methods: columns.words(Method::parse)?,
+        allow_multiple_payments: columns.truth()?,
+        customer_fields: customer_fields(&columns.text()?),
+        expires_at: columns.optional_timestamp()?,
+        cancelled_at: columns.optional_timestamp()?,
+        claimed_by: columns.optional_parsed()?,
+        created_at: columns.timestamp()?,
+        version: columns.integer()?,
+    })
+}
+
+fn customer_fields(words: &str) -> CustomerFields {
+    let wanted = |field| words.split(',').any(|word| word == field);
+    CustomerFields { name: wanted("name"), email: wanted("email"), phone: wanted("phone"), address: wanted("address") }
+}

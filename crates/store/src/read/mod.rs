@@ -1,0 +1,82 @@
+//! Typed reads, one file per kind of thing. Statements that take a project's id never show another project's rows.
+
+pub(crate) mod events;
+pub(crate) mod idempotency;
+pub(crate) mod installation;
+pub(crate) mod keys;
+pub(crate) mod ledger;
+pub(crate) mod links;
+pub(crate) mod payments;
+pub(crate) mod projects;
+pub(crate) mod receipts;
+
+use crate::{
+    Store,
+    error::StoreError,
+    plan::folded,
+    value::{Columns, Decode, Query, Value},
+};
+
+/// Which rows of a list are wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    pub offset: i64,
+    pub limit: i64,
+}
+
+/// A part of a list, and how long the whole list is.
+#[derive(Debug)]
+pub struct Listed<T> {
+    pub items: Vec<T>,
+    pub total: i64,
+}
+
+/// Conditions joined by AND, with their parameters numbered as they come.
+struct Conditions {
+    sql: String,
+    parameters: Vec<Value>,
+}
+
+impl Conditions {
+    fn new() -> Conditions {
+        Conditions { sql: String::new(), parameters: Vec::new() }
+    }
+
+    /// Adds `condition`, in which each `?` stands for `value`.
+    fn and(&mut self, condition: &str, value: impl Into<Value>) {
+        self.parameters.push(value.into());
+        let number = format!("${}", self.parameters.len());
+        self.sql.push_str(if self.sql.is_empty() { "WHERE " } else { " AND " });
+        self.sql.push_str(&condition.replace('?', &number));
+    }
+
+    /// A case-insensitive substring of `column`, in which no character is special.
+    fn and_contains(&mut self, column: &str, term: &str) {
+        let escaped = folded(term).replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
+        self.and(&format!("{column} LIKE ? ESCAPE '\\'"), format!("%{escaped}%"));
+    }
+}
+
+impl Store {
+    /// Counts and reads one window of `from`, which names a table and its joins.
+    async fn listed<T: Send + 'static>(
+        &self,
+        columns: &str,
+        from: &str,
+        table: &str,
+        conditions: Conditions,
+        order: &str,
+        window: Window,
+        decode: Decode<T>,
+    ) -> Result<Listed<T>, StoreError> {
+        let Conditions { sql, parameters } = conditions;
+        let count = Query::new(format!("SELECT COUNT(*) FROM {table} {sql}"), parameters.clone());
+        let total = self.many(count, |columns| columns.integer()).await?.into_iter().sum();
+        let (limit, offset) = (parameters.len() + 1, parameters.len() + 2);
+        let page = format!("SELECT {columns} FROM {from} {sql} ORDER BY {order} LIMIT ${limit} OFFSET ${offset}");
+        let mut parameters = parameters;
+        parameters.extend([window.limit.into(), window.offset.into()]);
+        let items = self.many(Query::new(page, parameters), decode).await?;
+        Ok(Listed { items, total })
+    }
+}

@@ -1,0 +1,154 @@
+use domain::{
+    id::{LinkId, PaymentId, ProjectId},
+    method::{Method, MethodKind},
+    money::Rupiah,
+    payment::{Checkout, Customer, Device, Location, Payment, State, Status},
+    time::Timestamp,
+};
+
+use super::{Conditions, Listed, Window};
+use crate::{
+    Store,
+    error::StoreError,
+    value::{Columns, Query, Value},
+};
+
+const COLUMNS: &str = "p.id, p.project_id, p.link_id, p.reference, p.amount, p.fee, p.method, p.code, p.state, \
+    p.paid_at, p.ended_at, p.created_at, p.expires_at, p.version, c.payment_id, c.customer_name, c.customer_email, \
+    c.customer_phone, c.customer_address, c.ip, c.country, c.device_kind, c.device_os, c.device_browser, c.user_agent";
+const FROM: &str = "payments p LEFT JOIN checkouts c ON c.payment_id = p.id";
+
+/// Which payments of a project are wanted; conditions add up.
+#[derive(Clone, Debug, Default)]
+pub struct PaymentFilter {
+    /// A substring of the reference.
+    pub search: Option<String>,
+    pub link_id: Option<LinkId>,
+    /// The status as it is at the given instant.
+    pub status: Option<(Status, Timestamp)>,
+    pub method: Option<MethodKind>,
+}
+
+/// Money whose delay is over.
+#[derive(Clone, Copy, Debug)]
+pub struct Due {
+    pub project_id: ProjectId,
+    pub payment_id: PaymentId,
+    pub net: Rupiah,
+}
+
+impl Store {
+    /// A payment whoever owns it; for notifications and the hosted page, which have no key.
+    pub async fn payment(&self, id: PaymentId) -> Result<Option<Payment>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM {FROM} WHERE p.id = $1");
+        self.one(Query::new(sql, [Value::shown(id)]), payment).await
+    }
+
+    pub async fn payments(
+        &self,
+        project_id: ProjectId,
+        filter: &PaymentFilter,
+        window: Window,
+    ) -> Result<Listed<Payment>, StoreError> {
+        let mut conditions = Conditions::new();
+        conditions.and("p.project_id = ?", Value::shown(project_id));
+        if let Some(link_id) = filter.link_id {
+            conditions.and("p.link_id = ?", Value::shown(link_id));
+        }
+        if let Some((status, now)) = filter.status {
+            and_status(&mut conditions, status, now);
+        }
+        match filter.method {
+            Some(MethodKind::Qris) => conditions.and("p.method = ?", "qris"),
+            Some(MethodKind::VirtualAccount) => conditions.and("p.method <> ?", "qris"),
+            None => {}
+        }
+        if let Some(term) = &filter.search {
+            conditions.and_contains("p.search_text", term);
+        }
+        // Ids are made at `created_at`, so their order is that of creation.
+        self.listed(COLUMNS, FROM, "payments p", conditions, "p.id DESC", window, payment).await
+    }
+
+    /// Whether any pending payment's time is over, so that writing its expiry down is due.
+    pub async fn any_to_expire(&self, now: Timestamp) -> Result<bool, StoreError> {
+        let sql = "SELECT 1 FROM payments WHERE state = 'pending' AND expires_at < $1 LIMIT 1";
+        Ok(self.one(Query::new(sql, [now.into()]), |columns| columns.integer()).await?.is_some())
+    }
+
+    /// Payments whose net is due to settle, the longest due first.
+    pub async fn due_to_settle(&self, now: Timestamp, most: i64) -> Result<Vec<Due>, StoreError> {
+        let sql = "SELECT project_id, id, amount - fee FROM payments WHERE settles_at <= $1 \
+                   ORDER BY settles_at LIMIT $2";
+        self.many(Query::new(sql, [now.into(), most.into()]), due).await
+    }
+}
+
+/// A pending payment past its expiry is expired, whether or not that has been written down.
+fn and_status(conditions: &mut Conditions, status: Status, now: Timestamp) {
+    match status {
+        Status::Pending => conditions.and("p.state = 'pending' AND p.expires_at >= ?", now),
+        Status::Expired => {
+            conditions.and("(p.state = 'expired' OR (p.state = 'pending' AND p.expires_at < ?))", now);
+        }
+        Status::Processing | Status::Paid | Status::Failed | Status::Cancelled => {
+            conditions.and("p.state = ?", status.word());
+        }
+    }
+}
+
+fn due(columns: &mut Columns<'_>) -> Result<Due, StoreError> {
+    Ok(Due { project_id: columns.parsed()?, payment_id: columns.parsed()?, net: columns.rupiah()? })
+}
+
+fn payment(columns: &mut Columns<'_>) -> Result<Payment, StoreError> {
+    Ok(Payment {
+        id: columns.parsed()?,
+        project_id: columns.parsed()?,
+        link_id: columns.optional_parsed()?,
+        reference: columns.text()?,
+        amount: columns.rupiah()?,
+        fee: columns.rupiah()?,
+        method: columns.word(Method::parse)?,
+        code: columns.text()?,
+        state: state(columns)?,
+        created_at: columns.timestamp()?,
+        expires_at: columns.timestamp()?,
+        version: columns.integer()?,
+        checkout: checkout(columns)?,
+    })
+}
+
+fn state(columns: &mut Columns<'_>) -> Result<State, StoreError> {
+    let (word, paid_at, ended_at) = (columns.text()?, columns.optional_timestamp()?, columns.optional_timestamp()?);
+    match (word.as_str(), paid_at, ended_at) {
+        ("pending", None, None) => Ok(State::Pending),
+        ("processing", None, None) => Ok(State::Processing),
+        ("paid", Some(at), None) => Ok(State::Paid { at }),
+        ("failed", None, Some(at)) => Ok(State::Failed { at }),
+        ("expired", None, None) => Ok(State::Expired),
+        ("cancelled", None, Some(at)) => Ok(State::Cancelled { at }),
+        _ => Err(StoreError::unexpected(format!("a payment is {word:?} with times {paid_at:?}, {ended_at:?}"))),
+    }
+}
+
+fn checkout(columns: &mut Columns<'_>) -> Result<Option<Checkout>, StoreError> {
+    if columns.optional_text()?.is_none() {
+        return Ok(None);
+    }
+    Ok(Some(Checkout {
+        customer: Customer {
+            name: columns.text()?,
+            email: columns.text()?,
+            phone: columns.text()?,
+            address: columns.text()?,
+        },
+        location: Location { ip: columns.optional_text()?, country: columns.optional_text()? },
+        device: Device {
+            kind: columns.optional_text()?,
+            os: columns.optional_text()?,
+            browser: columns.optional_text()?,
+            user_agent: columns.optional_text()?,
+        },
+    }))
+}

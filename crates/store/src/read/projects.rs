@@ -1,0 +1,76 @@
+use domain::{
+    bank::Bank,
+    fee::FeeOverrides,
+    id::ProjectId,
+    method::Method,
+    project::{Environment, MerchantProfile, Project, SuccessWord},
+};
+
+use crate::{
+    Store,
+    error::StoreError,
+    value::{Columns, Query, Value},
+};
+
+pub(super) const COLUMNS: &str = "p.id, p.name, p.environment, p.merchant_name, p.merchant_city, \
+    p.merchant_postal_code, p.active, p.approved, p.success_word, p.webhook_url, p.fee_qris_basis_points, \
+    p.fee_virtual_account, p.banks, p.default_methods, p.created_at, p.version";
+
+pub(super) fn project(columns: &mut Columns<'_>) -> Result<Project, StoreError> {
+    Ok(Project {
+        id: columns.parsed()?,
+        name: columns.text()?,
+        environment: columns.word(Environment::parse)?,
+        merchant: MerchantProfile { name: columns.text()?, city: columns.text()?, postal_code: columns.text()? },
+        active: columns.truth()?,
+        approved: columns.truth()?,
+        success_word: columns.word(SuccessWord::parse)?,
+        webhook_url: columns.optional_text()?,
+        fees: FeeOverrides {
+            qris_basis_points: columns.optional_integer()?,
+            virtual_account: columns.optional_integer()?.map(domain::money::Rupiah::new),
+        },
+        banks: columns.words(Bank::from_code)?,
+        default_methods: columns.words(Method::parse)?,
+        created_at: columns.timestamp()?,
+        version: columns.integer()?,
+    })
+}
+
+impl Store {
+    pub async fn project(&self, id: ProjectId) -> Result<Option<Project>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM projects p WHERE p.id = $1");
+        self.one(Query::new(sql, [Value::shown(id)]), project).await
+    }
+
+    pub async fn projects(&self) -> Result<Vec<Project>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM projects p ORDER BY p.id");
+        self.many(Query::new(sql, []), project).await
+    }
+
+    pub async fn sealed_webhook_secret(&self, id: ProjectId) -> Result<Option<Vec<u8>>, StoreError> {
+        let query = Query::new("SELECT webhook_secret FROM projects WHERE id = $1", [Value::shown(id)]);
+        self.one(query, |columns| columns.bytes()).await
+    }
+
+    pub async fn allowed_origins(&self, id: ProjectId) -> Result<Vec<String>, StoreError> {
+        let sql = "SELECT origin FROM allowed_origins WHERE project_id = $1 ORDER BY origin";
+        self.many(Query::new(sql, [Value::shown(id)]), |columns| columns.text()).await
+    }
+
+    pub async fn allows_origin(&self, id: ProjectId, origin: &str) -> Result<bool, StoreError> {
+        let sql = "SELECT 1 FROM allowed_origins WHERE origin = $1 AND project_id = $2";
+        let found = self
+            .one(Query::new(sql, [origin.to_owned().into(), Value::shown(id)]), |columns| columns.integer())
+            .await?;
+        Ok(found.is_some())
+    }
+
+    /// Whether any active project lists the origin: all that a preflight, which has no key, can be judged by.
+    pub async fn anyone_allows_origin(&self, origin: &str) -> Result<bool, StoreError> {
+        let sql = "SELECT 1 FROM allowed_origins o JOIN projects p ON p.id = o.project_id \
+                   WHERE o.origin = $1 AND p.active = 1 LIMIT 1";
+        let found = self.one(Query::new(sql, [origin.to_owned().into()]), |columns| columns.integer()).await?;
+        Ok(found.is_some())
+    }
+}

@@ -1,0 +1,92 @@
+//! SQLite: one writer thread with group commit, and readers on connections of their own.
+
+mod reader;
+mod writer;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::{
+    error::{CommitError, StoreError},
+    plan::Plan,
+    value::{Decode, Query},
+};
+use reader::Readers;
+use writer::Writer;
+
+refinery::embed_migrations!("migrations/sqlite");
+
+/// How long to wait for another process (a command beside the server) to finish its transaction.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// Statements kept prepared on each connection.
+const STATEMENTS_KEPT: usize = 128;
+/// Two processes that start on a new file at once both migrate it; the one that comes second tries again.
+const MIGRATION_ATTEMPTS: usize = 5;
+
+#[derive(Clone)]
+pub(crate) struct Sqlite {
+    writer: Arc<Writer>,
+    readers: Arc<Readers>,
+}
+
+impl Sqlite {
+    pub(crate) fn open(path: &Path) -> Result<Sqlite, StoreError> {
+        let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
+        migrate(&mut connection)?;
+        Ok(Sqlite {
+            writer: Arc::new(Writer::start(connection)?),
+            readers: Arc::new(Readers::new(PathBuf::from(path))),
+        })
+    }
+
+    pub(crate) async fn commit(&self, plan: Plan) -> Result<(), CommitError> {
+        self.writer.commit(plan).await
+    }
+
+    pub(crate) async fn close(&self) {
+        self.writer.close().await;
+    }
+
+    /// Point reads take microseconds, less than handing them to another thread would.
+    pub(crate) fn one<T>(&self, query: &Query, decode: Decode<T>) -> Result<Option<T>, StoreError> {
+        self.readers.with(|connection| reader::first(connection, query, decode))
+    }
+
+    pub(crate) async fn many<T: Send + 'static>(&self, query: Query, decode: Decode<T>) -> Result<Vec<T>, StoreError> {
+        let readers = Arc::clone(&self.readers);
+        let read = move || readers.with(|connection| reader::all(connection, &query, decode));
+        tokio::task::spawn_blocking(read).await.map_err(StoreError::unavailable)?
+    }
+}
+
+fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
+    let open = || -> rusqlite::Result<Connection> {
+        let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+        if flags.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
+            connection.pragma_update(None, "journal_mode", "WAL")?;
+            // An acknowledged commit must survive a power cut: the log is synced at every one.
+            connection.pragma_update(None, "synchronous", "FULL")?;
+            connection.pragma_update(None, "foreign_keys", true)?;
+        }
+        Ok(connection)
+    };
+    open().map_err(StoreError::unavailable)
+}
+
+fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
+    let mut attempt = 1;
+    loop {
+        match migrations::runner().run(connection) {
+            Ok(_) => return Ok(()),
+            Err(_) if attempt < MIGRATION_ATTEMPTS => attempt += 1,
+            Err(error) => return Err(StoreError::unavailable(error)),
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The one writer: a thread that drains a bounded queue into transactions and answers once they are on disk.
+//!
+//! Whatever waits when a transaction begins is committed with it, so one sync serves many requests. Nothing lingers to
+//! gather more: under load the queue fills by itself while the disk is busy.
+
+use std::{
+    sync::{Mutex, PoisonError},
+    thread::{self, JoinHandle},
+};
+
+use rusqlite::{Connection, ErrorCode, params_from_iter};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::{
+    error::{CommitError, StoreError},
+    plan::{Plan, Statement},
+};
+
+/// Plans that may wait; beyond that the caller hears at once that we are too busy.
+const QUEUE_MOST: usize = 2_048;
+/// Plans committed by one transaction.
+const BATCH_MOST: usize = 512;
+
+type Outcome = Result<(), CommitError>;
+
+struct Job {
+    plan: Plan,
+    answer: oneshot::Sender<Outcome>,
+}
+
+pub(super) struct Writer {
+    queue: Mutex<Option<mpsc::Sender<Job>>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Writer {
+    pub(super) fn start(connection: Connection) -> Result<Writer, StoreError> {
+        let (sender, receiver) = mpsc::channel(QUEUE_MOST);
+        let thread = thread::Builder::new()
+            .name("lunas-writer".to_owned())
+            .spawn(move || run(&connection, receiver))
+            .map_err(StoreError::unavailable)?;
+        Ok(Writer { queue: Mutex::new(Some(sender)), thread: Mutex::new(Some(thread)) })
+    }
+
+    pub(super) async fn commit(&self, plan: Plan) -> Outcome {
+        let (answer, outcome) = oneshot::channel();
+        self.enqueue(Job { plan, answer })?;
+        outcome.await.map_err(|_| StoreError::unavailable("the writer has stopped"))?
+    }
+
+    fn enqueue(&self, job: Job) -> Result<(), StoreError> {
+        let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let queue = queue.as_ref().ok_or_else(|| StoreError::unavailable("the database is closed"))?;
+        queue.try_send(job).map_err(|refused| StoreError::unavailable(refused.to_string()))
+    }
+
+    pub(super) async fn close(&self) {
+        drop(self.queue.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            // Joining waits for the last commit; it must not hold up other tasks.
+            let _ = tokio::task::spawn_blocking(move || thread.join()).await;
+        }
+    }
+}
+
+fn run(connection: &Connection, mut queue: mpsc::Receiver<Job>) {
+    while let Some(first) = queue.blocking_recv() {
+        let mut batch = vec![first];
+        while batch.len() < BATCH_MOST {
+            match queue.try_recv() {
+                Ok(job) => batch.push(job),
+                Err(_) => break,
+            }
+        }
+        commit_batch(connection, batch);
+    }
+}
+
+/// Commits what holds of a batch and answers each job. A transaction that fails fails all of them.
+fn commit_batch(connection: &Connection, batch: Vec<Job>) {
+    let mut outcomes = Vec::with_capacity(batch.len());
+    let committed = begin(connection)
+        .and_then(|()| {
+            batch.iter().try_for_each(|job| apply(connection, &job.plan).map(|outcome| outcomes.push(outcome)))
+        })
+        .and_then(|()| connection.execute_batch("COMMIT"));
+    if let Err(error) = committed {
+        tracing::error!(%error, plans = batch.len(), "a transaction was not committed");
+        if !connection.is_autocommit()
+            && let Err(error) = connection.execute_batch("ROLLBACK")
+        {
+            tracing::error!(%error, "a transaction was not rolled back");
+        }
+        outcomes = batch.iter().map(|_| Err(StoreError::unavailable(error.to_string()).into())).collect();
+    }
+    for (job, outcome) in batch.into_iter().zip(outcomes) {
+        // Whoever asked may have gone; what was committed stays so.
+        let _ = job.answer.send(outcome);
+    }
+}
+
+fn begin(connection: &Connection) -> rusqlite::Result<()> {
+    connection.prepare_cached("BEGIN IMMEDIATE")?.execute([]).map(drop)
+}
+
+/// Runs one plan. The outer error means that the transaction itself cannot go on.
+fn apply(connection: &Connection, plan: &Plan) -> rusqlite::Result<Outcome> {
+    if let [only] = plan.statements.as_slice() {
+        // One statement undoes itself; a savepoint would only cost time.
+        return fatal_or(connection, execute(connection, only));
+    }
+    connection.prepare_cached("SAVEPOINT plan")?.execute([])?;
+    let outcome = plan.statements.iter().try_for_each(|statement| execute(connection, statement));
+    if outcome.is_err() && !connection.is_autocommit() {
+        connection.prepare_cached("ROLLBACK TO plan")?.execute([])?;
+    }
+    let outcome = fatal_or(connection, outcome)?;
+    connection.prepare_cached("RELEASE plan")?.execute([])?;
+    Ok(outcome)
+}
+
+enum Failure {
+    Conflict(CommitError),
+    Sqlite(rusqlite::Error),
+}
+
+fn execute(connection: &Connection, statement: &Statement) -> Result<(), Failure> {
+    let run = || connection.prepare_cached(statement.sql)?.execute(params_from_iter(&statement.parameters));
+    match (run().map_err(Failure::Sqlite)?, statement.guard) {
+        (0, Some(guard)) => Err(Failure::Conflict(CommitError::Conflict(guard))),
+        _ => Ok(()),
+    }
+}
+
+/// A conflict or a broken constraint spoils one plan; a full disk or a lost transaction spoils the batch.
+fn fatal_or(connection: &Connection, outcome: Result<(), Failure>) -> rusqlite::Result<Outcome> {
+    match outcome {
+        Ok(()) => Ok(Ok(())),
+        Err(Failure::Conflict(conflict)) => Ok(Err(conflict)),
+        Err(Failure::Sqlite(error)) => {
+            let of_this_plan_only = error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation);
+            if connection.is_autocommit() || !of_this_plan_only {
+                return Err(error);
+            }
+            Ok(Err(StoreError::unexpected(error).into()))
+        }
+    }
+}

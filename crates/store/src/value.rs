@@ -1,0 +1,202 @@
+//! Values on their way into and out of a database, the same for every backend.
+
+use std::{borrow::Cow, str::FromStr};
+
+use domain::{money::Rupiah, time::Timestamp};
+use rusqlite::types::{ToSqlOutput, ValueRef};
+
+use crate::error::StoreError;
+
+/// A parameter of a statement.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Value {
+    Text(Cow<'static, str>),
+    Integer(i64),
+    Bytes(Vec<u8>),
+    Null,
+}
+
+impl Value {
+    /// Anything with a text form, such as an id.
+    pub(crate) fn shown(value: impl ToString) -> Value {
+        Value::Text(value.to_string().into())
+    }
+}
+
+impl From<&'static str> for Value {
+    fn from(text: &'static str) -> Value {
+        Value::Text(text.into())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Value {
+        Value::Text(text.into())
+    }
+}
+
+impl From<i64> for Value {
+    fn from(number: i64) -> Value {
+        Value::Integer(number)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(truth: bool) -> Value {
+        Value::Integer(truth.into())
+    }
+}
+
+impl From<Timestamp> for Value {
+    fn from(at: Timestamp) -> Value {
+        Value::Integer(at.as_millis())
+    }
+}
+
+impl From<Rupiah> for Value {
+    fn from(amount: Rupiah) -> Value {
+        Value::Integer(amount.get())
+    }
+}
+
+impl From<Vec<u8>> for Value {
+    fn from(bytes: Vec<u8>) -> Value {
+        Value::Bytes(bytes)
+    }
+}
+
+impl<T: Into<Value>> From<Option<T>> for Value {
+    fn from(value: Option<T>) -> Value {
+        value.map_or(Value::Null, Into::into)
+    }
+}
+
+impl rusqlite::ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Value::Text(text) => ValueRef::Text(text.as_bytes()),
+            Value::Integer(number) => ValueRef::Integer(*number),
+            Value::Bytes(bytes) => ValueRef::Blob(bytes),
+            Value::Null => ValueRef::Null,
+        }))
+    }
+}
+
+/// A statement that reads.
+pub(crate) struct Query {
+    pub(crate) sql: Cow<'static, str>,
+    pub(crate) parameters: Vec<Value>,
+}
+
+impl Query {
+    pub(crate) fn new(sql: impl Into<Cow<'static, str>>, parameters: impl Into<Vec<Value>>) -> Query {
+        let (sql, parameters) = (sql.into(), parameters.into());
+        debug_assert_parameters(&sql, parameters.len());
+        Query { sql, parameters }
+    }
+}
+
+/// SQLite numbers `$1`, `$2`, … by first appearance and PostgreSQL by their digits; in this order they agree.
+pub(crate) fn debug_assert_parameters(sql: &str, count: usize) {
+    if cfg!(debug_assertions) {
+        let mut seen = 0;
+        for piece in sql.split('$').skip(1) {
+            let digits: String = piece.chars().take_while(char::is_ascii_digit).collect();
+            let number: usize = digits.parse().unwrap_or(0);
+            assert!(number >= 1 && number <= seen + 1, "parameter ${number} appears out of order in {sql}");
+            seen = seen.max(number);
+        }
+        assert_eq!(seen, count, "parameters of {sql}");
+    }
+}
+
+/// Makes a domain value of one row.
+pub(crate) type Decode<T> = fn(&mut Columns<'_>) -> Result<T, StoreError>;
+
+/// The columns of one row, taken in the order in which the statement names them.
+pub(crate) struct Columns<'a> {
+    row: Row<'a>,
+    next: usize,
+}
+
+enum Row<'a> {
+    Sqlite(&'a rusqlite::Row<'a>),
+}
+
+impl<'a> Columns<'a> {
+    pub(crate) fn of_sqlite(row: &'a rusqlite::Row<'a>) -> Columns<'a> {
+        Columns { row: Row::Sqlite(row), next: 0 }
+    }
+
+    fn take<T: rusqlite::types::FromSql>(&mut self) -> Result<T, StoreError> {
+        let index = self.next;
+        self.next += 1;
+        match self.row {
+            Row::Sqlite(row) => row.get(index).map_err(StoreError::unexpected),
+        }
+    }
+
+    pub(crate) fn skip(&mut self, count: usize) {
+        self.next += count;
+    }
+
+    pub(crate) fn text(&mut self) -> Result<String, StoreError> {
+        self.take()
+    }
+
+    pub(crate) fn optional_text(&mut self) -> Result<Option<String>, StoreError> {
+        self.take()
+    }
+
+    pub(crate) fn integer(&mut self) -> Result<i64, StoreError> {
+        self.take()
+    }
+
+    pub(crate) fn optional_integer(&mut self) -> Result<Option<i64>, StoreError> {
+        self.take()
+    }
+
+    pub(crate) fn truth(&mut self) -> Result<bool, StoreError> {
+        Ok(self.integer()? != 0)
+    }
+
+    pub(crate) fn bytes(&mut self) -> Result<Vec<u8>, StoreError> {
+        self.take()
+    }
+
+    pub(crate) fn rupiah(&mut self) -> Result<Rupiah, StoreError> {
+        self.integer().map(Rupiah::new)
+    }
+
+    pub(crate) fn timestamp(&mut self) -> Result<Timestamp, StoreError> {
+        self.integer().map(Timestamp::from_millis)
+    }
+
+    pub(crate) fn optional_timestamp(&mut self) -> Result<Option<Timestamp>, StoreError> {
+        Ok(self.optional_integer()?.map(Timestamp::from_millis))
+    }
+
+    /// A text that `FromStr` reads, such as an id.
+    pub(crate) fn parsed<T: FromStr>(&mut self) -> Result<T, StoreError> {
+        self.word(|text| text.parse().ok())
+    }
+
+    pub(crate) fn optional_parsed<T: FromStr>(&mut self) -> Result<Option<T>, StoreError> {
+        self.optional_text()?.map(|text| read(&text, |text| text.parse().ok())).transpose()
+    }
+
+    /// A text that `parse` knows.
+    pub(crate) fn word<T>(&mut self, parse: impl Fn(&str) -> Option<T>) -> Result<T, StoreError> {
+        read(&self.text()?, parse)
+    }
+
+    /// A comma-separated list of texts that `parse` knows.
+    pub(crate) fn words<T>(&mut self, parse: impl Fn(&str) -> Option<T>) -> Result<Vec<T>, StoreError> {
+        let text = self.text()?;
+        text.split(',').filter(|word| !word.is_empty()).map(|word| read(word, &parse)).collect()
+    }
+}
+
+fn read<T>(text: &str, parse: impl Fn(&str) -> Option<T>) -> Result<T, StoreError> {
+    parse(text).ok_or_else(|| StoreError::unexpected(format!("cannot read {text:?}")))
+}

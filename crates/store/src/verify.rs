@@ -1,0 +1,108 @@
+//! The invariants that the database itself can be asked about. Each statement finds the rows that break one.
+
+use crate::{
+    Store,
+    error::StoreError,
+    value::{Columns, Query},
+};
+
+/// A row that breaks an invariant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Breach {
+    pub invariant: &'static str,
+    pub row: String,
+}
+
+const INVARIANTS: [(&str, &str); 14] = [
+    (
+        "I1 every posting has two legs or more that sum to zero",
+        "SELECT p.id FROM postings p LEFT JOIN entries e ON e.posting_id = p.id \
+         GROUP BY p.id HAVING COUNT(e.amount) < 2 OR COALESCE(SUM(e.amount), 0) <> 0",
+    ),
+    (
+        "I1 every entry belongs to a posting of its project and instant",
+        "SELECT e.posting_id FROM entries e LEFT JOIN postings p ON p.id = e.posting_id \
+         AND p.project_id = e.project_id AND p.at = e.at WHERE p.id IS NULL",
+    ),
+    ("I1 the whole ledger sums to zero", "SELECT 'the ledger' FROM (SELECT SUM(amount) AS total FROM entries) sums WHERE total <> 0"),
+    (
+        "I3 a payment is paid exactly when one receipt was applied to it",
+        "SELECT p.id FROM payments p LEFT JOIN receipts r ON r.payment_id = p.id AND r.kind = 'money' \
+         AND r.outcome = 'applied' AND r.amount = p.amount GROUP BY p.id, p.state \
+         HAVING COUNT(r.id) <> CASE p.state WHEN 'paid' THEN 1 ELSE 0 END",
+    ),
+    (
+        "I3 a payment is paid exactly when it was posted once",
+        "SELECT p.id FROM payments p LEFT JOIN postings o ON o.payment_id = p.id AND o.kind = 'paid' \
+         GROUP BY p.id, p.state HAVING COUNT(o.id) <> CASE p.state WHEN 'paid' THEN 1 ELSE 0 END",
+    ),
+    (
+        "I3 what was posted for a payment is its amount, its fee and its net",
+        "SELECT p.id FROM payments p JOIN postings o ON o.payment_id = p.id AND o.kind = 'paid' \
+         LEFT JOIN entries e ON e.posting_id = o.id GROUP BY p.id, p.amount, p.fee HAVING \
+         COALESCE(SUM(CASE e.account WHEN 'clearing' THEN -e.amount END), 0) <> p.amount OR \
+         COALESCE(SUM(CASE e.account WHEN 'fees' THEN e.amount END), 0) <> p.fee OR \
+         COALESCE(SUM(CASE e.account WHEN 'pending' THEN e.amount END), 0) <> p.amount - p.fee",
+    ),
+    (
+        "I3 a paid payment has settled once or is due to",
+        "SELECT p.id FROM payments p LEFT JOIN postings o ON o.payment_id = p.id AND o.kind = 'settled' \
+         WHERE p.state = 'paid' AND p.amount > p.fee GROUP BY p.id, p.settles_at \
+         HAVING COUNT(o.id) <> CASE WHEN p.settles_at IS NULL THEN 1 ELSE 0 END",
+    ),
+    (
+        "I4 paid_at is set exactly when the payment is paid",
+        "SELECT id FROM payments WHERE (paid_at IS NOT NULL) <> (state = 'paid')",
+    ),
+    (
+        "I5 an idempotency key leads to something of its own project",
+        "SELECT i.resource FROM idempotency i LEFT JOIN payments p ON p.id = i.resource \
+         LEFT JOIN links l ON l.id = i.resource \
+         WHERE COALESCE(p.project_id, l.project_id, '') <> i.project_id",
+    ),
+    (
+        "I6 a single-use link has at most one paid payment, the one that claims it",
+        "SELECT l.id FROM links l JOIN payments p ON p.link_id = l.id AND p.state = 'paid' \
+         WHERE l.allow_multiple_payments = 0 AND COALESCE(l.claimed_by, '') <> p.id",
+    ),
+    (
+        "I6 money that was not applied is posted as unapplied, once and in full",
+        "SELECT r.provider || ':' || r.id FROM receipts r \
+         LEFT JOIN postings o ON o.id = 'unapplied:' || r.provider || ':' || r.id AND o.kind = 'unapplied' \
+         LEFT JOIN entries e ON e.posting_id = o.id AND e.account = 'unapplied' \
+         WHERE r.kind = 'money' AND (r.outcome = 'unapplied') <> (COALESCE(e.amount, 0) = r.amount)",
+    ),
+    (
+        "I7 every paid payment has exactly one event that says so",
+        "SELECT p.id FROM payments p LEFT JOIN events e ON e.subject = p.id AND e.kind = 'payment.paid' \
+         GROUP BY p.id, p.state HAVING COUNT(e.id) <> CASE p.state WHEN 'paid' THEN 1 ELSE 0 END",
+    ),
+    (
+        "I7 every failed payment and every revoked key has exactly one event that says so",
+        "SELECT p.id FROM payments p LEFT JOIN events e ON e.subject = p.id AND e.kind = 'payment.failed' \
+         WHERE p.state = 'failed' GROUP BY p.id HAVING COUNT(e.id) <> 1 \
+         UNION ALL SELECT k.id FROM api_keys k LEFT JOIN events e ON e.subject = k.id AND e.kind = 'apikey.deleted' \
+         GROUP BY k.id, k.revoked_at HAVING COUNT(e.id) <> CASE WHEN k.revoked_at IS NULL THEN 0 ELSE 1 END",
+    ),
+    (
+        "I14 live account numbers and payloads are unique",
+        "SELECT code FROM payments WHERE state IN ('pending', 'processing') GROUP BY code HAVING COUNT(*) > 1",
+    ),
+];
+
+impl Store {
+    /// Every row that breaks an invariant; empty when all is well.
+    pub async fn breaches(&self) -> Result<Vec<Breach>, StoreError> {
+        let mut breaches = Vec::new();
+        for (invariant, sql) in INVARIANTS {
+            let rows = self.many(Query::new(sql, []), |columns| columns.text()).await?;
+            breaches.extend(rows.into_iter().map(|row| Breach { invariant, row }));
+        }
+        Ok(breaches)
+    }
+
+    /// How many invariants [`Store::breaches`] asks about.
+    pub fn invariants_checked() -> usize {
+        INVARIANTS.len()
+    }
+}

@@ -1,0 +1,274 @@
+//! A change is kept whole or not at all, and neither way disturbs the changes beside it.
+
+use domain::{
+    api_key::ApiKey,
+    event::Event,
+    id::mint,
+    ledger::Posting,
+    link::Link,
+    money::Rupiah,
+    payment::{Payment, State},
+    project::Project,
+};
+use futures_util::future::join_all;
+use store::{Change, Guard, Noted, PaymentFilter, Store, Write};
+
+use crate::{
+    database::{Database, Outcome, commit, keep, on_every_database},
+    samples::{self, EVERYTHING, NOW, after, entropy, kept_key, kept_link, kept_payment, kept_project},
+};
+
+on_every_database![
+    a_plan_whose_guard_fails_leaves_nothing_behind,
+    a_change_that_breaks_a_constraint_leaves_nothing_behind,
+    of_many_that_bind_one_idempotency_key_exactly_one_wins,
+    an_idempotency_key_leads_to_what_it_was_bound_to,
+    a_value_of_the_installation_is_set_once,
+    a_notification_is_noted_once_per_kind,
+    a_change_of_nothing_is_kept,
+];
+
+const EVERY_GUARD: [Guard; 11] = [
+    Guard::IdempotencyKey,
+    Guard::AccountNumber,
+    Guard::PaymentVersion,
+    Guard::LinkVersion,
+    Guard::LinkOpen,
+    Guard::Receipt,
+    Guard::ProjectVersion,
+    Guard::KeyName,
+    Guard::KeyNotRevoked,
+    Guard::Unsettled,
+    Guard::InstallationUnset,
+];
+
+/// Something of everything, so that every guard has something to fail on.
+struct World {
+    project: Project,
+    live_key: ApiKey,
+    revoked_key: ApiKey,
+    link: Link,
+    cancelled_link: Link,
+    waiting: Payment,
+    settled: Payment,
+    /// Touched by the changes that are to be refused, so that an update must be undone too.
+    bystander: Payment,
+}
+
+async fn world(store: &Store) -> World {
+    let project = kept_project(store).await;
+    let world = World {
+        live_key: kept_key(store, &project, "live").await,
+        revoked_key: kept_key(store, &project, "revoked").await,
+        link: kept_link(store, &project, false).await,
+        cancelled_link: kept_link(store, &project, false).await,
+        waiting: kept_payment(store, samples::account_payment(&project, "1100000001")).await,
+        settled: kept_payment(store, samples::payment(&project)).await,
+        bystander: kept_payment(store, samples::payment(&project)).await,
+        project,
+    };
+    let origins = vec!["https://one.example".to_owned()];
+    let cancelled = Write::LinkCancelled { id: world.cancelled_link.id, at: NOW, version: 1 };
+    keep(store, samples::revocation(&world.revoked_key, NOW)).await;
+    keep(store, cancelled).await;
+    keep(store, samples::confirmation(&world.settled, None, "taken")).await;
+    keep(store, samples::settlement(&world.settled, after(60_010))).await;
+    keep(store, samples::bind(&world.project, "used", world.waiting.id)).await;
+    keep(store, Write::Installation { name: "kind", value: "development".to_owned() }).await;
+    keep(store, Write::AllowedOrigins { project_id: world.project.id, origins }).await;
+    world
+}
+
+/// Writes that `guard` refuses.
+fn refused_by(guard: Guard, world: &World) -> Vec<Write> {
+    let World { project, link, waiting, .. } = world;
+    match guard {
+        Guard::IdempotencyKey => vec![samples::bind(project, "used", "another")],
+        Guard::AccountNumber => {
+            vec![Write::Payment { payment: samples::account_payment(project, &waiting.code) }]
+        }
+        Guard::PaymentVersion => {
+            let stale = Payment { version: 0, ..waiting.clone() };
+            let missing = samples::payment(project);
+            vec![samples::moved_to(&stale, State::Processing), samples::moved_to(&missing, State::Processing)]
+        }
+        Guard::LinkVersion => vec![
+            Write::LinkCancelled { id: link.id, at: NOW, version: 0 },
+            Write::LinkClaimed { id: link.id, payment_id: waiting.id, version: 0 },
+        ],
+        Guard::LinkOpen => vec![Write::LinkAttempted { id: world.cancelled_link.id }],
+        Guard::Receipt => {
+            vec![samples::note(waiting, "taken", Noted::Money { amount: waiting.amount, paid_at: NOW, unapplied: None })]
+        }
+        Guard::ProjectVersion => vec![Write::ProjectChanged { project: Project { version: 0, ..project.clone() } }],
+        Guard::KeyName => {
+            let key = samples::key(project, &world.live_key.name);
+            vec![Write::ApiKey { hash: samples::key_hash(&key), key }]
+        }
+        Guard::KeyNotRevoked => {
+            let id = world.revoked_key.id;
+            let other = mint(NOW, entropy());
+            vec![
+                Write::ApiKeyRevoked { id, project_id: project.id, at: NOW },
+                Write::ApiKeyRevoked { id: world.live_key.id, project_id: other, at: NOW },
+            ]
+        }
+        Guard::Unsettled => vec![
+            Write::Settled { payment_id: world.settled.id },
+            Write::Settled { payment_id: waiting.id },
+        ],
+        Guard::InstallationUnset => vec![Write::Installation { name: "kind", value: "other".to_owned() }],
+    }
+}
+
+/// `write` with an insert, a delete and an update before it and more inserts after it.
+fn surrounded(world: &World, write: Write) -> Change {
+    let World { project, bystander, .. } = world;
+    Change::from(Write::Event(samples::event(project)))
+        .with(Write::AllowedOrigins { project_id: project.id, origins: vec!["https://two.example".to_owned()] })
+        .with(samples::moved_to(bystander, State::Processing))
+        .with(write)
+        .with(Write::Link { link: samples::link(project) })
+        .with(Write::Event(samples::event(project)))
+}
+
+/// Sends what is refused alone, among other writes, and among other changes; sees that none of it stays and that all
+/// of the others do.
+async fn check_refused(
+    database: &Database,
+    store: &Store,
+    world: &World,
+    refused: impl Fn() -> Write,
+    expected: Outcome,
+) {
+    let before = database.rows();
+    assert_eq!(commit(store, refused()).await, expected);
+    assert_eq!(commit(store, surrounded(world, refused())).await, expected);
+    assert_eq!(database.rows(), before, "{expected:?}");
+
+    const NEIGHBOURS: usize = 24;
+    let events: Vec<Event> = (0..NEIGHBOURS).map(|_| samples::event(&world.project)).collect();
+    // Changes of one statement and of several take different ways through the writer.
+    let together = |events: &[Event]| Change::default().with_all(events.iter().cloned().map(Write::Event));
+    let mut changes: Vec<Change> =
+        events.chunks(3).flat_map(|three| [together(&three[..1]), together(&three[1..])]).collect();
+    let middle = changes.len() / 2;
+    changes.insert(middle, surrounded(world, refused()));
+    let outcomes = join_all(changes.into_iter().map(|change| commit(store, change))).await;
+    for (index, outcome) in outcomes.into_iter().enumerate() {
+        assert_eq!(outcome, if index == middle { expected } else { Outcome::Kept }, "{expected:?}");
+    }
+    for event in &events {
+        assert_eq!(store.event(world.project.id, event.id).await.unwrap().as_ref(), Some(event));
+    }
+    let is_neighbour = |row: &String| events.iter().any(|event| row.contains(&event.id.to_string()));
+    let others: Vec<String> = database.rows().into_iter().filter(|row| !is_neighbour(row)).collect();
+    assert_eq!(others, before, "{expected:?}");
+}
+
+async fn a_plan_whose_guard_fails_leaves_nothing_behind(database: Database) {
+    let store = database.open().await;
+    let world = world(&store).await;
+    for guard in EVERY_GUARD {
+        for index in 0..refused_by(guard, &world).len() {
+            let refused = || refused_by(guard, &world).swap_remove(index);
+            check_refused(&database, &store, &world, refused, Outcome::Conflict(guard)).await;
+        }
+    }
+    // What surrounded them was never the reason.
+    assert_eq!(commit(&store, surrounded(&world, Write::Event(samples::event(&world.project)))).await, Outcome::Kept);
+}
+
+async fn a_change_that_breaks_a_constraint_leaves_nothing_behind(database: Database) {
+    let store = database.open().await;
+    let world = world(&store).await;
+    let World { project, settled, waiting, .. } = &world;
+    let stranger = samples::project();
+    let known = samples::event(project);
+    keep(&store, Write::Event(known.clone())).await;
+    let breaking: [(&str, &dyn Fn() -> Write); 7] = [
+        ("a posting twice", &|| {
+            Write::Posting(Posting::paid(project.id, settled.id, settled.amount, settled.fee, after(10)))
+        }),
+        ("a posting of no payment", &|| {
+            let nothing = samples::payment(project);
+            Write::Posting(Posting::paid(project.id, nothing.id, nothing.amount, nothing.fee, NOW))
+        }),
+        ("an event twice", &|| Write::Event(known.clone())),
+        ("a link of no project", &|| Write::Link { link: samples::link(&stranger) }),
+        ("a payment of no project", &|| Write::Payment { payment: samples::payment(&stranger) }),
+        ("a fee above its amount", &|| {
+            let fee = waiting.amount + Rupiah::new(1);
+            Write::Payment { payment: Payment { fee, ..samples::payment(project) } }
+        }),
+        ("a project twice", &|| Write::Project { project: project.clone(), sealed_webhook_secret: Vec::new() }),
+    ];
+    for (name, refused) in breaking {
+        assert_eq!(commit(&store, refused()).await, Outcome::Unexpected, "{name}");
+        check_refused(&database, &store, &world, refused, Outcome::Unexpected).await;
+    }
+}
+
+async fn of_many_that_bind_one_idempotency_key_exactly_one_wins(database: Database) {
+    const CALLERS: usize = 64;
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    let payments: Vec<Payment> = (0..CALLERS).map(|_| samples::payment(&project)).collect();
+    let callers = payments.iter().cloned().map(|payment| {
+        let store = store.clone();
+        let change = Change::from(samples::bind(&project, "same", payment.id)).with(Write::Payment { payment });
+        tokio::spawn(async move { commit(&store, change).await })
+    });
+    let outcomes: Vec<Outcome> = join_all(callers).await.into_iter().map(Result::unwrap).collect();
+
+    let winners: Vec<usize> = (0..CALLERS).filter(|index| outcomes[*index] == Outcome::Kept).collect();
+    let losers = outcomes.iter().filter(|outcome| **outcome == Outcome::Conflict(Guard::IdempotencyKey)).count();
+    assert_eq!((winners.len(), losers), (1, CALLERS - 1));
+    let winner = &payments[winners[0]];
+    let listed = store.payments(project.id, &PaymentFilter::default(), EVERYTHING).await.unwrap();
+    assert_eq!((listed.total, listed.items.as_slice()), (1, std::slice::from_ref(winner)));
+    let bound = store.bound(samples::idempotency(&project, "same").key).await.unwrap().unwrap();
+    assert_eq!(bound.resource, winner.id.to_string());
+}
+
+async fn an_idempotency_key_leads_to_what_it_was_bound_to(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    keep(&store, samples::bind(&project, "used", "pl_1")).await;
+    let bound = store.bound(samples::idempotency(&project, "used").key).await.unwrap().unwrap();
+    assert_eq!((bound.request, bound.resource), (vec![7; 16], "pl_1".to_owned()));
+    assert!(store.bound(samples::idempotency(&project, "unused").key).await.unwrap().is_none());
+}
+
+async fn a_value_of_the_installation_is_set_once(database: Database) {
+    let store = database.open().await;
+    assert_eq!(store.installation("kind").await.unwrap(), None);
+    let set = |value: &str| Write::Installation { name: "kind", value: value.to_owned() };
+    assert_eq!(commit(&store, set("development")).await, Outcome::Kept);
+    assert_eq!(commit(&store, set("production")).await, Outcome::Conflict(Guard::InstallationUnset));
+    assert_eq!(store.installation("kind").await.unwrap().as_deref(), Some("development"));
+}
+
+async fn a_notification_is_noted_once_per_kind(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    let payment = kept_payment(&store, samples::payment(&project)).await;
+    let money = || Noted::Money { amount: payment.amount, paid_at: NOW, unapplied: None };
+    let rows: [(&str, &dyn Fn() -> Noted); 3] =
+        [("progress", &|| Noted::Progress), ("refusal", &|| Noted::Refusal), ("money", &money)];
+    for (kind, noted) in rows {
+        let key = samples::receipt_key("one");
+        assert!(!store.noted(&key, kind).await.unwrap(), "{kind}");
+        assert_eq!(commit(&store, samples::note(&payment, "one", noted())).await, Outcome::Kept, "{kind}");
+        assert!(store.noted(&key, kind).await.unwrap(), "{kind}");
+        let again = commit(&store, samples::note(&payment, "one", noted())).await;
+        assert_eq!(again, Outcome::Conflict(Guard::Receipt), "{kind}");
+    }
+}
+
+async fn a_change_of_nothing_is_kept(database: Database) {
+    let store = database.open().await;
+    let before = database.rows();
+    assert_eq!(commit(&store, Change::default()).await, Outcome::Kept);
+    assert_eq!(database.rows(), before);
+}

@@ -1,0 +1,140 @@
+//! Where the tests run: a fresh database of each kind there is. A new kind is added in this file and nowhere else.
+
+use std::path::PathBuf;
+
+use rusqlite::Connection;
+use store::{Change, CommitError, Guard, Store, StoreError};
+use tempfile::TempDir;
+
+/// Runs tests, which are functions that take a [`Database`], on every kind of database.
+macro_rules! on_every_database {
+    ($($test:ident),* $(,)?) => {
+        mod on_sqlite {
+            $(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $test() {
+                    super::$test(crate::database::Database::sqlite()).await;
+                }
+            )*
+        }
+    };
+}
+
+pub(crate) use on_every_database;
+
+/// A place that nobody has opened yet. It goes away with this value.
+pub(crate) enum Database {
+    Sqlite(TempDir),
+}
+
+impl Database {
+    pub(crate) fn sqlite() -> Database {
+        Database::Sqlite(TempDir::new().unwrap())
+    }
+
+    /// Another fresh place of the same kind.
+    pub(crate) fn another(&self) -> Database {
+        match self {
+            Database::Sqlite(_) => Database::sqlite(),
+        }
+    }
+
+    /// One more handle on this database, as another process would have.
+    pub(crate) async fn open(&self) -> Store {
+        self.try_open().await.unwrap()
+    }
+
+    pub(crate) async fn try_open(&self) -> Result<Store, StoreError> {
+        match self {
+            Database::Sqlite(directory) => Store::open_sqlite(&file_in(directory)).await,
+        }
+    }
+
+    /// Runs SQL past the store. What the database itself forbids stays forbidden.
+    pub(crate) fn run_beside(&self, sql: &str) -> Result<(), String> {
+        match self {
+            Database::Sqlite(directory) => connect(directory).execute_batch(sql).map_err(|error| error.to_string()),
+        }
+    }
+
+    /// Damages what is stored: runs SQL with the triggers gone and neither checks nor references watched.
+    pub(crate) fn damage(&self, sql: &str) {
+        match self {
+            Database::Sqlite(directory) => {
+                let connection = connect(directory);
+                connection.execute_batch("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON").unwrap();
+                for trigger in strings(&connection, "SELECT name FROM sqlite_master WHERE type = 'trigger'") {
+                    connection.execute_batch(&format!("DROP TRIGGER {trigger}")).unwrap();
+                }
+                connection.execute_batch(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+            }
+        }
+    }
+
+    /// Every row of every table as text, so that a test can see that nothing at all has changed.
+    pub(crate) fn rows(&self) -> Vec<String> {
+        match self {
+            Database::Sqlite(directory) => {
+                let connection = connect(directory);
+                let tables = strings(&connection, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name");
+                tables.iter().flat_map(|table| rows_of(&connection, table)).collect()
+            }
+        }
+    }
+}
+
+pub(crate) fn file_in(directory: &TempDir) -> PathBuf {
+    directory.path().join("lunas.db")
+}
+
+fn connect(directory: &TempDir) -> Connection {
+    let connection = Connection::open(file_in(directory)).unwrap();
+    connection.execute_batch("PRAGMA foreign_keys = ON").unwrap();
+    connection
+}
+
+fn strings(connection: &Connection, sql: &str) -> Vec<String> {
+    let mut statement = connection.prepare(sql).unwrap();
+    let rows = statement.query_map([], |row| row.get(0)).unwrap();
+    rows.map(Result::unwrap).collect()
+}
+
+fn rows_of(connection: &Connection, table: &str) -> Vec<String> {
+    let mut statement = connection.prepare(&format!("SELECT * FROM {table}")).unwrap();
+    let columns = statement.column_count();
+    let shown = |row: &rusqlite::Row<'_>| {
+        let values = (0..columns).map(|column| format!("{:?}", row.get_ref(column).map(text_of)));
+        Ok(format!("{table}: {}", values.collect::<Vec<_>>().join(", ")))
+    };
+    let mut rows: Vec<String> = statement.query_map([], shown).unwrap().map(Result::unwrap).collect();
+    rows.sort();
+    rows
+}
+
+/// Texts are shown as they are, so that a row can be found by an id in it.
+fn text_of(value: rusqlite::types::ValueRef<'_>) -> String {
+    value.as_str().map_or_else(|_| format!("{value:?}"), str::to_owned)
+}
+
+/// What became of a change, in a form that can be compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Kept,
+    Conflict(Guard),
+    Unexpected,
+    Unavailable,
+}
+
+pub(crate) async fn commit(store: &Store, change: impl Into<Change>) -> Outcome {
+    match store.commit(change.into()).await {
+        Ok(()) => Outcome::Kept,
+        Err(CommitError::Conflict(guard)) => Outcome::Conflict(guard),
+        Err(CommitError::Store(StoreError::Unexpected(_))) => Outcome::Unexpected,
+        Err(CommitError::Store(StoreError::Unavailable(_))) => Outcome::Unavailable,
+    }
+}
+
+/// Commits what must be right.
+pub(crate) async fn keep(store: &Store, change: impl Into<Change>) {
+    store.commit(change.into()).await.unwrap();
+}

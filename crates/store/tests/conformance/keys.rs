@@ -1,0 +1,89 @@
+//! API keys: whom they open, and how they end.
+
+use domain::{
+    api_key::{ApiKey, KeyHash},
+    id::mint,
+    project::{Environment, Project},
+};
+use futures_util::future::join_all;
+use store::{Guard, Write};
+
+use crate::{
+    database::{Database, Outcome, commit, keep, on_every_database},
+    samples::{self, NOW, after, entropy, kept_key, kept_project},
+};
+
+on_every_database![
+    a_key_is_read_back_as_it_was_committed,
+    a_live_key_opens_its_project_and_a_revoked_one_nothing,
+    a_name_is_taken_while_its_key_lives,
+    a_key_is_revoked_once_and_by_its_own_project,
+    of_many_keys_of_one_name_exactly_one_is_made,
+];
+
+async fn a_key_is_read_back_as_it_was_committed(database: Database) {
+    let store = database.open().await;
+    let sandbox = kept_project(&store).await;
+    let production = Project { environment: Environment::Production, ..samples::project() };
+    keep(&store, Write::Project { project: production.clone(), sealed_webhook_secret: Vec::new() }).await;
+    for project in [&sandbox, &production] {
+        let first = kept_key(&store, project, "Server É").await;
+        let late = ApiKey { id: mint(after(1), entropy()), created_at: after(1), ..samples::key(project, "late") };
+        keep(&store, Write::ApiKey { hash: samples::key_hash(&late), key: late.clone() }).await;
+        assert_eq!(store.key(first.id).await.unwrap(), Some(first.clone()));
+        assert_eq!(store.keys(project.id).await.unwrap(), [first, late]);
+    }
+    assert_eq!(store.key(mint(NOW, entropy())).await.unwrap(), None);
+}
+
+async fn a_live_key_opens_its_project_and_a_revoked_one_nothing(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    let key = kept_key(&store, &project, "server").await;
+    let hash = samples::key_hash(&key);
+    let owner = store.key_owner(hash).await.unwrap().unwrap();
+    assert_eq!((owner.key_id, owner.project), (key.id, project));
+    assert!(store.key_owner(KeyHash([9; 32])).await.unwrap().is_none());
+
+    keep(&store, samples::revocation(&key, after(5))).await;
+    assert!(store.key_owner(hash).await.unwrap().is_none());
+    assert_eq!(store.key(key.id).await.unwrap(), Some(ApiKey { revoked_at: Some(after(5)), ..key }));
+}
+
+async fn a_name_is_taken_while_its_key_lives(database: Database) {
+    let store = database.open().await;
+    let (project, other) = (kept_project(&store).await, kept_project(&store).await);
+    let first = kept_key(&store, &project, "server").await;
+    let make = |project: &Project, name: &str| {
+        let key = samples::key(project, name);
+        Write::ApiKey { hash: samples::key_hash(&key), key }
+    };
+    assert_eq!(commit(&store, make(&project, "server")).await, Outcome::Conflict(Guard::KeyName));
+    assert_eq!(commit(&store, make(&other, "server")).await, Outcome::Kept);
+    assert_eq!(commit(&store, make(&project, "Server")).await, Outcome::Kept);
+    keep(&store, samples::revocation(&first, NOW)).await;
+    assert_eq!(commit(&store, make(&project, "server")).await, Outcome::Kept);
+    assert_eq!(commit(&store, make(&project, "server")).await, Outcome::Conflict(Guard::KeyName));
+}
+
+async fn a_key_is_revoked_once_and_by_its_own_project(database: Database) {
+    let store = database.open().await;
+    let (project, other) = (kept_project(&store).await, kept_project(&store).await);
+    let key = kept_key(&store, &project, "server").await;
+    let revoke = |project: &Project, at| Write::ApiKeyRevoked { id: key.id, project_id: project.id, at };
+    assert_eq!(commit(&store, revoke(&other, NOW)).await, Outcome::Conflict(Guard::KeyNotRevoked));
+    assert_eq!(commit(&store, revoke(&project, after(1))).await, Outcome::Kept);
+    assert_eq!(commit(&store, revoke(&project, after(2))).await, Outcome::Conflict(Guard::KeyNotRevoked));
+    assert_eq!(store.key(key.id).await.unwrap().unwrap().revoked_at, Some(after(1)));
+}
+
+async fn of_many_keys_of_one_name_exactly_one_is_made(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    let made = join_all((0..16).map(|_| {
+        let key = samples::key(&project, "server");
+        commit(&store, Write::ApiKey { hash: samples::key_hash(&key), key })
+    }));
+    let kept = made.await.into_iter().filter(|outcome| *outcome == Outcome::Kept).count();
+    assert_eq!((kept, store.keys(project.id).await.unwrap().len()), (1, 1));
+}

@@ -1,0 +1,168 @@
+//! Payment links: what is kept of them, and who may still pay through them.
+
+use domain::{
+    bank::Bank,
+    id::mint,
+    link::{CustomerFields, Link},
+    method::Method,
+    money::Rupiah,
+    payment::{Payment, State},
+};
+use futures_util::future::join_all;
+use store::{Guard, Write};
+
+use crate::{
+    database::{Database, Outcome, commit, keep, on_every_database},
+    samples::{self, NOW, after, entropy, kept_link, kept_payment, kept_project},
+};
+
+on_every_database![
+    a_link_is_read_back_as_it_was_committed,
+    a_link_is_cancelled_by_whoever_read_it_last,
+    a_link_is_claimed_only_once,
+    of_many_claims_exactly_one_is_kept,
+    an_attempt_needs_an_open_link,
+    an_attempt_and_a_cancellation_cannot_miss_each_other,
+    a_link_is_in_use_while_a_payment_of_it_is_paid_or_processing,
+];
+
+/// Every choice of fields to ask the customer for.
+fn every_customer_fields() -> impl Iterator<Item = CustomerFields> {
+    (0_u8..16).map(|bits| CustomerFields {
+        name: bits & 1 != 0,
+        email: bits & 2 != 0,
+        phone: bits & 4 != 0,
+        address: bits & 8 != 0,
+    })
+}
+
+async fn a_link_is_read_back_as_it_was_committed(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    let with_fields = every_customer_fields().map(|customer_fields| Link { customer_fields, ..samples::link(&project) });
+    let every_method = std::iter::once(Method::Qris).chain(Bank::ALL.into_iter().map(Method::VirtualAccount));
+    let others = [
+        Link { expires_at: Some(after(60_000)), ..samples::link(&project) },
+        Link { allow_multiple_payments: true, version: 9, ..samples::link(&project) },
+        Link { methods: every_method.collect(), amount: Rupiah::MAX, ..samples::link(&project) },
+        Link { description: String::new(), title: "É'\"%_\\".to_owned(), ..samples::link(&project) },
+        Link { id: mint(after(1), entropy()), created_at: after(1), ..samples::link(&project) },
+    ];
+    for link in with_fields.chain(others) {
+        keep(&store, Write::Link { link: link.clone() }).await;
+        assert_eq!(store.link(link.id).await.unwrap(), Some(link));
+    }
+    assert_eq!(store.link(mint(NOW, entropy())).await.unwrap(), None);
+}
+
+async fn a_link_is_cancelled_by_whoever_read_it_last(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    let link = kept_link(&store, &project, false).await;
+    let cancel = |version| Write::LinkCancelled { id: link.id, at: after(3), version };
+    assert_eq!(commit(&store, cancel(2)).await, Outcome::Conflict(Guard::LinkVersion));
+    assert_eq!(commit(&store, cancel(1)).await, Outcome::Kept);
+    assert_eq!(commit(&store, cancel(1)).await, Outcome::Conflict(Guard::LinkVersion));
+    let expected = Link { cancelled_at: Some(after(3)), version: 2, ..link.clone() };
+    assert_eq!(store.link(link.id).await.unwrap(), Some(expected));
+}
+
+async fn a_link_is_claimed_only_once(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    let link = kept_link(&store, &project, false).await;
+    let first = kept_payment(&store, samples::attempt(&project, &link)).await;
+    let second = kept_payment(&store, samples::attempt(&project, &link)).await;
+    let claim = |payment: &Payment, version| Write::LinkClaimed { id: link.id, payment_id: payment.id, version };
+    assert_eq!(commit(&store, claim(&first, 1)).await, Outcome::Kept);
+    // Neither one who read it before the claim nor one who read it after can take it over.
+    assert_eq!(commit(&store, claim(&second, 1)).await, Outcome::Conflict(Guard::LinkVersion));
+    assert_eq!(commit(&store, claim(&second, 2)).await, Outcome::Conflict(Guard::LinkVersion));
+    let expected = Link { claimed_by: Some(first.id), version: 2, ..link.clone() };
+    assert_eq!(store.link(link.id).await.unwrap(), Some(expected));
+}
+
+async fn of_many_claims_exactly_one_is_kept(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    let link = kept_link(&store, &project, false).await;
+    let attempts = join_all((0..16).map(|_| kept_payment(&store, samples::attempt(&project, &link)))).await;
+    let claims = attempts.iter().enumerate().map(|(index, payment)| {
+        commit(&store, samples::confirmation(payment, Some(&link), &format!("receipt {index}")))
+    });
+    let outcomes = join_all(claims).await;
+    let kept = outcomes.iter().filter(|outcome| **outcome == Outcome::Kept).count();
+    // The others find their payment cancelled by the claim, or the link claimed.
+    let conflicts = [Outcome::Conflict(Guard::PaymentVersion), Outcome::Conflict(Guard::LinkVersion)];
+    assert_eq!((kept, outcomes.iter().filter(|outcome| conflicts.contains(outcome)).count()), (1, 15));
+
+    let claimed_by = store.link(link.id).await.unwrap().unwrap().claimed_by;
+    for payment in attempts {
+        let state = store.payment(payment.id).await.unwrap().unwrap().state;
+        let winner = claimed_by == Some(payment.id);
+        assert_eq!(state, if winner { State::Paid { at: NOW } } else { State::Cancelled { at: after(10) } });
+    }
+    assert_eq!(store.breaches().await.unwrap(), []);
+}
+
+async fn an_attempt_needs_an_open_link(database: Database) {
+    let refused = Outcome::Conflict(Guard::LinkOpen);
+    for (reusable, cancelled, claimed, expected) in [
+        (false, false, false, Outcome::Kept),
+        (false, true, false, refused),
+        (false, false, true, refused),
+        (false, true, true, refused),
+        (true, false, false, Outcome::Kept),
+        (true, true, false, refused),
+        (true, false, true, Outcome::Kept),
+        (true, true, true, refused),
+    ] {
+        let database = database.another();
+        let store = database.open().await;
+        let project = kept_project(&store).await;
+        let link = kept_link(&store, &project, reusable).await;
+        let payment = kept_payment(&store, samples::attempt(&project, &link)).await;
+        let mut version = 1;
+        if claimed {
+            keep(&store, Write::LinkClaimed { id: link.id, payment_id: payment.id, version }).await;
+            version += 1;
+        }
+        if cancelled {
+            keep(&store, Write::LinkCancelled { id: link.id, at: NOW, version }).await;
+        }
+        let outcome = commit(&store, Write::LinkAttempted { id: link.id }).await;
+        assert_eq!(outcome, expected, "reusable {reusable}, cancelled {cancelled}, claimed {claimed}");
+    }
+    let store = database.open().await;
+    assert_eq!(commit(&store, Write::LinkAttempted { id: mint(NOW, entropy()) }).await, refused, "no such link");
+}
+
+async fn an_attempt_and_a_cancellation_cannot_miss_each_other(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    let link = kept_link(&store, &project, false).await;
+    keep(&store, Write::LinkAttempted { id: link.id }).await;
+    let unaware = Write::LinkCancelled { id: link.id, at: NOW, version: link.version };
+    assert_eq!(commit(&store, unaware).await, Outcome::Conflict(Guard::LinkVersion));
+    let read_again = store.link(link.id).await.unwrap().unwrap();
+    assert_eq!(read_again, Link { version: 2, ..link });
+}
+
+async fn a_link_is_in_use_while_a_payment_of_it_is_paid_or_processing(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    for (state, in_use) in [
+        (State::Pending, false),
+        (State::Processing, true),
+        (State::Paid { at: NOW }, true),
+        (State::Failed { at: NOW }, false),
+        (State::Expired, false),
+        (State::Cancelled { at: NOW }, false),
+    ] {
+        let (link, other) = (kept_link(&store, &project, false).await, kept_link(&store, &project, false).await);
+        assert!(!store.link_in_use(link.id).await.unwrap());
+        kept_payment(&store, Payment { state, ..samples::attempt(&project, &link) }).await;
+        assert_eq!(store.link_in_use(link.id).await.unwrap(), in_use, "{state:?}");
+        assert!(!store.link_in_use(other.id).await.unwrap());
+    }
+}

@@ -1,0 +1,20 @@
+//! What every database under the store must do. Each test runs on a fresh database of every kind that `database`
+//! knows; only `files` is about SQLite alone.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod commit;
+mod database;
+mod events;
+mod expiry;
+mod files;
+mod handles;
+mod keys;
+mod ledger;
+mod links;
+mod lists;
+mod payments;
+mod projects;
+mod samples;
+mod search;
+mod verify;

@@ -1,0 +1,181 @@
+//! Payments: what is kept of them, how they move, and which codes they may have.
+
+use domain::{
+    bank::Bank,
+    id::mint,
+    link::Link,
+    method::Method,
+    money::Rupiah,
+    payment::{Checkout, Customer, Payment, State},
+};
+use futures_util::future::join_all;
+use store::{Guard, StoreError, Write};
+
+use crate::{
+    database::{Database, Outcome, commit, keep, on_every_database},
+    samples::{self, AMOUNT, NOW, after, entropy, kept_link, kept_payment, kept_project},
+};
+
+on_every_database![
+    a_payment_is_read_back_as_it_was_committed,
+    a_payment_moves_if_it_is_as_it_was_read,
+    an_account_number_is_given_once_while_it_is_live,
+    an_account_number_is_free_again_once_its_payment_ended,
+    of_many_payments_with_one_account_number_exactly_one_is_made,
+    qris_codes_are_not_held_against_each_other,
+    a_value_we_never_write_is_an_error_and_not_a_guess,
+];
+
+const EVERY_STATE: [State; 6] = [
+    State::Pending,
+    State::Processing,
+    State::Paid { at: after(1) },
+    State::Failed { at: after(2) },
+    State::Expired,
+    State::Cancelled { at: after(3) },
+];
+
+fn is_live(state: State) -> bool {
+    matches!(state, State::Pending | State::Processing)
+}
+
+async fn a_payment_is_read_back_as_it_was_committed(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    let link = kept_link(&store, &project, true).await;
+    let sparse = Checkout {
+        customer: Customer { name: "Siti".to_owned(), ..Customer::default() },
+        ..Checkout::default()
+    };
+    let mut payments = vec![
+        Payment { amount: Rupiah::MAX, fee: Rupiah::ZERO, ..samples::payment(&project) },
+        Payment { amount: AMOUNT, fee: AMOUNT, ..samples::payment(&project) },
+        Payment { reference: "É'\"%_\\".to_owned(), version: 9, ..samples::payment(&project) },
+        Payment { checkout: Some(sparse), ..samples::attempt(&project, &link) },
+        Payment { id: mint(after(1), entropy()), created_at: after(1), ..samples::payment(&project) },
+    ];
+    for state in EVERY_STATE {
+        payments.push(Payment { state, ..samples::payment(&project) });
+        payments.push(Payment { state, ..samples::attempt(&project, &link) });
+    }
+    for bank in Bank::ALL {
+        let code = bank.account_number(7);
+        payments.push(Payment { method: Method::VirtualAccount(bank), code, ..samples::payment(&project) });
+    }
+    for payment in payments {
+        keep(&store, Write::Payment { payment: payment.clone() }).await;
+        assert_eq!(store.payment(payment.id).await.unwrap(), Some(payment));
+    }
+    assert_eq!(store.payment(mint(NOW, entropy())).await.unwrap(), None);
+}
+
+async fn a_payment_moves_if_it_is_as_it_was_read(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    let link = kept_link(&store, &project, true).await;
+    for from in EVERY_STATE {
+        for to in EVERY_STATE {
+            let payment = kept_payment(&store, Payment { state: from, ..samples::attempt(&project, &link) }).await;
+            let ahead = Payment { version: 2, ..payment.clone() };
+            let stale = Outcome::Conflict(Guard::PaymentVersion);
+            assert_eq!(commit(&store, samples::moved_to(&ahead, to)).await, stale);
+            assert_eq!(commit(&store, samples::moved_to(&payment, to)).await, Outcome::Kept);
+            assert_eq!(commit(&store, samples::moved_to(&payment, from)).await, stale);
+            // Nothing but its state is another now.
+            let expected = Payment { state: to, version: 2, ..payment.clone() };
+            assert_eq!(store.payment(payment.id).await.unwrap(), Some(expected));
+        }
+    }
+}
+
+async fn an_account_number_is_given_once_while_it_is_live(database: Database) {
+    let store = database.open().await;
+    let (project, other) = (kept_project(&store).await, kept_project(&store).await);
+    for (index, state) in EVERY_STATE.into_iter().enumerate() {
+        let number = format!("11000{index}");
+        kept_payment(&store, Payment { state, ..samples::account_payment(&project, &number) }).await;
+        // Not even another project or another bank may have it meanwhile.
+        let elsewhere = Payment {
+            method: Method::VirtualAccount(Bank::Bni),
+            ..samples::account_payment(&other, &number)
+        };
+        let expected = if is_live(state) { Outcome::Conflict(Guard::AccountNumber) } else { Outcome::Kept };
+        assert_eq!(commit(&store, Write::Payment { payment: elsewhere }).await, expected, "{state:?}");
+    }
+}
+
+async fn an_account_number_is_free_again_once_its_payment_ended(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    let link = kept_link(&store, &project, true).await;
+    let taken = Outcome::Conflict(Guard::AccountNumber);
+    let ends: [(&str, &dyn Fn(&Payment, &Link) -> Write); 6] = [
+        ("paid", &|payment, _| samples::moved_to(payment, State::Paid { at: NOW })),
+        ("failed", &|payment, _| samples::moved_to(payment, State::Failed { at: NOW })),
+        ("expired", &|payment, _| samples::moved_to(payment, State::Expired)),
+        ("cancelled", &|payment, _| samples::moved_to(payment, State::Cancelled { at: NOW })),
+        ("expired with all", &|payment, _| Write::PendingExpired {
+            now: payment.expires_at.plus(std::time::Duration::from_millis(1)),
+            most: 10,
+        }),
+        ("cancelled with its link", &|_, link| Write::PendingCancelled { link_id: link.id, but: None, at: NOW }),
+    ];
+    for (end, ended) in ends {
+        let number = "1100000001";
+        let payment = Payment { link_id: Some(link.id), ..samples::account_payment(&project, number) };
+        let first = kept_payment(&store, payment).await;
+        let again = || Write::Payment { payment: samples::account_payment(&project, number) };
+        assert_eq!(commit(&store, again()).await, taken, "{end}");
+        keep(&store, ended(&first, &link)).await;
+        let next = samples::account_payment(&project, number);
+        assert_eq!(commit(&store, Write::Payment { payment: next.clone() }).await, Outcome::Kept, "{end}");
+        assert_eq!(commit(&store, again()).await, taken, "{end}");
+        keep(&store, samples::moved_to(&next, State::Expired)).await;
+    }
+}
+
+async fn of_many_payments_with_one_account_number_exactly_one_is_made(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    let payments: Vec<Payment> = (0..16).map(|_| samples::account_payment(&project, "1100000001")).collect();
+    let outcomes =
+        join_all(payments.iter().map(|payment| commit(&store, Write::Payment { payment: payment.clone() }))).await;
+    assert_eq!(outcomes.iter().filter(|outcome| **outcome == Outcome::Kept).count(), 1);
+    for (payment, outcome) in payments.iter().zip(outcomes) {
+        let found = store.payment(payment.id).await.unwrap();
+        assert_eq!(found.is_some(), outcome == Outcome::Kept);
+    }
+}
+
+async fn qris_codes_are_not_held_against_each_other(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    let first = kept_payment(&store, samples::payment(&project)).await;
+    let second = Payment { code: first.code.clone(), ..samples::payment(&project) };
+    assert_eq!(commit(&store, Write::Payment { payment: second }).await, Outcome::Kept);
+    // Nor does a number that is an account's elsewhere count.
+    kept_payment(&store, samples::account_payment(&project, "1100000001")).await;
+    let third = Payment { code: "1100000001".to_owned(), ..samples::payment(&project) };
+    assert_eq!(commit(&store, Write::Payment { payment: third }).await, Outcome::Kept);
+}
+
+async fn a_value_we_never_write_is_an_error_and_not_a_guess(database: Database) {
+    for damage in [
+        "method = 'cash'",
+        "state = 'unsure'",
+        "state = 'paid'",
+        "paid_at = 1",
+        "ended_at = 1",
+        "project_id = 'prj_1'",
+        "amount = 'much'",
+        "expires_at = 'soon'",
+    ] {
+        let database = database.another();
+        let store = database.open().await;
+        let project = kept_project(&store).await;
+        let payment = kept_payment(&store, samples::payment(&project)).await;
+        database.damage(&format!("UPDATE payments SET {damage}"));
+        let read = store.payment(payment.id).await;
+        assert!(matches!(read, Err(StoreError::Unexpected(_))), "{damage}: {read:?}");
+    }
+}

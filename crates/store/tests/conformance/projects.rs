@@ -1,0 +1,132 @@
+//! Projects and the origins that they allow.
+
+use domain::{
+    bank::Bank,
+    fee::FeeOverrides,
+    id::mint,
+    method::Method,
+    money::Rupiah,
+    project::{Environment, MerchantProfile, Project, SuccessWord},
+};
+use store::{Guard, Write};
+
+use crate::{
+    database::{Database, Outcome, commit, keep, on_every_database},
+    samples::{self, NOW, after, entropy, kept_project},
+};
+
+on_every_database![
+    a_project_is_read_back_as_it_was_committed,
+    a_changed_project_keeps_its_identity_and_secret,
+    projects_are_listed_in_the_order_of_their_making,
+    allowed_origins_are_those_of_the_last_change,
+    a_preflight_counts_active_projects_only,
+];
+
+/// Nothing set that can be left out.
+fn bare_project() -> Project {
+    Project {
+        environment: Environment::Production,
+        active: false,
+        approved: false,
+        success_word: SuccessWord::Paid,
+        webhook_url: None,
+        fees: FeeOverrides::default(),
+        banks: Vec::new(),
+        default_methods: Vec::new(),
+        version: 41,
+        ..samples::project()
+    }
+}
+
+async fn a_project_is_read_back_as_it_was_committed(database: Database) {
+    let store = database.open().await;
+    let every_bank = Project {
+        banks: Bank::ALL.to_vec(),
+        default_methods: Bank::ALL.into_iter().map(Method::VirtualAccount).collect(),
+        fees: FeeOverrides { qris_basis_points: Some(0), virtual_account: Some(Rupiah::ZERO) },
+        ..samples::project()
+    };
+    for (project, secret) in
+        [(samples::project(), vec![0, 255, 7]), (bare_project(), Vec::new()), (every_bank, vec![b'\'', 0])]
+    {
+        let write = Write::Project { project: project.clone(), sealed_webhook_secret: secret.clone() };
+        keep(&store, write).await;
+        assert_eq!(store.project(project.id).await.unwrap(), Some(project.clone()));
+        assert_eq!(store.sealed_webhook_secret(project.id).await.unwrap(), Some(secret));
+    }
+    let nobody = mint(NOW, entropy());
+    assert_eq!(store.project(nobody).await.unwrap(), None);
+    assert_eq!(store.sealed_webhook_secret(nobody).await.unwrap(), None);
+}
+
+async fn a_changed_project_keeps_its_identity_and_secret(database: Database) {
+    let store = database.open().await;
+    let (project, other) = (kept_project(&store).await, kept_project(&store).await);
+    let changed = Project {
+        id: project.id,
+        name: "Another".to_owned(),
+        environment: project.environment,
+        merchant: MerchantProfile {
+            name: "ANOTHER".to_owned(),
+            city: "MEDAN".to_owned(),
+            postal_code: "20111".to_owned(),
+        },
+        created_at: project.created_at,
+        version: 1,
+        ..bare_project()
+    };
+    assert_eq!(commit(&store, Write::ProjectChanged { project: changed.clone() }).await, Outcome::Kept);
+    let expected = Project { version: 2, ..changed.clone() };
+    assert_eq!(store.project(project.id).await.unwrap(), Some(expected));
+    assert_eq!(store.sealed_webhook_secret(project.id).await.unwrap(), Some(vec![1, 2, 3]));
+    assert_eq!(store.project(other.id).await.unwrap(), Some(other));
+    let stale = commit(&store, Write::ProjectChanged { project: changed }).await;
+    assert_eq!(stale, Outcome::Conflict(Guard::ProjectVersion));
+}
+
+async fn projects_are_listed_in_the_order_of_their_making(database: Database) {
+    let store = database.open().await;
+    assert_eq!(store.projects().await.unwrap(), []);
+    let early = samples::project();
+    let late = Project { id: mint(after(1), entropy()), created_at: after(1), ..samples::project() };
+    for project in [&late, &early] {
+        keep(&store, Write::Project { project: project.clone(), sealed_webhook_secret: Vec::new() }).await;
+    }
+    assert_eq!(store.projects().await.unwrap(), [early, late]);
+}
+
+async fn allowed_origins_are_those_of_the_last_change(database: Database) {
+    let store = database.open().await;
+    let (project, other) = (kept_project(&store).await, kept_project(&store).await);
+    let allow = |project: &Project, origins: &[&str]| {
+        let origins = origins.iter().map(|origin| (*origin).to_owned()).collect();
+        Write::AllowedOrigins { project_id: project.id, origins }
+    };
+    keep(&store, allow(&other, &["https://b.example"])).await;
+    for (given, kept) in [
+        (&["https://b.example", "https://a.example", "https://b.example"][..], &["https://a.example", "https://b.example"][..]),
+        (&["http://c.example:8080"], &["http://c.example:8080"]),
+        (&[], &[]),
+    ] {
+        keep(&store, allow(&project, given)).await;
+        assert_eq!(store.allowed_origins(project.id).await.unwrap(), kept);
+        for origin in ["https://a.example", "https://b.example", "http://c.example:8080", "https://A.example"] {
+            let allowed = store.allows_origin(project.id, origin).await.unwrap();
+            assert_eq!(allowed, kept.contains(&origin), "{origin}");
+        }
+        assert_eq!(store.allowed_origins(other.id).await.unwrap(), ["https://b.example"]);
+    }
+}
+
+async fn a_preflight_counts_active_projects_only(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    let origin = "https://a.example";
+    assert!(!store.anyone_allows_origin(origin).await.unwrap());
+    keep(&store, Write::AllowedOrigins { project_id: project.id, origins: vec![origin.to_owned()] }).await;
+    assert!(store.anyone_allows_origin(origin).await.unwrap());
+    assert!(!store.anyone_allows_origin("https://b.example").await.unwrap());
+    keep(&store, Write::ProjectChanged { project: Project { active: false, ..project } }).await;
+    assert!(!store.anyone_allows_origin(origin).await.unwrap());
+}

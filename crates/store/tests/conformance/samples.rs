@@ -1,0 +1,278 @@
+//! Values to store, and the changes that the engine would make of them.
+
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
+
+use domain::{
+    api_key::{ApiKey, KeyHash},
+    bank::Bank,
+    event::{Event, News},
+    fee::FeeOverrides,
+    id::{ENTROPY_BYTES, mint},
+    idempotency::{Endpoint, Idempotency},
+    ledger::Posting,
+    link::{CustomerFields, Link},
+    method::Method,
+    money::Rupiah,
+    payment::{Checkout, Customer, Device, LinkClaim, Location, Payment, State, Step},
+    project::{Environment, MerchantProfile, Project, SuccessWord},
+    receipt::{Receipt, ReceiptKey, Unapplied},
+    time::Timestamp,
+};
+use store::{Change, Noted, ReceiptNote, Store, Window, Write};
+
+use crate::database::keep;
+
+pub(crate) const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
+pub(crate) const AMOUNT: Rupiah = Rupiah::new(10_000);
+pub(crate) const FEE: Rupiah = Rupiah::new(70);
+pub(crate) const SETTLEMENT_DELAY: Duration = Duration::from_secs(60);
+pub(crate) const EVERYTHING: Window = Window { offset: 0, limit: 1_000 };
+
+static DRAWN: AtomicU64 = AtomicU64::new(1);
+
+/// `NOW` and some milliseconds more.
+pub(crate) const fn after(millis: i64) -> Timestamp {
+    Timestamp::from_millis(NOW.as_millis() + millis)
+}
+
+/// Never the same twice, and growing: of two ids of one instant, the one made later sorts later.
+pub(crate) fn entropy() -> [u8; ENTROPY_BYTES] {
+    let mut bytes = [0; ENTROPY_BYTES];
+    bytes[ENTROPY_BYTES - 8..].copy_from_slice(&DRAWN.fetch_add(1, Ordering::Relaxed).to_be_bytes());
+    bytes
+}
+
+pub(crate) fn project() -> Project {
+    Project {
+        id: mint(NOW, entropy()),
+        name: "Warung É".to_owned(),
+        environment: Environment::Sandbox,
+        merchant: MerchantProfile {
+            name: "WARUNG".to_owned(),
+            city: "BANDUNG".to_owned(),
+            postal_code: "40111".to_owned(),
+        },
+        active: true,
+        approved: true,
+        success_word: SuccessWord::Succeeded,
+        webhook_url: Some("https://warung.example/hook".to_owned()),
+        fees: FeeOverrides { qris_basis_points: Some(50), virtual_account: Some(Rupiah::new(3_500)) },
+        banks: vec![Bank::Bri, Bank::Bca],
+        default_methods: vec![Method::VirtualAccount(Bank::Bri), Method::Qris],
+        created_at: NOW,
+        version: 1,
+    }
+}
+
+pub(crate) async fn kept_project(store: &Store) -> Project {
+    let project = project();
+    keep(store, Write::Project { project: project.clone(), sealed_webhook_secret: vec![1, 2, 3] }).await;
+    project
+}
+
+pub(crate) fn key(project: &Project, name: &str) -> ApiKey {
+    ApiKey {
+        id: mint(NOW, entropy()),
+        project_id: project.id,
+        environment: project.environment,
+        name: name.to_owned(),
+        last_four: "a1B2".to_owned(),
+        created_at: NOW,
+        revoked_at: None,
+    }
+}
+
+/// A hash that no other key has.
+pub(crate) fn key_hash(key: &ApiKey) -> KeyHash {
+    let text = key.id.to_string();
+    KeyHash(std::array::from_fn(|index| text.as_bytes().get(index).copied().unwrap_or_default()))
+}
+
+pub(crate) async fn kept_key(store: &Store, project: &Project, name: &str) -> ApiKey {
+    let key = key(project, name);
+    keep(store, Write::ApiKey { hash: key_hash(&key), key: key.clone() }).await;
+    key
+}
+
+pub(crate) fn link(project: &Project) -> Link {
+    Link {
+        id: mint(NOW, entropy()),
+        project_id: project.id,
+        reference: "PL-1".to_owned(),
+        title: "Kopi".to_owned(),
+        description: "Dua gelas\nkopi".to_owned(),
+        amount: AMOUNT,
+        methods: vec![Method::Qris, Method::VirtualAccount(Bank::Bca)],
+        allow_multiple_payments: false,
+        customer_fields: CustomerFields::default(),
+        expires_at: None,
+        cancelled_at: None,
+        claimed_by: None,
+        created_at: NOW,
+        version: 1,
+    }
+}
+
+pub(crate) async fn kept_link(store: &Store, project: &Project, allow_multiple_payments: bool) -> Link {
+    let link = Link { allow_multiple_payments, ..link(project) };
+    keep(store, Write::Link { link: link.clone() }).await;
+    link
+}
+
+/// A direct payment by QRIS that waits for its money.
+pub(crate) fn payment(project: &Project) -> Payment {
+    let id = mint(NOW, entropy());
+    Payment {
+        id,
+        project_id: project.id,
+        link_id: None,
+        reference: "INV-1".to_owned(),
+        amount: AMOUNT,
+        fee: FEE,
+        method: Method::Qris,
+        code: format!("000201{id}"),
+        checkout: None,
+        state: State::Pending,
+        created_at: NOW,
+        expires_at: after(900_000),
+        version: 1,
+    }
+}
+
+pub(crate) fn account_payment(project: &Project, number: &str) -> Payment {
+    Payment { method: Method::VirtualAccount(Bank::Bca), code: number.to_owned(), ..payment(project) }
+}
+
+/// A customer's attempt to pay `link`.
+pub(crate) fn attempt(project: &Project, link: &Link) -> Payment {
+    Payment { link_id: Some(link.id), checkout: Some(checkout()), ..payment(project) }
+}
+
+pub(crate) async fn kept_payment(store: &Store, payment: Payment) -> Payment {
+    keep(store, Write::Payment { payment: payment.clone() }).await;
+    payment
+}
+
+pub(crate) fn checkout() -> Checkout {
+    Checkout {
+        customer: Customer {
+            name: "Siti".to_owned(),
+            email: "siti@example.com".to_owned(),
+            phone: "+628123".to_owned(),
+            address: "Jl. Braga 1\nBandung".to_owned(),
+        },
+        location: Location { ip: Some("203.0.113.7".to_owned()), country: Some("ID".to_owned()) },
+        device: Device {
+            kind: Some("mobile".to_owned()),
+            os: Some("Android".to_owned()),
+            browser: Some("Chrome".to_owned()),
+            user_agent: Some("Mozilla/5.0".to_owned()),
+        },
+    }
+}
+
+/// An event about a key that need not exist: the simplest thing that can be stored.
+pub(crate) fn event(project: &Project) -> Event {
+    let news = News::ApiKeyDeleted { key: mint(NOW, entropy()) };
+    Event { id: mint(NOW, entropy()), project_id: project.id, created_at: NOW, news }
+}
+
+pub(crate) fn idempotency(project: &Project, key: &str) -> Idempotency {
+    Idempotency::new(project.id, Endpoint::Payments, key, [7; 16])
+}
+
+pub(crate) fn bind(project: &Project, key: &str, resource: impl ToString) -> Write {
+    Write::Bind {
+        project_id: project.id,
+        idempotency: idempotency(project, key),
+        resource: resource.to_string(),
+    }
+}
+
+pub(crate) fn receipt_key(id: &str) -> ReceiptKey {
+    ReceiptKey { provider: "sandbox".to_owned(), id: id.to_owned() }
+}
+
+pub(crate) fn note(payment: &Payment, receipt_id: &str, noted: Noted) -> Write {
+    Write::Receipt(ReceiptNote {
+        key: receipt_key(receipt_id),
+        project_id: payment.project_id,
+        payment_id: payment.id,
+        received_at: after(10),
+        noted,
+    })
+}
+
+/// All that follows when `payment` is paid.
+pub(crate) fn confirmation(payment: &Payment, link: Option<&Link>, receipt_id: &str) -> Change {
+    let received_at = after(10);
+    let receipt = Receipt { key: receipt_key(receipt_id), amount: payment.amount, paid_at: NOW, received_at };
+    let claim = link.map_or(LinkClaim::NotNeeded, Link::claim);
+    let step = payment.clone().confirm(&receipt, claim, SETTLEMENT_DELAY).unwrap();
+    let claimed = step.claims.zip(link).into_iter().flat_map(|(id, link)| {
+        [
+            Write::LinkClaimed { id, payment_id: payment.id, version: link.version },
+            Write::PendingCancelled { link_id: id, but: Some(payment.id), at: received_at },
+        ]
+    });
+    let money = Noted::Money { amount: payment.amount, paid_at: NOW, unapplied: None };
+    let news = News::PaymentPaid { payment: payment.id, paid_at: NOW, word: SuccessWord::Paid };
+    Change::from(note(payment, receipt_id, money))
+        .with(moved(&step))
+        .with_all(claimed)
+        .with_all(step.posting.map(Write::Posting))
+        .with(happened(payment, news))
+}
+
+/// All that follows when the provider refuses `payment`.
+pub(crate) fn refusal(payment: &Payment, receipt_id: &str) -> Change {
+    let step = payment.clone().refuse(after(10)).unwrap();
+    Change::from(note(payment, receipt_id, Noted::Refusal))
+        .with(moved(&step))
+        .with(happened(payment, News::PaymentFailed { payment: payment.id }))
+}
+
+/// Money that pays nothing.
+pub(crate) fn surplus(payment: &Payment, receipt_id: &str, amount: Rupiah, reason: Unapplied) -> Change {
+    let (project_id, payment_id, at) = (payment.project_id, payment.id, after(10));
+    let money = Noted::Money { amount, paid_at: NOW, unapplied: Some(reason) };
+    let posting = Posting::unapplied(project_id, payment_id, receipt_key(receipt_id), amount, at);
+    Change::from(note(payment, receipt_id, money)).with(Write::Posting(posting))
+}
+
+pub(crate) fn settlement(payment: &Payment, at: Timestamp) -> Change {
+    let posting = Posting::settled(payment.project_id, payment.id, payment.merchant_net(), at);
+    Change::from(Write::Settled { payment_id: payment.id }).with(Write::Posting(posting))
+}
+
+pub(crate) fn revocation(key: &ApiKey, at: Timestamp) -> Change {
+    let event = Event {
+        id: mint(at, entropy()),
+        project_id: key.project_id,
+        created_at: at,
+        news: News::ApiKeyDeleted { key: key.id },
+    };
+    Change::from(Write::ApiKeyRevoked { id: key.id, project_id: key.project_id, at }).with(Write::Event(event))
+}
+
+pub(crate) fn moved_to(payment: &Payment, state: State) -> Write {
+    Write::PaymentMoved { id: payment.id, version: payment.version, state, settles_at: None }
+}
+
+fn moved(step: &Step) -> Write {
+    let Step { payment, settles_at, .. } = step;
+    Write::PaymentMoved {
+        id: payment.id,
+        version: payment.version,
+        state: payment.state,
+        settles_at: *settles_at,
+    }
+}
+
+fn happened(payment: &Payment, news: News) -> Write {
+    let id = mint(after(10), entropy());
+    Write::Event(Event { id, project_id: payment.project_id, created_at: after(10), news })
+}

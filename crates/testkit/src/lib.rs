@@ -1,0 +1,13 @@
+//! What tests share: a server on a free port with a database of its own, a clock that tests move, and clients.
+//!
+//! [`on_every_database`] is the one place that knows which databases there are.
+
+mod clock;
+mod reply;
+mod server;
+mod socket;
+
+pub use clock::ManualClock;
+pub use reply::{Api, Reply};
+pub use server::{Kit, Options, TestProject, on_every_database, on_every_database_with};
+pub use socket::exchange;

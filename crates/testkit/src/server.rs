@@ -1,0 +1,125 @@
+use std::{future::Future, net::SocketAddr, sync::Arc};
+
+use domain::{
+    id::{KeyId, ProjectId},
+    project::Environment,
+};
+use engine::{Clock, Engine, NewProject, ProjectUpdate, SecretKey, Settings, SettlementDelays};
+use gateway::{Providers, Simulator};
+use server::{Server, ServerConfig, Timeouts};
+use store::Store;
+use tempfile::TempDir;
+use tokio::{sync::oneshot, task::JoinHandle};
+
+use crate::{Api, ManualClock};
+
+/// What a test may want otherwise than usual.
+#[derive(Clone, Default)]
+pub struct Options {
+    /// Requests per second and key; 0, the default, lifts all limits.
+    pub rate_limit_per_second: u32,
+    pub timeouts: Timeouts,
+    pub base_url: Option<String>,
+    pub trusted_proxies: Vec<ipnet::IpNet>,
+}
+
+/// A running server, its insides, and the clock they go by. Reconcilers run only when a test calls them.
+pub struct Kit {
+    pub address: SocketAddr,
+    pub engine: Engine,
+    pub store: Store,
+    pub clock: Arc<ManualClock>,
+    pub directory: TempDir,
+    stop: oneshot::Sender<()>,
+    task: JoinHandle<()>,
+}
+
+/// A project with a live key.
+pub struct TestProject {
+    pub id: ProjectId,
+    pub key_id: KeyId,
+    pub key: String,
+    pub api: Api,
+}
+
+/// Runs `test` once per database, each time on a new server, and checks afterwards that every invariant holds.
+pub async fn on_every_database<Test: Future<Output = ()>>(test: impl Fn(Arc<Kit>) -> Test) {
+    on_every_database_with(Options::default(), test).await;
+}
+
+pub async fn on_every_database_with<Test: Future<Output = ()>>(options: Options, test: impl Fn(Arc<Kit>) -> Test) {
+    let kit = Arc::new(Kit::start_on_sqlite(options).await);
+    test(Arc::clone(&kit)).await;
+    assert_eq!(kit.store.breaches().await.unwrap(), [], "an invariant is broken after the test");
+    if let Ok(kit) = Arc::try_unwrap(kit) {
+        kit.stop().await;
+    }
+}
+
+impl Kit {
+    async fn start_on_sqlite(options: Options) -> Kit {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open_sqlite(&directory.path().join("lunas.db")).await.unwrap();
+        Kit::start(options, store, directory).await
+    }
+
+    async fn start(options: Options, store: Store, directory: TempDir) -> Kit {
+        let clock = Arc::new(ManualClock::default());
+        let providers = Providers { sandbox: Simulator::default(), production: None };
+        let settings = Settings { fees: Default::default(), settlement: SettlementDelays::default() };
+        let secret_key = SecretKey::from_base64(&SecretKey::generate_base64()).unwrap();
+        let ticking: Arc<dyn Clock> = clock.clone();
+        let engine = Engine::new(store.clone(), providers, ticking, settings, secret_key);
+        let config = ServerConfig {
+            listen: ([127, 0, 0, 1], 0).into(),
+            base_url: options.base_url,
+            checkout_url_base: None,
+            rate_limit_per_second: options.rate_limit_per_second,
+            trusted_proxies: options.trusted_proxies,
+            timeouts: options.timeouts,
+        };
+        let server = Server::bind(engine.clone(), config).await.unwrap();
+        let address = server.address();
+        let (stop, stopped) = oneshot::channel();
+        let task = tokio::spawn(server.run(async {
+            let _ = stopped.await;
+        }));
+        Kit { address, engine, store, clock, directory, stop, task }
+    }
+
+    /// Stops as SIGTERM would: what is in flight is answered first.
+    pub async fn stop(self) {
+        let _ = self.stop.send(());
+        self.task.await.unwrap();
+        self.store.close().await;
+    }
+
+    /// Where a request that needs no key goes.
+    pub fn anonymous(&self) -> Api {
+        Api::new(self.address, None)
+    }
+
+    pub async fn sandbox(&self) -> TestProject {
+        self.project(Environment::Sandbox).await
+    }
+
+    /// A production project that an operator has approved.
+    pub async fn production(&self) -> TestProject {
+        let project = self.project(Environment::Production).await;
+        self.update(project.id, ProjectUpdate { approved: Some(true), ..ProjectUpdate::default() }).await;
+        project
+    }
+
+    pub async fn project(&self, environment: Environment) -> TestProject {
+        let new = NewProject { name: "Toko".to_owned(), environment, merchant_name: Some("Toko Kopi".to_owned()) };
+        let (project, _) = self.engine.create_project(new).await.unwrap();
+        let (key, secret) = self.engine.create_key(project.id, "first".to_owned()).await.unwrap();
+        let key_text = secret.reveal().to_owned();
+        let api = Api::new(self.address, Some(&key_text));
+        TestProject { id: project.id, key_id: key.id, key: key_text, api }
+    }
+
+    pub async fn update(&self, project: ProjectId, update: ProjectUpdate) {
+        self.engine.update_project(project, update).await.unwrap();
+    }
+}
