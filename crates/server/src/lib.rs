@@ -5,6 +5,7 @@
 mod api;
 mod app;
 mod auth;
+pub mod cli;
 mod client;
 mod cors;
 mod error;

@@ -1,1 +1,7 @@
-fn main() {}
+//! The one binary. All it does is in the library, where tests reach it.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    server::cli::run()
+}

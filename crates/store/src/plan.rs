@@ -117,9 +117,11 @@ fn joined<T: ToString>(items: impl IntoIterator<Item = T>) -> Value {
     words.join(",").into()
 }
 
-/// The form in which texts are searched; the term is folded alike.
+/// The form in which texts are searched; the term is folded alike. Each character by itself, unlike
+/// `str::to_lowercase`, which writes a sigma at the end of a word differently: a part of a text must fold as it does
+/// within the whole.
 pub(crate) fn folded(text: &str) -> String {
-    text.to_lowercase()
+    text.chars().flat_map(char::to_lowercase).collect()
 }
 
 fn new_project(project: Project, sealed_webhook_secret: Vec<u8>) -> Statement {

@@ -136,10 +136,6 @@ impl<'a> Columns<'a> {
         }
     }
 
-    pub(crate) fn skip(&mut self, count: usize) {
-        self.next += count;
-    }
-
     pub(crate) fn text(&mut self) -> Result<String, StoreError> {
         self.take()
     }

@@ -28,8 +28,8 @@ const INVARIANTS: [(&str, &str); 14] = [
     (
         "I3 a payment is paid exactly when one receipt was applied to it",
         "SELECT p.id FROM payments p LEFT JOIN receipts r ON r.payment_id = p.id AND r.kind = 'money' \
-         AND r.outcome = 'applied' AND r.amount = p.amount GROUP BY p.id, p.state \
-         HAVING COUNT(r.id) <> CASE p.state WHEN 'paid' THEN 1 ELSE 0 END",
+         AND r.outcome = 'applied' GROUP BY p.id, p.state, p.amount \
+         HAVING COUNT(r.id) <> CASE p.state WHEN 'paid' THEN 1 ELSE 0 END OR SUM(r.amount) <> p.amount",
     ),
     (
         "I3 a payment is paid exactly when it was posted once",

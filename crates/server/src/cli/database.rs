@@ -44,7 +44,10 @@ impl Database {
         let path = path.strip_prefix("//").unwrap_or(path);
         if path.is_empty() || path.contains('\0') || path.starts_with(":memory:") {
             let example = "such as sqlite:./lunas-data/lunas.db";
-            return Err(CliError::new(format!("the database `{}` names no file; name one, {example}", url.escape_debug())));
+            return Err(CliError::new(format!(
+                "the database `{}` names no file; name one, {example}",
+                url.escape_debug()
+            )));
         }
         Ok(Database::at(PathBuf::from(path)))
     }
@@ -128,7 +131,8 @@ impl Installation {
         match self.engine.webhook_secret(project.id).await {
             Ok(_) => Ok(()),
             Err(engine::Error::Vault(_)) => {
-                let what = format!("the secret key in {origin} is not the one this database's secrets were sealed with");
+                let what =
+                    format!("the secret key in {origin} is not the one this database's secrets were sealed with");
                 Err(CliError::new(format!("{what}; use the key that it was made with")))
             }
             Err(error) => Err(error.into()),
@@ -160,8 +164,16 @@ mod tests {
 
     #[test]
     fn other_databases_are_refused_without_repeating_a_password() {
-        for url in ["", "lunas.db", "/lunas.db", "postgres://u:quiet@h/d", "SQLITE:x", "sqlite:", "sqlite://", "sqlite::memory:"]
-        {
+        for url in [
+            "",
+            "lunas.db",
+            "/lunas.db",
+            "postgres://u:quiet@h/d",
+            "SQLITE:x",
+            "sqlite:",
+            "sqlite://",
+            "sqlite::memory:",
+        ] {
             let error = Database::parse(url).unwrap_err();
             assert_eq!(error.reasons().len(), 1);
             assert!(!error.reasons()[0].contains("quiet"), "{url}");

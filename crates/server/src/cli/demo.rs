@@ -42,8 +42,7 @@ pub(crate) async fn credentials(engine: &Engine, path: &Path) -> Result<Credenti
 }
 
 async fn fresh(engine: &Engine) -> Result<Credentials, CliError> {
-    let new =
-        NewProject { name: PROJECT_NAME.to_owned(), environment: Environment::Sandbox, merchant_name: None };
+    let new = NewProject { name: PROJECT_NAME.to_owned(), environment: Environment::Sandbox, merchant_name: None };
     let (project, secret) = engine.create_project(new).await?;
     Ok(Credentials {
         project_id: project.id.to_string(),
@@ -65,11 +64,7 @@ async fn mended(engine: &Engine, kept: &Credentials, path: &Path) -> Result<Cred
         }
     };
     let secret = engine.webhook_secret(project.id).await?;
-    Ok(Credentials {
-        project_id: project.id.to_string(),
-        api_key,
-        webhook_secret: secret.expose_secret().to_owned(),
-    })
+    Ok(Credentials { project_id: project.id.to_string(), api_key, webhook_secret: secret.expose_secret().to_owned() })
 }
 
 async fn sandbox_project(engine: &Engine, id: &str) -> Result<Option<Project>, CliError> {

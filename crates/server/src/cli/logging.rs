@@ -31,7 +31,9 @@ pub(crate) fn start(readers: Readers) -> Result<(), CliError> {
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_ansi(false);
     let started = match readers {
         Readers::Developer | Readers::Caller => lines.compact().with_target(false).try_init(),
-        Readers::Collector => lines.json().flatten_event(true).with_current_span(false).with_span_list(false).try_init(),
+        Readers::Collector => {
+            lines.json().flatten_event(true).with_current_span(false).with_span_list(false).try_init()
+        }
     };
     started.map_err(|error| CliError::because("cannot start logging", error.as_ref()))
 }

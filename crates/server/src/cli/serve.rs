@@ -43,10 +43,7 @@ pub(crate) async fn run(options: ServeOptions, global: &GlobalOptions) -> Result
 }
 
 /// Looks at everything before it refuses, so that an operator mends all of it at once.
-async fn prepare(
-    options: &ServeOptions,
-    global: &GlobalOptions,
-) -> Result<(Installation, ServerConfig), CliError> {
+async fn prepare(options: &ServeOptions, global: &GlobalOptions) -> Result<(Installation, ServerConfig), CliError> {
     let mut reasons = Vec::new();
     let key = secret_key::from_environment().and_then(|key| key.ok_or_else(missing_key));
     let key = kept(key, &mut reasons);

@@ -14,7 +14,7 @@ use crate::{
     Store,
     error::StoreError,
     plan::folded,
-    value::{Columns, Decode, Query, Value},
+    value::{Decode, Query, Value},
 };
 
 /// Which rows of a list are wanted.

@@ -49,6 +49,8 @@ impl Sqlite {
     }
 
     pub(crate) async fn close(&self) {
+        // The writer goes last: whoever closes a file last folds its log into it, and readers may not write.
+        self.readers.close();
         self.writer.close().await;
     }
 
@@ -83,7 +85,9 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
 fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     let mut attempt = 1;
     loop {
-        match migrations::runner().run(connection) {
+        // Grouped: tables and the note that they were made are one transaction, so that a crash between the two cannot
+        // leave a file that is refused at every later start.
+        match migrations::runner().set_grouped(true).run(connection) {
             Ok(_) => return Ok(()),
             Err(_) if attempt < MIGRATION_ATTEMPTS => attempt += 1,
             Err(error) => return Err(StoreError::unavailable(error)),

@@ -40,6 +40,11 @@ impl Readers {
         answer
     }
 
+    /// Closes what is idle. A read that comes later opens a connection again.
+    pub(super) fn close(&self) {
+        self.idle().clear();
+    }
+
     fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
         // A list of idle connections is whole at every moment, so a panic elsewhere does not spoil it.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)

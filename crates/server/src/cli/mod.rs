@@ -1,0 +1,166 @@
+//! The command line: reads what was asked, does it, and says how it went.
+//!
+//! Answers go to standard output, everything else to standard error. Status 0 is done, 1 failed, 2 not understood.
+
+mod addresses;
+mod database;
+mod demo;
+mod dev;
+mod error;
+mod files;
+mod key;
+mod logging;
+mod options;
+mod output;
+mod project;
+mod project_update;
+mod running;
+mod secret_key;
+mod serve;
+mod simulate;
+mod verify;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use error::CliError;
+use logging::Readers;
+use options::GlobalOptions;
+use simulate::Report;
+
+const ENVIRONMENT_HELP: &str = "\
+Environment variables, each of which its flag overrides:
+  LUNAS_DATABASE  names the database, as --database does.
+  LUNAS_DATA  is the directory of `lunas dev`, and where commands look for lunas.db; ./lunas-data when not set.
+  LUNAS_LISTEN  is the address and port to accept connections on; 127.0.0.1:8080 when not set.
+  LUNAS_BASE_URL  is the address at which merchants reach the API; `lunas serve` needs an https one.
+  LUNAS_CHECKOUT_URL_BASE  is the address at which customers reach the checkout; the base URL when not set.
+  LUNAS_RATE_LIMIT  is the number of requests a second that each key may make; 100 when not set, and 0 lifts every limit.
+  LUNAS_TRUSTED_PROXIES  lists the networks, between commas, whose X-Forwarded-For is believed; none when not set.
+  LUNAS_FEE_QRIS_BASIS_POINTS  is the QRIS fee in hundredths of a percent; 70 when not set.
+  LUNAS_FEE_VIRTUAL_ACCOUNT  is the virtual account fee in rupiah; 4000 when not set.
+  LUNAS_SETTLE_SANDBOX_SECONDS  is how long sandbox money stays pending; 60 when not set.
+  LUNAS_SETTLE_QRIS_SECONDS  is how long QRIS money stays pending in production; 86400 when not set.
+  LUNAS_SETTLE_VIRTUAL_ACCOUNT_SECONDS  is the same for virtual accounts; 86400 when not set.
+
+Environment variables without a flag:
+  LUNAS_SECRET_KEY  is the base64 of the 32 bytes that stored secrets are sealed with. `openssl rand -base64 32` makes
+    one. `lunas serve` needs it; other commands also find it in secret.key beside the database, where `lunas dev` puts it.
+  LUNAS_LOG  chooses what is logged to standard error, such as `debug` or `warn,engine=debug`.
+  NO_COLOR  turns the colours of this help off; nothing else has any.
+
+The first steps: run `lunas dev`, and copy the commands that it prints.";
+
+/// A payment service that you run yourself: QRIS and virtual accounts, payment links and webhooks.
+#[derive(Parser)]
+#[command(name = "lunas", version, after_help = ENVIRONMENT_HELP, arg_required_else_help = true)]
+struct Arguments {
+    #[command(flatten)]
+    global: GlobalOptions,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Start everything for development: an embedded database, a sandbox project and its API key.
+    Dev(Box<dev::DevOptions>),
+    /// Serve for real. It refuses to start, with one line for each reason, while something unsafe is missing.
+    Serve(Box<serve::ServeOptions>),
+    /// Make, change and show projects.
+    #[command(subcommand)]
+    Project(project::ProjectCommand),
+    /// Make, list and revoke API keys.
+    #[command(subcommand)]
+    Key(key::KeyCommand),
+    /// Pay a sandbox payment, as a customer's bank would. Money that cannot pay it is kept as unapplied.
+    Pay(simulate::SimulateOptions),
+    /// Make a sandbox payment fail, as a customer's bank would.
+    Fail(simulate::SimulateOptions),
+    /// Check that everything in the database adds up. It lists the rows that do not, and then fails.
+    Verify,
+    /// Print the OpenAPI document of the API.
+    Openapi,
+}
+
+impl Command {
+    fn log_readers(&self) -> Readers {
+        match self {
+            Command::Dev(_) => Readers::Developer,
+            Command::Serve(_) => Readers::Collector,
+            _ => Readers::Caller,
+        }
+    }
+}
+
+/// Does what the process was asked for.
+pub fn run() -> ExitCode {
+    let Arguments { global, command } = Arguments::parse();
+    let outcome = logging::start(command.log_readers()).and_then(|()| {
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| CliError::because("cannot start threads", &error))?;
+        runtime.block_on(dispatch(command, &global))
+    });
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            for reason in error.reasons() {
+                eprintln!("lunas: {reason}");
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn dispatch(command: Command, global: &GlobalOptions) -> Result<(), CliError> {
+    match command {
+        Command::Dev(options) => dev::run(*options, global).await,
+        Command::Serve(options) => serve::run(*options, global).await,
+        Command::Project(command) => project::run(command, global).await,
+        Command::Key(command) => key::run(command, global).await,
+        Command::Pay(options) => simulate::run(Report::Paid, options, global).await,
+        Command::Fail(options) => simulate::run(Report::Failed, options, global).await,
+        Command::Verify => verify::run(global).await,
+        Command::Openapi => output::print(&crate::openapi_json()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn global_options_go_before_and_after_the_command() {
+        for line in [
+            &["lunas", "--json", "--database", "sqlite:a", "project", "list"][..],
+            &["lunas", "project", "--json", "list", "--database", "sqlite:a"],
+            &["lunas", "project", "list", "--database=sqlite:a", "--json"],
+        ] {
+            let arguments = Arguments::try_parse_from(line).ok().unwrap();
+            assert!(arguments.global.output().json);
+            assert_eq!(arguments.global.database(), Some("sqlite:a"));
+        }
+    }
+
+    #[test]
+    fn the_help_explains_every_environment_variable() {
+        fn variables(command: &clap::Command, into: &mut Vec<String>) {
+            into.extend(command.get_arguments().filter_map(|argument| Some(argument.get_env()?.to_str()?.to_owned())));
+            command.get_subcommands().for_each(|command| variables(command, into));
+        }
+        let mut named = Vec::new();
+        variables(&Arguments::command(), &mut named);
+        assert!(named.len() > 10);
+        for variable in named {
+            assert!(ENVIRONMENT_HELP.contains(&format!("  {variable}  ")), "{variable}");
+        }
+    }
+}

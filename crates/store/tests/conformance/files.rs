@@ -1,0 +1,120 @@
+//! What is true of SQLite only: files that are no database of ours, the file after closing, and the full queue.
+
+use std::{fs, path::Path};
+
+use domain::event::Event;
+use rusqlite::Connection;
+use store::{Store, StoreError, Write};
+use tempfile::TempDir;
+use tokio::task::JoinSet;
+
+use crate::{
+    database::{Outcome, commit, file_in},
+    samples::{self, EVERYTHING, kept_project},
+};
+
+async fn refusal(path: &Path) -> StoreError {
+    match Store::open_sqlite(path).await {
+        Ok(_) => panic!("{} was opened", path.display()),
+        Err(error) => error,
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_database_is_refused_and_left_alone() {
+    for content in [&b"hello"[..], &[7; 10_000], b"SQLite format 3\0 but nothing more", &[0; 4_096]] {
+        let directory = TempDir::new().unwrap();
+        fs::write(file_in(&directory), content).unwrap();
+        refusal(&file_in(&directory)).await;
+        assert_eq!(fs::read(file_in(&directory)).unwrap(), content);
+    }
+}
+
+#[tokio::test]
+async fn a_place_where_no_file_can_be_is_refused() {
+    let directory = TempDir::new().unwrap();
+    let file = directory.path().join("file");
+    fs::write(&file, "x").unwrap();
+    for path in [directory.path().to_owned(), directory.path().join("missing/lunas.db"), file.join("lunas.db")] {
+        refusal(&path).await;
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_written_is_refused() {
+    let directory = TempDir::new().unwrap();
+    Store::open_sqlite(&file_in(&directory)).await.unwrap().close().await;
+    let mut permissions = fs::metadata(file_in(&directory)).unwrap().permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(file_in(&directory), permissions).unwrap();
+    // The superuser may write it all the same.
+    let writable = fs::OpenOptions::new().append(true).open(file_in(&directory)).is_ok();
+    assert_eq!(Store::open_sqlite(&file_in(&directory)).await.is_ok(), writable);
+}
+
+#[tokio::test]
+async fn a_database_of_a_newer_version_is_refused_and_left_alone() {
+    let directory = TempDir::new().unwrap();
+    Store::open_sqlite(&file_in(&directory)).await.unwrap().close().await;
+    let connection = Connection::open(file_in(&directory)).unwrap();
+    let newer = "INSERT INTO refinery_schema_history (version, name, applied_on, checksum) \
+                 VALUES (999, 'future', '2027-01-15T08:00:00Z', '1')";
+    connection.execute_batch(newer).unwrap();
+    refusal(&file_in(&directory)).await;
+    let versions = "SELECT MAX(version) FROM refinery_schema_history";
+    assert_eq!(connection.query_row(versions, [], |row| row.get::<_, i64>(0)).unwrap(), 999);
+}
+
+#[tokio::test]
+async fn an_empty_file_becomes_a_database() {
+    let directory = TempDir::new().unwrap();
+    fs::write(file_in(&directory), "").unwrap();
+    let store = Store::open_sqlite(&file_in(&directory)).await.unwrap();
+    kept_project(&store).await;
+}
+
+#[tokio::test]
+async fn a_closed_database_is_one_file() {
+    let directory = TempDir::new().unwrap();
+    let store = Store::open_sqlite(&file_in(&directory)).await.unwrap();
+    let project = kept_project(&store).await;
+    assert!(store.project(project.id).await.unwrap().is_some());
+    store.close().await;
+    // So whoever copies that file copies everything.
+    let files: Vec<_> = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(files, ["lunas.db"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_full_queue_refuses_at_once_and_keeps_what_it_took() {
+    /// More than may wait and be written together.
+    const SENT: usize = 3_000;
+    let directory = TempDir::new().unwrap();
+    let store = Store::open_sqlite(&file_in(&directory)).await.unwrap();
+    let project = kept_project(&store).await;
+    // While another process holds the lock nothing is committed, so only a refusal can be an answer.
+    let lock = Connection::open(file_in(&directory)).unwrap();
+    lock.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let mut sending = JoinSet::new();
+    for _ in 0..SENT {
+        let (store, event) = (store.clone(), samples::event(&project));
+        sending.spawn(async move { (commit(&store, Write::Event(event.clone())).await, event) });
+    }
+    let (first, _) = sending.join_next().await.unwrap().unwrap();
+    assert_eq!(first, Outcome::Unavailable);
+    lock.execute_batch("ROLLBACK").unwrap();
+
+    let mut kept: Vec<Event> = Vec::new();
+    while let Some(sent) = sending.join_next().await {
+        match sent.unwrap() {
+            (Outcome::Kept, event) => kept.push(event),
+            (outcome, _) => assert_eq!(outcome, Outcome::Unavailable),
+        }
+    }
+    assert!(!kept.is_empty());
+    let total = store.events(project.id, None, None, EVERYTHING).await.unwrap().total;
+    assert_eq!(total, kept.len() as i64);
+    for event in kept {
+        assert_eq!(store.event(project.id, event.id).await.unwrap(), Some(event));
+    }
+}

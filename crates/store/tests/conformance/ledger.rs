@@ -1,0 +1,171 @@
+//! The ledger: balances at any instant, settlement once, and nothing ever rewritten.
+
+use domain::{
+    ledger::Posting,
+    money::Rupiah,
+    payment::{Payment, State},
+    project::Project,
+    receipt::Unapplied,
+    time::Timestamp,
+};
+use futures_util::future::join_all;
+use store::{Balance, Guard, Store, Write};
+
+use crate::{
+    database::{Database, Outcome, commit, keep, on_every_database},
+    samples::{self, AMOUNT, FEE, NOW, after, kept_payment, kept_project},
+};
+
+on_every_database![
+    a_balance_holds_everything_up_to_and_including_its_instant,
+    the_largest_amounts_add_up,
+    what_is_due_settles_in_order_and_a_few_at_a_time,
+    a_payment_settles_only_once,
+    a_fee_that_eats_everything_leaves_nothing_to_settle,
+    postings_and_entries_are_append_only,
+];
+
+const NET: Rupiah = Rupiah::new(AMOUNT.get() - FEE.get());
+
+fn balance(available: Rupiah, pending: Rupiah, unapplied: Rupiah) -> Balance {
+    Balance { available, pending, unapplied }
+}
+
+fn paid_posting(payment: &Payment, at: Timestamp) -> Write {
+    Write::Posting(Posting::paid(payment.project_id, payment.id, payment.amount, payment.fee, at))
+}
+
+async fn a_balance_holds_everything_up_to_and_including_its_instant(database: Database) {
+    let store = database.open().await;
+    let (project, other) = (kept_project(&store).await, kept_project(&store).await);
+    let first = kept_payment(&store, samples::payment(&project)).await;
+    let second = kept_payment(&store, samples::payment(&project)).await;
+    let elsewhere = kept_payment(&store, samples::payment(&other)).await;
+    let surplus = Rupiah::new(500);
+    let unapplied =
+        |id| Posting::unapplied(project.id, first.id, samples::receipt_key(id), surplus, after(20));
+    let settled = Posting::settled(project.id, first.id, first.merchant_net(), after(30));
+    // Written in another order than they happened: a balance goes by their instants.
+    for write in [Write::Posting(settled), paid_posting(&first, after(10)), paid_posting(&elsewhere, after(10))] {
+        keep(&store, write).await;
+    }
+    for write in [
+        Write::Posting(unapplied("one")),
+        Write::Posting(unapplied("two")),
+        paid_posting(&second, after(30)),
+    ] {
+        keep(&store, write).await;
+    }
+    let (nothing, both) = (Rupiah::ZERO, surplus + surplus);
+    for (at, expected) in [
+        (Some(Timestamp::from_millis(0)), Balance::default()),
+        (Some(after(9)), Balance::default()),
+        (Some(after(10)), balance(nothing, NET, nothing)),
+        (Some(after(19)), balance(nothing, NET, nothing)),
+        (Some(after(20)), balance(nothing, NET, both)),
+        (Some(after(29)), balance(nothing, NET, both)),
+        (Some(after(30)), balance(NET, NET, both)),
+        (Some(Timestamp::from_millis(i64::MAX)), balance(NET, NET, both)),
+        (None, balance(NET, NET, both)),
+    ] {
+        assert_eq!(store.balance(project.id, at).await.unwrap(), expected, "{at:?}");
+    }
+    assert_eq!(store.balance(other.id, None).await.unwrap(), balance(nothing, NET, nothing));
+    let unused = kept_project(&store).await;
+    assert_eq!(store.balance(unused.id, None).await.unwrap(), Balance::default());
+}
+
+async fn the_largest_amounts_add_up(database: Database) {
+    const COUNT: i64 = 20;
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    for _ in 0..COUNT {
+        let payment = Payment { amount: Rupiah::MAX, fee: Rupiah::new(1), ..samples::payment(&project) };
+        let payment = kept_payment(&store, payment).await;
+        keep(&store, paid_posting(&payment, NOW)).await;
+    }
+    let pending = Rupiah::new(COUNT * (Rupiah::MAX.get() - 1));
+    assert_eq!(store.balance(project.id, None).await.unwrap(), balance(Rupiah::ZERO, pending, Rupiah::ZERO));
+}
+
+/// A paid payment whose net is due at `settles_at`.
+async fn due_payment(store: &Store, project: &Project, settles_at: Timestamp) -> Payment {
+    let payment = kept_payment(store, samples::payment(project)).await;
+    let Payment { id, version, .. } = payment;
+    let state = State::Paid { at: NOW };
+    keep(store, Write::PaymentMoved { id, version, state, settles_at: Some(settles_at) }).await;
+    Payment { state, version: 2, ..payment }
+}
+
+async fn what_is_due_settles_in_order_and_a_few_at_a_time(database: Database) {
+    let store = database.open().await;
+    let (project, other) = (kept_project(&store).await, kept_project(&store).await);
+    let late = due_payment(&store, &project, after(300)).await;
+    let early = due_payment(&store, &project, after(100)).await;
+    let middle = due_payment(&store, &other, after(200)).await;
+    kept_payment(&store, samples::payment(&project)).await;
+    for (now, most, expected) in [
+        (after(99), 10, &[][..]),
+        (after(100), 10, &[&early][..]),
+        (after(200), 10, &[&early, &middle]),
+        (after(200), 1, &[&early]),
+        (after(300), 10, &[&early, &middle, &late]),
+    ] {
+        let due = store.due_to_settle(now, most).await.unwrap();
+        let found: Vec<_> = due.iter().map(|due| (due.project_id, due.payment_id, due.net)).collect();
+        let expected: Vec<_> = expected.iter().map(|payment| (payment.project_id, payment.id, NET)).collect();
+        assert_eq!(found, expected, "{now} {most}");
+    }
+    keep(&store, samples::settlement(&early, after(300))).await;
+    let due = store.due_to_settle(after(300), 10).await.unwrap();
+    assert_eq!(due.iter().map(|due| due.payment_id).collect::<Vec<_>>(), [middle.id, late.id]);
+    // Settling is about the money; the payment itself is as it was.
+    assert_eq!(store.payment(early.id).await.unwrap(), Some(early));
+}
+
+async fn a_payment_settles_only_once(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    let payment = due_payment(&store, &project, NOW).await;
+    keep(&store, paid_posting(&payment, NOW)).await;
+    let settle = || commit(&store, samples::settlement(&payment, after(1)));
+    let outcomes = join_all((0..16).map(|_| settle())).await;
+    let count = |wanted| outcomes.iter().filter(|outcome| **outcome == wanted).count();
+    assert_eq!((count(Outcome::Kept), count(Outcome::Conflict(Guard::Unsettled))), (1, 15));
+    assert_eq!(settle().await, Outcome::Conflict(Guard::Unsettled));
+    assert_eq!(store.balance(project.id, None).await.unwrap(), balance(NET, Rupiah::ZERO, Rupiah::ZERO));
+}
+
+async fn a_fee_that_eats_everything_leaves_nothing_to_settle(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    let payment = kept_payment(&store, Payment { fee: AMOUNT, ..samples::payment(&project) }).await;
+    keep(&store, samples::confirmation(&payment, None, "one")).await;
+    assert!(store.due_to_settle(Timestamp::from_millis(i64::MAX), 10).await.unwrap().is_empty());
+    assert_eq!(store.balance(project.id, None).await.unwrap(), Balance::default());
+    assert_eq!(store.breaches().await.unwrap(), []);
+}
+
+async fn postings_and_entries_are_append_only(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    let payment = kept_payment(&store, samples::payment(&project)).await;
+    keep(&store, samples::confirmation(&payment, None, "one")).await;
+    keep(&store, samples::surplus(&payment, "two", AMOUNT, Unapplied::AlreadyPaid)).await;
+    let before = database.rows();
+    for sql in [
+        "UPDATE entries SET amount = amount + 1",
+        "UPDATE entries SET account = 'available' WHERE account = 'pending'",
+        "UPDATE entries SET at = at - 1",
+        "DELETE FROM entries",
+        "DELETE FROM entries WHERE account = 'fees'",
+        "UPDATE postings SET at = at + 1",
+        "UPDATE postings SET kind = 'unapplied'",
+        "DELETE FROM postings WHERE kind = 'unapplied'",
+        "DELETE FROM postings",
+    ] {
+        let refused = database.run_beside(sql);
+        assert!(refused.as_ref().is_err_and(|error| error.contains("append-only")), "{sql}: {refused:?}");
+    }
+    assert_eq!(database.rows(), before);
+}

@@ -1,0 +1,183 @@
+//! Lists of payments and links: their order, their windows, and every filter held against a model in plain Rust.
+
+use domain::{
+    bank::Bank,
+    id::{LinkId, mint},
+    link::Link,
+    method::{Method, MethodKind},
+    payment::{Payment, State, Status},
+    project::Project,
+    time::Timestamp,
+};
+use store::{LinkFilter, PaymentFilter, Store, Window, Write};
+
+use crate::{
+    database::{Database, keep, on_every_database},
+    samples::{self, EVERYTHING, NOW, after, entropy, kept_link, kept_payment, kept_project},
+};
+
+on_every_database![
+    payments_are_listed_newest_first_in_windows_with_their_total,
+    links_are_listed_newest_first_in_windows_with_their_total,
+    every_combination_of_filters_lists_what_each_of_them_wants,
+    an_expiry_counts_from_its_millisecond_whether_or_not_it_was_written_down,
+];
+
+const WINDOWS: [(i64, i64); 7] = [(0, 100), (0, 1), (1, 1), (2, 3), (4, 100), (100, 10), (0, 0)];
+
+fn window_of<T: Clone>(items: &[T], (offset, limit): (i64, i64)) -> Vec<T> {
+    items.iter().skip(offset as usize).take(limit as usize).cloned().collect()
+}
+
+/// Instants of creation: not in the order in which the rows are written, and some of them the same.
+const CREATED: [i64; 6] = [3, 1, 5, 1, 4, 2];
+
+async fn payments_are_listed_newest_first_in_windows_with_their_total(database: Database) {
+    let store = database.open().await;
+    let (project, other, empty) =
+        (kept_project(&store).await, kept_project(&store).await, kept_project(&store).await);
+    let mut expected = Vec::new();
+    for millis in CREATED {
+        let created = |project| Payment {
+            id: mint(after(millis), entropy()),
+            created_at: after(millis),
+            ..samples::payment(project)
+        };
+        expected.push(kept_payment(&store, created(&project)).await);
+        kept_payment(&store, created(&other)).await;
+    }
+    expected.sort_by_key(|payment| (payment.created_at, payment.id.to_string()));
+    expected.reverse();
+    for (offset, limit) in WINDOWS {
+        let window = Window { offset, limit };
+        let listed = store.payments(project.id, &PaymentFilter::default(), window).await.unwrap();
+        assert_eq!(listed.items, window_of(&expected, (offset, limit)), "{window:?}");
+        assert_eq!(listed.total, 6);
+    }
+    let nothing = store.payments(empty.id, &PaymentFilter::default(), EVERYTHING).await.unwrap();
+    assert_eq!((nothing.items, nothing.total), (Vec::new(), 0));
+}
+
+async fn links_are_listed_newest_first_in_windows_with_their_total(database: Database) {
+    let store = database.open().await;
+    let (project, other, empty) =
+        (kept_project(&store).await, kept_project(&store).await, kept_project(&store).await);
+    let mut expected = Vec::new();
+    for millis in CREATED {
+        for (owner, is_ours) in [(&project, true), (&other, false)] {
+            let id = mint(after(millis), entropy());
+            let link = Link { id, created_at: after(millis), ..samples::link(owner) };
+            keep(&store, Write::Link { link: link.clone() }).await;
+            expected.extend(is_ours.then_some(link));
+        }
+    }
+    expected.sort_by_key(|link| (link.created_at, link.id.to_string()));
+    expected.reverse();
+    for (offset, limit) in WINDOWS {
+        let window = Window { offset, limit };
+        let listed = store.links(project.id, &LinkFilter::default(), window).await.unwrap();
+        assert_eq!(listed.items, window_of(&expected, (offset, limit)), "{window:?}");
+        assert_eq!(listed.total, 6);
+    }
+    let nothing = store.links(empty.id, &LinkFilter::default(), EVERYTHING).await.unwrap();
+    assert_eq!((nothing.items, nothing.total), (Vec::new(), 0));
+}
+
+/// Payments of every state, method and origin whose references are easily mistaken for each other, newest last.
+async fn varied_payments(store: &Store, project: &Project, links: &[Link]) -> Vec<Payment> {
+    let states = [
+        (State::Pending, after(-1)),
+        (State::Pending, NOW),
+        (State::Pending, after(1)),
+        (State::Processing, after(-1)),
+        (State::Paid { at: NOW }, after(-1)),
+        (State::Failed { at: NOW }, after(1)),
+        (State::Expired, after(-1)),
+        (State::Cancelled { at: NOW }, after(1)),
+    ];
+    let references = ["Kopi É", "kopi %_", "TEH"];
+    let mut payments = Vec::new();
+    for (number, (state, expires_at)) in states.into_iter().cycle().take(48).enumerate() {
+        let method = if number % 5 < 2 { Method::VirtualAccount(Bank::Bca) } else { Method::Qris };
+        let link_id: Option<LinkId> = links.get(number / 8 % 3).map(|link| link.id);
+        let payment = samples::payment(project);
+        let (code, reference) = (payment.id.to_string(), references[number % 3].to_owned());
+        let payment = Payment { state, expires_at, method, code, reference, link_id, ..payment };
+        payments.push(kept_payment(store, payment).await);
+    }
+    payments
+}
+
+/// What the filter means, in plain words.
+fn is_wanted(payment: &Payment, filter: &PaymentFilter) -> bool {
+    let PaymentFilter { search, link_id, status, method } = filter;
+    let found = |term: &String| payment.reference.to_lowercase().contains(&term.to_lowercase());
+    search.as_ref().is_none_or(found)
+        && link_id.is_none_or(|link_id| payment.link_id == Some(link_id))
+        && status.is_none_or(|(status, now)| payment.status_at(now) == status)
+        && method.is_none_or(|kind| payment.method.kind() == kind)
+}
+
+async fn every_combination_of_filters_lists_what_each_of_them_wants(database: Database) {
+    let store = database.open().await;
+    let (project, other) = (kept_project(&store).await, kept_project(&store).await);
+    let mut links = Vec::new();
+    for owner in [&project, &project, &other, &other] {
+        links.push(kept_link(&store, owner, true).await);
+    }
+    let mut payments = varied_payments(&store, &project, &links[..2]).await;
+    varied_payments(&store, &other, &links[2..]).await;
+    payments.reverse();
+
+    let statuses: Vec<_> = std::iter::once(None).chain(Status::ALL.map(|status| Some((status, NOW)))).collect();
+    let mut combinations = 0;
+    for search in [None, Some("é"), Some("KOPI"), Some("%_"), Some("nothing")] {
+        for link_id in [None, Some(links[0].id), Some(links[2].id)] {
+            for status in &statuses {
+                for method in [None, Some(MethodKind::Qris), Some(MethodKind::VirtualAccount)] {
+                    let filter = PaymentFilter { search: search.map(str::to_owned), link_id, status: *status, method };
+                    let expected: Vec<Payment> =
+                        payments.iter().filter(|payment| is_wanted(payment, &filter)).cloned().collect();
+                    let listed = store.payments(project.id, &filter, Window { offset: 1, limit: 4 }).await.unwrap();
+                    assert_eq!(listed.items, window_of(&expected, (1, 4)), "{filter:?}");
+                    assert_eq!(listed.total, expected.len() as i64, "{filter:?}");
+                    combinations += usize::from(!expected.is_empty());
+                }
+            }
+        }
+    }
+    assert!(combinations > 100, "the samples answer few filters: {combinations}");
+}
+
+async fn listed_as(store: &Store, project: &Project, status: Status, now: Timestamp) -> Vec<String> {
+    let filter = PaymentFilter { status: Some((status, now)), ..PaymentFilter::default() };
+    let listed = store.payments(project.id, &filter, EVERYTHING).await.unwrap();
+    assert_eq!(listed.total, listed.items.len() as i64);
+    assert!(listed.items.iter().all(|payment| payment.status_at(now) == status));
+    listed.items.into_iter().map(|payment| payment.reference).collect()
+}
+
+async fn an_expiry_counts_from_its_millisecond_whether_or_not_it_was_written_down(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    for (reference, end) in [("a", -1), ("b", 0), ("c", 1)] {
+        let payment = samples::payment(&project);
+        kept_payment(&store, Payment { reference: reference.to_owned(), expires_at: after(end), ..payment }).await;
+    }
+    for (now, pending, expired) in [
+        (after(-1), &["c", "b", "a"][..], &[][..]),
+        (NOW, &["c", "b"], &["a"]),
+        (after(1), &["c"], &["b", "a"]),
+        (after(2), &[], &["c", "b", "a"]),
+    ] {
+        for written_down in [false, true] {
+            if written_down {
+                keep(&store, Write::PendingExpired { now, most: 100 }).await;
+            }
+            let found = listed_as(&store, &project, Status::Pending, now).await;
+            assert_eq!(found, pending, "pending at {now}, written down: {written_down}");
+            let found = listed_as(&store, &project, Status::Expired, now).await;
+            assert_eq!(found, expired, "expired at {now}, written down: {written_down}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Search: a substring in any case, and no character of it special.
+
+use domain::{link::Link, payment::Payment};
+use store::{LinkFilter, PaymentFilter, Write};
+
+use crate::{
+    database::{Database, keep, on_every_database},
+    samples::{self, EVERYTHING, kept_payment, kept_project},
+};
+
+on_every_database![
+    payments_are_found_by_any_part_of_their_reference,
+    links_are_found_by_any_part_of_their_title_or_reference,
+    a_search_sees_its_own_project_only,
+];
+
+const TEXTS: [&str; 10] =
+    ["Order-17", "order_17", "100% kopi", "100 kopi", r"c:\kopi", "CAFÉ", "naïve", "ΟΔΟΣΑ", "a'b\"c", "[x]*?"];
+
+/// A term, and which of the texts have it.
+const ROWS: [(&str, &[&str]); 27] = [
+    ("", &TEXTS),
+    ("order", &["Order-17", "order_17"]),
+    ("ORDER", &["Order-17", "order_17"]),
+    ("rder-1", &["Order-17"]),
+    ("17", &["Order-17", "order_17"]),
+    ("order_17", &["order_17"]),
+    ("_", &["order_17"]),
+    ("%", &["100% kopi"]),
+    ("100%", &["100% kopi"]),
+    ("1%k", &[]),
+    ("%kopi", &[]),
+    ("100", &["100% kopi", "100 kopi"]),
+    (r"\", &[r"c:\kopi"]),
+    (r":\K", &[r"c:\kopi"]),
+    (r"\%", &[]),
+    (r"\_", &[]),
+    ("café", &["CAFÉ"]),
+    ("CAFÉ", &["CAFÉ"]),
+    ("É", &["CAFÉ"]),
+    ("é", &["CAFÉ"]),
+    ("e", &["Order-17", "order_17", "naïve"]),
+    ("NAÏVE", &["naïve"]),
+    // The last sigma of a word has a small letter of its own, which must not keep a part of a word from being found.
+    ("ΟΔΟΣ", &["ΟΔΟΣΑ"]),
+    ("'B\"", &["a'b\"c"]),
+    ("[X]", &["[x]*?"]),
+    ("*", &["[x]*?"]),
+    ("?", &["[x]*?"]),
+];
+
+fn sorted(mut texts: Vec<String>) -> Vec<String> {
+    texts.sort();
+    texts
+}
+
+fn expected(found: &[&str]) -> Vec<String> {
+    sorted(found.iter().map(|text| (*text).to_owned()).collect())
+}
+
+async fn payments_are_found_by_any_part_of_their_reference(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    for text in TEXTS {
+        kept_payment(&store, Payment { reference: text.to_owned(), ..samples::payment(&project) }).await;
+    }
+    for (term, found) in ROWS {
+        let filter = PaymentFilter { search: Some(term.to_owned()), ..PaymentFilter::default() };
+        let listed = store.payments(project.id, &filter, EVERYTHING).await.unwrap();
+        let references = listed.items.into_iter().map(|payment| payment.reference).collect();
+        assert_eq!(sorted(references), expected(found), "{term:?}");
+        assert_eq!(listed.total, found.len() as i64, "{term:?}");
+    }
+}
+
+async fn links_are_found_by_any_part_of_their_title_or_reference(database: Database) {
+    let store = database.open().await;
+    for by_title in [true, false] {
+        let project = kept_project(&store).await;
+        for text in TEXTS {
+            let link = Link { title: "XXX".to_owned(), reference: "XXX".to_owned(), ..samples::link(&project) };
+            let link = if by_title {
+                Link { title: text.to_owned(), ..link }
+            } else {
+                Link { reference: text.to_owned(), ..link }
+            };
+            keep(&store, Write::Link { link }).await;
+        }
+        for (term, found) in ROWS {
+            let filter = LinkFilter { search: Some(term.to_owned()) };
+            let listed = store.links(project.id, &filter, EVERYTHING).await.unwrap();
+            let texts = listed.items.into_iter().map(|link| if by_title { link.title } else { link.reference });
+            assert_eq!(sorted(texts.collect()), expected(found), "{term:?}");
+            assert_eq!(listed.total, found.len() as i64, "{term:?}");
+        }
+        // Where the title ends and the reference begins there is no word.
+        let filter = LinkFilter { search: Some("7x".to_owned()) };
+        assert_eq!(store.links(project.id, &filter, EVERYTHING).await.unwrap().total, 0);
+    }
+}
+
+async fn a_search_sees_its_own_project_only(database: Database) {
+    let store = database.open().await;
+    let (project, other) = (kept_project(&store).await, kept_project(&store).await);
+    let link = samples::link(&project);
+    keep(&store, Write::Link { link: link.clone() }).await;
+    let payment = kept_payment(&store, samples::payment(&project)).await;
+    for (asking, found) in [(&project, 1), (&other, 0)] {
+        let filter = LinkFilter { search: Some(link.title.clone()) };
+        assert_eq!(store.links(asking.id, &filter, EVERYTHING).await.unwrap().total, found);
+        let filter = PaymentFilter { search: Some(payment.reference.clone()), ..PaymentFilter::default() };
+        assert_eq!(store.payments(asking.id, &filter, EVERYTHING).await.unwrap().total, found);
+    }
+}

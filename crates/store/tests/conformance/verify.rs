@@ -1,0 +1,268 @@
+//! The checks of the invariants: silent on a healthy history, and each of them loud when its rule is broken.
+
+use std::collections::BTreeSet;
+
+use domain::{
+    api_key::ApiKey,
+    link::Link,
+    payment::{Payment, State},
+    project::Project,
+    receipt::Unapplied,
+};
+use store::{Breach, Change, Noted, Store, Write};
+
+use crate::{
+    database::{Database, keep, on_every_database},
+    samples::{
+        self, AMOUNT, NOW, after, confirmation, kept_key, kept_link, kept_payment, kept_project, refusal, settlement,
+    },
+};
+
+on_every_database![a_healthy_history_breaches_nothing, every_invariant_that_is_broken_is_reported];
+
+const LEGS: &str = "I1 every posting has two legs or more that sum to zero";
+const ENTRIES: &str = "I1 every entry belongs to a posting of its project and instant";
+const WHOLE_LEDGER: &str = "I1 the whole ledger sums to zero";
+const RECEIPT: &str = "I3 a payment is paid exactly when one receipt was applied to it";
+const POSTED: &str = "I3 a payment is paid exactly when it was posted once";
+const AMOUNTS: &str = "I3 what was posted for a payment is its amount, its fee and its net";
+const SETTLED: &str = "I3 a paid payment has settled once or is due to";
+const PAID_AT: &str = "I4 paid_at is set exactly when the payment is paid";
+const IDEMPOTENCY: &str = "I5 an idempotency key leads to something of its own project";
+const SINGLE_USE: &str = "I6 a single-use link has at most one paid payment, the one that claims it";
+const UNAPPLIED: &str = "I6 money that was not applied is posted as unapplied, once and in full";
+const PAID_EVENT: &str = "I7 every paid payment has exactly one event that says so";
+const OTHER_EVENTS: &str = "I7 every failed payment and every revoked key has exactly one event that says so";
+const LIVE_CODES: &str = "I14 live account numbers and payloads are unique";
+
+/// One of everything that can happen.
+struct History {
+    other: Project,
+    live_key: ApiKey,
+    revoked_key: ApiKey,
+    pending: Payment,
+    account: Payment,
+    settled: Payment,
+    due: Payment,
+    failed: Payment,
+    link: Link,
+    winner: Payment,
+    loser: Payment,
+}
+
+async fn history(store: &Store) -> History {
+    let (project, other) = (kept_project(store).await, kept_project(store).await);
+    let link = kept_link(store, &project, false).await;
+    let account = samples::account_payment(&project, "1100000001");
+    let history = History {
+        live_key: kept_key(store, &project, "live").await,
+        revoked_key: kept_key(store, &project, "revoked").await,
+        pending: kept_payment(store, samples::payment(&project)).await,
+        account: kept_payment(store, account).await,
+        settled: kept_payment(store, samples::payment(&project)).await,
+        due: kept_payment(store, samples::payment(&project)).await,
+        failed: kept_payment(store, samples::payment(&project)).await,
+        winner: kept_payment(store, samples::attempt(&project, &link)).await,
+        loser: kept_payment(store, samples::attempt(&project, &link)).await,
+        link,
+        other,
+    };
+    for change in [
+        samples::revocation(&history.revoked_key, NOW),
+        confirmation(&history.settled, None, "settled"),
+        settlement(&history.settled, after(60_010)),
+        confirmation(&history.due, None, "due"),
+        samples::surplus(&history.due, "again", AMOUNT, Unapplied::AlreadyPaid),
+        refusal(&history.failed, "failed"),
+        confirmation(&history.winner, Some(&history.link), "winner"),
+        samples::surplus(&history.loser, "loser", AMOUNT, Unapplied::LinkClaimed),
+        samples::bind(&project, "payment", history.due.id).into(),
+        samples::bind(&project, "link", history.link.id).into(),
+    ] {
+        keep(store, change).await;
+    }
+    rarer_events(store, &project).await;
+    history
+}
+
+/// What happens now and then, and must look as healthy as the rest.
+async fn rarer_events(store: &Store, project: &Project) {
+    let reusable = kept_link(store, project, true).await;
+    for receipt in ["first", "second"] {
+        let payment = kept_payment(store, samples::attempt(project, &reusable)).await;
+        keep(store, confirmation(&payment, Some(&reusable), receipt)).await;
+    }
+    // Refused first and paid after all: both events stay.
+    let revived = kept_payment(store, samples::payment(project)).await;
+    keep(store, refusal(&revived, "refused")).await;
+    let refused = Payment { state: State::Failed { at: after(10) }, version: 2, ..revived };
+    keep(store, confirmation(&refused, None, "revived")).await;
+    // On its way, then paid.
+    let slow = kept_payment(store, samples::payment(project)).await;
+    let progress = samples::note(&slow, "slow", Noted::Progress);
+    keep(store, Change::from(progress).with(samples::moved_to(&slow, State::Processing))).await;
+    let slow = Payment { state: State::Processing, version: 2, ..slow };
+    keep(store, confirmation(&slow, None, "slow")).await;
+    // A fee that eats the whole amount: nothing is left to settle.
+    let eaten = kept_payment(store, Payment { fee: AMOUNT, ..samples::payment(project) }).await;
+    keep(store, confirmation(&eaten, None, "eaten")).await;
+    // Expired, and its account number given out again.
+    let over = Payment { expires_at: after(-1), ..samples::account_payment(project, "1100000002") };
+    kept_payment(store, over).await;
+    keep(store, Write::PendingExpired { now: NOW, most: 10 }).await;
+    kept_payment(store, samples::account_payment(project, "1100000002")).await;
+}
+
+async fn a_healthy_history_breaches_nothing(database: Database) {
+    let store = database.open().await;
+    assert_eq!(store.breaches().await.unwrap(), []);
+    history(&store).await;
+    assert_eq!(store.breaches().await.unwrap(), []);
+}
+
+/// An invariant, the SQL that breaks it, and the row that must be named.
+type Row = (&'static str, String, String);
+
+fn ledger_rows(history: &History) -> Vec<Row> {
+    let due = format!("paid:{}", history.due.id);
+    let elsewhere = history.other.id;
+    vec![
+        (LEGS, format!("DELETE FROM entries WHERE posting_id = '{due}'"), due.clone()),
+        (LEGS, format!("DELETE FROM entries WHERE posting_id = '{due}' AND account = 'fees'"), due.clone()),
+        (
+            LEGS,
+            format!("UPDATE entries SET amount = amount + 1 WHERE posting_id = '{due}' AND account = 'fees'"),
+            due.clone(),
+        ),
+        (ENTRIES, format!("UPDATE entries SET at = at + 1 WHERE posting_id = '{due}'"), due.clone()),
+        (ENTRIES, format!("UPDATE entries SET project_id = '{elsewhere}' WHERE posting_id = '{due}'"), due.clone()),
+        (ENTRIES, format!("DELETE FROM postings WHERE id = '{due}'"), due.clone()),
+        (
+            WHOLE_LEDGER,
+            format!("DELETE FROM entries WHERE posting_id = '{due}' AND account = 'fees'"),
+            "the ledger".to_owned(),
+        ),
+    ]
+}
+
+fn paid_rows(history: &History) -> Vec<Row> {
+    let (due, settled) = (history.due.id.to_string(), history.settled.id.to_string());
+    let (pending, loser) = (history.pending.id.to_string(), history.loser.id.to_string());
+    let another_receipt = |id: &str, amount: &str| {
+        format!(
+            "INSERT INTO receipts SELECT provider, 'more', kind, project_id, '{id}', {amount}, paid_at, received_at, \
+             outcome, reason FROM receipts WHERE id = 'due' AND kind = 'money'"
+        )
+    };
+    vec![
+        (RECEIPT, "DELETE FROM receipts WHERE id = 'due'".to_owned(), due.clone()),
+        (RECEIPT, "UPDATE receipts SET amount = amount + 1 WHERE id = 'due'".to_owned(), due.clone()),
+        (RECEIPT, "UPDATE receipts SET outcome = 'applied' WHERE id = 'loser'".to_owned(), loser.clone()),
+        (RECEIPT, another_receipt(&due, "amount"), due.clone()),
+        (RECEIPT, another_receipt(&due, "amount + 1"), due.clone()),
+        (RECEIPT, another_receipt(&pending, "amount"), pending.clone()),
+        (RECEIPT, another_receipt(&pending, "amount + 1"), pending.clone()),
+        (POSTED, format!("DELETE FROM postings WHERE id = 'paid:{due}'"), due.clone()),
+        (POSTED, format!("UPDATE postings SET payment_id = '{pending}' WHERE id = 'paid:{due}'"), pending.clone()),
+        (
+            POSTED,
+            format!("UPDATE postings SET payment_id = '{settled}' WHERE id = 'paid:{due}'"),
+            settled.clone(),
+        ),
+        (POSTED, format!("UPDATE payments SET state = 'failed' WHERE id = '{due}'"), due.clone()),
+        (AMOUNTS, format!("UPDATE payments SET fee = fee + 1 WHERE id = '{due}'"), due.clone()),
+        (AMOUNTS, format!("UPDATE payments SET amount = amount - 1 WHERE id = '{due}'"), due.clone()),
+        (
+            AMOUNTS,
+            format!("UPDATE entries SET account = 'available' WHERE posting_id = 'paid:{due}' AND account = 'pending'"),
+            due.clone(),
+        ),
+        (SETTLED, format!("UPDATE payments SET settles_at = NULL WHERE id = '{due}'"), due.clone()),
+        (SETTLED, format!("UPDATE payments SET settles_at = 1 WHERE id = '{settled}'"), settled.clone()),
+        (SETTLED, format!("DELETE FROM postings WHERE id = 'settled:{settled}'"), settled),
+        (PAID_AT, format!("UPDATE payments SET paid_at = NULL WHERE id = '{due}'"), due),
+        (PAID_AT, format!("UPDATE payments SET paid_at = 1 WHERE id = '{pending}'"), pending),
+    ]
+}
+
+fn other_rows(history: &History) -> Vec<Row> {
+    let (due, failed) = (history.due.id.to_string(), history.failed.id.to_string());
+    let (link, loser, winner) = (history.link.id.to_string(), history.loser.id.to_string(), &history.winner.id);
+    let (live, revoked) = (history.live_key.id.to_string(), history.revoked_key.id.to_string());
+    let elsewhere = history.other.id;
+    let event_again = |subject: &str| {
+        format!(
+            "INSERT INTO events SELECT 'evt_more', project_id, kind, subject, created_at, paid_at, success_word \
+             FROM events WHERE subject = '{subject}'"
+        )
+    };
+    vec![
+        (IDEMPOTENCY, format!("UPDATE idempotency SET project_id = '{elsewhere}' WHERE resource = '{due}'"), due.clone()),
+        (
+            IDEMPOTENCY,
+            format!("UPDATE idempotency SET project_id = '{elsewhere}' WHERE resource = '{link}'"),
+            link.clone(),
+        ),
+        (IDEMPOTENCY, "UPDATE idempotency SET resource = 'nothing'".to_owned(), "nothing".to_owned()),
+        (SINGLE_USE, format!("UPDATE links SET claimed_by = NULL WHERE id = '{link}'"), link.clone()),
+        (SINGLE_USE, format!("UPDATE links SET claimed_by = '{loser}' WHERE id = '{link}'"), link.clone()),
+        (SINGLE_USE, format!("UPDATE payments SET state = 'paid' WHERE id = '{loser}'"), link),
+        (UNAPPLIED, "DELETE FROM postings WHERE id = 'unapplied:sandbox:again'".to_owned(), "sandbox:again".to_owned()),
+        (
+            UNAPPLIED,
+            "UPDATE entries SET amount = amount - 1 WHERE account = 'unapplied'".to_owned(),
+            "sandbox:loser".to_owned(),
+        ),
+        (UNAPPLIED, "UPDATE receipts SET outcome = 'unapplied' WHERE id = 'due'".to_owned(), "sandbox:due".to_owned()),
+        (UNAPPLIED, "UPDATE receipts SET outcome = 'applied' WHERE id = 'again'".to_owned(), "sandbox:again".to_owned()),
+        (PAID_EVENT, format!("DELETE FROM events WHERE subject = '{due}'"), due.clone()),
+        (PAID_EVENT, event_again(&due), due),
+        (PAID_EVENT, format!("UPDATE events SET subject = '{loser}' WHERE subject = '{winner}'"), loser),
+        (OTHER_EVENTS, format!("DELETE FROM events WHERE subject = '{failed}'"), failed.clone()),
+        (OTHER_EVENTS, event_again(&failed), failed),
+        (OTHER_EVENTS, format!("DELETE FROM events WHERE subject = '{revoked}'"), revoked.clone()),
+        (OTHER_EVENTS, event_again(&revoked), revoked),
+        (OTHER_EVENTS, format!("UPDATE api_keys SET revoked_at = 1 WHERE id = '{live}'"), live),
+    ]
+}
+
+fn code_rows(history: &History) -> Vec<Row> {
+    let (pending, account) = (&history.pending, &history.account);
+    vec![
+        (
+            LIVE_CODES,
+            format!("UPDATE payments SET code = '{}', state = 'pending', ended_at = NULL WHERE state = 'failed'", pending.code),
+            pending.code.clone(),
+        ),
+        (
+            LIVE_CODES,
+            format!(
+                "DROP INDEX payments_live_account; UPDATE payments SET code = '{}' WHERE code = '1100000002'",
+                account.code
+            ),
+            account.code.clone(),
+        ),
+    ]
+}
+
+async fn every_invariant_that_is_broken_is_reported(database: Database) {
+    let every_row = |history: &History| {
+        [ledger_rows(history), paid_rows(history), other_rows(history), code_rows(history)].concat()
+    };
+    let mut proven = BTreeSet::new();
+    let mut index = 0;
+    loop {
+        // Each row damages a history of its own.
+        let database = database.another();
+        let store = database.open().await;
+        let history = history(&store).await;
+        let Some((invariant, sql, row)) = every_row(&history).into_iter().nth(index) else { break };
+        database.damage(&sql);
+        let breaches = store.breaches().await.unwrap();
+        let expected = Breach { invariant, row };
+        assert!(breaches.contains(&expected), "{sql}\nshould report {expected:?}\nbut reports {breaches:?}");
+        proven.insert(invariant);
+        index += 1;
+    }
+    assert_eq!(proven.len(), Store::invariants_checked(), "an invariant is not proven here");
+}
