@@ -4,7 +4,6 @@
 
 use crate::{
     id::{EventId, KeyId, PaymentId, ProjectId},
-    payment::{Payment, State},
     project::SuccessWord,
     time::Timestamp,
 };
@@ -64,15 +63,5 @@ impl Event {
             News::PaymentFailed { .. } => EventKind::PaymentFailed,
             News::ApiKeyDeleted { .. } => EventKind::ApiKeyDeleted,
         }
-    }
-
-    /// The payment as this event saw it, whatever has become of it since.
-    pub fn as_seen(&self, payment: Payment) -> Payment {
-        let state = match self.news {
-            News::PaymentPaid { paid_at, .. } => State::Paid { at: paid_at },
-            News::PaymentFailed { .. } => State::Failed { at: self.created_at },
-            News::ApiKeyDeleted { .. } => payment.state,
-        };
-        Payment { state, ..payment }
     }
 }

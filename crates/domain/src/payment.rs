@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::{
-    event::EventKind,
+    event::{Event, EventKind, News},
     id::{LinkId, PaymentId, ProjectId},
     ledger::Posting,
     method::Method,
@@ -158,6 +158,16 @@ impl Payment {
             State::Paid { at } => Some(at),
             _ => None,
         }
+    }
+
+    /// The payment as `event` saw it, whatever has become of it since.
+    pub fn as_seen_by(self, event: &Event) -> Payment {
+        let state = match event.news {
+            News::PaymentPaid { paid_at, .. } => State::Paid { at: paid_at },
+            News::PaymentFailed { .. } => State::Failed { at: event.created_at },
+            News::ApiKeyDeleted { .. } => self.state,
+        };
+        Payment { state, ..self }
     }
 
     /// Money came. It pays when it is exactly the amount and came in time; a late notification of timely money pays too.

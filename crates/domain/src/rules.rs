@@ -218,6 +218,9 @@ fn link_methods(project: &Project, requests: Vec<MethodRequest>) -> Result<Vec<M
             (MethodKind::VirtualAccount, None) => project.banks.iter().copied().map(Method::VirtualAccount).collect(),
             _ => vec![method(project, &field, request)?],
         };
+        if named.is_empty() {
+            return Err(Invalid::new(field, "is not on offer: the project has no bank"));
+        }
         if named.iter().any(|method| methods.contains(method)) {
             return Err(Invalid::new(field, "repeats a method that is already in the list"));
         }

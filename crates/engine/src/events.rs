@@ -48,7 +48,7 @@ impl Engine {
         let subject = match event.news {
             News::PaymentPaid { payment, .. } | News::PaymentFailed { payment } => {
                 let payment = self.store.payment(payment).await?.ok_or(Error::NotFound("payment"))?;
-                Subject::Payment(Box::new(event.as_seen(payment)))
+                Subject::Payment(Box::new(payment.as_seen_by(&event)))
             }
             News::ApiKeyDeleted { key } => {
                 Subject::ApiKey(self.store.key(key).await?.ok_or(Error::NotFound("API key"))?)

@@ -68,7 +68,7 @@ impl Engine {
 
     pub async fn observe(&self, observation: Observation) -> Result<Observed, Error> {
         for _ in 0..DECIDE_MOST {
-            let payment = self.store.payment(observation.payment_id).await?.ok_or(Error::NotFound("payment"))?;
+            let payment = self.observed(&observation).await?;
             let decision = match observation.outcome {
                 Outcome::Paid { amount, paid_at } => self.on_money(&observation, &payment, amount, paid_at).await?,
                 Outcome::Failed | Outcome::Processing => match self.on_notice(&observation, &payment).await? {
@@ -79,18 +79,26 @@ impl Engine {
             };
             match self.store.commit(decision.change).await {
                 Ok(()) => {
-                    let payment = self.store.payment(payment.id).await?.ok_or(Error::NotFound("payment"))?;
+                    let payment = self.observed(&observation).await?;
                     return Ok(match decision.unapplied {
                         Some(reason) => Observed::Unapplied(payment, reason),
                         None => Observed::Moved(payment),
                     });
                 }
-                Err(CommitError::Conflict(Guard::Receipt)) => return Ok(Observed::Known(payment)),
+                // The same report may have been taken since the payment was read, and then it has moved.
+                Err(CommitError::Conflict(Guard::Receipt)) => {
+                    return Ok(Observed::Known(self.observed(&observation).await?));
+                }
                 Err(CommitError::Conflict(Guard::PaymentVersion | Guard::LinkVersion)) => {}
                 Err(error) => return Err(error.into()),
             }
         }
         Err(Error::Contended)
+    }
+
+    /// The payment that a report is about, as it is now.
+    async fn observed(&self, observation: &Observation) -> Result<Payment, Error> {
+        self.store.payment(observation.payment_id).await?.ok_or(Error::NotFound("payment"))
     }
 
     async fn on_money(

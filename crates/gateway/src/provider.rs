@@ -1,17 +1,10 @@
 //! What every provider does, and how its reports look to the rest of the program.
 
-use std::{future::Future, pin::Pin, sync::Arc};
+use std::{future::Future, pin::Pin};
 
 use domain::{
-    id::PaymentId,
-    method::Method,
-    money::Rupiah,
-    project::{Environment, MerchantProfile},
-    receipt::ReceiptKey,
-    time::Timestamp,
+    id::PaymentId, method::Method, money::Rupiah, project::MerchantProfile, receipt::ReceiptKey, time::Timestamp,
 };
-
-use crate::simulator::Simulator;
 
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -56,20 +49,4 @@ pub enum Outcome {
     Failed,
     /// Seen, but not final.
     Processing,
-}
-
-/// The provider of each environment.
-#[derive(Clone)]
-pub struct Providers {
-    pub sandbox: Simulator,
-    pub production: Option<Arc<dyn Provider>>,
-}
-
-impl Providers {
-    pub fn of(&self, environment: Environment) -> Result<&dyn Provider, ProviderError> {
-        match environment {
-            Environment::Sandbox => Ok(&self.sandbox),
-            Environment::Production => self.production.as_deref().ok_or(ProviderError::NotConfigured),
-        }
-    }
 }

@@ -38,8 +38,8 @@ pub(crate) enum ApiError {
     NoSuchPath,
     #[error("this address does not take the method {0}")]
     MethodNotAllowed(String),
-    #[error("the body is larger than {} KiB", crate::api::body::BODY_BYTES_MOST / 1024)]
-    BodyTooLarge,
+    #[error("the body is larger than {bytes_most} bytes")]
+    BodyTooLarge { bytes_most: usize },
     #[error("the body must be sent as Content-Type: application/json")]
     UnsupportedMediaType,
     #[error("the body did not arrive in time")]
@@ -96,7 +96,7 @@ impl ApiError {
             ApiError::ProjectNotFound => (S::NOT_FOUND, "PROJECT_NOT_FOUND"),
             ApiError::NoSuchPath => (S::NOT_FOUND, "RESOURCE_NOT_FOUND"),
             ApiError::MethodNotAllowed(_) => (S::METHOD_NOT_ALLOWED, "INVALID_REQUEST"),
-            ApiError::BodyTooLarge => (S::PAYLOAD_TOO_LARGE, "INVALID_REQUEST"),
+            ApiError::BodyTooLarge { .. } => (S::PAYLOAD_TOO_LARGE, "INVALID_REQUEST"),
             ApiError::UnsupportedMediaType => (S::UNSUPPORTED_MEDIA_TYPE, "INVALID_REQUEST"),
             ApiError::BodyTimeout => (S::REQUEST_TIMEOUT, "INVALID_REQUEST"),
             ApiError::RequestTimeout | ApiError::NotReady => (S::SERVICE_UNAVAILABLE, "SERVICE_UNAVAILABLE"),

@@ -64,7 +64,9 @@ pub fn openapi_json() -> String {
 pub(crate) fn router(app: App) -> Router {
     let (api, _) = api().split_for_parts();
     let document = openapi_json();
-    api.route_layer(from_fn_with_state(app.clone(), auth::authenticate))
+    // A wrong method is noticed inside the key check, which is the first of every request; a wrong path before it.
+    api.method_not_allowed_fallback(method_not_allowed)
+        .route_layer(from_fn_with_state(app.clone(), auth::authenticate))
         .route("/openapi.json", get(move || std::future::ready(described(document.clone()))))
         .route("/healthz", get(alive))
         .route("/readyz", get(ready))

@@ -1,10 +1,6 @@
 //! The invariants that the database itself can be asked about. Each statement finds the rows that break one.
 
-use crate::{
-    Store,
-    error::StoreError,
-    value::{Columns, Query},
-};
+use crate::{Store, error::StoreError, value::Query};
 
 /// A row that breaks an invariant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +20,10 @@ const INVARIANTS: [(&str, &str); 14] = [
         "SELECT e.posting_id FROM entries e LEFT JOIN postings p ON p.id = e.posting_id \
          AND p.project_id = e.project_id AND p.at = e.at WHERE p.id IS NULL",
     ),
-    ("I1 the whole ledger sums to zero", "SELECT 'the ledger' FROM (SELECT SUM(amount) AS total FROM entries) sums WHERE total <> 0"),
+    (
+        "I1 the whole ledger sums to zero",
+        "SELECT 'the ledger' FROM (SELECT SUM(amount) AS total FROM entries) sums WHERE total <> 0",
+    ),
     (
         "I3 a payment is paid exactly when one receipt was applied to it",
         "SELECT p.id FROM payments p LEFT JOIN receipts r ON r.payment_id = p.id AND r.kind = 'money' \

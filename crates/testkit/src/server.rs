@@ -1,4 +1,8 @@
-use std::{future::Future, net::SocketAddr, sync::Arc};
+use std::{
+    future::Future,
+    net::SocketAddr,
+    sync::{Arc, Mutex},
+};
 
 use domain::{
     id::{KeyId, ProjectId},
@@ -30,8 +34,8 @@ pub struct Kit {
     pub store: Store,
     pub clock: Arc<ManualClock>,
     pub directory: TempDir,
-    stop: oneshot::Sender<()>,
-    task: JoinHandle<()>,
+    stop: Mutex<Option<oneshot::Sender<()>>>,
+    task: Mutex<Option<JoinHandle<()>>>,
 }
 
 /// A project with a live key.
@@ -84,14 +88,30 @@ impl Kit {
         let task = tokio::spawn(server.run(async {
             let _ = stopped.await;
         }));
-        Kit { address, engine, store, clock, directory, stop, task }
+        Kit { address, engine, store, clock, directory, stop: Mutex::new(Some(stop)), task: Mutex::new(Some(task)) }
     }
 
     /// Stops as SIGTERM would: what is in flight is answered first.
     pub async fn stop(self) {
-        let _ = self.stop.send(());
-        self.task.await.unwrap();
+        self.ask_to_stop();
+        self.stopped().await;
         self.store.close().await;
+    }
+
+    /// Asks the server to stop, and does not wait until it has.
+    pub fn ask_to_stop(&self) {
+        if let Some(stop) = self.stop.lock().unwrap().take() {
+            // A server that has ended already needs no asking.
+            let _ = stop.send(());
+        }
+    }
+
+    /// Waits until the server has stopped.
+    pub async fn stopped(&self) {
+        let task = self.task.lock().unwrap().take();
+        if let Some(task) = task {
+            task.await.unwrap();
+        }
     }
 
     /// Where a request that needs no key goes.

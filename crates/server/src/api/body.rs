@@ -8,9 +8,9 @@ use axum::{
 use domain::rules::Invalid;
 use http_body_util::BodyExt;
 
-use crate::{app::App, error::ApiError};
+use crate::{app::App, error::ApiError, wire::json::ShapeError};
 
-pub(crate) const BODY_BYTES_MOST: usize = 64 * 1024;
+const BODY_BYTES_MOST: usize = 64 * 1024;
 /// A larger body is still read up to here before it is refused, so that its sender is done sending and can listen.
 const DISCARDED_BYTES_MOST: usize = 4 * 1024 * 1024;
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -43,7 +43,7 @@ async fn read(mut body: Body) -> Result<Bytes, ApiError> {
     let mut bytes = Vec::new();
     let mut received = 0_usize;
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|_| ApiError::BodyTimeout)?;
+        let frame = frame.map_err(|_| ShapeError::new("the body ends early or is not framed as its headers say"))?;
         let Ok(data) = frame.into_data() else { continue };
         received += data.len();
         if received <= BODY_BYTES_MOST {
@@ -52,7 +52,11 @@ async fn read(mut body: Body) -> Result<Bytes, ApiError> {
             break;
         }
     }
-    if received > BODY_BYTES_MOST { Err(ApiError::BodyTooLarge) } else { Ok(bytes.into()) }
+    if received > BODY_BYTES_MOST {
+        Err(ApiError::BodyTooLarge { bytes_most: BODY_BYTES_MOST })
+    } else {
+        Ok(bytes.into())
+    }
 }
 
 /// The header `Idempotency-Key` where it must be sent.

@@ -69,11 +69,13 @@ impl Report {
 pub(crate) async fn simulate(
     State(app): State<App>,
     caller: SandboxCaller,
-    PathId(id): PathId<PaymentId>,
+    id: Result<PathId<PaymentId>, ApiError>,
     headers: HeaderMap,
     JsonBytes(bytes): JsonBytes,
 ) -> Result<Answer<PaymentJson>, ApiError> {
     let (report, ignored) = decode(&bytes)?;
+    // Only now: a body is judged before what it is about is looked for.
+    let PathId(id) = id?;
     let payment = app.engine.payment(caller.project.id, id).await?;
     let outcome = |now| report.outcome(&payment, now);
     let payment = match app.engine.simulate(&payment, report.receipt_id.as_deref(), outcome).await? {

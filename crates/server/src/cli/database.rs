@@ -12,6 +12,7 @@ use store::Store;
 
 use super::{
     error::{CliError, chain},
+    files,
     options::{GlobalOptions, default_database_file, default_settings},
     secret_key,
 };
@@ -70,6 +71,8 @@ impl Database {
         if !self.has_directory() {
             return Err(CliError::new(format!("cannot open {self}: its directory does not exist; make it first")));
         }
+        // SQLite would make a file that everyone on the machine can read. It takes an empty one for a new database.
+        files::make_private_file(&self.path).map_err(|error| CliError::new(format!("cannot open {self}: {error}")))?;
         let opened = Store::open_sqlite(&self.path).await;
         opened.map_err(|error| CliError::new(format!("cannot open {self}: {}", chain(&error))))
     }

@@ -120,12 +120,8 @@ fn block(ready: &Ready<'_>, data: &Path) -> String {
         ("  Webhook secret", ready.webhook_secret.to_owned()),
         ("  Data", data.display().to_string()),
     ]);
-    let body = serde_json::json!({
-        "project_id": project_id,
-        "reference": "ORDER-1",
-        "amount": 15_000,
-        "payment_method": { "type": "qris" },
-    });
+    let method = r#""payment_method":{"type":"qris"}"#;
+    let body = format!(r#"{{"project_id":"{project_id}","reference":"ORDER-1","amount":15000,{method}}}"#);
     let url = shell_word(&format!("{base_url}/v1/payments"));
     let pay = pay_command(data);
     format!(

@@ -43,6 +43,14 @@ pub(crate) fn replace_private(path: &Path, text: &str) -> io::Result<()> {
     }
 }
 
+/// Makes an empty file unless there is one already, whatever it holds.
+pub(crate) fn make_private_file(path: &Path) -> io::Result<()> {
+    match OpenOptions::new().write(true).create_new(true).mode(PRIVATE_FILE).open(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
 /// Waits until no other process holds the lock at `path`. It is held until the answer is dropped, or the process ends.
 pub(crate) fn lock(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().write(true).create(true).truncate(false).mode(PRIVATE_FILE).open(path)?;
@@ -76,5 +84,9 @@ mod tests {
             assert_eq!(mode(&path), PRIVATE_FILE);
         }
         assert!(!inner.join("dev.json.new").exists());
+        make_private_file(&path).unwrap();
+        assert_eq!(read_if_present(&path).unwrap().as_deref(), Some("two"));
+        make_private_file(&inner.join("lunas.db")).unwrap();
+        assert_eq!(mode(&inner.join("lunas.db")), PRIVATE_FILE);
     }
 }

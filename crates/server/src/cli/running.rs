@@ -1,5 +1,7 @@
 //! A server and its reconcilers, from the moment its address is bound until a signal has stopped it.
 
+use std::net::SocketAddr;
+
 use engine::Reconcilers;
 use tokio::{
     pin, select,
@@ -29,6 +31,11 @@ impl Running {
                 Err(CliError::new(format!("cannot listen on {listen}: {error}; {what_to_do}")))
             }
         }
+    }
+
+    /// The address that was bound.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.server.address()
     }
 
     pub(crate) fn base_url(&self) -> &str {

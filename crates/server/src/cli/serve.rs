@@ -1,5 +1,7 @@
 //! `lunas serve`: the server for real use. It refuses to start until everything it needs to be safe is there.
 
+use std::net::SocketAddr;
+
 use clap::Args;
 use engine::Settings;
 use serde::Serialize;
@@ -24,15 +26,17 @@ pub(crate) struct ServeOptions {
 
 #[derive(Serialize)]
 struct Ready<'a> {
+    /// The address that was bound, with the port that the system chose when it was asked to.
+    listen: SocketAddr,
     base_url: &'a str,
     checkout_url_base: &'a str,
 }
 
 pub(crate) async fn run(options: ServeOptions, global: &GlobalOptions) -> Result<(), CliError> {
     let (installation, config) = prepare(&options, global).await?;
-    let listen = config.listen;
     let running = Running::start(installation, config).await?;
-    let ready = Ready { base_url: running.base_url(), checkout_url_base: running.checkout_url_base() };
+    let listen = running.address();
+    let ready = Ready { listen, base_url: running.base_url(), checkout_url_base: running.checkout_url_base() };
     tracing::info!(%listen, base_url = ready.base_url, checkout_url_base = ready.checkout_url_base, "serving");
     let output = global.output();
     if output.json {

@@ -27,7 +27,7 @@ impl VerifiedJson {
         let breaches = self.breaches.iter().map(|breach| format!("{}: {}", breach.invariant, breach.row));
         let summary = match self.ok {
             true => format!("{} invariants checked: ok", self.invariants),
-            false => format!("{} invariants checked: {} rows break one", self.invariants, self.breaches.len()),
+            false => format!("{} invariants checked; rows that break one: {}", self.invariants, self.breaches.len()),
         };
         breaches.chain([summary]).collect::<Vec<_>>().join("\n")
     }

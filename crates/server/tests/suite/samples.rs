@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use testkit::TestProject;
 
-pub fn qris(project: &TestProject, amount: i64) -> Value {
+pub(crate) fn qris(project: &TestProject, amount: i64) -> Value {
     json!({
         "project_id": project.id.to_string(),
         "reference": "order-1",
@@ -12,7 +12,7 @@ pub fn qris(project: &TestProject, amount: i64) -> Value {
     })
 }
 
-pub fn virtual_account(project: &TestProject, bank: &str, amount: i64) -> Value {
+pub(crate) fn virtual_account(project: &TestProject, bank: &str, amount: i64) -> Value {
     json!({
         "project_id": project.id.to_string(),
         "reference": "order-1",
@@ -21,6 +21,6 @@ pub fn virtual_account(project: &TestProject, bank: &str, amount: i64) -> Value 
     })
 }
 
-pub fn link(project: &TestProject, amount: i64) -> Value {
+pub(crate) fn link(project: &TestProject, amount: i64) -> Value {
     json!({ "project_id": project.id.to_string(), "title": "Kopi susu", "amount": amount })
 }

@@ -4,7 +4,7 @@ use domain::{
     project::SuccessWord,
 };
 
-use super::{Conditions, Listed, Window};
+use super::{Conditions, List, Listed, Window};
 use crate::{
     Store,
     error::StoreError,
@@ -36,7 +36,8 @@ impl Store {
             conditions.and("id > ?", Value::shown(after));
         }
         let order = if after.is_some() { "id" } else { "id DESC" };
-        self.listed(COLUMNS, "events", "events", conditions, order, window, event).await
+        let list = List { columns: COLUMNS, from: "events", table: "events", order, decode: event };
+        self.listed(list, conditions, window).await
     }
 }
 

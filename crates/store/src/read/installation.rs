@@ -1,8 +1,4 @@
-use crate::{
-    Store,
-    error::StoreError,
-    value::{Columns, Query},
-};
+use crate::{Store, error::StoreError, value::Query};
 
 impl Store {
     /// A value that belongs to the whole installation, such as what kind of installation it is.

@@ -4,7 +4,7 @@ use domain::{
     method::Method,
 };
 
-use super::{Conditions, Listed, Window};
+use super::{Conditions, List, Listed, Window};
 use crate::{
     Store,
     error::StoreError,
@@ -39,7 +39,8 @@ impl Store {
         if let Some(term) = &filter.search {
             conditions.and_contains("search_text", term);
         }
-        self.listed(COLUMNS, "links", "links", conditions, "id DESC", window, link).await
+        let list = List { columns: COLUMNS, from: "links", table: "links", order: "id DESC", decode: link };
+        self.listed(list, conditions, window).await
     }
 
     /// Whether some payment of the link is paid or on its way.

@@ -57,24 +57,31 @@ impl Conditions {
     }
 }
 
+/// What a list shows, and in which order.
+struct List<T> {
+    columns: &'static str,
+    /// The table and its joins.
+    from: &'static str,
+    /// The table alone, which is enough to count.
+    table: &'static str,
+    order: &'static str,
+    decode: Decode<T>,
+}
+
 impl Store {
-    /// Counts and reads one window of `from`, which names a table and its joins.
+    /// Counts a list and reads one window of it.
     async fn listed<T: Send + 'static>(
         &self,
-        columns: &str,
-        from: &str,
-        table: &str,
+        list: List<T>,
         conditions: Conditions,
-        order: &str,
         window: Window,
-        decode: Decode<T>,
     ) -> Result<Listed<T>, StoreError> {
-        let Conditions { sql, parameters } = conditions;
+        let List { columns, from, table, order, decode } = list;
+        let Conditions { sql, mut parameters } = conditions;
         let count = Query::new(format!("SELECT COUNT(*) FROM {table} {sql}"), parameters.clone());
         let total = self.many(count, |columns| columns.integer()).await?.into_iter().sum();
         let (limit, offset) = (parameters.len() + 1, parameters.len() + 2);
         let page = format!("SELECT {columns} FROM {from} {sql} ORDER BY {order} LIMIT ${limit} OFFSET ${offset}");
-        let mut parameters = parameters;
         parameters.extend([window.limit.into(), window.offset.into()]);
         let items = self.many(Query::new(page, parameters), decode).await?;
         Ok(Listed { items, total })

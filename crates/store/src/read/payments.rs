@@ -6,7 +6,7 @@ use domain::{
     time::Timestamp,
 };
 
-use super::{Conditions, Listed, Window};
+use super::{Conditions, List, Listed, Window};
 use crate::{
     Store,
     error::StoreError,
@@ -67,7 +67,8 @@ impl Store {
             conditions.and_contains("p.search_text", term);
         }
         // Ids are made at `created_at`, so their order is that of creation.
-        self.listed(COLUMNS, FROM, "payments p", conditions, "p.id DESC", window, payment).await
+        let list = List { columns: COLUMNS, from: FROM, table: "payments p", order: "p.id DESC", decode: payment };
+        self.listed(list, conditions, window).await
     }
 
     /// Whether any pending payment's time is over, so that writing its expiry down is due.

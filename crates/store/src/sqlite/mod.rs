@@ -6,10 +6,11 @@ mod writer;
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
-    time::Duration,
+    thread,
+    time::{Duration, Instant},
 };
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::{
     error::{CommitError, StoreError},
@@ -23,6 +24,8 @@ refinery::embed_migrations!("migrations/sqlite");
 
 /// How long to wait for another process (a command beside the server) to finish its transaction.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// The rest between two tries where SQLite does not wait by itself.
+const BUSY_REST: Duration = Duration::from_millis(5);
 /// Statements kept prepared on each connection.
 const STATEMENTS_KEPT: usize = 128;
 /// Two processes that start on a new file at once both migrate it; the one that comes second tries again.
@@ -37,6 +40,10 @@ pub(crate) struct Sqlite {
 impl Sqlite {
     pub(crate) fn open(path: &Path) -> Result<Sqlite, StoreError> {
         let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
+        // SQLite opens a file that it may not write as one to read; better to hear of it now than at the first commit.
+        if connection.is_readonly("main").map_err(StoreError::unavailable)? {
+            return Err(StoreError::unavailable("the file cannot be written"));
+        }
         migrate(&mut connection)?;
         Ok(Sqlite {
             writer: Arc::new(Writer::start(connection)?),
@@ -72,7 +79,7 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
         connection.busy_timeout(BUSY_TIMEOUT)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
         if flags.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
-            connection.pragma_update(None, "journal_mode", "WAL")?;
+            use_write_ahead_log(&connection)?;
             // An acknowledged commit must survive a power cut: the log is synced at every one.
             connection.pragma_update(None, "synchronous", "FULL")?;
             connection.pragma_update(None, "foreign_keys", true)?;
@@ -80,6 +87,19 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
         Ok(connection)
     };
     open().map_err(StoreError::unavailable)
+}
+
+/// A new file changes to a write-ahead log only while nobody else looks at it, and here SQLite does not wait by itself.
+fn use_write_ahead_log(connection: &Connection) -> rusqlite::Result<()> {
+    let deadline = Instant::now() + BUSY_TIMEOUT;
+    loop {
+        match connection.pragma_update(None, "journal_mode", "WAL") {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && Instant::now() < deadline => {
+                thread::sleep(BUSY_REST);
+            }
+            outcome => return outcome,
+        }
+    }
 }
 
 fn migrate(connection: &mut Connection) -> Result<(), StoreError> {

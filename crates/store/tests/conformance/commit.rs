@@ -98,7 +98,11 @@ fn refused_by(guard: Guard, world: &World) -> Vec<Write> {
         ],
         Guard::LinkOpen => vec![Write::LinkAttempted { id: world.cancelled_link.id }],
         Guard::Receipt => {
-            vec![samples::note(waiting, "taken", Noted::Money { amount: waiting.amount, paid_at: NOW, unapplied: None })]
+            vec![samples::note(
+                waiting,
+                "taken",
+                Noted::Money { amount: waiting.amount, paid_at: NOW, unapplied: None },
+            )]
         }
         Guard::ProjectVersion => vec![Write::ProjectChanged { project: Project { version: 0, ..project.clone() } }],
         Guard::KeyName => {
@@ -113,10 +117,9 @@ fn refused_by(guard: Guard, world: &World) -> Vec<Write> {
                 Write::ApiKeyRevoked { id: world.live_key.id, project_id: other, at: NOW },
             ]
         }
-        Guard::Unsettled => vec![
-            Write::Settled { payment_id: world.settled.id },
-            Write::Settled { payment_id: waiting.id },
-        ],
+        Guard::Unsettled => {
+            vec![Write::Settled { payment_id: world.settled.id }, Write::Settled { payment_id: waiting.id }]
+        }
         Guard::InstallationUnset => vec![Write::Installation { name: "kind", value: "other".to_owned() }],
     }
 }

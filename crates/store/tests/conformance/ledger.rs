@@ -42,18 +42,14 @@ async fn a_balance_holds_everything_up_to_and_including_its_instant(database: Da
     let second = kept_payment(&store, samples::payment(&project)).await;
     let elsewhere = kept_payment(&store, samples::payment(&other)).await;
     let surplus = Rupiah::new(500);
-    let unapplied =
-        |id| Posting::unapplied(project.id, first.id, samples::receipt_key(id), surplus, after(20));
+    let unapplied = |id| Posting::unapplied(project.id, first.id, samples::receipt_key(id), surplus, after(20));
     let settled = Posting::settled(project.id, first.id, first.merchant_net(), after(30));
     // Written in another order than they happened: a balance goes by their instants.
     for write in [Write::Posting(settled), paid_posting(&first, after(10)), paid_posting(&elsewhere, after(10))] {
         keep(&store, write).await;
     }
-    for write in [
-        Write::Posting(unapplied("one")),
-        Write::Posting(unapplied("two")),
-        paid_posting(&second, after(30)),
-    ] {
+    for write in [Write::Posting(unapplied("one")), Write::Posting(unapplied("two")), paid_posting(&second, after(30))]
+    {
         keep(&store, write).await;
     }
     let (nothing, both) = (Rupiah::ZERO, surplus + surplus);

@@ -39,7 +39,8 @@ fn every_customer_fields() -> impl Iterator<Item = CustomerFields> {
 async fn a_link_is_read_back_as_it_was_committed(database: Database) {
     let store = database.open().await;
     let project = kept_project(&store).await;
-    let with_fields = every_customer_fields().map(|customer_fields| Link { customer_fields, ..samples::link(&project) });
+    let with_fields =
+        every_customer_fields().map(|customer_fields| Link { customer_fields, ..samples::link(&project) });
     let every_method = std::iter::once(Method::Qris).chain(Bank::ALL.into_iter().map(Method::VirtualAccount));
     let others = [
         Link { expires_at: Some(after(60_000)), ..samples::link(&project) },

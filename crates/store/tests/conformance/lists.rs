@@ -34,8 +34,7 @@ const CREATED: [i64; 6] = [3, 1, 5, 1, 4, 2];
 
 async fn payments_are_listed_newest_first_in_windows_with_their_total(database: Database) {
     let store = database.open().await;
-    let (project, other, empty) =
-        (kept_project(&store).await, kept_project(&store).await, kept_project(&store).await);
+    let (project, other, empty) = (kept_project(&store).await, kept_project(&store).await, kept_project(&store).await);
     let mut expected = Vec::new();
     for millis in CREATED {
         let created = |project| Payment {
@@ -60,8 +59,7 @@ async fn payments_are_listed_newest_first_in_windows_with_their_total(database: 
 
 async fn links_are_listed_newest_first_in_windows_with_their_total(database: Database) {
     let store = database.open().await;
-    let (project, other, empty) =
-        (kept_project(&store).await, kept_project(&store).await, kept_project(&store).await);
+    let (project, other, empty) = (kept_project(&store).await, kept_project(&store).await, kept_project(&store).await);
     let mut expected = Vec::new();
     for millis in CREATED {
         for (owner, is_ours) in [(&project, true), (&other, false)] {

@@ -43,10 +43,8 @@ async fn a_payment_is_read_back_as_it_was_committed(database: Database) {
     let store = database.open().await;
     let project = kept_project(&store).await;
     let link = kept_link(&store, &project, true).await;
-    let sparse = Checkout {
-        customer: Customer { name: "Siti".to_owned(), ..Customer::default() },
-        ..Checkout::default()
-    };
+    let sparse =
+        Checkout { customer: Customer { name: "Siti".to_owned(), ..Customer::default() }, ..Checkout::default() };
     let mut payments = vec![
         Payment { amount: Rupiah::MAX, fee: Rupiah::ZERO, ..samples::payment(&project) },
         Payment { amount: AMOUNT, fee: AMOUNT, ..samples::payment(&project) },
@@ -95,30 +93,31 @@ async fn an_account_number_is_given_once_while_it_is_live(database: Database) {
         let number = format!("11000{index}");
         kept_payment(&store, Payment { state, ..samples::account_payment(&project, &number) }).await;
         // Not even another project or another bank may have it meanwhile.
-        let elsewhere = Payment {
-            method: Method::VirtualAccount(Bank::Bni),
-            ..samples::account_payment(&other, &number)
-        };
+        let elsewhere =
+            Payment { method: Method::VirtualAccount(Bank::Bni), ..samples::account_payment(&other, &number) };
         let expected = if is_live(state) { Outcome::Conflict(Guard::AccountNumber) } else { Outcome::Kept };
         assert_eq!(commit(&store, Write::Payment { payment: elsewhere }).await, expected, "{state:?}");
     }
 }
+
+/// A way for a payment to end.
+type End = fn(&Payment, &Link) -> Write;
 
 async fn an_account_number_is_free_again_once_its_payment_ended(database: Database) {
     let store = database.open().await;
     let project = kept_project(&store).await;
     let link = kept_link(&store, &project, true).await;
     let taken = Outcome::Conflict(Guard::AccountNumber);
-    let ends: [(&str, &dyn Fn(&Payment, &Link) -> Write); 6] = [
-        ("paid", &|payment, _| samples::moved_to(payment, State::Paid { at: NOW })),
-        ("failed", &|payment, _| samples::moved_to(payment, State::Failed { at: NOW })),
-        ("expired", &|payment, _| samples::moved_to(payment, State::Expired)),
-        ("cancelled", &|payment, _| samples::moved_to(payment, State::Cancelled { at: NOW })),
-        ("expired with all", &|payment, _| Write::PendingExpired {
+    let ends: [(&str, End); 6] = [
+        ("paid", |payment, _| samples::moved_to(payment, State::Paid { at: NOW })),
+        ("failed", |payment, _| samples::moved_to(payment, State::Failed { at: NOW })),
+        ("expired", |payment, _| samples::moved_to(payment, State::Expired)),
+        ("cancelled", |payment, _| samples::moved_to(payment, State::Cancelled { at: NOW })),
+        ("expired with all", |payment, _| Write::PendingExpired {
             now: payment.expires_at.plus(std::time::Duration::from_millis(1)),
             most: 10,
         }),
-        ("cancelled with its link", &|_, link| Write::PendingCancelled { link_id: link.id, but: None, at: NOW }),
+        ("cancelled with its link", |_, link| Write::PendingCancelled { link_id: link.id, but: None, at: NOW }),
     ];
     for (end, ended) in ends {
         let number = "1100000001";

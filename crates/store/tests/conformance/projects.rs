@@ -105,7 +105,10 @@ async fn allowed_origins_are_those_of_the_last_change(database: Database) {
     };
     keep(&store, allow(&other, &["https://b.example"])).await;
     for (given, kept) in [
-        (&["https://b.example", "https://a.example", "https://b.example"][..], &["https://a.example", "https://b.example"][..]),
+        (
+            &["https://b.example", "https://a.example", "https://b.example"][..],
+            &["https://a.example", "https://b.example"][..],
+        ),
         (&["http://c.example:8080"], &["http://c.example:8080"]),
         (&[], &[]),
     ] {

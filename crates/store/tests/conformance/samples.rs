@@ -185,11 +185,7 @@ pub(crate) fn idempotency(project: &Project, key: &str) -> Idempotency {
 }
 
 pub(crate) fn bind(project: &Project, key: &str, resource: impl ToString) -> Write {
-    Write::Bind {
-        project_id: project.id,
-        idempotency: idempotency(project, key),
-        resource: resource.to_string(),
-    }
+    Write::Bind { project_id: project.id, idempotency: idempotency(project, key), resource: resource.to_string() }
 }
 
 pub(crate) fn receipt_key(id: &str) -> ReceiptKey {
@@ -264,12 +260,7 @@ pub(crate) fn moved_to(payment: &Payment, state: State) -> Write {
 
 fn moved(step: &Step) -> Write {
     let Step { payment, settles_at, .. } = step;
-    Write::PaymentMoved {
-        id: payment.id,
-        version: payment.version,
-        state: payment.state,
-        settles_at: *settles_at,
-    }
+    Write::PaymentMoved { id: payment.id, version: payment.version, state: payment.state, settles_at: *settles_at }
 }
 
 fn happened(payment: &Payment, news: News) -> Write {

@@ -164,11 +164,7 @@ fn paid_rows(history: &History) -> Vec<Row> {
         (RECEIPT, another_receipt(&pending, "amount + 1"), pending.clone()),
         (POSTED, format!("DELETE FROM postings WHERE id = 'paid:{due}'"), due.clone()),
         (POSTED, format!("UPDATE postings SET payment_id = '{pending}' WHERE id = 'paid:{due}'"), pending.clone()),
-        (
-            POSTED,
-            format!("UPDATE postings SET payment_id = '{settled}' WHERE id = 'paid:{due}'"),
-            settled.clone(),
-        ),
+        (POSTED, format!("UPDATE postings SET payment_id = '{settled}' WHERE id = 'paid:{due}'"), settled.clone()),
         (POSTED, format!("UPDATE payments SET state = 'failed' WHERE id = '{due}'"), due.clone()),
         (AMOUNTS, format!("UPDATE payments SET fee = fee + 1 WHERE id = '{due}'"), due.clone()),
         (AMOUNTS, format!("UPDATE payments SET amount = amount - 1 WHERE id = '{due}'"), due.clone()),
@@ -197,7 +193,11 @@ fn other_rows(history: &History) -> Vec<Row> {
         )
     };
     vec![
-        (IDEMPOTENCY, format!("UPDATE idempotency SET project_id = '{elsewhere}' WHERE resource = '{due}'"), due.clone()),
+        (
+            IDEMPOTENCY,
+            format!("UPDATE idempotency SET project_id = '{elsewhere}' WHERE resource = '{due}'"),
+            due.clone(),
+        ),
         (
             IDEMPOTENCY,
             format!("UPDATE idempotency SET project_id = '{elsewhere}' WHERE resource = '{link}'"),
@@ -214,7 +214,11 @@ fn other_rows(history: &History) -> Vec<Row> {
             "sandbox:loser".to_owned(),
         ),
         (UNAPPLIED, "UPDATE receipts SET outcome = 'unapplied' WHERE id = 'due'".to_owned(), "sandbox:due".to_owned()),
-        (UNAPPLIED, "UPDATE receipts SET outcome = 'applied' WHERE id = 'again'".to_owned(), "sandbox:again".to_owned()),
+        (
+            UNAPPLIED,
+            "UPDATE receipts SET outcome = 'applied' WHERE id = 'again'".to_owned(),
+            "sandbox:again".to_owned(),
+        ),
         (PAID_EVENT, format!("DELETE FROM events WHERE subject = '{due}'"), due.clone()),
         (PAID_EVENT, event_again(&due), due),
         (PAID_EVENT, format!("UPDATE events SET subject = '{loser}' WHERE subject = '{winner}'"), loser),
@@ -231,7 +235,10 @@ fn code_rows(history: &History) -> Vec<Row> {
     vec![
         (
             LIVE_CODES,
-            format!("UPDATE payments SET code = '{}', state = 'pending', ended_at = NULL WHERE state = 'failed'", pending.code),
+            format!(
+                "UPDATE payments SET code = '{}', state = 'pending', ended_at = NULL WHERE state = 'failed'",
+                pending.code
+            ),
             pending.code.clone(),
         ),
         (
