@@ -9,7 +9,7 @@ pub struct Breach {
     pub row: String,
 }
 
-const INVARIANTS: [(&str, &str); 14] = [
+const INVARIANTS: [(&str, &str); 16] = [
     (
         "I1 every posting has two legs or more that sum to zero",
         "SELECT p.id FROM postings p LEFT JOIN entries e ON e.posting_id = p.id \
@@ -50,6 +50,13 @@ const INVARIANTS: [(&str, &str); 14] = [
          HAVING COUNT(o.id) <> CASE WHEN p.settles_at IS NULL THEN 1 ELSE 0 END",
     ),
     (
+        "I3 what settled is the net of a paid payment",
+        "SELECT p.id FROM payments p JOIN postings o ON o.payment_id = p.id AND o.kind = 'settled' \
+         LEFT JOIN entries e ON e.posting_id = o.id AND e.account = 'available' \
+         GROUP BY p.id, p.state, p.amount, p.fee \
+         HAVING p.state <> 'paid' OR COALESCE(SUM(e.amount), 0) <> p.amount - p.fee",
+    ),
+    (
         "I4 paid_at is set exactly when the payment is paid",
         "SELECT id FROM payments WHERE (paid_at IS NOT NULL) <> (state = 'paid')",
     ),
@@ -70,6 +77,12 @@ const INVARIANTS: [(&str, &str); 14] = [
          LEFT JOIN postings o ON o.id = 'unapplied:' || r.provider || ':' || r.id AND o.kind = 'unapplied' \
          LEFT JOIN entries e ON e.posting_id = o.id AND e.account = 'unapplied' \
          WHERE r.kind = 'money' AND (r.outcome = 'unapplied') <> (COALESCE(e.amount, 0) = r.amount)",
+    ),
+    (
+        "I6 what is posted as unapplied is a receipt that was not applied",
+        "SELECT o.id FROM postings o LEFT JOIN receipts r ON r.payment_id = o.payment_id AND r.kind = 'money' \
+         AND r.outcome = 'unapplied' AND o.id = 'unapplied:' || r.provider || ':' || r.id \
+         WHERE o.kind = 'unapplied' AND r.id IS NULL",
     ),
     (
         "I7 every paid payment has exactly one event that says so",

@@ -27,10 +27,12 @@ const RECEIPT: &str = "I3 a payment is paid exactly when one receipt was applied
 const POSTED: &str = "I3 a payment is paid exactly when it was posted once";
 const AMOUNTS: &str = "I3 what was posted for a payment is its amount, its fee and its net";
 const SETTLED: &str = "I3 a paid payment has settled once or is due to";
+const SETTLED_NET: &str = "I3 what settled is the net of a paid payment";
 const PAID_AT: &str = "I4 paid_at is set exactly when the payment is paid";
 const IDEMPOTENCY: &str = "I5 an idempotency key leads to something of its own project";
 const SINGLE_USE: &str = "I6 a single-use link has at most one paid payment, the one that claims it";
 const UNAPPLIED: &str = "I6 money that was not applied is posted as unapplied, once and in full";
+const UNAPPLIED_RECEIPT: &str = "I6 what is posted as unapplied is a receipt that was not applied";
 const PAID_EVENT: &str = "I7 every paid payment has exactly one event that says so";
 const OTHER_EVENTS: &str = "I7 every failed payment and every revoked key has exactly one event that says so";
 const LIVE_CODES: &str = "I14 live account numbers and payloads are unique";
@@ -175,7 +177,17 @@ fn paid_rows(history: &History) -> Vec<Row> {
         ),
         (SETTLED, format!("UPDATE payments SET settles_at = NULL WHERE id = '{due}'"), due.clone()),
         (SETTLED, format!("UPDATE payments SET settles_at = 1 WHERE id = '{settled}'"), settled.clone()),
-        (SETTLED, format!("DELETE FROM postings WHERE id = 'settled:{settled}'"), settled),
+        (SETTLED, format!("DELETE FROM postings WHERE id = 'settled:{settled}'"), settled.clone()),
+        (
+            SETTLED_NET,
+            format!("UPDATE entries SET amount = amount * 2 WHERE posting_id = 'settled:{settled}'"),
+            settled.clone(),
+        ),
+        (
+            SETTLED_NET,
+            format!("UPDATE postings SET payment_id = '{pending}' WHERE id = 'settled:{settled}'"),
+            pending.clone(),
+        ),
         (PAID_AT, format!("UPDATE payments SET paid_at = NULL WHERE id = '{due}'"), due),
         (PAID_AT, format!("UPDATE payments SET paid_at = 1 WHERE id = '{pending}'"), pending),
     ]
@@ -219,6 +231,7 @@ fn other_rows(history: &History) -> Vec<Row> {
             "UPDATE receipts SET outcome = 'applied' WHERE id = 'again'".to_owned(),
             "sandbox:again".to_owned(),
         ),
+        (UNAPPLIED_RECEIPT, "DELETE FROM receipts WHERE id = 'again'".to_owned(), "unapplied:sandbox:again".to_owned()),
         (PAID_EVENT, format!("DELETE FROM events WHERE subject = '{due}'"), due.clone()),
         (PAID_EVENT, event_again(&due), due),
         (PAID_EVENT, format!("UPDATE events SET subject = '{loser}' WHERE subject = '{winner}'"), loser),
