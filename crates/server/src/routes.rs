@@ -62,6 +62,10 @@ pub fn openapi_json() -> String {
 }
 
 pub(crate) fn router(app: App) -> Router {
+    attended(addresses(&app), app)
+}
+
+fn addresses(app: &App) -> Router<App> {
     let (api, _) = api().split_for_parts();
     let document = openapi_json();
     // A wrong method is noticed inside the key check, which is the first of every request; a wrong path before it.
@@ -72,6 +76,11 @@ pub(crate) fn router(app: App) -> Router {
         .route("/readyz", get(ready))
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(no_such_path)
+}
+
+/// What surrounds every address, whatever it does.
+fn attended(addresses: Router<App>, app: App) -> Router {
+    addresses
         .layer(from_fn_with_state(app.clone(), cors::preflight))
         .layer(CatchPanicLayer::custom(front::panicked))
         .layer(from_fn(sniff_nothing))
@@ -108,4 +117,75 @@ async fn sniff_nothing(request: Request, next: axum::middleware::Next) -> Respon
     let mut response = next.run(request).await;
     response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::{Arc, atomic::Ordering},
+        time::Duration,
+    };
+
+    use axum::{body::Body, http::StatusCode};
+    use engine::{Engine, SecretKey, Settings, SettlementDelays, SystemClock};
+    use gateway::{Providers, Simulator};
+    use http_body_util::BodyExt;
+    use serde_json::{Value, json};
+    use store::Store;
+    use tempfile::TempDir;
+    use tower::ServiceExt;
+
+    use super::*;
+    use crate::{app::Shared, limit::Limits};
+
+    async fn app() -> (App, TempDir) {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open_sqlite(&directory.path().join("lunas.db")).await.unwrap();
+        let key = SecretKey::from_base64(&SecretKey::generate_base64()).unwrap();
+        let shared = Shared {
+            limits: Limits::new(0),
+            own_origins: Vec::new(),
+            checkout_url_base: String::new(),
+            trusted_proxies: Vec::new(),
+            body_timeout: Duration::from_secs(60),
+            request_timeout: Duration::from_secs(60),
+            draining: false.into(),
+        };
+        let providers = Providers { sandbox: Simulator::default(), production: None };
+        let settings = Settings { fees: Default::default(), settlement: SettlementDelays::default() };
+        let engine = Engine::new(store, providers, Arc::new(SystemClock), settings, key);
+        (App { engine, shared: Arc::new(shared) }, directory)
+    }
+
+    async fn get_whole(router: Router, path: &str) -> (StatusCode, bool, Value) {
+        let response = router.oneshot(Request::get(path).body(Body::empty()).unwrap()).await.unwrap();
+        let (status, has_id) = (response.status(), response.headers().contains_key("x-request-id"));
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        (status, has_id, serde_json::from_slice(&body).unwrap_or(Value::Null))
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_500_with_the_envelope_and_tells_nothing() {
+        async fn broken() {
+            panic!("a secret detail");
+        }
+        let (app, _directory) = app().await;
+        let router = attended(addresses(&app).route("/broken", get(broken)), app);
+        let message = "something failed on our side";
+        let envelope = json!({ "error": { "code": "INTERNAL_ERROR", "message": message } });
+        assert_eq!(get_whole(router.clone(), "/broken").await, (StatusCode::INTERNAL_SERVER_ERROR, true, envelope));
+        assert_eq!(get_whole(router, "/healthz").await.0, StatusCode::OK);
+    }
+
+    #[tokio::test]
+    async fn a_server_that_is_stopping_is_alive_and_not_ready() {
+        let (app, _directory) = app().await;
+        let router = router(app.clone());
+        assert_eq!(get_whole(router.clone(), "/readyz").await.0, StatusCode::OK);
+        app.shared.draining.store(true, Ordering::Relaxed);
+        let (status, has_id, body) = get_whole(router.clone(), "/readyz").await;
+        assert_eq!((status, has_id), (StatusCode::SERVICE_UNAVAILABLE, true));
+        assert_eq!(body["error"]["code"], "SERVICE_UNAVAILABLE");
+        assert_eq!(get_whole(router, "/healthz").await.0, StatusCode::OK);
+    }
 }

@@ -81,7 +81,8 @@ fn statement(write: Write) -> Statement {
         .guarded(Guard::LinkVersion),
         Write::LinkAttempted { id } => Statement::new(
             "UPDATE links SET version = version + 1 \
-             WHERE id = $1 AND cancelled_at IS NULL AND (allow_multiple_payments = 1 OR claimed_by IS NULL)",
+             WHERE id = $1 AND cancelled_at IS NULL AND (allow_multiple_payments = 1 OR (claimed_by IS NULL AND \
+             NOT EXISTS (SELECT 1 FROM payments p WHERE p.link_id = links.id AND p.state = 'processing')))",
             [Value::shown(id)],
         )
         .guarded(Guard::LinkOpen),

@@ -106,6 +106,11 @@ impl Kit {
         }
     }
 
+    /// Whether the server has stopped, or someone waits until it has.
+    pub fn has_stopped(&self) -> bool {
+        self.task.lock().unwrap().as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
     /// Waits until the server has stopped.
     pub async fn stopped(&self) {
         let task = self.task.lock().unwrap().take();

@@ -4,7 +4,6 @@ use axum::{
     Json,
     extract::{RawQuery, State},
 };
-use domain::{rules::Invalid, time::Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -52,9 +51,7 @@ pub(crate) async fn get(
     RawQuery(query): RawQuery,
 ) -> Result<Json<BalanceJson>, ApiError> {
     let query = Query::parse(query.as_deref())?;
-    let at = query.text("at")?.map(Timestamp::parse).transpose();
-    let at = at.map_err(|error| Invalid::new("at", error.to_string()))?;
-    let balance = app.engine.balance(caller.project.id, at).await?;
+    let balance = app.engine.balance(caller.project.id, query.instant("at")?).await?;
     Ok(Json(BalanceJson {
         project_id: caller.project.id.to_string(),
         environment: caller.project.environment.word(),

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use domain::rules::Invalid;
+use domain::{rules::Invalid, time::Timestamp};
 use percent_encoding::percent_decode;
 
 use super::shown;
@@ -69,6 +69,15 @@ impl Query {
         Ok(Some(text.to_owned()))
     }
 
+    /// A date-time. People forget to encode the `+` of an offset, which then arrives as a space; it is taken for one.
+    pub(crate) fn instant(&self, name: &str) -> Result<Option<Timestamp>, Invalid> {
+        let Some(text) = self.text(name)? else { return Ok(None) };
+        let restored = text.rsplit_once(' ').map(|(before, offset)| format!("{before}+{offset}"));
+        let parsed =
+            Timestamp::parse(text).or_else(|error| restored.map_or(Err(error), |text| Timestamp::parse(&text)));
+        parsed.map(Some).map_err(|error| Invalid::new(name, error.to_string()))
+    }
+
     pub(crate) fn page(&self) -> Result<Page, Invalid> {
         let number = self.whole_number("page", LAST_PAGE)?.unwrap_or(FIRST_PAGE);
         let size = self.whole_number("page_size", LARGEST_PAGE_SIZE)?.unwrap_or(DEFAULT_PAGE_SIZE);
@@ -114,6 +123,18 @@ mod tests {
 
     fn refusal<T>(result: Result<T, Invalid>) -> Option<String> {
         result.err().map(|invalid| invalid.to_string())
+    }
+
+    #[test]
+    fn an_instant_forgives_an_offset_whose_plus_was_not_encoded() {
+        let utc = "2026-11-14T09:30:00.000Z";
+        for raw in ["at=2026-11-14T09:30:00Z", "at=2026-11-14T16:30:00%2B07:00", "at=2026-11-14T16:30:00+07:00"] {
+            assert_eq!(query(raw).instant("at").unwrap().map(|at| at.to_string()).as_deref(), Some(utc), "{raw}");
+        }
+        assert_eq!(query("").instant("at").unwrap(), None);
+        for raw in ["at=", "at=now", "at=2026-11-14", "at=2026-11-14T16:30:00+7"] {
+            assert!(refusal(query(raw).instant("at")).is_some_and(|text| text.starts_with("`at` must be")), "{raw}");
+        }
     }
 
     #[test]

@@ -18,61 +18,66 @@ use tokio::{sync::oneshot, task::JoinHandle};
 use crate::samples;
 
 /// An upper bound for waits that end long before it unless something is broken.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
-pub fn id(json: &Value) -> &str {
+pub(crate) fn id(json: &Value) -> &str {
     json["id"].as_str().unwrap()
 }
 
 /// How many things a list holds.
-pub async fn total(api: &Api, path: &str) -> i64 {
+pub(crate) async fn total(api: &Api, path: &str) -> i64 {
     api.get(path).await.expect(200)["pagination"]["total_items"].as_i64().unwrap()
 }
 
 /// What the simulator's bank reports about a payment.
-pub async fn simulate(project: &TestProject, payment: &Value, report: Value) -> Value {
+pub(crate) async fn simulate(project: &TestProject, payment: &Value, report: Value) -> Value {
     project.api.post(&format!("/v1/sandbox/payments/{}/simulate", id(payment)), &report).await.expect(200)
 }
 
 /// Creates a QRIS payment and has it paid.
-pub async fn paid(project: &TestProject, key: &str, amount: i64) -> Value {
+pub(crate) async fn paid(project: &TestProject, key: &str, amount: i64) -> Value {
     let payment = project.api.pay(key, &samples::qris(project, amount)).await.expect(201);
     simulate(project, &payment, json!({ "outcome": "paid" })).await
 }
 
 /// A customer picks `method` on the link's page; answers with the payment as the merchant sees it.
-pub async fn attempt(kit: &Kit, project: &TestProject, link: &Value, method: Method) -> Value {
+pub(crate) async fn attempt(kit: &Kit, project: &TestProject, link: &Value, method: Method) -> Value {
     let payment = try_attempt(kit, project, link, method).await.unwrap();
     project.api.get(&format!("/v1/payments/{payment}")).await.expect(200)
 }
 
-pub async fn try_attempt(kit: &Kit, project: &TestProject, link: &Value, method: Method) -> Result<PaymentId, Error> {
+pub(crate) async fn try_attempt(
+    kit: &Kit,
+    project: &TestProject,
+    link: &Value,
+    method: Method,
+) -> Result<PaymentId, Error> {
     let owner = kit.engine.project(project.id).await.unwrap();
     let attempted = kit.engine.attempt_link(&owner, id(link).parse().unwrap(), method, Checkout::default()).await;
     attempted.map(|payment| payment.id)
 }
 
 /// A payment's state as it is written down, whatever a reader would make of it by now.
-pub async fn stored_state(kit: &Kit, payment: &Value) -> State {
+pub(crate) async fn stored_state(kit: &Kit, payment: &Value) -> State {
     kit.store.payment(id(payment).parse().unwrap()).await.unwrap().unwrap().state
 }
 
 /// Checks status and code of one row of a table, and that the body is the envelope; answers with the message.
 #[track_caller]
-pub fn refused(row: &str, reply: Reply, status: u16, code: &str) -> String {
+pub(crate) fn refused(row: &str, reply: Reply, status: u16, code: &str) -> String {
     let found = (reply.status.as_u16(), reply.json["error"]["code"].as_str());
     assert_eq!(found, (status, Some(code)), "{row}: {}", reply.text);
     reply.refused(status, code)
 }
 
 /// The key with its last check character changed: well-formed to the eye, and never valid.
-pub fn altered(key: &str) -> String {
+pub(crate) fn altered(key: &str) -> String {
     let (start, last) = key.split_at(key.len() - 1);
     format!("{start}{}", if last == "0" { "1" } else { "0" })
 }
 
 /// Every route of the OpenAPI document, as `GET /v1/payments/{paymentID}`, sorted.
-pub fn routes() -> Vec<String> {
+pub(crate) fn routes() -> Vec<String> {
     let document: Value = serde_json::from_str(&server::openapi_json()).unwrap();
     let paths = document["paths"].as_object().unwrap();
     let mut routes: Vec<String> = paths
@@ -88,33 +93,42 @@ pub fn routes() -> Vec<String> {
 }
 
 /// A route's method, and its path with `id` where the route takes one.
-pub fn method_and_path(route: &str, id: &str) -> (reqwest::Method, String) {
+pub(crate) fn method_and_path(route: &str, id: &str) -> (reqwest::Method, String) {
     let (method, template) = route.split_once(' ').unwrap();
     let path: Vec<&str> =
         template.split('/').map(|segment| if segment.starts_with('{') { id } else { segment }).collect();
     (method.parse().unwrap(), path.join("/"))
 }
 
+/// An engine of its own, with the usual settings.
+pub(crate) fn engine_on(store: Store, clock: Arc<dyn Clock>, providers: Providers) -> Engine {
+    let settings = Settings { fees: Default::default(), settlement: SettlementDelays::default() };
+    let secret_key = SecretKey::from_base64(&SecretKey::generate_base64()).unwrap();
+    Engine::new(store, providers, clock, settings, secret_key)
+}
+
+/// The providers of an installation that is in no contract with a bank.
+pub(crate) fn no_bank() -> Providers {
+    Providers { sandbox: Simulator::default(), production: None }
+}
+
 /// Another server of the same installation: its own connections, its own limits, the same clock.
-pub struct Node {
-    pub address: SocketAddr,
-    pub engine: Engine,
+pub(crate) struct Node {
+    pub(crate) address: SocketAddr,
+    pub(crate) engine: Engine,
     store: Store,
     stop: oneshot::Sender<()>,
     task: JoinHandle<()>,
 }
 
 impl Node {
-    pub async fn beside(kit: &Kit) -> Node {
-        Node::with_providers(kit, Providers { sandbox: Simulator::default(), production: None }).await
+    pub(crate) async fn beside(kit: &Kit) -> Node {
+        Node::with_providers(kit, no_bank()).await
     }
 
-    pub async fn with_providers(kit: &Kit, providers: Providers) -> Node {
+    pub(crate) async fn with_providers(kit: &Kit, providers: Providers) -> Node {
         let store = Store::open_sqlite(&kit.directory.path().join("lunas.db")).await.unwrap();
-        let clock: Arc<dyn Clock> = kit.clock.clone();
-        let settings = Settings { fees: Default::default(), settlement: SettlementDelays::default() };
-        let secret_key = SecretKey::from_base64(&SecretKey::generate_base64()).unwrap();
-        let engine = Engine::new(store.clone(), providers, clock, settings, secret_key);
+        let engine = engine_on(store.clone(), kit.clock.clone(), providers);
         let config = ServerConfig {
             listen: ([127, 0, 0, 1], 0).into(),
             base_url: None,
@@ -132,7 +146,7 @@ impl Node {
         Node { address, engine, store, stop, task }
     }
 
-    pub async fn stop(self) {
+    pub(crate) async fn stop(self) {
         let _ = self.stop.send(());
         self.task.await.unwrap();
         self.store.close().await;

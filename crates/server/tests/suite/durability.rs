@@ -166,7 +166,8 @@ async fn judge(api: &Api, history: &Mutex<History>) {
     };
     let payments = all(api, "/v1/payments").await;
     assert_eq!(payments.len(), created.len(), "one payment per key, none lost and none doubled");
-    let held: BTreeMap<&str, &Value> = payments.iter().map(|payment| (payment["id"].as_str().unwrap(), payment)).collect();
+    let held: BTreeMap<&str, &Value> =
+        payments.iter().map(|payment| (payment["id"].as_str().unwrap(), payment)).collect();
     let events = all(api, "/v1/events").await;
     let mut told: BTreeMap<&str, usize> = BTreeMap::new();
     for event in &events {
@@ -223,7 +224,17 @@ async fn an_acknowledged_cancellation_and_revocation_survive_kill_9() {
     let running = program.dev();
     let (api, project_id) = (running.api(), running.said("project_id").to_owned());
     let database = program.database();
-    let spare = program.json(&["key", "create", "--project", &project_id, "--name", "spare", "--json", "--database", &database]);
+    let spare = program.json(&[
+        "key",
+        "create",
+        "--project",
+        &project_id,
+        "--name",
+        "spare",
+        "--json",
+        "--database",
+        &database,
+    ]);
     let body = json!({ "project_id": project_id, "title": "Kopi susu", "amount": 15_000 });
     let link = api.post("/v1/payment-links", &body).await.expect(201);
     let path = format!("/v1/payment-links/{}", link["id"].as_str().unwrap());

@@ -15,7 +15,7 @@ use testkit::{Reply, TestProject, on_every_database};
 
 use crate::{
     payment_acts::{create, fetch, fresh_key, pending_qris, simulate, simulate_paid, text},
-    samples::{qris as qris_body, virtual_account},
+    samples::virtual_account,
 };
 
 /// Code, name and length of the account number, as the project's domain facts have them.

@@ -278,8 +278,9 @@ async fn a_payment_through_a_link_ends_at_its_methods_default_or_with_the_link_i
             assert_eq!(payment["payment_link_id"], made["id"]);
             assert_eq!((&payment["reference"], &payment["amount"]), (&made["reference"], &made["amount"]));
         }
-        let foreign = try_attempt(&kit, &project, &link(&project, json!({})).await, Method::VirtualAccount(Bank::Bss));
-        assert!(matches!(foreign.await, Err(engine::Error::Invalid(_))), "a link takes only its own methods");
+        let made = link(&project, json!({})).await;
+        let foreign = try_attempt(&kit, &project, &made, Method::VirtualAccount(Bank::Bss)).await;
+        assert!(matches!(foreign, Err(engine::Error::Invalid(_))), "a link takes only its own methods: {foreign:?}");
     })
     .await;
 }

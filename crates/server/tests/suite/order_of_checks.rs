@@ -23,6 +23,9 @@ enum Check {
     Permission,
     Project,
     IdempotencyKey,
+    /// Not JSON.
+    Syntax,
+    /// JSON, but a member of the wrong type.
     Shape,
     ProjectIdMissing,
     ProjectIdForeign,
@@ -48,7 +51,8 @@ const FORBIDDEN: Answer = (Check::Permission, 403, "FORBIDDEN", "");
 const UNAVAILABLE: Answer = (Check::Project, 403, "PROJECT_UNAVAILABLE", "");
 const KEY_REQUIRED: Answer = (Check::IdempotencyKey, 400, "IDEMPOTENCY_KEY_REQUIRED", "Idempotency-Key");
 const KEY_TOO_LONG: Answer = (Check::IdempotencyKey, 400, "VALIDATION_ERROR", "Idempotency-Key");
-const NOT_JSON: Answer = (Check::Shape, 400, "INVALID_REQUEST", "JSON");
+const NOT_JSON: Answer = (Check::Syntax, 400, "INVALID_REQUEST", "not valid JSON");
+const TEXT_AMOUNT: Answer = (Check::Shape, 400, "INVALID_REQUEST", "`amount`");
 const NO_PROJECT: Answer = (Check::ProjectIdMissing, 400, "VALIDATION_ERROR", "`project_id`");
 const FOREIGN: Answer = (Check::ProjectIdForeign, 404, "PROJECT_NOT_FOUND", "`project_id`");
 const CONFLICT: Answer = (Check::IdempotencyUse, 409, "IDEMPOTENCY_CONFLICT", "Idempotency-Key");
@@ -73,18 +77,18 @@ const ROWS: [Row; 15] = [
     Row { route: "POST /v1/api-keys", answers: &[FORBIDDEN], success: 0 },
     Row {
         route: "POST /v1/payment-links",
-        answers: &[UNAVAILABLE, KEY_TOO_LONG, NOT_JSON, NO_PROJECT, FOREIGN, CONFLICT, BAD_AMOUNT],
+        answers: &[UNAVAILABLE, KEY_TOO_LONG, NOT_JSON, TEXT_AMOUNT, NO_PROJECT, FOREIGN, CONFLICT, BAD_AMOUNT],
         success: 201,
     },
     Row { route: "POST /v1/payment-links/{paymentLinkID}/cancel", answers: &[UNAVAILABLE, MISSING], success: 200 },
     Row {
         route: "POST /v1/payments",
-        answers: &[UNAVAILABLE, KEY_REQUIRED, NOT_JSON, NO_PROJECT, FOREIGN, CONFLICT, BAD_AMOUNT],
+        answers: &[UNAVAILABLE, KEY_REQUIRED, NOT_JSON, TEXT_AMOUNT, NO_PROJECT, FOREIGN, CONFLICT, BAD_AMOUNT],
         success: 201,
     },
     Row {
         route: "POST /v1/sandbox/payments/{paymentID}/simulate",
-        answers: &[FORBIDDEN, UNAVAILABLE, NOT_JSON, BAD_OUTCOME, MISSING],
+        answers: &[FORBIDDEN, UNAVAILABLE, NOT_JSON, TEXT_AMOUNT, BAD_OUTCOME, MISSING],
         success: 200,
     },
 ];
@@ -187,7 +191,7 @@ impl World {
             "POST /v1/sandbox/payments/{paymentID}/simulate" => json!({ "outcome": "paid" }),
             _ => return None,
         };
-        if from <= Check::Shape {
+        if from <= Check::Syntax {
             return Some("[".to_owned());
         }
         if from <= Check::Fields && body["outcome"].is_string() {
@@ -200,6 +204,9 @@ impl World {
         }
         if from <= Check::ProjectIdMissing && body["project_id"].is_string() {
             body["project_id"] = Value::Null;
+        }
+        if from <= Check::Shape {
+            body["amount"] = json!("15000");
         }
         Some(body.to_string())
     }

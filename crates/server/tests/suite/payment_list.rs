@@ -154,7 +154,7 @@ async fn the_link_filter_finds_only_payments_made_through_that_link() {
         let direct = pending_qris(&project, 15_000).await;
         let of = |link: &str| format!("payment_link_id={link}");
         let listed = list(&project, &of(text(&link, "id"))).await;
-        assert_eq!(data(&listed), &[made.clone()]);
+        assert_eq!(data(&listed), std::slice::from_ref(&made));
         let uppercase = text(&link, "id").to_uppercase();
         let unknown = format!("pl_{}", "0".repeat(26));
         let rows =
@@ -330,7 +330,7 @@ async fn a_list_never_shows_another_projects_payments() {
         let (project, other) = (kit.sandbox().await, kit.sandbox().await);
         zoo(&kit, &other).await;
         let mine = pending_qris(&project, 15_000).await;
-        assert_eq!(data(&list(&project, "page_size=100").await), &[mine.clone()]);
+        assert_eq!(data(&list(&project, "page_size=100").await), std::slice::from_ref(&mine));
         for query in ["search=romb", "status=paid", "status=expired", "status=cancelled", "method=virtual_account"] {
             assert_eq!(total(&project, query).await, 0, "{query}");
         }

@@ -327,11 +327,12 @@ async fn a_processing_payment_never_expires() {
     on_every_database(|kit| async move {
         let project = kit.sandbox().await;
         let payment = From::Processing.make(&kit, &project).await;
+        From::Pending.make(&kit, &project).await;
         kit.clock.advance(Duration::from_hours(24 * 365));
-        kit.engine.expire_due().await.unwrap();
+        assert_eq!(kit.engine.expire_due().await.unwrap(), 1, "the sweeper has been at work");
         assert_eq!(status(&project, &payment).await, "processing");
         let found = (total(&project, "status=processing").await, total(&project, "status=expired").await);
-        assert_eq!(found, (1, 0));
+        assert_eq!(found, (1, 1));
         let report = json!({ "outcome": "paid", "paid_at": kit.clock.now().to_string() });
         check(&project, &payment, &report, Effect::Pays).await;
     })

@@ -5,15 +5,21 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use domain::method::Method;
-use gateway::{BoxFuture, Issue, Provider, ProviderError, Providers, Simulator};
-use serde_json::Value;
+use domain::{
+    id::{LinkId, PaymentId, ProjectId},
+    method::Method,
+    payment::{Checkout, Payment},
+    receipt::ReceiptKey,
+};
+use engine::{Engine, Error, Outcome};
+use gateway::{BoxFuture, Issue, Observation, Provider, ProviderError, Providers, Simulator};
+use serde_json::{Value, json};
 use testkit::{Api, Kit, Reply, TestProject, on_every_database};
 
 use crate::{
     acts::Node,
-    payment_acts::{attempt, total, with, without},
-    samples::{link, qris, virtual_account},
+    payment_acts::{attempt, create_link, text, total, with, without},
+    samples::{qris, virtual_account},
 };
 
 /// A bank that can be out of order.
@@ -123,10 +129,86 @@ async fn after_a_provider_failed_the_same_key_is_safe_to_retry() {
 async fn a_link_needs_no_provider_until_somebody_pays_through_it() {
     on_every_database(|kit| async move {
         let project = kit.production().await;
-        let link = project.api.post("/v1/payment-links", &link(&project, 50_000)).await.expect(201);
+        let link = create_link(&project, json!({})).await;
         let refused = attempt(&kit, &project, &link, Method::Qris).await;
-        assert!(matches!(refused, Err(engine::Error::Provider(_))), "{refused:?}");
+        assert!(matches!(refused, Err(Error::Provider(_))), "{refused:?}");
         assert_eq!(total(&project, "").await, 0);
+    })
+    .await;
+}
+
+/// What happens to a link while the provider makes a code for a new attempt on it.
+#[derive(Clone, Copy)]
+enum Meanwhile {
+    Cancelled(ProjectId, LinkId),
+    /// The bank reports this of the link's other payment.
+    Reported(PaymentId, Outcome),
+}
+
+/// A bank so slow that something happens before it answers.
+struct SlowBank {
+    simulator: Simulator,
+    engine: Engine,
+    meanwhile: Meanwhile,
+}
+
+impl Provider for SlowBank {
+    fn issue<'a>(&'a self, issue: Issue<'a>) -> BoxFuture<'a, Result<String, ProviderError>> {
+        Box::pin(async move {
+            match self.meanwhile {
+                Meanwhile::Cancelled(project_id, link_id) => {
+                    self.engine.cancel_link(project_id, link_id).await.unwrap();
+                }
+                Meanwhile::Reported(payment_id, outcome) => {
+                    let receipt = ReceiptKey { provider: "bank".to_owned(), id: payment_id.to_string() };
+                    self.engine.observe(Observation { receipt, payment_id, outcome }).await.unwrap();
+                }
+            }
+            self.simulator.issue(issue).await
+        })
+    }
+}
+
+/// Attempts a single-use link that has one pending payment, while something happens to it.
+async fn attempt_while(kit: &Kit, project: &TestProject, meanwhile: impl Fn(LinkId, Payment) -> Meanwhile) -> Error {
+    let link_id: LinkId = text(&create_link(project, json!({})).await, "id").parse().unwrap();
+    let owner = kit.engine.project(project.id).await.unwrap();
+    let (node, _) = node_with_bank(kit).await;
+    let sibling = node.engine.attempt_link(&owner, link_id, Method::Qris, Checkout::default()).await.unwrap();
+    node.stop().await;
+    let meanwhile = meanwhile(link_id, sibling);
+    let bank = SlowBank { simulator: Simulator::default(), engine: kit.engine.clone(), meanwhile };
+    let providers = Providers { sandbox: Simulator::default(), production: Some(Arc::new(bank)) };
+    let node = Node::with_providers(kit, providers).await;
+    let refused = node.engine.attempt_link(&owner, link_id, Method::Qris, Checkout::default()).await;
+    node.stop().await;
+    refused.unwrap_err()
+}
+
+#[tokio::test]
+async fn a_link_that_is_cancelled_while_the_provider_works_gains_no_payment() {
+    on_every_database(|kit| async move {
+        let project = kit.production().await;
+        let refused = attempt_while(&kit, &project, |link_id, _| Meanwhile::Cancelled(project.id, link_id)).await;
+        assert!(matches!(refused, Error::LinkNotActive), "{refused:?}");
+        assert_eq!((total(&project, "").await, total(&project, "status=cancelled").await), (1, 1));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_single_use_link_that_comes_into_use_while_the_provider_works_gains_no_payment() {
+    on_every_database(|kit| async move {
+        for status in ["paid", "processing"] {
+            let project = kit.production().await;
+            let refused = attempt_while(&kit, &project, |_, sibling| {
+                let paid = Outcome::Paid { amount: sibling.amount, paid_at: sibling.created_at };
+                Meanwhile::Reported(sibling.id, if status == "paid" { paid } else { Outcome::Processing })
+            });
+            let refused = refused.await;
+            assert!(matches!(refused, Error::NotEditable), "{refused:?}");
+            assert_eq!((total(&project, "").await, total(&project, &format!("status={status}")).await), (1, 1));
+        }
     })
     .await;
 }

@@ -6,7 +6,7 @@ use secrecy::ExposeSecret;
 use testkit::{Api, Program, Ran};
 
 /// A secret key as an operator would configure one.
-pub fn secret_key() -> String {
+pub(crate) fn secret_key() -> String {
     engine::SecretKey::generate_base64().expose_secret().to_owned()
 }
 

@@ -67,6 +67,7 @@ async fn what_is_in_flight_when_stop_is_asked_is_answered_and_nothing_new_is_tak
         refuses_connections(kit.address).await;
         let mut ids = Vec::new();
         for request in in_flight {
+            assert!(!kit.has_stopped(), "it waits for what is in flight");
             let payment = request.finish().await;
             ids.push(payment["id"].as_str().unwrap().to_owned());
         }
