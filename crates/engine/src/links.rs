@@ -23,21 +23,26 @@ impl Engine {
         idempotency: Option<Idempotency>,
         request: LinkRequest,
     ) -> Result<Created<Link>, Error> {
-        let refused = match request.check(project, self.now()) {
-            Ok(order) => match self.make_link(project, idempotency, order).await {
-                Ok(link) => return Ok(Created::New(link)),
-                Err(error) => error,
-            },
-            Err(invalid) => invalid.into(),
-        };
         // A used key answers for itself, even where the rules would refuse it now.
-        let bound = match idempotency {
-            Some(idempotency) => self.bound_to(idempotency).await?,
-            None => None,
-        };
-        match bound {
-            Some(id) => Ok(Created::Replayed(self.link(project.id, id).await?)),
-            None => Err(refused),
+        if let Some(link) = self.replayed_link(project, idempotency).await? {
+            return Ok(Created::Replayed(link));
+        }
+        let order = request.check(project, self.now())?;
+        match self.make_link(project, idempotency, order).await {
+            // Another request with the same key was quicker.
+            Err(Error::Refused(CommitError::Conflict(Guard::IdempotencyKey))) => {
+                let link = self.replayed_link(project, idempotency).await?;
+                link.map(Created::Replayed).ok_or(Error::Contended)
+            }
+            made => made.map(Created::New),
+        }
+    }
+
+    async fn replayed_link(&self, project: &Project, idempotency: Option<Idempotency>) -> Result<Option<Link>, Error> {
+        let Some(idempotency) = idempotency else { return Ok(None) };
+        match self.bound_to(idempotency).await? {
+            Some(id) => self.link(project.id, id).await.map(Some),
+            None => Ok(None),
         }
     }
 

@@ -29,18 +29,23 @@ impl Engine {
         idempotency: Idempotency,
         request: PaymentRequest,
     ) -> Result<Created<Payment>, Error> {
-        let refused = match request.check(project) {
-            Ok(order) => match self.make_payment(project, idempotency, order).await {
-                Ok(Some(payment)) => return Ok(Created::New(payment)),
-                Ok(None) => Error::Contended,
-                Err(error) => error,
-            },
-            Err(invalid) => invalid.into(),
-        };
         // A used key answers for itself, even where the rules or the provider would refuse it now.
+        if let Some(payment) = self.replayed_payment(project, idempotency).await? {
+            return Ok(Created::Replayed(payment));
+        }
+        let order = request.check(project)?;
+        if let Some(payment) = self.make_payment(project, idempotency, order).await? {
+            return Ok(Created::New(payment));
+        }
+        // Another request with the same key was quicker.
+        let payment = self.replayed_payment(project, idempotency).await?;
+        payment.map(Created::Replayed).ok_or(Error::Contended)
+    }
+
+    async fn replayed_payment(&self, project: &Project, idempotency: Idempotency) -> Result<Option<Payment>, Error> {
         match self.bound_to(idempotency).await? {
-            Some(id) => Ok(Created::Replayed(self.payment(project.id, id).await?)),
-            None => Err(refused),
+            Some(id) => self.payment(project.id, id).await.map(Some),
+            None => Ok(None),
         }
     }
 

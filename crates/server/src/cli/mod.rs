@@ -20,7 +20,7 @@ mod serve;
 mod simulate;
 mod verify;
 
-use std::process::ExitCode;
+use std::{ffi::OsString, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 
@@ -96,7 +96,12 @@ impl Command {
 
 /// Does what the process was asked for.
 pub fn run() -> ExitCode {
-    let Arguments { global, command } = Arguments::parse();
+    run_from(std::env::args_os())
+}
+
+/// Does what `words` ask for; the first of them is the program's name.
+pub fn run_from(words: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let Arguments { global, command } = Arguments::parse_from(words);
     let outcome = logging::start(command.log_readers()).and_then(|()| {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|error| CliError::because("cannot start threads", &error))?;

@@ -1,0 +1,194 @@
+//! The ceilings: the least that a server must do to give the same kind of answer, written as one would write it.
+
+use std::{
+    ffi::OsString,
+    process::ExitCode,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+        mpsc,
+    },
+    thread,
+};
+
+use axum::{
+    Json, Router,
+    extract::State,
+    http::StatusCode,
+    routing::{get, post},
+};
+use rusqlite::{Connection, params};
+use serde::{Deserialize, Serialize};
+use tokio::{net::TcpListener, sync::oneshot};
+
+const BATCH_MOST: usize = 512;
+
+pub(crate) fn run(name: Option<OsString>) -> ExitCode {
+    let Ok(runtime) = tokio::runtime::Runtime::new() else { return ExitCode::FAILURE };
+    let served = runtime.block_on(async {
+        match name.as_deref().and_then(|name| name.to_str()) {
+            Some("create") => serve(create().map_err(std::io::Error::other)?).await,
+            Some("get") => serve(Router::new().route("/{*path}", get(read))).await,
+            _ => Err(std::io::Error::other("no such ceiling")),
+        }
+    });
+    if served.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+async fn serve(router: Router) -> std::io::Result<()> {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    println!(r#"{{"base_url":"http://{}"}}"#, listener.local_addr()?);
+    axum::serve(listener, router).await
+}
+
+/// The body that the product is sent.
+#[derive(Deserialize)]
+struct Order {
+    project_id: String,
+    reference: String,
+    amount: i64,
+    payment_method: OrderMethod,
+}
+
+#[derive(Deserialize)]
+struct OrderMethod {
+    #[serde(rename = "type")]
+    kind: String,
+}
+
+/// A row of the same columns as the product's payments, and an answer of about the same size.
+struct Row {
+    number: u64,
+    order: Order,
+    done: oneshot::Sender<()>,
+}
+
+#[derive(Clone)]
+struct Writer {
+    queue: mpsc::SyncSender<Row>,
+    next: Arc<AtomicU64>,
+}
+
+/// Parses the body and commits its row, in groups, with full synchronisation. No rules, no key, no second table.
+fn create() -> rusqlite::Result<Router> {
+    let (queue, rows) = mpsc::sync_channel(2_048);
+    let directory = tempfile::tempdir().map_err(|_| rusqlite::Error::InvalidQuery)?;
+    let connection = Connection::open(directory.path().join("ceiling.db"))?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.execute_batch(
+        "CREATE TABLE payments (id TEXT NOT NULL PRIMARY KEY, project_id TEXT NOT NULL, link_id TEXT, \
+         reference TEXT NOT NULL, search_text TEXT NOT NULL, amount BIGINT NOT NULL, fee BIGINT NOT NULL, \
+         method TEXT NOT NULL, code TEXT NOT NULL, state TEXT NOT NULL, paid_at BIGINT, ended_at BIGINT, \
+         created_at BIGINT NOT NULL, expires_at BIGINT NOT NULL, version BIGINT NOT NULL)",
+    )?;
+    prefill(&connection)?;
+    thread::spawn(move || {
+        // The directory lives as long as the thread that writes in it.
+        let _directory = directory;
+        write(&connection, &rows);
+    });
+    let writer = Writer { queue, next: Arc::new(AtomicU64::new(PREFILLED)) };
+    Ok(Router::new().route("/v1/payments", post(created)).with_state(writer))
+}
+
+const PREFILLED: u64 = 200_000;
+
+fn prefill(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch("BEGIN")?;
+    for number in 0..PREFILLED {
+        let order = Order {
+            project_id: "prj_01m7ejaj45fd2tgk76tn6bv4b0".to_owned(),
+            reference: format!("order-{number}"),
+            amount: 15_000,
+            payment_method: OrderMethod { kind: "virtual_account".to_owned() },
+        };
+        insert(connection, number, &order)?;
+    }
+    connection.execute_batch("COMMIT")
+}
+
+fn insert(connection: &Connection, number: u64, order: &Order) -> rusqlite::Result<usize> {
+    connection
+        .prepare_cached(
+            "INSERT INTO payments (id, project_id, link_id, reference, search_text, amount, fee, method, code, state, \
+             paid_at, ended_at, created_at, expires_at, version) \
+             VALUES (?1, ?2, NULL, ?3, ?3, ?4, 4000, ?5, ?6, 'pending', NULL, NULL, ?7, ?8, 1)",
+        )?
+        .execute(params![
+            format!("pay_{number:026}"),
+            order.project_id,
+            order.reference,
+            order.amount,
+            order.payment_method.kind,
+            format!("{number:016}"),
+            1_794_648_600_000_i64,
+            1_794_735_000_000_i64,
+        ])
+}
+
+fn write(connection: &Connection, rows: &mpsc::Receiver<Row>) {
+    while let Ok(first) = rows.recv() {
+        let mut batch = vec![first];
+        batch.extend(rows.try_iter().take(BATCH_MOST - 1));
+        let committed = connection
+            .execute_batch("BEGIN IMMEDIATE")
+            .and_then(|()| batch.iter().try_for_each(|row| insert(connection, row.number, &row.order).map(drop)))
+            .and_then(|()| connection.execute_batch("COMMIT"));
+        if committed.is_err() {
+            return;
+        }
+        for row in batch {
+            let _ = row.done.send(());
+        }
+    }
+}
+
+async fn created(
+    State(writer): State<Writer>,
+    Json(order): Json<Order>,
+) -> Result<(StatusCode, Json<Paid>), StatusCode> {
+    let number = writer.next.fetch_add(1, Ordering::Relaxed);
+    let (done, committed) = oneshot::channel();
+    writer.queue.try_send(Row { number, order, done }).map_err(|_| StatusCode::SERVICE_UNAVAILABLE)?;
+    committed.await.map_err(|_| StatusCode::SERVICE_UNAVAILABLE)?;
+    Ok((StatusCode::CREATED, Json(Paid::sample())))
+}
+
+async fn read() -> Json<Paid> {
+    Json(Paid::sample())
+}
+
+/// JSON of the size and shape of a payment by virtual account.
+#[derive(Serialize)]
+struct Paid {
+    id: String,
+    project_id: String,
+    reference: String,
+    amount: i64,
+    currency: &'static str,
+    status: &'static str,
+    checkout_url: String,
+    created_at: String,
+    expires_at: String,
+    number: String,
+    steps: Vec<String>,
+}
+
+impl Paid {
+    fn sample() -> Paid {
+        Paid {
+            id: "pay_01m7ejak3vfw4b75eggw9913m0".to_owned(),
+            project_id: "prj_01m7ejaj45fd2tgk76tn6bv4b0".to_owned(),
+            reference: "order-123456".to_owned(),
+            amount: 15_000,
+            currency: "IDR",
+            status: "pending",
+            checkout_url: "http://127.0.0.1:8080/pay/pay_01m7ejak3vfw4b75eggw9913m0".to_owned(),
+            created_at: "2026-11-15T02:59:31.579Z".to_owned(),
+            expires_at: "2026-11-16T02:59:31.579Z".to_owned(),
+            number: "9901418357157900".to_owned(),
+            steps: vec!["x".repeat(80); 12],
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! The load: connections that each send a request, wait for its answer and send the next, until the time is up.
+//!
+//! The same loop drives the product and the ceiling, so both pay alike for sharing the cores with it.
+
+use std::{
+    io,
+    net::SocketAddr,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    task::JoinSet,
+};
+
+const ANSWER_BYTES_MOST: usize = 1024 * 1024;
+
+/// Writes the n-th request of a run into a buffer.
+pub(crate) type Requests = Arc<dyn Fn(u64, &mut Vec<u8>) + Send + Sync>;
+
+/// What a run came to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rate {
+    pub(crate) per_second: u64,
+}
+
+impl Rate {
+    fn of(answered: u64, elapsed: Duration) -> Rate {
+        let micros = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX).max(1);
+        Rate { per_second: answered * 1_000_000 / micros }
+    }
+}
+
+/// Sends `requests` over `connections` for about `duration`, and counts the answers.
+pub(crate) async fn run(
+    address: SocketAddr,
+    connections: u64,
+    duration: Duration,
+    requests: &Requests,
+) -> io::Result<Rate> {
+    let began = Instant::now();
+    let mut tasks = JoinSet::new();
+    for number in 0..connections {
+        let requests = Arc::clone(requests);
+        tasks.spawn(async move { connection(address, number, connections, began + duration, &requests).await });
+    }
+    let mut answered = 0;
+    while let Some(done) = tasks.join_next().await {
+        answered += done.map_err(io::Error::other)??;
+    }
+    Ok(Rate::of(answered, began.elapsed()))
+}
+
+/// Sends exactly the requests `0..count` once each, and counts.
+pub(crate) async fn count(address: SocketAddr, connections: u64, count: u64, requests: &Requests) -> io::Result<Rate> {
+    let began = Instant::now();
+    let answers = collect(address, connections, count, requests).await?;
+    Ok(Rate::of(answers.len() as u64, began.elapsed()))
+}
+
+/// Sends exactly the requests `0..count` once each, and returns the bodies of the answers in that order.
+pub(crate) async fn collect(
+    address: SocketAddr,
+    connections: u64,
+    count: u64,
+    requests: &Requests,
+) -> io::Result<Vec<Vec<u8>>> {
+    let mut tasks = JoinSet::new();
+    for number in 0..connections {
+        let requests = Arc::clone(requests);
+        tasks.spawn(async move {
+            let mut stream = connect(address).await?;
+            let (mut out, mut answer, mut bodies) = (Vec::new(), Vec::new(), Vec::new());
+            for index in (number..count).step_by(usize::try_from(connections).unwrap_or(1)) {
+                out.clear();
+                requests(index, &mut out);
+                let body = exchange(&mut stream, &out, &mut answer).await?;
+                bodies.push((index, answer[body].to_vec()));
+            }
+            io::Result::Ok(bodies)
+        });
+    }
+    let mut all = Vec::new();
+    while let Some(done) = tasks.join_next().await {
+        all.extend(done.map_err(io::Error::other)??);
+    }
+    all.sort_by_key(|(index, _)| *index);
+    Ok(all.into_iter().map(|(_, body)| body).collect())
+}
+
+async fn connection(
+    address: SocketAddr,
+    number: u64,
+    step: u64,
+    until: Instant,
+    requests: &Requests,
+) -> io::Result<u64> {
+    let mut stream = connect(address).await?;
+    let (mut out, mut answer) = (Vec::new(), Vec::new());
+    let (mut answered, mut index) = (0, number);
+    while Instant::now() < until {
+        out.clear();
+        requests(index, &mut out);
+        exchange(&mut stream, &out, &mut answer).await?;
+        answered += 1;
+        index += step;
+    }
+    Ok(answered)
+}
+
+async fn connect(address: SocketAddr) -> io::Result<TcpStream> {
+    let stream = TcpStream::connect(address).await?;
+    stream.set_nodelay(true)?;
+    Ok(stream)
+}
+
+/// One request and its answer; the range of the body within `answer`. An answer that is not 2xx ends the run.
+async fn exchange(stream: &mut TcpStream, request: &[u8], answer: &mut Vec<u8>) -> io::Result<std::ops::Range<usize>> {
+    stream.write_all(request).await?;
+    answer.clear();
+    loop {
+        if let Some(body) = whole(answer) {
+            if answer.get(9) != Some(&b'2') {
+                return Err(io::Error::other(String::from_utf8_lossy(answer).into_owned()));
+            }
+            return Ok(body);
+        }
+        if answer.len() > ANSWER_BYTES_MOST || stream.read_buf(answer).await? == 0 {
+            return Err(io::Error::other("the answer ended early or never"));
+        }
+    }
+}
+
+/// Where the body is, once head and body are complete.
+fn whole(answer: &[u8]) -> Option<std::ops::Range<usize>> {
+    let head = answer.windows(4).position(|window| window == b"\r\n\r\n")? + 4;
+    let name = b"content-length: ";
+    let at = answer[..head].windows(name.len()).position(|window| window.eq_ignore_ascii_case(name))? + name.len();
+    let digits = answer[at..head].iter().take_while(|byte| byte.is_ascii_digit());
+    let length = digits.fold(0_usize, |length, digit| length * 10 + usize::from(digit - b'0'));
+    (answer.len() >= head + length).then_some(head..head + length)
+}

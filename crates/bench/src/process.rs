@@ -1,0 +1,85 @@
+//! Servers under measurement, each a process of its own.
+
+use std::{
+    ffi::OsString,
+    io,
+    net::SocketAddr,
+    path::Path,
+    process::Stdio,
+    time::{Duration, Instant},
+};
+
+use serde::Deserialize;
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    process::{Child, Command},
+};
+
+/// Worker threads of every server, product and ceiling alike.
+pub(crate) const WORKER_THREADS: &str = "2";
+const READY_WITHIN: Duration = Duration::from_secs(60);
+
+/// A running server; it ends when this is dropped.
+pub(crate) struct Served {
+    child: Child,
+    pub(crate) address: SocketAddr,
+    pub(crate) ready: Ready,
+    pub(crate) ready_after: Duration,
+}
+
+/// What a server says on its first line.
+#[derive(Deserialize)]
+pub(crate) struct Ready {
+    base_url: String,
+    #[serde(default)]
+    pub(crate) project_id: String,
+    #[serde(default)]
+    pub(crate) api_key: String,
+}
+
+impl Served {
+    /// The product on `data`, without limits and with its log at warnings.
+    pub(crate) async fn lunas(data: &Path) -> io::Result<Served> {
+        let words = ["lunas", "dev", "--json", "--listen", "127.0.0.1:0", "--data"].map(OsString::from);
+        Served::start(words.into_iter().chain([data.as_os_str().to_owned()])).await
+    }
+
+    pub(crate) async fn ceiling(name: &str) -> io::Result<Served> {
+        Served::start(["ceiling", name].map(OsString::from)).await
+    }
+
+    async fn start(words: impl IntoIterator<Item = OsString>) -> io::Result<Served> {
+        let began = Instant::now();
+        let mut child = Command::new(std::env::current_exe()?)
+            .args(words)
+            .env("TOKIO_WORKER_THREADS", WORKER_THREADS)
+            .env("LUNAS_RATE_LIMIT", "0")
+            .env("LUNAS_LOG", "warn")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()?;
+        let stdout = child.stdout.take().ok_or_else(|| io::Error::other("a server has no standard output"))?;
+        let mut line = String::new();
+        let mut reader = BufReader::new(stdout);
+        tokio::time::timeout(READY_WITHIN, reader.read_line(&mut line)).await??;
+        let ready_after = began.elapsed();
+        let ready: Ready = serde_json::from_str(&line).map_err(io::Error::other)?;
+        let address = ready.base_url.trim_start_matches("http://").parse().map_err(io::Error::other)?;
+        Ok(Served { child, address, ready, ready_after })
+    }
+
+    /// Resident memory in KiB.
+    pub(crate) fn resident_kib(&self) -> io::Result<u64> {
+        let id = self.child.id().ok_or_else(|| io::Error::other("the server has ended"))?;
+        let status = std::fs::read_to_string(format!("/proc/{id}/status"))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let digits = line.and_then(|line| line.split_whitespace().next()).and_then(|digits| digits.parse().ok());
+        digits.ok_or_else(|| io::Error::other("no resident size is known"))
+    }
+
+    /// Ends it at once and waits for it.
+    pub(crate) async fn end(mut self) -> io::Result<()> {
+        self.child.kill().await
+    }
+}
