@@ -1,8 +1,11 @@
-# `make test` runs every check there is, on a machine that has Rust and a C compiler.
+# `make test` runs every check there is, on a machine that has Rust and a C compiler. Python tools go into the build folder.
 
-.PHONY: test format lint check
+TOOLS := target/api-tools
+REQUIREMENTS := crates/server/tests/schemathesis/requirements.txt
 
-test: format lint check
+.PHONY: test format lint check api tools python
+
+test: format lint check api
 
 format:
 	cargo fmt --all --check
@@ -12,3 +15,20 @@ lint:
 
 check:
 	cargo test --workspace --locked
+
+# The OpenAPI document by an independent validator, and the real server by schemathesis.
+api: tools
+	cargo test --package server --test suite --locked -- --ignored
+
+tools: $(TOOLS)/installed
+
+$(TOOLS)/installed: $(REQUIREMENTS)
+	@python3 -c 'import ensurepip, venv' 2>/dev/null || $(MAKE) python
+	python3 -m venv --clear $(TOOLS)
+	$(TOOLS)/bin/pip install --quiet --disable-pip-version-check --requirement $(REQUIREMENTS)
+	@touch $@
+
+# What a fresh Debian lacks for a virtual environment.
+python:
+	sudo=$$(test "$$(id -u)" = 0 || echo sudo); \
+	$$sudo apt-get update && $$sudo apt-get install --yes python3-venv

@@ -2,6 +2,17 @@
 
 use std::{fmt, time::Duration};
 
+use jiff::{
+    SignedDuration,
+    civil::{DateTime, date},
+};
+
+const EPOCH: DateTime = date(1970, 1, 1).at(0, 0, 0, 0);
+/// The years that RFC 3339 can write, in UTC: 0000-01-01T00:00:00.000Z to 9999-12-31T23:59:59.999Z.
+const FIRST: i64 = -62_167_219_200_000;
+const LAST: i64 = 253_402_300_799_999;
+const MINUTE_MILLIS: i64 = 60_000;
+
 /// A moment, to the millisecond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
@@ -32,9 +43,24 @@ impl Timestamp {
         if !has_rfc3339_shape(text.as_bytes()) {
             return Err(NotADateTime);
         }
-        let instant: jiff::Timestamp = text.parse().map_err(|_| NotADateTime)?;
-        Ok(Timestamp(instant.as_millisecond()))
+        let (local, offset) = text.split_at(text.len() - if text.ends_with(['Z', 'z']) { 1 } else { 6 });
+        let local: DateTime = local.parse().map_err(|_| NotADateTime)?;
+        let millis = millis_since_1970(local) - offset_millis(offset);
+        if (FIRST..=LAST).contains(&millis) { Ok(Timestamp(millis)) } else { Err(NotADateTime) }
     }
+}
+
+fn millis_since_1970(local: DateTime) -> i64 {
+    // Whole milliseconds, rounded down: a moment is in the millisecond that it falls into.
+    let since = local.duration_since(EPOCH);
+    since.as_secs() * 1_000 + i64::from(since.subsec_nanos()).div_euclid(1_000_000)
+}
+
+/// What `Z` or `±hh:mm` adds to UTC.
+fn offset_millis(offset: &str) -> i64 {
+    let number = |range| offset.get(range).and_then(|digits: &str| digits.parse::<i64>().ok()).unwrap_or(0);
+    let millis = (number(1..3) * 60 + number(4..6)) * MINUTE_MILLIS;
+    if offset.starts_with('-') { -millis } else { millis }
 }
 
 /// `YYYY-MM-DDThh:mm:ss[.fraction](Z|±hh:mm)`; whether the numbers make a real date is for the calendar to say.
@@ -69,9 +95,8 @@ fn has_rfc3339_shape(text: &[u8]) -> bool {
 /// As the contract writes it: `2026-11-14T09:30:00.000Z`.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let clamped = self.0.clamp(jiff::Timestamp::MIN.as_millisecond(), jiff::Timestamp::MAX.as_millisecond());
-        let instant = jiff::Timestamp::from_millisecond(clamped).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
-        write!(f, "{instant:.3}")
+        let since_1970 = SignedDuration::from_millis(self.0.clamp(FIRST, LAST));
+        write!(f, "{:.3}Z", EPOCH.saturating_add(since_1970))
     }
 }
 
@@ -87,6 +112,11 @@ mod tests {
             ("2026-11-14t09:30:00.123456z", "2026-11-14T09:30:00.123Z"),
             ("2026-11-14 00:00:00.5-09:30", "2026-11-14T09:30:00.500Z"),
             ("1969-12-31T23:59:59.999Z", "1969-12-31T23:59:59.999Z"),
+            ("1969-12-31T23:59:59.9995Z", "1969-12-31T23:59:59.999Z"),
+            ("2016-12-31T23:59:60Z", "2016-12-31T23:59:59.000Z"),
+            ("0000-01-01T00:00:00Z", "0000-01-01T00:00:00.000Z"),
+            // "Never", as many write it; the calendar crate's own instants end a day earlier.
+            ("9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z"),
         ] {
             assert_eq!(Timestamp::parse(text).unwrap().to_string(), written, "{text}");
         }
@@ -111,6 +141,9 @@ mod tests {
             "２026-11-14T09:30:00Z",
             "2026-11-14T09:30:00Z ",
             "+002026-11-14T09:30:00Z",
+            // Beyond the years that can be written back.
+            "9999-12-31T23:59:59-00:01",
+            "0000-01-01T00:00:00+00:01",
         ] {
             assert_eq!(Timestamp::parse(text), Err(NotADateTime), "{text}");
         }

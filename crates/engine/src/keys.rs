@@ -1,20 +1,32 @@
 //! API keys: made once, shown once, revoked for good.
 
+use std::sync::Arc;
+
 use domain::{
     api_key::{ApiKey, KeySecret},
     event::{Event, News},
     id::{KeyId, ProjectId},
+    project::Project,
     rules::KEY_NAME,
 };
 use rand::RngExt;
-use store::{Change, CommitError, Guard, KeyOwner, Write};
+use store::{Change, CommitError, Guard, Write};
 
 use crate::{Engine, Error};
 
+/// A live key and the project that it opens.
+#[derive(Clone, Debug)]
+pub struct KeyOwner {
+    pub key_id: KeyId,
+    pub project: Arc<Project>,
+}
+
 impl Engine {
-    /// Whose key this is, if it is anybody's and not revoked.
+    /// Whose key this is, if it is anybody's and not revoked. Asked of the database every time.
     pub async fn key_owner(&self, secret: &KeySecret) -> Result<Option<KeyOwner>, Error> {
-        Ok(self.store.key_owner(secret.hash()).await?)
+        let Some(owner) = self.store.key_owner(secret.hash()).await? else { return Ok(None) };
+        let project = self.project_at(owner.project_id, owner.project_version).await?;
+        Ok(Some(KeyOwner { key_id: owner.key_id, project }))
     }
 
     pub async fn create_key(&self, project_id: ProjectId, name: String) -> Result<(ApiKey, KeySecret), Error> {

@@ -10,6 +10,7 @@ mod keys;
 mod links;
 mod observe;
 mod payments;
+mod project_cache;
 mod projects;
 mod reconcile;
 mod vault;
@@ -33,11 +34,12 @@ pub use clock::{Clock, SystemClock};
 pub use error::Error;
 pub use events::{Subject, Told};
 pub use gateway::Outcome;
+pub use keys::KeyOwner;
 pub use observe::Observed;
 pub use payments::Created;
 pub use projects::{NewProject, ProjectUpdate};
 pub use reconcile::Reconcilers;
-pub use store::{Breach, KeyOwner, LinkFilter, Listed, PaymentFilter, Window};
+pub use store::{Breach, LinkFilter, Listed, PaymentFilter, Window};
 pub use vault::{SecretKey, Unsealed, VaultError};
 
 /// How often a decision is taken anew when what it rested on has changed meanwhile.
@@ -83,6 +85,7 @@ pub struct Engine {
     clock: Arc<dyn Clock>,
     settings: Settings,
     vault: vault::Vault,
+    projects: Arc<project_cache::ProjectCache>,
 }
 
 impl Engine {
@@ -93,7 +96,8 @@ impl Engine {
         settings: Settings,
         secret_key: SecretKey,
     ) -> Engine {
-        Engine { store, providers, clock, settings, vault: vault::Vault::new(secret_key) }
+        let vault = vault::Vault::new(secret_key);
+        Engine { store, providers, clock, settings, vault, projects: Arc::default() }
     }
 
     pub fn now(&self) -> Timestamp {

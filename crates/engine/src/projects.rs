@@ -1,5 +1,7 @@
 //! Projects: made and configured by whoever runs the installation.
 
+use std::sync::Arc;
+
 use domain::{
     bank::Bank,
     fee::FeeOverrides,
@@ -73,6 +75,16 @@ impl Engine {
 
     pub async fn project(&self, id: ProjectId) -> Result<Project, Error> {
         self.store.project(id).await?.ok_or(Error::NotFound("project"))
+    }
+
+    /// A project that the database has just said to be at `version`, or later.
+    pub(crate) async fn project_at(&self, id: ProjectId, version: i64) -> Result<Arc<Project>, Error> {
+        if let Some(project) = self.projects.get(id, version) {
+            return Ok(project);
+        }
+        let project = Arc::new(self.project(id).await?);
+        self.projects.put(&project);
+        Ok(project)
     }
 
     pub async fn projects(&self) -> Result<Vec<Project>, Error> {

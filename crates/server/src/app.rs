@@ -1,6 +1,7 @@
 //! What every handler can reach.
 
 use std::{
+    ops::Deref,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -13,11 +14,13 @@ use ipnet::IpNet;
 
 use crate::limit::Limits;
 
-/// The running server, seen from a handler. Cheap to clone.
+/// The running server, seen from a handler. One pointer: it is cloned several times per request.
 #[derive(Clone)]
-pub(crate) struct App {
+pub(crate) struct App(Arc<Inside>);
+
+pub(crate) struct Inside {
     pub(crate) engine: Engine,
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Shared,
 }
 
 pub(crate) struct Shared {
@@ -31,7 +34,19 @@ pub(crate) struct Shared {
     pub(crate) draining: AtomicBool,
 }
 
+impl Deref for App {
+    type Target = Inside;
+
+    fn deref(&self) -> &Inside {
+        &self.0
+    }
+}
+
 impl App {
+    pub(crate) fn new(engine: Engine, shared: Shared) -> App {
+        App(Arc::new(Inside { engine, shared }))
+    }
+
     pub(crate) fn is_draining(&self) -> bool {
         self.shared.draining.load(Ordering::Relaxed)
     }

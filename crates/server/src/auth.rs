@@ -1,5 +1,7 @@
 //! Who calls, and whether they may: the first checks of every `/v1` request, in the contract's order.
 
+use std::sync::Arc;
+
 use axum::{
     extract::{FromRequestParts, Request, State},
     http::{Extensions, HeaderMap, HeaderValue, header, request::Parts},
@@ -20,17 +22,17 @@ struct Authenticated(KeyOwner);
 
 /// The project whose key was sent, usable or not: enough to revoke a key.
 pub(crate) struct AnyCaller {
-    pub(crate) project: Project,
+    pub(crate) project: Arc<Project>,
 }
 
 /// A caller whose project is usable.
 pub(crate) struct Caller {
-    pub(crate) project: Project,
+    pub(crate) project: Arc<Project>,
 }
 
 /// A caller whose project is usable and in the sandbox.
 pub(crate) struct SandboxCaller {
-    pub(crate) project: Project,
+    pub(crate) project: Arc<Project>,
 }
 
 /// Nobody with a key: these addresses are for dashboard sessions.
@@ -97,12 +99,12 @@ fn bearer(headers: &HeaderMap) -> Result<KeySecret, &'static str> {
     KeySecret::recognise(key.trim()).ok_or("the API key is malformed")
 }
 
-fn authenticated(parts: &Parts) -> Result<Project, ApiError> {
+fn authenticated(parts: &Parts) -> Result<Arc<Project>, ApiError> {
     let found = parts.extensions.get::<Authenticated>();
-    found.map(|found| found.0.project.clone()).ok_or(ApiError::Unauthorized("no API key was checked"))
+    found.map(|found| Arc::clone(&found.0.project)).ok_or(ApiError::Unauthorized("no API key was checked"))
 }
 
-fn usable(project: Project) -> Result<Project, ApiError> {
+fn usable(project: Arc<Project>) -> Result<Arc<Project>, ApiError> {
     if project.is_usable() { Ok(project) } else { Err(ApiError::ProjectUnavailable) }
 }
 

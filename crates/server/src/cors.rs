@@ -1,9 +1,8 @@
 //! Which pages may call the API from a browser.
 
 use axum::{
-    extract::{Request, State},
+    extract::Request,
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
-    middleware::Next,
     response::{IntoResponse, Response},
 };
 use domain::id::ProjectId;
@@ -16,21 +15,16 @@ const EXPOSED_HEADERS: &str = "X-Request-Id, Idempotent-Replayed, X-Ignored-Memb
                                RateLimit-Remaining, RateLimit-Reset, Retry-After";
 const PREFLIGHT_SECONDS: &str = "600";
 
-/// Answers preflights of the API. They carry no key, so any active project that lists the origin vouches for it.
-pub(crate) async fn preflight(State(app): State<App>, request: Request, next: Next) -> Response {
+/// The origin that a preflight of the API asks for, if the request is one.
+pub(crate) fn preflight_origin(request: &Request) -> Option<HeaderValue> {
     let is_preflight = request.method() == Method::OPTIONS
         && request.uri().path().starts_with("/v1/")
         && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
-    match request.headers().get(header::ORIGIN) {
-        Some(origin) if is_preflight => {
-            let origin = origin.clone();
-            answer_preflight(&app, &origin).await.unwrap_or_else(ApiError::into_response)
-        }
-        _ => next.run(request).await,
-    }
+    if is_preflight { request.headers().get(header::ORIGIN).cloned() } else { None }
 }
 
-async fn answer_preflight(app: &App, origin: &HeaderValue) -> Result<Response, ApiError> {
+/// Answers a preflight. It carries no key, so any active project that lists the origin vouches for it.
+pub(crate) async fn answer_preflight(app: &App, origin: &HeaderValue) -> Result<Response, ApiError> {
     let text = origin.to_str().map_err(|_| ApiError::OriginForbidden)?;
     if !is_own(app, text) && !app.engine.anyone_allows_origin(text).await? {
         return Err(ApiError::OriginForbidden);

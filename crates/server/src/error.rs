@@ -1,4 +1,4 @@
-//! Every way in which a request can be refused, and the one place where that becomes HTTP.
+//! Every way in which a request can be refused, and the one place where that becomes HTTP: a row of `refusal`.
 
 use axum::{
     http::{HeaderValue, StatusCode, header},
@@ -7,9 +7,11 @@ use axum::{
 use domain::rules::Invalid;
 use engine::Error;
 use serde::Serialize;
-use utoipa::ToSchema;
 
-use crate::wire::json::ShapeError;
+use crate::{
+    refusal::{self, Refusal},
+    wire::json::ShapeError,
+};
 
 /// Seconds after which a client may try again what was only temporarily impossible.
 const RETRY_AFTER_UNAVAILABLE: u64 = 1;
@@ -61,19 +63,14 @@ impl From<Invalid> for ApiError {
 }
 
 /// The envelope of every error.
-#[derive(Serialize, ToSchema)]
-#[schema(title = "Error")]
-pub(crate) struct ErrorJson {
+#[derive(Serialize)]
+struct ErrorJson {
     error: ErrorDetail,
 }
 
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
 struct ErrorDetail {
-    /// Stable and machine-readable.
-    #[schema(example = "VALIDATION_ERROR")]
     code: &'static str,
-    /// For developers; safe to log, not for display to customers.
-    #[schema(example = "`amount` must be at least 100 for qris")]
     message: String,
 }
 
@@ -82,26 +79,25 @@ struct ErrorDetail {
 pub(crate) struct Cause(pub(crate) String);
 
 impl ApiError {
-    fn status_and_code(&self) -> (StatusCode, &'static str) {
-        use StatusCode as S;
+    fn refusal(&self) -> Refusal {
         match self {
-            ApiError::Unauthorized(_) => (S::UNAUTHORIZED, "UNAUTHORIZED"),
-            ApiError::AuthUnavailable(_) => (S::SERVICE_UNAVAILABLE, "AUTH_UNAVAILABLE"),
-            ApiError::OriginForbidden => (S::FORBIDDEN, "CORS_ORIGIN_FORBIDDEN"),
-            ApiError::RateLimited { .. } => (S::TOO_MANY_REQUESTS, "RATE_LIMITED"),
-            ApiError::Forbidden(_) => (S::FORBIDDEN, "FORBIDDEN"),
-            ApiError::ProjectUnavailable => (S::FORBIDDEN, "PROJECT_UNAVAILABLE"),
-            ApiError::IdempotencyKeyRequired => (S::BAD_REQUEST, "IDEMPOTENCY_KEY_REQUIRED"),
-            ApiError::Shape(_) => (S::BAD_REQUEST, "INVALID_REQUEST"),
-            ApiError::ProjectNotFound => (S::NOT_FOUND, "PROJECT_NOT_FOUND"),
-            ApiError::NoSuchPath => (S::NOT_FOUND, "RESOURCE_NOT_FOUND"),
-            ApiError::MethodNotAllowed(_) => (S::METHOD_NOT_ALLOWED, "INVALID_REQUEST"),
-            ApiError::BodyTooLarge { .. } => (S::PAYLOAD_TOO_LARGE, "INVALID_REQUEST"),
-            ApiError::UnsupportedMediaType => (S::UNSUPPORTED_MEDIA_TYPE, "INVALID_REQUEST"),
-            ApiError::BodyTimeout => (S::REQUEST_TIMEOUT, "INVALID_REQUEST"),
-            ApiError::RequestTimeout | ApiError::NotReady => (S::SERVICE_UNAVAILABLE, "SERVICE_UNAVAILABLE"),
-            ApiError::Panicked => (S::INTERNAL_SERVER_ERROR, "INTERNAL_ERROR"),
-            ApiError::Engine(error) => engine_status_and_code(error),
+            ApiError::Unauthorized(_) => refusal::UNAUTHORIZED,
+            ApiError::AuthUnavailable(_) => refusal::AUTH_UNAVAILABLE,
+            ApiError::OriginForbidden => refusal::CORS_ORIGIN_FORBIDDEN,
+            ApiError::RateLimited { .. } => refusal::RATE_LIMITED,
+            ApiError::Forbidden(_) => refusal::FORBIDDEN,
+            ApiError::ProjectUnavailable => refusal::PROJECT_UNAVAILABLE,
+            ApiError::IdempotencyKeyRequired => refusal::IDEMPOTENCY_KEY_REQUIRED,
+            ApiError::Shape(_) => refusal::INVALID_REQUEST,
+            ApiError::ProjectNotFound => refusal::PROJECT_NOT_FOUND,
+            ApiError::NoSuchPath => refusal::RESOURCE_NOT_FOUND,
+            ApiError::MethodNotAllowed(_) => refusal::METHOD_NOT_ALLOWED,
+            ApiError::BodyTooLarge { .. } => refusal::BODY_TOO_LARGE,
+            ApiError::UnsupportedMediaType => refusal::UNSUPPORTED_MEDIA_TYPE,
+            ApiError::BodyTimeout => refusal::BODY_TIMEOUT,
+            ApiError::RequestTimeout | ApiError::NotReady => refusal::SERVICE_UNAVAILABLE,
+            ApiError::Panicked => refusal::INTERNAL_ERROR,
+            ApiError::Engine(error) => engine_refusal(error),
         }
     }
 
@@ -135,29 +131,24 @@ impl ApiError {
     }
 }
 
-fn engine_status_and_code(error: &Error) -> (StatusCode, &'static str) {
-    use StatusCode as S;
+fn engine_refusal(error: &Error) -> Refusal {
     match error {
-        Error::Invalid(_) => (S::BAD_REQUEST, "VALIDATION_ERROR"),
-        Error::IdempotencyConflict => (S::CONFLICT, "IDEMPOTENCY_CONFLICT"),
-        Error::NotFound(_) => (S::NOT_FOUND, "RESOURCE_NOT_FOUND"),
-        Error::LinkNotActive => (S::CONFLICT, "PAYMENT_LINK_NOT_ACTIVE"),
-        Error::NotEditable => (S::CONFLICT, "PAYMENT_NOT_EDITABLE"),
-        Error::Taken(_) => (S::CONFLICT, "CONFLICT"),
-        Error::NotSandbox => (S::FORBIDDEN, "FORBIDDEN"),
-        Error::Provider(_) => (S::SERVICE_UNAVAILABLE, "PAYMENT_PROVIDER_UNAVAILABLE"),
-        Error::Contended | Error::Store(store::StoreError::Unavailable(_)) => {
-            (S::SERVICE_UNAVAILABLE, "SERVICE_UNAVAILABLE")
-        }
-        Error::Vault(_) | Error::Refused(_) | Error::Store(store::StoreError::Unexpected(_)) => {
-            (S::INTERNAL_SERVER_ERROR, "INTERNAL_ERROR")
-        }
+        Error::Invalid(_) => refusal::VALIDATION_ERROR,
+        Error::IdempotencyConflict => refusal::IDEMPOTENCY_CONFLICT,
+        Error::NotFound(_) => refusal::RESOURCE_NOT_FOUND,
+        Error::LinkNotActive => refusal::PAYMENT_LINK_NOT_ACTIVE,
+        Error::NotEditable => refusal::PAYMENT_NOT_EDITABLE,
+        Error::Taken(_) => refusal::CONFLICT,
+        Error::NotSandbox => refusal::FORBIDDEN,
+        Error::Provider(_) => refusal::PAYMENT_PROVIDER_UNAVAILABLE,
+        Error::Contended | Error::Store(store::StoreError::Unavailable(_)) => refusal::SERVICE_UNAVAILABLE,
+        Error::Vault(_) | Error::Refused(_) | Error::Store(store::StoreError::Unexpected(_)) => refusal::INTERNAL_ERROR,
     }
 }
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let (status, code) = self.status_and_code();
+        let Refusal { status, code, .. } = self.refusal();
         let body = ErrorJson { error: ErrorDetail { code, message: self.message(status) } };
         let mut response = (status, axum::Json(body)).into_response();
         if let Some(seconds) = self.retry_after(status) {

@@ -1,19 +1,21 @@
 //! The outermost layer: every request gets an id, a time limit and one line in the log, and every answer its id.
 
-use std::{any::Any, time::Instant};
+use std::{any::Any, panic::AssertUnwindSafe, time::Instant};
 
 use axum::{
-    extract::{Request, State},
-    http::{HeaderMap, HeaderName, HeaderValue},
-    middleware::Next,
+    Router,
+    extract::Request,
+    http::{HeaderMap, HeaderName, HeaderValue, header},
     response::{IntoResponse, Response},
 };
 use domain::id::{KeyId, ProjectId};
+use futures_util::FutureExt;
 use rand::RngExt;
+use tower::ServiceExt;
 
 use crate::{
     app::App,
-    client,
+    client, cors,
     error::{ApiError, Cause},
 };
 
@@ -27,13 +29,16 @@ pub(crate) struct LoggedCaller {
     pub(crate) key_id: KeyId,
 }
 
-pub(crate) async fn attend(State(app): State<App>, request: Request, next: Next) -> Response {
+/// Answers one request: what it asks for, or the envelope when that took too long or broke.
+pub(crate) async fn attend(app: App, addresses: Router, request: Request) -> Response {
     let started = Instant::now();
     let id = request_id(request.headers());
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let client = client::address(request.extensions(), request.headers(), &app.shared.trusted_proxies);
-    let mut response = match tokio::time::timeout(app.shared.request_timeout, next.run(request)).await {
-        Ok(response) => response,
+    let answer = AssertUnwindSafe(answer(&app, addresses, request)).catch_unwind();
+    let mut response = match tokio::time::timeout(app.shared.request_timeout, answer).await {
+        Ok(Ok(response)) => response,
+        Ok(Err(panic)) => panicked(&*panic),
         Err(_) => ApiError::RequestTimeout.into_response(),
     };
     let caller = response.extensions().get::<LoggedCaller>();
@@ -50,8 +55,17 @@ pub(crate) async fn attend(State(app): State<App>, request: Request, next: Next)
         error = response.extensions().get::<Cause>().map(|cause| cause.0.as_str()),
         "request"
     );
-    response.headers_mut().insert(REQUEST_ID, id);
+    let headers = response.headers_mut();
+    headers.insert(REQUEST_ID, id);
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
+}
+
+async fn answer(app: &App, addresses: Router, request: Request) -> Response {
+    if let Some(origin) = cors::preflight_origin(&request) {
+        return cors::answer_preflight(app, &origin).await.unwrap_or_else(ApiError::into_response);
+    }
+    addresses.oneshot(request).await.unwrap_or_else(|never| match never {})
 }
 
 /// The client's own id when it is well-formed, or a new one.
@@ -68,7 +82,7 @@ fn request_id(headers: &HeaderMap) -> HeaderValue {
 }
 
 /// A panic is a bug of ours; the client gets the envelope and the log gets the message.
-pub(crate) fn panicked(panic: Box<dyn Any + Send>) -> Response {
+fn panicked(panic: &(dyn Any + Send)) -> Response {
     let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
     tracing::error!(panic = text.unwrap_or("without a message"), "a request panicked");
     ApiError::Panicked.into_response()

@@ -22,11 +22,11 @@ use tokio::{
     net::{TcpListener, TcpStream},
     sync::Semaphore,
 };
-use tower::ServiceExt;
 
 use crate::{
     app::{App, Shared},
     client::Peer,
+    front,
     limit::Limits,
     routes,
 };
@@ -98,7 +98,7 @@ impl Server {
             request_timeout: config.timeouts.request,
             draining: false.into(),
         };
-        let app = App { engine, shared: Arc::new(shared) };
+        let app = App::new(engine, shared);
         Ok(Server { listener, address, app, base_url, timeouts: config.timeouts })
     }
 
@@ -118,7 +118,7 @@ impl Server {
     /// Serves until `stop` resolves; then accepts nothing more and lets what is in flight finish.
     pub async fn run(self, stop: impl Future<Output = ()> + Send) {
         let Server { listener, app, timeouts, .. } = self;
-        let router = routes::router(app.clone());
+        let router = routes::router(&app);
         let graceful = GracefulShutdown::new();
         let places = Arc::new(Semaphore::new(CONNECTIONS_MOST));
         let mut stop = pin!(stop);
@@ -133,7 +133,7 @@ impl Server {
             };
             match accepted {
                 Ok((stream, address)) => {
-                    let connection = connection(stream, address, router.clone(), timeouts);
+                    let connection = connection(stream, address, app.clone(), router.clone(), timeouts);
                     let watched = graceful.watch(connection);
                     tokio::spawn(async move {
                         // A connection that fails has told its client whatever could be told.
@@ -158,6 +158,7 @@ impl Server {
 fn connection(
     stream: TcpStream,
     address: SocketAddr,
+    app: App,
     router: Router,
     timeouts: Timeouts,
 ) -> impl hyper_util::server::graceful::GracefulConnection<Error = hyper::Error> + Send {
@@ -166,8 +167,8 @@ fn connection(
     let service = hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
         let mut request: Request = request.map(Body::new);
         request.extensions_mut().insert(Peer(address.ip()));
-        let answer = router.clone().oneshot(request);
-        async move { Ok::<_, Infallible>(answer.await.unwrap_or_else(|never| match never {})) }
+        let answer = front::attend(app.clone(), router.clone(), request);
+        async move { Ok::<_, Infallible>(answer.await) }
     });
     http1::Builder::new()
         .timer(TokioTimer::new())

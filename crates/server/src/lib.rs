@@ -8,12 +8,14 @@ mod auth;
 pub mod cli;
 mod client;
 mod cors;
+mod document;
 mod error;
 mod front;
 mod http;
 mod limit;
+mod refusal;
 mod routes;
 mod wire;
 
+pub use document::openapi_json;
 pub use http::{Server, ServerConfig, Timeouts};
-pub use routes::openapi_json;

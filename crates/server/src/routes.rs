@@ -1,28 +1,36 @@
 //! Which address leads where, declared once for the router and for the OpenAPI document.
+//!
+//! An address exists only by `routes!`, which takes its path from the handler's description, so none is undescribed.
 
-use axum::{
-    Router,
-    extract::{Request, State},
-    http::{HeaderValue, header},
-    middleware::{from_fn, from_fn_with_state},
-    response::{IntoResponse, Response},
-    routing::get,
-};
-use tower_http::catch_panic::CatchPanicLayer;
+use axum::{Router, extract::Request, middleware::from_fn_with_state};
 use utoipa::{
     Modify, OpenApi,
-    openapi::security::{Http, HttpAuthScheme, SecurityScheme},
+    openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme},
 };
 use utoipa_axum::{router::OpenApiRouter, routes};
 
-use crate::{api, app::App, auth, cors, error::ApiError, front};
+use crate::{api, app::App, auth, error::ApiError};
 
 #[derive(OpenApi)]
 #[openapi(
     info(
         title = "Lunas",
-        description = "Take payments in rupiah by QRIS and bank virtual account.",
+        description = "Take payments in rupiah by QRIS and bank virtual account. Amounts are whole rupiah and times are \
+                       UTC. Every error has the same envelope, also where no endpoint is: an unknown path is 404 \
+                       `RESOURCE_NOT_FOUND`, a wrong method 405 `INVALID_REQUEST` with the header `Allow`. Unknown \
+                       members of a body and unknown query parameters are ignored.",
         license(name = "Apache-2.0", identifier = "Apache-2.0")
+    ),
+    servers((url = "/", description = "Where this document came from")),
+    tags(
+        (name = "Payments", description = "Direct payments, by one method each"),
+        (name = "Payment links", description = "Hosted checkout pages for a fixed amount"),
+        (name = "Balance", description = "What the project has"),
+        (name = "Events", description = "What happened, for receivers that were down"),
+        (name = "API keys", description = "Revoking keys; making and listing them is for the dashboard"),
+        (name = "Project", description = "For the dashboard"),
+        (name = "Sandbox", description = "Play the bank"),
+        (name = "Service", description = "For whoever runs the service; without a key"),
     ),
     modifiers(&ApiKeyScheme),
     security(("api_key" = []))
@@ -33,13 +41,14 @@ struct ApiKeyScheme;
 
 impl Modify for ApiKeyScheme {
     fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
-        let scheme = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
-        document.components.get_or_insert_default().add_security_scheme("api_key", scheme);
+        let description = "An API key of the project: `sk_test_…` in the sandbox, `sk_live_…` in production.";
+        let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(description)).build();
+        document.components.get_or_insert_default().add_security_scheme("api_key", SecurityScheme::Http(scheme));
     }
 }
 
-/// Everything under `/v1` that the contract names.
-fn api() -> OpenApiRouter<App> {
+/// Everything under `/v1`, for which a key is needed.
+fn keyed() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Document::openapi())
         .routes(routes!(api::payments::create, api::payments::list))
         .routes(routes!(api::payments::get))
@@ -55,54 +64,37 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(api::sandbox::simulate))
 }
 
-/// The OpenAPI document of this version, as JSON.
-pub fn openapi_json() -> String {
-    let document = api().into_openapi();
-    document.to_pretty_json().unwrap_or_default()
+/// What anyone may ask.
+fn open() -> OpenApiRouter<App> {
+    let mut open = OpenApiRouter::new()
+        .routes(routes!(api::service::alive))
+        .routes(routes!(api::service::ready))
+        .routes(routes!(api::service::describe));
+    for path in open.get_openapi_mut().paths.paths.values_mut() {
+        if let Some(operation) = &mut path.get {
+            operation.security = Some(Vec::new());
+        }
+    }
+    open
 }
 
-pub(crate) fn router(app: App) -> Router {
-    attended(addresses(&app), app)
+/// What the declarations of all endpoints add up to.
+pub(crate) fn described() -> utoipa::openapi::OpenApi {
+    keyed().merge(open()).into_openapi()
+}
+
+pub(crate) fn router(app: &App) -> Router {
+    addresses(app).with_state(app.clone())
 }
 
 fn addresses(app: &App) -> Router<App> {
-    let (api, _) = api().split_for_parts();
-    let document = openapi_json();
     // A wrong method is noticed inside the key check, which is the first of every request; a wrong path before it.
-    api.method_not_allowed_fallback(method_not_allowed)
-        .route_layer(from_fn_with_state(app.clone(), auth::authenticate))
-        .route("/openapi.json", get(move || std::future::ready(described(document.clone()))))
-        .route("/healthz", get(alive))
-        .route("/readyz", get(ready))
+    let keyed: Router<App> = keyed().into();
+    let keyed = keyed
         .method_not_allowed_fallback(method_not_allowed)
-        .fallback(no_such_path)
-}
-
-/// What surrounds every address, whatever it does.
-fn attended(addresses: Router<App>, app: App) -> Router {
-    addresses
-        .layer(from_fn_with_state(app.clone(), cors::preflight))
-        .layer(CatchPanicLayer::custom(front::panicked))
-        .layer(from_fn(sniff_nothing))
-        .layer(from_fn_with_state(app.clone(), front::attend))
-        .with_state(app)
-}
-
-fn described(document: String) -> Response {
-    ([(header::CONTENT_TYPE, "application/json")], document).into_response()
-}
-
-/// The process runs.
-async fn alive() -> &'static str {
-    "ok\n"
-}
-
-/// The process can serve: it is not stopping and its database answers.
-async fn ready(State(app): State<App>) -> Result<&'static str, ApiError> {
-    if app.is_draining() || !app.engine.is_ready().await {
-        return Err(ApiError::NotReady);
-    }
-    Ok("ready\n")
+        .route_layer(from_fn_with_state(app.clone(), auth::authenticate));
+    let open: Router<App> = open().into();
+    keyed.merge(open.method_not_allowed_fallback(method_not_allowed)).fallback(no_such_path)
 }
 
 async fn no_such_path() -> ApiError {
@@ -113,12 +105,6 @@ async fn method_not_allowed(request: Request) -> ApiError {
     ApiError::MethodNotAllowed(request.method().to_string())
 }
 
-async fn sniff_nothing(request: Request, next: axum::middleware::Next) -> Response {
-    let mut response = next.run(request).await;
-    response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    response
-}
-
 #[cfg(test)]
 mod tests {
     use std::{
@@ -126,17 +112,16 @@ mod tests {
         time::Duration,
     };
 
-    use axum::{body::Body, http::StatusCode};
+    use axum::{body::Body, http::StatusCode, routing::get};
     use engine::{Engine, SecretKey, Settings, SettlementDelays, SystemClock};
     use gateway::{Providers, Simulator};
     use http_body_util::BodyExt;
     use serde_json::{Value, json};
     use store::Store;
     use tempfile::TempDir;
-    use tower::ServiceExt;
 
     use super::*;
-    use crate::{app::Shared, limit::Limits};
+    use crate::{app::Shared, front, limit::Limits};
 
     async fn app() -> (App, TempDir) {
         let directory = tempfile::tempdir().unwrap();
@@ -154,11 +139,12 @@ mod tests {
         let providers = Providers { sandbox: Simulator::default(), production: None };
         let settings = Settings { fees: Default::default(), settlement: SettlementDelays::default() };
         let engine = Engine::new(store, providers, Arc::new(SystemClock), settings, key);
-        (App { engine, shared: Arc::new(shared) }, directory)
+        (App::new(engine, shared), directory)
     }
 
-    async fn get_whole(router: Router, path: &str) -> (StatusCode, bool, Value) {
-        let response = router.oneshot(Request::get(path).body(Body::empty()).unwrap()).await.unwrap();
+    async fn get_whole(app: &App, router: &Router, path: &str) -> (StatusCode, bool, Value) {
+        let request = Request::get(path).body(Body::empty()).unwrap();
+        let response = front::attend(app.clone(), router.clone(), request).await;
         let (status, has_id) = (response.status(), response.headers().contains_key("x-request-id"));
         let body = response.into_body().collect().await.unwrap().to_bytes();
         (status, has_id, serde_json::from_slice(&body).unwrap_or(Value::Null))
@@ -170,22 +156,22 @@ mod tests {
             panic!("a secret detail");
         }
         let (app, _directory) = app().await;
-        let router = attended(addresses(&app).route("/broken", get(broken)), app);
+        let router = addresses(&app).route("/broken", get(broken)).with_state(app.clone());
         let message = "something failed on our side";
         let envelope = json!({ "error": { "code": "INTERNAL_ERROR", "message": message } });
-        assert_eq!(get_whole(router.clone(), "/broken").await, (StatusCode::INTERNAL_SERVER_ERROR, true, envelope));
-        assert_eq!(get_whole(router, "/healthz").await.0, StatusCode::OK);
+        assert_eq!(get_whole(&app, &router, "/broken").await, (StatusCode::INTERNAL_SERVER_ERROR, true, envelope));
+        assert_eq!(get_whole(&app, &router, "/healthz").await.0, StatusCode::OK);
     }
 
     #[tokio::test]
     async fn a_server_that_is_stopping_is_alive_and_not_ready() {
         let (app, _directory) = app().await;
-        let router = router(app.clone());
-        assert_eq!(get_whole(router.clone(), "/readyz").await.0, StatusCode::OK);
+        let router = router(&app);
+        assert_eq!(get_whole(&app, &router, "/readyz").await.0, StatusCode::OK);
         app.shared.draining.store(true, Ordering::Relaxed);
-        let (status, has_id, body) = get_whole(router.clone(), "/readyz").await;
+        let (status, has_id, body) = get_whole(&app, &router, "/readyz").await;
         assert_eq!((status, has_id), (StatusCode::SERVICE_UNAVAILABLE, true));
         assert_eq!(body["error"]["code"], "SERVICE_UNAVAILABLE");
-        assert_eq!(get_whole(router, "/healthz").await.0, StatusCode::OK);
+        assert_eq!(get_whole(&app, &router, "/healthz").await.0, StatusCode::OK);
     }
 }

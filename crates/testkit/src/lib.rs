@@ -3,12 +3,14 @@
 //! [`on_every_database`] is the one place that knows which databases there are.
 
 mod clock;
+mod contract;
 mod process;
 mod reply;
 mod server;
 mod socket;
 
 pub use clock::ManualClock;
+pub use contract::{Contract, contract};
 pub use process::{Program, Ran, Running};
 pub use reply::{Api, Reply};
 pub use server::{Kit, Options, TestProject, on_every_database, on_every_database_with};

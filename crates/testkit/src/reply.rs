@@ -3,6 +3,8 @@ use std::net::SocketAddr;
 use reqwest::{Client, Method, RequestBuilder, StatusCode, header::HeaderMap};
 use serde_json::Value;
 
+use crate::contract;
+
 /// Calls the API, with a key or without.
 #[derive(Clone)]
 pub struct Api {
@@ -40,11 +42,20 @@ impl Api {
         }
     }
 
+    /// Sends a request, and checks that the answer is one that the OpenAPI document describes.
     pub async fn send(&self, request: RequestBuilder) -> Reply {
-        let response = request.send().await.unwrap();
+        let (client, request) = request.build_split();
+        let request = request.unwrap();
+        let (method, path) = (request.method().clone(), request.url().path().to_owned());
+        let sent = request.body().and_then(|body| serde_json::from_slice(body.as_bytes()?).ok());
+        let response = client.execute(request).await.unwrap();
         let (status, headers) = (response.status(), response.headers().clone());
         let text = response.text().await.unwrap();
-        Reply { status, headers, json: serde_json::from_str(&text).unwrap_or(Value::Null), text }
+        let reply = Reply { status, headers, json: serde_json::from_str(&text).unwrap_or(Value::Null), text };
+        if let Err(breach) = contract().check(&method, &path, sent.as_ref(), &reply) {
+            panic!("the OpenAPI document disagrees: {method} {path}: {breach}\n{} {}", reply.status, reply.text);
+        }
+        reply
     }
 
     pub async fn get(&self, path: &str) -> Reply {

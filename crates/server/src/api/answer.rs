@@ -61,15 +61,17 @@ pub(crate) struct Listing<T> {
     pagination: Pagination,
 }
 
+/// Which page of how many.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Pagination {
-    #[schema(example = 1)]
+    #[schema(minimum = 1, examples(1))]
     page: i64,
-    #[schema(example = 20)]
+    #[schema(minimum = 1, maximum = 100, examples(20))]
     page_size: i64,
-    #[schema(example = 41)]
+    /// How many there are on all pages.
+    #[schema(minimum = 0, examples(41))]
     total_items: i64,
-    #[schema(example = 3)]
+    #[schema(minimum = 0, examples(3))]
     total_pages: i64,
 }
 

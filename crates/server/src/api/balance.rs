@@ -10,40 +10,44 @@ use utoipa::ToSchema;
 use crate::{
     app::App,
     auth::Caller,
-    error::{ApiError, ErrorJson},
+    document::{parameters, query, words},
+    error::ApiError,
+    refusal::{KEYED, USABLE, VALIDATION_ERROR, refusals},
     wire::query::Query,
 };
 
+parameters!(BalanceParameters: query::<words::GivenDateTime>("at", "The instant to look at; now when omitted."));
+refusals!(BalanceRefusals: KEYED, USABLE, &[VALIDATION_ERROR]);
+
+/// What the project has.
 #[derive(Serialize, ToSchema)]
 #[schema(title = "Balance", as = Balance)]
 pub(crate) struct BalanceJson {
+    #[schema(value_type = words::ProjectId)]
     project_id: String,
-    #[schema(example = "sandbox")]
+    #[schema(value_type = words::Environment)]
     environment: &'static str,
-    #[schema(example = "IDR")]
+    #[schema(value_type = words::Currency)]
     currency: &'static str,
-    /// Settled.
+    /// Settled, in whole rupiah.
+    #[schema(minimum = 0, examples(1_250_000))]
     available: i64,
     /// Paid, not settled yet.
+    #[schema(minimum = 0, examples(14_895))]
     pending: i64,
     /// Arrived, but fits no payment.
+    #[schema(minimum = 0, examples(0))]
     unapplied: i64,
-    #[schema(format = DateTime)]
+    /// The instant that this is about.
+    #[schema(value_type = words::DateTime)]
     as_of: String,
 }
 
 /// Get the balance, now or as it was.
 #[utoipa::path(
     get, path = "/v1/balance", tag = "Balance", operation_id = "getBalance",
-    params(("at" = Option<String>, Query, description = "The instant to look at, RFC 3339")),
-    responses(
-        (status = 200, description = "The balance", body = BalanceJson),
-        (status = 400, description = "VALIDATION_ERROR", body = ErrorJson),
-        (status = 401, description = "UNAUTHORIZED", body = ErrorJson),
-        (status = 403, description = "PROJECT_UNAVAILABLE or CORS_ORIGIN_FORBIDDEN", body = ErrorJson),
-        (status = 429, description = "RATE_LIMITED", body = ErrorJson),
-        (status = 503, description = "SERVICE_UNAVAILABLE or AUTH_UNAVAILABLE", body = ErrorJson),
-    )
+    params(BalanceParameters),
+    responses((status = 200, description = "The balance", body = BalanceJson), BalanceRefusals)
 )]
 pub(crate) async fn get(
     State(app): State<App>,

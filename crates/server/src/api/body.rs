@@ -14,7 +14,7 @@ const BODY_BYTES_MOST: usize = 64 * 1024;
 /// A larger body is still read up to here before it is refused, so that its sender is done sending and can listen.
 const DISCARDED_BYTES_MOST: usize = 4 * 1024 * 1024;
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
-const IDEMPOTENCY_KEY_CHARACTERS: usize = 255;
+pub(crate) const IDEMPOTENCY_KEY_CHARACTERS: usize = 255;
 
 /// The bytes of a JSON body, not yet looked at.
 pub(crate) struct JsonBytes(pub(crate) Bytes);

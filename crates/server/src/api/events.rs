@@ -19,7 +19,9 @@ use super::{answer::Listing, path::PathId};
 use crate::{
     app::App,
     auth::Caller,
-    error::{ApiError, ErrorJson},
+    document::{page, page_size, parameters, path, query, words},
+    error::ApiError,
+    refusal::{KEYED, RESOURCE_NOT_FOUND, USABLE, VALIDATION_ERROR, refusals},
     wire::{
         api_key::RevokedKeyJson,
         payment::{PaymentJson, View},
@@ -27,16 +29,26 @@ use crate::{
     },
 };
 
+parameters!(
+    ListParameters: page(), page_size(),
+    query::<words::EventType>("type", "Only events of this type."),
+    query::<words::EventId>("after", "Only events after this one, oldest first."),
+);
+refusals!(ListRefusals: KEYED, USABLE, &[VALIDATION_ERROR]);
+parameters!(EventParameters: path::<words::EventId>("eventID"));
+refusals!(EventRefusals: KEYED, USABLE, &[RESOURCE_NOT_FOUND]);
+
+/// One thing that happened.
 #[derive(Serialize, ToSchema)]
 #[schema(title = "Event", as = Event)]
 pub(crate) struct EventJson {
-    #[schema(example = "evt_01kzdq3f5ve8x9m2r7t4w6y8za")]
+    #[schema(value_type = words::EventId)]
     id: String,
-    /// `payment.paid`, `payment.failed` or `apikey.deleted`.
     #[serde(rename = "type")]
-    #[schema(example = "payment.paid")]
+    #[schema(value_type = words::EventType)]
     kind: &'static str,
-    #[schema(format = DateTime)]
+    /// When it happened.
+    #[schema(value_type = words::DateTime)]
     created_at: String,
     data: EventDataJson,
 }
@@ -79,20 +91,8 @@ impl EventJson {
 /// List events, newest first; with `after`, those that came after that event, oldest first.
 #[utoipa::path(
     get, path = "/v1/events", tag = "Events", operation_id = "listEvents",
-    params(
-        ("page" = Option<i64>, Query, minimum = 1),
-        ("page_size" = Option<i64>, Query, minimum = 1, maximum = 100),
-        ("type" = Option<String>, Query),
-        ("after" = Option<String>, Query, description = "An event's id"),
-    ),
-    responses(
-        (status = 200, description = "One page", body = Listing<EventJson>),
-        (status = 400, description = "VALIDATION_ERROR", body = ErrorJson),
-        (status = 401, description = "UNAUTHORIZED", body = ErrorJson),
-        (status = 403, description = "PROJECT_UNAVAILABLE or CORS_ORIGIN_FORBIDDEN", body = ErrorJson),
-        (status = 429, description = "RATE_LIMITED", body = ErrorJson),
-        (status = 503, description = "SERVICE_UNAVAILABLE or AUTH_UNAVAILABLE", body = ErrorJson),
-    )
+    params(ListParameters),
+    responses((status = 200, description = "One page", body = Listing<EventJson>), ListRefusals)
 )]
 pub(crate) async fn list(
     State(app): State<App>,
@@ -115,15 +115,8 @@ pub(crate) async fn list(
 /// Get an event.
 #[utoipa::path(
     get, path = "/v1/events/{eventID}", tag = "Events", operation_id = "getEvent",
-    params(("eventID" = String, Path)),
-    responses(
-        (status = 200, description = "The event", body = EventJson),
-        (status = 401, description = "UNAUTHORIZED", body = ErrorJson),
-        (status = 403, description = "PROJECT_UNAVAILABLE or CORS_ORIGIN_FORBIDDEN", body = ErrorJson),
-        (status = 404, description = "RESOURCE_NOT_FOUND", body = ErrorJson),
-        (status = 429, description = "RATE_LIMITED", body = ErrorJson),
-        (status = 503, description = "SERVICE_UNAVAILABLE or AUTH_UNAVAILABLE", body = ErrorJson),
-    )
+    params(EventParameters),
+    responses((status = 200, description = "The event", body = EventJson), EventRefusals)
 )]
 pub(crate) async fn get(
     State(app): State<App>,

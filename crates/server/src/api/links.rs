@@ -13,7 +13,7 @@ use domain::{
 };
 use engine::LinkFilter;
 use serde::Serialize;
-use utoipa::ToSchema;
+use utoipa::{ToSchema, openapi::Required};
 
 use super::{
     answer::{Answer, Listing},
@@ -24,7 +24,12 @@ use super::{
 use crate::{
     app::App,
     auth::Caller,
-    error::{ApiError, ErrorJson},
+    document::{idempotency_key, page, page_size, parameters, path, search, words},
+    error::ApiError,
+    refusal::{
+        IDEMPOTENCY_CONFLICT, JSON_BODY, KEYED, PAYMENT_LINK_NOT_ACTIVE, PROJECT_NOT_FOUND, RESOURCE_NOT_FOUND, USABLE,
+        VALIDATION_ERROR, refusals,
+    },
     wire::{
         json::ShapeError,
         method::{MethodJson, method_request},
@@ -33,49 +38,91 @@ use crate::{
     },
 };
 
+parameters!(CreateParameters: idempotency_key(Required::False));
+refusals!(CreateRefusals: KEYED, USABLE, JSON_BODY, &[PROJECT_NOT_FOUND, IDEMPOTENCY_CONFLICT]);
+parameters!(
+    ListParameters: page(), page_size(),
+    search("Part of the title or the reference, in any case; `%` and `_` mean themselves."),
+);
+refusals!(ListRefusals: KEYED, USABLE, &[VALIDATION_ERROR]);
+parameters!(LinkParameters: path::<words::PaymentLinkId>("paymentLinkID"));
+refusals!(LinkRefusals: KEYED, USABLE, &[RESOURCE_NOT_FOUND]);
+refusals!(CancelRefusals: KEYED, USABLE, &[RESOURCE_NOT_FOUND, PAYMENT_LINK_NOT_ACTIVE]);
+
+/// A hosted checkout page for a fixed amount.
 #[derive(Serialize, ToSchema)]
-#[schema(title = "PaymentLink", as = PaymentLink)]
+#[schema(title = "PaymentLink", as = PaymentLink, examples(json!({
+    "id": "pl_01kzdq3f5ve8x9m2r7t4w6y8za", "project_id": "prj_01kzdq3f5ve8x9m2r7t4w6y8za",
+    "merchant_name": "Toko Kopi", "reference": "PL-7K3M9QX2TA", "title": "Kopi susu", "description": "",
+    "amount": 50000, "currency": "IDR", "fee_bearer": "merchant",
+    "fee_previews": [{
+        "payment_method": { "type": "qris" }, "fee_amount": 350, "customer_amount": 50000, "merchant_net": 49650
+    }],
+    "allowed_payment_methods": [{ "type": "qris" }], "allow_multiple_payments": false,
+    "customer_fields": { "name": true, "email": false, "phone": false, "address": false }, "status": "active",
+    "created_at": "2026-11-14T09:30:00.000Z", "url": "https://pay.example/p/pl_01kzdq3f5ve8x9m2r7t4w6y8za",
+    "expires_at": null
+})))]
 pub(crate) struct LinkJson {
-    #[schema(example = "pl_01kzdq3f5ve8x9m2r7t4w6y8za")]
+    #[schema(value_type = words::PaymentLinkId)]
     id: String,
+    #[schema(value_type = words::ProjectId)]
     project_id: String,
+    /// Who customers see they are paying.
+    #[schema(examples("Toko Kopi"))]
     merchant_name: String,
     /// Your own order id; made up when omitted at creation.
+    #[schema(min_length = 1, max_length = 255, examples("PL-7K3M9QX2TA"))]
     reference: String,
+    /// Shown to the customer.
+    #[schema(min_length = 1, max_length = 255, examples("Kopi susu"))]
     title: String,
-    /// Empty when not given.
+    /// Shown below the title; empty when not given.
+    #[schema(max_length = 2000, examples("Dua gelas, tanpa gula"))]
     description: String,
-    #[schema(example = 50000)]
+    #[schema(value_type = words::Amount)]
     amount: i64,
-    #[schema(example = "IDR")]
+    #[schema(value_type = words::Currency)]
     currency: &'static str,
-    #[schema(example = "merchant")]
+    #[schema(value_type = words::FeeBearer)]
     fee_bearer: &'static str,
     /// One per allowed method.
     fee_previews: Vec<FeePreviewJson>,
+    /// What the customer can choose from.
     allowed_payment_methods: Vec<MethodJson>,
+    /// Whether the link stays payable after its first payment.
     allow_multiple_payments: bool,
+    /// What the checkout page asks the customer for.
     customer_fields: CustomerFieldsJson,
-    /// `active`, `cancelled` or `inactive` (past its expiry).
-    #[schema(example = "active")]
+    #[schema(value_type = words::PaymentLinkStatus)]
     status: &'static str,
-    #[schema(format = DateTime)]
+    #[schema(value_type = words::DateTime)]
     created_at: String,
+    /// Where the customer pays.
+    #[schema(format = "uri", examples("https://pay.example/p/pl_01kzdq3f5ve8x9m2r7t4w6y8za"))]
     url: String,
     /// Null when the link does not expire.
-    #[schema(format = DateTime)]
+    #[schema(value_type = Option<words::DateTime>, required)]
     expires_at: Option<String>,
 }
 
+/// What a payment by one method would cost.
 #[derive(Serialize, ToSchema)]
 #[schema(title = "FeePreview", as = FeePreview)]
 struct FeePreviewJson {
     payment_method: MethodJson,
+    /// What the merchant is charged.
+    #[schema(value_type = words::Amount)]
     fee_amount: i64,
+    /// What the customer pays.
+    #[schema(value_type = words::Amount)]
     customer_amount: i64,
+    /// What the merchant gets.
+    #[schema(value_type = words::Amount)]
     merchant_net: i64,
 }
 
+/// Which fields the checkout page collects.
 #[derive(Serialize, ToSchema)]
 #[schema(title = "CustomerFields", as = CustomerFields)]
 struct CustomerFieldsJson {
@@ -122,20 +169,12 @@ impl LinkJson {
 /// Create a payment link.
 #[utoipa::path(
     post, path = "/v1/payment-links", tag = "Payment links", operation_id = "createPaymentLink",
-    params(("Idempotency-Key" = Option<String>, Header, max_length = 255)),
+    params(CreateParameters),
     request_body = crate::wire::requests::CreateLink,
     responses(
         (status = 201, description = "Created", body = LinkJson),
         (status = 200, description = "The link that an earlier request with this key made", body = LinkJson),
-        (status = 400, description = "INVALID_REQUEST or VALIDATION_ERROR", body = ErrorJson),
-        (status = 401, description = "UNAUTHORIZED", body = ErrorJson),
-        (status = 403, description = "PROJECT_UNAVAILABLE or CORS_ORIGIN_FORBIDDEN", body = ErrorJson),
-        (status = 404, description = "PROJECT_NOT_FOUND", body = ErrorJson),
-        (status = 409, description = "IDEMPOTENCY_CONFLICT", body = ErrorJson),
-        (status = 413, description = "INVALID_REQUEST: over 64 KiB", body = ErrorJson),
-        (status = 415, description = "INVALID_REQUEST: not application/json", body = ErrorJson),
-        (status = 429, description = "RATE_LIMITED", body = ErrorJson),
-        (status = 503, description = "SERVICE_UNAVAILABLE or AUTH_UNAVAILABLE", body = ErrorJson),
+        CreateRefusals
     )
 )]
 pub(crate) async fn create(
@@ -179,19 +218,8 @@ fn customer_fields(members: &Members<'_>) -> Result<CustomerFields, ShapeError> 
 /// List payment links, newest first.
 #[utoipa::path(
     get, path = "/v1/payment-links", tag = "Payment links", operation_id = "listPaymentLinks",
-    params(
-        ("page" = Option<i64>, Query, minimum = 1),
-        ("page_size" = Option<i64>, Query, minimum = 1, maximum = 100),
-        ("search" = Option<String>, Query, description = "Part of the title or the reference, in any case", max_length = 255),
-    ),
-    responses(
-        (status = 200, description = "One page", body = Listing<LinkJson>),
-        (status = 400, description = "VALIDATION_ERROR", body = ErrorJson),
-        (status = 401, description = "UNAUTHORIZED", body = ErrorJson),
-        (status = 403, description = "PROJECT_UNAVAILABLE or CORS_ORIGIN_FORBIDDEN", body = ErrorJson),
-        (status = 429, description = "RATE_LIMITED", body = ErrorJson),
-        (status = 503, description = "SERVICE_UNAVAILABLE or AUTH_UNAVAILABLE", body = ErrorJson),
-    )
+    params(ListParameters),
+    responses((status = 200, description = "One page", body = Listing<LinkJson>), ListRefusals)
 )]
 pub(crate) async fn list(
     State(app): State<App>,
@@ -208,15 +236,8 @@ pub(crate) async fn list(
 /// Get a payment link.
 #[utoipa::path(
     get, path = "/v1/payment-links/{paymentLinkID}", tag = "Payment links", operation_id = "getPaymentLink",
-    params(("paymentLinkID" = String, Path)),
-    responses(
-        (status = 200, description = "The link", body = LinkJson),
-        (status = 401, description = "UNAUTHORIZED", body = ErrorJson),
-        (status = 403, description = "PROJECT_UNAVAILABLE or CORS_ORIGIN_FORBIDDEN", body = ErrorJson),
-        (status = 404, description = "RESOURCE_NOT_FOUND", body = ErrorJson),
-        (status = 429, description = "RATE_LIMITED", body = ErrorJson),
-        (status = 503, description = "SERVICE_UNAVAILABLE or AUTH_UNAVAILABLE", body = ErrorJson),
-    )
+    params(LinkParameters),
+    responses((status = 200, description = "The link", body = LinkJson), LinkRefusals)
 )]
 pub(crate) async fn get(
     State(app): State<App>,
@@ -230,16 +251,8 @@ pub(crate) async fn get(
 /// Cancel a payment link at once, and its pending payments with it.
 #[utoipa::path(
     post, path = "/v1/payment-links/{paymentLinkID}/cancel", tag = "Payment links", operation_id = "cancelPaymentLink",
-    params(("paymentLinkID" = String, Path)),
-    responses(
-        (status = 200, description = "The cancelled link", body = LinkJson),
-        (status = 401, description = "UNAUTHORIZED", body = ErrorJson),
-        (status = 403, description = "PROJECT_UNAVAILABLE or CORS_ORIGIN_FORBIDDEN", body = ErrorJson),
-        (status = 404, description = "RESOURCE_NOT_FOUND", body = ErrorJson),
-        (status = 409, description = "PAYMENT_LINK_NOT_ACTIVE", body = ErrorJson),
-        (status = 429, description = "RATE_LIMITED", body = ErrorJson),
-        (status = 503, description = "SERVICE_UNAVAILABLE or AUTH_UNAVAILABLE", body = ErrorJson),
-    )
+    params(LinkParameters),
+    responses((status = 200, description = "The cancelled link", body = LinkJson), CancelRefusals)
 )]
 pub(crate) async fn cancel(
     State(app): State<App>,

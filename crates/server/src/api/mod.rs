@@ -10,3 +10,4 @@ pub(crate) mod path;
 pub(crate) mod payments;
 pub(crate) mod project;
 pub(crate) mod sandbox;
+pub(crate) mod service;

@@ -15,6 +15,7 @@ use domain::{
     steps::Language,
 };
 use engine::PaymentFilter;
+use utoipa::openapi::Required;
 
 use super::{
     answer::{Answer, Listing},
@@ -24,7 +25,12 @@ use super::{
 use crate::{
     app::App,
     auth::Caller,
-    error::{ApiError, ErrorJson},
+    document::{accept_language, idempotency_key, page, page_size, parameters, path, query, search, words},
+    error::ApiError,
+    refusal::{
+        IDEMPOTENCY_CONFLICT, IDEMPOTENCY_KEY_REQUIRED, JSON_BODY, KEYED, PAYMENT_PROVIDER_UNAVAILABLE,
+        PROJECT_NOT_FOUND, RESOURCE_NOT_FOUND, USABLE, VALIDATION_ERROR, refusals,
+    },
     wire::{
         fingerprint::fingerprint,
         json::ShapeError,
@@ -34,6 +40,23 @@ use crate::{
         shape::{Body, Members, ignored_header},
     },
 };
+
+parameters!(CreateParameters: idempotency_key(Required::True), accept_language());
+refusals!(
+    CreateRefusals: KEYED, USABLE, JSON_BODY,
+    &[IDEMPOTENCY_KEY_REQUIRED, PROJECT_NOT_FOUND, IDEMPOTENCY_CONFLICT, PAYMENT_PROVIDER_UNAVAILABLE]
+);
+parameters!(
+    ListParameters: page(), page_size(),
+    search("Part of the reference, in any case; `%` and `_` mean themselves."),
+    query::<String>("payment_link_id", "Only payments made through the link with this id; none when there is no such link."),
+    query::<words::PaymentStatus>("status", "Only payments in this state; `paid` and `succeeded` mean the same."),
+    query::<words::MethodType>("method", "Only payments by this method."),
+    accept_language(),
+);
+refusals!(ListRefusals: KEYED, USABLE, &[VALIDATION_ERROR]);
+parameters!(PaymentParameters: path::<words::PaymentId>("paymentID"), accept_language());
+refusals!(PaymentRefusals: KEYED, USABLE, &[RESOURCE_NOT_FOUND]);
 
 /// The filter's words: the six states, and the other word for `paid`.
 const STATUSES: [(&str, Status); 7] = [
@@ -50,20 +73,12 @@ const METHODS: [(&str, MethodKind); 2] = [("qris", MethodKind::Qris), ("virtual_
 /// Create a direct payment.
 #[utoipa::path(
     post, path = "/v1/payments", tag = "Payments", operation_id = "createPayment",
-    params(("Idempotency-Key" = String, Header, description = "Unique per payment attempt", max_length = 255)),
+    params(CreateParameters),
     request_body = crate::wire::requests::CreatePayment,
     responses(
         (status = 201, description = "Created", body = PaymentJson),
         (status = 200, description = "The payment that an earlier request with this key made", body = PaymentJson),
-        (status = 400, description = "INVALID_REQUEST, IDEMPOTENCY_KEY_REQUIRED or VALIDATION_ERROR", body = ErrorJson),
-        (status = 401, description = "UNAUTHORIZED", body = ErrorJson),
-        (status = 403, description = "PROJECT_UNAVAILABLE or CORS_ORIGIN_FORBIDDEN", body = ErrorJson),
-        (status = 404, description = "PROJECT_NOT_FOUND", body = ErrorJson),
-        (status = 409, description = "IDEMPOTENCY_CONFLICT", body = ErrorJson),
-        (status = 413, description = "INVALID_REQUEST: over 64 KiB", body = ErrorJson),
-        (status = 415, description = "INVALID_REQUEST: not application/json", body = ErrorJson),
-        (status = 429, description = "RATE_LIMITED", body = ErrorJson),
-        (status = 503, description = "PAYMENT_PROVIDER_UNAVAILABLE, SERVICE_UNAVAILABLE or AUTH_UNAVAILABLE", body = ErrorJson),
+        CreateRefusals
     )
 )]
 pub(crate) async fn create(
@@ -116,22 +131,8 @@ fn payment_request(members: &Members<'_>) -> Result<PaymentRequest, ShapeError> 
 /// List payments, newest first.
 #[utoipa::path(
     get, path = "/v1/payments", tag = "Payments", operation_id = "listPayments",
-    params(
-        ("page" = Option<i64>, Query, minimum = 1),
-        ("page_size" = Option<i64>, Query, minimum = 1, maximum = 100),
-        ("search" = Option<String>, Query, description = "Part of the reference, in any case", max_length = 255),
-        ("payment_link_id" = Option<String>, Query, description = "Only payments made through that link"),
-        ("status" = Option<String>, Query),
-        ("method" = Option<String>, Query),
-    ),
-    responses(
-        (status = 200, description = "One page", body = Listing<PaymentJson>),
-        (status = 400, description = "VALIDATION_ERROR", body = ErrorJson),
-        (status = 401, description = "UNAUTHORIZED", body = ErrorJson),
-        (status = 403, description = "PROJECT_UNAVAILABLE or CORS_ORIGIN_FORBIDDEN", body = ErrorJson),
-        (status = 429, description = "RATE_LIMITED", body = ErrorJson),
-        (status = 503, description = "SERVICE_UNAVAILABLE or AUTH_UNAVAILABLE", body = ErrorJson),
-    )
+    params(ListParameters),
+    responses((status = 200, description = "One page", body = Listing<PaymentJson>), ListRefusals)
 )]
 pub(crate) async fn list(
     State(app): State<App>,
@@ -160,15 +161,8 @@ pub(crate) async fn list(
 /// Get a payment.
 #[utoipa::path(
     get, path = "/v1/payments/{paymentID}", tag = "Payments", operation_id = "getPayment",
-    params(("paymentID" = String, Path)),
-    responses(
-        (status = 200, description = "The payment", body = PaymentJson),
-        (status = 401, description = "UNAUTHORIZED", body = ErrorJson),
-        (status = 403, description = "PROJECT_UNAVAILABLE or CORS_ORIGIN_FORBIDDEN", body = ErrorJson),
-        (status = 404, description = "RESOURCE_NOT_FOUND", body = ErrorJson),
-        (status = 429, description = "RATE_LIMITED", body = ErrorJson),
-        (status = 503, description = "SERVICE_UNAVAILABLE or AUTH_UNAVAILABLE", body = ErrorJson),
-    )
+    params(PaymentParameters),
+    responses((status = 200, description = "The payment", body = PaymentJson), PaymentRefusals)
 )]
 pub(crate) async fn get(
     State(app): State<App>,

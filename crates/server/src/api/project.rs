@@ -1,15 +1,12 @@
 //! `/v1/project`: the project's settings, for dashboard sessions only.
 
-use crate::{auth::DashboardCaller, error::ErrorJson};
+use crate::{
+    auth::DashboardCaller,
+    refusal::{FORBIDDEN, KEYED, refusals},
+};
+
+refusals!(ProjectRefusals: KEYED, &[FORBIDDEN]);
 
 /// Get the project; for dashboard sessions only.
-#[utoipa::path(
-    get, path = "/v1/project", tag = "Project", operation_id = "getProject",
-    responses(
-        (status = 401, description = "UNAUTHORIZED", body = ErrorJson),
-        (status = 403, description = "FORBIDDEN or CORS_ORIGIN_FORBIDDEN", body = ErrorJson),
-        (status = 429, description = "RATE_LIMITED", body = ErrorJson),
-        (status = 503, description = "AUTH_UNAVAILABLE", body = ErrorJson),
-    )
-)]
+#[utoipa::path(get, path = "/v1/project", tag = "Project", operation_id = "getProject", responses(ProjectRefusals))]
 pub(crate) async fn get(DashboardCaller: DashboardCaller) {}

@@ -14,12 +14,17 @@ use super::{answer::Answer, body::JsonBytes, path::PathId, payments::view};
 use crate::{
     app::App,
     auth::SandboxCaller,
-    error::{ApiError, ErrorJson},
+    document::{accept_language, parameters, path, words},
+    error::ApiError,
+    refusal::{FORBIDDEN, JSON_BODY, KEYED, PAYMENT_NOT_EDITABLE, RESOURCE_NOT_FOUND, USABLE, refusals},
     wire::{
         payment::PaymentJson,
         shape::{Body, ignored_header},
     },
 };
+
+parameters!(SimulateParameters: path::<words::PaymentId>("paymentID"), accept_language());
+refusals!(SimulateRefusals: KEYED, USABLE, JSON_BODY, &[FORBIDDEN, RESOURCE_NOT_FOUND, PAYMENT_NOT_EDITABLE]);
 
 /// What the bank is to report.
 struct Report {
@@ -51,20 +56,9 @@ impl Report {
 /// Simulate what becomes of a sandbox payment.
 #[utoipa::path(
     post, path = "/v1/sandbox/payments/{paymentID}/simulate", tag = "Sandbox", operation_id = "simulatePayment",
-    params(("paymentID" = String, Path)),
+    params(SimulateParameters),
     request_body = crate::wire::requests::Simulate,
-    responses(
-        (status = 200, description = "The payment after the report", body = PaymentJson),
-        (status = 400, description = "INVALID_REQUEST or VALIDATION_ERROR", body = ErrorJson),
-        (status = 401, description = "UNAUTHORIZED", body = ErrorJson),
-        (status = 403, description = "FORBIDDEN, PROJECT_UNAVAILABLE or CORS_ORIGIN_FORBIDDEN", body = ErrorJson),
-        (status = 404, description = "RESOURCE_NOT_FOUND", body = ErrorJson),
-        (status = 409, description = "PAYMENT_NOT_EDITABLE", body = ErrorJson),
-        (status = 413, description = "INVALID_REQUEST: over 64 KiB", body = ErrorJson),
-        (status = 415, description = "INVALID_REQUEST: not application/json", body = ErrorJson),
-        (status = 429, description = "RATE_LIMITED", body = ErrorJson),
-        (status = 503, description = "SERVICE_UNAVAILABLE or AUTH_UNAVAILABLE", body = ErrorJson),
-    )
+    responses((status = 200, description = "The payment after the report", body = PaymentJson), SimulateRefusals)
 )]
 pub(crate) async fn simulate(
     State(app): State<App>,

@@ -4,18 +4,25 @@ use domain::api_key::{ApiKey, key_prefix};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::document::words;
+
+/// A key that is no longer accepted.
 #[derive(Serialize, ToSchema)]
 #[schema(title = "RevokedApiKey", as = RevokedApiKey)]
 pub(crate) struct RevokedKeyJson {
-    #[schema(example = "key_01kzdq3f5ve8x9m2r7t4w6y8za")]
+    #[schema(value_type = words::ApiKeyId)]
     id: String,
+    /// What its owner called it.
+    #[schema(min_length = 1, max_length = 255, examples("Kasir 1"))]
     name: String,
-    #[schema(example = "sandbox")]
+    #[schema(value_type = words::Environment)]
     environment: &'static str,
+    #[schema(value_type = words::ProjectId)]
     project_id: String,
-    #[schema(example = "sk_test_")]
+    #[schema(value_type = words::KeyPrefix)]
     key_prefix: &'static str,
-    #[schema(format = DateTime)]
+    /// From when on it was refused.
+    #[schema(value_type = words::DateTime, required)]
     revoked_at: Option<String>,
 }
 

@@ -5,23 +5,26 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::{json::ShapeError, shape::Members};
+use crate::document::words;
 
+/// One way to pay.
 #[derive(Serialize, ToSchema)]
-#[schema(title = "PaymentMethod", as = PaymentMethod)]
-pub(crate) struct MethodJson {
-    /// `qris` or `virtual_account`.
-    #[serde(rename = "type")]
-    #[schema(example = "virtual_account")]
-    kind: &'static str,
-    /// The bank's code; only for `virtual_account`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(example = "bca")]
-    bank: Option<&'static str>,
+#[serde(tag = "type", rename_all = "snake_case")]
+#[schema(title = "PaymentMethod", as = PaymentMethod, examples(json!({ "type": "virtual_account", "bank": "bca" })))]
+pub(crate) enum MethodJson {
+    Qris,
+    VirtualAccount {
+        #[schema(value_type = words::BankCode)]
+        bank: &'static str,
+    },
 }
 
 impl From<Method> for MethodJson {
     fn from(method: Method) -> MethodJson {
-        MethodJson { kind: method.kind().word(), bank: method.bank().map(|bank| bank.code()) }
+        match method {
+            Method::Qris => MethodJson::Qris,
+            Method::VirtualAccount(bank) => MethodJson::VirtualAccount { bank: bank.code() },
+        }
     }
 }
 

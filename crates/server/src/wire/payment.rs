@@ -13,6 +13,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::method::MethodJson;
+use crate::document::words;
 
 /// What a payment's JSON depends on besides the payment.
 #[derive(Clone, Copy)]
@@ -23,72 +24,104 @@ pub(crate) struct View<'a> {
     pub(crate) checkout_url_base: &'a str,
 }
 
+/// One attempt to be paid, by one method.
 #[derive(Serialize, ToSchema)]
-#[schema(title = "Payment", as = Payment)]
+#[schema(title = "Payment", as = Payment, examples(json!({
+    "id": "pay_01kzdq3f5ve8x9m2r7t4w6y8za", "payment_link_id": null,
+    "project_id": "prj_01kzdq3f5ve8x9m2r7t4w6y8za", "reference": "order-1", "amount": 15000, "currency": "IDR",
+    "fee_bearer": "merchant", "fee_amount": 4000, "merchant_net": 11000, "status": "pending",
+    "checkout_url": "https://pay.example/pay/pay_01kzdq3f5ve8x9m2r7t4w6y8za",
+    "payment_method": { "type": "virtual_account", "bank": "bca" },
+    "instructions": {
+        "bank_name": "Bank Central Asia (BCA)", "virtual_account_number": "9901418357157900",
+        "payment_steps": ["BCA mobile: buka aplikasi lalu masuk"]
+    },
+    "customer": { "name": "", "email": "", "phone": "", "address": "" },
+    "checkout_context": { "location": {}, "device": {} },
+    "expires_at": "2026-11-15T09:30:00.000Z", "paid_at": null, "created_at": "2026-11-14T09:30:00.000Z"
+})))]
 pub(crate) struct PaymentJson {
-    #[schema(example = "pay_01kzdq3f5ve8x9m2r7t4w6y8za")]
+    #[schema(value_type = words::PaymentId)]
     id: String,
     /// Null for a direct payment.
+    #[schema(value_type = Option<words::PaymentLinkId>, required)]
     payment_link_id: Option<String>,
-    #[schema(example = "prj_01kzdq3f5ve8x9m2r7t4w6y8za")]
+    #[schema(value_type = words::ProjectId)]
     project_id: String,
-    #[schema(example = "order-1")]
+    /// Your own order id.
+    #[schema(min_length = 1, max_length = 255, examples("order-1"))]
     reference: String,
-    /// Whole rupiah.
-    #[schema(example = 15000)]
+    #[schema(value_type = words::Amount)]
     amount: i64,
-    #[schema(example = "IDR")]
+    #[schema(value_type = words::Currency)]
     currency: &'static str,
-    #[schema(example = "merchant")]
+    #[schema(value_type = words::FeeBearer)]
     fee_bearer: &'static str,
-    #[schema(example = 105)]
+    /// What the merchant is charged.
+    #[schema(value_type = words::Amount)]
     fee_amount: i64,
-    #[schema(example = 14895)]
+    /// What the merchant gets: the amount less the fee.
+    #[schema(value_type = words::Amount)]
     merchant_net: i64,
-    /// `pending`, `processing`, `paid` (or `succeeded`, by the project's setting), `failed`, `expired`, `cancelled`.
-    #[schema(example = "pending")]
+    #[schema(value_type = words::PaymentStatus)]
     status: &'static str,
+    /// A page that shows this payment.
+    #[schema(format = "uri", examples("https://pay.example/pay/pay_01kzdq3f5ve8x9m2r7t4w6y8za"))]
     checkout_url: String,
     payment_method: MethodJson,
     instructions: InstructionsJson,
     customer: CustomerJson,
     checkout_context: ContextJson,
-    #[schema(format = DateTime)]
+    /// From when on it can no longer be paid.
+    #[schema(value_type = words::DateTime)]
     expires_at: String,
-    /// Null until paid.
-    #[schema(format = DateTime)]
+    /// When the customer paid; null until then.
+    #[schema(value_type = Option<words::DateTime>, required)]
     paid_at: Option<String>,
-    #[schema(format = DateTime)]
+    #[schema(value_type = words::DateTime)]
     created_at: String,
 }
 
+/// How the customer pays: the first form for `qris`, the second for `virtual_account`.
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
 #[schema(title = "Instructions", as = Instructions)]
 enum InstructionsJson {
     Qris {
         /// The raw QRIS payload, for drawing a QR code of your own.
+        #[schema(pattern = "^000201", max_length = 512, examples("00020101021226…"))]
         qr_string: String,
         /// A PNG as a `data:` URI, ready to display.
+        #[schema(pattern = "^data:image/png;base64,[A-Za-z0-9+/]+=*$")]
         qr_image_url: String,
     },
     VirtualAccount {
+        #[schema(examples("Bank Central Asia (BCA)"))]
         bank_name: &'static str,
+        /// Where the customer sends the money.
+        #[schema(min_length = 1, examples("9901418357157900"))]
         virtual_account_number: String,
         /// Displayable as they are.
+        #[schema(min_items = 1)]
         payment_steps: Vec<String>,
     },
 }
 
+/// What the checkout page collected; empty where it did not.
 #[derive(Default, Serialize, ToSchema)]
 #[schema(title = "Customer", as = Customer)]
 struct CustomerJson {
+    #[schema(max_length = 255, examples("Siti"))]
     name: String,
+    #[schema(max_length = 255, examples("siti@example.com"))]
     email: String,
+    #[schema(max_length = 255, examples("+62 812 0000 0000"))]
     phone: String,
+    #[schema(max_length = 1000, examples("Jl. Melati 1, Bandung"))]
     address: String,
 }
 
+/// Where the customer paid from; empty for a direct payment.
 #[derive(Default, Serialize, ToSchema)]
 #[schema(title = "CheckoutContext", as = CheckoutContext)]
 struct ContextJson {
@@ -100,8 +133,11 @@ struct ContextJson {
 #[schema(title = "Location", as = Location)]
 struct LocationJson {
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false, examples("203.0.113.9"))]
     ip: Option<String>,
+    /// When a proxy supplies it.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false, examples("ID"))]
     country: Option<String>,
 }
 
@@ -109,12 +145,16 @@ struct LocationJson {
 #[schema(title = "Device", as = Device)]
 struct DeviceJson {
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = words::DeviceType, required = false)]
     kind: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false, examples("Android"))]
     os: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false, examples("Chrome"))]
     browser: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false, examples("Mozilla/5.0"))]
     user_agent: Option<String>,
 }
 

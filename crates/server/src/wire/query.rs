@@ -10,11 +10,11 @@ use percent_encoding::percent_decode;
 use super::shown;
 
 /// The last page that every JSON client can still write down exactly.
-const LAST_PAGE: i64 = 9_007_199_254_740_991;
-const FIRST_PAGE: i64 = 1;
-const LARGEST_PAGE_SIZE: i64 = 100;
-const DEFAULT_PAGE_SIZE: i64 = 20;
-const SEARCH_CHARACTERS: usize = 255;
+pub(crate) const LAST_PAGE: i64 = 9_007_199_254_740_991;
+pub(crate) const FIRST_PAGE: i64 = 1;
+pub(crate) const LARGEST_PAGE_SIZE: i64 = 100;
+pub(crate) const DEFAULT_PAGE_SIZE: i64 = 20;
+pub(crate) const SEARCH_CHARACTERS: usize = 255;
 
 /// One page of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

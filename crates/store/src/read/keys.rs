@@ -1,10 +1,9 @@
 use domain::{
     api_key::{ApiKey, KeyHash},
     id::{KeyId, ProjectId},
-    project::{Environment, Project},
+    project::Environment,
 };
 
-use super::projects;
 use crate::{
     Store,
     error::StoreError,
@@ -13,21 +12,19 @@ use crate::{
 
 const COLUMNS: &str = "k.id, k.project_id, p.environment, k.name, k.last_four, k.created_at, k.revoked_at";
 
-/// A live key and the project that it opens.
-#[derive(Clone, Debug)]
+/// A live key, the project that it opens, and that project's version at this moment.
+#[derive(Clone, Copy, Debug)]
 pub struct KeyOwner {
     pub key_id: KeyId,
-    pub project: Project,
+    pub project_id: ProjectId,
+    pub project_version: i64,
 }
 
 impl Store {
     /// The owner of a key that is not revoked. Asked afresh for every request, so a revocation holds at once.
     pub async fn key_owner(&self, hash: KeyHash) -> Result<Option<KeyOwner>, StoreError> {
-        let sql = format!(
-            "SELECT k.id, {} FROM api_keys k JOIN projects p ON p.id = k.project_id \
-             WHERE k.hash = $1 AND k.revoked_at IS NULL",
-            projects::COLUMNS
-        );
+        let sql = "SELECT k.id, p.id, p.version FROM api_keys k JOIN projects p ON p.id = k.project_id \
+                   WHERE k.hash = $1 AND k.revoked_at IS NULL";
         self.one(Query::new(sql, [hash.0.to_vec().into()]), owner).await
     }
 
@@ -46,7 +43,7 @@ impl Store {
 }
 
 fn owner(columns: &mut Columns<'_>) -> Result<KeyOwner, StoreError> {
-    Ok(KeyOwner { key_id: columns.parsed()?, project: projects::project(columns)? })
+    Ok(KeyOwner { key_id: columns.parsed()?, project_id: columns.parsed()?, project_version: columns.integer()? })
 }
 
 fn key(columns: &mut Columns<'_>) -> Result<ApiKey, StoreError> {

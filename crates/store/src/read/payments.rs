@@ -13,10 +13,22 @@ use crate::{
     value::{Columns, Query, Value},
 };
 
-const COLUMNS: &str = "p.id, p.project_id, p.link_id, p.reference, p.amount, p.fee, p.method, p.code, p.state, \
-    p.paid_at, p.ended_at, p.created_at, p.expires_at, p.version, c.payment_id, c.customer_name, c.customer_email, \
-    c.customer_phone, c.customer_address, c.ip, c.country, c.device_kind, c.device_os, c.device_browser, c.user_agent";
-const FROM: &str = "payments p LEFT JOIN checkouts c ON c.payment_id = p.id";
+/// As literals, so that the statements of single reads are put together by the compiler.
+macro_rules! columns {
+    () => {
+        "p.id, p.project_id, p.link_id, p.reference, p.amount, p.fee, p.method, p.code, p.state, p.paid_at, \
+         p.ended_at, p.created_at, p.expires_at, p.version, c.payment_id, c.customer_name, c.customer_email, \
+         c.customer_phone, c.customer_address, c.ip, c.country, c.device_kind, c.device_os, c.device_browser, \
+         c.user_agent"
+    };
+}
+macro_rules! from {
+    () => {
+        "payments p LEFT JOIN checkouts c ON c.payment_id = p.id"
+    };
+}
+
+const BY_ID: &str = concat!("SELECT ", columns!(), " FROM ", from!(), " WHERE p.id = $1");
 
 /// Which payments of a project are wanted; conditions add up.
 #[derive(Clone, Debug, Default)]
@@ -40,8 +52,7 @@ pub struct Due {
 impl Store {
     /// A payment whoever owns it; for notifications and the hosted page, which have no key.
     pub async fn payment(&self, id: PaymentId) -> Result<Option<Payment>, StoreError> {
-        let sql = format!("SELECT {COLUMNS} FROM {FROM} WHERE p.id = $1");
-        self.one(Query::new(sql, [Value::shown(id)]), payment).await
+        self.one(Query::new(BY_ID, [Value::shown(id)]), payment).await
     }
 
     pub async fn payments(
@@ -67,7 +78,8 @@ impl Store {
             conditions.and_contains("p.search_text", term);
         }
         // Ids are made at `created_at`, so their order is that of creation.
-        let list = List { columns: COLUMNS, from: FROM, table: "payments p", order: "p.id DESC", decode: payment };
+        let list =
+            List { columns: columns!(), from: from!(), table: "payments p", order: "p.id DESC", decode: payment };
         self.listed(list, conditions, window).await
     }
 

@@ -12,11 +12,11 @@ use crate::{
     value::{Columns, Query, Value},
 };
 
-pub(super) const COLUMNS: &str = "p.id, p.name, p.environment, p.merchant_name, p.merchant_city, \
+const COLUMNS: &str = "p.id, p.name, p.environment, p.merchant_name, p.merchant_city, \
     p.merchant_postal_code, p.active, p.approved, p.success_word, p.webhook_url, p.fee_qris_basis_points, \
     p.fee_virtual_account, p.banks, p.default_methods, p.created_at, p.version";
 
-pub(super) fn project(columns: &mut Columns<'_>) -> Result<Project, StoreError> {
+fn project(columns: &mut Columns<'_>) -> Result<Project, StoreError> {
     Ok(Project {
         id: columns.parsed()?,
         name: columns.text()?,

@@ -1,5 +1,6 @@
 //! SQLite: one writer thread with group commit, and readers on connections of their own.
 
+mod log;
 mod reader;
 mod writer;
 
@@ -17,6 +18,7 @@ use crate::{
     plan::Plan,
     value::{Decode, Query},
 };
+use log::Log;
 use reader::Readers;
 use writer::Writer;
 
@@ -26,6 +28,9 @@ refinery::embed_migrations!("migrations/sqlite");
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// The rest between two tries where SQLite does not wait by itself.
 const BUSY_REST: Duration = Duration::from_millis(5);
+/// Pages kept in memory; SQLite takes a negative number as KiB.
+const WRITER_CACHE_KIB: i64 = -32 * 1024;
+const READER_CACHE_KIB: i64 = -8 * 1024;
 /// Statements kept prepared on each connection.
 const STATEMENTS_KEPT: usize = 128;
 /// Two processes that start on a new file at once both migrate it; the one that comes second tries again.
@@ -39,14 +44,16 @@ pub(crate) struct Sqlite {
 
 impl Sqlite {
     pub(crate) fn open(path: &Path) -> Result<Sqlite, StoreError> {
-        let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
+        let read_write = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let mut connection = connect(path, read_write)?;
         // SQLite opens a file that it may not write as one to read; better to hear of it now than at the first commit.
         if connection.is_readonly("main").map_err(StoreError::unavailable)? {
             return Err(StoreError::unavailable("the file cannot be written"));
         }
         migrate(&mut connection)?;
+        let log = Log::start(path, connect(path, read_write)?, log::LOG_BYTES)?;
         Ok(Sqlite {
-            writer: Arc::new(Writer::start(connection)?),
+            writer: Arc::new(Writer::start(connection, log)?),
             readers: Arc::new(Readers::new(PathBuf::from(path))),
         })
     }
@@ -83,6 +90,12 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
             // An acknowledged commit must survive a power cut: the log is synced at every one.
             connection.pragma_update(None, "synchronous", "FULL")?;
             connection.pragma_update(None, "foreign_keys", true)?;
+            // See `log`: nobody copies the log in the middle of a commit.
+            connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+            connection.pragma_update(None, "journal_size_limit", log::LOG_BYTES)?;
+            connection.pragma_update(None, "cache_size", WRITER_CACHE_KIB)?;
+        } else {
+            connection.pragma_update(None, "cache_size", READER_CACHE_KIB)?;
         }
         Ok(connection)
     };

@@ -11,6 +11,7 @@ use std::{
 use rusqlite::{Connection, ErrorCode, params_from_iter};
 use tokio::sync::{mpsc, oneshot};
 
+use super::log::Log;
 use crate::{
     error::{CommitError, StoreError},
     plan::{Plan, Statement},
@@ -34,11 +35,11 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(connection: Connection) -> Result<Writer, StoreError> {
+    pub(super) fn start(connection: Connection, log: Log) -> Result<Writer, StoreError> {
         let (sender, receiver) = mpsc::channel(QUEUE_MOST);
         let thread = thread::Builder::new()
             .name("lunas-writer".to_owned())
-            .spawn(move || run(&connection, receiver))
+            .spawn(move || run(&connection, receiver, log))
             .map_err(StoreError::unavailable)?;
         Ok(Writer { queue: Mutex::new(Some(sender)), thread: Mutex::new(Some(thread)) })
     }
@@ -65,7 +66,7 @@ impl Writer {
     }
 }
 
-fn run(connection: &Connection, mut queue: mpsc::Receiver<Job>) {
+fn run(connection: &Connection, mut queue: mpsc::Receiver<Job>, mut log: Log) {
     while let Some(first) = queue.blocking_recv() {
         let mut batch = vec![first];
         while batch.len() < BATCH_MOST {
@@ -75,30 +76,62 @@ fn run(connection: &Connection, mut queue: mpsc::Receiver<Job>) {
             }
         }
         commit_batch(connection, batch);
+        log.tend(connection);
     }
+    log.close();
 }
 
 /// Commits what holds of a batch and answers each job. A transaction that fails fails all of them.
 fn commit_batch(connection: &Connection, batch: Vec<Job>) {
-    let mut outcomes = Vec::with_capacity(batch.len());
-    let committed = begin(connection)
-        .and_then(|()| {
-            batch.iter().try_for_each(|job| apply(connection, &job.plan).map(|outcome| outcomes.push(outcome)))
-        })
-        .and_then(|()| connection.execute_batch("COMMIT"));
-    if let Err(error) = committed {
-        tracing::error!(%error, plans = batch.len(), "a transaction was not committed");
-        if !connection.is_autocommit()
-            && let Err(error) = connection.execute_batch("ROLLBACK")
-        {
-            tracing::error!(%error, "a transaction was not rolled back");
-        }
-        outcomes = batch.iter().map(|_| Err(StoreError::unavailable(error.to_string()).into())).collect();
-    }
+    let outcomes = match transact(connection, &batch, Undo::Nothing) {
+        // Rare enough that doing it all again, more slowly, costs less than being ready for it every time.
+        Err(Spoilt::ByPlan) => transact(connection, &batch, Undo::EachPlan),
+        done => done,
+    };
+    let outcomes = outcomes.unwrap_or_else(|spoilt| {
+        let error = spoilt.to_string();
+        tracing::error!(error, plans = batch.len(), "a transaction was not committed");
+        batch.iter().map(|_| Err(StoreError::unavailable(error.clone()).into())).collect()
+    });
     for (job, outcome) in batch.into_iter().zip(outcomes) {
         // Whoever asked may have gone; what was committed stays so.
         let _ = job.answer.send(outcome);
     }
+}
+
+/// What a transaction is prepared to undo.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Undo {
+    /// No plan; one that fails after it has written something spoils the transaction.
+    Nothing,
+    /// Each plan by itself, at the price of a savepoint around it.
+    EachPlan,
+}
+
+/// Why a transaction was not committed. It has been rolled back.
+#[derive(Debug, thiserror::Error)]
+enum Spoilt {
+    #[error("a plan failed after it had written something")]
+    ByPlan,
+    #[error(transparent)]
+    Sqlite(#[from] rusqlite::Error),
+}
+
+fn transact(connection: &Connection, batch: &[Job], undo: Undo) -> Result<Vec<Outcome>, Spoilt> {
+    let run = || {
+        begin(connection)?;
+        let outcomes = batch.iter().map(|job| apply(connection, &job.plan, undo)).collect::<Result<_, Spoilt>>()?;
+        connection.prepare_cached("COMMIT")?.execute([])?;
+        Ok(outcomes)
+    };
+    let outcomes = run();
+    if outcomes.is_err()
+        && !connection.is_autocommit()
+        && let Err(error) = connection.execute_batch("ROLLBACK")
+    {
+        tracing::error!(%error, "a transaction was not rolled back");
+    }
+    outcomes
 }
 
 fn begin(connection: &Connection) -> rusqlite::Result<()> {
@@ -106,18 +139,30 @@ fn begin(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Runs one plan. The outer error means that the transaction itself cannot go on.
-fn apply(connection: &Connection, plan: &Plan) -> rusqlite::Result<Outcome> {
-    if let [only] = plan.statements.as_slice() {
-        // One statement undoes itself; a savepoint would only cost time.
-        return fatal_or(connection, execute(connection, only));
+fn apply(connection: &Connection, plan: &Plan, undo: Undo) -> Result<Outcome, Spoilt> {
+    // A statement undoes itself, so a plan that fails at its first one has nothing else to undo.
+    let savepoint = undo == Undo::EachPlan && plan.statements.len() > 1;
+    if savepoint {
+        connection.prepare_cached("SAVEPOINT plan")?.execute([])?;
     }
-    connection.prepare_cached("SAVEPOINT plan")?.execute([])?;
-    let outcome = plan.statements.iter().try_for_each(|statement| execute(connection, statement));
-    if outcome.is_err() && !connection.is_autocommit() {
-        connection.prepare_cached("ROLLBACK TO plan")?.execute([])?;
-    }
+    let mut done = 0;
+    let outcome = plan.statements.iter().try_for_each(|statement| {
+        execute(connection, statement)?;
+        done += 1;
+        Ok(())
+    });
+    let failed = outcome.is_err();
     let outcome = fatal_or(connection, outcome)?;
-    connection.prepare_cached("RELEASE plan")?.execute([])?;
+    if failed && done > 0 && !savepoint {
+        return Err(Spoilt::ByPlan);
+    }
+    if savepoint {
+        let end = if failed { "ROLLBACK TO plan" } else { "RELEASE plan" };
+        connection.prepare_cached(end)?.execute([])?;
+    }
+    if savepoint && failed {
+        connection.prepare_cached("RELEASE plan")?.execute([])?;
+    }
     Ok(outcome)
 }
 

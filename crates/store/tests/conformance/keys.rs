@@ -42,7 +42,7 @@ async fn a_live_key_opens_its_project_and_a_revoked_one_nothing(database: Databa
     let key = kept_key(&store, &project, "server").await;
     let hash = samples::key_hash(&key);
     let owner = store.key_owner(hash).await.unwrap().unwrap();
-    assert_eq!((owner.key_id, owner.project), (key.id, project));
+    assert_eq!((owner.key_id, owner.project_id, owner.project_version), (key.id, project.id, project.version));
     assert!(store.key_owner(KeyHash([9; 32])).await.unwrap().is_none());
 
     keep(&store, samples::revocation(&key, after(5))).await;

@@ -1,0 +1,116 @@
+//! The contract's table of errors. Each row stands here once, for the errors themselves and for the OpenAPI document.
+
+use std::collections::BTreeMap;
+
+use axum::http::StatusCode;
+use serde_json::json;
+use utoipa::openapi::{
+    Content, ContentBuilder, ObjectBuilder, RefOr, Response, ResponseBuilder, Schema,
+    schema::{AdditionalProperties, Type},
+};
+
+/// One way to refuse a request.
+#[derive(Clone, Copy)]
+pub(crate) struct Refusal {
+    pub(crate) status: StatusCode,
+    pub(crate) code: &'static str,
+    meaning: &'static str,
+}
+
+/// What the contract calls a request of the wrong form, under several statuses.
+const MALFORMED: &str = "INVALID_REQUEST";
+
+macro_rules! table {
+    ($($name:ident = $status:ident $code:expr, $meaning:literal;)*) => {
+        $(pub(crate) const $name: Refusal = Refusal { status: StatusCode::$status, code: $code, meaning: $meaning };)*
+    };
+}
+
+table! {
+    VALIDATION_ERROR = BAD_REQUEST "VALIDATION_ERROR", "a rule is broken; the message names the field";
+    INVALID_REQUEST = BAD_REQUEST MALFORMED, "not JSON, not the expected shape, a member of the wrong type or given twice";
+    IDEMPOTENCY_KEY_REQUIRED = BAD_REQUEST "IDEMPOTENCY_KEY_REQUIRED", "the header Idempotency-Key is missing or empty";
+    UNAUTHORIZED = UNAUTHORIZED "UNAUTHORIZED", "no API key, or one that is malformed, unknown or revoked";
+    FORBIDDEN = FORBIDDEN "FORBIDDEN", "the API key may not do this at all";
+    PROJECT_UNAVAILABLE = FORBIDDEN "PROJECT_UNAVAILABLE", "the project is inactive, or in production and not approved";
+    CORS_ORIGIN_FORBIDDEN = FORBIDDEN "CORS_ORIGIN_FORBIDDEN", "the browser's origin is not on the project's list";
+    PROJECT_NOT_FOUND = NOT_FOUND "PROJECT_NOT_FOUND", "`project_id` is not the project of this API key";
+    RESOURCE_NOT_FOUND = NOT_FOUND "RESOURCE_NOT_FOUND", "there is no such thing, or it is another project's";
+    METHOD_NOT_ALLOWED = METHOD_NOT_ALLOWED MALFORMED, "this address does not take this method";
+    BODY_TIMEOUT = REQUEST_TIMEOUT MALFORMED, "the body did not arrive in time";
+    CONFLICT = CONFLICT "CONFLICT", "something with the same unique value exists";
+    IDEMPOTENCY_CONFLICT = CONFLICT "IDEMPOTENCY_CONFLICT", "this Idempotency-Key was used with another body";
+    PAYMENT_LINK_NOT_ACTIVE = CONFLICT "PAYMENT_LINK_NOT_ACTIVE", "the link is cancelled or past its expiry";
+    PAYMENT_NOT_EDITABLE = CONFLICT "PAYMENT_NOT_EDITABLE", "the payment has ended";
+    BODY_TOO_LARGE = PAYLOAD_TOO_LARGE MALFORMED, "the body is over 64 KiB";
+    UNSUPPORTED_MEDIA_TYPE = UNSUPPORTED_MEDIA_TYPE MALFORMED, "the body is not application/json";
+    RATE_LIMITED = TOO_MANY_REQUESTS "RATE_LIMITED", "too many requests; wait as long as Retry-After says";
+    INTERNAL_ERROR = INTERNAL_SERVER_ERROR "INTERNAL_ERROR", "something failed on our side; safe to repeat";
+    SERVICE_UNAVAILABLE = SERVICE_UNAVAILABLE "SERVICE_UNAVAILABLE", "temporarily unavailable; safe to repeat";
+    AUTH_UNAVAILABLE = SERVICE_UNAVAILABLE "AUTH_UNAVAILABLE", "keys cannot be checked at the moment";
+    PAYMENT_PROVIDER_UNAVAILABLE = SERVICE_UNAVAILABLE "PAYMENT_PROVIDER_UNAVAILABLE", "the bank or QRIS provider is unavailable";
+}
+
+/// What may happen to any request at all.
+pub(crate) const ANYWHERE: &[Refusal] = &[INTERNAL_ERROR, SERVICE_UNAVAILABLE];
+/// What may happen wherever a key is asked for.
+pub(crate) const KEYED: &[Refusal] =
+    &[UNAUTHORIZED, CORS_ORIGIN_FORBIDDEN, RATE_LIMITED, AUTH_UNAVAILABLE, INTERNAL_ERROR, SERVICE_UNAVAILABLE];
+/// Where the project must be usable.
+pub(crate) const USABLE: &[Refusal] = &[PROJECT_UNAVAILABLE];
+/// Where a JSON body is read.
+pub(crate) const JSON_BODY: &[Refusal] =
+    &[INVALID_REQUEST, VALIDATION_ERROR, BODY_TIMEOUT, BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE];
+
+/// Declares a type that stands for what an endpoint refuses, for its `responses(...)`.
+macro_rules! refusals {
+    ($name:ident: $($list:expr),+ $(,)?) => {
+        enum $name {}
+
+        impl utoipa::IntoResponses for $name {
+            fn responses()
+            -> std::collections::BTreeMap<String, utoipa::openapi::RefOr<utoipa::openapi::Response>> {
+                crate::refusal::responses(&[$($list),+])
+            }
+        }
+    };
+}
+pub(crate) use refusals;
+
+/// The responses that `lists` add up to, one per status.
+pub(crate) fn responses(lists: &[&[Refusal]]) -> BTreeMap<String, RefOr<Response>> {
+    let mut by_status: BTreeMap<String, Vec<Refusal>> = BTreeMap::new();
+    for refusal in lists.iter().copied().flatten() {
+        by_status.entry(refusal.status.as_str().to_owned()).or_default().push(*refusal);
+    }
+    by_status.into_iter().map(|(status, refusals)| (status, response(&refusals).into())).collect()
+}
+
+fn response(refusals: &[Refusal]) -> Response {
+    let lines: Vec<String> =
+        refusals.iter().map(|refusal| format!("`{}`: {}", refusal.code, refusal.meaning)).collect();
+    ResponseBuilder::new().description(lines.join("; ")).content("application/json", content(refusals)).build()
+}
+
+fn content(refusals: &[Refusal]) -> Content {
+    let example = refusals.first().map(|refusal| {
+        let message = refusal.meaning;
+        json!({ "error": { "code": refusal.code, "message": message } })
+    });
+    ContentBuilder::new().schema(Some(envelope(refusals))).example(example).build()
+}
+
+/// The envelope of every error, with the codes that can be in it here.
+fn envelope(refusals: &[Refusal]) -> Schema {
+    let code = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .enum_values(Some(refusals.iter().map(|refusal| refusal.code)))
+        .description(Some("Stable and machine-readable."));
+    let message = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .min_length(Some(1))
+        .description(Some("For developers; safe to log, not for display to customers."));
+    let closed = || ObjectBuilder::new().additional_properties(Some(AdditionalProperties::FreeForm(false)));
+    let error = closed().property("code", code).required("code").property("message", message).required("message");
+    closed().property("error", error).required("error").into()
+}

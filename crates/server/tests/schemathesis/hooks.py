@@ -1,0 +1,68 @@
+"""What the contract asks for and JSON Schema cannot say, put right before a request is sent.
+
+Otherwise a body that the schema allows would have to be accepted. That each of these is refused is tested in the
+suite. Schemathesis judges the request anew after this, by what is really sent.
+"""
+
+from collections import Counter
+from datetime import datetime, timedelta, timezone
+
+import schemathesis
+
+TOMORROW = (datetime.now(timezone.utc) + timedelta(days=1)).isoformat()
+USED = Counter()
+
+
+@schemathesis.hook
+def before_call(context, case, kwargs):
+    vary_idempotency_key(case)
+    if not isinstance(case.body, dict):
+        return
+    body = dict(case.body)
+    for name in {"amount", "expires_in_minutes"} & body.keys():
+        body[name] = whole(body[name])
+    if isinstance(body.get("expires_at"), str):
+        body["expires_at"] = in_future(body["expires_at"])
+    if isinstance(body.get("allowed_payment_methods"), list):
+        body["allowed_payment_methods"] = distinct(body["allowed_payment_methods"])
+    # Not `!=`, to which 1000 and 1000.0 are equal.
+    if repr(body) != repr(case.body):
+        case.body = body
+
+
+def vary_idempotency_key(case):
+    """A key that was used hides every later check behind 409, so most repeats of one get a new one."""
+    place = getattr(case.meta.phase.data, "parameter_location", None) if case.meta else None
+    if place is not None and place.name == "HEADER":
+        return  # This request is about a wrong or missing header.
+    key = (case.headers or {}).get("Idempotency-Key")
+    if isinstance(key, str) and 0 < len(key) < 240 and key.isascii():
+        USED[key] += 1
+        if USED[key] % 4 != 1:
+            case.headers["Idempotency-Key"] = f"{key}-{USED[key]}"
+
+
+def whole(value):
+    """JSON Schema takes 1000.0 for an integer; the contract refuses it, as money is never a float."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def in_future(expires_at):
+    """A link cannot expire in the past."""
+    year = expires_at[:4]
+    return "2999" + expires_at[4:] if year.isdigit() and expires_at < TOMORROW else expires_at
+
+
+def distinct(methods):
+    """A link names each method once, and `virtual_account` without a bank names every bank."""
+    if any(methods.count(entry) > 1 or not isinstance(entry, dict) for entry in methods):
+        return methods  # The schema itself refuses these.
+    kept, named = [], set()
+    for entry in methods:
+        method = (repr(entry.get("type")), repr(entry.get("bank")))
+        every_bank = ("'virtual_account'", "None")
+        overlaps = method[0] == every_bank[0] and (every_bank in named or (method == every_bank and named))
+        if method not in named and not overlaps:
+            kept.append(entry)
+            named.add(method)
+    return kept
