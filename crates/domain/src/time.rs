@@ -22,6 +22,9 @@ pub struct Timestamp(i64);
 #[error("must be an RFC 3339 date-time such as 2026-11-14T09:30:00Z")]
 pub struct NotADateTime;
 
+/// `YYYY-MM-DDThh:mm:ss.` and nine digits.
+const LOCAL_CHARACTERS: usize = 29;
+
 impl Timestamp {
     pub const fn from_millis(millis: i64) -> Timestamp {
         Timestamp(millis)
@@ -44,6 +47,8 @@ impl Timestamp {
             return Err(NotADateTime);
         }
         let (local, offset) = text.split_at(text.len() - if text.ends_with(['Z', 'z']) { 1 } else { 6 });
+        // RFC 3339 sets no end to a fraction; the calendar reads nanoseconds, and we keep milliseconds.
+        let local = &local[..local.len().min(LOCAL_CHARACTERS)];
         let local: DateTime = local.parse().map_err(|_| NotADateTime)?;
         let millis = millis_since_1970(local) - offset_millis(offset);
         if (FIRST..=LAST).contains(&millis) { Ok(Timestamp(millis)) } else { Err(NotADateTime) }
@@ -111,6 +116,7 @@ mod tests {
             ("2026-11-14T16:30:00+07:00", "2026-11-14T09:30:00.000Z"),
             ("2026-11-14t09:30:00.123456z", "2026-11-14T09:30:00.123Z"),
             ("2026-11-14 00:00:00.5-09:30", "2026-11-14T09:30:00.500Z"),
+            ("2026-11-14T09:30:00.1239999999999999Z", "2026-11-14T09:30:00.123Z"),
             ("1969-12-31T23:59:59.999Z", "1969-12-31T23:59:59.999Z"),
             ("1969-12-31T23:59:59.9995Z", "1969-12-31T23:59:59.999Z"),
             ("2016-12-31T23:59:60Z", "2016-12-31T23:59:59.000Z"),

@@ -113,9 +113,9 @@ impl Engine {
         Ok(self.store.breaches().await?)
     }
 
-    /// Whether the database answers.
+    /// Whether the database answers and takes commits.
     pub async fn is_ready(&self) -> bool {
-        self.store.installation("kind").await.is_ok()
+        self.store.is_ready().await
     }
 
     fn mint<Kind: StaticType>(&self, now: Timestamp) -> TypeSafeId<Kind> {

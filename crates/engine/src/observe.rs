@@ -89,7 +89,7 @@ impl Engine {
                 Err(CommitError::Conflict(Guard::Receipt)) => {
                     return Ok(Observed::Known(self.observed(&observation).await?));
                 }
-                Err(CommitError::Conflict(Guard::PaymentVersion | Guard::LinkVersion)) => {}
+                Err(CommitError::Conflict(Guard::PaymentVersion | Guard::LinkUnclaimed)) => {}
                 Err(error) => return Err(error.into()),
             }
         }
@@ -122,7 +122,7 @@ impl Engine {
         let noted = Noted::Money { amount, paid_at, unapplied };
         let change = Change::from(note(observation, payment, now, noted));
         let change = match confirmed {
-            Ok(step) => self.with_step(change, &project, step, link.as_ref(), now),
+            Ok(step) => self.with_step(change, &project, step, now),
             Err(_) => change.with(Write::Posting(Posting::unapplied(
                 payment.project_id,
                 payment.id,
@@ -151,14 +151,14 @@ impl Engine {
         };
         let project = self.project_of(payment).await?;
         let change = Change::from(note(observation, payment, now, noted));
-        Ok(Ok(Decision { change: self.with_step(change, &project, step, None, now), unapplied: None }))
+        Ok(Ok(Decision { change: self.with_step(change, &project, step, now), unapplied: None }))
     }
 
-    fn with_step(&self, change: Change, project: &Project, step: Step, link: Option<&Link>, now: Timestamp) -> Change {
+    fn with_step(&self, change: Change, project: &Project, step: Step, now: Timestamp) -> Change {
         let Step { payment, posting, event, claims, settles_at } = step;
-        let claimed = claims.zip(link).into_iter().flat_map(|(id, link)| {
+        let claimed = claims.into_iter().flat_map(|id| {
             [
-                Write::LinkClaimed { id, payment_id: payment.id, version: link.version },
+                Write::LinkClaimed { id, payment_id: payment.id },
                 Write::PendingCancelled { link_id: id, but: Some(payment.id), at: now },
             ]
         });
@@ -181,8 +181,7 @@ impl Engine {
     }
 
     async fn ended_or_known(&self, observation: &Observation, payment: Payment) -> Result<Observed, Error> {
-        let kind = if observation.outcome == Outcome::Failed { "refusal" } else { "progress" };
-        Ok(match self.store.noted(&observation.receipt, kind).await? {
+        Ok(match self.store.noted(&observation.receipt).await? {
             true => Observed::Known(payment),
             false => Observed::Ended(payment),
         })

@@ -44,7 +44,11 @@ pub(crate) async fn allowed_origin(
     project: ProjectId,
     headers: &HeaderMap,
 ) -> Result<Option<HeaderValue>, ApiError> {
-    let Some(origin) = headers.get(header::ORIGIN) else { return Ok(None) };
+    let mut origins = headers.get_all(header::ORIGIN).iter();
+    let Some(origin) = origins.next() else { return Ok(None) };
+    if origins.next().is_some() {
+        return Err(ApiError::OriginForbidden);
+    }
     let text = origin.to_str().map_err(|_| ApiError::OriginForbidden)?;
     if is_own(app, text) || app.engine.allows_origin(project, text).await? {
         return Ok(Some(origin.clone()));

@@ -22,6 +22,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
     sync::Semaphore,
 };
+use tokio_io_timeout::TimeoutStream;
 
 use crate::{
     app::{App, Shared},
@@ -164,6 +165,9 @@ fn connection(
 ) -> impl hyper_util::server::graceful::GracefulConnection<Error = hyper::Error> + Send {
     // Answers are small and wanted at once. A socket that refuses is about to fail anyway.
     let _ = stream.set_nodelay(true);
+    let mut stream = TimeoutStream::new(stream);
+    // A client that does not read its answers must not keep its place for ever.
+    stream.set_write_timeout(Some(timeouts.request));
     let service = hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
         let mut request: Request = request.map(Body::new);
         request.extensions_mut().insert(Peer(address.ip()));
@@ -175,7 +179,7 @@ fn connection(
         .header_read_timeout(timeouts.header)
         .max_headers(HEADERS_MOST)
         .max_buf_size(HEAD_BYTES_MOST)
-        .serve_connection(TokioIo::new(stream), service)
+        .serve_connection(TokioIo::new(Box::pin(stream)), service)
 }
 
 fn without_slash(url: String) -> String {

@@ -72,7 +72,8 @@ impl Limits {
             Err(refused) => {
                 let wait = whole_seconds(refused.wait_time_from(DefaultClock::default().now()));
                 let limit = refused.quota().burst_size().get();
-                Standing { limit, remaining: 0, reset_seconds: wait, retry_after: Some(wait) }
+                let reset_seconds = u64::from(limit.div_ceil(limiters.per_second.get()));
+                Standing { limit, remaining: 0, reset_seconds, retry_after: Some(wait) }
             }
         })
     }

@@ -101,10 +101,10 @@ pub enum Write {
     LinkAttempted {
         id: LinkId,
     },
+    /// The first confirmed payment claims a single-use link.
     LinkClaimed {
         id: LinkId,
         payment_id: PaymentId,
-        version: i64,
     },
     /// Cancels every pending payment of a link that has not expired, but for the one that claims it.
     PendingCancelled {

@@ -42,6 +42,8 @@ pub enum Guard {
     PaymentVersion,
     /// The link was as it was read.
     LinkVersion,
+    /// Nobody had claimed the link.
+    LinkUnclaimed,
     /// The link took attempts.
     LinkOpen,
     /// The provider's notification was new.

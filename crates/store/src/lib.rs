@@ -61,6 +61,14 @@ impl Store {
         }
     }
 
+    /// Whether the database answers and takes commits.
+    pub async fn is_ready(&self) -> bool {
+        let takes_commits = match &self.backend {
+            Backend::Sqlite(sqlite) => sqlite.is_alive(),
+        };
+        takes_commits && self.installation("kind").await.is_ok()
+    }
+
     /// A read of a few rows by key.
     async fn one<T>(&self, query: value::Query, decode: value::Decode<T>) -> Result<Option<T>, StoreError> {
         match &self.backend {

@@ -86,12 +86,12 @@ fn statement(write: Write) -> Statement {
             [Value::shown(id)],
         )
         .guarded(Guard::LinkOpen),
-        Write::LinkClaimed { id, payment_id, version } => Statement::new(
+        Write::LinkClaimed { id, payment_id } => Statement::new(
             "UPDATE links SET claimed_by = $1, version = version + 1 \
-             WHERE id = $2 AND version = $3 AND claimed_by IS NULL",
-            [Value::shown(payment_id), Value::shown(id), version.into()],
+             WHERE id = $2 AND claimed_by IS NULL",
+            [Value::shown(payment_id), Value::shown(id)],
         )
-        .guarded(Guard::LinkVersion),
+        .guarded(Guard::LinkUnclaimed),
         Write::PendingCancelled { link_id, but, at } => Statement::new(
             "UPDATE payments SET state = 'cancelled', ended_at = $1, version = version + 1 \
              WHERE link_id = $2 AND state = 'pending' AND expires_at >= $1 AND id <> $3",

@@ -9,7 +9,7 @@ pub struct Breach {
     pub row: String,
 }
 
-const INVARIANTS: [(&str, &str); 16] = [
+const INVARIANTS: [(&str, &str); 18] = [
     (
         "I1 every posting has two legs or more that sum to zero",
         "SELECT p.id FROM postings p LEFT JOIN entries e ON e.posting_id = p.id \
@@ -67,6 +67,10 @@ const INVARIANTS: [(&str, &str); 16] = [
          WHERE COALESCE(p.project_id, l.project_id, '') <> i.project_id",
     ),
     (
+        "I5 one idempotency key at most leads to a resource",
+        "SELECT resource FROM idempotency GROUP BY resource HAVING COUNT(*) > 1",
+    ),
+    (
         "I6 a single-use link has at most one paid payment, the one that claims it",
         "SELECT l.id FROM links l JOIN payments p ON p.link_id = l.id AND p.state = 'paid' \
          WHERE l.allow_multiple_payments = 0 AND COALESCE(l.claimed_by, '') <> p.id",
@@ -95,6 +99,11 @@ const INVARIANTS: [(&str, &str); 16] = [
          WHERE p.state = 'failed' GROUP BY p.id HAVING COUNT(e.id) <> 1 \
          UNION ALL SELECT k.id FROM api_keys k LEFT JOIN events e ON e.subject = k.id AND e.kind = 'apikey.deleted' \
          GROUP BY k.id, k.revoked_at HAVING COUNT(e.id) <> CASE WHEN k.revoked_at IS NULL THEN 0 ELSE 1 END",
+    ),
+    (
+        "I15 a link gains no payment once it is cancelled or past its expiry",
+        "SELECT p.id FROM payments p JOIN links l ON l.id = p.link_id \
+         WHERE p.created_at > l.cancelled_at OR p.created_at > l.expires_at",
     ),
     (
         "I14 live account numbers and payloads are unique",

@@ -239,3 +239,14 @@ async fn what_a_preflight_allowed_is_still_judged_by_its_own_project() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_second_origin_is_refused_even_beside_an_allowed_one() {
+    on_every_database(|kit| async move {
+        let project = kit.sandbox().await;
+        allow(&kit, &project, &[SHOP]).await;
+        let request = project.api.request(Method::GET, "/v1/balance").header(ORIGIN, SHOP);
+        project.api.send(request.header(ORIGIN, "https://evil.example")).await.refused(403, "CORS_ORIGIN_FORBIDDEN");
+    })
+    .await;
+}

@@ -73,7 +73,7 @@ async fn a_key_has_a_burst_of_twice_its_rate_and_is_refused_then() {
         assert!(served >= 5, "only {served} more of the burst of 6 were served");
         assert_eq!(number("refused", &reply, "ratelimit-limit"), 6);
         assert_eq!(number("refused", &reply, "ratelimit-remaining"), 0);
-        assert_eq!(number("refused", &reply, "ratelimit-reset"), 1);
+        assert_eq!(number("refused", &reply, "ratelimit-reset"), 2);
         assert_eq!(number("refused", &reply, "retry-after"), 1);
         reply.refused(429, "RATE_LIMITED");
     })

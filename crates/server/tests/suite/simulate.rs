@@ -305,3 +305,19 @@ async fn a_refusal_that_races_with_timely_money_never_undoes_it() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_receipt_id_that_repeats_is_the_same_report_whatever_it_says() {
+    on_every_database(|kit| async move {
+        let project = kit.sandbox().await;
+        let payment = project.api.pay("k-1", &crate::samples::qris(&project, 15_000)).await.expect(201);
+        let path = format!("/v1/sandbox/payments/{}/simulate", payment["id"].as_str().unwrap());
+        let failed = json!({ "outcome": "failed", "receipt_id": "r-1" });
+        assert_eq!(project.api.post(&path, &failed).await.expect(200)["status"], "failed");
+        let paid = json!({ "outcome": "paid", "receipt_id": "r-1" });
+        assert_eq!(project.api.post(&path, &paid).await.expect(200)["status"], "failed");
+        assert_eq!(project.api.get("/v1/balance").await.expect(200)["unapplied"], 0);
+        assert_eq!(project.api.get("/v1/events").await.expect(200)["pagination"]["total_items"], 1);
+    })
+    .await;
+}

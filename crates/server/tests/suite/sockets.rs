@@ -1,8 +1,10 @@
 //! Connections that misbehave: slow, broken, greedy or merely unusual. None of them may hold up anyone else.
 
-use std::time::Duration;
+use std::{io::ErrorKind, time::Duration};
 
 use testkit::{Kit, Options, Socket, TestProject, on_every_database, on_every_database_with, request_bytes};
+
+use tokio::net::TcpStream;
 
 use crate::refusals::{Members, totals};
 
@@ -421,6 +423,29 @@ async fn idle_and_stuck_connections_hold_up_nobody() {
             socket.send(&get(&project, "/v1/balance", "late")).await;
             socket.answer().await.unwrap().expect(200);
         }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_read_its_answers_loses_its_connection() {
+    let mut options = Options::default();
+    options.timeouts.request = SHORT;
+    on_every_database_with(options, |kit| async move {
+        let stream = TcpStream::connect(kit.address).await.unwrap();
+        let request = b"GET /openapi.json HTTP/1.1\r\nHost: lunas\r\n\r\n";
+        // Sends whatever the socket takes and reads nothing, until the server has had enough.
+        let refused = async {
+            loop {
+                stream.writable().await.unwrap();
+                match stream.try_write(request) {
+                    Ok(_) => {}
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => tokio::task::yield_now().await,
+                    Err(_) => break,
+                }
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(60), refused).await.expect("the connection is still there");
     })
     .await;
 }

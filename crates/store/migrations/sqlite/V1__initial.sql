@@ -131,7 +131,7 @@ CREATE TABLE receipts (
     received_at BIGINT NOT NULL,
     outcome TEXT NOT NULL CHECK (outcome IN ('applied', 'unapplied')),
     reason TEXT CHECK ((reason IS NOT NULL) = (outcome = 'unapplied')),
-    PRIMARY KEY (provider, id, kind)
+    PRIMARY KEY (provider, id)
 );
 
 CREATE INDEX receipts_of_payment ON receipts (payment_id);

@@ -12,6 +12,7 @@ use std::{
 };
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
+use tokio::sync::Semaphore;
 
 use crate::{
     error::{CommitError, StoreError},
@@ -28,6 +29,9 @@ refinery::embed_migrations!("migrations/sqlite");
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// The rest between two tries where SQLite does not wait by itself.
 const BUSY_REST: Duration = Duration::from_millis(5);
+/// Scans that run, and scans that run or wait; one more hears at once that we are too busy.
+const SCANS_AT_ONCE: usize = 4;
+const SCANS_MOST: usize = 512;
 /// Pages kept in memory; SQLite takes a negative number as KiB.
 const WRITER_CACHE_KIB: i64 = -32 * 1024;
 const READER_CACHE_KIB: i64 = -8 * 1024;
@@ -40,6 +44,8 @@ const MIGRATION_ATTEMPTS: usize = 5;
 pub(crate) struct Sqlite {
     writer: Arc<Writer>,
     readers: Arc<Readers>,
+    scanning: Arc<Semaphore>,
+    waiting: Arc<Semaphore>,
 }
 
 impl Sqlite {
@@ -55,11 +61,17 @@ impl Sqlite {
         Ok(Sqlite {
             writer: Arc::new(Writer::start(connection, log)?),
             readers: Arc::new(Readers::new(PathBuf::from(path))),
+            scanning: Arc::new(Semaphore::new(SCANS_AT_ONCE)),
+            waiting: Arc::new(Semaphore::new(SCANS_MOST)),
         })
     }
 
     pub(crate) async fn commit(&self, plan: Plan) -> Result<(), CommitError> {
         self.writer.commit(plan).await
+    }
+
+    pub(crate) fn is_alive(&self) -> bool {
+        self.writer.is_alive()
     }
 
     pub(crate) async fn close(&self) {
@@ -73,9 +85,17 @@ impl Sqlite {
         self.readers.with(|connection| reader::first(connection, query, decode))
     }
 
+    /// Scans take turns: more of them at once would only take connections, memory and cores from everybody else.
     pub(crate) async fn many<T: Send + 'static>(&self, query: Query, decode: Decode<T>) -> Result<Vec<T>, StoreError> {
+        let place = Arc::clone(&self.waiting).try_acquire_owned();
+        let _place = place.map_err(|_| StoreError::unavailable("too many scans are waiting"))?;
+        let turn = Arc::clone(&self.scanning).acquire_owned().await.map_err(StoreError::unavailable)?;
         let readers = Arc::clone(&self.readers);
-        let read = move || readers.with(|connection| reader::all(connection, &query, decode));
+        let read = move || {
+            // Held until the scan is over, even when whoever asked for it has gone.
+            let _turn = turn;
+            readers.with(|connection| reader::all(connection, &query, decode))
+        };
         tokio::task::spawn_blocking(read).await.map_err(StoreError::unavailable)?
     }
 }

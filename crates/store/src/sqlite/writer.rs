@@ -56,6 +56,12 @@ impl Writer {
         queue.try_send(job).map_err(|refused| StoreError::unavailable(refused.to_string()))
     }
 
+    /// Whether commits can still be taken.
+    pub(super) fn is_alive(&self) -> bool {
+        let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        queue.as_ref().is_some_and(|queue| !queue.is_closed())
+    }
+
     pub(super) async fn close(&self) {
         drop(self.queue.lock().unwrap_or_else(PoisonError::into_inner).take());
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();

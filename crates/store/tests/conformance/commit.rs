@@ -24,15 +24,16 @@ on_every_database![
     of_many_that_bind_one_idempotency_key_exactly_one_wins,
     an_idempotency_key_leads_to_what_it_was_bound_to,
     a_value_of_the_installation_is_set_once,
-    a_notification_is_noted_once_per_kind,
+    a_notification_is_noted_once_whatever_it_says,
     a_change_of_nothing_is_kept,
 ];
 
-const EVERY_GUARD: [Guard; 11] = [
+const EVERY_GUARD: [Guard; 12] = [
     Guard::IdempotencyKey,
     Guard::AccountNumber,
     Guard::PaymentVersion,
     Guard::LinkVersion,
+    Guard::LinkUnclaimed,
     Guard::LinkOpen,
     Guard::Receipt,
     Guard::ProjectVersion,
@@ -71,6 +72,7 @@ async fn world(store: &Store) -> World {
     let cancelled = Write::LinkCancelled { id: world.cancelled_link.id, at: NOW, version: 1 };
     keep(store, samples::revocation(&world.revoked_key, NOW)).await;
     keep(store, cancelled).await;
+    keep(store, Write::LinkClaimed { id: world.cancelled_link.id, payment_id: world.settled.id }).await;
     keep(store, samples::confirmation(&world.settled, None, "taken")).await;
     keep(store, samples::settlement(&world.settled, after(60_010))).await;
     keep(store, samples::bind(&world.project, "used", world.waiting.id)).await;
@@ -92,10 +94,10 @@ fn refused_by(guard: Guard, world: &World) -> Vec<Write> {
             let missing = samples::payment(project);
             vec![samples::moved_to(&stale, State::Processing), samples::moved_to(&missing, State::Processing)]
         }
-        Guard::LinkVersion => vec![
-            Write::LinkCancelled { id: link.id, at: NOW, version: 0 },
-            Write::LinkClaimed { id: link.id, payment_id: waiting.id, version: 0 },
-        ],
+        Guard::LinkVersion => vec![Write::LinkCancelled { id: link.id, at: NOW, version: 0 }],
+        Guard::LinkUnclaimed => {
+            vec![Write::LinkClaimed { id: world.cancelled_link.id, payment_id: waiting.id }]
+        }
         Guard::LinkOpen => vec![Write::LinkAttempted { id: world.cancelled_link.id }],
         Guard::Receipt => {
             vec![samples::note(
@@ -252,7 +254,7 @@ async fn a_value_of_the_installation_is_set_once(database: Database) {
     assert_eq!(store.installation("kind").await.unwrap().as_deref(), Some("development"));
 }
 
-async fn a_notification_is_noted_once_per_kind(database: Database) {
+async fn a_notification_is_noted_once_whatever_it_says(database: Database) {
     let store = database.open().await;
     let project = kept_project(&store).await;
     let payment = kept_payment(&store, samples::payment(&project)).await;
@@ -260,12 +262,14 @@ async fn a_notification_is_noted_once_per_kind(database: Database) {
     let rows: [(&str, &dyn Fn() -> Noted); 3] =
         [("progress", &|| Noted::Progress), ("refusal", &|| Noted::Refusal), ("money", &money)];
     for (kind, noted) in rows {
-        let key = samples::receipt_key("one");
-        assert!(!store.noted(&key, kind).await.unwrap(), "{kind}");
-        assert_eq!(commit(&store, samples::note(&payment, "one", noted())).await, Outcome::Kept, "{kind}");
-        assert!(store.noted(&key, kind).await.unwrap(), "{kind}");
-        let again = commit(&store, samples::note(&payment, "one", noted())).await;
-        assert_eq!(again, Outcome::Conflict(Guard::Receipt), "{kind}");
+        let key = samples::receipt_key(kind);
+        assert!(!store.noted(&key).await.unwrap(), "{kind}");
+        assert_eq!(commit(&store, samples::note(&payment, kind, noted())).await, Outcome::Kept, "{kind}");
+        assert!(store.noted(&key).await.unwrap(), "{kind}");
+        for (_, again) in rows {
+            let again = commit(&store, samples::note(&payment, kind, again())).await;
+            assert_eq!(again, Outcome::Conflict(Guard::Receipt), "{kind}");
+        }
     }
 }
 

@@ -74,11 +74,10 @@ async fn a_link_is_claimed_only_once(database: Database) {
     let link = kept_link(&store, &project, false).await;
     let first = kept_payment(&store, samples::attempt(&project, &link)).await;
     let second = kept_payment(&store, samples::attempt(&project, &link)).await;
-    let claim = |payment: &Payment, version| Write::LinkClaimed { id: link.id, payment_id: payment.id, version };
-    assert_eq!(commit(&store, claim(&first, 1)).await, Outcome::Kept);
-    // Neither one who read it before the claim nor one who read it after can take it over.
-    assert_eq!(commit(&store, claim(&second, 1)).await, Outcome::Conflict(Guard::LinkVersion));
-    assert_eq!(commit(&store, claim(&second, 2)).await, Outcome::Conflict(Guard::LinkVersion));
+    let claim = |payment: &Payment| Write::LinkClaimed { id: link.id, payment_id: payment.id };
+    assert_eq!(commit(&store, claim(&first)).await, Outcome::Kept);
+    assert_eq!(commit(&store, claim(&second)).await, Outcome::Conflict(Guard::LinkUnclaimed));
+    assert_eq!(commit(&store, claim(&first)).await, Outcome::Conflict(Guard::LinkUnclaimed));
     let expected = Link { claimed_by: Some(first.id), version: 2, ..link.clone() };
     assert_eq!(store.link(link.id).await.unwrap(), Some(expected));
 }
@@ -94,7 +93,7 @@ async fn of_many_claims_exactly_one_is_kept(database: Database) {
     let outcomes = join_all(claims).await;
     let kept = outcomes.iter().filter(|outcome| **outcome == Outcome::Kept).count();
     // The others find their payment cancelled by the claim, or the link claimed.
-    let conflicts = [Outcome::Conflict(Guard::PaymentVersion), Outcome::Conflict(Guard::LinkVersion)];
+    let conflicts = [Outcome::Conflict(Guard::PaymentVersion), Outcome::Conflict(Guard::LinkUnclaimed)];
     assert_eq!((kept, outcomes.iter().filter(|outcome| conflicts.contains(outcome)).count()), (1, 15));
 
     let claimed_by = store.link(link.id).await.unwrap().unwrap().claimed_by;
@@ -125,7 +124,7 @@ async fn an_attempt_needs_an_open_link(database: Database) {
         let payment = kept_payment(&store, samples::attempt(&project, &link)).await;
         let mut version = 1;
         if claimed {
-            keep(&store, Write::LinkClaimed { id: link.id, payment_id: payment.id, version }).await;
+            keep(&store, Write::LinkClaimed { id: link.id, payment_id: payment.id }).await;
             version += 1;
         }
         if cancelled {

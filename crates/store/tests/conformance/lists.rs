@@ -9,6 +9,7 @@ use domain::{
     project::Project,
     time::Timestamp,
 };
+use futures_util::future::join_all;
 use store::{LinkFilter, PaymentFilter, Store, Window, Write};
 
 use crate::{
@@ -21,6 +22,7 @@ on_every_database![
     links_are_listed_newest_first_in_windows_with_their_total,
     every_combination_of_filters_lists_what_each_of_them_wants,
     an_expiry_counts_from_its_millisecond_whether_or_not_it_was_written_down,
+    scans_beyond_the_limit_are_refused_and_the_others_answered,
 ];
 
 const WINDOWS: [(i64, i64); 7] = [(0, 100), (0, 1), (1, 1), (2, 3), (4, 100), (100, 10), (0, 0)];
@@ -178,4 +180,15 @@ async fn an_expiry_counts_from_its_millisecond_whether_or_not_it_was_written_dow
             assert_eq!(found, expired, "expired at {now}, written down: {written_down}");
         }
     }
+}
+
+async fn scans_beyond_the_limit_are_refused_and_the_others_answered(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    let filter = PaymentFilter::default();
+    let window = Window { offset: 0, limit: 1 };
+    let scans = join_all((0..2_000).map(|_| store.payments(project.id, &filter, window))).await;
+    let answered = scans.iter().filter(|scan| scan.is_ok()).count();
+    assert!((512..2_000).contains(&answered), "{answered} of 2,000 scans at once were answered");
+    assert!(store.payments(project.id, &filter, window).await.is_ok());
 }

@@ -208,9 +208,9 @@ pub(crate) fn confirmation(payment: &Payment, link: Option<&Link>, receipt_id: &
     let receipt = Receipt { key: receipt_key(receipt_id), amount: payment.amount, paid_at: NOW, received_at };
     let claim = link.map_or(LinkClaim::NotNeeded, Link::claim);
     let step = payment.clone().confirm(&receipt, claim, SETTLEMENT_DELAY).unwrap();
-    let claimed = step.claims.zip(link).into_iter().flat_map(|(id, link)| {
+    let claimed = step.claims.into_iter().flat_map(|id| {
         [
-            Write::LinkClaimed { id, payment_id: payment.id, version: link.version },
+            Write::LinkClaimed { id, payment_id: payment.id },
             Write::PendingCancelled { link_id: id, but: Some(payment.id), at: received_at },
         ]
     });

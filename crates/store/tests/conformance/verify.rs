@@ -30,6 +30,8 @@ const SETTLED: &str = "I3 a paid payment has settled once or is due to";
 const SETTLED_NET: &str = "I3 what settled is the net of a paid payment";
 const PAID_AT: &str = "I4 paid_at is set exactly when the payment is paid";
 const IDEMPOTENCY: &str = "I5 an idempotency key leads to something of its own project";
+const ONE_KEY: &str = "I5 one idempotency key at most leads to a resource";
+const LATE_ATTEMPT: &str = "I15 a link gains no payment once it is cancelled or past its expiry";
 const SINGLE_USE: &str = "I6 a single-use link has at most one paid payment, the one that claims it";
 const UNAPPLIED: &str = "I6 money that was not applied is posted as unapplied, once and in full";
 const UNAPPLIED_RECEIPT: &str = "I6 what is posted as unapplied is a receipt that was not applied";
@@ -104,7 +106,7 @@ async fn rarer_events(store: &Store, project: &Project) {
     let progress = samples::note(&slow, "slow", Noted::Progress);
     keep(store, Change::from(progress).with(samples::moved_to(&slow, State::Processing))).await;
     let slow = Payment { state: State::Processing, version: 2, ..slow };
-    keep(store, confirmation(&slow, None, "slow")).await;
+    keep(store, confirmation(&slow, None, "slow but sure")).await;
     // A fee that eats the whole amount: nothing is left to settle.
     let eaten = kept_payment(store, Payment { fee: AMOUNT, ..samples::payment(project) }).await;
     keep(store, confirmation(&eaten, None, "eaten")).await;
@@ -216,6 +218,9 @@ fn other_rows(history: &History) -> Vec<Row> {
             link.clone(),
         ),
         (IDEMPOTENCY, "UPDATE idempotency SET resource = 'nothing'".to_owned(), "nothing".to_owned()),
+        (ONE_KEY, format!("UPDATE idempotency SET resource = '{due}'"), due.clone()),
+        (LATE_ATTEMPT, format!("UPDATE links SET cancelled_at = created_at - 1 WHERE id = '{link}'"), loser.clone()),
+        (LATE_ATTEMPT, format!("UPDATE links SET expires_at = created_at - 1 WHERE id = '{link}'"), loser.clone()),
         (SINGLE_USE, format!("UPDATE links SET claimed_by = NULL WHERE id = '{link}'"), link.clone()),
         (SINGLE_USE, format!("UPDATE links SET claimed_by = '{loser}' WHERE id = '{link}'"), link.clone()),
         (SINGLE_USE, format!("UPDATE payments SET state = 'paid' WHERE id = '{loser}'"), link),
