@@ -8,7 +8,7 @@ use std::{collections::HashSet, fmt};
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::error::Category;
 
-use super::shown;
+use super::{literal::literals, shown};
 
 /// Any JSON value. Member names are unique within each object.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,8 +16,8 @@ pub(crate) enum Json {
     Null,
     Bool(bool),
     Integer(i64),
-    /// A fraction, an exponent, `-0`, or an integer beyond `i64`: nothing that may become money.
-    Number(f64),
+    /// A fraction, an exponent, `-0`, or an integer beyond `i64`, as it was written: nothing that may become money.
+    Number(String),
     Text(String),
     Array(Vec<Json>),
     Object(Vec<(String, Json)>),
@@ -41,7 +41,21 @@ pub(crate) fn parse(body: &[u8]) -> Result<Json, ShapeError> {
     if body.trim_ascii().is_empty() {
         return Err(ShapeError::new("the body is empty; a JSON object is expected"));
     }
-    serde_json::from_slice(body).map_err(|error| explain(&error))
+    let mut json = serde_json::from_slice(body).map_err(|error| explain(&error))?;
+    // What parsed is UTF-8, and the numbers of the tree stand in the order of the text.
+    write_literals(&mut json, &mut literals(str::from_utf8(body).unwrap_or_default()));
+    Ok(json)
+}
+
+/// Puts every number that is not a plain integer back as it was written.
+fn write_literals<'a>(json: &mut Json, literals: &mut impl Iterator<Item = &'a str>) {
+    match json {
+        Json::Null | Json::Bool(_) | Json::Text(_) => {}
+        Json::Integer(_) => drop(literals.next()),
+        Json::Number(literal) => literals.next().unwrap_or_default().clone_into(literal),
+        Json::Array(entries) => entries.iter_mut().for_each(|entry| write_literals(entry, literals)),
+        Json::Object(members) => members.iter_mut().for_each(|(_, value)| write_literals(value, literals)),
+    }
 }
 
 /// serde_json's phrases that mean little to someone who did not write the parser.
@@ -95,11 +109,11 @@ impl<'de> Visitor<'de> for JsonVisitor {
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<Json, E> {
-        Ok(i64::try_from(value).map_or(Json::Number(value as f64), Json::Integer))
+        Ok(i64::try_from(value).map_or(Json::Number(String::new()), Json::Integer))
     }
 
-    fn visit_f64<E>(self, value: f64) -> Result<Json, E> {
-        Ok(Json::Number(value))
+    fn visit_f64<E>(self, _: f64) -> Result<Json, E> {
+        Ok(Json::Number(String::new()))
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Json, E> {
@@ -153,20 +167,24 @@ mod tests {
         Json::Text(value.to_owned())
     }
 
+    fn number(literal: &str) -> Json {
+        Json::Number(literal.to_owned())
+    }
+
     #[test]
     fn only_integers_within_i64_are_integers() {
         check("0", Json::Integer(0));
         check("-1", Json::Integer(-1));
         check("9223372036854775807", Json::Integer(i64::MAX));
         check("-9223372036854775808", Json::Integer(i64::MIN));
-        check("9223372036854775808", Json::Number(9_223_372_036_854_775_808.0));
-        check("18446744073709551615", Json::Number(18_446_744_073_709_551_615.0));
-        check("18446744073709551616", Json::Number(18_446_744_073_709_551_616.0));
-        check("-9223372036854775809", Json::Number(-9_223_372_036_854_775_809.0));
-        check("1.0", Json::Number(1.0));
-        check("1e4", Json::Number(10_000.0));
-        check("0.5", Json::Number(0.5));
-        check("-0", Json::Number(-0.0));
+        check("9223372036854775808", number("9223372036854775808"));
+        check("18446744073709551615", number("18446744073709551615"));
+        check("18446744073709551616", number("18446744073709551616"));
+        check("-9223372036854775809", number("-9223372036854775809"));
+        check("1.0", number("1.0"));
+        check("1e4", number("1e4"));
+        check("0.5", number("0.5"));
+        check("-0", number("-0"));
     }
 
     #[test]

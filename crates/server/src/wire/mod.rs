@@ -6,6 +6,7 @@
 pub(crate) mod api_key;
 pub(crate) mod fingerprint;
 pub(crate) mod json;
+mod literal;
 pub(crate) mod method;
 pub(crate) mod payment;
 pub(crate) mod query;

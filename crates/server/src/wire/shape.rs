@@ -3,25 +3,22 @@
 //! Never applies a business rule: a missing member, an empty string or a negative amount is for the caller to
 //! judge. Never takes a number for money unless it was written as a plain integer.
 
-use std::{
-    cell::RefCell,
-    collections::{BTreeMap, HashSet},
-    ptr,
-};
+use std::{cell::RefCell, collections::HashSet, ptr};
 
 use axum::http::HeaderValue;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
-use serde_json::value::RawValue;
 
-use super::json::{Json, ShapeError, parse};
+use super::{
+    json::{Json, ShapeError, parse},
+    literal::saturated_integer,
+};
 
 /// A request body whose top level is an object.
 ///
 /// It remembers every member that any of its cursors was asked for, so that nothing has to be finished or collected
 /// for `ignored` to be complete. Cursors cannot live across an `await`; read the body in a plain function.
 #[derive(Debug)]
-pub(crate) struct Body<'a> {
-    raw: &'a [u8],
+pub(crate) struct Body {
     json: Json,
     asked: Asked,
 }
@@ -34,13 +31,13 @@ fn place(value: &Json) -> usize {
     ptr::from_ref(value).addr()
 }
 
-impl<'a> Body<'a> {
-    pub(crate) fn parse(raw: &'a [u8]) -> Result<Body<'a>, ShapeError> {
+impl Body {
+    pub(crate) fn parse(raw: &[u8]) -> Result<Body, ShapeError> {
         let json = parse(raw)?;
         if !matches!(json, Json::Object(_)) {
             return Err(ShapeError::new("the body must be a JSON object"));
         }
-        Ok(Body { raw, json, asked: Asked::default() })
+        Ok(Body { json, asked: Asked::default() })
     }
 
     /// The whole body, for its fingerprint.
@@ -51,7 +48,7 @@ impl<'a> Body<'a> {
     /// A cursor over the top level.
     pub(crate) fn members(&self) -> Members<'_> {
         let members = members_of(&self.json).unwrap_or_default();
-        Members { members, path: String::new(), source: Some(self.raw), asked: &self.asked }
+        Members { members, path: String::new(), asked: &self.asked }
     }
 
     /// The paths of the members that nobody has asked for so far, in order of appearance.
@@ -105,8 +102,6 @@ pub(crate) struct Members<'a> {
     members: &'a [(String, Json)],
     /// Empty at the top level.
     path: String,
-    /// The text of this object; only the top level has it, because integers are only asked for there.
-    source: Option<&'a [u8]>,
     asked: &'a Asked,
 }
 
@@ -132,8 +127,7 @@ impl<'a> Members<'a> {
         let integer = match self.ask(name) {
             None => return Ok(None),
             Some(Json::Integer(value)) => Some(*value),
-            // As a float `1e30` and a 1 with thirty zeros are the same, so what was written must decide.
-            Some(Json::Number(_)) => self.literal(name).and_then(saturated_integer),
+            Some(Json::Number(literal)) => saturated_integer(literal),
             Some(_) => None,
         };
         integer.map(Some).ok_or_else(|| {
@@ -167,19 +161,13 @@ impl<'a> Members<'a> {
 
     fn nested(&self, path: String, value: &'a Json) -> Result<Members<'a>, ShapeError> {
         match members_of(value) {
-            Some(members) => Ok(Members { members, path, source: None, asked: self.asked }),
+            Some(members) => Ok(Members { members, path, asked: self.asked }),
             None => Err(mismatch(&path, "an object", value)),
         }
     }
 
     fn mismatch(&self, name: &str, expected: &str, found: &Json) -> ShapeError {
         mismatch(&member_path(&self.path, name), expected, found)
-    }
-
-    /// What the client wrote for a member of the top level.
-    fn literal(&self, name: &str) -> Option<&'a str> {
-        let literals: BTreeMap<String, &'a RawValue> = serde_json::from_slice(self.source?).ok()?;
-        literals.get(name).map(|literal| literal.get())
     }
 }
 
@@ -193,16 +181,6 @@ fn mismatch(path: &str, expected: &str, found: &Json) -> ShapeError {
         Json::Object(_) => "an object",
     };
     ShapeError::new(format!("`{path}` must be {expected}, not {found}"))
-}
-
-fn saturated_integer(literal: &str) -> Option<i64> {
-    let negative = literal.starts_with('-');
-    let digits = literal.strip_prefix('-').unwrap_or(literal);
-    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    // A JSON number of only digits fails to parse for no other reason than its size.
-    Some(literal.parse().unwrap_or(if negative { i64::MIN } else { i64::MAX }))
 }
 
 const IGNORED_HEADER_NAMES: usize = 20;

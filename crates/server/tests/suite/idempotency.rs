@@ -364,3 +364,25 @@ async fn concurrent_first_uses_on_two_nodes_make_exactly_one_payment() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn large_numbers_in_unknown_members_are_told_apart_by_their_last_digit() {
+    on_every_database(|kit| async move {
+        let project = kit.sandbox().await;
+        let body = |order: &str| {
+            let mut body = crate::samples::qris(&project, 15_000).to_string();
+            body.insert_str(1, &format!("\"order\":{order},"));
+            body
+        };
+        let send = async |order: &str| {
+            let request = project.api.request(reqwest::Method::POST, "/v1/payments").header("Idempotency-Key", "large");
+            project.api.send(request.header("Content-Type", "application/json").body(body(order))).await
+        };
+        send("12345678901234567890").await.expect(201);
+        send("1234567890123456789e1").await.expect(200);
+        for other in ["12345678901234567891", "12345678901234567890.5", "\"12345678901234567890\""] {
+            send(other).await.refused(409, "IDEMPOTENCY_CONFLICT");
+        }
+    })
+    .await;
+}

@@ -1,0 +1,98 @@
+//! Numbers as they were written. A parser's `f64` forgets digits, and two order numbers must not become one.
+
+/// The number literals of valid JSON, in the order in which they stand.
+pub(super) fn literals(json: &str) -> impl Iterator<Item = &str> {
+    let mut rest = json;
+    std::iter::from_fn(move || {
+        loop {
+            let start = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit())?;
+            rest = &rest[start..];
+            if let Some(text) = rest.strip_prefix('"') {
+                rest = after_text(text);
+                continue;
+            }
+            let end = rest.find(|c: char| !matches!(c, '0'..='9' | '-' | '+' | '.' | 'e' | 'E')).unwrap_or(rest.len());
+            let (literal, more) = rest.split_at(end);
+            rest = more;
+            return Some(literal);
+        }
+    })
+}
+
+/// What follows a text whose opening quote has been passed.
+fn after_text(text: &str) -> &str {
+    let mut escaped = false;
+    let close = text.find(|c: char| {
+        let closes = c == '"' && !escaped;
+        escaped = c == '\\' && !escaped;
+        closes
+    });
+    close.map_or("", |close| &text[close + 1..])
+}
+
+/// A plain integer; one beyond `i64` becomes its nearest bound. Nothing for a fraction or an exponent.
+pub(super) fn saturated_integer(literal: &str) -> Option<i64> {
+    let digits = literal.strip_prefix('-').unwrap_or(literal);
+    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    Some(literal.parse().unwrap_or(if literal.starts_with('-') { i64::MIN } else { i64::MAX }))
+}
+
+/// A number's value, the same for every way to write it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Canonical {
+    Integer(i64),
+    /// Sign, digits without zeros at either end, and the power of ten that they are multiplied by.
+    Decimal(String),
+}
+
+pub(super) fn canonical(literal: &str) -> Canonical {
+    let (mantissa, exponent) = literal.split_once(['e', 'E']).unwrap_or((literal, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let (sign, whole) = whole.strip_prefix('-').map_or(("", whole), |whole| ("-", whole));
+    let all = format!("{whole}{fraction}");
+    let digits = all.trim_end_matches('0');
+    let dropped = (all.len() - digits.len()) as i64 - fraction.len() as i64;
+    // A literal that was parsed has an exponent of a few digits, unless it is nothing times a power.
+    let power = exponent.parse::<i64>().unwrap_or_default().saturating_add(dropped);
+    let digits = digits.trim_start_matches('0');
+    if digits.is_empty() {
+        return Canonical::Integer(0);
+    }
+    let zeros = usize::try_from(power).ok().filter(|zeros| *zeros < 20).map(|zeros| "0".repeat(zeros));
+    let integer = zeros.and_then(|zeros| format!("{sign}{digits}{zeros}").parse().ok());
+    integer.map_or_else(|| Canonical::Decimal(format!("{sign}{digits}e{power}")), Canonical::Integer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn literals_are_found_outside_of_texts() {
+        let json = r#"{"a1": 12, "b\"2":[-0.5e+10,"\\", 3.0 ],"-4":{"é5":"6\\\"7"}, "x":18446744073709551616}"#;
+        assert_eq!(literals(json).collect::<Vec<_>>(), ["12", "-0.5e+10", "3.0", "18446744073709551616"]);
+        assert_eq!(literals("7").collect::<Vec<_>>(), ["7"]);
+        assert_eq!(literals(r#"{"a":null}"#).count(), 0);
+    }
+
+    #[test]
+    fn one_value_has_one_form() {
+        for (literal, value) in [("1", 1), ("1.0", 1), ("1e4", 10_000), ("-0.0", 0), ("0e9", 0), ("120E-1", 12)] {
+            assert_eq!(canonical(literal), Canonical::Integer(value), "{literal}");
+        }
+        assert_eq!(canonical("9223372036854775807.00"), Canonical::Integer(i64::MAX));
+        for (literal, form) in [
+            ("0.5", "5e-1"),
+            ("5e-1", "5e-1"),
+            ("-0.050", "-5e-2"),
+            ("9223372036854775808", "9223372036854775808e0"),
+            ("92233720368547758080e-1", "9223372036854775808e0"),
+            ("1e300", "1e300"),
+            ("10e299", "1e300"),
+        ] {
+            assert_eq!(canonical(literal), Canonical::Decimal(form.to_owned()), "{literal}");
+        }
+    }
+}
