@@ -9,7 +9,7 @@ use engine::{Created, Listed, Window};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::wire::query::Page;
+use crate::{error::ApiError, wire::query::Page};
 
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 const IGNORED: HeaderName = HeaderName::from_static("x-ignored-members");
@@ -47,6 +47,34 @@ impl<T: Serialize> IntoResponse for Answer<T> {
         if self.replayed {
             response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
         }
+        if let Some(ignored) = self.ignored {
+            response.headers_mut().insert(IGNORED, ignored);
+        }
+        response
+    }
+}
+
+/// The refusal of a request whose body was read, so that a misspelt member is noticed there too.
+pub(crate) struct Refused {
+    error: ApiError,
+    ignored: Option<HeaderValue>,
+}
+
+impl Refused {
+    pub(crate) fn ignoring(error: impl Into<ApiError>, ignored: Option<&HeaderValue>) -> Refused {
+        Refused { error: error.into(), ignored: ignored.cloned() }
+    }
+}
+
+impl<E: Into<ApiError>> From<E> for Refused {
+    fn from(error: E) -> Refused {
+        Refused::ignoring(error, None)
+    }
+}
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        let mut response = self.error.into_response();
         if let Some(ignored) = self.ignored {
             response.headers_mut().insert(IGNORED, ignored);
         }

@@ -16,7 +16,7 @@ use serde::Serialize;
 use utoipa::{ToSchema, openapi::Required};
 
 use super::{
-    answer::{Answer, Listing},
+    answer::{Answer, Listing, Refused},
     body::{JsonBytes, OptionalKey},
     path::PathId,
     payments::decode,
@@ -182,11 +182,12 @@ pub(crate) async fn create(
     caller: Caller,
     OptionalKey(key): OptionalKey,
     JsonBytes(bytes): JsonBytes,
-) -> Result<Answer<LinkJson>, ApiError> {
+) -> Result<Answer<LinkJson>, Refused> {
     let project = &caller.project;
     let (request, fingerprint, ignored) = decode(&bytes, project, link_request)?;
     let idempotency = key.map(|key| Idempotency::new(project.id, Endpoint::Links, &key, fingerprint));
-    let created = app.engine.create_link(project, idempotency, request).await?;
+    let created = app.engine.create_link(project, idempotency, request).await;
+    let created = created.map_err(|error| Refused::ignoring(error, ignored.as_ref()))?;
     Ok(Answer::created(created, |link| LinkJson::of(&app, project, link)).ignoring(ignored))
 }
 

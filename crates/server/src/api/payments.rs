@@ -18,7 +18,7 @@ use engine::PaymentFilter;
 use utoipa::openapi::Required;
 
 use super::{
-    answer::{Answer, Listing},
+    answer::{Answer, Listing, Refused},
     body::{JsonBytes, RequiredKey},
     path::PathId,
 };
@@ -87,11 +87,12 @@ pub(crate) async fn create(
     RequiredKey(key): RequiredKey,
     headers: HeaderMap,
     JsonBytes(bytes): JsonBytes,
-) -> Result<Answer<PaymentJson>, ApiError> {
+) -> Result<Answer<PaymentJson>, Refused> {
     let project = &caller.project;
     let (request, fingerprint, ignored) = decode(&bytes, project, payment_request)?;
     let idempotency = Idempotency::new(project.id, Endpoint::Payments, &key, fingerprint);
-    let created = app.engine.create_payment(project, idempotency, request).await?;
+    let created = app.engine.create_payment(project, idempotency, request).await;
+    let created = created.map_err(|error| Refused::ignoring(error, ignored.as_ref()))?;
     let view = view(&app, project, &headers);
     Ok(Answer::created(created, |payment| PaymentJson::of(payment, view)).ignoring(ignored))
 }

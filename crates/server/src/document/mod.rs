@@ -198,7 +198,7 @@ fn add_headers(operation: &mut Value) {
         if status == "429" || status == "503" {
             names.push("Retry-After");
         }
-        if reads_body && status.starts_with('2') {
+        if reads_body && (status.starts_with('2') || status == "400" || status == "409") {
             names.push("X-Ignored-Members");
         }
         if idempotent && status == "200" {

@@ -177,3 +177,21 @@ async fn a_hostile_member_name_cannot_break_or_swell_the_header() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_refusal_names_the_misspelt_member_that_caused_it() {
+    on_every_database(|kit| async move {
+        let project = kit.sandbox().await;
+        let mut payment = samples::qris(&project, 15_000);
+        payment["refrence"] = payment["reference"].take();
+        let reply = project.api.pay("k-1", &payment).await;
+        assert_eq!(reply.header(IGNORED), Some("refrence"));
+        reply.refused(400, "VALIDATION_ERROR");
+        let mut link = samples::link(&project, 15_000);
+        link["titel"] = link["title"].take();
+        let reply = project.api.post("/v1/payment-links", &link).await;
+        assert_eq!(reply.header(IGNORED), Some("titel"));
+        reply.refused(400, "VALIDATION_ERROR");
+    })
+    .await;
+}
