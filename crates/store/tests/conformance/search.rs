@@ -78,7 +78,7 @@ async fn links_are_found_by_any_part_of_their_title_or_reference(database: Datab
     for by_title in [true, false] {
         let project = kept_project(&store).await;
         for text in TEXTS {
-            let link = Link { title: "XXX".to_owned(), reference: "XXX".to_owned(), ..samples::link(&project) };
+            let link = Link { title: "QQQ".to_owned(), reference: "QQQ".to_owned(), ..samples::link(&project) };
             let link = if by_title {
                 Link { title: text.to_owned(), ..link }
             } else {
