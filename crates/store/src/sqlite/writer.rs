@@ -163,11 +163,7 @@ fn apply(connection: &Connection, plan: &Plan, undo: Undo) -> Result<Outcome, Sp
         return Err(Spoilt::ByPlan);
     }
     if savepoint {
-        let end = if failed { "ROLLBACK TO plan" } else { "RELEASE plan" };
-        connection.prepare_cached(end)?.execute([])?;
-    }
-    if savepoint && failed {
-        connection.prepare_cached("RELEASE plan")?.execute([])?;
+        connection.execute_batch(if failed { "ROLLBACK TO plan; RELEASE plan" } else { "RELEASE plan" })?;
     }
     Ok(outcome)
 }
