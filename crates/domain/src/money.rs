@@ -52,11 +52,12 @@ impl fmt::Display for Rupiah {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits = self.0.unsigned_abs().to_string();
         f.write_str(if self.0 < 0 { "-Rp" } else { "Rp" })?;
-        for (index, digit) in digits.char_indices() {
-            if index > 0 && (digits.len() - index).is_multiple_of(3) {
-                f.write_str(".")?;
-            }
-            write!(f, "{digit}")?;
+        let (first, mut rest) = digits.split_at((digits.len() - 1) % 3 + 1);
+        f.write_str(first)?;
+        while let Some((thousands, after)) = rest.split_at_checked(3) {
+            f.write_str(".")?;
+            f.write_str(thousands)?;
+            rest = after;
         }
         Ok(())
     }

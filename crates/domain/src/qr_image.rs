@@ -7,11 +7,16 @@ use qrcodegen::{Mask, QrCode, QrCodeEcc, QrSegment, Version};
 /// The white border that scanners need, in modules; the QR standard asks for four.
 const MARGIN_MODULES: usize = 4;
 
-/// The edge of a module in pixels. With one bit per pixel, eight make a module's row exactly one byte.
-const PIXELS_PER_MODULE: usize = 8;
+/// The edge of a module in pixels. With one bit per pixel, four make half a byte; twice as many made the image take twice
+/// as long and half as many bytes again, for nothing that a scanner sees.
+const PIXELS_PER_MODULE: usize = 4;
 
-const WHITE: u8 = 0xFF;
-const BLACK: u8 = 0x00;
+/// Characters that are not worth a stretch of their own.
+const SHORT_STRETCH: usize = 10;
+
+/// A white module in either half of a byte; black ones have no bits.
+const WHITE_LEFT: u8 = 0xF0;
+const WHITE_RIGHT: u8 = 0x0F;
 
 /// The text does not fit into the largest QR code. A QRIS payload always fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -21,20 +26,33 @@ pub struct TooLong;
 /// The QR code of `payload` as a PNG file. The mask is fixed, because trying all eight takes most of the time and
 /// today's scanners read any of them.
 pub fn png(payload: &str) -> Result<Vec<u8>, TooLong> {
-    let segments = QrSegment::make_segments(payload);
+    let segments = segments(payload);
     let (smallest, largest, mask) = (Version::MIN, Version::MAX, Some(Mask::new(0)));
     let code = QrCode::encode_segments_advanced(&segments, QrCodeEcc::Medium, smallest, largest, mask, false)
         .map_err(|_| TooLong)?;
     Ok(encoded(&rows(&code)))
 }
 
-/// A byte per module, a row per row of modules, margin included.
+/// Capitals, digits and some signs take less room than other text. A payload is nearly all of that kind but for the names
+/// in it, so only the stretch with the names is written as text; the code gets fewer and larger modules.
+fn segments(payload: &str) -> Vec<QrSegment> {
+    let is_text = |character: char| !QrSegment::is_alphanumeric(character.encode_utf8(&mut [0; 4]));
+    let from = payload.find(is_text).unwrap_or(payload.len());
+    let upto = payload.rfind(is_text).map_or(from, |last| payload.ceil_char_boundary(last + 1));
+    // A stretch of its own has a head of two bytes or more.
+    let from = if from < SHORT_STRETCH { 0 } else { from };
+    let upto = if payload.len() - upto < SHORT_STRETCH { payload.len() } else { upto };
+    [&payload[..from], &payload[from..upto], &payload[upto..]].into_iter().flat_map(QrSegment::make_segments).collect()
+}
+
+/// Half a byte per module, a row per row of modules, margin included.
 fn rows(code: &QrCode) -> Vec<Vec<u8>> {
     let margin = MARGIN_MODULES as i32;
     let span = -margin..code.size() + margin;
     // Modules outside of the code count as white, which is how the margin comes about.
-    let colour = |x, y| if code.get_module(x, y) { BLACK } else { WHITE };
-    span.clone().map(|y| span.clone().map(|x| colour(x, y)).collect()).collect()
+    let coloured = |white, x, y| if code.get_module(x, y) { 0 } else { white };
+    let byte = |x, y| coloured(WHITE_LEFT, x, y) | coloured(WHITE_RIGHT, x + 1, y);
+    span.clone().map(|y| span.clone().step_by(2).map(|x| byte(x, y)).collect()).collect()
 }
 
 #[expect(clippy::expect_used, reason = "writing to memory cannot fail and the data has the size of the header")]
@@ -47,7 +65,7 @@ fn encoded(rows: &[Vec<u8>]) -> Vec<u8> {
     encoder.set_color(png::ColorType::Grayscale);
     encoder.set_depth(png::BitDepth::One);
     encoder.set_compression(png::Compression::Fast);
-    // Choosing a compression also chooses a filter, so this has to come after. Seven of eight pixel rows repeat the one
+    // Choosing a compression also chooses a filter, so this has to come after. Three of four pixel rows repeat the one
     // above them, and this filter turns those into zeros.
     encoder.set_filter(png::Filter::Up);
     let mut writer = encoder.write_header().expect("the header is valid");
@@ -75,9 +93,11 @@ mod tests {
         let frame = reader.next_frame(&mut data).unwrap();
         assert_eq!((frame.color_type, frame.bit_depth), (png::ColorType::Grayscale, png::BitDepth::One));
         assert_eq!(frame.width, frame.height);
-        assert_eq!(frame.width as usize, frame.line_size * 8);
-        let white = data.iter().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1 == 1)).collect();
-        (frame.width as usize, white)
+        let width = frame.width as usize;
+        assert_eq!(width.div_ceil(8), frame.line_size);
+        let bits = |row: &[u8]| row.iter().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1 == 1)).collect();
+        let rows = data.chunks(frame.line_size).map(|row| -> Vec<bool> { bits(row) });
+        (width, rows.flat_map(|row| row[..width].to_vec()).collect())
     }
 
     fn scanned(file: &[u8]) -> (rqrr::MetaData, String) {
@@ -104,25 +124,35 @@ mod tests {
     }
 
     #[test]
-    fn four_white_modules_surround_a_code_of_eight_pixels_per_module() {
+    fn four_white_modules_surround_a_code_of_four_pixels_per_module() {
         let (width, white) = decoded(&png(SANDBOX).unwrap());
-        let margin = 4 * 8;
+        let margin = 4 * 4;
         let inside = margin..width - margin;
         for (index, white) in white.iter().enumerate() {
             let (x, y) = (index % width, index / width);
             assert!(*white || (inside.contains(&x) && inside.contains(&y)), "{x} {y}");
         }
         // The finder pattern in the corner has an edge of seven black modules.
-        assert!((margin..margin + 7 * 8).all(|x| !white[margin * width + x]));
-        assert!(white[margin * width + margin + 7 * 8]);
-        assert_eq!((width - 2 * margin - 17 * 8) % (4 * 8), 0, "a code has 17 + 4 × version modules");
+        assert!((margin..margin + 7 * 4).all(|x| !white[margin * width + x]));
+        assert!(white[margin * width + margin + 7 * 4]);
+        assert_eq!((width - 2 * margin - 17 * 4) % (4 * 4), 0, "a code has 17 + 4 × version modules");
+    }
+
+    #[test]
+    fn names_in_small_letters_do_not_make_the_code_larger() {
+        let named = SANDBOX.replace("TOKO UJI COBA", "Toko Uji Coba").replace("JAKARTA", "Jakarta");
+        assert_eq!(decoded(&png(&named).unwrap()).0, decoded(&png(SANDBOX).unwrap()).0);
+        for payload in [&named, "a12345678901234567890", "12345678901234567890a", "é1234567890ABCDEFGHIJé1234567890ABC"]
+        {
+            assert_eq!(scanned(&png(payload).unwrap()).1, *payload);
+        }
     }
 
     #[test]
     fn a_file_is_small_and_always_the_same() {
         let file = png(SANDBOX).unwrap();
         assert_eq!(file, png(SANDBOX).unwrap());
-        assert!(file.len() < 8_000, "{}", file.len());
+        assert!(file.len() < 4_000, "{}", file.len());
     }
 
     #[test]

@@ -3,7 +3,12 @@
 //! Menu names stay Indonesian in every language, as the bank's own screens show them. Nothing here decides what is
 //! owed: number and amount are repeated exactly as given, and no step may ever name another sum.
 
+use std::fmt;
+
 use crate::{bank::Bank, money::Rupiah};
+
+/// The most things to do on one channel.
+const MOST_ACTS: usize = 5;
 
 /// How many ranges of an Accept-Language header are looked at; browsers send a handful.
 const MOST_LANGUAGE_RANGES: usize = 32;
@@ -67,8 +72,15 @@ enum Act<'a> {
     CompanyCode(&'a str),
     CustomerNumber(&'a str),
     Destination(Bank, &'a str),
-    Amount(Rupiah),
-    Check(Rupiah),
+    Amount(&'a str),
+    Check(&'a str),
+}
+
+/// An act in words.
+struct Sentence<'a> {
+    language: Language,
+    channel: Channel,
+    act: Act<'a>,
 }
 
 impl Language {
@@ -129,11 +141,13 @@ fn thousandths(text: &str) -> Option<u16> {
 /// The steps of every channel in one list, each opening with the name of its channel.
 pub fn payment_steps(bank: Bank, account_number: &str, amount: Rupiah, language: Language) -> Vec<String> {
     let guide = guide(bank);
-    let mut list = Vec::new();
+    let amount = amount.to_string();
+    let mut list = Vec::with_capacity(guide.menus.len() * MOST_ACTS);
     for menu in &guide.menus {
         let title = title(menu, guide.brand, language);
-        let sentences = sentences(bank, guide.entry, menu, account_number, amount, language);
-        list.extend(sentences.into_iter().map(|sentence| format!("{title}: {sentence}")));
+        let acts = acts(bank, guide.entry, menu, account_number, &amount).into_iter().flatten();
+        let sentences = acts.map(|act| Sentence { language, channel: menu.channel, act });
+        list.extend(sentences.map(|sentence| format!("{title}: {sentence}")));
     }
     list
 }
@@ -141,83 +155,85 @@ pub fn payment_steps(bank: Bank, account_number: &str, amount: Rupiah, language:
 /// The same steps by channel, each a sentence of its own.
 pub fn step_groups(bank: Bank, account_number: &str, amount: Rupiah, language: Language) -> Vec<StepGroup> {
     let guide = guide(bank);
-    let group = |menu: &Menu| StepGroup {
-        channel: menu.channel,
-        title: title(menu, guide.brand, language),
-        steps: sentences(bank, guide.entry, menu, account_number, amount, language)
-            .into_iter()
-            .map(|sentence| capitalised(&sentence))
-            .collect(),
+    let amount = amount.to_string();
+    let group = |menu: &Menu| {
+        let acts = acts(bank, guide.entry, menu, account_number, &amount).into_iter().flatten();
+        let sentences = acts.map(|act| Sentence { language, channel: menu.channel, act });
+        StepGroup {
+            channel: menu.channel,
+            title: title(menu, guide.brand, language),
+            steps: sentences.map(|sentence| capitalised(&sentence.to_string())).collect(),
+        }
     };
     guide.menus.iter().map(group).collect()
 }
 
-fn sentences(
+fn acts<'a>(
     bank: Bank,
     entry: Entry,
     menu: &Menu,
-    account_number: &str,
-    amount: Rupiah,
-    language: Language,
-) -> Vec<String> {
-    let mut acts = vec![Act::Open, Act::Choose(menu.path)];
-    match (entry, account_number.split_at_checked(bank.company_code().len())) {
-        (Entry::Split, Some((company_code, rest))) => {
-            acts.extend([Act::CompanyCode(company_code), Act::CustomerNumber(rest)]);
-        }
-        (Entry::Interbank, _) => acts.extend([Act::Destination(bank, account_number), Act::Amount(amount)]),
-        (Entry::Whole | Entry::Split, _) => acts.push(Act::Number(account_number)),
-    }
-    acts.push(Act::Check(amount));
-    let say = match language {
-        Language::Indonesian => indonesian,
-        Language::English => english,
+    account_number: &'a str,
+    amount: &'a str,
+) -> [Option<Act<'a>>; MOST_ACTS] {
+    let (enter, then) = match (entry, account_number.split_at_checked(bank.company_code().len())) {
+        (Entry::Split, Some((company_code, rest))) => (Act::CompanyCode(company_code), Some(Act::CustomerNumber(rest))),
+        (Entry::Interbank, _) => (Act::Destination(bank, account_number), Some(Act::Amount(amount))),
+        (Entry::Whole | Entry::Split, _) => (Act::Number(account_number), None),
     };
-    acts.iter().map(|act| say(menu.channel, act)).collect()
+    [Some(Act::Open), Some(Act::Choose(menu.path)), Some(enter), then, Some(Act::Check(amount))]
 }
 
-fn indonesian(channel: Channel, act: &Act<'_>) -> String {
+impl fmt::Display for Sentence<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.language {
+            Language::Indonesian => indonesian(f, self.channel, &self.act),
+            Language::English => english(f, self.channel, &self.act),
+        }
+    }
+}
+
+fn indonesian(f: &mut fmt::Formatter<'_>, channel: Channel, act: &Act<'_>) -> fmt::Result {
     match act {
-        Act::Open => match channel {
-            Channel::Mobile => "buka aplikasi lalu masuk".to_owned(),
-            Channel::Atm => "masukkan kartu dan PIN".to_owned(),
-            Channel::Internet => "buka situsnya lalu masuk".to_owned(),
-        },
-        Act::Choose(path) => format!("pilih {path}"),
-        Act::Number(number) => format!("masukkan nomor virtual account {number}"),
-        Act::CompanyCode(code) => format!("masukkan kode perusahaan {code}"),
-        Act::CustomerNumber(number) => format!("masukkan nomor pelanggan {number}"),
+        Act::Open => f.write_str(match channel {
+            Channel::Mobile => "buka aplikasi lalu masuk",
+            Channel::Atm => "masukkan kartu dan PIN",
+            Channel::Internet => "buka situsnya lalu masuk",
+        }),
+        Act::Choose(path) => write!(f, "pilih {path}"),
+        Act::Number(number) => write!(f, "masukkan nomor virtual account {number}"),
+        Act::CompanyCode(code) => write!(f, "masukkan kode perusahaan {code}"),
+        Act::CustomerNumber(number) => write!(f, "masukkan nomor pelanggan {number}"),
         Act::Destination(bank, number) => {
             let (code, name) = (bank.interbank_code(), bank.name());
-            format!("masukkan kode bank {code} ({name}) lalu nomor virtual account {number}")
+            write!(f, "masukkan kode bank {code} ({name}) lalu nomor virtual account {number}")
         }
-        Act::Amount(amount) => format!("masukkan nominal persis {amount}"),
+        Act::Amount(amount) => write!(f, "masukkan nominal persis {amount}"),
         Act::Check(amount) => {
             let ending = if channel == Channel::Mobile { "masukkan PIN" } else { "konfirmasi" };
-            format!("periksa nama merchant dan pastikan jumlahnya persis {amount}, lalu {ending}")
+            write!(f, "periksa nama merchant dan pastikan jumlahnya persis {amount}, lalu {ending}")
         }
     }
 }
 
-fn english(channel: Channel, act: &Act<'_>) -> String {
+fn english(f: &mut fmt::Formatter<'_>, channel: Channel, act: &Act<'_>) -> fmt::Result {
     match act {
-        Act::Open => match channel {
-            Channel::Mobile => "open the app and sign in".to_owned(),
-            Channel::Atm => "insert your card and enter your PIN".to_owned(),
-            Channel::Internet => "open the site and sign in".to_owned(),
-        },
-        Act::Choose(path) => format!("choose {path}"),
-        Act::Number(number) => format!("enter the virtual account number {number}"),
-        Act::CompanyCode(code) => format!("enter the company code {code}"),
-        Act::CustomerNumber(number) => format!("enter the customer number {number}"),
+        Act::Open => f.write_str(match channel {
+            Channel::Mobile => "open the app and sign in",
+            Channel::Atm => "insert your card and enter your PIN",
+            Channel::Internet => "open the site and sign in",
+        }),
+        Act::Choose(path) => write!(f, "choose {path}"),
+        Act::Number(number) => write!(f, "enter the virtual account number {number}"),
+        Act::CompanyCode(code) => write!(f, "enter the company code {code}"),
+        Act::CustomerNumber(number) => write!(f, "enter the customer number {number}"),
         Act::Destination(bank, number) => {
             let (code, name) = (bank.interbank_code(), bank.name());
-            format!("enter the bank code {code} ({name}), then the virtual account number {number}")
+            write!(f, "enter the bank code {code} ({name}), then the virtual account number {number}")
         }
-        Act::Amount(amount) => format!("enter exactly {amount}"),
+        Act::Amount(amount) => write!(f, "enter exactly {amount}"),
         Act::Check(amount) => {
             let ending = if channel == Channel::Mobile { "enter your PIN" } else { "confirm" };
-            format!("check the merchant name and that the amount is exactly {amount}, then {ending}")
+            write!(f, "check the merchant name and that the amount is exactly {amount}, then {ending}")
         }
     }
 }
