@@ -10,7 +10,7 @@ use domain::{
     payment::{Payment, State},
     time::Timestamp,
 };
-use store::{Change, Store, Write};
+use store::{Change, PaymentFilter, Store, Window, Write};
 use tempfile::TempDir;
 
 use crate::process::Served;
@@ -51,7 +51,20 @@ async fn fill(database: &Path, project: ProjectId, count: u64) -> io::Result<()>
             .map(|index| Write::Payment { payment: payment(project, index) });
         store.commit(Change::default().with_all(writes)).await.map_err(io::Error::other)?;
     }
+    tend(&store, project).await?;
     store.close().await;
+    Ok(())
+}
+
+/// Opens a list and searches once, as somebody will have done, and waits for what the store does about it.
+async fn tend(store: &Store, project: ProjectId) -> io::Result<()> {
+    let window = Window { offset: 0, limit: 1 };
+    let search = PaymentFilter { search: Some("order".to_owned()), ..PaymentFilter::default() };
+    for filter in [PaymentFilter::default(), search] {
+        store.payments(project, &filter, window).await.map_err(io::Error::other)?;
+    }
+    let now = Timestamp::from_millis(FIRST_MILLIS * 2);
+    while store.tend(now).await.map_err(io::Error::other)? {}
     Ok(())
 }
 

@@ -40,6 +40,12 @@ impl Timestamp {
         Timestamp(self.0.saturating_add(millis))
     }
 
+    /// This moment and `duration` less; the beginning of time when that is before it.
+    pub fn minus(self, duration: Duration) -> Timestamp {
+        let millis = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
+        Timestamp(self.0.saturating_sub(millis))
+    }
+
     /// Reads RFC 3339 with any offset. What the calendar crate takes besides (weeks, zone names in brackets, offsets
     /// without minutes) is refused here, since clients of the contract may only rely on RFC 3339.
     pub fn parse(text: &str) -> Result<Timestamp, NotADateTime> {

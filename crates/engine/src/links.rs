@@ -24,21 +24,21 @@ impl Engine {
         request: LinkRequest,
     ) -> Result<Created<Link>, Error> {
         // A used key answers for itself, even where the rules would refuse it now.
-        if let Some(link) = self.replayed_link(project, idempotency).await? {
+        if let Some(link) = self.replayed_link(project, idempotency.as_ref()).await? {
             return Ok(Created::Replayed(link));
         }
         let order = request.check(project, self.now())?;
-        match self.make_link(project, idempotency, order).await {
+        match self.make_link(project, idempotency.clone(), order).await {
             // Another request with the same key was quicker.
             Err(Error::Refused(CommitError::Conflict(Guard::IdempotencyKey))) => {
-                let link = self.replayed_link(project, idempotency).await?;
+                let link = self.replayed_link(project, idempotency.as_ref()).await?;
                 link.map(Created::Replayed).ok_or(Error::Contended)
             }
             made => made.map(Created::New),
         }
     }
 
-    async fn replayed_link(&self, project: &Project, idempotency: Option<Idempotency>) -> Result<Option<Link>, Error> {
+    async fn replayed_link(&self, project: &Project, idempotency: Option<&Idempotency>) -> Result<Option<Link>, Error> {
         let Some(idempotency) = idempotency else { return Ok(None) };
         match self.bound_to(idempotency).await? {
             Some(id) => self.link(project.id, id).await.map(Some),
@@ -71,7 +71,7 @@ impl Engine {
             version: 1,
         };
         let resource = link.id.to_string();
-        let bind = idempotency.map(|idempotency| Write::Bind { project_id: project.id, idempotency, resource });
+        let bind = idempotency.map(|idempotency| Write::Bind { idempotency, resource });
         let change = Change::default().with_all(bind).with(Write::Link { link: link.clone() });
         self.store.commit(change).await?;
         Ok(link)

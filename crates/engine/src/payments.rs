@@ -30,19 +30,19 @@ impl Engine {
         request: PaymentRequest,
     ) -> Result<Created<Payment>, Error> {
         // A used key answers for itself, even where the rules or the provider would refuse it now.
-        if let Some(payment) = self.replayed_payment(project, idempotency).await? {
+        if let Some(payment) = self.replayed_payment(project, &idempotency).await? {
             return Ok(Created::Replayed(payment));
         }
         let order = request.check(project)?;
-        if let Some(payment) = self.make_payment(project, idempotency, order).await? {
+        if let Some(payment) = self.make_payment(project, &idempotency, order).await? {
             return Ok(Created::New(payment));
         }
         // Another request with the same key was quicker.
-        let payment = self.replayed_payment(project, idempotency).await?;
+        let payment = self.replayed_payment(project, &idempotency).await?;
         payment.map(Created::Replayed).ok_or(Error::Contended)
     }
 
-    async fn replayed_payment(&self, project: &Project, idempotency: Idempotency) -> Result<Option<Payment>, Error> {
+    async fn replayed_payment(&self, project: &Project, idempotency: &Idempotency) -> Result<Option<Payment>, Error> {
         match self.bound_to(idempotency).await? {
             Some(id) => self.payment(project.id, id).await.map(Some),
             None => Ok(None),
@@ -53,7 +53,7 @@ impl Engine {
     async fn make_payment(
         &self,
         project: &Project,
-        idempotency: Idempotency,
+        idempotency: &Idempotency,
         order: PaymentOrder,
     ) -> Result<Option<Payment>, Error> {
         let now = self.now();
@@ -72,7 +72,7 @@ impl Engine {
             expires_at: now.plus(order.lifetime),
             version: 1,
         };
-        let bind = |id: PaymentId| Write::Bind { project_id: project.id, idempotency, resource: id.to_string() };
+        let bind = |id: PaymentId| Write::Bind { idempotency: idempotency.clone(), resource: id.to_string() };
         match self.issue_and_commit(project, draft, |payment| bind(payment.id)).await {
             Err(Error::Refused(CommitError::Conflict(Guard::IdempotencyKey))) => Ok(None),
             outcome => outcome.map(Some),
@@ -108,8 +108,8 @@ impl Engine {
     }
 
     /// What the key was used for; another body than that time's is a conflict.
-    pub(crate) async fn bound_to<Id: std::str::FromStr>(&self, idempotency: Idempotency) -> Result<Option<Id>, Error> {
-        let Some(bound) = self.store.bound(idempotency.key).await? else { return Ok(None) };
+    pub(crate) async fn bound_to<Id: std::str::FromStr>(&self, idempotency: &Idempotency) -> Result<Option<Id>, Error> {
+        let Some(bound) = self.store.bound(idempotency).await? else { return Ok(None) };
         if bound.request != idempotency.request {
             return Err(Error::IdempotencyConflict);
         }

@@ -85,7 +85,6 @@ pub enum Write {
     },
     /// Binds an Idempotency-Key to the resource it made; guarded by the key being unused.
     Bind {
-        project_id: ProjectId,
         idempotency: Idempotency,
         resource: String,
     },
@@ -134,4 +133,14 @@ pub enum Write {
         payment_id: PaymentId,
     },
     Event(Event),
+    /// Notes that the project has `position` payments up to and including this one.
+    PaymentMark {
+        project_id: ProjectId,
+        id: PaymentId,
+        position: i64,
+    },
+    /// Makes the next references searchable, `most` of them.
+    SearchExtended {
+        most: i64,
+    },
 }

@@ -8,20 +8,17 @@ mod error;
 mod plan;
 mod read;
 mod sqlite;
+mod tend;
 mod value;
 mod verify;
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 pub use change::{Change, Noted, ReceiptNote, Write};
 pub use error::{CommitError, Guard, StoreError};
 pub use read::{
-    Listed, Window,
-    idempotency::Bound,
-    keys::KeyOwner,
-    ledger::Balance,
-    links::LinkFilter,
-    payments::{Due, PaymentFilter},
+    Listed, Window, idempotency::Bound, keys::KeyOwner, ledger::Balance, links::LinkFilter,
+    payment_list::PaymentFilter, payments::Due,
 };
 pub use verify::Breach;
 
@@ -29,6 +26,7 @@ pub use verify::Breach;
 #[derive(Clone)]
 pub struct Store {
     backend: Backend,
+    wanting: Arc<tend::Wanting>,
 }
 
 /// The databases there are. Every read and every commit goes through here.
@@ -43,7 +41,7 @@ impl Store {
         let path = path.to_owned();
         let opened = tokio::task::spawn_blocking(move || sqlite::Sqlite::open(&path)).await;
         let backend = Backend::Sqlite(opened.map_err(StoreError::unavailable)??);
-        Ok(Store { backend })
+        Ok(Store { backend, wanting: Arc::default() })
     }
 
     /// Commits `change` whole, durably, or not at all.

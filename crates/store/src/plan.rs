@@ -47,6 +47,7 @@ pub(crate) fn of(change: Change) -> Plan {
             Write::AllowedOrigins { project_id, origins } => allowed_origins(&mut statements, project_id, origins),
             Write::Payment { payment } => new_payment(&mut statements, payment),
             Write::Posting(posting) => new_posting(&mut statements, &posting),
+            Write::SearchExtended { most } => search_extended(&mut statements, most),
             single => statements.push(statement(single)),
         }
     }
@@ -56,7 +57,7 @@ pub(crate) fn of(change: Change) -> Plan {
 /// The writes that are one statement each.
 fn statement(write: Write) -> Statement {
     match write {
-        Write::AllowedOrigins { .. } | Write::Payment { .. } | Write::Posting(_) => {
+        Write::AllowedOrigins { .. } | Write::Payment { .. } | Write::Posting(_) | Write::SearchExtended { .. } => {
             unreachable!("writes of several statements are planned by `of`")
         }
         Write::Installation { name, value } => Statement::new(
@@ -72,7 +73,7 @@ fn statement(write: Write) -> Statement {
             [at.into(), Value::shown(id), Value::shown(project_id)],
         )
         .guarded(Guard::KeyNotRevoked),
-        Write::Bind { project_id, idempotency, resource } => bind(project_id, idempotency, resource),
+        Write::Bind { idempotency, resource } => bind(idempotency, resource),
         Write::Link { link } => new_link(link),
         Write::LinkCancelled { id, at, version } => Statement::new(
             "UPDATE links SET cancelled_at = $1, version = version + 1 WHERE id = $2 AND version = $3",
@@ -110,6 +111,10 @@ fn statement(write: Write) -> Statement {
         )
         .guarded(Guard::Unsettled),
         Write::Event(event) => new_event(event),
+        Write::PaymentMark { project_id, id, position } => Statement::new(
+            "INSERT INTO payment_marks (project_id, id, position) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+            [Value::shown(project_id), Value::shown(id), position.into()],
+        ),
     }
 }
 
@@ -205,12 +210,14 @@ fn new_key(key: ApiKey, hash: KeyHash) -> Statement {
     .guarded(Guard::KeyName)
 }
 
-fn bind(project_id: ProjectId, idempotency: Idempotency, resource: String) -> Statement {
+fn bind(idempotency: Idempotency, resource: String) -> Statement {
     Statement::new(
-        "INSERT INTO idempotency (key, project_id, request, resource) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
+        "INSERT INTO idempotency (project_id, endpoint, key, request, resource) VALUES ($1, $2, $3, $4, $5) \
+         ON CONFLICT DO NOTHING",
         [
-            idempotency.key.to_vec().into(),
-            Value::shown(project_id),
+            Value::shown(idempotency.project_id),
+            idempotency.endpoint.word().into(),
+            idempotency.key.into(),
             idempotency.request.to_vec().into(),
             resource.into(),
         ],
@@ -324,6 +331,19 @@ fn payment_moved(id: PaymentId, version: i64, state: State, settles_at: Option<T
         [state, paid_at, ended_at, settles_at.into(), Value::shown(id), version.into()],
     )
     .guarded(Guard::PaymentVersion)
+}
+
+fn search_extended(statements: &mut Vec<Statement>, most: i64) {
+    statements.push(Statement::new(
+        "INSERT INTO payment_search (rowid, search_text) SELECT number, search_text FROM payments \
+         WHERE number > (SELECT upto FROM payment_searchable) ORDER BY number LIMIT $1",
+        [most.into()],
+    ));
+    statements.push(Statement::new(
+        "UPDATE payment_searchable SET upto = COALESCE((SELECT MAX(number) FROM (SELECT number FROM payments \
+         WHERE number > upto ORDER BY number LIMIT $1) added), upto)",
+        [most.into()],
+    ));
 }
 
 fn receipt(note: ReceiptNote) -> Statement {

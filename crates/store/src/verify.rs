@@ -9,7 +9,7 @@ pub struct Breach {
     pub row: String,
 }
 
-const INVARIANTS: [(&str, &str); 18] = [
+const INVARIANTS: [(&str, &str); 19] = [
     (
         "I1 every posting has two legs or more that sum to zero",
         "SELECT p.id FROM postings p LEFT JOIN entries e ON e.posting_id = p.id \
@@ -23,6 +23,12 @@ const INVARIANTS: [(&str, &str); 18] = [
     (
         "I1 the whole ledger sums to zero",
         "SELECT 'the ledger' FROM (SELECT SUM(amount) AS total FROM entries) sums WHERE total <> 0",
+    ),
+    (
+        "I2 a mark of a list stands where it says",
+        "SELECT m.id FROM payment_marks m LEFT JOIN (SELECT project_id, id, ROW_NUMBER() OVER \
+         (PARTITION BY project_id ORDER BY id) AS position FROM payments) p \
+         ON p.id = m.id AND p.project_id = m.project_id WHERE p.id IS NULL OR p.position <> m.position",
     ),
     (
         "I3 a payment is paid exactly when one receipt was applied to it",

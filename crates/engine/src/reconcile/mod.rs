@@ -3,6 +3,7 @@
 
 mod expire;
 mod settle;
+mod tend;
 
 use std::{future::Future, time::Duration};
 
@@ -31,9 +32,14 @@ impl Reconcilers {
             async move { engine.expire_due().await }
         }));
         let settling = engine.clone();
-        loops.spawn(repeat("settle", stopped, move || {
+        loops.spawn(repeat("settle", stopped.clone(), move || {
             let engine = settling.clone();
             async move { engine.settle_due().await }
+        }));
+        let tending = engine.clone();
+        loops.spawn(repeat("tend", stopped, move || {
+            let engine = tending.clone();
+            async move { engine.tend_store().await }
         }));
         Reconcilers { stop, loops }
     }

@@ -185,7 +185,8 @@ pub(crate) async fn create(
 ) -> Result<Answer<LinkJson>, Refused> {
     let project = &caller.project;
     let (request, fingerprint, ignored) = decode(&bytes, project, link_request)?;
-    let idempotency = key.map(|key| Idempotency::new(project.id, Endpoint::Links, &key, fingerprint));
+    let idempotency =
+        key.map(|key| Idempotency { project_id: project.id, endpoint: Endpoint::Links, key, request: fingerprint });
     let created = app.engine.create_link(project, idempotency, request).await;
     let created = created.map_err(|error| Refused::ignoring(error, ignored.as_ref()))?;
     Ok(Answer::created(created, |link| LinkJson::of(&app, project, link)).ignoring(ignored))

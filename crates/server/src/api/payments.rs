@@ -90,7 +90,7 @@ pub(crate) async fn create(
 ) -> Result<Answer<PaymentJson>, Refused> {
     let project = &caller.project;
     let (request, fingerprint, ignored) = decode(&bytes, project, payment_request)?;
-    let idempotency = Idempotency::new(project.id, Endpoint::Payments, &key, fingerprint);
+    let idempotency = Idempotency { project_id: project.id, endpoint: Endpoint::Payments, key, request: fingerprint };
     let created = app.engine.create_payment(project, idempotency, request).await;
     let created = created.map_err(|error| Refused::ignoring(error, ignored.as_ref()))?;
     let view = view(&app, project, &headers);

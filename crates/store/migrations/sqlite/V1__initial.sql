@@ -1,4 +1,5 @@
 -- Columns are TEXT, BIGINT or BLOB only: times are milliseconds since 1970, truth values 0 or 1, states words.
+-- Three words or more are checked by OR, since SQLite would make a small table for an IN at every insert.
 -- Every table carries project_id, so that a distributed engine can keep a project's rows together.
 
 CREATE TABLE installation (
@@ -66,8 +67,10 @@ CREATE TABLE links (
 
 CREATE INDEX links_of_project ON links (project_id, id);
 
+-- `number` counts payments in the order in which they were committed.
 CREATE TABLE payments (
-    id TEXT NOT NULL PRIMARY KEY,
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
     project_id TEXT NOT NULL REFERENCES projects (id),
     link_id TEXT REFERENCES links (id),
     reference TEXT NOT NULL,
@@ -76,7 +79,9 @@ CREATE TABLE payments (
     fee BIGINT NOT NULL CHECK (fee >= 0 AND fee <= amount),
     method TEXT NOT NULL,
     code TEXT NOT NULL,
-    state TEXT NOT NULL CHECK (state IN ('pending', 'processing', 'paid', 'failed', 'expired', 'cancelled')),
+    state TEXT NOT NULL
+        CHECK (state = 'pending' OR state = 'processing' OR state = 'paid' OR state = 'failed' OR state = 'expired'
+            OR state = 'cancelled'),
     paid_at BIGINT CHECK ((paid_at IS NOT NULL) = (state = 'paid')),
     ended_at BIGINT CHECK ((ended_at IS NOT NULL) = (state IN ('failed', 'cancelled'))),
     settles_at BIGINT,
@@ -95,6 +100,25 @@ CREATE UNIQUE INDEX payments_live_account ON payments (code)
 CREATE INDEX payments_to_expire ON payments (expires_at) WHERE state = 'pending';
 CREATE INDEX payments_to_settle ON payments (settles_at) WHERE settles_at IS NOT NULL;
 
+-- Lists are counted and reached from here: `position` is how many payments the project has up to and including `id`.
+CREATE TABLE payment_marks (
+    project_id TEXT NOT NULL REFERENCES projects (id),
+    id TEXT NOT NULL,
+    position BIGINT NOT NULL,
+    PRIMARY KEY (project_id, id)
+) WITHOUT ROWID;
+
+CREATE INDEX payment_marks_by_position ON payment_marks (project_id, position);
+
+-- The trigrams of every reference up to payment number `upto`; what came later is searched by reading it.
+CREATE VIRTUAL TABLE payment_search USING fts5 (
+    search_text, content = '', columnsize = 0, detail = none, tokenize = 'trigram case_sensitive 1'
+);
+CREATE TABLE payment_searchable (
+    upto BIGINT NOT NULL
+);
+INSERT INTO payment_searchable (upto) VALUES (0);
+
 -- Who paid through the hosted checkout, and from where.
 CREATE TABLE checkouts (
     payment_id TEXT NOT NULL PRIMARY KEY REFERENCES payments (id),
@@ -111,19 +135,22 @@ CREATE TABLE checkouts (
     user_agent TEXT
 );
 
--- The key is a hash of project, endpoint and Idempotency-Key; `request` is the fingerprint of the body it is bound to.
+-- `request` is the fingerprint of the body that a key is bound to. Keys stand as they were sent, not hashed: a shop that
+-- counts or dates its keys adds each beside the last one, where hashes would each touch a page of their own.
 CREATE TABLE idempotency (
-    key BLOB NOT NULL PRIMARY KEY,
     project_id TEXT NOT NULL,
+    endpoint TEXT NOT NULL CHECK (endpoint IN ('payments', 'payment-links')),
+    key TEXT NOT NULL,
     request BLOB NOT NULL,
-    resource TEXT NOT NULL
+    resource TEXT NOT NULL,
+    PRIMARY KEY (project_id, endpoint, key)
 ) WITHOUT ROWID;
 
 -- Every provider notification that was taken, once. Money has an amount; refusals and progress have none.
 CREATE TABLE receipts (
     provider TEXT NOT NULL,
     id TEXT NOT NULL,
-    kind TEXT NOT NULL CHECK (kind IN ('money', 'refusal', 'progress')),
+    kind TEXT NOT NULL CHECK (kind = 'money' OR kind = 'refusal' OR kind = 'progress'),
     project_id TEXT NOT NULL REFERENCES projects (id),
     payment_id TEXT NOT NULL REFERENCES payments (id),
     amount BIGINT CHECK ((amount IS NOT NULL) = (kind = 'money')),
@@ -140,13 +167,15 @@ CREATE TABLE postings (
     id TEXT NOT NULL PRIMARY KEY,
     project_id TEXT NOT NULL REFERENCES projects (id),
     payment_id TEXT NOT NULL REFERENCES payments (id),
-    kind TEXT NOT NULL CHECK (kind IN ('paid', 'settled', 'unapplied')),
+    kind TEXT NOT NULL CHECK (kind = 'paid' OR kind = 'settled' OR kind = 'unapplied'),
     at BIGINT NOT NULL
 );
 
 CREATE TABLE entries (
     project_id TEXT NOT NULL REFERENCES projects (id),
-    account TEXT NOT NULL CHECK (account IN ('pending', 'available', 'unapplied', 'clearing', 'fees')),
+    account TEXT NOT NULL
+        CHECK (account = 'pending' OR account = 'available' OR account = 'unapplied' OR account = 'clearing'
+            OR account = 'fees'),
     at BIGINT NOT NULL,
     posting_id TEXT NOT NULL REFERENCES postings (id),
     amount BIGINT NOT NULL CHECK (amount <> 0),
@@ -161,7 +190,7 @@ CREATE TRIGGER entries_remain BEFORE DELETE ON entries BEGIN SELECT RAISE(ABORT,
 CREATE TABLE events (
     id TEXT NOT NULL PRIMARY KEY,
     project_id TEXT NOT NULL REFERENCES projects (id),
-    kind TEXT NOT NULL CHECK (kind IN ('payment.paid', 'payment.failed', 'apikey.deleted')),
+    kind TEXT NOT NULL CHECK (kind = 'payment.paid' OR kind = 'payment.failed' OR kind = 'apikey.deleted'),
     subject TEXT NOT NULL,
     created_at BIGINT NOT NULL,
     paid_at BIGINT CHECK ((paid_at IS NOT NULL) = (kind = 'payment.paid')),

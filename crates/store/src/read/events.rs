@@ -36,7 +36,7 @@ impl Store {
             conditions.and("id > ?", Value::shown(after));
         }
         let order = if after.is_some() { "id" } else { "id DESC" };
-        let list = List { columns: COLUMNS, from: "events", table: "events", order, decode: event };
+        let list = List { columns: COLUMNS, from: "events", table: "events", id: "id", order, decode: event };
         self.listed(list, conditions, window).await
     }
 }

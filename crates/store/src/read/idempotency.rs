@@ -1,7 +1,9 @@
+use domain::idempotency::Idempotency;
+
 use crate::{
     Store,
     error::StoreError,
-    value::{Columns, Query},
+    value::{Columns, Query, Value},
 };
 
 /// What an Idempotency-Key is bound to.
@@ -13,9 +15,11 @@ pub struct Bound {
 }
 
 impl Store {
-    pub async fn bound(&self, key: [u8; 16]) -> Result<Option<Bound>, StoreError> {
-        let query = Query::new("SELECT request, resource FROM idempotency WHERE key = $1", [key.to_vec().into()]);
-        self.one(query, bound).await
+    pub async fn bound(&self, idempotency: &Idempotency) -> Result<Option<Bound>, StoreError> {
+        let sql = "SELECT request, resource FROM idempotency WHERE project_id = $1 AND endpoint = $2 AND key = $3";
+        let Idempotency { project_id, endpoint, key, .. } = idempotency;
+        let parameters = [Value::shown(project_id), endpoint.word().into(), key.clone().into()];
+        self.one(Query::new(sql, parameters), bound).await
     }
 }
 

@@ -39,7 +39,7 @@ impl Store {
         if let Some(term) = &filter.search {
             conditions.and_contains("search_text", term);
         }
-        let list = List { columns: COLUMNS, from: "links", table: "links", order: "id DESC", decode: link };
+        let list = List { columns: COLUMNS, from: "links", table: "links", id: "id", order: "id DESC", decode: link };
         self.listed(list, conditions, window).await
     }
 

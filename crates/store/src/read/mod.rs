@@ -6,6 +6,7 @@ pub(crate) mod installation;
 pub(crate) mod keys;
 pub(crate) mod ledger;
 pub(crate) mod links;
+pub(crate) mod payment_list;
 pub(crate) mod payments;
 pub(crate) mod projects;
 pub(crate) mod receipts;
@@ -64,6 +65,7 @@ struct List<T> {
     from: &'static str,
     /// The table alone, which is enough to count.
     table: &'static str,
+    id: &'static str,
     order: &'static str,
     decode: Decode<T>,
 }
@@ -76,14 +78,26 @@ impl Store {
         conditions: Conditions,
         window: Window,
     ) -> Result<Listed<T>, StoreError> {
-        let List { columns, from, table, order, decode } = list;
-        let Conditions { sql, mut parameters } = conditions;
-        let count = Query::new(format!("SELECT COUNT(*) FROM {table} {sql}"), parameters.clone());
+        let Conditions { sql, parameters } = &conditions;
+        let count = Query::new(format!("SELECT COUNT(*) FROM {} {sql}", list.table), parameters.clone());
         let total = self.many(count, |columns| columns.integer()).await?.into_iter().sum();
-        let (limit, offset) = (parameters.len() + 1, parameters.len() + 2);
-        let page = format!("SELECT {columns} FROM {from} {sql} ORDER BY {order} LIMIT ${limit} OFFSET ${offset}");
-        parameters.extend([window.limit.into(), window.offset.into()]);
-        let items = self.many(Query::new(page, parameters), decode).await?;
+        let items = self.page(&list, conditions, window).await?;
         Ok(Listed { items, total })
+    }
+
+    /// Finds the ids of a window, which an index alone may know, and then reads the rows of no others.
+    async fn page<T: Send + 'static>(
+        &self,
+        list: &List<T>,
+        conditions: Conditions,
+        window: Window,
+    ) -> Result<Vec<T>, StoreError> {
+        let List { columns, from, table, id, order, decode } = list;
+        let Conditions { sql, mut parameters } = conditions;
+        let (limit, offset) = (parameters.len() + 1, parameters.len() + 2);
+        let ids = format!("SELECT {id} FROM {table} {sql} ORDER BY {order} LIMIT ${limit} OFFSET ${offset}");
+        let page = format!("SELECT {columns} FROM {from} WHERE {id} IN ({ids}) ORDER BY {order}");
+        parameters.extend([window.limit.into(), window.offset.into()]);
+        self.many(Query::new(page, parameters), *decode).await
     }
 }

@@ -1,12 +1,11 @@
 use domain::{
-    id::{LinkId, PaymentId, ProjectId},
-    method::{Method, MethodKind},
+    id::{PaymentId, ProjectId},
+    method::Method,
     money::Rupiah,
-    payment::{Checkout, Customer, Device, Location, Payment, State, Status},
+    payment::{Checkout, Customer, Device, Location, Payment, State},
     time::Timestamp,
 };
 
-use super::{Conditions, List, Listed, Window};
 use crate::{
     Store,
     error::StoreError,
@@ -14,32 +13,22 @@ use crate::{
 };
 
 /// As literals, so that the statements of single reads are put together by the compiler.
-macro_rules! columns {
+macro_rules! payment_columns {
     () => {
         "p.id, p.project_id, p.link_id, p.reference, p.amount, p.fee, p.method, p.code, p.state, p.paid_at, \
-         p.ended_at, p.created_at, p.expires_at, p.version, c.payment_id, c.customer_name, c.customer_email, \
-         c.customer_phone, c.customer_address, c.ip, c.country, c.device_kind, c.device_os, c.device_browser, \
-         c.user_agent"
+         p.ended_at, p.created_at, p.expires_at, p.version"
     };
 }
-macro_rules! from {
+macro_rules! checkout_columns {
     () => {
-        "payments p LEFT JOIN checkouts c ON c.payment_id = p.id"
+        "c.payment_id, c.customer_name, c.customer_email, c.customer_phone, c.customer_address, c.ip, c.country, \
+         c.device_kind, c.device_os, c.device_browser, c.user_agent"
     };
 }
+pub(super) use {checkout_columns, payment_columns};
 
-const BY_ID: &str = concat!("SELECT ", columns!(), " FROM ", from!(), " WHERE p.id = $1");
-
-/// Which payments of a project are wanted; conditions add up.
-#[derive(Clone, Debug, Default)]
-pub struct PaymentFilter {
-    /// A substring of the reference.
-    pub search: Option<String>,
-    pub link_id: Option<LinkId>,
-    /// The status as it is at the given instant.
-    pub status: Option<(Status, Timestamp)>,
-    pub method: Option<MethodKind>,
-}
+const BY_ID: &str = concat!("SELECT ", payment_columns!(), " FROM payments p WHERE p.id = $1");
+const CHECKOUT_BY_ID: &str = concat!("SELECT ", checkout_columns!(), " FROM checkouts c WHERE c.payment_id = $1");
 
 /// Money whose delay is over.
 #[derive(Clone, Copy, Debug)]
@@ -52,35 +41,14 @@ pub struct Due {
 impl Store {
     /// A payment whoever owns it; for notifications and the hosted page, which have no key.
     pub async fn payment(&self, id: PaymentId) -> Result<Option<Payment>, StoreError> {
-        self.one(Query::new(BY_ID, [Value::shown(id)]), payment).await
-    }
-
-    pub async fn payments(
-        &self,
-        project_id: ProjectId,
-        filter: &PaymentFilter,
-        window: Window,
-    ) -> Result<Listed<Payment>, StoreError> {
-        let mut conditions = Conditions::new();
-        conditions.and("p.project_id = ?", Value::shown(project_id));
-        if let Some(link_id) = filter.link_id {
-            conditions.and("p.link_id = ?", Value::shown(link_id));
+        match self.one(Query::new(BY_ID, [Value::shown(id)]), payment).await? {
+            // Only the page of a link asks customers who they are.
+            Some(payment) if payment.link_id.is_some() => {
+                let checkout = self.one(Query::new(CHECKOUT_BY_ID, [Value::shown(id)]), checkout).await?.flatten();
+                Ok(Some(Payment { checkout, ..payment }))
+            }
+            direct => Ok(direct),
         }
-        if let Some((status, now)) = filter.status {
-            and_status(&mut conditions, status, now);
-        }
-        match filter.method {
-            Some(MethodKind::Qris) => conditions.and("p.method = ?", "qris"),
-            Some(MethodKind::VirtualAccount) => conditions.and("p.method <> ?", "qris"),
-            None => {}
-        }
-        if let Some(term) = &filter.search {
-            conditions.and_contains("p.search_text", term);
-        }
-        // Ids are made at `created_at`, so their order is that of creation.
-        let list =
-            List { columns: columns!(), from: from!(), table: "payments p", order: "p.id DESC", decode: payment };
-        self.listed(list, conditions, window).await
     }
 
     /// Whether any pending payment's time is over, so that writing its expiry down is due.
@@ -97,24 +65,12 @@ impl Store {
     }
 }
 
-/// A pending payment past its expiry is expired, whether or not that has been written down.
-fn and_status(conditions: &mut Conditions, status: Status, now: Timestamp) {
-    match status {
-        Status::Pending => conditions.and("p.state = 'pending' AND p.expires_at >= ?", now),
-        Status::Expired => {
-            conditions.and("(p.state = 'expired' OR (p.state = 'pending' AND p.expires_at < ?))", now);
-        }
-        Status::Processing | Status::Paid | Status::Failed | Status::Cancelled => {
-            conditions.and("p.state = ?", status.word());
-        }
-    }
-}
-
 fn due(columns: &mut Columns<'_>) -> Result<Due, StoreError> {
     Ok(Due { project_id: columns.parsed()?, payment_id: columns.parsed()?, net: columns.rupiah()? })
 }
 
-fn payment(columns: &mut Columns<'_>) -> Result<Payment, StoreError> {
+/// A payment without what its checkout collected.
+pub(super) fn payment(columns: &mut Columns<'_>) -> Result<Payment, StoreError> {
     Ok(Payment {
         id: columns.parsed()?,
         project_id: columns.parsed()?,
@@ -128,7 +84,7 @@ fn payment(columns: &mut Columns<'_>) -> Result<Payment, StoreError> {
         created_at: columns.timestamp()?,
         expires_at: columns.timestamp()?,
         version: columns.integer()?,
-        checkout: checkout(columns)?,
+        checkout: None,
     })
 }
 
@@ -145,7 +101,7 @@ fn state(columns: &mut Columns<'_>) -> Result<State, StoreError> {
     }
 }
 
-fn checkout(columns: &mut Columns<'_>) -> Result<Option<Checkout>, StoreError> {
+pub(super) fn checkout(columns: &mut Columns<'_>) -> Result<Option<Checkout>, StoreError> {
     if columns.optional_text()?.is_none() {
         return Ok(None);
     }

@@ -32,8 +32,9 @@ const BUSY_REST: Duration = Duration::from_millis(5);
 /// Scans that run, and scans that run or wait; one more hears at once that we are too busy.
 const SCANS_AT_ONCE: usize = 4;
 const SCANS_MOST: usize = 512;
-/// Pages kept in memory; SQLite takes a negative number as KiB.
-const WRITER_CACHE_KIB: i64 = -32 * 1024;
+/// Pages kept in memory; SQLite takes a negative number as KiB. It walks through the writer's whole cache at nearly every
+/// commit, so more of it is slower, not faster.
+const WRITER_CACHE_KIB: i64 = -8 * 1024;
 const READER_CACHE_KIB: i64 = -8 * 1024;
 /// Statements kept prepared on each connection.
 const STATEMENTS_KEPT: usize = 128;

@@ -4,6 +4,7 @@ use domain::{
     api_key::ApiKey,
     event::Event,
     id::mint,
+    idempotency::{Endpoint, Idempotency},
     ledger::Posting,
     link::Link,
     money::Rupiah,
@@ -232,7 +233,7 @@ async fn of_many_that_bind_one_idempotency_key_exactly_one_wins(database: Databa
     let winner = &payments[winners[0]];
     let listed = store.payments(project.id, &PaymentFilter::default(), EVERYTHING).await.unwrap();
     assert_eq!((listed.total, listed.items.as_slice()), (1, std::slice::from_ref(winner)));
-    let bound = store.bound(samples::idempotency(&project, "same").key).await.unwrap().unwrap();
+    let bound = store.bound(&samples::idempotency(&project, "same")).await.unwrap().unwrap();
     assert_eq!(bound.resource, winner.id.to_string());
 }
 
@@ -240,9 +241,17 @@ async fn an_idempotency_key_leads_to_what_it_was_bound_to(database: Database) {
     let store = database.open().await;
     let project = kept_project(&store).await;
     keep(&store, samples::bind(&project, "used", "pl_1")).await;
-    let bound = store.bound(samples::idempotency(&project, "used").key).await.unwrap().unwrap();
+    let bound = store.bound(&samples::idempotency(&project, "used")).await.unwrap().unwrap();
     assert_eq!((bound.request, bound.resource), (vec![7; 16], "pl_1".to_owned()));
-    assert!(store.bound(samples::idempotency(&project, "unused").key).await.unwrap().is_none());
+    let used = samples::idempotency(&project, "used");
+    let elsewhere = kept_project(&store).await.id;
+    for unused in [
+        samples::idempotency(&project, "unused"),
+        Idempotency { endpoint: Endpoint::Links, ..used.clone() },
+        Idempotency { project_id: elsewhere, ..used.clone() },
+    ] {
+        assert!(store.bound(&unused).await.unwrap().is_none(), "{unused:?}");
+    }
 }
 
 async fn a_value_of_the_installation_is_set_once(database: Database) {

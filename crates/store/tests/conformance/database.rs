@@ -76,7 +76,10 @@ impl Database {
         match self {
             Database::Sqlite(directory) => {
                 let connection = connect(directory);
-                let tables = strings(&connection, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name");
+                // A virtual table shows in the tables that it is made of.
+                let tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' \
+                              ORDER BY name";
+                let tables = strings(&connection, tables);
                 tables.iter().flat_map(|table| rows_of(&connection, table)).collect()
             }
         }

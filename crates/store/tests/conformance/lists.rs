@@ -10,7 +10,7 @@ use domain::{
     time::Timestamp,
 };
 use futures_util::future::join_all;
-use store::{LinkFilter, PaymentFilter, Store, Window, Write};
+use store::{Change, LinkFilter, PaymentFilter, Store, Window, Write};
 
 use crate::{
     database::{Database, keep, on_every_database},
@@ -19,6 +19,7 @@ use crate::{
 
 on_every_database![
     payments_are_listed_newest_first_in_windows_with_their_total,
+    a_long_list_is_counted_and_reached_by_its_marks_as_it_was_without_them,
     links_are_listed_newest_first_in_windows_with_their_total,
     every_combination_of_filters_lists_what_each_of_them_wants,
     an_expiry_counts_from_its_millisecond_whether_or_not_it_was_written_down,
@@ -57,6 +58,45 @@ async fn payments_are_listed_newest_first_in_windows_with_their_total(database: 
     }
     let nothing = store.payments(empty.id, &PaymentFilter::default(), EVERYTHING).await.unwrap();
     assert_eq!((nothing.items, nothing.total), (Vec::new(), 0));
+}
+
+async fn a_long_list_is_counted_and_reached_by_its_marks_as_it_was_without_them(database: Database) {
+    let store = database.open().await;
+    let (project, other) = (kept_project(&store).await, kept_project(&store).await);
+    let made = |project, millis| Payment {
+        id: mint(after(millis), entropy()),
+        created_at: after(millis),
+        ..samples::payment(project)
+    };
+    let mut expected: Vec<Payment> = (0..3_500).map(|millis| made(&project, millis)).collect();
+    let others = (0..10).map(|index| made(&other, index * 300));
+    let all = expected.iter().cloned().chain(others).map(|payment| Write::Payment { payment });
+    keep(&store, Change::default().with_all(all)).await;
+    let hours = |hours: i64| after(hours * 3_600_000);
+    // Too young to be marked; then all of it is old enough.
+    for (now, marks) in [(hours(1), 0), (hours(2), 3)] {
+        assert_windows(&store, &project, &expected).await;
+        while store.tend(now).await.unwrap() {}
+        let kept = database.rows().iter().filter(|row| row.starts_with("payment_marks:")).count();
+        assert_eq!(kept, marks);
+    }
+    expected.extend((0..20).map(|index| made(&project, 10_000_000 + index)));
+    for payment in &expected[3_500..] {
+        kept_payment(&store, payment.clone()).await;
+    }
+    assert_windows(&store, &project, &expected).await;
+    assert_eq!(store.payments(other.id, &PaymentFilter::default(), EVERYTHING).await.unwrap().total, 10);
+    assert_eq!(store.breaches().await.unwrap(), []);
+}
+
+async fn assert_windows(store: &Store, project: &Project, expected: &[Payment]) {
+    let newest_first: Vec<Payment> = expected.iter().rev().cloned().collect();
+    for offset in [0, 1, 499, 500, 501, 1_500, 1_750, 2_499, 2_520, 3_400, 3_499, 3_519, 4_000] {
+        let window = Window { offset, limit: 20 };
+        let listed = store.payments(project.id, &PaymentFilter::default(), window).await.unwrap();
+        assert_eq!(listed.total, expected.len() as i64);
+        assert_eq!(listed.items, window_of(&newest_first, (offset, 20)), "{window:?}");
+    }
 }
 
 async fn links_are_listed_newest_first_in_windows_with_their_total(database: Database) {

@@ -181,11 +181,11 @@ pub(crate) fn event(project: &Project) -> Event {
 }
 
 pub(crate) fn idempotency(project: &Project, key: &str) -> Idempotency {
-    Idempotency::new(project.id, Endpoint::Payments, key, [7; 16])
+    Idempotency { project_id: project.id, endpoint: Endpoint::Payments, key: key.to_owned(), request: [7; 16] }
 }
 
 pub(crate) fn bind(project: &Project, key: &str, resource: impl ToString) -> Write {
-    Write::Bind { project_id: project.id, idempotency: idempotency(project, key), resource: resource.to_string() }
+    Write::Bind { idempotency: idempotency(project, key), resource: resource.to_string() }
 }
 
 pub(crate) fn receipt_key(id: &str) -> ReceiptKey {

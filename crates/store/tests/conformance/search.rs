@@ -1,15 +1,16 @@
 //! Search: a substring in any case, and no character of it special.
 
-use domain::{link::Link, payment::Payment};
-use store::{LinkFilter, PaymentFilter, Write};
+use domain::{link::Link, payment::Payment, project::Project};
+use store::{Change, LinkFilter, Listed, PaymentFilter, Store, Write};
 
 use crate::{
     database::{Database, keep, on_every_database},
-    samples::{self, EVERYTHING, kept_payment, kept_project},
+    samples::{self, EVERYTHING, NOW, kept_payment, kept_project},
 };
 
 on_every_database![
     payments_are_found_by_any_part_of_their_reference,
+    payments_are_found_alike_in_the_index_and_before_they_are_in_it,
     links_are_found_by_any_part_of_their_title_or_reference,
     a_search_sees_its_own_project_only,
 ];
@@ -61,12 +62,42 @@ fn expected(found: &[&str]) -> Vec<String> {
 async fn payments_are_found_by_any_part_of_their_reference(database: Database) {
     let store = database.open().await;
     let project = kept_project(&store).await;
-    for text in TEXTS {
-        kept_payment(&store, Payment { reference: text.to_owned(), ..samples::payment(&project) }).await;
+    keep_texts(&store, &project, &TEXTS).await;
+    assert_found(&store, &project).await;
+}
+
+async fn payments_are_found_alike_in_the_index_and_before_they_are_in_it(database: Database) {
+    let store = database.open().await;
+    let (project, other) = (kept_project(&store).await, kept_project(&store).await);
+    keep_texts(&store, &project, &TEXTS[..5]).await;
+    // So many others that the search wishes for its index.
+    let others = (0..1_100).map(|_| Write::Payment { payment: samples::payment(&other) });
+    keep(&store, Change::default().with_all(others)).await;
+    assert!(!store.tend(NOW).await.unwrap(), "nobody has wished for anything");
+    searched(&store, &project, "order").await;
+    while store.tend(NOW).await.unwrap() {}
+    keep_texts(&store, &project, &TEXTS[5..]).await;
+    assert_found(&store, &project).await;
+    assert_eq!(searched(&store, &other, "Order-17").await.total, 0);
+    database.run_beside("INSERT INTO payment_search (payment_search) VALUES ('delete-all')").unwrap();
+    let from_the_index = searched(&store, &project, "rder-1").await;
+    assert_eq!(from_the_index.total, 0, "the index was not asked");
+}
+
+async fn keep_texts(store: &Store, project: &Project, texts: &[&str]) {
+    for text in texts {
+        kept_payment(store, Payment { reference: (*text).to_owned(), ..samples::payment(project) }).await;
     }
+}
+
+async fn searched(store: &Store, project: &Project, term: &str) -> Listed<Payment> {
+    let filter = PaymentFilter { search: Some(term.to_owned()), ..PaymentFilter::default() };
+    store.payments(project.id, &filter, EVERYTHING).await.unwrap()
+}
+
+async fn assert_found(store: &Store, project: &Project) {
     for (term, found) in ROWS {
-        let filter = PaymentFilter { search: Some(term.to_owned()), ..PaymentFilter::default() };
-        let listed = store.payments(project.id, &filter, EVERYTHING).await.unwrap();
+        let listed = searched(store, project, term).await;
         let references = listed.items.into_iter().map(|payment| payment.reference).collect();
         assert_eq!(sorted(references), expected(found), "{term:?}");
         assert_eq!(listed.total, found.len() as i64, "{term:?}");

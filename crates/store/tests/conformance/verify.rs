@@ -23,6 +23,7 @@ on_every_database![a_healthy_history_breaches_nothing, every_invariant_that_is_b
 const LEGS: &str = "I1 every posting has two legs or more that sum to zero";
 const ENTRIES: &str = "I1 every entry belongs to a posting of its project and instant";
 const WHOLE_LEDGER: &str = "I1 the whole ledger sums to zero";
+const MARK: &str = "I2 a mark of a list stands where it says";
 const RECEIPT: &str = "I3 a payment is paid exactly when one receipt was applied to it";
 const POSTED: &str = "I3 a payment is paid exactly when it was posted once";
 const AMOUNTS: &str = "I3 what was posted for a payment is its amount, its fee and its net";
@@ -206,7 +207,13 @@ fn other_rows(history: &History) -> Vec<Row> {
              FROM events WHERE subject = '{subject}'"
         )
     };
+    let marked = |position: &str| {
+        format!("INSERT INTO payment_marks SELECT project_id, id, {position} FROM payments WHERE id = '{due}'")
+    };
     vec![
+        (MARK, marked("0"), due.clone()),
+        (MARK, marked("1000"), due.clone()),
+        (MARK, format!("INSERT INTO payment_marks VALUES ('{elsewhere}', '{due}', 1)"), due.clone()),
         (
             IDEMPOTENCY,
             format!("UPDATE idempotency SET project_id = '{elsewhere}' WHERE resource = '{due}'"),

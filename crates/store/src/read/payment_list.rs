@@ -1,0 +1,195 @@
+//! Lists of payments, which stay quick however many there are: the whole list is counted and reached from marks that stand
+//! along it, and references are searched by an index of their trigrams. What neither covers yet is read row by row, and
+//! when that is much, [`Store::tend`] hears of it.
+
+use domain::{
+    id::{LinkId, ProjectId},
+    method::MethodKind,
+    payment::{Payment, Status},
+    time::Timestamp,
+};
+
+use super::{
+    Conditions, List, Listed, Window,
+    payments::{checkout, checkout_columns, payment, payment_columns},
+};
+use crate::{
+    Store,
+    error::StoreError,
+    plan::folded,
+    tend::{LONG_SEARCH, LONG_TAIL},
+    value::{Columns, Query, Value},
+};
+
+/// Which payments of a project are wanted; conditions add up.
+#[derive(Clone, Debug, Default)]
+pub struct PaymentFilter {
+    /// A substring of the reference.
+    pub search: Option<String>,
+    pub link_id: Option<LinkId>,
+    /// The status as it is at the given instant.
+    pub status: Option<(Status, Timestamp)>,
+    pub method: Option<MethodKind>,
+}
+
+impl Store {
+    pub async fn payments(
+        &self,
+        project_id: ProjectId,
+        filter: &PaymentFilter,
+        window: Window,
+    ) -> Result<Listed<Payment>, StoreError> {
+        if let PaymentFilter { search: None, link_id: None, status: None, method: None } = filter {
+            return self.every_payment(project_id, window).await;
+        }
+        match filter.search.as_deref().and_then(all_trigrams) {
+            Some(trigrams) => self.found_payments(project_id, filter, trigrams, window).await,
+            None => self.listed(list(), conditions("p.project_id = ?", project_id, filter), window).await,
+        }
+    }
+
+    /// The whole list. Each mark knows its place in it, so no more is counted than what came after the last one, and no
+    /// more is skipped than lies between two.
+    async fn every_payment(&self, project_id: ProjectId, window: Window) -> Result<Listed<Payment>, StoreError> {
+        let counted = "SELECT COALESCE((SELECT MAX(position) FROM payment_marks WHERE project_id = $1), 0), \
+                       (SELECT COUNT(*) FROM payments WHERE project_id = $1 AND id > \
+                       COALESCE((SELECT MAX(id) FROM payment_marks WHERE project_id = $1), ''))";
+        let counted = self.many(Query::new(counted, [Value::shown(project_id)]), pair).await?;
+        let (marked, tail) = counted.into_iter().next().unwrap_or_default();
+        if tail > LONG_TAIL {
+            self.wanting.shorter_list(project_id);
+        }
+        let total = marked + tail;
+        let (from, offset) = match self.mark_above(project_id, total - window.offset).await? {
+            Some((id, position)) => (Some(id), position - (total - window.offset)),
+            None => (None, window.offset),
+        };
+        let mut conditions = Conditions::new();
+        conditions.and("p.project_id = ?", Value::shown(project_id));
+        if let Some(id) = from {
+            conditions.and("p.id <= ?", id);
+        }
+        let items = self.page(&list(), conditions, Window { offset, ..window }).await?;
+        Ok(Listed { items, total })
+    }
+
+    /// The mark at `position` or the next one above it.
+    async fn mark_above(&self, project_id: ProjectId, position: i64) -> Result<Option<(String, i64)>, StoreError> {
+        let sql = "SELECT id, position FROM payment_marks WHERE project_id = $1 AND position >= $2 \
+                   ORDER BY position LIMIT 1";
+        self.one(Query::new(sql, [Value::shown(project_id), position.into()]), mark).await
+    }
+
+    /// Those whose reference has every trigram of the term, and those that are not in the index yet; of both, those that
+    /// really have the term.
+    async fn found_payments(
+        &self,
+        project_id: ProjectId,
+        filter: &PaymentFilter,
+        trigrams: String,
+        window: Window,
+    ) -> Result<Listed<Payment>, StoreError> {
+        let behind = "SELECT (SELECT COALESCE(MAX(number), 0) FROM payments) - upto FROM payment_searchable";
+        let behind = self.one(Query::new(behind, []), |columns| columns.integer()).await?;
+        if behind.is_some_and(|behind| behind > LONG_SEARCH) {
+            self.wanting.longer_search();
+        }
+        // The plus keeps SQLite from walking through the whole project by its index instead.
+        let Conditions { sql, mut parameters } = conditions("+p.project_id = ?", project_id, filter);
+        parameters.push(trigrams.into());
+        let trigrams = parameters.len();
+        let hits = format!(
+            "SELECT p.id AS id FROM payments p {sql} AND p.number IN \
+             (SELECT rowid FROM payment_search WHERE payment_search MATCH ${trigrams}) \
+             UNION ALL SELECT p.id FROM payments p {sql} AND p.number > (SELECT upto FROM payment_searchable)"
+        );
+        let count = Query::new(format!("SELECT COUNT(*) FROM ({hits}) hits"), parameters.clone());
+        let total = self.many(count, |columns| columns.integer()).await?.into_iter().sum();
+        let found = Conditions { sql: format!("WHERE p.id IN ({hits})"), parameters };
+        let items = self.page(&list(), found, window).await?;
+        Ok(Listed { items, total })
+    }
+}
+
+fn list() -> List<Payment> {
+    List {
+        columns: concat!(payment_columns!(), ", ", checkout_columns!()),
+        from: "payments p LEFT JOIN checkouts c ON c.payment_id = p.id",
+        table: "payments p",
+        id: "p.id",
+        // Ids are made at `created_at`, so their order is that of creation.
+        order: "p.id DESC",
+        decode: listed_payment,
+    }
+}
+
+/// The term's trigrams as the index is asked for them; a term of one or two characters has none.
+fn all_trigrams(term: &str) -> Option<String> {
+    let characters: Vec<char> = folded(term).chars().collect();
+    let quoted = characters.windows(3).map(|three| {
+        let text: String = three.iter().collect();
+        format!("\"{}\"", text.replace('"', "\"\""))
+    });
+    let trigrams: Vec<String> = quoted.collect();
+    (!trigrams.is_empty()).then(|| trigrams.join(" AND "))
+}
+
+fn conditions(of_project: &str, project_id: ProjectId, filter: &PaymentFilter) -> Conditions {
+    let mut conditions = Conditions::new();
+    conditions.and(of_project, Value::shown(project_id));
+    if let Some(link_id) = filter.link_id {
+        conditions.and("p.link_id = ?", Value::shown(link_id));
+    }
+    if let Some((status, now)) = filter.status {
+        and_status(&mut conditions, status, now);
+    }
+    match filter.method {
+        Some(MethodKind::Qris) => conditions.and("p.method = ?", "qris"),
+        Some(MethodKind::VirtualAccount) => conditions.and("p.method <> ?", "qris"),
+        None => {}
+    }
+    if let Some(term) = &filter.search {
+        conditions.and_contains("p.search_text", term);
+    }
+    conditions
+}
+
+/// A pending payment past its expiry is expired, whether or not that has been written down.
+fn and_status(conditions: &mut Conditions, status: Status, now: Timestamp) {
+    match status {
+        Status::Pending => conditions.and("p.state = 'pending' AND p.expires_at >= ?", now),
+        Status::Expired => {
+            conditions.and("(p.state = 'expired' OR (p.state = 'pending' AND p.expires_at < ?))", now);
+        }
+        Status::Processing | Status::Paid | Status::Failed | Status::Cancelled => {
+            conditions.and("p.state = ?", status.word());
+        }
+    }
+}
+
+fn listed_payment(columns: &mut Columns<'_>) -> Result<Payment, StoreError> {
+    let payment = payment(columns)?;
+    Ok(Payment { checkout: checkout(columns)?, ..payment })
+}
+
+fn pair(columns: &mut Columns<'_>) -> Result<(i64, i64), StoreError> {
+    Ok((columns.integer()?, columns.integer()?))
+}
+
+fn mark(columns: &mut Columns<'_>) -> Result<(String, i64), StoreError> {
+    Ok((columns.text()?, columns.integer()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_term_is_asked_for_by_all_its_trigrams() {
+        assert_eq!(all_trigrams("Abcd").as_deref(), Some(r#""abc" AND "bcd""#));
+        assert_eq!(all_trigrams("a\"é").as_deref(), Some(r#""a""é""#));
+        for short in ["", "a", "ab", "éé"] {
+            assert_eq!(all_trigrams(short), None, "{short}");
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! What keeps lists and searches quick as they grow. Reads note what they found long; tending does a little about it at a
+//! time, so that nobody waits for it and a project whose lists nobody opens costs nothing.
+
+use std::{
+    collections::HashSet,
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use domain::{
+    id::{ENTROPY_BYTES, PaymentId, ProjectId, mint},
+    time::Timestamp,
+};
+
+use crate::{
+    Change, CommitError, Store, StoreError, Write,
+    value::{Query, Value},
+};
+
+/// Payments from one mark of a list to the next.
+const APART: i64 = 1_000;
+/// Marks made in one go.
+const MARKS_AT_ONCE: usize = 64;
+/// Marks stand for good, so they keep away from where payments may still come in: a request may take half a minute, and
+/// the clocks of two nodes may differ.
+const SETTLED_AFTER: Duration = Duration::from_hours(1);
+/// References put into the search index in one go.
+const REFERENCES_AT_ONCE: i64 = 500;
+/// Payments after the last mark, and references not in the index, from which on something is to be done.
+pub(crate) const LONG_TAIL: i64 = 2 * APART;
+pub(crate) const LONG_SEARCH: i64 = 1_000;
+
+/// What reads have found too long since it was last tended to.
+#[derive(Default)]
+pub(crate) struct Wanting {
+    lists: Mutex<HashSet<ProjectId>>,
+    search: AtomicBool,
+}
+
+impl Wanting {
+    pub(crate) fn shorter_list(&self, project_id: ProjectId) {
+        self.lists().insert(project_id);
+    }
+
+    pub(crate) fn longer_search(&self) {
+        self.search.store(true, Ordering::Relaxed);
+    }
+
+    fn any_list(&self) -> Option<ProjectId> {
+        self.lists().iter().next().copied()
+    }
+
+    fn lists(&self) -> MutexGuard<'_, HashSet<ProjectId>> {
+        self.lists.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Store {
+    /// Does one piece of what reads have wished for; answers whether there may be more to do at once.
+    pub async fn tend(&self, now: Timestamp) -> Result<bool, CommitError> {
+        let mut more = false;
+        if let Some(project_id) = self.wanting.any_list() {
+            more |= self.mark(project_id, now).await?;
+            if !more {
+                self.wanting.lists().remove(&project_id);
+            }
+        }
+        if self.wanting.search.load(Ordering::Relaxed) {
+            let longer = self.extend_search().await?;
+            self.wanting.search.store(longer, Ordering::Relaxed);
+            more |= longer;
+        }
+        Ok(more)
+    }
+
+    /// Sets the next marks of a list; answers whether more may follow.
+    async fn mark(&self, project_id: ProjectId, now: Timestamp) -> Result<bool, CommitError> {
+        let last = "SELECT id, position FROM payment_marks WHERE project_id = $1 ORDER BY id DESC LIMIT 1";
+        let last = Query::new(last, [Value::shown(project_id)]);
+        let last = self.one(last, |columns| Ok((columns.text()?, columns.integer()?))).await?;
+        let (mut id, mut position) = last.unwrap_or_default();
+        let mut marks = Vec::new();
+        while marks.len() < MARKS_AT_ONCE
+            && let Some(next) = self.next_to_mark(project_id, &id, now).await?
+        {
+            position += APART;
+            id = next.to_string();
+            marks.push(Write::PaymentMark { project_id, id: next, position });
+        }
+        let more = marks.len() == MARKS_AT_ONCE;
+        if !marks.is_empty() {
+            self.commit(Change::default().with_all(marks)).await?;
+        }
+        Ok(more)
+    }
+
+    async fn next_to_mark(
+        &self,
+        project_id: ProjectId,
+        after: &str,
+        now: Timestamp,
+    ) -> Result<Option<PaymentId>, StoreError> {
+        let settled: PaymentId = mint(now.minus(SETTLED_AFTER), [0; ENTROPY_BYTES]);
+        let sql = "SELECT id FROM payments WHERE project_id = $1 AND id > $2 AND id < $3 ORDER BY id LIMIT 1 OFFSET $4";
+        let parameters = [Value::shown(project_id), after.to_owned().into(), Value::shown(settled), (APART - 1).into()];
+        Ok(self.many(Query::new(sql, parameters), |columns| columns.parsed()).await?.pop())
+    }
+
+    /// Puts the next references into the search index; answers whether there were any.
+    async fn extend_search(&self) -> Result<bool, CommitError> {
+        let before = self.searchable_upto().await?;
+        self.commit(Write::SearchExtended { most: REFERENCES_AT_ONCE }.into()).await?;
+        Ok(self.searchable_upto().await? > before)
+    }
+
+    async fn searchable_upto(&self) -> Result<Option<i64>, StoreError> {
+        let query = Query::new("SELECT upto FROM payment_searchable", []);
+        self.one(query, |columns| columns.integer()).await
+    }
+}
