@@ -18,5 +18,6 @@ pub mod qr_image;
 pub mod qris;
 pub mod receipt;
 pub mod rules;
+pub mod signature;
 pub mod steps;
 pub mod time;
