@@ -7,8 +7,10 @@ mod networks;
 mod provider;
 mod providers;
 mod simulator;
+mod webhook;
 
 pub use guard::{AddressGuard, NotAllowed, Refusal, Resolve};
 pub use provider::{BoxFuture, Issue, Observation, Outcome, Provider, ProviderError};
 pub use providers::Providers;
 pub use simulator::Simulator;
+pub use webhook::{NoSender, SendLimits, Webhook, WebhookSender};
