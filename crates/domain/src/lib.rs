@@ -1,9 +1,11 @@
-//! What is true: money, ids, payments, links, fees, ledger, events, QRIS and banks, as values and pure functions.
+//! What is true: money, ids, payments, links, fees, ledger, events and their delivery, QRIS and banks, as values and pure
+//! functions.
 //!
 //! Nothing here waits, reads a clock, draws randomness, speaks SQL or HTTP, or knows how values look on the wire.
 
 pub mod api_key;
 pub mod bank;
+pub mod delivery;
 pub mod event;
 pub mod fee;
 pub mod id;
@@ -18,5 +20,6 @@ pub mod qr_image;
 pub mod qris;
 pub mod receipt;
 pub mod rules;
+pub mod signature;
 pub mod steps;
 pub mod time;

@@ -1,0 +1,220 @@
+//! Sends webhooks to receivers that may be slow, broken or hostile. Whatever they do ends in an [`AttemptOutcome`], within the limits.
+//!
+//! Every connection goes to an address that the guard has judged for it. Nothing leads elsewhere: no proxy, no redirect.
+
+use std::{
+    error::Error,
+    io,
+    net::SocketAddr,
+    time::{Duration, Instant},
+};
+
+use domain::delivery::{ANSWER_READ_BYTES_MOST, AttemptOutcome, Failure, FailureClass, kept_answer};
+use reqwest::{
+    Certificate, Client, RequestBuilder, Response,
+    dns::{Addrs, Name, Resolving},
+    header::CONTENT_TYPE,
+    redirect::Policy,
+};
+
+use crate::guard::{AddressGuard, Refusal};
+
+const USER_AGENT: &str = concat!("Lunas/", env!("CARGO_PKG_VERSION"));
+/// Bursts share connections; some receivers close theirs after five idle seconds, and a request may not run into that.
+const IDLE_TIME_MOST: Duration = Duration::from_secs(3);
+/// Idle connections to one receiver.
+const IDLE_CONNECTIONS_MOST: usize = 4;
+/// A chain of causes is never that long; a circle would be.
+const CAUSES_MOST: usize = 16;
+
+/// How long a receiver may take.
+#[derive(Clone, Copy, Debug)]
+pub struct SendLimits {
+    /// From the look-up of its name to a secure connection.
+    pub connect: Duration,
+    /// From the beginning to the answer's last byte.
+    pub total: Duration,
+}
+
+impl Default for SendLimits {
+    fn default() -> SendLimits {
+        SendLimits { connect: Duration::from_secs(5), total: Duration::from_secs(15) }
+    }
+}
+
+/// What is sent, and where.
+pub struct Webhook<'a> {
+    pub url: &'a str,
+    pub https_only: bool,
+    /// The name of the header that carries the signature.
+    pub signature_header: &'a str,
+    pub signature: &'a str,
+    /// JSON, byte for byte as it was signed.
+    pub body: Vec<u8>,
+}
+
+/// There can be no sender on this machine.
+#[derive(Debug, thiserror::Error)]
+#[error("webhooks cannot be sent from here: {0}")]
+pub struct NoSender(String);
+
+/// The one HTTP client for webhooks.
+#[derive(Clone)]
+pub struct WebhookSender {
+    guard: AddressGuard,
+    limits: SendLimits,
+    client: Client,
+}
+
+impl WebhookSender {
+    /// Receivers are trusted by the certificates that the machine trusts; without any there is no sender.
+    pub fn new(guard: AddressGuard, limits: SendLimits) -> Result<WebhookSender, NoSender> {
+        WebhookSender::trusting(Vec::new(), guard, limits)
+    }
+
+    fn trusting(extra: Vec<Certificate>, guard: AddressGuard, limits: SendLimits) -> Result<WebhookSender, NoSender> {
+        let client = Client::builder()
+            .tls_certs_merge(extra)
+            .user_agent(USER_AGENT)
+            .dns_resolver(GuardedResolver(guard.clone()))
+            .no_proxy()
+            .redirect(Policy::none())
+            .referer(false)
+            .no_gzip()
+            .no_brotli()
+            .no_zstd()
+            .no_deflate()
+            .connect_timeout(limits.connect)
+            .timeout(limits.total)
+            .pool_idle_timeout(IDLE_TIME_MOST)
+            .pool_max_idle_per_host(IDLE_CONNECTIONS_MOST)
+            .build()
+            .map_err(|error| NoSender(root_cause(&error)))?;
+        Ok(WebhookSender { guard, limits, client })
+    }
+
+    /// Makes one attempt. The answer is read to its end or to the limit, whichever comes first; a longer one is as good.
+    pub async fn send(&self, webhook: Webhook<'_>) -> AttemptOutcome {
+        let started = Instant::now();
+        let request = match self.request(webhook) {
+            Ok(request) => request,
+            Err(failure) => return AttemptOutcome::unanswered(started.elapsed(), failure),
+        };
+        let mut response = match request.send().await {
+            Ok(response) => response,
+            Err(error) => return AttemptOutcome::unanswered(started.elapsed(), self.failure(error)),
+        };
+        let status = response.status().as_u16();
+        let mut answer = Vec::new();
+        let ended = read_answer(&mut response, &mut answer).await;
+        let answer = kept_answer(&answer);
+        match ended {
+            Ok(()) => AttemptOutcome::answered(started.elapsed(), status, answer),
+            Err(error) => AttemptOutcome::cut_short(started.elapsed(), status, answer, self.failure(error)),
+        }
+    }
+
+    /// Judges the URL here, since the client asks its resolver about names only and never about addresses.
+    fn request(&self, webhook: Webhook<'_>) -> Result<RequestBuilder, Failure> {
+        let url = self.guard.check_url(webhook.url, webhook.https_only).map_err(|refusal| refused(&refusal))?;
+        Ok(self
+            .client
+            .post(url)
+            .header(CONTENT_TYPE, "application/json")
+            .header(webhook.signature_header, webhook.signature)
+            .body(webhook.body))
+    }
+
+    fn failure(&self, error: reqwest::Error) -> Failure {
+        // A merchant's URL may hold a secret of theirs.
+        let error = error.without_url();
+        if let Some(refusal) = causes(&error).find_map(|cause| cause.downcast_ref::<Refusal>()) {
+            return refused(refusal);
+        }
+        let class = class_of(&error);
+        let detail = match (error.is_timeout(), class) {
+            (true, FailureClass::Connect) => format!("no connection within {:?}", self.limits.connect),
+            (true, _) => format!("no complete answer within {:?}", self.limits.total),
+            (false, _) => root_cause(&error),
+        };
+        Failure::new(class, &detail)
+    }
+}
+
+/// Reads until the answer ends or there is enough of it. What has come is kept when the rest does not.
+async fn read_answer(response: &mut Response, answer: &mut Vec<u8>) -> Result<(), reqwest::Error> {
+    while answer.len() < ANSWER_READ_BYTES_MOST {
+        let Some(chunk) = response.chunk().await? else { break };
+        let wanted = chunk.len().min(ANSWER_READ_BYTES_MOST - answer.len());
+        answer.extend_from_slice(&chunk[..wanted]);
+    }
+    Ok(())
+}
+
+fn refused(refusal: &Refusal) -> Failure {
+    let class = match refusal {
+        Refusal::Unresolved { .. } => FailureClass::Dns,
+        _ => FailureClass::RefusedAddress,
+    };
+    Failure::new(class, &refusal.to_string())
+}
+
+fn class_of(error: &reqwest::Error) -> FailureClass {
+    if error.is_connect() {
+        return if is_tls(error) { FailureClass::Tls } else { FailureClass::Connect };
+    }
+    if error.is_timeout() {
+        return FailureClass::Timeout;
+    }
+    let protocol = causes(error).filter_map(|cause| cause.downcast_ref::<hyper::Error>()).last();
+    let transport = causes(error).find_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind);
+    match (protocol, transport) {
+        // So the client calls a body whose framing cannot be read.
+        (_, Some(io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData)) => FailureClass::NotHttp,
+        (_, Some(_)) => FailureClass::Closed,
+        (Some(protocol), None) if protocol.is_incomplete_message() || protocol.is_canceled() => FailureClass::Closed,
+        // What cannot be parsed, and what was said before there was a question, as servers of other protocols do.
+        (Some(_), None) => FailureClass::NotHttp,
+        (None, None) => FailureClass::Other,
+    }
+}
+
+/// Whether the other side was reached, and it was the handshake that failed: the client wraps an error of that stage once more.
+fn is_tls(error: &reqwest::Error) -> bool {
+    causes(error).filter(|cause| cause.is::<io::Error>()).count() > 1
+}
+
+/// An error and its causes, from the outside to the inside. An I/O error hides the one it wraps, so that is asked for.
+fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    let inner = |outer: &&'a (dyn Error + 'static)| {
+        let outer: &'a (dyn Error + 'static) = *outer;
+        match outer.downcast_ref::<io::Error>() {
+            Some(outer) => outer.get_ref().map(|inner| inner as &(dyn Error + 'static)),
+            None => outer.source(),
+        }
+    };
+    std::iter::successors(Some(error), inner).take(CAUSES_MOST)
+}
+
+/// What lies at the bottom; the layers above only say that something failed.
+fn root_cause(error: &reqwest::Error) -> String {
+    causes(error).last().map_or_else(|| error.to_string(), ToString::to_string)
+}
+
+/// Gives the client the addresses that the guard let through, and no others.
+struct GuardedResolver(AddressGuard);
+
+impl reqwest::dns::Resolve for GuardedResolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let guard = self.0.clone();
+        Box::pin(async move {
+            let addresses = guard.addresses(name.as_str()).await?;
+            // The client puts the URL's port in place of the zero.
+            let addresses: Addrs = Box::new(addresses.into_iter().map(|address| SocketAddr::new(address, 0)));
+            Ok(addresses)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,408 @@
+use std::{
+    future::Future,
+    net::{IpAddr, TcpListener as PlainListener},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+    task::JoinHandle,
+};
+use tokio_rustls::{
+    TlsAcceptor,
+    rustls::{
+        ServerConfig,
+        pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
+    },
+};
+
+use super::*;
+use crate::{guard::Resolve, provider::BoxFuture};
+
+const BODY: &[u8] = br#"{"id":"evt_1"}"#;
+/// Long enough for every answer that comes.
+const PATIENT: SendLimits = SendLimits { connect: Duration::from_secs(20), total: Duration::from_secs(60) };
+/// For answers that never come.
+const HASTY: SendLimits = SendLimits { total: Duration::from_secs(1), ..PATIENT };
+
+fn development() -> AddressGuard {
+    AddressGuard::new(Vec::new(), true)
+}
+
+fn webhook(url: &str) -> Webhook<'_> {
+    let signature = "t=1794648600,v1=00";
+    Webhook { url, https_only: false, signature_header: "X-Service-Signature", signature, body: BODY.to_vec() }
+}
+
+async fn send(limits: SendLimits, url: &str) -> AttemptOutcome {
+    WebhookSender::new(development(), limits).unwrap().send(webhook(url)).await
+}
+
+fn failure(outcome: &AttemptOutcome) -> (Option<u16>, FailureClass) {
+    (outcome.status, outcome.failure.as_ref().unwrap().class)
+}
+
+/// A receiver for one connection, and how to reach it.
+async fn receiver<Talk, Said>(talk: Talk) -> (String, JoinHandle<Said::Output>)
+where
+    Talk: FnOnce(TcpStream) -> Said + Send + 'static,
+    Said: Future<Output: Send + 'static> + Send,
+{
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let talking = tokio::spawn(async move {
+        let (stream, _) = listener.accept().await.unwrap();
+        talk(stream).await
+    });
+    (format!("http://{address}/hook?token=quiet"), talking)
+}
+
+/// Reads up to the end of the request's body.
+async fn read_request(stream: &mut (impl AsyncReadExt + Unpin)) -> String {
+    let mut request = Vec::new();
+    while !request.ends_with(BODY) {
+        assert_ne!(stream.read_buf(&mut request).await.unwrap(), 0, "the request ends with its body");
+    }
+    String::from_utf8(request).unwrap()
+}
+
+/// A receiver that reads the request and answers `bytes`, then closes.
+async fn answering(bytes: Vec<u8>) -> (String, JoinHandle<String>) {
+    receiver(|mut stream| async move {
+        let request = read_request(&mut stream).await;
+        stream.write_all(&bytes).await.unwrap();
+        request
+    })
+    .await
+}
+
+fn answer(status: &str, body: &[u8]) -> Vec<u8> {
+    [format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n", body.len()).as_bytes(), body].concat()
+}
+
+/// What only a listener that nobody has reached can say.
+fn nobody_came(listener: &PlainListener) -> bool {
+    listener.set_nonblocking(true).unwrap();
+    listener.accept().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
+}
+
+#[tokio::test]
+async fn a_webhook_is_a_signed_json_post_and_a_2xx_delivers_it() {
+    let (url, request) = answering(answer("202 Accepted", b"thanks")).await;
+    let outcome = send(PATIENT, &url).await;
+    assert!(outcome.delivered(), "{outcome:?}");
+    assert_eq!((outcome.status, outcome.answer.as_str()), (Some(202), "thanks"));
+    let request = request.await.unwrap();
+    assert!(request.starts_with("POST /hook?token=quiet HTTP/1.1\r\n"), "{request}");
+    let lower = request.to_lowercase();
+    let agent = format!("user-agent: lunas/{}\r\n", env!("CARGO_PKG_VERSION"));
+    for header in [
+        "content-type: application/json\r\n",
+        "x-service-signature: t=1794648600,v1=00\r\n",
+        &agent,
+        "host: 127.0.0.1:",
+    ] {
+        assert!(lower.contains(header), "{header} in {request}");
+    }
+    assert!(!lower.contains("accept-encoding"), "nothing packed is asked for");
+}
+
+#[tokio::test]
+async fn other_answers_are_failures_that_keep_their_status() {
+    for status in ["500 Oops", "404 Not Found", "304 Not Modified"] {
+        let (url, _) = answering(answer(status, b"")).await;
+        let outcome = send(PATIENT, &url).await;
+        assert_eq!(failure(&outcome), (status[..3].parse().ok(), FailureClass::Status));
+    }
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed() {
+    let elsewhere = PlainListener::bind("127.0.0.1:0").unwrap();
+    let location = format!("Location: http://{}/\r\n", elsewhere.local_addr().unwrap());
+    for status in ["301", "302", "303", "307", "308"] {
+        let (url, _) = answering(format!("HTTP/1.1 {status} Away\r\n{location}Content-Length: 0\r\n\r\n").into()).await;
+        assert_eq!(failure(&send(PATIENT, &url).await), (status.parse().ok(), FailureClass::Status));
+    }
+    assert!(nobody_came(&elsewhere));
+}
+
+#[tokio::test]
+async fn a_receiver_that_hangs_is_given_up() {
+    let (url, _hanging) = receiver(|stream| async move {
+        let _open = stream;
+        std::future::pending::<()>().await;
+    })
+    .await;
+    let outcome = send(HASTY, &url).await;
+    assert_eq!(failure(&outcome), (None, FailureClass::Timeout));
+    assert!(outcome.latency >= HASTY.total);
+    assert_eq!(outcome.failure.unwrap().detail, "no complete answer within 1s");
+}
+
+/// Writes byte after byte until the other side is gone.
+async fn drip(stream: &mut TcpStream, byte: &[u8]) {
+    while stream.write_all(byte).await.is_ok() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_receiver_that_drips_is_given_up_in_the_head_and_in_the_body() {
+    let (url, head) = receiver(|mut stream| async move {
+        read_request(&mut stream).await;
+        stream.write_all(b"HTTP/1.1 200 OK\r\nX-Long: ").await.unwrap();
+        drip(&mut stream, b"a").await;
+    })
+    .await;
+    assert_eq!(failure(&send(HASTY, &url).await), (None, FailureClass::Timeout));
+    let (url, body) = receiver(|mut stream| async move {
+        read_request(&mut stream).await;
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 16000\r\n\r\n").await.unwrap();
+        drip(&mut stream, b"b").await;
+    })
+    .await;
+    let outcome = send(HASTY, &url).await;
+    assert_eq!(failure(&outcome), (Some(200), FailureClass::Timeout));
+    assert!(outcome.answer.starts_with('b'), "what came is kept");
+    head.await.unwrap();
+    body.await.unwrap();
+}
+
+#[tokio::test]
+async fn an_endless_answer_is_read_to_the_limit_and_dropped_and_its_2xx_counts() {
+    for head in ["", "Content-Length: 1000000000000\r\n", "Transfer-Encoding: chunked\r\n"] {
+        let (url, flood) = receiver(move |mut stream| async move {
+            read_request(&mut stream).await;
+            stream.write_all(format!("HTTP/1.1 200 OK\r\n{head}\r\n").as_bytes()).await.unwrap();
+            let chunk = [b"4000\r\n".as_slice(), &[b'x'; 0x4000], b"\r\n"].concat();
+            while stream.write_all(&chunk).await.is_ok() {}
+        })
+        .await;
+        let outcome = send(PATIENT, &url).await;
+        assert!(outcome.delivered(), "{outcome:?}");
+        assert_eq!(outcome.answer.len(), 4_096);
+        // It ends only because the connection was dropped.
+        flood.await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn endless_headers_are_refused() {
+    let (url, flood) = receiver(|mut stream| async move {
+        read_request(&mut stream).await;
+        stream.write_all(b"HTTP/1.1 200 OK\r\n").await.unwrap();
+        while stream.write_all(format!("X-More: {}\r\n", "x".repeat(1_000)).as_bytes()).await.is_ok() {}
+    })
+    .await;
+    assert_eq!(failure(&send(PATIENT, &url).await), (None, FailureClass::NotHttp));
+    flood.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_receiver_that_closes_too_early_did_not_answer() {
+    let (url, _) = receiver(|stream| async move { drop(stream) }).await;
+    assert_eq!(failure(&send(PATIENT, &url).await), (None, FailureClass::Closed));
+    let (url, _) = answering(b"HTTP/1.1 200 OK\r\nContent-".to_vec()).await;
+    assert_eq!(failure(&send(PATIENT, &url).await), (None, FailureClass::Closed));
+    let (url, _) = answering(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf".to_vec()).await;
+    let outcome = send(PATIENT, &url).await;
+    assert_eq!(failure(&outcome), (Some(200), FailureClass::Closed));
+    assert_eq!(outcome.answer, "half");
+}
+
+#[tokio::test]
+async fn a_receiver_may_answer_before_it_reads() {
+    let (url, _) = receiver(|mut stream| async move {
+        stream.peek(&mut [0]).await.unwrap();
+        stream.write_all(&answer("200 OK", b"early")).await.unwrap();
+    })
+    .await;
+    let outcome = send(PATIENT, &url).await;
+    assert!(outcome.delivered(), "{outcome:?}");
+    assert_eq!(outcome.answer, "early");
+}
+
+#[tokio::test]
+async fn what_talks_before_it_was_asked_does_not_speak_http() {
+    let (url, _) = receiver(|mut stream| async move {
+        stream.write_all(b"220 mail.example ESMTP\r\n").await.unwrap();
+        stream.peek(&mut [0]).await
+    })
+    .await;
+    assert_eq!(failure(&send(PATIENT, &url).await), (None, FailureClass::NotHttp));
+}
+
+#[tokio::test]
+async fn what_is_not_http_says_so() {
+    let broken_chunk = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n";
+    for (bytes, status) in
+        [(&b"SSH-2.0-OpenSSH_9.9\r\n"[..], None), (b"\0\xff\0\xff\r\n\r\n", None), (broken_chunk, Some(200))]
+    {
+        let (url, _) = answering(bytes.to_vec()).await;
+        let outcome = send(PATIENT, &url).await;
+        assert_eq!(failure(&outcome), (status, FailureClass::NotHttp), "{outcome:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_in_no_known_writing_is_kept_as_clean_text() {
+    let (url, _) = answering(answer("200 OK", b"\xff\xfeok\0\x1f\x8b")).await;
+    let outcome = send(PATIENT, &url).await;
+    assert!(outcome.delivered());
+    assert_eq!(outcome.answer, "\u{fffd}\u{fffd}ok\u{fffd}\u{1f}\u{fffd}");
+    // What claims to be packed is not unpacked.
+    let (url, _) =
+        answering(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nplain".to_vec()).await;
+    assert_eq!(send(PATIENT, &url).await.answer, "plain");
+}
+
+#[tokio::test]
+async fn a_port_that_nobody_listens_on_cannot_be_connected_to_and_the_url_stays_private() {
+    let listener = PlainListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/hook?token=quiet", listener.local_addr().unwrap());
+    drop(listener);
+    let outcome = send(PATIENT, &url).await;
+    assert_eq!(failure(&outcome), (None, FailureClass::Connect));
+    let detail = outcome.failure.unwrap().detail;
+    assert!(detail.contains("refused") && !detail.contains("quiet"), "{detail}");
+}
+
+#[tokio::test]
+async fn https_to_a_port_that_speaks_plain_http_is_a_failure_of_tls() {
+    for reply in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], b""] {
+        let (url, _) = receiver(move |mut stream| async move {
+            let mut hello = [0; 5];
+            stream.read_exact(&mut hello).await.unwrap();
+            stream.write_all(reply).await.unwrap();
+        })
+        .await;
+        let outcome = send(PATIENT, &url.replace("http:", "https:")).await;
+        assert_eq!(failure(&outcome), (None, FailureClass::Tls), "{outcome:?}");
+    }
+    let (url, _hanging) = receiver(|stream| async move {
+        let _open = stream;
+        std::future::pending::<()>().await;
+    })
+    .await;
+    let hasty = SendLimits { connect: Duration::from_millis(200), ..PATIENT };
+    let outcome = send(hasty, &url.replace("http:", "https:")).await;
+    assert_eq!(failure(&outcome), (None, FailureClass::Connect));
+    assert_eq!(outcome.failure.unwrap().detail, "no connection within 200ms");
+}
+
+/// A receiver with a certificate of its own making for 127.0.0.1, and that certificate.
+async fn secure_receiver() -> (String, Certificate, JoinHandle<()>) {
+    let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
+    let chain = vec![made.cert.der().clone()];
+    let config = ServerConfig::builder().with_no_client_auth().with_single_cert(chain, key).unwrap();
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    let (url, talking) = receiver(|stream| async move {
+        // Those who do not trust it break off the handshake.
+        let Ok(mut stream) = acceptor.accept(stream).await else { return };
+        read_request(&mut stream).await;
+        stream.write_all(&answer("200 OK", b"safe")).await.unwrap();
+        stream.shutdown().await.unwrap();
+    })
+    .await;
+    (url.replace("http:", "https:"), Certificate::from_der(made.cert.der()).unwrap(), talking)
+}
+
+#[tokio::test]
+async fn https_delivers_to_those_that_are_trusted_and_to_no_others() {
+    let (url, certificate, _) = secure_receiver().await;
+    let sender = WebhookSender::trusting(vec![certificate], development(), PATIENT).unwrap();
+    let outcome = sender.send(Webhook { https_only: true, ..webhook(&url) }).await;
+    assert!(outcome.delivered(), "{outcome:?}");
+    assert_eq!(outcome.answer, "safe");
+    let (url, _, _) = secure_receiver().await;
+    let outcome = send(PATIENT, &url).await;
+    assert_eq!(failure(&outcome), (None, FailureClass::Tls));
+    let detail = outcome.failure.unwrap().detail;
+    assert!(detail.contains("certificate"), "{detail}");
+}
+
+#[tokio::test]
+async fn what_the_guard_refuses_is_never_connected_to() {
+    let listener = PlainListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let sender = WebhookSender::new(AddressGuard::new(Vec::new(), false), PATIENT).unwrap();
+    for host in ["127.0.0.1", "2130706433", "0x7f.1", "017700000001", "[::ffff:127.0.0.1]", "localhost"] {
+        let outcome = sender.send(webhook(&format!("http://{host}:{port}/"))).await;
+        assert_eq!(failure(&outcome), (None, FailureClass::RefusedAddress), "{host}");
+    }
+    let outcome = sender.send(Webhook { https_only: true, ..webhook("http://shop.example/") }).await;
+    assert_eq!(outcome.failure.unwrap().detail, "the URL must start with https://");
+    assert!(nobody_came(&listener));
+}
+
+/// Answers each question with the next address, and the last of them from then on.
+struct Turning {
+    addresses: Vec<&'static str>,
+    asked: AtomicUsize,
+}
+
+impl Resolve for Turning {
+    fn resolve<'a>(&'a self, _host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
+        let turn = self.asked.fetch_add(1, Ordering::Relaxed).min(self.addresses.len() - 1);
+        Box::pin(std::future::ready(Ok(vec![self.addresses[turn].parse().unwrap()])))
+    }
+}
+
+fn turning(addresses: &[&'static str]) -> Arc<Turning> {
+    Arc::new(Turning { addresses: addresses.to_vec(), asked: AtomicUsize::new(0) })
+}
+
+#[tokio::test]
+async fn a_name_that_turns_to_a_forbidden_address_after_it_was_saved_is_not_connected_to() {
+    let listener = PlainListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://shop.example:{}/hook", listener.local_addr().unwrap().port());
+    let guard = AddressGuard::new(Vec::new(), false).with_resolver(turning(&["8.8.8.8", "127.0.0.1"]));
+    assert!(guard.check_target(&url, false).await.is_ok(), "it is saved");
+    let outcome = WebhookSender::new(guard, PATIENT).unwrap().send(webhook(&url)).await;
+    assert_eq!(failure(&outcome), (None, FailureClass::RefusedAddress));
+    let said = "shop.example points to 127.0.0.1, which is a loopback address; webhooks go to public addresses only";
+    assert_eq!(outcome.failure.unwrap().detail, said);
+    assert!(nobody_came(&listener));
+}
+
+#[tokio::test]
+async fn the_address_that_was_judged_is_the_one_connected_to() {
+    let (url, request) = answering(answer("200 OK", b"")).await;
+    // A second question would be answered with an address that cannot be reached.
+    let resolver = turning(&["127.0.0.1", "240.0.0.1"]);
+    let guard = development().with_resolver(Arc::clone(&resolver) as Arc<dyn Resolve>);
+    let outcome =
+        WebhookSender::new(guard, PATIENT).unwrap().send(webhook(&url.replace("127.0.0.1", "shop.example"))).await;
+    assert!(outcome.delivered(), "{outcome:?}");
+    assert_eq!(resolver.asked.load(Ordering::Relaxed), 1);
+    assert!(request.await.unwrap().to_lowercase().contains("host: shop.example:"));
+}
+
+#[tokio::test]
+async fn a_name_without_an_address_is_a_failure_of_dns() {
+    struct Nothing;
+    impl Resolve for Nothing {
+        fn resolve<'a>(&'a self, _host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
+            Box::pin(std::future::ready(Ok(Vec::new())))
+        }
+    }
+    let guard = development().with_resolver(Arc::new(Nothing));
+    let outcome = WebhookSender::new(guard, PATIENT).unwrap().send(webhook("https://shop.example/")).await;
+    assert_eq!(failure(&outcome), (None, FailureClass::Dns));
+}
+
+#[tokio::test]
+async fn a_header_that_cannot_be_sent_fails_the_attempt_and_nothing_else() {
+    let sender = WebhookSender::new(development(), PATIENT).unwrap();
+    let bad_name = Webhook { signature_header: "X Signature", ..webhook("http://127.0.0.1:1/") };
+    let bad_value = Webhook { signature: "t=1\r\nX-More: 1", ..webhook("http://127.0.0.1:1/") };
+    for webhook in [bad_name, bad_value] {
+        assert_eq!(failure(&sender.send(webhook).await), (None, FailureClass::Other));
+    }
+}
