@@ -4,7 +4,10 @@
 
 use std::time::Duration;
 
-use crate::time::Timestamp;
+use crate::{
+    id::{EventId, ProjectId},
+    time::Timestamp,
+};
 
 /// Seconds to rest after the first failed attempt, the second, and so on: about three days in all.
 const RESTS_SECONDS: [u64; 12] = [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 28_800, 43_200, 86_400, 86_400];
@@ -84,6 +87,28 @@ impl DeliveryState {
     }
 }
 
+/// An event on its way to its merchant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    pub event_id: EventId,
+    pub project_id: ProjectId,
+    pub state: DeliveryState,
+    /// All that were ever made.
+    pub attempts: u32,
+    /// How many of them were made before it was last sent by hand, which starts the schedule anew.
+    pub resent_after: u32,
+}
+
+impl Delivery {
+    /// What one more attempt makes of it.
+    #[must_use]
+    pub fn attempted(self, outcome: &AttemptOutcome, now: Timestamp, jitter: Jitter) -> Delivery {
+        let attempts = self.attempts + 1;
+        let state = DeliveryState::after(attempts - self.resent_after, outcome, now, jitter);
+        Delivery { state, attempts, ..self }
+    }
+}
+
 /// One attempt, as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
@@ -148,6 +173,7 @@ impl Failure {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FailureClass {
+    NoUrl,
     RefusedAddress,
     Dns,
     Connect,
@@ -160,7 +186,8 @@ pub enum FailureClass {
 }
 
 impl FailureClass {
-    pub const ALL: [FailureClass; 9] = [
+    pub const ALL: [FailureClass; 10] = [
+        FailureClass::NoUrl,
         FailureClass::RefusedAddress,
         FailureClass::Dns,
         FailureClass::Connect,
@@ -174,6 +201,7 @@ impl FailureClass {
 
     pub const fn word(self) -> &'static str {
         match self {
+            FailureClass::NoUrl => "no_url",
             FailureClass::RefusedAddress => "refused_address",
             FailureClass::Dns => "dns",
             FailureClass::Connect => "connect",
@@ -189,6 +217,7 @@ impl FailureClass {
     /// The class in a sentence.
     pub const fn sentence(self) -> &'static str {
         match self {
+            FailureClass::NoUrl => "The project had no webhook URL at that moment.",
             FailureClass::RefusedAddress => "Webhooks may not go to this address.",
             FailureClass::Dns => "The host's name could not be resolved.",
             FailureClass::Connect => "No connection could be made.",

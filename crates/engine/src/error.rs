@@ -12,6 +12,8 @@ pub enum Error {
     Invalid(#[from] Invalid),
     #[error("this Idempotency-Key was used with a different body")]
     IdempotencyConflict,
+    #[error("the project has no webhook URL")]
+    NoWebhookUrl,
     /// It does not exist, or it is another project's: the caller cannot tell.
     #[error("there is no such {0}")]
     NotFound(&'static str),

@@ -4,6 +4,7 @@
 
 mod balance;
 mod clock;
+mod deliveries;
 mod error;
 mod events;
 mod keys;
@@ -25,8 +26,10 @@ use domain::{
     time::Timestamp,
 };
 use gateway::Providers;
+use ipnet::IpNet;
 use rand::{Rng, RngExt};
 use store::Store;
+use tokio::sync::Notify;
 use type_safe_id::{StaticType, TypeSafeId};
 
 pub use balance::BalanceAt;
@@ -38,7 +41,7 @@ pub use keys::KeyOwner;
 pub use observe::Observed;
 pub use payments::Created;
 pub use projects::{NewProject, ProjectUpdate};
-pub use reconcile::Reconcilers;
+pub use reconcile::{Body, Courier, Reconcilers};
 pub use store::{Breach, LinkFilter, Listed, PaymentFilter, Window};
 pub use vault::{SecretKey, Unsealed, VaultError};
 
@@ -46,10 +49,12 @@ pub use vault::{SecretKey, Unsealed, VaultError};
 const DECIDE_MOST: usize = 16;
 
 /// What the operator of the installation decides.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Settings {
     pub fees: FeeSchedule,
     pub settlement: SettlementDelays,
+    /// Networks that webhooks may go to though they are not public.
+    pub webhook_allow: Vec<IpNet>,
 }
 
 /// How long a payment's net stays pending.
@@ -86,6 +91,8 @@ pub struct Engine {
     settings: Settings,
     vault: vault::Vault,
     projects: Arc<project_cache::ProjectCache>,
+    /// Wakes whoever sends events; it carries nothing, and losing it costs a moment only.
+    told: Arc<Notify>,
 }
 
 impl Engine {
@@ -97,7 +104,7 @@ impl Engine {
         secret_key: SecretKey,
     ) -> Engine {
         let vault = vault::Vault::new(secret_key);
-        Engine { store, providers, clock, settings, vault, projects: Arc::default() }
+        Engine { store, providers, clock, settings, vault, projects: Arc::default(), told: Arc::default() }
     }
 
     pub fn now(&self) -> Timestamp {

@@ -79,6 +79,7 @@ impl Engine {
             };
             match self.store.commit(decision.change).await {
                 Ok(()) => {
+                    self.told.notify_one();
                     let payment = self.observed(&observation).await?;
                     return Ok(match decision.unapplied {
                         Some(reason) => Observed::Unapplied(payment, reason),

@@ -10,6 +10,7 @@ use domain::{
     project::{Environment, MerchantProfile, Project, SuccessWord, initial_default_methods},
     rules::{MERCHANT_NAME, PROJECT_NAME},
 };
+use secrecy::ExposeSecret;
 use store::{Change, CommitError, Guard, Write};
 
 use crate::{DECIDE_MOST, Engine, Error, random_text, vault::Unsealed};
@@ -67,10 +68,10 @@ impl Engine {
             created_at: now,
             version: 1,
         };
-        let secret = format!("whsec_{}", random_text(BASE62, WEBHOOK_SECRET_CHARACTERS));
-        let sealed_webhook_secret = self.vault.seal(&project.id.to_string(), &secret)?;
+        let secret = new_webhook_secret();
+        let sealed_webhook_secret = self.vault.seal(&project.id.to_string(), secret.expose_secret())?;
         self.store.commit(Write::Project { project: project.clone(), sealed_webhook_secret }.into()).await?;
-        Ok((project, secret.into()))
+        Ok((project, secret))
     }
 
     pub async fn project(&self, id: ProjectId) -> Result<Project, Error> {
@@ -92,6 +93,9 @@ impl Engine {
     }
 
     pub async fn update_project(&self, id: ProjectId, update: ProjectUpdate) -> Result<Project, Error> {
+        if let Some(Some(url)) = &update.webhook_url {
+            self.check_webhook_url(url, self.project(id).await?.environment).await?;
+        }
         for _ in 0..DECIDE_MOST {
             let project = updated(self.project(id).await?, update.clone());
             let origins = update.allowed_origins.clone();
@@ -104,11 +108,6 @@ impl Engine {
             }
         }
         Err(Error::Contended)
-    }
-
-    pub async fn webhook_secret(&self, id: ProjectId) -> Result<Unsealed, Error> {
-        let sealed = self.store.sealed_webhook_secret(id).await?.ok_or(Error::NotFound("project"))?;
-        Ok(self.vault.open(&id.to_string(), &sealed)?)
     }
 
     pub async fn allowed_origins(&self, id: ProjectId) -> Result<Vec<String>, Error> {
@@ -135,6 +134,10 @@ impl Engine {
     pub async fn is_development(&self) -> Result<bool, Error> {
         Ok(self.store.installation(INSTALLATION_KIND).await?.as_deref() == Some(DEVELOPMENT))
     }
+}
+
+pub(crate) fn new_webhook_secret() -> Unsealed {
+    format!("whsec_{}", random_text(BASE62, WEBHOOK_SECRET_CHARACTERS)).into()
 }
 
 fn updated(project: Project, update: ProjectUpdate) -> Project {

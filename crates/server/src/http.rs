@@ -25,6 +25,7 @@ use tokio::{
 use tokio_io_timeout::TimeoutStream;
 
 use crate::{
+    api::events::webhook_body,
     app::{App, Shared},
     client::Peer,
     front,
@@ -114,6 +115,11 @@ impl Server {
 
     pub fn checkout_url_base(&self) -> &str {
         &self.app.shared.checkout_url_base
+    }
+
+    /// How this server's events look in a webhook.
+    pub fn webhook_body(&self) -> engine::Body {
+        webhook_body(self.app.shared.checkout_url_base.clone())
     }
 
     /// Serves until `stop` resolves; then accepts nothing more and lets what is in flight finish.

@@ -113,7 +113,7 @@ mod tests {
     };
 
     use axum::{body::Body, http::StatusCode, routing::get};
-    use engine::{Engine, SecretKey, Settings, SettlementDelays, SystemClock};
+    use engine::{Engine, SecretKey, Settings, SystemClock};
     use gateway::{Providers, Simulator};
     use http_body_util::BodyExt;
     use serde_json::{Value, json};
@@ -137,8 +137,7 @@ mod tests {
             draining: false.into(),
         };
         let providers = Providers { sandbox: Simulator::default(), production: None };
-        let settings = Settings { fees: Default::default(), settlement: SettlementDelays::default() };
-        let engine = Engine::new(store, providers, Arc::new(SystemClock), settings, key);
+        let engine = Engine::new(store, providers, Arc::new(SystemClock), Settings::default(), key);
         (App::new(engine, shared), directory)
     }
 

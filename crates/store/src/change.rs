@@ -2,8 +2,9 @@
 
 use domain::{
     api_key::{ApiKey, KeyHash},
+    delivery::{Attempt, Delivery},
     event::Event,
-    id::{KeyId, LinkId, PaymentId, ProjectId},
+    id::{EventId, KeyId, LinkId, PaymentId, ProjectId},
     idempotency::Idempotency,
     ledger::Posting,
     link::Link,
@@ -132,7 +133,37 @@ pub enum Write {
     Settled {
         payment_id: PaymentId,
     },
+    /// With its delivery, where the project has a webhook URL at that moment.
     Event(Event),
+    /// Moves the time at which a delivery is due, to lease it or to give a lease back; guarded by the time it had.
+    DeliveryMoved {
+        event_id: EventId,
+        from: Timestamp,
+        to: Timestamp,
+    },
+    /// Notes an attempt and what it made of its delivery; guarded by nobody else having noted one, or sent it by hand.
+    Attempted {
+        delivery: Delivery,
+        attempt: Attempt,
+    },
+    /// Makes a delivery due as if it were new, whatever has become of it.
+    Resent {
+        event_id: EventId,
+        project_id: ProjectId,
+        at: Timestamp,
+    },
+    /// The same for all that have failed of a project's deliveries, of events from `since` on.
+    Recovered {
+        project_id: ProjectId,
+        since: Timestamp,
+        at: Timestamp,
+    },
+    /// The secret that was in use stays valid beside the new one for a while.
+    WebhookSecretRotated {
+        project_id: ProjectId,
+        sealed: Vec<u8>,
+        at: Timestamp,
+    },
     /// Notes that the project has `position` payments up to and including this one.
     PaymentMark {
         project_id: ProjectId,

@@ -56,6 +56,10 @@ pub enum Guard {
     KeyNotRevoked,
     /// The payment's money had not settled yet.
     Unsettled,
+    /// The delivery was due when it was read to be.
+    DeliveryDue,
+    /// Nobody else had tried the delivery, or sent it by hand.
+    DeliveryAttempts,
     /// The installation's value was not set yet.
     InstallationUnset,
 }

@@ -1,8 +1,9 @@
 //! Turns a change into statements. A statement with a guard must touch a row; if it does not, the whole plan is undone.
 
+mod webhooks;
+
 use domain::{
     api_key::{ApiKey, KeyHash},
-    event::{Event, News},
     id::{PaymentId, ProjectId},
     idempotency::Idempotency,
     ledger::Posting,
@@ -17,6 +18,8 @@ use crate::{
     error::Guard,
     value::{Value, debug_assert_parameters},
 };
+
+pub(crate) use webhooks::first_id_at;
 
 pub(crate) struct Plan {
     pub(crate) statements: Vec<Statement>,
@@ -48,6 +51,8 @@ pub(crate) fn of(change: Change) -> Plan {
             Write::Payment { payment } => new_payment(&mut statements, payment),
             Write::Posting(posting) => new_posting(&mut statements, &posting),
             Write::SearchExtended { most } => search_extended(&mut statements, most),
+            Write::Event(event) => webhooks::new_event(&mut statements, event),
+            Write::Attempted { delivery, attempt } => webhooks::attempted(&mut statements, delivery, attempt),
             single => statements.push(statement(single)),
         }
     }
@@ -57,7 +62,12 @@ pub(crate) fn of(change: Change) -> Plan {
 /// The writes that are one statement each.
 fn statement(write: Write) -> Statement {
     match write {
-        Write::AllowedOrigins { .. } | Write::Payment { .. } | Write::Posting(_) | Write::SearchExtended { .. } => {
+        Write::AllowedOrigins { .. }
+        | Write::Payment { .. }
+        | Write::Posting(_)
+        | Write::SearchExtended { .. }
+        | Write::Event(_)
+        | Write::Attempted { .. } => {
             unreachable!("writes of several statements are planned by `of`")
         }
         Write::Installation { name, value } => Statement::new(
@@ -110,7 +120,10 @@ fn statement(write: Write) -> Statement {
             [Value::shown(payment_id)],
         )
         .guarded(Guard::Unsettled),
-        Write::Event(event) => new_event(event),
+        Write::DeliveryMoved { event_id, from, to } => webhooks::delivery_moved(event_id, from, to),
+        Write::Resent { event_id, project_id, at } => webhooks::resent(event_id, project_id, at),
+        Write::Recovered { project_id, since, at } => webhooks::recovered(project_id, since, at),
+        Write::WebhookSecretRotated { project_id, sealed, at } => webhooks::secret_rotated(project_id, sealed, at),
         Write::PaymentMark { project_id, id, position } => Statement::new(
             "INSERT INTO payment_marks (project_id, id, position) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
             [Value::shown(project_id), Value::shown(id), position.into()],
@@ -395,26 +408,4 @@ fn new_posting(statements: &mut Vec<Statement>, posting: &Posting) {
             ],
         )
     }));
-}
-
-fn new_event(event: Event) -> Statement {
-    let kind = event.kind().word();
-    let (subject, paid_at, word) = match event.news {
-        News::PaymentPaid { payment, paid_at, word } => (Value::shown(payment), Some(paid_at), Some(word.word())),
-        News::PaymentFailed { payment } => (Value::shown(payment), None, None),
-        News::ApiKeyDeleted { key } => (Value::shown(key), None, None),
-    };
-    Statement::new(
-        "INSERT INTO events (id, project_id, kind, subject, created_at, paid_at, success_word) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7)",
-        [
-            Value::shown(event.id),
-            Value::shown(event.project_id),
-            kind.into(),
-            subject,
-            event.created_at.into(),
-            paid_at.into(),
-            word.into(),
-        ],
-    )
 }

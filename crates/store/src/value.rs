@@ -160,6 +160,14 @@ impl<'a> Columns<'a> {
         self.take()
     }
 
+    pub(crate) fn optional_bytes(&mut self) -> Result<Option<Vec<u8>>, StoreError> {
+        self.take()
+    }
+
+    pub(crate) fn count(&mut self) -> Result<u32, StoreError> {
+        self.integer()?.try_into().map_err(StoreError::unexpected)
+    }
+
     pub(crate) fn rupiah(&mut self) -> Result<Rupiah, StoreError> {
         self.integer().map(Rupiah::new)
     }

@@ -9,7 +9,7 @@ pub struct Breach {
     pub row: String,
 }
 
-const INVARIANTS: [(&str, &str); 19] = [
+const INVARIANTS: [(&str, &str); 21] = [
     (
         "I1 every posting has two legs or more that sum to zero",
         "SELECT p.id FROM postings p LEFT JOIN entries e ON e.posting_id = p.id \
@@ -105,6 +105,18 @@ const INVARIANTS: [(&str, &str); 19] = [
          WHERE p.state = 'failed' GROUP BY p.id HAVING COUNT(e.id) <> 1 \
          UNION ALL SELECT k.id FROM api_keys k LEFT JOIN events e ON e.subject = k.id AND e.kind = 'apikey.deleted' \
          GROUP BY k.id, k.revoked_at HAVING COUNT(e.id) <> CASE WHEN k.revoked_at IS NULL THEN 0 ELSE 1 END",
+    ),
+    (
+        "I7 a delivery belongs to an event of its project",
+        "SELECT d.event_id FROM deliveries d LEFT JOIN events e ON e.id = d.event_id AND e.project_id = d.project_id \
+         WHERE e.id IS NULL",
+    ),
+    (
+        "I7 a delivery has as many attempts as it says, and is delivered when the last one succeeded",
+        "SELECT d.event_id FROM deliveries d LEFT JOIN attempts a ON a.event_id = d.event_id \
+         GROUP BY d.event_id, d.state, d.attempts, d.resent_after HAVING COUNT(a.number) <> d.attempts \
+         OR COALESCE(MAX(CASE WHEN a.failure IS NULL AND a.number > d.resent_after THEN a.number END), -1) \
+         <> CASE d.state WHEN 'delivered' THEN d.attempts ELSE -1 END",
     ),
     (
         "I15 a link gains no payment once it is cancelled or past its expiry",

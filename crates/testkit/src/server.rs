@@ -8,8 +8,8 @@ use domain::{
     id::{KeyId, ProjectId},
     project::Environment,
 };
-use engine::{Clock, Engine, NewProject, ProjectUpdate, SecretKey, Settings, SettlementDelays};
-use gateway::{Providers, Simulator};
+use engine::{Clock, Courier, Engine, NewProject, ProjectUpdate, SecretKey, Settings};
+use gateway::{AddressGuard, Providers, SendLimits, Simulator, WebhookSender};
 use server::{Server, ServerConfig, Timeouts};
 use store::Store;
 use tempfile::TempDir;
@@ -34,6 +34,8 @@ pub struct Kit {
     pub store: Store,
     pub clock: Arc<ManualClock>,
     pub directory: TempDir,
+    /// How this server's events look in a webhook.
+    pub webhook_body: engine::Body,
     stop: Mutex<Option<oneshot::Sender<()>>>,
     task: Mutex<Option<JoinHandle<()>>>,
 }
@@ -70,10 +72,9 @@ impl Kit {
     async fn start(options: Options, store: Store, directory: TempDir) -> Kit {
         let clock = Arc::new(ManualClock::default());
         let providers = Providers { sandbox: Simulator::default(), production: None };
-        let settings = Settings { fees: Default::default(), settlement: SettlementDelays::default() };
         let secret_key = SecretKey::from_base64(&SecretKey::generate_base64()).unwrap();
         let ticking: Arc<dyn Clock> = clock.clone();
-        let engine = Engine::new(store.clone(), providers, ticking, settings, secret_key);
+        let engine = Engine::new(store.clone(), providers, ticking, Settings::default(), secret_key);
         let config = ServerConfig {
             listen: ([127, 0, 0, 1], 0).into(),
             base_url: options.base_url,
@@ -83,12 +84,21 @@ impl Kit {
             timeouts: options.timeouts,
         };
         let server = Server::bind(engine.clone(), config).await.unwrap();
-        let address = server.address();
+        let (address, webhook_body) = (server.address(), server.webhook_body());
         let (stop, stopped) = oneshot::channel();
         let task = tokio::spawn(server.run(async {
             let _ = stopped.await;
         }));
-        Kit { address, engine, store, clock, directory, stop: Mutex::new(Some(stop)), task: Mutex::new(Some(task)) }
+        Kit {
+            address,
+            engine,
+            store,
+            clock,
+            directory,
+            webhook_body,
+            stop: Mutex::new(Some(stop)),
+            task: Mutex::new(Some(task)),
+        }
     }
 
     /// Stops as SIGTERM would: what is in flight is answered first.
@@ -116,6 +126,17 @@ impl Kit {
         let task = self.task.lock().unwrap().take();
         if let Some(task) = task {
             task.await.unwrap();
+        }
+    }
+
+    /// What this server's webhooks are sent with; receivers have `limits` to answer.
+    pub fn courier(&self, limits: SendLimits) -> Courier {
+        Courier {
+            // Receivers of tests are on this machine.
+            sender: WebhookSender::new(AddressGuard::new(Vec::new(), true), limits).unwrap(),
+            signature_header: "X-Service-Signature".to_owned(),
+            in_flight_per_project: 4,
+            body: Arc::clone(&self.webhook_body),
         }
     }
 

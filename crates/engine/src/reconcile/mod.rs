@@ -1,6 +1,7 @@
 //! Reconcilers: loops that look at what is, and make it what it should be by now. They take no input, so a lost wake,
 //! a crash or a second node changes nothing but the time it takes.
 
+mod deliver;
 mod expire;
 mod settle;
 mod tend;
@@ -10,6 +11,8 @@ use std::{future::Future, time::Duration};
 use tokio::{sync::watch, task::JoinSet};
 
 use crate::{Engine, Error};
+
+pub use deliver::{Body, Courier};
 
 /// How long a reconciler rests when it found nothing more to do.
 const REST: Duration = Duration::from_millis(500);
@@ -23,9 +26,10 @@ pub struct Reconcilers {
 }
 
 impl Reconcilers {
-    pub fn start(engine: &Engine) -> Reconcilers {
+    pub fn start(engine: &Engine, courier: Courier) -> Reconcilers {
         let (stop, stopped) = watch::channel(false);
         let mut loops = JoinSet::new();
+        loops.spawn(deliver::run(engine.clone(), courier, stopped.clone()));
         let expiring = engine.clone();
         loops.spawn(repeat("expire", stopped.clone(), move || {
             let engine = expiring.clone();

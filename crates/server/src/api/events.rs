@@ -1,5 +1,7 @@
 //! `/v1/events`: what happened, for receivers that were down.
 
+use std::sync::Arc;
+
 use axum::{
     Json,
     extract::{RawQuery, State},
@@ -64,18 +66,13 @@ enum EventDataJson {
 
 impl EventJson {
     /// Texts of an event are Indonesian whoever reads it, so that every reader sees the same.
-    fn of(app: &App, told: Told) -> EventJson {
+    fn of(checkout_url_base: &str, told: Told) -> EventJson {
         let event = told.event;
         let success_word = match event.news {
             News::PaymentPaid { word, .. } => word,
             News::PaymentFailed { .. } | News::ApiKeyDeleted { .. } => SuccessWord::default(),
         };
-        let view = View {
-            now: event.created_at,
-            success_word,
-            language: Language::Indonesian,
-            checkout_url_base: &app.shared.checkout_url_base,
-        };
+        let view = View { now: event.created_at, success_word, language: Language::Indonesian, checkout_url_base };
         EventJson {
             id: event.id.to_string(),
             kind: event.kind().word(),
@@ -86,6 +83,12 @@ impl EventJson {
             },
         }
     }
+}
+
+/// The bytes in which a webhook tells of an event: those that `GET /v1/events/{eventID}` answers.
+pub(crate) fn webhook_body(checkout_url_base: String) -> engine::Body {
+    // An event is made of texts and numbers, which always have a JSON form.
+    Arc::new(move |told| serde_json::to_vec(&EventJson::of(&checkout_url_base, told)).unwrap_or_default())
 }
 
 /// List events, newest first; with `after`, those that came after that event, oldest first.
@@ -109,7 +112,7 @@ pub(crate) async fn list(
         .transpose()
         .map_err(|_| Invalid::new("after", "must be the id of an event"))?;
     let listed = app.engine.events(project.id, kind, after, page.into()).await?;
-    Ok(Listing::of(listed, page, |told| EventJson::of(&app, told)))
+    Ok(Listing::of(listed, page, |told| EventJson::of(&app.shared.checkout_url_base, told)))
 }
 
 /// Get an event.
@@ -124,5 +127,5 @@ pub(crate) async fn get(
     PathId(id): PathId<EventId>,
 ) -> Result<Json<EventJson>, ApiError> {
     let told = app.engine.event_of(caller.project.id, id).await?;
-    Ok(Json(EventJson::of(&app, told)))
+    Ok(Json(EventJson::of(&app.shared.checkout_url_base, told)))
 }

@@ -13,7 +13,7 @@ use store::Store;
 use super::{
     error::{CliError, chain},
     files,
-    options::{GlobalOptions, default_database_file, default_settings},
+    options::{GlobalOptions, default_database_file},
     secret_key,
 };
 
@@ -123,7 +123,7 @@ impl Installation {
             let why = format!("{variable} is not set and there is no {file} beside {}", database.path().display());
             return Err(CliError::new(format!("there is no secret key: {why}; {how}, and `lunas dev` makes its own")));
         };
-        let installation = Installation::new(database.open().await?, default_settings(), found.key);
+        let installation = Installation::new(database.open().await?, Settings::default(), found.key);
         installation.check_key(&found.origin).await?;
         Ok(installation)
     }

@@ -120,16 +120,16 @@ fn write(path: &Path, credentials: &Credentials) -> Result<(), CliError> {
 mod tests {
     use std::fs;
 
-    use engine::SecretKey;
+    use engine::{SecretKey, Settings};
     use store::Store;
 
     use super::*;
-    use crate::cli::{database::Installation, options::default_settings};
+    use crate::cli::database::Installation;
 
     async fn installation(directory: &Path) -> Installation {
         let store = Store::open_sqlite(&directory.join("lunas.db")).await.unwrap();
         let key = SecretKey::from_base64(&SecretKey::generate_base64()).unwrap();
-        Installation::new(store, default_settings(), key)
+        Installation::new(store, Settings::default(), key)
     }
 
     #[tokio::test]

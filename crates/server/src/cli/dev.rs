@@ -13,7 +13,7 @@ use super::{
     demo::{self, Credentials},
     error::CliError,
     files,
-    options::{DATABASE_FILE, DEFAULT_DATA, GlobalOptions, MoneyOptions, ServerOptions},
+    options::{DATABASE_FILE, DEFAULT_DATA, GlobalOptions, MoneyOptions, ServerOptions, WebhookOptions},
     output::{fields, shell_word},
     running::Running,
     secret_key,
@@ -31,6 +31,8 @@ pub(crate) struct DevOptions {
     data: PathBuf,
     #[command(flatten)]
     money: MoneyOptions,
+    #[command(flatten)]
+    webhooks: WebhookOptions,
 }
 
 /// What a program that starts us needs to know, once we are ready.
@@ -53,8 +55,9 @@ pub(crate) async fn run(options: DevOptions, global: &GlobalOptions) -> Result<(
     if global.database().is_some() && Database::of(global)? != database {
         tracing::warn!("`lunas dev` works on {database} and takes no other; --data chooses its directory");
     }
-    let (installation, credentials) = prepare(data, &database, options.money.settings()).await?;
-    let running = Running::start(installation, config).await?;
+    let settings = options.webhooks.targets.with(options.money.settings());
+    let (installation, credentials) = prepare(data, &database, settings).await?;
+    let running = Running::start(installation, config, &options.webhooks).await?;
     let ready = Ready {
         base_url: running.base_url(),
         checkout_url_base: running.checkout_url_base(),

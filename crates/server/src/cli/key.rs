@@ -5,13 +5,13 @@ use domain::{
     api_key::{ApiKey, key_prefix},
     id::KeyId,
 };
-use engine::Engine;
+use engine::{Engine, Settings};
 use serde::Serialize;
 
 use super::{
     database::Installation,
     error::CliError,
-    options::{GlobalOptions, default_settings},
+    options::GlobalOptions,
     output::{Output, fields, table},
     project,
 };
@@ -71,7 +71,7 @@ struct RevokedJson {
 }
 
 pub(crate) async fn run(command: KeyCommand, global: &GlobalOptions) -> Result<(), CliError> {
-    let installation = Installation::existing(global, default_settings()).await?;
+    let installation = Installation::existing(global, Settings::default()).await?;
     let (engine, output) = (&installation.engine, global.output());
     let answer = match command {
         KeyCommand::Create { project, name } => create(&project, name, engine, output).await,

@@ -43,6 +43,10 @@ Environment variables, each of which its flag overrides:
   LUNAS_SETTLE_SANDBOX_SECONDS  is how long sandbox money stays pending; 60 when not set.
   LUNAS_SETTLE_QRIS_SECONDS  is how long QRIS money stays pending in production; 86400 when not set.
   LUNAS_SETTLE_VIRTUAL_ACCOUNT_SECONDS  is the same for virtual accounts; 86400 when not set.
+  LUNAS_WEBHOOK_ALLOW  lists networks, between commas, that webhooks may go to though they are not public; none when
+    not set.
+  LUNAS_WEBHOOK_SIGNATURE_HEADER  is the header that carries a webhook's signature; X-Service-Signature when not set.
+  LUNAS_WEBHOOK_IN_FLIGHT  is how many webhooks of one project may be on their way at once; 4 when not set.
 
 Environment variables without a flag:
   LUNAS_SECRET_KEY  is the base64 of the 32 bytes that stored secrets are sealed with. `openssl rand -base64 32` makes

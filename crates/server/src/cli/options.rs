@@ -8,13 +8,16 @@ use std::{
     time::Duration,
 };
 
+use axum::http::HeaderName;
 use clap::{Args, value_parser};
 use domain::{fee::FeeSchedule, money::Rupiah};
-use engine::{Settings, SettlementDelays};
+use engine::{Body, Courier, Engine, Settings, SettlementDelays};
+use gateway::{SendLimits, WebhookSender};
 use ipnet::IpNet;
 
 use super::{
     addresses::{Scheme, base_url},
+    error::CliError,
     output::Output,
 };
 use crate::{ServerConfig, Timeouts};
@@ -23,6 +26,7 @@ pub(crate) const DEFAULT_DATA: &str = "./lunas-data";
 pub(crate) const DATABASE_FILE: &str = "lunas.db";
 const DEFAULT_LISTEN: &str = "127.0.0.1:8080";
 const RATE_MOST: i64 = 1_000_000;
+const IN_FLIGHT_MOST: i64 = 1_000;
 /// A year; settlement after longer than that is a mistyped number.
 const SETTLE_SECONDS_MOST: u64 = 366 * 24 * 60 * 60;
 
@@ -137,6 +141,50 @@ impl FromStr for Networks {
     }
 }
 
+/// Where webhooks may go, for every command that sends them or is told where.
+#[derive(Args)]
+#[command(next_help_heading = "Webhooks")]
+pub(crate) struct WebhookTargets {
+    /// Networks that webhooks may go to though they are not public, separated by commas.
+    #[arg(long, env = "LUNAS_WEBHOOK_ALLOW", value_name = "NETWORKS", default_value = "", hide_default_value = true)]
+    webhook_allow: Networks,
+}
+
+impl WebhookTargets {
+    pub(crate) fn with(&self, settings: Settings) -> Settings {
+        Settings { webhook_allow: self.webhook_allow.0.clone(), ..settings }
+    }
+}
+
+/// How webhooks are sent.
+#[derive(Args)]
+#[command(next_help_heading = "Webhooks")]
+pub(crate) struct WebhookOptions {
+    #[command(flatten)]
+    pub(crate) targets: WebhookTargets,
+    /// The header that carries a webhook's signature.
+    #[arg(long, env = "LUNAS_WEBHOOK_SIGNATURE_HEADER", value_name = "NAME", default_value = "X-Service-Signature")]
+    webhook_signature_header: HeaderName,
+    /// How many webhooks of one project may be on their way at once.
+    #[arg(long, env = "LUNAS_WEBHOOK_IN_FLIGHT", value_name = "NUMBER", default_value_t = 4,
+          value_parser = value_parser!(u16).range(1..=IN_FLIGHT_MOST))]
+    webhook_in_flight: u16,
+}
+
+impl WebhookOptions {
+    pub(crate) async fn courier(&self, engine: &Engine, body: Body) -> Result<Courier, CliError> {
+        let sender = WebhookSender::new(engine.webhook_guard().await?, SendLimits::default()).map_err(|error| {
+            CliError::new(format!("{error}; certificates come with the package ca-certificates of most systems"))
+        })?;
+        Ok(Courier {
+            sender,
+            signature_header: self.webhook_signature_header.to_string(),
+            in_flight_per_project: self.webhook_in_flight.into(),
+            body,
+        })
+    }
+}
+
 /// What payments cost and when their money settles: options of every command that makes or pays payments.
 #[derive(Args)]
 #[command(next_help_heading = "Fees and settlement")]
@@ -175,13 +223,9 @@ impl MoneyOptions {
                 qris: Duration::from_secs(self.settle_qris_seconds),
                 virtual_account: Duration::from_secs(self.settle_virtual_account_seconds),
             },
+            ..Settings::default()
         }
     }
-}
-
-/// For commands that neither make nor pay payments, so that no price matters to them.
-pub(crate) fn default_settings() -> Settings {
-    Settings { fees: FeeSchedule::default(), settlement: SettlementDelays::default() }
 }
 
 #[cfg(test)]

@@ -6,14 +6,14 @@ use domain::{
     money::Rupiah,
     project::{Environment, Project},
 };
-use engine::{Engine, NewProject};
+use engine::{Engine, NewProject, Settings};
 use secrecy::ExposeSecret;
 use serde::Serialize;
 
 use super::{
     database::Installation,
     error::CliError,
-    options::{GlobalOptions, default_settings},
+    options::GlobalOptions,
     output::{Output, fields, table},
     project_update::{self, UpdateOptions},
 };
@@ -128,7 +128,10 @@ impl ProjectJson {
 pub(crate) async fn run(command: ProjectCommand, global: &GlobalOptions) -> Result<(), CliError> {
     let installation = match &command {
         ProjectCommand::Create(_) => Installation::sealing(global).await?,
-        _ => Installation::existing(global, default_settings()).await?,
+        ProjectCommand::Update(options) => {
+            Installation::existing(global, options.targets.with(Settings::default())).await?
+        }
+        _ => Installation::existing(global, Settings::default()).await?,
     };
     let answer = answer(command, &installation.engine, global.output()).await;
     installation.close().await;

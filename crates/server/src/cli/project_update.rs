@@ -11,7 +11,7 @@ use domain::{
 };
 use engine::{Engine, ProjectUpdate};
 
-use super::{addresses, error::CliError};
+use super::{addresses, error::CliError, options::WebhookTargets};
 
 const MERCHANT_CITY: TextRule = TextRule { field: "merchant_city", least: 1, most: 255, line_breaks: false };
 const POSTAL_CODE_DIGITS: usize = 5;
@@ -24,6 +24,8 @@ pub(crate) struct UpdateOptions {
     /// Send events to this URL, which must be https in production. An empty one stops sending.
     #[arg(long, value_name = "URL")]
     webhook_url: Option<String>,
+    #[command(flatten)]
+    pub(crate) targets: WebhookTargets,
     /// Let pages of this origin call the API with a browser. It may be repeated; those given replace the list, and a
     /// single empty one clears it.
     #[arg(long = "allow-origin", value_name = "ORIGIN")]

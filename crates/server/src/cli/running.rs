@@ -2,14 +2,14 @@
 
 use std::net::SocketAddr;
 
-use engine::Reconcilers;
+use engine::{Courier, Engine, Reconcilers};
 use tokio::{
     pin, select,
     signal::unix::{Signal, SignalKind, signal},
     sync::oneshot,
 };
 
-use super::{database::Installation, error::CliError};
+use super::{database::Installation, error::CliError, options::WebhookOptions};
 use crate::{Server, ServerConfig};
 
 /// Bound and ready, but not serving yet.
@@ -17,20 +17,37 @@ pub(crate) struct Running {
     server: Server,
     installation: Installation,
     signals: Signals,
+    courier: Courier,
 }
 
 impl Running {
-    pub(crate) async fn start(installation: Installation, config: ServerConfig) -> Result<Running, CliError> {
-        let listen = config.listen;
-        let signals = Signals::watch()?;
-        match Server::bind(installation.engine.clone(), config).await {
-            Ok(server) => Ok(Running { server, installation, signals }),
+    pub(crate) async fn start(
+        installation: Installation,
+        config: ServerConfig,
+        webhooks: &WebhookOptions,
+    ) -> Result<Running, CliError> {
+        match Running::bind(&installation.engine, config, webhooks).await {
+            Ok((server, courier, signals)) => Ok(Running { server, installation, signals, courier }),
             Err(error) => {
                 installation.close().await;
-                let what_to_do = "stop what uses it, or choose another with --listen";
-                Err(CliError::new(format!("cannot listen on {listen}: {error}; {what_to_do}")))
+                Err(error)
             }
         }
+    }
+
+    async fn bind(
+        engine: &Engine,
+        config: ServerConfig,
+        webhooks: &WebhookOptions,
+    ) -> Result<(Server, Courier, Signals), CliError> {
+        let signals = Signals::watch()?;
+        let listen = config.listen;
+        let server = Server::bind(engine.clone(), config).await.map_err(|error| {
+            let what_to_do = "stop what uses it, or choose another with --listen";
+            CliError::new(format!("cannot listen on {listen}: {error}; {what_to_do}"))
+        })?;
+        let courier = webhooks.courier(engine, server.webhook_body()).await?;
+        Ok((server, courier, signals))
     }
 
     /// The address that was bound.
@@ -48,8 +65,8 @@ impl Running {
 
     /// Serves until a signal comes, then lets requests in flight finish. A second signal does not wait for them.
     pub(crate) async fn until_stopped(self) {
-        let Running { server, installation, mut signals } = self;
-        let reconcilers = Reconcilers::start(&installation.engine);
+        let Running { server, installation, mut signals, courier } = self;
+        let reconcilers = Reconcilers::start(&installation.engine, courier);
         let (stop, stopped) = oneshot::channel::<()>();
         let serving = server.run(async {
             // Dropping the sender means the same as sending.

@@ -10,7 +10,7 @@ use super::{
     addresses::Scheme,
     database::{Database, Installation},
     error::CliError,
-    options::{GlobalOptions, MoneyOptions, ServerOptions},
+    options::{GlobalOptions, MoneyOptions, ServerOptions, WebhookOptions},
     running::Running,
     secret_key::{self, FoundKey},
 };
@@ -22,6 +22,8 @@ pub(crate) struct ServeOptions {
     server: ServerOptions,
     #[command(flatten)]
     money: MoneyOptions,
+    #[command(flatten)]
+    webhooks: WebhookOptions,
 }
 
 #[derive(Serialize)]
@@ -34,7 +36,7 @@ struct Ready<'a> {
 
 pub(crate) async fn run(options: ServeOptions, global: &GlobalOptions) -> Result<(), CliError> {
     let (installation, config) = prepare(&options, global).await?;
-    let running = Running::start(installation, config).await?;
+    let running = Running::start(installation, config, &options.webhooks).await?;
     let listen = running.address();
     let ready = Ready { listen, base_url: running.base_url(), checkout_url_base: running.checkout_url_base() };
     tracing::info!(%listen, base_url = ready.base_url, checkout_url_base = ready.checkout_url_base, "serving");
@@ -53,7 +55,8 @@ async fn prepare(options: &ServeOptions, global: &GlobalOptions) -> Result<(Inst
     let key = kept(key, &mut reasons);
     let config = kept(options.server.config(Scheme::HttpsOnly).map_err(CliError::several), &mut reasons);
     let sound = reasons.is_empty();
-    let installation = kept(open(global, options.money.settings(), key, sound).await, &mut reasons);
+    let settings = options.webhooks.targets.with(options.money.settings());
+    let installation = kept(open(global, settings, key, sound).await, &mut reasons);
     match (config, installation) {
         (Some(config), Some(Some(installation))) if reasons.is_empty() => Ok((installation, config)),
         (_, installation) => {

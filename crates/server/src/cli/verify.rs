@@ -1,13 +1,10 @@
 //! `lunas verify`: asks the database whether everything that must hold does.
 
+use engine::Settings;
 use serde::Serialize;
 use store::Store;
 
-use super::{
-    database::Installation,
-    error::CliError,
-    options::{GlobalOptions, default_settings},
-};
+use super::{database::Installation, error::CliError, options::GlobalOptions};
 
 #[derive(Serialize)]
 struct VerifiedJson {
@@ -34,7 +31,7 @@ impl VerifiedJson {
 }
 
 pub(crate) async fn run(global: &GlobalOptions) -> Result<(), CliError> {
-    let installation = Installation::existing(global, default_settings()).await?;
+    let installation = Installation::existing(global, Settings::default()).await?;
     let breaches = installation.engine.verify().await;
     installation.close().await;
     let breaches: Vec<_> =

@@ -7,7 +7,7 @@ use domain::{
     method::Method,
     payment::{Checkout, State},
 };
-use engine::{Clock, Engine, Error, SecretKey, Settings, SettlementDelays};
+use engine::{Clock, Engine, Error, SecretKey, Settings};
 use gateway::{Providers, Simulator};
 use serde_json::{Value, json};
 use server::{Server, ServerConfig, Timeouts};
@@ -103,9 +103,8 @@ pub(crate) fn method_and_path(route: &str, id: &str) -> (reqwest::Method, String
 
 /// An engine of its own, with the usual settings.
 pub(crate) fn engine_on(store: Store, clock: Arc<dyn Clock>, providers: Providers) -> Engine {
-    let settings = Settings { fees: Default::default(), settlement: SettlementDelays::default() };
     let secret_key = SecretKey::from_base64(&SecretKey::generate_base64()).unwrap();
-    Engine::new(store, providers, clock, settings, secret_key)
+    Engine::new(store, providers, clock, Settings::default(), secret_key)
 }
 
 /// The providers of an installation that is in no contract with a bank.

@@ -4,6 +4,7 @@ use std::{future::Future, sync::Arc, time::Duration};
 
 use domain::payment::State;
 use engine::Reconcilers;
+use gateway::SendLimits;
 use serde_json::json;
 use testkit::{ManualClock, on_every_database};
 
@@ -34,7 +35,7 @@ async fn an_expiry_that_is_due_gets_written_down_without_anyone_asking() {
         let processing = project.api.pay("k-3", &samples::qris(&project, 15_000)).await.expect(201);
         simulate(&project, &processing, json!({ "outcome": "processing" })).await;
         kit.clock.advance(Duration::from_mins(15));
-        let reconcilers = Reconcilers::start(&kit.engine);
+        let reconcilers = Reconcilers::start(&kit.engine, kit.courier(SendLimits::default()));
         // At its very instant it is not past yet; the loops have had their first round by the time it is.
         assert_eq!(stored_state(&kit, &due).await, State::Pending);
         kit.clock.advance(Duration::from_millis(1));
@@ -50,7 +51,7 @@ async fn an_expiry_that_is_due_gets_written_down_without_anyone_asking() {
 async fn money_that_is_due_settles_without_anyone_asking() {
     on_every_database(|kit| async move {
         let project = kit.sandbox().await;
-        let reconcilers = Reconcilers::start(&kit.engine);
+        let reconcilers = Reconcilers::start(&kit.engine, kit.courier(SendLimits::default()));
         paid(&project, "k-1", 15_000).await;
         let balance = || async { project.api.get("/v1/balance").await.expect(200) };
         assert_eq!((&balance().await["available"], &balance().await["pending"]), (&json!(0), &json!(14_895)));
@@ -78,7 +79,7 @@ async fn more_than_one_round_can_hold_is_finished_all_the_same() {
             payments.push(payment.await.unwrap());
         }
         kit.clock.advance(Duration::from_mins(16));
-        let reconcilers = Reconcilers::start(&kit.engine);
+        let reconcilers = Reconcilers::start(&kit.engine, kit.courier(SendLimits::default()));
         until(async || !kit.store.any_to_expire(kit.engine.now()).await.unwrap()).await;
         reconcilers.stop().await;
         for payment in &payments {
@@ -97,7 +98,10 @@ async fn two_nodes_reconciling_at_once_settle_everything_once() {
             paid(&project, &format!("k-{index}"), 15_000).await;
         }
         kit.clock.advance(Duration::from_mins(1));
-        let both = [Reconcilers::start(&kit.engine), Reconcilers::start(&node.engine)];
+        let both = [
+            Reconcilers::start(&kit.engine, kit.courier(SendLimits::default())),
+            Reconcilers::start(&node.engine, kit.courier(SendLimits::default())),
+        ];
         let balance = || async { project.api.get("/v1/balance").await.expect(200) };
         until(async || balance().await["pending"] == 0).await;
         for reconcilers in both {
@@ -117,7 +121,7 @@ async fn stop_ends_the_loops_even_while_they_rest() {
         let engine = engine_on(kit.store.clone(), clock.clone(), no_bank());
         let before = Arc::strong_count(&clock);
         for _ in 0..3 {
-            let reconcilers = Reconcilers::start(&engine);
+            let reconcilers = Reconcilers::start(&engine, kit.courier(SendLimits::default()));
             assert!(Arc::strong_count(&clock) > before);
             tokio::time::timeout(PATIENCE, reconcilers.stop()).await.unwrap();
             assert_eq!(Arc::strong_count(&clock), before);
@@ -131,7 +135,7 @@ async fn nothing_is_written_once_stop_has_answered() {
     on_every_database(|kit| async move {
         let project = kit.sandbox().await;
         let payment = project.api.pay("k-1", &samples::qris(&project, 15_000)).await.expect(201);
-        let reconcilers = Reconcilers::start(&kit.engine);
+        let reconcilers = Reconcilers::start(&kit.engine, kit.courier(SendLimits::default()));
         reconcilers.stop().await;
         kit.clock.advance(Duration::from_mins(16));
         // To readers it is expired all the same; only a round called by hand writes it down.

@@ -19,6 +19,9 @@ CREATE TABLE projects (
     success_word TEXT NOT NULL CHECK (success_word IN ('paid', 'succeeded')),
     webhook_url TEXT,
     webhook_secret BLOB NOT NULL,
+    -- Signed with as well for a while after `rotated_at`, so that receivers can change over.
+    previous_webhook_secret BLOB,
+    webhook_secret_rotated_at BIGINT,
     fee_qris_basis_points BIGINT,
     fee_virtual_account BIGINT,
     banks TEXT NOT NULL,
@@ -198,3 +201,29 @@ CREATE TABLE events (
 );
 
 CREATE INDEX events_of_project ON events (project_id, id);
+
+-- What is to be sent to a project's webhook URL. A lease is a `due_at` that lies ahead: whoever sends moves it there first, and
+-- when nothing is heard of them by then, it is due again.
+CREATE TABLE deliveries (
+    event_id TEXT NOT NULL PRIMARY KEY REFERENCES events (id),
+    project_id TEXT NOT NULL REFERENCES projects (id),
+    state TEXT NOT NULL CHECK (state = 'pending' OR state = 'delivered' OR state = 'exhausted'),
+    due_at BIGINT CHECK ((due_at IS NOT NULL) = (state = 'pending')),
+    attempts BIGINT NOT NULL,
+    resent_after BIGINT NOT NULL CHECK (resent_after >= 0 AND resent_after <= attempts)
+);
+
+CREATE INDEX deliveries_due ON deliveries (project_id, due_at) WHERE state = 'pending';
+
+CREATE TABLE attempts (
+    event_id TEXT NOT NULL REFERENCES deliveries (event_id),
+    number BIGINT NOT NULL,
+    project_id TEXT NOT NULL REFERENCES projects (id),
+    at BIGINT NOT NULL,
+    latency BIGINT NOT NULL,
+    status BIGINT,
+    answer TEXT NOT NULL,
+    failure TEXT,
+    detail TEXT CHECK ((detail IS NOT NULL) = (failure IS NOT NULL)),
+    PRIMARY KEY (event_id, number)
+) WITHOUT ROWID;

@@ -1,5 +1,6 @@
 //! Typed reads, one file per kind of thing. Statements that take a project's id never show another project's rows.
 
+pub(crate) mod deliveries;
 pub(crate) mod events;
 pub(crate) mod idempotency;
 pub(crate) mod installation;

@@ -48,11 +48,6 @@ impl Store {
         self.many(Query::new(sql, []), project).await
     }
 
-    pub async fn sealed_webhook_secret(&self, id: ProjectId) -> Result<Option<Vec<u8>>, StoreError> {
-        let query = Query::new("SELECT webhook_secret FROM projects WHERE id = $1", [Value::shown(id)]);
-        self.one(query, |columns| columns.bytes()).await
-    }
-
     pub async fn allowed_origins(&self, id: ProjectId) -> Result<Vec<String>, StoreError> {
         let sql = "SELECT origin FROM allowed_origins WHERE project_id = $1 ORDER BY origin";
         self.many(Query::new(sql, [Value::shown(id)]), |columns| columns.text()).await

@@ -2,6 +2,7 @@
 
 use domain::{
     api_key::ApiKey,
+    delivery::Delivery,
     event::Event,
     id::mint,
     idempotency::{Endpoint, Idempotency},
@@ -29,7 +30,7 @@ on_every_database![
     a_change_of_nothing_is_kept,
 ];
 
-const EVERY_GUARD: [Guard; 12] = [
+const EVERY_GUARD: [Guard; 14] = [
     Guard::IdempotencyKey,
     Guard::AccountNumber,
     Guard::PaymentVersion,
@@ -42,6 +43,8 @@ const EVERY_GUARD: [Guard; 12] = [
     Guard::KeyNotRevoked,
     Guard::Unsettled,
     Guard::InstallationUnset,
+    Guard::DeliveryDue,
+    Guard::DeliveryAttempts,
 ];
 
 /// Something of everything, so that every guard has something to fail on.
@@ -55,6 +58,7 @@ struct World {
     settled: Payment,
     /// Touched by the changes that are to be refused, so that an update must be undone too.
     bystander: Payment,
+    owed: Delivery,
 }
 
 async fn world(store: &Store) -> World {
@@ -67,6 +71,7 @@ async fn world(store: &Store) -> World {
         waiting: kept_payment(store, samples::account_payment(&project, "1100000001")).await,
         settled: kept_payment(store, samples::payment(&project)).await,
         bystander: kept_payment(store, samples::payment(&project)).await,
+        owed: samples::kept_delivery(store, &project).await,
         project,
     };
     let origins = vec!["https://one.example".to_owned()];
@@ -124,6 +129,22 @@ fn refused_by(guard: Guard, world: &World) -> Vec<Write> {
             vec![Write::Settled { payment_id: world.settled.id }, Write::Settled { payment_id: waiting.id }]
         }
         Guard::InstallationUnset => vec![Write::Installation { name: "kind", value: "other".to_owned() }],
+        Guard::DeliveryDue => {
+            let event_id = world.owed.event_id;
+            vec![
+                Write::DeliveryMoved { event_id, from: after(1), to: after(2) },
+                Write::DeliveryMoved { event_id: mint(NOW, entropy()), from: NOW, to: after(2) },
+            ]
+        }
+        Guard::DeliveryAttempts => {
+            let attempted = |delivery| Write::Attempted { delivery, attempt: samples::attempt_refused() };
+            let next = Delivery { attempts: 1, ..world.owed };
+            vec![
+                attempted(Delivery { attempts: 2, ..next }),
+                attempted(Delivery { resent_after: 1, ..next }),
+                attempted(Delivery { event_id: mint(NOW, entropy()), ..next }),
+            ]
+        }
     }
 }
 

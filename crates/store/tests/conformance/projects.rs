@@ -8,7 +8,7 @@ use domain::{
     money::Rupiah,
     project::{Environment, MerchantProfile, Project, SuccessWord},
 };
-use store::{Guard, Write};
+use store::{Guard, Store, Write};
 
 use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
@@ -53,11 +53,17 @@ async fn a_project_is_read_back_as_it_was_committed(database: Database) {
         let write = Write::Project { project: project.clone(), sealed_webhook_secret: secret.clone() };
         keep(&store, write).await;
         assert_eq!(store.project(project.id).await.unwrap(), Some(project.clone()));
-        assert_eq!(store.sealed_webhook_secret(project.id).await.unwrap(), Some(secret));
+        assert_eq!(sealed_secret(&store, &project).await, secret);
     }
     let nobody = mint(NOW, entropy());
     assert_eq!(store.project(nobody).await.unwrap(), None);
-    assert_eq!(store.sealed_webhook_secret(nobody).await.unwrap(), None);
+    assert!(store.sealed_webhook_secrets(nobody).await.unwrap().is_none());
+}
+
+async fn sealed_secret(store: &Store, project: &Project) -> Vec<u8> {
+    let secrets = store.sealed_webhook_secrets(project.id).await.unwrap().unwrap();
+    assert!(secrets.previous.is_none());
+    secrets.current
 }
 
 async fn a_changed_project_keeps_its_identity_and_secret(database: Database) {
@@ -79,7 +85,7 @@ async fn a_changed_project_keeps_its_identity_and_secret(database: Database) {
     assert_eq!(commit(&store, Write::ProjectChanged { project: changed.clone() }).await, Outcome::Kept);
     let expected = Project { version: 2, ..changed.clone() };
     assert_eq!(store.project(project.id).await.unwrap(), Some(expected));
-    assert_eq!(store.sealed_webhook_secret(project.id).await.unwrap(), Some(vec![1, 2, 3]));
+    assert_eq!(sealed_secret(&store, &project).await, [1, 2, 3]);
     assert_eq!(store.project(other.id).await.unwrap(), Some(other));
     let stale = commit(&store, Write::ProjectChanged { project: changed }).await;
     assert_eq!(stale, Outcome::Conflict(Guard::ProjectVersion));

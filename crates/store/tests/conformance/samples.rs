@@ -8,6 +8,7 @@ use std::{
 use domain::{
     api_key::{ApiKey, KeyHash},
     bank::Bank,
+    delivery::{Attempt, AttemptOutcome, Delivery},
     event::{Event, News},
     fee::FeeOverrides,
     id::{ENTROPY_BYTES, mint},
@@ -178,6 +179,18 @@ pub(crate) fn checkout() -> Checkout {
 pub(crate) fn event(project: &Project) -> Event {
     let news = News::ApiKeyDeleted { key: mint(NOW, entropy()) };
     Event { id: mint(NOW, entropy()), project_id: project.id, created_at: NOW, news }
+}
+
+/// A delivery that is due now.
+pub(crate) async fn kept_delivery(store: &Store, project: &Project) -> Delivery {
+    let event = event(project);
+    keep(store, Write::Event(event.clone())).await;
+    store.delivery(event.id).await.unwrap().unwrap()
+}
+
+pub(crate) fn attempt_refused() -> Attempt {
+    let outcome = AttemptOutcome::answered(Duration::from_millis(12), 500, "no".to_owned());
+    Attempt { at: after(5), outcome }
 }
 
 pub(crate) fn idempotency(project: &Project, key: &str) -> Idempotency {

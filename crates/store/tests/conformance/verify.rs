@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use domain::{
     api_key::ApiKey,
+    delivery::{Delivery, Jitter},
     link::Link,
     payment::{Payment, State},
     project::Project,
@@ -38,6 +39,8 @@ const UNAPPLIED: &str = "I6 money that was not applied is posted as unapplied, o
 const UNAPPLIED_RECEIPT: &str = "I6 what is posted as unapplied is a receipt that was not applied";
 const PAID_EVENT: &str = "I7 every paid payment has exactly one event that says so";
 const OTHER_EVENTS: &str = "I7 every failed payment and every revoked key has exactly one event that says so";
+const DELIVERY: &str = "I7 a delivery belongs to an event of its project";
+const ATTEMPTS: &str = "I7 a delivery has as many attempts as it says, and is delivered when the last one succeeded";
 const LIVE_CODES: &str = "I14 live account numbers and payloads are unique";
 
 /// One of everything that can happen.
@@ -53,6 +56,7 @@ struct History {
     link: Link,
     winner: Payment,
     loser: Payment,
+    owed: Delivery,
 }
 
 async fn history(store: &Store) -> History {
@@ -69,6 +73,7 @@ async fn history(store: &Store) -> History {
         failed: kept_payment(store, samples::payment(&project)).await,
         winner: kept_payment(store, samples::attempt(&project, &link)).await,
         loser: kept_payment(store, samples::attempt(&project, &link)).await,
+        owed: samples::kept_delivery(store, &project).await,
         link,
         other,
     };
@@ -83,11 +88,17 @@ async fn history(store: &Store) -> History {
         samples::surplus(&history.loser, "loser", AMOUNT, Unapplied::LinkClaimed),
         samples::bind(&project, "payment", history.due.id).into(),
         samples::bind(&project, "link", history.link.id).into(),
+        attempted(history.owed).into(),
     ] {
         keep(store, change).await;
     }
     rarer_events(store, &project).await;
     history
+}
+
+fn attempted(delivery: Delivery) -> Write {
+    let attempt = samples::attempt_refused();
+    Write::Attempted { delivery: delivery.attempted(&attempt.outcome, after(10), Jitter::NONE), attempt }
 }
 
 /// What happens now and then, and must look as healthy as the rest.
@@ -210,7 +221,15 @@ fn other_rows(history: &History) -> Vec<Row> {
     let marked = |position: &str| {
         format!("INSERT INTO payment_marks SELECT project_id, id, {position} FROM payments WHERE id = '{due}'")
     };
+    let owed = history.owed.event_id.to_string();
+    let delivered = format!("UPDATE deliveries SET state = 'delivered', due_at = NULL WHERE event_id = '{owed}'");
     vec![
+        (DELIVERY, format!("UPDATE deliveries SET project_id = '{elsewhere}' WHERE event_id = '{owed}'"), owed.clone()),
+        (DELIVERY, format!("DELETE FROM events WHERE id = '{owed}'"), owed.clone()),
+        (ATTEMPTS, format!("UPDATE deliveries SET attempts = 2 WHERE event_id = '{owed}'"), owed.clone()),
+        (ATTEMPTS, format!("DELETE FROM attempts WHERE event_id = '{owed}'"), owed.clone()),
+        (ATTEMPTS, delivered, owed.clone()),
+        (ATTEMPTS, format!("UPDATE attempts SET failure = NULL, detail = NULL WHERE event_id = '{owed}'"), owed),
         (MARK, marked("0"), due.clone()),
         (MARK, marked("1000"), due.clone()),
         (MARK, format!("INSERT INTO payment_marks VALUES ('{elsewhere}', '{due}', 1)"), due.clone()),

@@ -1,0 +1,89 @@
+//! What people do about webhooks: look at deliveries, send them again, change the secret, say where they go.
+
+use std::time::Duration;
+
+use domain::{
+    delivery::{Attempt, Delivery},
+    id::{EventId, ProjectId},
+    project::Environment,
+    rules::Invalid,
+    time::Timestamp,
+};
+use gateway::{AddressGuard, Refusal};
+use secrecy::ExposeSecret;
+use store::{CommitError, Guard, Write};
+
+use crate::{Engine, Error, Unsealed, projects::new_webhook_secret};
+
+/// How long a secret that was replaced is still signed with.
+const ROTATION: Duration = Duration::from_hours(24);
+
+impl Engine {
+    /// How an event's delivery stands, with its attempts; none when the project had no webhook URL.
+    pub async fn delivery(&self, event_id: EventId) -> Result<Option<(Delivery, Vec<Attempt>)>, Error> {
+        let Some(delivery) = self.store.delivery(event_id).await? else { return Ok(None) };
+        Ok(Some((delivery, self.store.attempts(event_id).await?)))
+    }
+
+    /// Sends an event once more, whatever has become of it; the receiver knows it by its id.
+    pub async fn resend(&self, project_id: ProjectId, event_id: EventId) -> Result<(), Error> {
+        let event = self.store.event(project_id, event_id).await?.ok_or(Error::NotFound("event"))?;
+        if self.project(project_id).await?.webhook_url.is_none() {
+            return Err(Error::NoWebhookUrl);
+        }
+        self.store.commit(Write::Resent { event_id: event.id, project_id, at: self.now() }.into()).await?;
+        self.told.notify_one();
+        Ok(())
+    }
+
+    /// Sends again all that has failed of a project's events from `since` on; answers how many those are.
+    pub async fn recover(&self, project_id: ProjectId, since: Timestamp) -> Result<i64, Error> {
+        if self.project(project_id).await?.webhook_url.is_none() {
+            return Err(Error::NoWebhookUrl);
+        }
+        let failed = self.store.failed_deliveries(project_id, since).await?;
+        self.store.commit(Write::Recovered { project_id, since, at: self.now() }.into()).await?;
+        self.told.notify_one();
+        Ok(failed)
+    }
+
+    /// Makes a new secret. Deliveries carry a signature by the old one too until a day has gone by.
+    pub async fn rotate_webhook_secret(&self, project_id: ProjectId) -> Result<Unsealed, Error> {
+        let secret = new_webhook_secret();
+        let sealed = self.vault.seal(&project_id.to_string(), secret.expose_secret())?;
+        match self.store.commit(Write::WebhookSecretRotated { project_id, sealed, at: self.now() }.into()).await {
+            Ok(()) => Ok(secret),
+            Err(CommitError::Conflict(Guard::ProjectVersion)) => Err(Error::NotFound("project")),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub async fn webhook_secret(&self, id: ProjectId) -> Result<Unsealed, Error> {
+        let secrets = self.signing_secrets(id, self.now()).await?;
+        secrets.into_iter().next().ok_or(Error::NotFound("project"))
+    }
+
+    /// The secrets that a delivery is signed with at `now`, the newest first.
+    pub(crate) async fn signing_secrets(&self, id: ProjectId, now: Timestamp) -> Result<Vec<Unsealed>, Error> {
+        let sealed = self.store.sealed_webhook_secrets(id).await?.ok_or(Error::NotFound("project"))?;
+        let previous = sealed.previous.filter(|(_, rotated_at)| now < rotated_at.plus(ROTATION));
+        let sealed = [Some(sealed.current), previous.map(|(secret, _)| secret)];
+        let row = id.to_string();
+        sealed.into_iter().flatten().map(|sealed| Ok(self.vault.open(&row, &sealed)?)).collect()
+    }
+
+    /// What decides where webhooks of this installation may go. Only a development installation sends to its own machine.
+    pub async fn webhook_guard(&self) -> Result<AddressGuard, Error> {
+        Ok(AddressGuard::new(self.settings.webhook_allow.clone(), self.is_development().await?))
+    }
+
+    /// Refuses a webhook URL that could never be delivered to. A name that means nothing yet may do so later, and is judged
+    /// then.
+    pub(crate) async fn check_webhook_url(&self, url: &str, environment: Environment) -> Result<(), Error> {
+        let https_only = environment == Environment::Production;
+        match self.webhook_guard().await?.check_target(url, https_only).await {
+            Ok(_) | Err(Refusal::Unresolved { .. }) => Ok(()),
+            Err(refusal) => Err(Invalid::new("webhook_url", refusal.to_string()).into()),
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Events, and what is done to tell merchants of them.
+
+use domain::{
+    delivery::{Attempt, Delivery, DeliveryState},
+    event::{Event, News},
+    id::{ENTROPY_BYTES, EventId, ProjectId, mint},
+    time::Timestamp,
+};
+
+use super::Statement;
+use crate::{error::Guard, value::Value};
+
+pub(super) fn new_event(statements: &mut Vec<Statement>, new: Event) {
+    let (id, project_id, at) = (new.id, new.project_id, new.created_at);
+    statements.push(event(new));
+    // The database looks for the URL itself, so that one which is being set or taken away is never missed.
+    statements.push(Statement::new(
+        "INSERT INTO deliveries (event_id, project_id, state, due_at, attempts, resent_after) \
+         SELECT $1, p.id, 'pending', $2, 0, 0 FROM projects p WHERE p.id = $3 AND p.webhook_url IS NOT NULL",
+        [Value::shown(id), at.into(), Value::shown(project_id)],
+    ));
+}
+
+fn event(event: Event) -> Statement {
+    let kind = event.kind().word();
+    let (subject, paid_at, word) = match event.news {
+        News::PaymentPaid { payment, paid_at, word } => (Value::shown(payment), Some(paid_at), Some(word.word())),
+        News::PaymentFailed { payment } => (Value::shown(payment), None, None),
+        News::ApiKeyDeleted { key } => (Value::shown(key), None, None),
+    };
+    Statement::new(
+        "INSERT INTO events (id, project_id, kind, subject, created_at, paid_at, success_word) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        [
+            Value::shown(event.id),
+            Value::shown(event.project_id),
+            kind.into(),
+            subject,
+            event.created_at.into(),
+            paid_at.into(),
+            word.into(),
+        ],
+    )
+}
+
+pub(super) fn delivery_moved(event_id: EventId, from: Timestamp, to: Timestamp) -> Statement {
+    Statement::new(
+        "UPDATE deliveries SET due_at = $1 WHERE event_id = $2 AND state = 'pending' AND due_at = $3",
+        [to.into(), Value::shown(event_id), from.into()],
+    )
+    .guarded(Guard::DeliveryDue)
+}
+
+pub(super) fn attempted(statements: &mut Vec<Statement>, delivery: Delivery, attempt: Attempt) {
+    let due_at = match delivery.state {
+        DeliveryState::Pending { due_at } => Some(due_at),
+        DeliveryState::Delivered | DeliveryState::Exhausted => None,
+    };
+    let (id, number) = (Value::shown(delivery.event_id), i64::from(delivery.attempts));
+    statements.push(
+        Statement::new(
+            "UPDATE deliveries SET state = $1, due_at = $2, attempts = $3 \
+             WHERE event_id = $4 AND state = 'pending' AND attempts = $3 - 1 AND resent_after = $5",
+            [
+                delivery.state.word().into(),
+                due_at.into(),
+                number.into(),
+                id.clone(),
+                i64::from(delivery.resent_after).into(),
+            ],
+        )
+        .guarded(Guard::DeliveryAttempts),
+    );
+    let outcome = attempt.outcome;
+    let latency = i64::try_from(outcome.latency.as_millis()).unwrap_or(i64::MAX);
+    let (failure, detail) = outcome.failure.map(|failure| (failure.class.word(), failure.detail)).unzip();
+    statements.push(Statement::new(
+        "INSERT INTO attempts (event_id, number, project_id, at, latency, status, answer, failure, detail) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        [
+            id,
+            number.into(),
+            Value::shown(delivery.project_id),
+            attempt.at.into(),
+            latency.into(),
+            outcome.status.map(i64::from).into(),
+            outcome.answer.into(),
+            failure.into(),
+            detail.into(),
+        ],
+    ));
+}
+
+pub(super) fn resent(event_id: EventId, project_id: ProjectId, at: Timestamp) -> Statement {
+    Statement::new(
+        "INSERT INTO deliveries (event_id, project_id, state, due_at, attempts, resent_after) \
+         VALUES ($1, $2, 'pending', $3, 0, 0) \
+         ON CONFLICT (event_id) DO UPDATE SET state = 'pending', due_at = $3, resent_after = deliveries.attempts",
+        [Value::shown(event_id), Value::shown(project_id), at.into()],
+    )
+}
+
+pub(super) fn recovered(project_id: ProjectId, since: Timestamp, at: Timestamp) -> Statement {
+    Statement::new(
+        "UPDATE deliveries SET state = 'pending', due_at = $1, resent_after = attempts \
+         WHERE project_id = $2 AND event_id >= $3 AND state <> 'delivered' AND attempts > resent_after",
+        [at.into(), Value::shown(project_id), Value::shown(first_id_at(since))],
+    )
+}
+
+/// Ids sort by their instant, so this one stands before all of it.
+pub(crate) fn first_id_at(instant: Timestamp) -> EventId {
+    mint(instant, [0; ENTROPY_BYTES])
+}
+
+pub(super) fn secret_rotated(project_id: ProjectId, sealed: Vec<u8>, at: Timestamp) -> Statement {
+    Statement::new(
+        "UPDATE projects SET previous_webhook_secret = webhook_secret, webhook_secret = $1, \
+         webhook_secret_rotated_at = $2, version = version + 1 WHERE id = $3",
+        [sealed.into(), at.into(), Value::shown(project_id)],
+    )
+    .guarded(Guard::ProjectVersion)
+}

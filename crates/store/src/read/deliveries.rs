@@ -1,0 +1,94 @@
+use std::time::Duration;
+
+use domain::{
+    delivery::{Attempt, AttemptOutcome, Delivery, DeliveryState, Failure, FailureClass},
+    id::{EventId, ProjectId},
+    time::Timestamp,
+};
+
+use crate::{
+    Store,
+    error::StoreError,
+    plan::first_id_at,
+    value::{Columns, Query, Value},
+};
+
+const COLUMNS: &str = "d.event_id, d.project_id, d.state, d.due_at, d.attempts, d.resent_after";
+
+/// A project's webhook secrets, sealed.
+#[derive(Debug)]
+pub struct SealedSecrets {
+    pub current: Vec<u8>,
+    /// The one before, and when it was replaced.
+    pub previous: Option<(Vec<u8>, Timestamp)>,
+}
+
+impl Store {
+    /// What is due, the longest due first, but at most `per_project` of each project: a receiver that cannot keep up must not
+    /// hide the others behind its own.
+    pub async fn due_deliveries(&self, now: Timestamp, per_project: usize) -> Result<Vec<Delivery>, StoreError> {
+        let sql = format!(
+            "WITH RECURSIVE waiting (project_id) AS (SELECT MIN(project_id) FROM deliveries WHERE state = 'pending' \
+             UNION ALL SELECT (SELECT MIN(n.project_id) FROM deliveries n WHERE n.state = 'pending' \
+             AND n.project_id > waiting.project_id) FROM waiting WHERE waiting.project_id IS NOT NULL) \
+             SELECT {COLUMNS} FROM waiting JOIN deliveries d ON d.event_id IN (SELECT t.event_id FROM deliveries t \
+             WHERE t.state = 'pending' AND t.project_id = waiting.project_id AND t.due_at <= $1 \
+             ORDER BY t.due_at LIMIT $2) ORDER BY d.due_at"
+        );
+        let most = i64::try_from(per_project).unwrap_or(i64::MAX);
+        self.many(Query::new(sql, [now.into(), most.into()]), delivery).await
+    }
+
+    pub async fn delivery(&self, event_id: EventId) -> Result<Option<Delivery>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM deliveries d WHERE d.event_id = $1");
+        self.one(Query::new(sql, [Value::shown(event_id)]), delivery).await
+    }
+
+    /// A delivery's attempts, the first one first.
+    pub async fn attempts(&self, event_id: EventId) -> Result<Vec<Attempt>, StoreError> {
+        let sql =
+            "SELECT at, latency, status, answer, failure, detail FROM attempts WHERE event_id = $1 ORDER BY number";
+        self.many(Query::new(sql, [Value::shown(event_id)]), attempt).await
+    }
+
+    /// How many deliveries of events from `since` on have failed and are not delivered.
+    pub async fn failed_deliveries(&self, project_id: ProjectId, since: Timestamp) -> Result<i64, StoreError> {
+        let sql = "SELECT COUNT(*) FROM deliveries WHERE project_id = $1 AND event_id >= $2 AND state <> 'delivered' \
+                   AND attempts > resent_after";
+        let parameters = [Value::shown(project_id), Value::shown(first_id_at(since))];
+        Ok(self.many(Query::new(sql, parameters), |columns| columns.integer()).await?.into_iter().sum())
+    }
+
+    pub async fn sealed_webhook_secrets(&self, id: ProjectId) -> Result<Option<SealedSecrets>, StoreError> {
+        let sql =
+            "SELECT webhook_secret, previous_webhook_secret, webhook_secret_rotated_at FROM projects WHERE id = $1";
+        self.one(Query::new(sql, [Value::shown(id)]), secrets).await
+    }
+}
+
+fn delivery(columns: &mut Columns<'_>) -> Result<Delivery, StoreError> {
+    let (event_id, project_id) = (columns.parsed()?, columns.parsed()?);
+    let (word, due_at) = (columns.text()?, columns.optional_timestamp()?);
+    let state = DeliveryState::parse(&word, due_at)
+        .ok_or_else(|| StoreError::unexpected(format!("a delivery is {word:?}, due at {due_at:?}")))?;
+    Ok(Delivery { event_id, project_id, state, attempts: columns.count()?, resent_after: columns.count()? })
+}
+
+fn attempt(columns: &mut Columns<'_>) -> Result<Attempt, StoreError> {
+    let at = columns.timestamp()?;
+    let latency = Duration::from_millis(columns.integer()?.unsigned_abs());
+    let status = columns.optional_integer()?.and_then(|status| status.try_into().ok());
+    let answer = columns.text()?;
+    let (class, detail) = (columns.optional_text()?, columns.optional_text()?);
+    let failure = class.zip(detail).map(|(class, detail)| Failure {
+        // A class that a newer version has written is still a failure.
+        class: FailureClass::parse(&class).unwrap_or(FailureClass::Other),
+        detail,
+    });
+    Ok(Attempt { at, outcome: AttemptOutcome { latency, status, answer, failure } })
+}
+
+fn secrets(columns: &mut Columns<'_>) -> Result<SealedSecrets, StoreError> {
+    let (current, previous) = (columns.bytes()?, columns.optional_bytes()?);
+    Ok(SealedSecrets { current, previous: previous.zip(columns.optional_timestamp()?) })
+}
