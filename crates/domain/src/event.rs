@@ -57,6 +57,14 @@ pub enum News {
 }
 
 impl Event {
+    /// The id of what it tells of.
+    pub fn subject(&self) -> String {
+        match self.news {
+            News::PaymentPaid { payment, .. } | News::PaymentFailed { payment } => payment.to_string(),
+            News::ApiKeyDeleted { key } => key.to_string(),
+        }
+    }
+
     pub const fn kind(&self) -> EventKind {
         match self.news {
             News::PaymentPaid { .. } => EventKind::PaymentPaid,

@@ -83,7 +83,7 @@ impl Engine {
         let https_only = environment == Environment::Production;
         match self.webhook_guard().await?.check_target(url, https_only).await {
             Ok(_) | Err(Refusal::Unresolved { .. }) => Ok(()),
-            Err(refusal) => Err(Invalid::new("webhook_url", refusal.to_string()).into()),
+            Err(refusal) => Err(Invalid::new("webhook_url", format!("is refused: {refusal}")).into()),
         }
     }
 }

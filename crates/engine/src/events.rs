@@ -28,6 +28,11 @@ impl Engine {
         self.told(event).await
     }
 
+    /// An event of any project, for the operator.
+    pub async fn event_of_any(&self, id: EventId) -> Result<Event, Error> {
+        self.store.event_of_any(id).await?.ok_or(Error::NotFound("event"))
+    }
+
     /// The newest first; or, with `after`, from that event upwards.
     pub async fn events(
         &self,

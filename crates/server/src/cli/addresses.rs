@@ -1,9 +1,5 @@
-//! Addresses that people give us: the service's own, a project's webhook URL and its allowed origins.
-//!
-//! Whether a webhook's host may be connected to is not judged here: names change what they point to, so that is asked
-//! when a webhook is sent.
+//! Addresses that people give us: the service's own, and a project's allowed origins.
 
-use domain::project::Environment;
 use url::Url;
 
 /// Longer URLs are refused by servers on the way.
@@ -25,22 +21,6 @@ pub(crate) fn base_url(text: &str, scheme: Scheme) -> Result<String, String> {
         return Err("must not have a query or a fragment".to_owned());
     }
     Ok(url.as_str().trim_end_matches('/').to_owned())
-}
-
-/// The webhook URL as it is to be kept; an empty text takes it away.
-pub(crate) fn webhook_url(text: &str, environment: Environment) -> Result<Option<String>, String> {
-    if text.is_empty() {
-        return Ok(None);
-    }
-    let scheme = match environment {
-        Environment::Sandbox => Scheme::HttpOrHttps,
-        Environment::Production => Scheme::HttpsOnly,
-    };
-    let url = web_address(text, scheme)?;
-    if url.fragment().is_some() {
-        return Err("must not have a fragment".to_owned());
-    }
-    Ok(Some(text.to_owned()))
 }
 
 /// The allowed origins as browsers send them, each once. A single empty text means none.
@@ -143,25 +123,6 @@ mod tests {
         assert!(origins(&[String::new(), "https://a.example".to_owned()]).is_err());
         let many: Vec<String> = (0..=ORIGINS_MOST).map(|n| format!("https://s{n}.example")).collect();
         assert!(origins(&many).is_err());
-    }
-
-    #[test]
-    fn webhooks_go_to_web_addresses_and_in_production_only_to_https() {
-        let sandbox = |text: &str| webhook_url(text, Environment::Sandbox);
-        let production = |text: &str| webhook_url(text, Environment::Production);
-        for text in ["http://127.0.0.1:9000/hook", "http://shop.example", "http://shop.example/?a=b"] {
-            assert_eq!(sandbox(text).unwrap().as_deref(), Some(text));
-            assert!(production(text).is_err(), "{text}");
-        }
-        assert!(production("https://shop.example/hook").is_ok());
-        assert_eq!(sandbox(""), Ok(None));
-        assert_eq!(production(""), Ok(None));
-        let long = format!("https://shop.example/{}", "a".repeat(URL_CHARACTERS_MOST));
-        for text in
-            ["shop.example", "/hook", "ftp://a.example", "https://a:b@shop.example", "https://a.example/ b", &long, " "]
-        {
-            assert!(sandbox(text).is_err(), "{text}");
-        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod database;
 mod demo;
 mod dev;
 mod error;
+mod event;
 mod files;
 mod key;
 mod logging;
@@ -78,6 +79,9 @@ enum Command {
     /// Make, list and revoke API keys.
     #[command(subcommand)]
     Key(key::KeyCommand),
+    /// Show what merchants were told, and tell them again.
+    #[command(subcommand)]
+    Event(event::EventCommand),
     /// Pay a sandbox payment, as a customer's bank would. Money that cannot pay it is kept as unapplied.
     Pay(simulate::SimulateOptions),
     /// Make a sandbox payment fail, as a customer's bank would.
@@ -128,6 +132,7 @@ async fn dispatch(command: Command, global: &GlobalOptions) -> Result<(), CliErr
         Command::Serve(options) => serve::run(*options, global).await,
         Command::Project(command) => project::run(command, global).await,
         Command::Key(command) => key::run(command, global).await,
+        Command::Event(command) => event::run(command, global).await,
         Command::Pay(options) => simulate::run(Report::Paid, options, global).await,
         Command::Fail(options) => simulate::run(Report::Failed, options, global).await,
         Command::Verify => verify::run(global).await,

@@ -103,8 +103,6 @@ pub(crate) async fn update(options: UpdateOptions, project: Project, engine: &En
 
 /// What is to change, or the rule that is broken.
 fn checked(options: UpdateOptions, project: Project) -> Result<ProjectUpdate, String> {
-    let webhook_url = options.webhook_url.as_deref();
-    let webhook_url = webhook_url.map(|url| addresses::webhook_url(url, project.environment)).transpose();
     let fees = changed_fees(&options, project.fees);
     let merchant = changed_merchant(&options, &project.merchant)?;
     let banks = options.banks.map(distinct);
@@ -119,7 +117,8 @@ fn checked(options: UpdateOptions, project: Project) -> Result<ProjectUpdate, St
         active: options.active,
         approved: options.approve.then_some(true),
         success_word: options.success_status,
-        webhook_url: webhook_url.map_err(|rule| format!("the webhook URL {rule}"))?,
+        // Whether it may be sent to is judged where it is saved.
+        webhook_url: options.webhook_url.map(|url| Some(url).filter(|url| !url.is_empty())),
         fees,
         allowed_origins: options.allow_origins.as_deref().map(addresses::origins).transpose()?,
         banks,
@@ -236,9 +235,7 @@ mod tests {
     #[test]
     fn what_breaks_a_rule_is_refused() {
         for arguments in [
-            &["--webhook-url", "http://shop.example/"][..],
-            &["--webhook-url", "shop.example"],
-            &["--allow-origin", "https://shop.example/path"],
+            &["--allow-origin", "https://shop.example/path"][..],
             &["--merchant-name", ""],
             &["--merchant-city", "a\u{7}"],
             &["--merchant-postal-code", "1011"],

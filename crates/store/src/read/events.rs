@@ -19,6 +19,12 @@ impl Store {
         self.one(Query::new(sql, [Value::shown(project_id), Value::shown(id)]), event).await
     }
 
+    /// An event whoever's it is; for the operator, who sees all projects.
+    pub async fn event_of_any(&self, id: EventId) -> Result<Option<Event>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM events WHERE id = $1");
+        self.one(Query::new(sql, [Value::shown(id)]), event).await
+    }
+
     /// A project's events: from `after` upwards in ascending order, or without it the newest first.
     pub async fn events(
         &self,
