@@ -2,6 +2,7 @@
 
 use std::{
     ffi::OsString,
+    io::Read,
     process::ExitCode,
     sync::{
         Arc,
@@ -19,16 +20,20 @@ use axum::{
 };
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
-use tokio::{net::TcpListener, sync::oneshot};
+use tokio::{net::TcpListener, sync::oneshot, task::JoinSet};
+
+use crate::groups::CONNECTIONS;
 
 const BATCH_MOST: usize = 512;
 
-pub(crate) fn run(name: Option<OsString>) -> ExitCode {
+pub(crate) fn run(words: Vec<OsString>) -> ExitCode {
     let Ok(runtime) = tokio::runtime::Runtime::new() else { return ExitCode::FAILURE };
     let served = runtime.block_on(async {
-        match name.as_deref().and_then(|name| name.to_str()) {
-            Some("create") => serve(create().map_err(std::io::Error::other)?).await,
-            Some("get") => serve(Router::new().route("/{*path}", get(read))).await,
+        let words: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
+        match words.as_slice() {
+            ["send", url, count] => send(url, count.parse().map_err(std::io::Error::other)?).await,
+            ["create"] => serve(create().map_err(std::io::Error::other)?).await,
+            ["get"] => serve(Router::new().route("/{*path}", get(read))).await,
             _ => Err(std::io::Error::other("no such ceiling")),
         }
     });
@@ -191,4 +196,27 @@ impl Paid {
             steps: vec!["x".repeat(80); 12],
         }
     }
+}
+
+/// Sends the body on standard input `count` times, sixty-four at once, and keeps no record of it.
+async fn send(url: &str, count: u64) -> std::io::Result<()> {
+    let mut body = Vec::new();
+    std::io::stdin().read_to_end(&mut body)?;
+    let client = reqwest::Client::builder().no_proxy().build().map_err(std::io::Error::other)?;
+    let (next, body) = (Arc::new(AtomicU64::new(0)), axum::body::Bytes::from(body));
+    let mut senders = JoinSet::new();
+    for _ in 0..CONNECTIONS {
+        let (next, client, body, url) = (Arc::clone(&next), client.clone(), body.clone(), url.to_owned());
+        senders.spawn(async move {
+            while next.fetch_add(1, Ordering::Relaxed) < count {
+                let request = client.post(&url).header("content-type", "application/json").body(body.clone());
+                request.send().await?.error_for_status()?.bytes().await?;
+            }
+            Ok::<(), reqwest::Error>(())
+        });
+    }
+    while let Some(sent) = senders.join_next().await {
+        sent.map_err(std::io::Error::other)?.map_err(std::io::Error::other)?;
+    }
+    Ok(())
 }

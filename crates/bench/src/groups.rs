@@ -12,14 +12,15 @@ use crate::{
     process::Served,
     report::{Finding, decimal},
     rounds::{Measured, interleave},
+    webhooks,
 };
 
-const CONNECTIONS: u64 = 64;
+pub(crate) const CONNECTIONS: u64 = 64;
 const LIST_CONNECTIONS: u64 = 8;
 /// The small lists hold this part of what the large ones hold.
 const SMALL_PART: u64 = 1_000;
 /// Payments made before each round that pays or replays them.
-const READIED: u64 = 8_000;
+pub(crate) const READIED: u64 = 8_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Group {
@@ -31,13 +32,15 @@ pub(crate) enum Group {
     Search,
     Paid,
     Replay,
+    Webhook,
+    WebhookLatency,
     Idle,
     Start,
     Peers,
 }
 
 impl Group {
-    pub(crate) const ALL: [Group; 11] = [
+    pub(crate) const ALL: [Group; 13] = [
         Group::CreateVa,
         Group::CreateQris,
         Group::Get,
@@ -46,6 +49,8 @@ impl Group {
         Group::Search,
         Group::Paid,
         Group::Replay,
+        Group::Webhook,
+        Group::WebhookLatency,
         Group::Idle,
         Group::Start,
         Group::Peers,
@@ -73,6 +78,14 @@ impl Bench {
             Group::Search => self.search().await,
             Group::Paid => self.paid().await,
             Group::Replay => self.replay().await,
+            Group::Webhook => {
+                let prefilled = self.prefilled().await?;
+                webhooks::throughput(&prefilled, &self.product().await?, self.rounds).await
+            }
+            Group::WebhookLatency => {
+                let prefilled = self.prefilled().await?;
+                webhooks::latency(&prefilled, &self.product().await?).await
+            }
             Group::Idle => self.idle().await,
             Group::Start => self.start().await,
             Group::Peers => peers::run(&self.product().await?, self.duration, self.rounds).await,
@@ -180,15 +193,10 @@ impl Bench {
         let (duration, run_id) = (self.duration, std::process::id());
         let pay = |round: u64| {
             let made = creates(&product, VIRTUAL_ACCOUNT, &format!("pay-{round}-{run_id}"));
-            let (address, key) = (product.address, product.ready.api_key.clone());
+            let product = &product;
             async move {
-                let answers = load::collect(address, CONNECTIONS, READIED, &made).await?;
-                let ids = answers.iter().map(|answer| id_of(answer)).collect::<io::Result<Vec<_>>>()?;
-                let pays: Requests = Arc::new(move |index, out| {
-                    let path = format!("/v1/sandbox/payments/{}/simulate", ids[index as usize]);
-                    post(out, &path, &key, "", r#"{"outcome":"paid"}"#);
-                });
-                load::count(address, CONNECTIONS, READIED, &pays).await
+                let answers = load::collect(product.address, CONNECTIONS, READIED, &made).await?;
+                load::count(product.address, CONNECTIONS, READIED, &pays(product, answers)?).await
             }
         };
         let create = |round: u64| {
@@ -265,6 +273,16 @@ pub(crate) fn creates(served: &Served, method: &'static str, run: &str) -> Reque
     })
 }
 
+/// Pays the payments that `answers` tell of having been made.
+pub(crate) fn pays(served: &Served, answers: Vec<Vec<u8>>) -> io::Result<Requests> {
+    let key = served.ready.api_key.clone();
+    let ids = answers.iter().map(|answer| id_of(answer)).collect::<io::Result<Vec<_>>>()?;
+    Ok(Arc::new(move |index, out| {
+        let path = format!("/v1/sandbox/payments/{}/simulate", ids[index as usize]);
+        post(out, &path, &key, "", r#"{"outcome":"paid"}"#);
+    }))
+}
+
 fn reads(served: &Served, path: impl Fn(u64) -> String + Send + Sync + 'static) -> Requests {
     let key = served.ready.api_key.clone();
     Arc::new(move |index, out| {
@@ -300,7 +318,7 @@ pub(crate) fn spread(measured: &Measured) -> String {
     format!("{} ({} to {})", decimal(measured.median()), decimal(least), decimal(most))
 }
 
-fn at_least(group: &'static str, measured: &Measured, goal: u64) -> Finding {
+pub(crate) fn at_least(group: &'static str, measured: &Measured, goal: u64) -> Finding {
     Finding {
         group,
         product: format!("{}/s", measured.product),

@@ -27,7 +27,7 @@ pub(crate) struct Rate {
 }
 
 impl Rate {
-    fn of(answered: u64, elapsed: Duration) -> Rate {
+    pub(crate) fn of(answered: u64, elapsed: Duration) -> Rate {
         let micros = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX).max(1);
         Rate { per_second: answered * 1_000_000 / micros }
     }
@@ -133,8 +133,8 @@ async fn exchange(stream: &mut TcpStream, request: &[u8], answer: &mut Vec<u8>) 
     }
 }
 
-/// Where the body is, once head and body are complete.
-fn whole(answer: &[u8]) -> Option<std::ops::Range<usize>> {
+/// Where the body of an HTTP message is, once head and body are complete.
+pub(crate) fn whole(answer: &[u8]) -> Option<std::ops::Range<usize>> {
     let head = answer.windows(4).position(|window| window == b"\r\n\r\n")? + 4;
     let name = b"content-length: ";
     let at = answer[..head].windows(name.len()).position(|window| window.eq_ignore_ascii_case(name))? + name.len();

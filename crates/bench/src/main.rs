@@ -9,8 +9,10 @@ mod load;
 mod peers;
 mod prefill;
 mod process;
+mod receiver;
 mod report;
 mod rounds;
+mod webhooks;
 
 use std::{process::ExitCode, time::Duration};
 
@@ -44,7 +46,7 @@ fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1).peekable();
     match words.peek().and_then(|word| word.to_str()) {
         Some("lunas") => return server::cli::run_from(words),
-        Some("ceiling") => return ceiling::run(words.nth(1)),
+        Some("ceiling") => return ceiling::run(words.skip(1).collect()),
         _ => {}
     }
     match tokio::runtime::Runtime::new()

@@ -1,6 +1,9 @@
 //! Databases that are not empty, since an empty one flatters.
 
-use std::{io, path::Path};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use domain::{
     bank::Bank,
@@ -36,6 +39,10 @@ impl Prefilled {
         served.end().await?;
         fill(&directory.path().join("lunas.db"), project, count).await?;
         Ok(Prefilled { directory, project, count })
+    }
+
+    pub(crate) fn database(&self) -> PathBuf {
+        self.directory.path().join("lunas.db")
     }
 
     /// The id of the `index`-th payment in it.

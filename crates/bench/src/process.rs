@@ -54,6 +54,7 @@ impl Served {
             .args(words)
             .env("TOKIO_WORKER_THREADS", WORKER_THREADS)
             .env("LUNAS_RATE_LIMIT", "0")
+            .env("LUNAS_WEBHOOK_IN_FLIGHT", "64")
             .env("LUNAS_LOG", "warn")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -3,8 +3,20 @@
 use std::process::Command;
 
 /// All groups but `peers`, which installs other people's programs.
-const GROUPS: [&str; 10] =
-    ["create-va", "create-qris", "get", "list", "list-deep", "search", "paid", "replay", "idle", "start"];
+const GROUPS: [&str; 12] = [
+    "create-va",
+    "create-qris",
+    "get",
+    "list",
+    "list-deep",
+    "search",
+    "paid",
+    "replay",
+    "webhook",
+    "webhook-latency",
+    "idle",
+    "start",
+];
 
 #[test]
 fn every_group_reports_what_it_measured() {

@@ -22,8 +22,6 @@ use crate::guard::{AddressGuard, Refusal};
 const USER_AGENT: &str = concat!("Lunas/", env!("CARGO_PKG_VERSION"));
 /// Bursts share connections; some receivers close theirs after five idle seconds, and a request may not run into that.
 const IDLE_TIME_MOST: Duration = Duration::from_secs(3);
-/// Idle connections to one receiver.
-const IDLE_CONNECTIONS_MOST: usize = 4;
 /// A chain of causes is never that long; a circle would be.
 const CAUSES_MOST: usize = 16;
 
@@ -87,7 +85,6 @@ impl WebhookSender {
             .connect_timeout(limits.connect)
             .timeout(limits.total)
             .pool_idle_timeout(IDLE_TIME_MOST)
-            .pool_max_idle_per_host(IDLE_CONNECTIONS_MOST)
             .build()
             .map_err(|error| NoSender(root_cause(&error)))?;
         Ok(WebhookSender { guard, limits, client })

@@ -1,0 +1,117 @@
+//! How fast events go out: many of them at once, and one at a time.
+
+use std::{io, process::Stdio, time::Instant};
+
+use domain::time::Timestamp;
+use store::{Change, Store, Window, Write};
+use tokio::{io::AsyncWriteExt, process::Command};
+
+use crate::prefill::Prefilled;
+use crate::{
+    groups::{CONNECTIONS, READIED, VIRTUAL_ACCOUNT, at_least, creates, pays},
+    load::{self, Rate},
+    process::{Served, WORKER_THREADS},
+    receiver::Receiver,
+    report::Finding,
+    rounds::interleave,
+};
+
+/// Events told one after the other, to see how long each takes.
+const ONE_BY_ONE: u64 = 300;
+
+/// Deliveries of the product, each recorded for good, against a client that only sends.
+pub(crate) async fn throughput(prefilled: &Prefilled, product: &Served, rounds: usize) -> io::Result<Vec<Finding>> {
+    pay_some(product, "webhook", READIED).await?;
+    let receiver = Receiver::start().await?;
+    set_url(prefilled, &receiver.url()).await?;
+    let store = Store::open_sqlite(&prefilled.database()).await.map_err(io::Error::other)?;
+    let window = Window { offset: 0, limit: READIED.cast_signed() };
+    let events = store.events(prefilled.project, None, None, window).await.map_err(io::Error::other)?.items;
+    let count = events.len() as u64;
+    let body = body_of(product, &events.first().map(|event| event.id.to_string()).unwrap_or_default()).await?;
+    let deliver = |_| async {
+        receiver.forget();
+        let due = Timestamp::from_millis(0);
+        let again =
+            events.iter().map(|event| Write::Resent { event_id: event.id, project_id: prefilled.project, at: due });
+        store.commit(Change::default().with_all(again)).await.map_err(io::Error::other)?;
+        Ok(Rate::of(count, receiver.received(count).await?.1))
+    };
+    let send = |_| async {
+        receiver.forget();
+        bare_client(&receiver.url(), count, &body).await?;
+        Ok(Rate::of(count, receiver.received(count).await?.1))
+    };
+    let measured = interleave(rounds, deliver, send).await?;
+    store.close().await;
+    Ok(vec![at_least("webhook", &measured, 400)])
+}
+
+/// From before a payment is paid, which is before its event is committed, until the receiver has the event.
+pub(crate) async fn latency(prefilled: &Prefilled, product: &Served) -> io::Result<Vec<Finding>> {
+    let receiver = Receiver::start().await?;
+    set_url(prefilled, &receiver.url()).await?;
+    let made = creates(product, VIRTUAL_ACCOUNT, &format!("latency-{}", std::process::id()));
+    let answers = load::collect(product.address, CONNECTIONS, ONE_BY_ONE, &made).await?;
+    let mut micros = Vec::new();
+    for answer in answers {
+        let pays = pays(product, vec![answer])?;
+        receiver.forget();
+        let began = Instant::now();
+        load::collect(product.address, 1, 1, &pays).await?;
+        let (arrived, _) = receiver.received(1).await?;
+        micros.push((arrived - began).as_micros());
+    }
+    micros.sort_unstable();
+    let millis = |of: usize| {
+        let at = micros.get((micros.len() * of / 100).min(micros.len() - 1)).copied().unwrap_or_default();
+        format!("{}.{:01} ms", at / 1_000, at % 1_000 / 100)
+    };
+    let p99 = micros.get(micros.len() * 99 / 100).copied().unwrap_or_default();
+    Ok(vec![Finding {
+        group: "webhook-latency",
+        product: format!("p50 {}, p99 {}", millis(50), millis(99)),
+        ceiling: format!("{ONE_BY_ONE} events, one at a time"),
+        ratio: "-".to_owned(),
+        goal: "p99 <= 50 ms".to_owned(),
+        holds: Some(p99 <= 50_000),
+    }])
+}
+
+pub(crate) async fn pay_some(product: &Served, run: &str, count: u64) -> io::Result<()> {
+    let made = creates(product, VIRTUAL_ACCOUNT, &format!("{run}-{}", std::process::id()));
+    let answers = load::collect(product.address, CONNECTIONS, count, &made).await?;
+    load::collect(product.address, CONNECTIONS, count, &pays(product, answers)?).await.map(drop)
+}
+
+/// Tells the product where to send, as an operator does.
+pub(crate) async fn set_url(prefilled: &Prefilled, url: &str) -> io::Result<()> {
+    let database = format!("sqlite:{}", prefilled.database().display());
+    let project = prefilled.project.to_string();
+    let words = ["lunas", "project", "update", &project, "--webhook-url", url, "--database", &database];
+    let done = Command::new(std::env::current_exe()?).args(words).stdout(Stdio::null()).status().await?;
+    if done.success() { Ok(()) } else { Err(io::Error::other("the webhook URL was not taken")) }
+}
+
+async fn body_of(product: &Served, event: &str) -> io::Result<Vec<u8>> {
+    let (path, key) = (format!("/v1/events/{event}"), product.ready.api_key.clone());
+    let get: load::Requests = std::sync::Arc::new(move |_, out| {
+        let head = format!("GET {path} HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer {key}\r\n\r\n");
+        out.extend_from_slice(head.as_bytes());
+    });
+    let mut bodies = load::collect(product.address, 1, 1, &get).await?;
+    bodies.pop().ok_or_else(|| io::Error::other("there is no event"))
+}
+
+async fn bare_client(url: &str, count: u64, body: &[u8]) -> io::Result<()> {
+    let mut child = Command::new(std::env::current_exe()?)
+        .args(["ceiling", "send", url, &count.to_string()])
+        .env("TOKIO_WORKER_THREADS", WORKER_THREADS)
+        .stdin(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()?;
+    let mut stdin = child.stdin.take().ok_or_else(|| io::Error::other("a client has no standard input"))?;
+    stdin.write_all(body).await?;
+    drop(stdin);
+    if child.wait().await?.success() { Ok(()) } else { Err(io::Error::other("the bare client failed")) }
+}
