@@ -21,6 +21,11 @@ use crate::{
     value::{Columns, Query, Value},
 };
 
+/// Trigrams that the index is asked for; more of them would narrow down hardly any further.
+const TRIGRAMS_MOST: usize = 4;
+/// References looked at to see which trigrams are rare.
+const SAMPLED: i64 = 50;
+
 /// Which payments of a project are wanted; conditions add up.
 #[derive(Clone, Debug, Default)]
 pub struct PaymentFilter {
@@ -42,9 +47,10 @@ impl Store {
         if let PaymentFilter { search: None, link_id: None, status: None, method: None } = filter {
             return self.every_payment(project_id, window).await;
         }
-        match filter.search.as_deref().and_then(all_trigrams) {
-            Some(trigrams) => self.found_payments(project_id, filter, trigrams, window).await,
-            None => self.listed(list(), conditions("p.project_id = ?", project_id, filter), window).await,
+        let term = folded(filter.search.as_deref().unwrap_or_default());
+        match trigrams(&term).is_empty() {
+            false => self.found_payments(project_id, filter, &term, window).await,
+            true => self.listed(list(), conditions("p.project_id = ?", project_id, filter), window).await,
         }
     }
 
@@ -80,13 +86,13 @@ impl Store {
         self.one(Query::new(sql, [Value::shown(project_id), position.into()]), mark).await
     }
 
-    /// Those whose reference has every trigram of the term, and those that are not in the index yet; of both, those that
+    /// Those whose reference has the term's rarest trigrams, and those that are not in the index yet; of both, those that
     /// really have the term.
     async fn found_payments(
         &self,
         project_id: ProjectId,
         filter: &PaymentFilter,
-        trigrams: String,
+        term: &str,
         window: Window,
     ) -> Result<Listed<Payment>, StoreError> {
         let behind = "SELECT (SELECT COALESCE(MAX(number), 0) FROM payments) - upto FROM payment_searchable";
@@ -96,7 +102,10 @@ impl Store {
         }
         // The plus keeps SQLite from walking through the whole project by its index instead.
         let Conditions { sql, mut parameters } = conditions("+p.project_id = ?", project_id, filter);
-        parameters.push(trigrams.into());
+        let sample = "SELECT search_text FROM payments WHERE project_id = $1 ORDER BY id DESC LIMIT $2";
+        let sample = Query::new(sample, [Value::shown(project_id), SAMPLED.into()]);
+        let sample = self.many(sample, |columns| columns.text()).await?;
+        parameters.push(rarest_trigrams(term, &sample).into());
         let trigrams = parameters.len();
         let hits = format!(
             "SELECT p.id AS id FROM payments p {sql} AND p.number IN \
@@ -123,15 +132,19 @@ fn list() -> List<Payment> {
     }
 }
 
-/// The term's trigrams as the index is asked for them; a term of one or two characters has none.
-fn all_trigrams(term: &str) -> Option<String> {
-    let characters: Vec<char> = folded(term).chars().collect();
-    let quoted = characters.windows(3).map(|three| {
-        let text: String = three.iter().collect();
-        format!("\"{}\"", text.replace('"', "\"\""))
-    });
-    let trigrams: Vec<String> = quoted.collect();
-    (!trigrams.is_empty()).then(|| trigrams.join(" AND "))
+/// Every three characters in a row of a folded term; one of two characters or fewer has none.
+fn trigrams(term: &str) -> Vec<String> {
+    let characters: Vec<char> = term.chars().collect();
+    characters.windows(3).map(|three| three.iter().collect()).collect()
+}
+
+/// What to ask the index for. Trigrams that stand in many references, such as those of `order-`, take it long and tell it
+/// little; a look at a few references shows which those are.
+fn rarest_trigrams(term: &str, sample: &[String]) -> String {
+    let mut trigrams = trigrams(term);
+    trigrams.sort_by_cached_key(|trigram| sample.iter().filter(|text| text.contains(trigram)).count());
+    let quoted = |trigram: &String| format!("\"{}\"", trigram.replace('"', "\"\""));
+    trigrams.iter().take(TRIGRAMS_MOST).map(quoted).collect::<Vec<_>>().join(" AND ")
 }
 
 fn conditions(of_project: &str, project_id: ProjectId, filter: &PaymentFilter) -> Conditions {
@@ -185,11 +198,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_term_is_asked_for_by_all_its_trigrams() {
-        assert_eq!(all_trigrams("Abcd").as_deref(), Some(r#""abc" AND "bcd""#));
-        assert_eq!(all_trigrams("a\"é").as_deref(), Some(r#""a""é""#));
+    fn the_index_is_asked_for_the_trigrams_that_few_references_have() {
+        let sample = ["order-1", "order-2"].map(str::to_owned);
+        assert_eq!(rarest_trigrams("order-17", &sample), r#""-17" AND "r-1" AND "ord" AND "rde""#);
+        assert_eq!(rarest_trigrams("a\"é", &sample), r#""a""é""#);
         for short in ["", "a", "ab", "éé"] {
-            assert_eq!(all_trigrams(short), None, "{short}");
+            assert!(trigrams(short).is_empty(), "{short}");
         }
     }
 }
