@@ -11,7 +11,7 @@ use domain::{
 };
 use gateway::{AddressGuard, Refusal};
 use secrecy::ExposeSecret;
-use store::{CommitError, Guard, Write};
+use store::{CommitError, Guard, SealedSecrets, Write};
 
 use crate::{Engine, Error, Unsealed, projects::new_webhook_secret};
 
@@ -59,16 +59,20 @@ impl Engine {
     }
 
     pub async fn webhook_secret(&self, id: ProjectId) -> Result<Unsealed, Error> {
-        let secrets = self.signing_secrets(id, self.now()).await?;
-        secrets.into_iter().next().ok_or(Error::NotFound("project"))
+        let target = self.store.webhook_target(id).await?.ok_or(Error::NotFound("project"))?;
+        Ok(self.vault.open(&id.to_string(), &target.secrets.current)?)
     }
 
-    /// The secrets that a delivery is signed with at `now`, the newest first.
-    pub(crate) async fn signing_secrets(&self, id: ProjectId, now: Timestamp) -> Result<Vec<Unsealed>, Error> {
-        let sealed = self.store.sealed_webhook_secrets(id).await?.ok_or(Error::NotFound("project"))?;
+    /// The secrets that a project's deliveries are signed with at `now`, the newest first.
+    pub(crate) fn signing_secrets(
+        &self,
+        project_id: ProjectId,
+        sealed: SealedSecrets,
+        now: Timestamp,
+    ) -> Result<Vec<Unsealed>, Error> {
         let previous = sealed.previous.filter(|(_, rotated_at)| now < rotated_at.plus(ROTATION));
         let sealed = [Some(sealed.current), previous.map(|(secret, _)| secret)];
-        let row = id.to_string();
+        let row = project_id.to_string();
         sealed.into_iter().flatten().map(|sealed| Ok(self.vault.open(&row, &sealed)?)).collect()
     }
 

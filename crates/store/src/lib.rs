@@ -17,8 +17,14 @@ use std::{path::Path, sync::Arc};
 pub use change::{Change, Noted, ReceiptNote, Write};
 pub use error::{CommitError, Guard, StoreError};
 pub use read::{
-    Listed, Window, deliveries::SealedSecrets, idempotency::Bound, keys::KeyOwner, ledger::Balance, links::LinkFilter,
-    payment_list::PaymentFilter, payments::Due,
+    Listed, Window,
+    deliveries::{SealedSecrets, WebhookTarget},
+    idempotency::Bound,
+    keys::KeyOwner,
+    ledger::Balance,
+    links::LinkFilter,
+    payment_list::PaymentFilter,
+    payments::Due,
 };
 pub use verify::Breach;
 

@@ -3,6 +3,7 @@ use std::time::Duration;
 use domain::{
     delivery::{Attempt, AttemptOutcome, Delivery, DeliveryState, Failure, FailureClass},
     id::{EventId, ProjectId},
+    project::Environment,
     time::Timestamp,
 };
 
@@ -14,6 +15,14 @@ use crate::{
 };
 
 const COLUMNS: &str = "d.event_id, d.project_id, d.state, d.due_at, d.attempts, d.resent_after";
+
+/// Where a project's webhooks go, and what they are signed with.
+#[derive(Debug)]
+pub struct WebhookTarget {
+    pub environment: Environment,
+    pub url: Option<String>,
+    pub secrets: SealedSecrets,
+}
 
 /// A project's webhook secrets, sealed.
 #[derive(Debug)]
@@ -59,10 +68,10 @@ impl Store {
         Ok(self.many(Query::new(sql, parameters), |columns| columns.integer()).await?.into_iter().sum())
     }
 
-    pub async fn sealed_webhook_secrets(&self, id: ProjectId) -> Result<Option<SealedSecrets>, StoreError> {
-        let sql =
-            "SELECT webhook_secret, previous_webhook_secret, webhook_secret_rotated_at FROM projects WHERE id = $1";
-        self.one(Query::new(sql, [Value::shown(id)]), secrets).await
+    pub async fn webhook_target(&self, id: ProjectId) -> Result<Option<WebhookTarget>, StoreError> {
+        let sql = "SELECT environment, webhook_url, webhook_secret, previous_webhook_secret, webhook_secret_rotated_at \
+                   FROM projects WHERE id = $1";
+        self.one(Query::new(sql, [Value::shown(id)]), target).await
     }
 }
 
@@ -88,7 +97,9 @@ fn attempt(columns: &mut Columns<'_>) -> Result<Attempt, StoreError> {
     Ok(Attempt { at, outcome: AttemptOutcome { latency, status, answer, failure } })
 }
 
-fn secrets(columns: &mut Columns<'_>) -> Result<SealedSecrets, StoreError> {
+fn target(columns: &mut Columns<'_>) -> Result<WebhookTarget, StoreError> {
+    let (environment, url) = (columns.word(Environment::parse)?, columns.optional_text()?);
     let (current, previous) = (columns.bytes()?, columns.optional_bytes()?);
-    Ok(SealedSecrets { current, previous: previous.zip(columns.optional_timestamp()?) })
+    let secrets = SealedSecrets { current, previous: previous.zip(columns.optional_timestamp()?) };
+    Ok(WebhookTarget { environment, url, secrets })
 }

@@ -57,11 +57,11 @@ async fn a_project_is_read_back_as_it_was_committed(database: Database) {
     }
     let nobody = mint(NOW, entropy());
     assert_eq!(store.project(nobody).await.unwrap(), None);
-    assert!(store.sealed_webhook_secrets(nobody).await.unwrap().is_none());
+    assert!(store.webhook_target(nobody).await.unwrap().is_none());
 }
 
 async fn sealed_secret(store: &Store, project: &Project) -> Vec<u8> {
-    let secrets = store.sealed_webhook_secrets(project.id).await.unwrap().unwrap();
+    let secrets = store.webhook_target(project.id).await.unwrap().unwrap().secrets;
     assert!(secrets.previous.is_none());
     secrets.current
 }
