@@ -20,6 +20,7 @@ mod secret_key;
 mod serve;
 mod simulate;
 mod verify;
+mod webhook;
 
 use std::{ffi::OsString, process::ExitCode};
 
@@ -48,6 +49,7 @@ Environment variables, each of which its flag overrides:
     not set.
   LUNAS_WEBHOOK_SIGNATURE_HEADER  is the header that carries a webhook's signature; X-Service-Signature when not set.
   LUNAS_WEBHOOK_IN_FLIGHT  is how many webhooks of one project may be on their way at once; 4 when not set.
+  LUNAS_WEBHOOK_SECRET  is the secret that `lunas webhook verify` checks with.
 
 Environment variables without a flag:
   LUNAS_SECRET_KEY  is the base64 of the 32 bytes that stored secrets are sealed with. `openssl rand -base64 32` makes
@@ -86,6 +88,9 @@ enum Command {
     Pay(simulate::SimulateOptions),
     /// Make a sandbox payment fail, as a customer's bank would.
     Fail(simulate::SimulateOptions),
+    /// Check the signature of webhooks.
+    #[command(subcommand)]
+    Webhook(webhook::WebhookCommand),
     /// Check that everything in the database adds up. It lists the rows that do not, and then fails.
     Verify,
     /// Print the OpenAPI document of the API.
@@ -135,6 +140,7 @@ async fn dispatch(command: Command, global: &GlobalOptions) -> Result<(), CliErr
         Command::Event(command) => event::run(command, global).await,
         Command::Pay(options) => simulate::run(Report::Paid, options, global).await,
         Command::Fail(options) => simulate::run(Report::Failed, options, global).await,
+        Command::Webhook(command) => webhook::run(command, global),
         Command::Verify => verify::run(global).await,
         Command::Openapi => output::print(&crate::openapi_json()),
     }

@@ -40,3 +40,4 @@ mod shutdown;
 mod simulate;
 mod sockets;
 mod strangers;
+mod webhook_verify;
