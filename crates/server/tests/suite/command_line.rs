@@ -113,6 +113,8 @@ fn the_help_explains_every_setting() {
         "LUNAS_CHECKOUT_URL_BASE",
         "LUNAS_RATE_LIMIT",
         "LUNAS_SECRET_KEY",
+        "LUNAS_URL",
+        "LUNAS_API_KEY",
         "LUNAS_WEBHOOK_SECRET",
         "--json",
         "--database",
@@ -122,6 +124,8 @@ fn the_help_explains_every_setting() {
         "key",
         "pay",
         "fail",
+        "listen",
+        "trigger",
         "webhook",
         "verify",
     ] {
