@@ -43,5 +43,7 @@ mod sockets;
 mod strangers;
 mod webhook_follow;
 mod webhook_listen;
+mod webhook_page;
+mod webhook_stripe;
 mod webhook_trigger;
 mod webhook_verify;

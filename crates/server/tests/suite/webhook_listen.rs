@@ -65,17 +65,24 @@ async fn each_kind_of_event_is_forwarded_as_its_webhook_would_be() {
     let (program, running) = dev();
     let receiver = Receiver::start().await;
     let before = trigger(&program, "payment.paid");
+    let merchant = Receiver::start().await;
+    let project = running.said("project_id");
+    program.json(&["project", "update", project, "--webhook-url", &merchant.url(), "--json"]);
     let listening = listen(&program, &receiver, &[]);
     assert_eq!(listening.ready["webhook_secret"], Value::Null, "the demo project's secret is known");
     for (number, kind) in ["payment.paid", "payment.failed", "apikey.deleted"].into_iter().enumerate() {
         let id = trigger(&program, kind);
         let received = receiver.wait_for(number + 1).await[number].clone();
         genuine(&received, running.said("webhook_secret"));
-        assert_eq!(received.path, "/hook?from=lunas");
         assert_eq!(received.header("content-type"), "application/json");
         assert_eq!(received.header("user-agent"), concat!("Lunas/", env!("CARGO_PKG_VERSION")));
+        let delivered = merchant.wait_for(number + 1).await[number].clone();
+        assert_eq!((&received.path, received.text()), (&delivered.path, delivered.text()), "as the webhook itself");
+        for name in delivered.headers.keys().filter(|name| *name != "host" && *name != "x-service-signature") {
+            assert_eq!(received.headers[name], delivered.headers[name], "{name}");
+        }
         let shown = running.api().get(&format!("/v1/events/{id}")).await;
-        assert_eq!(String::from_utf8(received.body).unwrap(), shown.text, "exactly the envelope");
+        assert_eq!(received.text(), shown.text, "exactly the envelope");
         let line = listening.next_line();
         assert_eq!((&line["type"], &line["id"], &line["status"]), (&json!(kind), &json!(id), &json!(200)));
         assert!(line["at"].is_string() && line["latency_ms"].is_u64() && line["error"].is_null(), "{line}");
