@@ -6,6 +6,7 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicU16, Ordering},
     },
+    time::Duration,
 };
 
 use axum::{
@@ -17,7 +18,8 @@ use axum::{
 use serde_json::Value;
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 
-use crate::acts::PATIENCE;
+/// Longer than anything takes that works, a listener's longest pause on a busy machine included.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// One request, as it came.
 #[derive(Clone)]
