@@ -1,7 +1,7 @@
 # `make test` runs every check there is, on a machine that has Rust and a C compiler. Python tools go into the build folder.
 
-TOOLS := target/api-tools
-REQUIREMENTS := crates/server/tests/schemathesis/requirements.txt
+TOOLS := target/test-tools
+REQUIREMENTS := crates/server/tests/requirements.txt
 
 .PHONY: test format lint check api tools python
 
@@ -16,7 +16,7 @@ lint:
 check:
 	cargo test --workspace --locked
 
-# The OpenAPI document by an independent validator, and the real server by schemathesis.
+# The OpenAPI document by an independent validator, the real server by schemathesis, and its webhooks by Stripe's own library.
 api: tools
 	cargo test --package server --test suite --locked -- --ignored
 

@@ -3,7 +3,7 @@ use std::{
     io::{BufRead, BufReader, Read},
     net::SocketAddr,
     path::{Path, PathBuf},
-    process::{Child, ChildStdout, Command, Output, Stdio},
+    process::{Child, Command, Output, Stdio},
     sync::mpsc,
     thread,
     time::{Duration, Instant},
@@ -134,10 +134,10 @@ impl Ran {
     }
 }
 
-/// A server in a process of its own. It dies with this value.
+/// A server, or another program that runs until it is stopped, in a process of its own. It dies with this value.
 pub struct Running {
     child: Child,
-    _stdout: BufReader<ChildStdout>,
+    lines: mpsc::Receiver<String>,
     log: PathBuf,
     /// What it printed when it was ready.
     pub ready: Value,
@@ -145,20 +145,21 @@ pub struct Running {
 }
 
 impl Running {
-    /// Starts a server that prints one line of JSON when it is ready. Its log goes to a file in `directory`.
+    /// Starts a program that prints one line of JSON when it is ready. Its log goes to a file in `directory`.
     pub fn start(mut command: Command, directory: &Path) -> Running {
         let log = directory.join("server.log");
         let file = File::options().create(true).append(true).open(&log).unwrap();
         let started_at = file.metadata().unwrap().len();
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::from(file)).spawn().unwrap();
-        let mut stdout = BufReader::new(child.stdout.take().unwrap());
-        let (sender, receiver) = mpsc::channel();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let (sender, lines) = mpsc::channel();
+        // It reads to the end even when nobody listens, so that the program can always print.
         thread::spawn(move || {
-            let mut line = String::new();
-            let _ = stdout.read_line(&mut line);
-            let _ = sender.send((stdout, line));
+            for line in stdout.lines().map_while(Result::ok) {
+                let _ = sender.send(line);
+            }
         });
-        let (stdout, line) = receiver.recv_timeout(PATIENCE).unwrap_or_else(|error| {
+        let line = lines.recv_timeout(PATIENCE).unwrap_or_else(|error| {
             let _ = child.kill();
             panic!("{error}: {}", fs::read_to_string(&log).unwrap())
         });
@@ -166,13 +167,21 @@ impl Running {
             let _ = child.kill();
             panic!("{error} in `{line}`: {}", fs::read_to_string(&log).unwrap())
         });
-        Running { child, _stdout: stdout, log, ready, started_at }
+        Running { child, lines, log, ready, started_at }
     }
 
     /// What a member of the ready line says.
     #[track_caller]
     pub fn said(&self, member: &str) -> &str {
         self.ready[member].as_str().unwrap_or_else(|| panic!("no `{member}` in {}", self.ready))
+    }
+
+    /// The next line of JSON that it prints.
+    #[track_caller]
+    pub fn next_line(&self) -> Value {
+        let line = self.lines.recv_timeout(PATIENCE);
+        let line = line.unwrap_or_else(|error| panic!("no further line ({error}): {}", self.log()));
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error} in `{line}`"))
     }
 
     /// Where it listens. `lunas serve` says so; `lunas dev` has it in its base URL.

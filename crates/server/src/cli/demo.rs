@@ -2,7 +2,7 @@
 //!
 //! What is in the database decides. A file that no longer fits it is mended, and the developer is told.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use domain::{
     api_key::KeySecret,
@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{error::CliError, files};
 
+const FILE: &str = "dev.json";
 const PROJECT_NAME: &str = "Demo";
 const KEY_NAME: &str = "dev";
 /// Names tried for a new key where older ones are taken.
@@ -26,6 +27,18 @@ pub(crate) struct Credentials {
     pub(crate) project_id: String,
     pub(crate) api_key: String,
     pub(crate) webhook_secret: String,
+}
+
+/// Where a data directory keeps them.
+pub(crate) fn place(data: &Path) -> PathBuf {
+    data.join(FILE)
+}
+
+/// What an earlier run has kept, for commands that only look. A damaged file counts as none.
+pub(crate) fn kept(data: &Path) -> Result<Option<Credentials>, CliError> {
+    let path = place(data);
+    let text = files::read_if_present(&path).map_err(|error| CliError::file("read", &path, &error))?;
+    Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
 }
 
 /// The credentials that `path` keeps and the database knows, or new ones. Callers take turns.

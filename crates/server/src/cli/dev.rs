@@ -1,6 +1,10 @@
 //! `lunas dev`: everything on an embedded database, with a sandbox project ready to use.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs::File,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
 
 use clap::Args;
 use domain::project::Environment;
@@ -15,11 +19,11 @@ use super::{
     files,
     options::{DATABASE_FILE, DEFAULT_DATA, GlobalOptions, MoneyOptions, ServerOptions, WebhookOptions},
     output::{fields, shell_word},
+    remote,
     running::Running,
     secret_key,
 };
 
-const CREDENTIALS_FILE: &str = "dev.json";
 const LOCK_FILE: &str = "dev.lock";
 
 #[derive(Args)]
@@ -58,6 +62,7 @@ pub(crate) async fn run(options: DevOptions, global: &GlobalOptions) -> Result<(
     let settings = options.webhooks.targets.with(options.money.settings());
     let (installation, credentials) = prepare(data, &database, settings).await?;
     let running = Running::start(installation, config, &options.webhooks).await?;
+    note_address(data, running.address())?;
     let ready = Ready {
         base_url: running.base_url(),
         checkout_url_base: running.checkout_url_base(),
@@ -80,12 +85,22 @@ async fn prepare(
     settings: Settings,
 ) -> Result<(Installation, Credentials), CliError> {
     files::make_private_directory(data).map_err(|error| CliError::file("make the directory", data, &error))?;
-    let lock = data.join(LOCK_FILE);
-    let _turn = files::lock(&lock).map_err(|error| CliError::file("lock", &lock, &error))?;
+    let _turn = turn(data)?;
     let installation = open(database, settings).await?;
     installation.engine.mark_development().await?;
-    let credentials = demo::credentials(&installation.engine, &data.join(CREDENTIALS_FILE)).await?;
+    let credentials = demo::credentials(&installation.engine, &demo::place(data)).await?;
     Ok((installation, credentials))
+}
+
+/// Waits until no other process makes something in the directory.
+fn turn(data: &Path) -> Result<File, CliError> {
+    let lock = data.join(LOCK_FILE);
+    files::lock(&lock).map_err(|error| CliError::file("lock", &lock, &error))
+}
+
+fn note_address(data: &Path, listen: SocketAddr) -> Result<(), CliError> {
+    let _turn = turn(data)?;
+    remote::keep_address(data, listen)
 }
 
 async fn open(database: &Database, settings: Settings) -> Result<Installation, CliError> {

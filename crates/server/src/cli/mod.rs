@@ -3,6 +3,7 @@
 //! Answers go to standard output, everything else to standard error. Status 0 is done, 1 failed, 2 not understood.
 
 mod addresses;
+mod api_client;
 mod database;
 mod demo;
 mod dev;
@@ -10,16 +11,21 @@ mod error;
 mod event;
 mod files;
 mod key;
+mod listen;
 mod logging;
 mod options;
 mod output;
+mod position;
 mod project;
 mod project_update;
+mod remote;
 mod running;
 mod secret_key;
 mod serve;
 mod simulate;
+mod trigger;
 mod verify;
+mod webhook;
 
 use std::{ffi::OsString, process::ExitCode};
 
@@ -48,6 +54,9 @@ Environment variables, each of which its flag overrides:
     not set.
   LUNAS_WEBHOOK_SIGNATURE_HEADER  is the header that carries a webhook's signature; X-Service-Signature when not set.
   LUNAS_WEBHOOK_IN_FLIGHT  is how many webhooks of one project may be on their way at once; 4 when not set.
+  LUNAS_URL  is the server that `lunas listen` and `lunas trigger` talk to; the one of `lunas dev` when not set.
+  LUNAS_API_KEY  is the API key that they use; the demo project's when not set.
+  LUNAS_WEBHOOK_SECRET  is the secret that `lunas listen` signs with and `lunas webhook verify` checks with.
 
 Environment variables without a flag:
   LUNAS_SECRET_KEY  is the base64 of the 32 bytes that stored secrets are sealed with. `openssl rand -base64 32` makes
@@ -86,6 +95,13 @@ enum Command {
     Pay(simulate::SimulateOptions),
     /// Make a sandbox payment fail, as a customer's bank would.
     Fail(simulate::SimulateOptions),
+    /// Send a project's events to a program on this machine, signed as webhooks are, until Ctrl-C. Each is sent once.
+    Listen(Box<listen::ListenOptions>),
+    /// Make an event happen in the sandbox, and print its id.
+    Trigger(trigger::TriggerOptions),
+    /// Check the signature of webhooks.
+    #[command(subcommand)]
+    Webhook(webhook::WebhookCommand),
     /// Check that everything in the database adds up. It lists the rows that do not, and then fails.
     Verify,
     /// Print the OpenAPI document of the API.
@@ -95,7 +111,7 @@ enum Command {
 impl Command {
     fn log_readers(&self) -> Readers {
         match self {
-            Command::Dev(_) => Readers::Developer,
+            Command::Dev(_) | Command::Listen(_) => Readers::Developer,
             Command::Serve(_) => Readers::Collector,
             _ => Readers::Caller,
         }
@@ -135,6 +151,9 @@ async fn dispatch(command: Command, global: &GlobalOptions) -> Result<(), CliErr
         Command::Event(command) => event::run(command, global).await,
         Command::Pay(options) => simulate::run(Report::Paid, options, global).await,
         Command::Fail(options) => simulate::run(Report::Failed, options, global).await,
+        Command::Listen(options) => listen::run(*options, global).await,
+        Command::Trigger(options) => trigger::run(options, global).await,
+        Command::Webhook(command) => webhook::run(command, global),
         Command::Verify => verify::run(global).await,
         Command::Openapi => output::print(&crate::openapi_json()),
     }

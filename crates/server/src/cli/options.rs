@@ -12,7 +12,7 @@ use axum::http::HeaderName;
 use clap::{Args, value_parser};
 use domain::{fee::FeeSchedule, money::Rupiah};
 use engine::{Body, Courier, Engine, Settings, SettlementDelays};
-use gateway::{SendLimits, WebhookSender};
+use gateway::{AddressGuard, SendLimits, WebhookSender};
 use ipnet::IpNet;
 
 use super::{
@@ -24,7 +24,7 @@ use crate::{ServerConfig, Timeouts};
 
 pub(crate) const DEFAULT_DATA: &str = "./lunas-data";
 pub(crate) const DATABASE_FILE: &str = "lunas.db";
-const DEFAULT_LISTEN: &str = "127.0.0.1:8080";
+pub(crate) const DEFAULT_LISTEN: &str = "127.0.0.1:8080";
 const RATE_MOST: i64 = 1_000_000;
 const IN_FLIGHT_MOST: i64 = 1_000;
 /// A year; settlement after longer than that is a mistyped number.
@@ -116,7 +116,7 @@ impl ServerOptions {
 }
 
 /// An address in a message, without the password that someone may have put into it.
-fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     match text.contains('@') {
         true => "…".to_owned(),
         false => text.escape_debug().to_string(),
@@ -156,15 +156,29 @@ impl WebhookTargets {
     }
 }
 
+/// Where a webhook's signature is, for every command that signs one.
+#[derive(Args)]
+#[command(next_help_heading = "Webhooks")]
+pub(crate) struct SignatureOptions {
+    /// The header that carries a webhook's signature.
+    #[arg(long, env = "LUNAS_WEBHOOK_SIGNATURE_HEADER", value_name = "NAME", default_value = "X-Service-Signature")]
+    webhook_signature_header: HeaderName,
+}
+
+impl SignatureOptions {
+    pub(crate) fn header(&self) -> String {
+        self.webhook_signature_header.to_string()
+    }
+}
+
 /// How webhooks are sent.
 #[derive(Args)]
 #[command(next_help_heading = "Webhooks")]
 pub(crate) struct WebhookOptions {
     #[command(flatten)]
     pub(crate) targets: WebhookTargets,
-    /// The header that carries a webhook's signature.
-    #[arg(long, env = "LUNAS_WEBHOOK_SIGNATURE_HEADER", value_name = "NAME", default_value = "X-Service-Signature")]
-    webhook_signature_header: HeaderName,
+    #[command(flatten)]
+    signature: SignatureOptions,
     /// How many webhooks of one project may be on their way at once.
     #[arg(long, env = "LUNAS_WEBHOOK_IN_FLIGHT", value_name = "NUMBER", default_value_t = 4,
           value_parser = value_parser!(u16).range(1..=IN_FLIGHT_MOST))]
@@ -173,16 +187,20 @@ pub(crate) struct WebhookOptions {
 
 impl WebhookOptions {
     pub(crate) async fn courier(&self, engine: &Engine, body: Body) -> Result<Courier, CliError> {
-        let sender = WebhookSender::new(engine.webhook_guard().await?, SendLimits::default()).map_err(|error| {
-            CliError::new(format!("{error}; certificates come with the package ca-certificates of most systems"))
-        })?;
         Ok(Courier {
-            sender,
-            signature_header: self.webhook_signature_header.to_string(),
+            sender: webhook_sender(engine.webhook_guard().await?)?,
+            signature_header: self.signature.header(),
             in_flight_per_project: self.webhook_in_flight.into(),
             body,
         })
     }
+}
+
+/// What webhooks to the addresses that `guard` lets through are sent with.
+pub(crate) fn webhook_sender(guard: AddressGuard) -> Result<WebhookSender, CliError> {
+    WebhookSender::new(guard, SendLimits::default()).map_err(|error| {
+        CliError::new(format!("{error}; certificates come with the package ca-certificates of most systems"))
+    })
 }
 
 /// What payments cost and when their money settles: options of every command that makes or pays payments.

@@ -91,18 +91,18 @@ impl Running {
 }
 
 /// The signals that ask a process to end.
-struct Signals {
+pub(crate) struct Signals {
     terminate: Signal,
     interrupt: Signal,
 }
 
 impl Signals {
-    fn watch() -> Result<Signals, CliError> {
+    pub(crate) fn watch() -> Result<Signals, CliError> {
         let watch = |kind| signal(kind).map_err(|error| CliError::because("cannot watch for signals", &error));
         Ok(Signals { terminate: watch(SignalKind::terminate())?, interrupt: watch(SignalKind::interrupt())? })
     }
 
-    async fn next(&mut self) -> &'static str {
+    pub(crate) async fn next(&mut self) -> &'static str {
         select! {
             _ = self.terminate.recv() => "SIGTERM",
             _ = self.interrupt.recv() => "SIGINT",

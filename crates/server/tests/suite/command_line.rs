@@ -113,6 +113,9 @@ fn the_help_explains_every_setting() {
         "LUNAS_CHECKOUT_URL_BASE",
         "LUNAS_RATE_LIMIT",
         "LUNAS_SECRET_KEY",
+        "LUNAS_URL",
+        "LUNAS_API_KEY",
+        "LUNAS_WEBHOOK_SECRET",
         "--json",
         "--database",
         "dev",
@@ -121,6 +124,9 @@ fn the_help_explains_every_setting() {
         "key",
         "pay",
         "fail",
+        "listen",
+        "trigger",
+        "webhook",
         "verify",
     ] {
         assert!(ran.stdout.contains(words), "`{words}` is not explained");

@@ -31,7 +31,8 @@ const FORBIDDEN: [(&str, &[&str]); 5] = [
     ("server", &["rusqlite", "tokio-postgres"]),
 ];
 
-fn house() -> PathBuf {
+/// The root of the repository.
+pub(crate) fn house() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 

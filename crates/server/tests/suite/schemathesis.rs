@@ -1,21 +1,15 @@
 //! Tools that others wrote, held against the document and the real binary. `make test` installs them.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{fs, path::Path, process::Command};
 
 use serde_json::{Value, json};
 use testkit::{Program, Ran, Running};
 
-fn house() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
-}
+use crate::house::house;
 
 /// A tool of `make tools`, which sees none of the settings of whoever runs the tests.
-fn tool(name: &str, program: &Program) -> Command {
-    let path = house().join("target/api-tools/bin").join(name);
+pub(crate) fn tool(name: &str, program: &Program) -> Command {
+    let path = house().join("target/test-tools/bin").join(name);
     assert!(path.exists(), "{} is not there: run `make tools`", path.display());
     let mut command = Command::new(path);
     command.current_dir(program.directory.path()).env("PYTHONDONTWRITEBYTECODE", "1").env_remove("PYTHONHOME");
