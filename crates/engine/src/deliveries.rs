@@ -47,12 +47,12 @@ impl Engine {
         Ok(failed)
     }
 
-    /// Makes a new secret. Deliveries carry a signature by the old one too until a day has gone by.
-    pub async fn rotate_webhook_secret(&self, project_id: ProjectId) -> Result<Unsealed, Error> {
-        let secret = new_webhook_secret();
+    /// Makes a new secret; answers it, and until when deliveries carry a signature by the old one too.
+    pub async fn rotate_webhook_secret(&self, project_id: ProjectId) -> Result<(Unsealed, Timestamp), Error> {
+        let (secret, now) = (new_webhook_secret(), self.now());
         let sealed = self.vault.seal(&project_id.to_string(), secret.expose_secret())?;
-        match self.store.commit(Write::WebhookSecretRotated { project_id, sealed, at: self.now() }.into()).await {
-            Ok(()) => Ok(secret),
+        match self.store.commit(Write::WebhookSecretRotated { project_id, sealed, at: now }.into()).await {
+            Ok(()) => Ok((secret, now.plus(ROTATION))),
             Err(CommitError::Conflict(Guard::ProjectVersion)) => Err(Error::NotFound("project")),
             Err(error) => Err(error.into()),
         }

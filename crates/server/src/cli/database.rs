@@ -128,6 +128,12 @@ impl Installation {
         Ok(installation)
     }
 
+    /// The same where nothing is to be made.
+    pub(crate) async fn sealing_existing(options: &GlobalOptions) -> Result<Installation, CliError> {
+        Database::of(options)?.open_existing().await?.close().await;
+        Installation::sealing(options).await
+    }
+
     /// Makes sure that the key is the one this installation's secrets were sealed with.
     pub(crate) async fn check_key(&self, origin: &str) -> Result<(), CliError> {
         let Some(project) = self.engine.projects().await?.into_iter().next() else { return Ok(()) };

@@ -41,6 +41,14 @@ pub(crate) fn kept(data: &Path) -> Result<Option<Credentials>, CliError> {
     Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
 }
 
+/// Keeps the demo project's new webhook secret, where `data` keeps that project.
+pub(crate) fn remember_secret(data: &Path, project_id: &str, secret: &str) -> Result<(), CliError> {
+    match kept(data)?.filter(|kept| kept.project_id == project_id) {
+        Some(kept) => write(&place(data), &Credentials { webhook_secret: secret.to_owned(), ..kept }),
+        None => Ok(()),
+    }
+}
+
 /// The credentials that `path` keeps and the database knows, or new ones. Callers take turns.
 pub(crate) async fn credentials(engine: &Engine, path: &Path) -> Result<Credentials, CliError> {
     let kept = read(path)?;

@@ -153,7 +153,7 @@ async fn dispatch(command: Command, global: &GlobalOptions) -> Result<(), CliErr
         Command::Fail(options) => simulate::run(Report::Failed, options, global).await,
         Command::Listen(options) => listen::run(*options, global).await,
         Command::Trigger(options) => trigger::run(options, global).await,
-        Command::Webhook(command) => webhook::run(command, global),
+        Command::Webhook(command) => webhook::run(command, global).await,
         Command::Verify => verify::run(global).await,
         Command::Openapi => output::print(&crate::openapi_json()),
     }

@@ -1,4 +1,4 @@
-//! `lunas webhook`: for those who set up a receiver.
+//! `lunas webhook`: for those who set up a receiver, and the secret that it knows us by.
 
 use std::{
     fs::File,
@@ -9,10 +9,18 @@ use std::{
 
 use clap::{Args, Subcommand, builder::NonEmptyStringValueParser, value_parser};
 use domain::signature::{TOLERANCE, Unverified, verify};
-use engine::{Clock, SystemClock};
+use engine::{Clock, Engine, SystemClock};
+use secrecy::ExposeSecret;
 use serde::Serialize;
 
-use super::{error::CliError, options::GlobalOptions};
+use super::{
+    database::{Database, Installation},
+    demo,
+    error::CliError,
+    options::GlobalOptions,
+    output::fields,
+    project,
+};
 
 /// Far more than any webhook has.
 const BODY_BYTES_MOST: u64 = 1_024 * 1_024;
@@ -23,6 +31,11 @@ const TOLERANCE_SECONDS_MOST: u64 = 366 * 24 * 60 * 60;
 pub(crate) enum WebhookCommand {
     /// Check whether a webhook that was received is genuine, and say why when it is not.
     Verify(VerifyOptions),
+    /// Make a new webhook secret. Webhooks are signed with the old one too for a day, so that the receiver can change over.
+    RotateSecret {
+        /// The project's id, prj_….
+        project: String,
+    },
 }
 
 #[derive(Args)]
@@ -52,10 +65,49 @@ struct VerdictJson {
     reason: Option<String>,
 }
 
-pub(crate) fn run(command: WebhookCommand, global: &GlobalOptions) -> Result<(), CliError> {
+#[derive(Serialize)]
+struct RotatedJson {
+    project_id: String,
+    webhook_secret: String,
+    /// Until when webhooks carry a signature by the old secret too.
+    old_secret_until: String,
+}
+
+pub(crate) async fn run(command: WebhookCommand, global: &GlobalOptions) -> Result<(), CliError> {
     match command {
         WebhookCommand::Verify(options) => say(judge(&options)?, global),
+        WebhookCommand::RotateSecret { project } => rotate_secret(&project, global).await,
     }
+}
+
+async fn rotate_secret(project: &str, global: &GlobalOptions) -> Result<(), CliError> {
+    let database = Database::of(global)?;
+    let installation = Installation::sealing_existing(global).await?;
+    let rotated = rotated(project, &installation.engine).await;
+    installation.close().await;
+    let rotated = rotated?;
+    // `lunas listen` signs with the secret that is kept for the demo project.
+    if let Some(data) = database.path().parent() {
+        demo::remember_secret(data, &rotated.project_id, &rotated.webhook_secret)?;
+    }
+    global.output().show(&rotated, |rotated| {
+        let fields = fields(&[
+            ("project", rotated.project_id.clone()),
+            ("webhook secret", rotated.webhook_secret.clone()),
+            ("old one until", rotated.old_secret_until.clone()),
+        ]);
+        format!("{fields}\n\nGive the new secret to the receiver before then.")
+    })
+}
+
+async fn rotated(project: &str, engine: &Engine) -> Result<RotatedJson, CliError> {
+    let project = project::find(engine, project).await?;
+    let (secret, until) = engine.rotate_webhook_secret(project.id).await?;
+    Ok(RotatedJson {
+        project_id: project.id.to_string(),
+        webhook_secret: secret.expose_secret().to_owned(),
+        old_secret_until: until.to_string(),
+    })
 }
 
 fn say(reason: Option<String>, global: &GlobalOptions) -> Result<(), CliError> {
