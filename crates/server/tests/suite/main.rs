@@ -40,3 +40,5 @@ mod shutdown;
 mod simulate;
 mod sockets;
 mod strangers;
+mod webhook_crashes;
+mod webhook_sending;
