@@ -40,5 +40,7 @@ mod shutdown;
 mod simulate;
 mod sockets;
 mod strangers;
+mod webhook_answers;
 mod webhook_crashes;
+mod webhook_schedule;
 mod webhook_sending;
