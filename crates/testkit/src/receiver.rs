@@ -34,7 +34,7 @@ pub enum Answer {
     Raw(Vec<u8>),
     /// That status, sent before anything of the request is read.
     BeforeReading(u16),
-    /// None, until the sender gives up.
+    /// None, until the sender gives up or [`Receiver::release`] makes it a 200.
     Hang,
     /// None; the connection is closed.
     Close,
@@ -89,6 +89,7 @@ struct Inside {
 struct Shared {
     inside: Mutex<Inside>,
     arrived: watch::Sender<usize>,
+    released: watch::Sender<()>,
 }
 
 impl Shared {
@@ -142,7 +143,8 @@ impl Receiver {
     pub async fn start() -> Receiver {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
-        let shared = Arc::new(Shared { inside: Mutex::default(), arrived: watch::Sender::new(0) });
+        let (arrived, released) = (watch::Sender::new(0), watch::Sender::new(()));
+        let shared = Arc::new(Shared { inside: Mutex::default(), arrived, released });
         let task = tokio::spawn(listen(listener, Arc::clone(&shared)));
         Receiver { address, shared, task }
     }
@@ -166,6 +168,11 @@ impl Receiver {
     /// How to answer the next requests, before going back to the usual.
     pub fn answer_next(&self, answers: impl IntoIterator<Item = Answer>) {
         self.shared.inside().next.extend(answers);
+    }
+
+    /// Answers with 200 whatever hangs at the moment.
+    pub fn release(&self) {
+        self.shared.released.send_replace(());
     }
 
     /// All that has come so far, in the order of its arrival.
@@ -226,8 +233,10 @@ async fn serve(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
             stream.write_all(&whole(status, None, b"")).await?;
         }
         let Some(request) = read_request(&mut stream, &mut unread).await? else { return Ok(()) };
+        // Before anyone hears of the request, so that it hears of its release in any case.
+        let released = shared.released.subscribe();
         let answered = match shared.take(request, early) {
-            Some(answer) => respond(&mut stream, answer).await,
+            Some(answer) => respond(&mut stream, answer, released).await,
             None => Ok(true),
         };
         shared.inside().waiting -= 1;
@@ -238,7 +247,7 @@ async fn serve(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
 }
 
 /// Answers, and says whether the connection goes on.
-async fn respond(stream: &mut TcpStream, answer: Answer) -> io::Result<bool> {
+async fn respond(stream: &mut TcpStream, answer: Answer, mut released: watch::Receiver<()>) -> io::Result<bool> {
     match answer {
         Answer::Status(status) | Answer::BeforeReading(status) => stream.write_all(&whole(status, None, b"")).await?,
         Answer::Body(status, body) => stream.write_all(&whole(status, None, &body)).await?,
@@ -249,8 +258,11 @@ async fn respond(stream: &mut TcpStream, answer: Answer) -> io::Result<bool> {
         }
         Answer::Close => return Ok(false),
         Answer::Hang => {
-            while stream.read(&mut [0; READ_BYTES]).await? > 0 {}
-            return Ok(false);
+            tokio::select! {
+                // The sender has closed the connection, or sends what it may not send yet.
+                _ = stream.read_u8() => return Ok(false),
+                _ = released.changed() => stream.write_all(&whole(200, None, b"")).await?,
+            }
         }
         Answer::Drip => unending(stream, b".", DRIP_EVERY).await?,
         Answer::Endless => unending(stream, &[b'.'; READ_BYTES], Duration::ZERO).await?,

@@ -3,13 +3,18 @@
 //! Whatever is sent is leased first: its time is moved ahead, so that no other node sends it too, and a node that dies leaves
 //! it to be sent by another.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use domain::{
     delivery::{Attempt, AttemptOutcome, Delivery, DeliveryState, Failure, FailureClass, Jitter},
-    id::ProjectId,
+    id::{EventId, ProjectId},
     project::{Environment, Project},
     signature::signature_header,
+    time::Timestamp,
 };
 use futures_util::future::join_all;
 use gateway::{Webhook, WebhookSender};
@@ -28,6 +33,8 @@ const REST: Duration = Duration::from_millis(100);
 const LEASE: Duration = Duration::from_secs(30);
 /// Attempts under way in all, so that memory stays flat however many receivers hang.
 const IN_FLIGHT_MOST: usize = 1_024;
+/// Attempts under way from which on only projects that have none get any: the rest is kept from receivers that hang.
+const SHARED_MOST: usize = 768;
 /// How long attempts may take to end once we are asked to stop; the others are left to the next start.
 const STOP_WITHIN: Duration = Duration::from_secs(3);
 
@@ -67,7 +74,14 @@ struct Round {
     engine: Engine,
     courier: Arc<Courier>,
     sending: JoinSet<()>,
-    leased: HashMap<task::Id, Delivery>,
+    leased: HashMap<task::Id, Lease>,
+}
+
+/// A delivery that nobody else sends before `until`.
+#[derive(Clone, Copy)]
+struct Lease {
+    delivery: Delivery,
+    until: Timestamp,
 }
 
 impl Round {
@@ -76,12 +90,13 @@ impl Round {
         let now = self.engine.now();
         let per_project = self.courier.in_flight_per_project;
         let due = self.engine.store.due_deliveries(now, per_project).await?;
-        let chosen = self.within_limits(due, per_project);
+        let in_flight = self.leased.values().map(|lease| lease.delivery).collect::<Vec<_>>();
+        let chosen = chosen(due, &in_flight, per_project);
         // All at once, so that they share a transaction.
         let leases = join_all(chosen.into_iter().map(|delivery| self.engine.lease(delivery))).await;
         for lease in leases {
             match lease {
-                Ok(Some(delivery)) => self.begin(delivery),
+                Ok(Some(lease)) => self.begin(lease),
                 Ok(None) => {}
                 Err(error) => tracing::warn!(%error, "a delivery could not be leased and is left for later"),
             }
@@ -89,23 +104,10 @@ impl Round {
         Ok(())
     }
 
-    fn begin(&mut self, delivery: Delivery) {
+    fn begin(&mut self, lease: Lease) {
         let (engine, courier) = (self.engine.clone(), Arc::clone(&self.courier));
-        let task = self.sending.spawn(async move { engine.attempt(delivery, &courier).await });
-        self.leased.insert(task.id(), delivery);
-    }
-
-    fn within_limits(&self, due: Vec<Delivery>, per_project: usize) -> Vec<Delivery> {
-        let mut in_flight: HashMap<ProjectId, usize> = HashMap::new();
-        for delivery in self.leased.values() {
-            *in_flight.entry(delivery.project_id).or_default() += 1;
-        }
-        let fits = |delivery: &Delivery| {
-            let in_flight = in_flight.entry(delivery.project_id).or_default();
-            *in_flight += 1;
-            *in_flight <= per_project
-        };
-        due.into_iter().filter(fits).take(IN_FLIGHT_MOST.saturating_sub(self.leased.len())).collect()
+        let task = self.sending.spawn(async move { engine.attempt(lease, &courier).await });
+        self.leased.insert(task.id(), lease);
     }
 
     /// Waits until an attempt has ended, and takes all that have; false when there is none to wait for.
@@ -134,43 +136,69 @@ impl Round {
         }
         self.sending.shutdown().await;
         let engine = &self.engine;
-        join_all(self.leased.into_values().map(|delivery| engine.release(delivery))).await;
+        join_all(self.leased.into_values().map(|lease| engine.release(lease))).await;
     }
 }
 
+/// Which of what is due is to be sent now. Every project's first goes before any project's second, so that those with many
+/// due, or with a receiver that hangs, leave room for the others; of equals the longest due goes first.
+fn chosen(due: Vec<Delivery>, in_flight: &[Delivery], per_project: usize) -> Vec<Delivery> {
+    // What is being sent is due again when it was sent by hand meanwhile, or when the clock has jumped; it has its turn later.
+    let sending: HashSet<EventId> = in_flight.iter().map(|delivery| delivery.event_id).collect();
+    let mut of_project: HashMap<ProjectId, usize> = HashMap::new();
+    let mut number = |delivery: &Delivery| {
+        let count = of_project.entry(delivery.project_id).or_default();
+        *count += 1;
+        *count
+    };
+    for delivery in in_flight {
+        number(delivery);
+    }
+    let waiting = due.into_iter().filter(|delivery| !sending.contains(&delivery.event_id));
+    let mut numbered: Vec<(usize, Delivery)> = waiting.map(|delivery| (number(&delivery), delivery)).collect();
+    numbered.retain(|(number, _)| *number <= per_project);
+    numbered.sort_by_key(|(number, _)| *number);
+    let mut total = in_flight.len();
+    let fits = |(number, _): &(usize, Delivery)| {
+        let fits = total < if *number == 1 { IN_FLIGHT_MOST } else { SHARED_MOST };
+        total += usize::from(fits);
+        fits
+    };
+    numbered.into_iter().filter(fits).map(|(_, delivery)| delivery).collect()
+}
+
 impl Engine {
-    /// The delivery with its time moved ahead, or none when somebody else was quicker.
-    async fn lease(&self, delivery: Delivery) -> Result<Option<Delivery>, Error> {
+    /// Moves the delivery's time ahead; none when somebody else was quicker.
+    async fn lease(&self, delivery: Delivery) -> Result<Option<Lease>, Error> {
         let DeliveryState::Pending { due_at } = delivery.state else { return Ok(None) };
         let until = self.now().plus(LEASE);
-        match self
-            .store
-            .commit(Write::DeliveryMoved { event_id: delivery.event_id, from: due_at, to: until }.into())
-            .await
-        {
-            Ok(()) => Ok(Some(Delivery { state: DeliveryState::Pending { due_at: until }, ..delivery })),
+        let write = Write::DeliveryMoved { event_id: delivery.event_id, from: due_at, to: until };
+        match self.store.commit(write.into()).await {
+            Ok(()) => Ok(Some(Lease { delivery, until })),
             Err(CommitError::Conflict(Guard::DeliveryDue)) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
 
-    async fn release(&self, delivery: Delivery) {
-        let DeliveryState::Pending { due_at } = delivery.state else { return };
-        let write = Write::DeliveryMoved { event_id: delivery.event_id, from: due_at, to: self.now() };
-        // A lease that is not given back ends by itself.
-        if let Err(error) = self.store.commit(write.into()).await {
-            tracing::warn!(%error, event_id = %delivery.event_id, "a delivery was left to its lease");
+    async fn release(&self, Lease { delivery, until }: Lease) {
+        let event_id = delivery.event_id;
+        match self.store.commit(Write::DeliveryMoved { event_id, from: until, to: self.now() }.into()).await {
+            // The attempt was noted just before it was broken off, or somebody has sent the event by hand.
+            Ok(()) | Err(CommitError::Conflict(Guard::DeliveryDue)) => {}
+            // A lease that is not given back ends by itself.
+            Err(error) => tracing::warn!(%error, %event_id, "a delivery was left to its lease"),
         }
     }
 
     /// Makes one attempt and notes it. Where that fails the lease runs out, and the attempt is made again.
-    async fn attempt(&self, delivery: Delivery, courier: &Courier) {
+    async fn attempt(&self, Lease { delivery, until }: Lease, courier: &Courier) {
         let event_id = delivery.event_id;
         let at = self.now();
         let noted = async {
             let outcome = self.send(delivery, courier).await?;
             let after = delivery.attempted(&outcome, self.now(), Jitter::drawn(rand::random()));
-            let write = Write::Attempted { delivery: after, attempt: Attempt { at, outcome } };
+            let attempt = Attempt { at, outcome };
+            let write = Write::Attempted { leased_until: until, delivery: after, attempt };
             match self.store.commit(write.into()).await {
                 // It was sent by hand meanwhile, or by somebody who took the lease over; their word counts.
                 Ok(()) | Err(CommitError::Conflict(Guard::DeliveryAttempts)) => Ok(()),
@@ -200,5 +228,68 @@ impl Engine {
             body,
         };
         Ok(courier.sender.send(webhook).await)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::id::{ENTROPY_BYTES, mint};
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_794_648_600_000);
+
+    fn entropy(number: usize) -> [u8; ENTROPY_BYTES] {
+        let mut bytes = [0; ENTROPY_BYTES];
+        bytes[ENTROPY_BYTES - 8..].copy_from_slice(&number.to_be_bytes());
+        bytes
+    }
+
+    /// So many deliveries of one project, the longest due first.
+    fn due(project: usize, count: usize) -> Vec<Delivery> {
+        let delivery = |number| Delivery {
+            event_id: mint(NOW, entropy(project * 1_000_000 + number)),
+            project_id: mint(NOW, entropy(project)),
+            state: DeliveryState::Pending { due_at: NOW },
+            attempts: 0,
+            resent_after: 0,
+        };
+        (0..count).map(delivery).collect()
+    }
+
+    fn due_of(projects: std::ops::Range<usize>, count: usize) -> Vec<Delivery> {
+        projects.flat_map(|project| due(project, count)).collect()
+    }
+
+    #[test]
+    fn a_project_has_at_most_its_share_on_the_way() {
+        assert_eq!(chosen(due(1, 9), &[], 4), due(1, 4));
+        assert_eq!(chosen(due(1, 9), &due(1, 9)[6..], 4), due(1, 1));
+        assert_eq!(chosen(due(1, 9), &due(1, 14)[10..], 4), []);
+    }
+
+    #[test]
+    fn what_is_on_the_way_is_not_sent_a_second_time() {
+        let all = due(1, 5);
+        assert_eq!(chosen(all.clone(), &all[..3], 4), all[3..4]);
+    }
+
+    #[test]
+    fn every_projects_first_goes_before_any_projects_second() {
+        let first = |project: usize| due(project, 1)[0];
+        let picked = chosen(due_of(1..4, 3), &[first(2)], 4);
+        assert_eq!(picked[..2], [first(1), first(3)]);
+        assert_eq!(picked.len(), 8);
+    }
+
+    #[test]
+    fn however_many_receivers_hang_there_is_room_for_projects_that_have_nothing_on_the_way() {
+        let hanging = due_of(1..301, 4);
+        let on_the_way = chosen(hanging.clone(), &[], 4);
+        assert_eq!(on_the_way.len(), SHARED_MOST);
+        assert_eq!(chosen(hanging.clone(), &on_the_way, 4), []);
+        let newcomer = due(999, 3);
+        assert_eq!(chosen([hanging, newcomer.clone()].concat(), &on_the_way, 4), newcomer[..1]);
+        assert_eq!(chosen(due_of(1..2_000, 4), &[], 4).len(), IN_FLIGHT_MOST, "and there is an end to it");
     }
 }

@@ -42,5 +42,6 @@ mod sockets;
 mod strangers;
 mod webhook_answers;
 mod webhook_crashes;
+mod webhook_isolation;
 mod webhook_schedule;
 mod webhook_sending;

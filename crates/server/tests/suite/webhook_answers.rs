@@ -70,11 +70,15 @@ async fn a_redirect_is_a_failure_and_is_not_followed() {
 async fn an_interim_answer_is_not_the_answer() {
     let then = |status| format!("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 {status} Said\r\nContent-Length: 0\r\n\r\n");
     let answers = [then(200), then(500), "HTTP/1.1 101 Switching Protocols\r\n\r\n".to_owned()];
-    outcomes(answers.map(|text| Answer::Raw(text.into_bytes())), SHORT, |number, outcome| match number {
-        0 => assert_eq!((outcome.status, class(&outcome)), (Some(200), None)),
-        1 => assert_eq!((outcome.status, class(&outcome)), (Some(500), Some(FailureClass::Status))),
-        _ => assert!(outcome.failure.is_some(), "{outcome:?}"),
-    })
+    outcomes(
+        answers.map(|text| Answer::Raw(text.into_bytes())),
+        SendLimits::default(),
+        |number, outcome| match number {
+            0 => assert_eq!((outcome.status, class(&outcome)), (Some(200), None)),
+            1 => assert_eq!((outcome.status, class(&outcome)), (Some(500), Some(FailureClass::Status))),
+            _ => assert!(outcome.failure.is_some(), "{outcome:?}"),
+        },
+    )
     .await;
 }
 
