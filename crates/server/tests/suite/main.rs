@@ -45,3 +45,4 @@ mod webhook_crashes;
 mod webhook_isolation;
 mod webhook_schedule;
 mod webhook_sending;
+mod webhook_urls;
