@@ -10,6 +10,7 @@ use std::{
 };
 
 use domain::{delivery::DeliveryState, time::Timestamp};
+use engine::{Clock, SystemClock};
 use serde_json::{Value, json};
 use store::{Store, Write};
 use testkit::{Answer, Api, Program, Receiver, Running};
@@ -128,15 +129,45 @@ async fn let_leases_run_out(program: &Program) {
     store.close().await;
 }
 
+/// Sends the demo project's webhooks to `receiver`.
+fn hook(program: &Program, running: &Running, receiver: &Receiver) {
+    let (database, url) = (program.database(), receiver.url());
+    let project_id = running.said("project_id");
+    let set = ["--json", "--database", &database, "project", "update", project_id, "--webhook-url", &url];
+    assert_eq!(program.json(&set)["webhook_url"], url);
+}
+
+#[tokio::test]
+async fn a_server_that_is_asked_to_stop_leaves_what_a_hanging_receiver_holds_due_at_once() {
+    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let receiver = Receiver::answering(Answer::Hang).await;
+    let running = start(&program);
+    hook(&program, &running, &receiver);
+    let order = json!({
+        "project_id": running.said("project_id"), "reference": "order-1", "amount": 15_000,
+        "payment_method": { "type": "qris" },
+    });
+    let payment = running.api().pay("k-1", &order).await.expect(201);
+    program.json(&["--json", "--database", &program.database(), "pay", payment["id"].as_str().unwrap()]);
+    let event = receiver.arrived(1).await[0].event_id();
+    assert_eq!(tokio::task::spawn_blocking(|| running.terminate()).await.unwrap(), Some(0));
+
+    let store = Store::open_sqlite(&program.data().join("lunas.db")).await.unwrap();
+    let due = store.due_deliveries(SystemClock.now(), 1).await.unwrap();
+    assert_eq!(due.iter().map(|delivery| delivery.event_id.to_string()).collect::<Vec<_>>(), [event.as_str()]);
+    store.close().await;
+    receiver.answer(Answer::Status(200));
+    let _again = start(&program);
+    assert_eq!(receiver.arrived(2).await[1].event_id(), event);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_owed_event_arrives_and_none_tells_of_what_is_not_so_however_often_the_server_is_killed() {
     let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
     let receiver = Receiver::start().await;
     let database = program.database();
     let running = start(&program);
-    let (project_id, url) = (running.said("project_id").to_owned(), receiver.url());
-    let set = ["--json", "--database", &database, "project", "update", &project_id, "--webhook-url", &url];
-    assert_eq!(program.json(&set)["webhook_url"], url);
+    hook(&program, &running, &receiver);
     running.kill();
 
     let ended = Arc::new(Mutex::new(BTreeMap::new()));

@@ -11,7 +11,7 @@ use std::{
 use domain::delivery::DeliveryState;
 use engine::{Courier, Reconcilers};
 use gateway::SendLimits;
-use testkit::{Answer, Kit, Received, Receiver, TestProject, on_every_database};
+use testkit::{Answer, Api, Kit, Received, Receiver, TestProject, on_every_database};
 
 use crate::{
     acts::{Node, PATIENCE, paid, until},
@@ -129,6 +129,44 @@ async fn two_nodes_send_each_event_once() {
         for event in told {
             assert_eq!(attempted(&kit, &event, 1).await.0.state, DeliveryState::Delivered);
         }
+    })
+    .await;
+}
+
+/// Nothing wakes whoever sends when another process commits.
+#[tokio::test]
+async fn an_event_that_another_node_commits_is_sent_without_a_wake() {
+    on_every_database(|kit| async move {
+        let (project, receiver) = kit.hooked(Answer::Status(200)).await;
+        let node = Node::beside(&kit).await;
+        kit.deliver(PATIENT);
+        let api = Api::new(node.address, Some(&project.key));
+        let elsewhere = TestProject { api, key: project.key.clone(), ..project };
+        paid(&elsewhere, "k-1", 15_000).await;
+        assert_eq!(receiver.arrived(1).await[0].event_id(), newest_event(&elsewhere).await);
+        node.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_attempt_that_could_not_be_noted_is_made_again_once_the_lease_is_over() {
+    on_every_database(|kit| async move {
+        let (project, receiver) = kit.hooked(Answer::Hang).await;
+        let node = Node::beside(&kit).await;
+        let failing = Reconcilers::start(&node.engine, kit.courier(PATIENT));
+        paid(&project, "k-1", 15_000).await;
+        let event = receiver.arrived(1).await[0].event_id();
+        // From now on its database takes no commits.
+        node.stop().await;
+        receiver.answer(Answer::Status(200));
+        receiver.release();
+        failing.stop().await;
+        assert_eq!(delivery(&kit, &event).await.0.attempts, 0);
+        kit.deliver(PATIENT);
+        kit.clock.advance(LEASE);
+        receiver.arrived(2).await;
+        assert_eq!(attempted(&kit, &event, 1).await.0.state, DeliveryState::Delivered);
     })
     .await;
 }
