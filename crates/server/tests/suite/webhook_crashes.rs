@@ -116,17 +116,18 @@ async fn judge(api: &Api, receiver: &Receiver, ended: &BTreeMap<String, &'static
     }
 }
 
-/// Makes due at once whatever waits for a lease or a rest to end, as half a minute would.
-async fn let_leases_run_out(program: &Program) {
+/// Makes due at once whatever waits for a lease or a rest to end, as half a minute would; answers how many those are.
+async fn let_leases_run_out(program: &Program) -> usize {
     let store = Store::open_sqlite(&program.data().join("lunas.db")).await.unwrap();
     let waiting = store.due_deliveries(Timestamp::from_millis(i64::MAX), usize::MAX).await.unwrap();
-    for delivery in waiting {
+    for delivery in &waiting {
         let DeliveryState::Pending { due_at } = delivery.state else { continue };
         let event = store.event(delivery.project_id, delivery.event_id).await.unwrap().unwrap();
         let moved = Write::DeliveryMoved { event_id: event.id, from: due_at, to: event.created_at };
         store.commit(moved.into()).await.unwrap();
     }
     store.close().await;
+    waiting.len()
 }
 
 /// Sends the demo project's webhooks to `receiver`.
@@ -172,11 +173,12 @@ async fn every_owed_event_arrives_and_none_tells_of_what_is_not_so_however_often
 
     let ended = Arc::new(Mutex::new(BTreeMap::new()));
     for (round, enough) in ACKNOWLEDGED.into_iter().enumerate() {
-        // Some answers get lost with their senders, and some rounds begin with failures that are tried again.
-        receiver.answer_next([Answer::Status(500), Answer::Close].into_iter().take(round % 3));
+        // One is on its way when the kill comes, and some rounds begin with failures that are tried again.
+        receiver.answer_next([Answer::Hang, Answer::Status(500), Answer::Close].into_iter().take(1 + round % 3));
         load_and_kill(start(&program), enough, &ended).await;
     }
-    let_leases_run_out(&program).await;
+    let waiting = let_leases_run_out(&program).await;
+    assert!(waiting > 0, "no kill came while something was on its way, which shows nothing");
     let last = start(&program);
     let ended = ended.lock().unwrap().clone();
     assert!(ended.len() >= ACKNOWLEDGED.iter().sum(), "{}", ended.len());
