@@ -141,8 +141,10 @@ pub enum Write {
         from: Timestamp,
         to: Timestamp,
     },
-    /// Notes an attempt and what it made of its delivery; guarded by nobody else having noted one, or sent it by hand.
+    /// Notes an attempt and what it made of its delivery; guarded by the lease it was made under, so by nobody having taken
+    /// that over, and nobody having sent it by hand.
     Attempted {
+        leased_until: Timestamp,
         delivery: Delivery,
         attempt: Attempt,
     },

@@ -58,7 +58,7 @@ pub enum Guard {
     Unsettled,
     /// The delivery was due when it was read to be.
     DeliveryDue,
-    /// Nobody else had tried the delivery, or sent it by hand.
+    /// The lease under which a delivery was tried still held: nobody else had tried it, or sent it by hand.
     DeliveryAttempts,
     /// The installation's value was not set yet.
     InstallationUnset,

@@ -52,7 +52,9 @@ pub(crate) fn of(change: Change) -> Plan {
             Write::Posting(posting) => new_posting(&mut statements, &posting),
             Write::SearchExtended { most } => search_extended(&mut statements, most),
             Write::Event(event) => webhooks::new_event(&mut statements, event),
-            Write::Attempted { delivery, attempt } => webhooks::attempted(&mut statements, delivery, attempt),
+            Write::Attempted { leased_until, delivery, attempt } => {
+                webhooks::attempted(&mut statements, leased_until, delivery, attempt);
+            }
             single => statements.push(statement(single)),
         }
     }

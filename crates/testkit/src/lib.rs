@@ -1,10 +1,12 @@
-//! What tests share: a server on a free port with a database of its own, a clock that tests move, and clients.
+//! What tests share: a server on a free port with a database of its own, a clock that tests move, clients, and a
+//! receiver of webhooks.
 //!
 //! [`on_every_database`] is the one place that knows which databases there are.
 
 mod clock;
 mod contract;
 mod process;
+mod receiver;
 mod reply;
 mod server;
 mod socket;
@@ -12,6 +14,7 @@ mod socket;
 pub use clock::ManualClock;
 pub use contract::{Contract, contract};
 pub use process::{Program, Ran, Running};
+pub use receiver::{Answer, Received, Receiver};
 pub use reply::{Api, Reply};
 pub use server::{Kit, Options, TestProject, on_every_database, on_every_database_with};
 pub use socket::{Socket, exchange, request_bytes};

@@ -1,21 +1,24 @@
 use std::{
     future::Future,
     net::SocketAddr,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use domain::{
     id::{KeyId, ProjectId},
     project::Environment,
 };
-use engine::{Clock, Courier, Engine, NewProject, ProjectUpdate, SecretKey, Settings};
+use engine::{Clock, Courier, Engine, NewProject, ProjectUpdate, Reconcilers, SecretKey, Settings};
 use gateway::{AddressGuard, Providers, SendLimits, Simulator, WebhookSender};
 use server::{Server, ServerConfig, Timeouts};
 use store::Store;
 use tempfile::TempDir;
 use tokio::{sync::oneshot, task::JoinHandle};
 
-use crate::{Api, ManualClock};
+use crate::{Answer, Api, ManualClock, Receiver};
 
 /// What a test may want otherwise than usual.
 #[derive(Clone, Default)]
@@ -27,7 +30,7 @@ pub struct Options {
     pub trusted_proxies: Vec<ipnet::IpNet>,
 }
 
-/// A running server, its insides, and the clock they go by. Reconcilers run only when a test calls them.
+/// A running server, its insides, and the clock they go by. Reconcilers run only when a test starts or calls them.
 pub struct Kit {
     pub address: SocketAddr,
     pub engine: Engine,
@@ -36,6 +39,11 @@ pub struct Kit {
     pub directory: TempDir,
     /// How this server's events look in a webhook.
     pub webhook_body: engine::Body,
+    /// What this installation's secrets are sealed with, for another node of it.
+    pub secret_key: SecretKey,
+    reconcilers: Mutex<Vec<Reconcilers>>,
+    /// Whether deliveries were made, and none that is due may be left behind.
+    leaves_nothing_due: AtomicBool,
     stop: Mutex<Option<oneshot::Sender<()>>>,
     task: Mutex<Option<JoinHandle<()>>>,
 }
@@ -48,7 +56,8 @@ pub struct TestProject {
     pub api: Api,
 }
 
-/// Runs `test` once per database, each time on a new server, and checks afterwards that every invariant holds.
+/// Runs `test` once per database, each time on a new server, and checks afterwards that every invariant holds, and that
+/// whoever delivered has left nothing that is due.
 pub async fn on_every_database<Test: Future<Output = ()>>(test: impl Fn(Arc<Kit>) -> Test) {
     on_every_database_with(Options::default(), test).await;
 }
@@ -56,6 +65,11 @@ pub async fn on_every_database<Test: Future<Output = ()>>(test: impl Fn(Arc<Kit>
 pub async fn on_every_database_with<Test: Future<Output = ()>>(options: Options, test: impl Fn(Arc<Kit>) -> Test) {
     let kit = Arc::new(Kit::start_on_sqlite(options).await);
     test(Arc::clone(&kit)).await;
+    kit.stop_delivering().await;
+    if kit.leaves_nothing_due.load(Ordering::SeqCst) {
+        let due = kit.store.due_deliveries(kit.engine.now(), 1).await.unwrap();
+        assert_eq!(due, [], "a delivery is due and was not made");
+    }
     assert_eq!(kit.store.breaches().await.unwrap(), [], "an invariant is broken after the test");
     if let Ok(kit) = Arc::try_unwrap(kit) {
         kit.stop().await;
@@ -74,7 +88,7 @@ impl Kit {
         let providers = Providers { sandbox: Simulator::default(), production: None };
         let secret_key = SecretKey::from_base64(&SecretKey::generate_base64()).unwrap();
         let ticking: Arc<dyn Clock> = clock.clone();
-        let engine = Engine::new(store.clone(), providers, ticking, Settings::default(), secret_key);
+        let engine = Engine::new(store.clone(), providers, ticking, Settings::default(), secret_key.clone());
         let config = ServerConfig {
             listen: ([127, 0, 0, 1], 0).into(),
             base_url: options.base_url,
@@ -96,6 +110,9 @@ impl Kit {
             clock,
             directory,
             webhook_body,
+            secret_key,
+            reconcilers: Mutex::default(),
+            leaves_nothing_due: AtomicBool::new(false),
             stop: Mutex::new(Some(stop)),
             task: Mutex::new(Some(task)),
         }
@@ -138,6 +155,44 @@ impl Kit {
             in_flight_per_project: 4,
             body: Arc::clone(&self.webhook_body),
         }
+    }
+
+    /// Starts the reconcilers as the server does; they run until the test ends, or until [`Kit::stop_delivering`].
+    pub fn deliver(&self, limits: SendLimits) {
+        self.leaves_nothing_due.store(true, Ordering::SeqCst);
+        self.reconcilers.lock().unwrap().push(Reconcilers::start(&self.engine, self.courier(limits)));
+    }
+
+    /// Stops what [`Kit::deliver`] has started, as the server does when it stops.
+    pub async fn stop_delivering(&self) {
+        let reconcilers = std::mem::take(&mut *self.reconcilers.lock().unwrap());
+        for reconcilers in reconcilers {
+            reconcilers.stop().await;
+        }
+    }
+
+    /// Drops what [`Kit::deliver`] has started in the middle of whatever it does, as a process that dies would.
+    pub fn vanish(&self) {
+        self.reconcilers.lock().unwrap().clear();
+    }
+
+    /// For a test at whose end deliveries are due on purpose.
+    pub fn may_leave_deliveries_due(&self) {
+        self.leaves_nothing_due.store(false, Ordering::SeqCst);
+    }
+
+    /// A sandbox project whose webhooks go to a receiver of its own, which gives that answer.
+    pub async fn hooked(&self, answer: Answer) -> (TestProject, Receiver) {
+        let (project, receiver) = (self.sandbox().await, Receiver::answering(answer).await);
+        self.set_webhook_url(project.id, Some(&receiver.url())).await;
+        (project, receiver)
+    }
+
+    /// Says where a project's webhooks go. From then on this is an installation for development, which sends to this machine.
+    pub async fn set_webhook_url(&self, project: ProjectId, url: Option<&str>) {
+        self.engine.mark_development().await.unwrap();
+        let webhook_url = Some(url.map(str::to_owned));
+        self.update(project, ProjectUpdate { webhook_url, ..ProjectUpdate::default() }).await;
     }
 
     /// Where a request that needs no key goes.

@@ -3,13 +3,18 @@
 //! Whatever is sent is leased first: its time is moved ahead, so that no other node sends it too, and a node that dies leaves
 //! it to be sent by another.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use domain::{
     delivery::{Attempt, AttemptOutcome, Delivery, DeliveryState, Failure, FailureClass, Jitter},
-    id::ProjectId,
+    id::{EventId, ProjectId},
     project::Environment,
     signature::signature_header,
+    time::Timestamp,
 };
 use futures_util::future::join_all;
 use gateway::{Webhook, WebhookSender};
@@ -32,7 +37,9 @@ const ATTEMPT_MOST: Duration = Duration::from_secs(20);
 /// leased and the last ones noted, which takes the disk about as long.
 const LEASED_PER_SENT: usize = 3;
 /// Deliveries leased in all, so that memory stays flat however many receivers hang.
-const LEASED_MOST: usize = 1_024;
+const LEASED_MOST: usize = 3_072;
+/// Deliveries leased from which on only projects that have none get any: the rest is kept from receivers that hang.
+const SHARED_MOST: usize = 2_304;
 /// How long attempts may take to end once we are asked to stop; the others are left to the next start.
 const STOP_WITHIN: Duration = Duration::from_secs(3);
 
@@ -78,9 +85,16 @@ struct Round {
     engine: Engine,
     courier: Arc<Courier>,
     sending: JoinSet<()>,
-    leased: HashMap<task::Id, Delivery>,
+    leased: HashMap<task::Id, Lease>,
     /// Lets through as many attempts of a project as may be under way at once.
     gates: HashMap<ProjectId, Arc<Semaphore>>,
+}
+
+/// A delivery that nobody else sends before `until`.
+#[derive(Clone, Copy)]
+struct Lease {
+    delivery: Delivery,
+    until: Timestamp,
 }
 
 impl Round {
@@ -89,12 +103,14 @@ impl Round {
         let now = self.engine.now();
         let per_project = self.courier.in_flight_per_project * LEASED_PER_SENT;
         let due = self.engine.store.due_deliveries(now, per_project).await?;
-        let chosen = self.within_limits(due, per_project);
+        let leased = self.leased.values().map(|lease| lease.delivery).collect::<Vec<_>>();
+        self.gates.retain(|project_id, _| leased.iter().any(|delivery| delivery.project_id == *project_id));
+        let chosen = chosen(due, &leased, per_project);
         // All at once, so that they share a transaction.
         let leases = join_all(chosen.into_iter().map(|delivery| self.engine.lease(delivery))).await;
         for lease in leases {
             match lease {
-                Ok(Some(delivery)) => self.begin(delivery),
+                Ok(Some(lease)) => self.begin(lease),
                 Ok(None) => {}
                 Err(error) => tracing::warn!(%error, "a delivery could not be leased and is left for later"),
             }
@@ -102,26 +118,12 @@ impl Round {
         Ok(())
     }
 
-    fn begin(&mut self, delivery: Delivery) {
+    fn begin(&mut self, lease: Lease) {
         let (engine, courier) = (self.engine.clone(), Arc::clone(&self.courier));
-        let gate = self.gates.entry(delivery.project_id);
+        let gate = self.gates.entry(lease.delivery.project_id);
         let gate = Arc::clone(gate.or_insert_with(|| Arc::new(Semaphore::new(courier.in_flight_per_project))));
-        let task = self.sending.spawn(async move { engine.attempt(delivery, &courier, &gate).await });
-        self.leased.insert(task.id(), delivery);
-    }
-
-    fn within_limits(&mut self, due: Vec<Delivery>, per_project: usize) -> Vec<Delivery> {
-        let mut leased: HashMap<ProjectId, usize> = HashMap::new();
-        for delivery in self.leased.values() {
-            *leased.entry(delivery.project_id).or_default() += 1;
-        }
-        self.gates.retain(|project_id, _| leased.contains_key(project_id));
-        let fits = |delivery: &Delivery| {
-            let leased = leased.entry(delivery.project_id).or_default();
-            *leased += 1;
-            *leased <= per_project
-        };
-        due.into_iter().filter(fits).take(LEASED_MOST.saturating_sub(self.leased.len())).collect()
+        let task = self.sending.spawn(async move { engine.attempt(lease, &courier, &gate).await });
+        self.leased.insert(task.id(), lease);
     }
 
     /// Waits until there is room again for a part of what may be under way; false when there is nothing to wait for. To look
@@ -164,55 +166,81 @@ impl Round {
         }
         self.sending.shutdown().await;
         let engine = &self.engine;
-        join_all(self.leased.into_values().map(|delivery| engine.release(delivery))).await;
+        join_all(self.leased.into_values().map(|lease| engine.release(lease))).await;
     }
 }
 
+/// Which of what is due is to be sent now. Every project's first goes before any project's second, so that those with many
+/// due, or with a receiver that hangs, leave room for the others; of equals the longest due goes first.
+fn chosen(due: Vec<Delivery>, in_flight: &[Delivery], per_project: usize) -> Vec<Delivery> {
+    // What is being sent is due again when it was sent by hand meanwhile, or when the clock has jumped; it has its turn later.
+    let sending: HashSet<EventId> = in_flight.iter().map(|delivery| delivery.event_id).collect();
+    let mut of_project: HashMap<ProjectId, usize> = HashMap::new();
+    let mut number = |delivery: &Delivery| {
+        let count = of_project.entry(delivery.project_id).or_default();
+        *count += 1;
+        *count
+    };
+    for delivery in in_flight {
+        number(delivery);
+    }
+    let waiting = due.into_iter().filter(|delivery| !sending.contains(&delivery.event_id));
+    let mut numbered: Vec<(usize, Delivery)> = waiting.map(|delivery| (number(&delivery), delivery)).collect();
+    numbered.retain(|(number, _)| *number <= per_project);
+    numbered.sort_by_key(|(number, _)| *number);
+    let mut total = in_flight.len();
+    let fits = |(number, _): &(usize, Delivery)| {
+        let fits = total < if *number == 1 { LEASED_MOST } else { SHARED_MOST };
+        total += usize::from(fits);
+        fits
+    };
+    numbered.into_iter().filter(fits).map(|(_, delivery)| delivery).collect()
+}
+
 impl Engine {
-    /// The delivery with its time moved ahead, or none when somebody else was quicker.
-    async fn lease(&self, delivery: Delivery) -> Result<Option<Delivery>, Error> {
+    /// Moves the delivery's time ahead; none when somebody else was quicker.
+    async fn lease(&self, delivery: Delivery) -> Result<Option<Lease>, Error> {
         let DeliveryState::Pending { due_at } = delivery.state else { return Ok(None) };
         let until = self.now().plus(LEASE);
-        match self
-            .store
-            .commit(Write::DeliveryMoved { event_id: delivery.event_id, from: due_at, to: until }.into())
-            .await
-        {
-            Ok(()) => Ok(Some(Delivery { state: DeliveryState::Pending { due_at: until }, ..delivery })),
+        let write = Write::DeliveryMoved { event_id: delivery.event_id, from: due_at, to: until };
+        match self.store.commit(write.into()).await {
+            Ok(()) => Ok(Some(Lease { delivery, until })),
             Err(CommitError::Conflict(Guard::DeliveryDue)) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
 
     /// A lease that has waited for its turn too long is taken anew; none when it has passed to somebody else.
-    async fn renewed(&self, delivery: Delivery) -> Result<Option<Delivery>, Error> {
-        match delivery.state {
-            DeliveryState::Pending { due_at } if due_at < self.now().plus(ATTEMPT_MOST) => self.lease(delivery).await,
-            _ => Ok(Some(delivery)),
+    async fn renewed(&self, lease: Lease) -> Result<Option<Lease>, Error> {
+        if lease.until >= self.now().plus(ATTEMPT_MOST) {
+            return Ok(Some(lease));
         }
+        self.lease(Delivery { state: DeliveryState::Pending { due_at: lease.until }, ..lease.delivery }).await
     }
 
-    async fn release(&self, delivery: Delivery) {
-        let DeliveryState::Pending { due_at } = delivery.state else { return };
-        let write = Write::DeliveryMoved { event_id: delivery.event_id, from: due_at, to: self.now() };
-        // A lease that is not given back ends by itself.
-        if let Err(error) = self.store.commit(write.into()).await {
-            tracing::warn!(%error, event_id = %delivery.event_id, "a delivery was left to its lease");
+    async fn release(&self, Lease { delivery, until }: Lease) {
+        let event_id = delivery.event_id;
+        match self.store.commit(Write::DeliveryMoved { event_id, from: until, to: self.now() }.into()).await {
+            // The attempt was noted just before it was broken off, or somebody has sent the event by hand.
+            Ok(()) | Err(CommitError::Conflict(Guard::DeliveryDue)) => {}
+            // A lease that is not given back ends by itself.
+            Err(error) => tracing::warn!(%error, %event_id, "a delivery was left to its lease"),
         }
     }
 
     /// Makes one attempt, once it is let through, and notes it. Where that fails the lease runs out, and the attempt is made
     /// again.
-    async fn attempt(&self, delivery: Delivery, courier: &Courier, gate: &Semaphore) {
-        let event_id = delivery.event_id;
+    async fn attempt(&self, lease: Lease, courier: &Courier, gate: &Semaphore) {
+        let event_id = lease.delivery.event_id;
         let noted = async {
             let passed = gate.acquire().await;
-            let Some(delivery) = self.renewed(delivery).await? else { return Ok(()) };
+            let Some(Lease { delivery, until }) = self.renewed(lease).await? else { return Ok(()) };
             let at = self.now();
             let outcome = self.send(delivery, courier).await?;
             drop(passed);
             let after = delivery.attempted(&outcome, self.now(), Jitter::drawn(rand::random()));
-            let write = Write::Attempted { delivery: after, attempt: Attempt { at, outcome } };
+            let attempt = Attempt { at, outcome };
+            let write = Write::Attempted { leased_until: until, delivery: after, attempt };
             match self.store.commit(write.into()).await {
                 // It was sent by hand meanwhile, or by somebody who took the lease over; their word counts.
                 Ok(()) | Err(CommitError::Conflict(Guard::DeliveryAttempts)) => Ok(()),
@@ -242,5 +270,68 @@ impl Engine {
             body,
         };
         Ok(courier.sender.send(webhook).await)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::id::{ENTROPY_BYTES, mint};
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_794_648_600_000);
+
+    fn entropy(number: usize) -> [u8; ENTROPY_BYTES] {
+        let mut bytes = [0; ENTROPY_BYTES];
+        bytes[ENTROPY_BYTES - 8..].copy_from_slice(&number.to_be_bytes());
+        bytes
+    }
+
+    /// So many deliveries of one project, the longest due first.
+    fn due(project: usize, count: usize) -> Vec<Delivery> {
+        let delivery = |number| Delivery {
+            event_id: mint(NOW, entropy(project * 1_000_000 + number)),
+            project_id: mint(NOW, entropy(project)),
+            state: DeliveryState::Pending { due_at: NOW },
+            attempts: 0,
+            resent_after: 0,
+        };
+        (0..count).map(delivery).collect()
+    }
+
+    fn due_of(projects: std::ops::Range<usize>, count: usize) -> Vec<Delivery> {
+        projects.flat_map(|project| due(project, count)).collect()
+    }
+
+    #[test]
+    fn a_project_has_at_most_its_share_on_the_way() {
+        assert_eq!(chosen(due(1, 9), &[], 4), due(1, 4));
+        assert_eq!(chosen(due(1, 9), &due(1, 9)[6..], 4), due(1, 1));
+        assert_eq!(chosen(due(1, 9), &due(1, 14)[10..], 4), []);
+    }
+
+    #[test]
+    fn what_is_on_the_way_is_not_sent_a_second_time() {
+        let all = due(1, 5);
+        assert_eq!(chosen(all.clone(), &all[..3], 4), all[3..4]);
+    }
+
+    #[test]
+    fn every_projects_first_goes_before_any_projects_second() {
+        let first = |project: usize| due(project, 1)[0];
+        let picked = chosen(due_of(1..4, 3), &[first(2)], 4);
+        assert_eq!(picked[..2], [first(1), first(3)]);
+        assert_eq!(picked.len(), 8);
+    }
+
+    #[test]
+    fn however_many_receivers_hang_there_is_room_for_projects_that_have_nothing_on_the_way() {
+        let hanging = due_of(1..301, 12);
+        let on_the_way = chosen(hanging.clone(), &[], 12);
+        assert_eq!(on_the_way.len(), SHARED_MOST);
+        assert_eq!(chosen(hanging.clone(), &on_the_way, 12), []);
+        let newcomer = due(999, 3);
+        assert_eq!(chosen([hanging, newcomer.clone()].concat(), &on_the_way, 12), newcomer[..1]);
+        assert_eq!(chosen(due_of(1..4_000, 4), &[], 4).len(), LEASED_MOST, "and there is an end to it");
     }
 }

@@ -1,6 +1,6 @@
 //! What tests do again and again: pay, count, attempt a link, and start a second node on the same database.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{future::Future, net::SocketAddr, sync::Arc, time::Duration};
 
 use domain::{
     id::PaymentId,
@@ -19,6 +19,19 @@ use crate::samples;
 
 /// An upper bound for waits that end long before it unless something is broken.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// Looks again and again until `holds`, and gives up long after that should have been.
+pub(crate) async fn until<Look: Future<Output = bool>>(holds: impl Fn() -> Look) {
+    let looking = async {
+        let mut looks = tokio::time::interval(LOOK_EVERY);
+        while !holds().await {
+            looks.tick().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, looking).await.unwrap();
+}
 
 pub(crate) fn id(json: &Value) -> &str {
     json["id"].as_str().unwrap()
@@ -128,7 +141,8 @@ impl Node {
 
     pub(crate) async fn with_providers(kit: &Kit, providers: Providers) -> Node {
         let store = Store::open_sqlite(&kit.directory.path().join("lunas.db")).await.unwrap();
-        let engine = engine_on(store.clone(), kit.clock.clone(), providers);
+        let secret_key = kit.secret_key.clone();
+        let engine = Engine::new(store.clone(), providers, kit.clock.clone(), Settings::default(), secret_key);
         let config = ServerConfig {
             listen: ([127, 0, 0, 1], 0).into(),
             base_url: None,

@@ -1,6 +1,6 @@
 //! The loops that finish what time brings, running as they do in the server.
 
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use domain::payment::State;
 use engine::Reconcilers;
@@ -9,22 +9,9 @@ use serde_json::json;
 use testkit::{ManualClock, on_every_database};
 
 use crate::{
-    acts::{Node, PATIENCE, engine_on, no_bank, paid, simulate, stored_state},
+    acts::{Node, PATIENCE, engine_on, no_bank, paid, simulate, stored_state, until},
     samples,
 };
-
-const LOOK_EVERY: Duration = Duration::from_millis(5);
-
-/// Looks again and again until `holds`, and gives up long after that should have been.
-async fn until<Look: Future<Output = bool>>(holds: impl Fn() -> Look) {
-    let looking = async {
-        let mut looks = tokio::time::interval(LOOK_EVERY);
-        while !holds().await {
-            looks.tick().await;
-        }
-    };
-    tokio::time::timeout(PATIENCE, looking).await.unwrap();
-}
 
 #[tokio::test]
 async fn an_expiry_that_is_due_gets_written_down_without_anyone_asking() {

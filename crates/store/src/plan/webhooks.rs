@@ -51,7 +51,12 @@ pub(super) fn delivery_moved(event_id: EventId, from: Timestamp, to: Timestamp) 
     .guarded(Guard::DeliveryDue)
 }
 
-pub(super) fn attempted(statements: &mut Vec<Statement>, delivery: Delivery, attempt: Attempt) {
+pub(super) fn attempted(
+    statements: &mut Vec<Statement>,
+    leased_until: Timestamp,
+    delivery: Delivery,
+    attempt: Attempt,
+) {
     let due_at = match delivery.state {
         DeliveryState::Pending { due_at } => Some(due_at),
         DeliveryState::Delivered | DeliveryState::Exhausted => None,
@@ -60,13 +65,14 @@ pub(super) fn attempted(statements: &mut Vec<Statement>, delivery: Delivery, att
     statements.push(
         Statement::new(
             "UPDATE deliveries SET state = $1, due_at = $2, attempts = $3 \
-             WHERE event_id = $4 AND state = 'pending' AND attempts = $3 - 1 AND resent_after = $5",
+             WHERE event_id = $4 AND state = 'pending' AND attempts = $3 - 1 AND resent_after = $5 AND due_at = $6",
             [
                 delivery.state.word().into(),
                 due_at.into(),
                 number.into(),
                 id.clone(),
                 i64::from(delivery.resent_after).into(),
+                leased_until.into(),
             ],
         )
         .guarded(Guard::DeliveryAttempts),

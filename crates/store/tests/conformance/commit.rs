@@ -137,12 +137,14 @@ fn refused_by(guard: Guard, world: &World) -> Vec<Write> {
             ]
         }
         Guard::DeliveryAttempts => {
-            let attempted = |delivery| Write::Attempted { delivery, attempt: samples::attempt_refused() };
+            let attempt = samples::attempt_refused;
+            let attempted = |delivery| Write::Attempted { leased_until: NOW, delivery, attempt: attempt() };
             let next = Delivery { attempts: 1, ..world.owed };
             vec![
                 attempted(Delivery { attempts: 2, ..next }),
                 attempted(Delivery { resent_after: 1, ..next }),
                 attempted(Delivery { event_id: mint(NOW, entropy()), ..next }),
+                Write::Attempted { leased_until: after(1), delivery: next, attempt: attempt() },
             ]
         }
     }

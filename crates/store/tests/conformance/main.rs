@@ -5,6 +5,7 @@
 
 mod commit;
 mod database;
+mod deliveries;
 mod events;
 mod expiry;
 mod files;

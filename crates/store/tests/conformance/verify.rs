@@ -98,7 +98,8 @@ async fn history(store: &Store) -> History {
 
 fn attempted(delivery: Delivery) -> Write {
     let attempt = samples::attempt_refused();
-    Write::Attempted { delivery: delivery.attempted(&attempt.outcome, after(10), Jitter::NONE), attempt }
+    let delivery = delivery.attempted(&attempt.outcome, after(10), Jitter::NONE);
+    Write::Attempted { leased_until: NOW, delivery, attempt }
 }
 
 /// What happens now and then, and must look as healthy as the rest.
