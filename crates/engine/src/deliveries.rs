@@ -17,12 +17,19 @@ use crate::{Engine, Error, Unsealed, projects::new_webhook_secret};
 
 /// How long a secret that was replaced is still signed with.
 const ROTATION: Duration = Duration::from_hours(24);
+/// Deliveries made due again by one commit.
+const RECOVERED_AT_ONCE: i64 = 500;
 
 impl Engine {
     /// How an event's delivery stands, with its attempts; none when the project had no webhook URL.
     pub async fn delivery(&self, event_id: EventId) -> Result<Option<(Delivery, Vec<Attempt>)>, Error> {
         let Some(delivery) = self.store.delivery(event_id).await? else { return Ok(None) };
         Ok(Some((delivery, self.store.attempts(event_id).await?)))
+    }
+
+    /// How an event's delivery stands, without its attempts.
+    pub async fn delivery_state(&self, event_id: EventId) -> Result<Option<Delivery>, Error> {
+        Ok(self.store.delivery(event_id).await?)
     }
 
     /// Sends an event once more, whatever has become of it; the receiver knows it by its id.
@@ -42,14 +49,28 @@ impl Engine {
             return Err(Error::NoWebhookUrl);
         }
         let failed = self.store.failed_deliveries(project_id, since).await?;
-        self.store.commit(Write::Recovered { project_id, since, at: self.now() }.into()).await?;
-        self.told.notify_one();
+        // A few at a time, so that payments can be made in between. Those that fail again meanwhile are not counted twice.
+        for _ in 0..failed.div_euclid(RECOVERED_AT_ONCE) + 1 {
+            let (at, most) = (self.now(), RECOVERED_AT_ONCE);
+            self.store.commit(Write::Recovered { project_id, since, at, most }.into()).await?;
+            self.told.notify_one();
+        }
         Ok(failed)
     }
 
-    /// Makes a new secret; answers it, and until when deliveries carry a signature by the old one too.
-    pub async fn rotate_webhook_secret(&self, project_id: ProjectId) -> Result<(Unsealed, Timestamp), Error> {
+    /// Makes a new secret; answers it, and until when deliveries carry a signature by the old one too. Only two are ever in
+    /// use, so while the one before the old one still is, `at_once` must be said.
+    pub async fn rotate_webhook_secret(
+        &self,
+        project_id: ProjectId,
+        at_once: bool,
+    ) -> Result<(Unsealed, Timestamp), Error> {
         let (secret, now) = (new_webhook_secret(), self.now());
+        let target = self.store.webhook_target(project_id).await?.ok_or(Error::NotFound("project"))?;
+        let until = target.secrets.previous.map(|(_, rotated_at)| rotated_at.plus(ROTATION));
+        if let Some(until) = until.filter(|until| now < *until && !at_once) {
+            return Err(Error::StillRotating { until });
+        }
         let sealed = self.vault.seal(&project_id.to_string(), secret.expose_secret())?;
         match self.store.commit(Write::WebhookSecretRotated { project_id, sealed, at: now }.into()).await {
             Ok(()) => Ok((secret, now.plus(ROTATION))),

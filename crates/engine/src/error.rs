@@ -1,6 +1,6 @@
 //! Why a use case did not happen, by what the caller can do about it.
 
-use domain::rules::Invalid;
+use domain::{rules::Invalid, time::Timestamp};
 use gateway::ProviderError;
 use store::{CommitError, StoreError};
 
@@ -14,6 +14,8 @@ pub enum Error {
     IdempotencyConflict,
     #[error("the project has no webhook URL")]
     NoWebhookUrl,
+    #[error("the webhook secret was replaced less than a day ago, and the one before is valid until {until}")]
+    StillRotating { until: Timestamp },
     /// It does not exist, or it is another project's: the caller cannot tell.
     #[error("there is no such {0}")]
     NotFound(&'static str),

@@ -4,9 +4,10 @@
 //! to the addresses that were judged. Nothing here sends anything but questions about names.
 
 use std::{
+    collections::HashMap,
     fmt, io,
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError, Weak},
     time::Duration,
 };
 
@@ -25,6 +26,7 @@ const URL_BYTES_MOST: usize = 2_048;
 const RESOLVE_TIME_MOST: Duration = Duration::from_secs(4);
 /// Each look-up holds a thread until the system gives up on it, however soon we do. These are all that may be held.
 const LOOKUPS_MOST: usize = 64;
+const LOOKUPS_PER_HOST: usize = 2;
 
 /// Turns a host's name into addresses. Only tests bring their own.
 pub trait Resolve: Send + Sync {
@@ -203,22 +205,38 @@ fn read_url(text: &str) -> Result<Url, Refusal> {
 /// Asks the system, as every other program on the machine does.
 struct SystemResolver {
     lookups: Arc<Semaphore>,
+    of_host: Mutex<HashMap<String, Weak<Semaphore>>>,
 }
 
 impl Default for SystemResolver {
     fn default() -> SystemResolver {
-        SystemResolver { lookups: Arc::new(Semaphore::new(LOOKUPS_MOST)) }
+        SystemResolver { lookups: Arc::new(Semaphore::new(LOOKUPS_MOST)), of_host: Mutex::default() }
+    }
+}
+
+impl SystemResolver {
+    /// The turns of one host: a name whose servers are silent holds a few threads, and leaves the others to other names.
+    fn turns_of(&self, host: &str) -> Arc<Semaphore> {
+        let mut of_host = self.of_host.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(turns) = of_host.get(host).and_then(Weak::upgrade) {
+            return turns;
+        }
+        of_host.retain(|_, turns| turns.strong_count() > 0);
+        let turns = Arc::new(Semaphore::new(LOOKUPS_PER_HOST));
+        of_host.insert(host.to_owned(), Arc::downgrade(&turns));
+        turns
     }
 }
 
 impl Resolve for SystemResolver {
     fn resolve<'a>(&'a self, host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
         Box::pin(async move {
+            let turn = self.turns_of(host).acquire_owned().await.map_err(io::Error::other)?;
             let permit = Arc::clone(&self.lookups).acquire_owned().await.map_err(io::Error::other)?;
             let host = host.to_owned();
-            // A task of its own keeps the permit for as long as the look-up has its thread, even when nobody waits any more.
+            // A task of its own keeps the permits for as long as the look-up has its thread, even when nobody waits any more.
             let lookup = tokio::spawn(async move {
-                let _permit = permit;
+                let _permits = (turn, permit);
                 tokio::net::lookup_host((host, 0)).await.map(|found| found.map(|address| address.ip()).collect())
             });
             lookup.await.map_err(io::Error::other)?

@@ -138,7 +138,7 @@ fn engine_refusal(error: &Error) -> Refusal {
         Error::NotFound(_) => refusal::RESOURCE_NOT_FOUND,
         Error::LinkNotActive => refusal::PAYMENT_LINK_NOT_ACTIVE,
         Error::NotEditable => refusal::PAYMENT_NOT_EDITABLE,
-        Error::Taken(_) | Error::NoWebhookUrl => refusal::CONFLICT,
+        Error::Taken(_) | Error::NoWebhookUrl | Error::StillRotating { .. } => refusal::CONFLICT,
         Error::NotSandbox => refusal::FORBIDDEN,
         Error::Provider(_) => refusal::PAYMENT_PROVIDER_UNAVAILABLE,
         Error::Contended | Error::Store(store::StoreError::Unavailable(_)) => refusal::SERVICE_UNAVAILABLE,

@@ -154,11 +154,12 @@ pub enum Write {
         project_id: ProjectId,
         at: Timestamp,
     },
-    /// The same for all that have failed of a project's deliveries, of events from `since` on.
+    /// The same for those that have failed of a project's deliveries, of events from `since` on; `most` of them.
     Recovered {
         project_id: ProjectId,
         since: Timestamp,
         at: Timestamp,
+        most: i64,
     },
     /// The secret that was in use stays valid beside the new one for a while.
     WebhookSecretRotated {

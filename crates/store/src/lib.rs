@@ -80,6 +80,17 @@ impl Store {
         }
     }
 
+    /// What reconcilers look for: short, but not by key. It has turns of its own, so that no list keeps it waiting.
+    async fn due<T: Send + 'static>(
+        &self,
+        query: value::Query,
+        decode: value::Decode<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        match &self.backend {
+            Backend::Sqlite(sqlite) => sqlite.due(query, decode).await,
+        }
+    }
+
     /// A read whose cost grows with what is stored; it must not hold up a worker thread.
     async fn many<T: Send + 'static>(
         &self,

@@ -124,7 +124,7 @@ fn statement(write: Write) -> Statement {
         .guarded(Guard::Unsettled),
         Write::DeliveryMoved { event_id, from, to } => webhooks::delivery_moved(event_id, from, to),
         Write::Resent { event_id, project_id, at } => webhooks::resent(event_id, project_id, at),
-        Write::Recovered { project_id, since, at } => webhooks::recovered(project_id, since, at),
+        Write::Recovered { project_id, since, at, most } => webhooks::recovered(project_id, since, at, most),
         Write::WebhookSecretRotated { project_id, sealed, at } => webhooks::secret_rotated(project_id, sealed, at),
         Write::PaymentMark { project_id, id, position } => Statement::new(
             "INSERT INTO payment_marks (project_id, id, position) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
@@ -301,6 +301,11 @@ fn new_payment(statements: &mut Vec<Statement>, payment: Payment) {
         .guarded(Guard::AccountNumber),
     );
     statements.extend(checkout.map(|checkout| new_checkout(id, project_id, checkout)));
+    // Only after the clock has gone back does a payment come before a mark; that one and those above it count anew.
+    statements.push(Statement::new(
+        "DELETE FROM payment_marks WHERE project_id = $1 AND id > $2",
+        [Value::shown(project_id), Value::shown(id)],
+    ));
 }
 
 fn new_checkout(id: PaymentId, project_id: ProjectId, checkout: Checkout) -> Statement {

@@ -61,19 +61,25 @@ impl Wanting {
 impl Store {
     /// Does one piece of what reads have wished for; answers whether there may be more to do at once.
     pub async fn tend(&self, now: Timestamp) -> Result<bool, CommitError> {
-        let mut more = false;
-        if let Some(project_id) = self.wanting.any_list() {
-            more |= self.mark(project_id, now).await?;
-            if !more {
-                self.wanting.lists().remove(&project_id);
+        let marked = match self.wanting.any_list() {
+            Some(project_id) => {
+                let more = self.mark(project_id, now).await;
+                // A list that cannot be marked now is wished for again when it is opened again.
+                if !matches!(more, Ok(true)) {
+                    self.wanting.lists().remove(&project_id);
+                }
+                more
             }
+            None => Ok(false),
+        };
+        let extended = match self.wanting.search.swap(false, Ordering::Relaxed) {
+            true => self.extend_search().await,
+            false => Ok(false),
+        };
+        if matches!(extended, Ok(true)) {
+            self.wanting.longer_search();
         }
-        if self.wanting.search.load(Ordering::Relaxed) {
-            let longer = self.extend_search().await?;
-            self.wanting.search.store(longer, Ordering::Relaxed);
-            more |= longer;
-        }
-        Ok(more)
+        Ok(marked? | extended?)
     }
 
     /// Sets the next marks of a list; answers whether more may follow.
@@ -109,15 +115,15 @@ impl Store {
         Ok(self.many(Query::new(sql, parameters), |columns| columns.parsed()).await?.pop())
     }
 
-    /// Puts the next references into the search index; answers whether there were any.
+    /// Puts the next references into the search index; answers whether more may follow.
     async fn extend_search(&self) -> Result<bool, CommitError> {
         let before = self.searchable_upto().await?;
         self.commit(Write::SearchExtended { most: REFERENCES_AT_ONCE }.into()).await?;
-        Ok(self.searchable_upto().await? > before)
+        Ok(self.searchable_upto().await? - before >= REFERENCES_AT_ONCE)
     }
 
-    async fn searchable_upto(&self) -> Result<Option<i64>, StoreError> {
+    async fn searchable_upto(&self) -> Result<i64, StoreError> {
         let query = Query::new("SELECT upto FROM payment_searchable", []);
-        self.one(query, |columns| columns.integer()).await
+        Ok(self.one(query, |columns| columns.integer()).await?.unwrap_or_default())
     }
 }

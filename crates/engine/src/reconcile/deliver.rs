@@ -19,7 +19,7 @@ use domain::{
 use futures_util::future::join_all;
 use gateway::{Webhook, WebhookSender};
 use secrecy::ExposeSecret;
-use store::{CommitError, Guard, Write};
+use store::{CommitError, Guard, StoreError, Write};
 use tokio::{
     sync::{Semaphore, watch},
     task::{self, JoinSet},
@@ -36,6 +36,11 @@ const ATTEMPT_MOST: Duration = Duration::from_secs(20);
 /// Deliveries of a project that are leased, for each that may be sent at once: while some are sent, the next ones are being
 /// leased and the last ones noted, which takes the disk about as long.
 const LEASED_PER_SENT: usize = 3;
+/// Commits that are asked for together: they share a transaction, and leave room in the writer's queue for payments.
+const COMMITS_AT_ONCE: usize = 256;
+/// How often an attempt is noted anew when the database is too busy, and how long to rest before the first time.
+const NOTES_MOST: u32 = 6;
+const NOTE_REST: Duration = Duration::from_millis(50);
 /// Deliveries leased in all, so that memory stays flat however many receivers hang.
 const LEASED_MOST: usize = 3_072;
 /// Deliveries leased from which on only projects that have none get any: the rest is kept from receivers that hang.
@@ -104,15 +109,16 @@ impl Round {
         let per_project = self.courier.in_flight_per_project * LEASED_PER_SENT;
         let due = self.engine.store.due_deliveries(now, per_project).await?;
         let leased = self.leased.values().map(|lease| lease.delivery).collect::<Vec<_>>();
-        self.gates.retain(|project_id, _| leased.iter().any(|delivery| delivery.project_id == *project_id));
+        let busy: HashSet<ProjectId> = leased.iter().map(|delivery| delivery.project_id).collect();
+        self.gates.retain(|project_id, _| busy.contains(project_id));
         let chosen = chosen(due, &leased, per_project);
-        // All at once, so that they share a transaction.
-        let leases = join_all(chosen.into_iter().map(|delivery| self.engine.lease(delivery))).await;
-        for lease in leases {
-            match lease {
-                Ok(Some(lease)) => self.begin(lease),
-                Ok(None) => {}
-                Err(error) => tracing::warn!(%error, "a delivery could not be leased and is left for later"),
+        for some in chosen.chunks(COMMITS_AT_ONCE) {
+            for lease in join_all(some.iter().map(|delivery| self.engine.lease(*delivery))).await {
+                match lease {
+                    Ok(Some(lease)) => self.begin(lease),
+                    Ok(None) => {}
+                    Err(error) => tracing::warn!(%error, "a delivery could not be leased and is left for later"),
+                }
             }
         }
         Ok(())
@@ -165,8 +171,10 @@ impl Round {
             return;
         }
         self.sending.shutdown().await;
-        let engine = &self.engine;
-        join_all(self.leased.into_values().map(|lease| engine.release(lease))).await;
+        let leased: Vec<Lease> = self.leased.into_values().collect();
+        for some in leased.chunks(COMMITS_AT_ONCE) {
+            join_all(some.iter().map(|lease| self.engine.release(*lease))).await;
+        }
     }
 }
 
@@ -236,19 +244,43 @@ impl Engine {
             let passed = gate.acquire().await;
             let Some(Lease { delivery, until }) = self.renewed(lease).await? else { return Ok(()) };
             let at = self.now();
-            let outcome = self.send(delivery, courier).await?;
+            let outcome = self.prepare_and_send(delivery, courier).await?;
             drop(passed);
             let after = delivery.attempted(&outcome, self.now(), Jitter::drawn(rand::random()));
-            let attempt = Attempt { at, outcome };
-            let write = Write::Attempted { leased_until: until, delivery: after, attempt };
-            match self.store.commit(write.into()).await {
-                // It was sent by hand meanwhile, or by somebody who took the lease over; their word counts.
-                Ok(()) | Err(CommitError::Conflict(Guard::DeliveryAttempts)) => Ok(()),
-                Err(error) => Err(Error::from(error)),
-            }
+            self.note(until, after, Attempt { at, outcome }).await
         };
         if let Err(error) = noted.await {
             tracing::warn!(%error, %event_id, "an attempt was not noted and will be made again");
+        }
+    }
+
+    /// Notes an attempt, and tries that again for a while: what was delivered and not noted is delivered once more.
+    async fn note(&self, leased_until: Timestamp, delivery: Delivery, attempt: Attempt) -> Result<(), Error> {
+        let mut rest = NOTE_REST;
+        for left in (0..NOTES_MOST).rev() {
+            let attempt = attempt.clone();
+            match self.store.commit(Write::Attempted { leased_until, delivery, attempt }.into()).await {
+                // It was sent by hand meanwhile, or by somebody who took the lease over; their word counts.
+                Ok(()) | Err(CommitError::Conflict(Guard::DeliveryAttempts)) => return Ok(()),
+                Err(CommitError::Store(StoreError::Unavailable(_))) if left > 0 => tokio::time::sleep(rest).await,
+                Err(error) => return Err(error.into()),
+            }
+            rest *= 2;
+        }
+        Ok(())
+    }
+
+    /// What keeps us from sending at all is an attempt too, so that it shows and ends; but for a database that is away, which
+    /// says nothing about the delivery.
+    async fn prepare_and_send(&self, delivery: Delivery, courier: &Courier) -> Result<AttemptOutcome, Error> {
+        match self.send(delivery, courier).await {
+            Err(error) if !matches!(error, Error::Store(StoreError::Unavailable(_))) => {
+                tracing::error!(%error, event_id = %delivery.event_id, "a delivery could not be prepared");
+                let failure =
+                    Failure::new(FailureClass::Other, "the webhook could not be prepared; the server's log says why");
+                Ok(AttemptOutcome::unanswered(Duration::ZERO, failure))
+            }
+            sent => sent,
         }
     }
 

@@ -86,9 +86,11 @@ impl EventJson {
 }
 
 /// The bytes in which a webhook tells of an event: those that `GET /v1/events/{eventID}` answers.
+#[expect(clippy::expect_used, reason = "an event is made of texts and numbers, which always have a JSON form")]
 pub(crate) fn webhook_body(checkout_url_base: String) -> engine::Body {
-    // An event is made of texts and numbers, which always have a JSON form.
-    Arc::new(move |told| serde_json::to_vec(&EventJson::of(&checkout_url_base, told)).unwrap_or_default())
+    Arc::new(move |told| {
+        serde_json::to_vec(&EventJson::of(&checkout_url_base, told)).expect("an event has a JSON form")
+    })
 }
 
 /// List events, newest first; with `after`, those that came after that event, oldest first.

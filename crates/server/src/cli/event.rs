@@ -162,7 +162,7 @@ async fn list(options: ListOptions, engine: &Engine, output: Output) -> Result<(
     let window = Window { offset: 0, limit: options.limit };
     let mut lines = Vec::new();
     for told in engine.events(project.id, options.kind, None, window).await?.items {
-        let delivery = engine.delivery(told.event.id).await?.map(|(delivery, _)| delivery);
+        let delivery = engine.delivery_state(told.event.id).await?;
         lines.push(EventLine::of(&told.event, delivery));
     }
     output.show(lines.as_slice(), |lines| {
@@ -225,7 +225,7 @@ fn attempt_row(attempt: &AttemptLine) -> [String; 5] {
 async fn resend(id: &str, engine: &Engine, output: Output) -> Result<(), CliError> {
     let event = find(engine, id).await?;
     engine.resend(event.project_id, event.id).await.map_err(without_url)?;
-    let delivery = engine.delivery(event.id).await?.map(|(delivery, _)| delivery);
+    let delivery = engine.delivery_state(event.id).await?;
     output.show(&EventLine::of(&event, delivery), |line| format!("{} is sent again", line.id))
 }
 

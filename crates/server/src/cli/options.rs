@@ -161,8 +161,16 @@ impl WebhookTargets {
 #[command(next_help_heading = "Webhooks")]
 pub(crate) struct SignatureOptions {
     /// The header that carries a webhook's signature.
-    #[arg(long, env = "LUNAS_WEBHOOK_SIGNATURE_HEADER", value_name = "NAME", default_value = "X-Service-Signature")]
+    #[arg(long, env = "LUNAS_WEBHOOK_SIGNATURE_HEADER", value_name = "NAME", default_value = "X-Service-Signature",
+          value_parser = signature_header)]
     webhook_signature_header: HeaderName,
+}
+
+/// A name of our own; the others mean something to the receiver's server already.
+fn signature_header(name: &str) -> Result<HeaderName, String> {
+    let is_own = name.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("x-"));
+    let name = HeaderName::from_bytes(name.as_bytes()).ok().filter(|_| is_own);
+    name.ok_or_else(|| "it is the name of a header that begins with `X-`".to_owned())
 }
 
 impl SignatureOptions {
@@ -276,6 +284,14 @@ mod tests {
     fn development_needs_no_address() {
         let config = options(None, Some("http://b.example/")).config(Scheme::HttpOrHttps).unwrap();
         assert_eq!((config.base_url, config.checkout_url_base.as_deref()), (None, Some("http://b.example")));
+    }
+
+    #[test]
+    fn a_signature_has_a_header_of_its_own() {
+        assert_eq!(signature_header("X-Shop-Signature").unwrap().as_str(), "x-shop-signature");
+        for name in ["", "X", "Host", "content-type", "X-Not a name", "x-é", "é"] {
+            assert!(signature_header(name).is_err(), "{name}");
+        }
     }
 
     #[test]

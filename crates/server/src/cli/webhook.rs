@@ -35,6 +35,9 @@ pub(crate) enum WebhookCommand {
     RotateSecret {
         /// The project's id, prj_….
         project: String,
+        /// Do so even though the last change is less than a day old: the secret before that one is not signed with any more.
+        #[arg(long)]
+        now: bool,
     },
 }
 
@@ -76,20 +79,16 @@ struct RotatedJson {
 pub(crate) async fn run(command: WebhookCommand, global: &GlobalOptions) -> Result<(), CliError> {
     match command {
         WebhookCommand::Verify(options) => say(judge(&options)?, global),
-        WebhookCommand::RotateSecret { project } => rotate_secret(&project, global).await,
+        WebhookCommand::RotateSecret { project, now } => rotate_secret(&project, now, global).await,
     }
 }
 
-async fn rotate_secret(project: &str, global: &GlobalOptions) -> Result<(), CliError> {
+async fn rotate_secret(project: &str, now: bool, global: &GlobalOptions) -> Result<(), CliError> {
     let database = Database::of(global)?;
     let installation = Installation::sealing_existing(global).await?;
-    let rotated = rotated(project, &installation.engine).await;
+    let rotated = rotated(project, now, &installation.engine).await;
     installation.close().await;
     let rotated = rotated?;
-    // `lunas listen` signs with the secret that is kept for the demo project.
-    if let Some(data) = database.path().parent() {
-        demo::remember_secret(data, &rotated.project_id, &rotated.webhook_secret)?;
-    }
     global.output().show(&rotated, |rotated| {
         let fields = fields(&[
             ("project", rotated.project_id.clone()),
@@ -97,12 +96,22 @@ async fn rotate_secret(project: &str, global: &GlobalOptions) -> Result<(), CliE
             ("old one until", rotated.old_secret_until.clone()),
         ]);
         format!("{fields}\n\nGive the new secret to the receiver before then.")
-    })
+    })?;
+    // `lunas listen` signs with the secret that is kept for the demo project. What was shown above is changed in any case.
+    let data = database.path().parent();
+    data.map_or(Ok(()), |data| demo::remember_secret(data, &rotated.project_id, &rotated.webhook_secret))
 }
 
-async fn rotated(project: &str, engine: &Engine) -> Result<RotatedJson, CliError> {
+async fn rotated(project: &str, now: bool, engine: &Engine) -> Result<RotatedJson, CliError> {
     let project = project::find(engine, project).await?;
-    let (secret, until) = engine.rotate_webhook_secret(project.id).await?;
+    let (secret, until) = match engine.rotate_webhook_secret(project.id, now).await {
+        Err(error @ engine::Error::StillRotating { .. }) => {
+            return Err(CliError::new(format!(
+                "{error}; wait until then, or say --now if no receiver uses it any more"
+            )));
+        }
+        rotated => rotated?,
+    };
     Ok(RotatedJson {
         project_id: project.id.to_string(),
         webhook_secret: secret.expose_secret().to_owned(),

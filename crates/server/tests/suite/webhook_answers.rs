@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Enough for a receiver on this machine that wants to answer, and soon over for one that does not.
-const SHORT: SendLimits = SendLimits { connect: Duration::from_secs(5), total: Duration::from_millis(700) };
+const SHORT: SendLimits = SendLimits { connect: Duration::from_secs(5), total: Duration::from_secs(3) };
 
 /// Sends one webhook to a receiver that answers so, and tells what was noted about it.
 async fn outcomes(

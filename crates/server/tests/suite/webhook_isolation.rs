@@ -87,7 +87,7 @@ async fn when_a_receiver_that_hung_answers_again_its_events_all_arrive() {
     on_every_database(|kit| async move {
         let (project, receiver) = kit.hooked(Answer::Hang).await;
         pay_often(&project, 10).await;
-        kit.deliver(SendLimits { total: Duration::from_millis(300), ..PATIENT });
+        kit.deliver(SendLimits { total: Duration::from_secs(2), ..PATIENT });
         receiver.arrived(4).await;
         receiver.answer(Answer::Status(200));
         // Those that hung are due again after the first rest, which the others do not wait for.

@@ -205,7 +205,7 @@ async fn for_a_day_after_a_rotation_the_new_secret_and_the_old_one_both_verify()
         let (project, receiver) = kit.hooked(Answer::Status(200)).await;
         kit.deliver(SendLimits::default());
         let old = kit.engine.webhook_secret(project.id).await.unwrap();
-        let (new, _) = kit.engine.rotate_webhook_secret(project.id).await.unwrap();
+        let (new, _) = kit.engine.rotate_webhook_secret(project.id, false).await.unwrap();
         assert_ne!(old.expose_secret(), new.expose_secret());
         assert_eq!(kit.engine.webhook_secret(project.id).await.unwrap().expose_secret(), new.expose_secret());
         let rotated_at = kit.engine.now();

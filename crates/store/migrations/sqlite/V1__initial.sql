@@ -214,6 +214,8 @@ CREATE TABLE deliveries (
 );
 
 CREATE INDEX deliveries_due ON deliveries (project_id, due_at) WHERE state = 'pending';
+-- What is not delivered though it was tried, for whoever asks for it to be sent again.
+CREATE INDEX deliveries_failed ON deliveries (project_id, event_id) WHERE state <> 'delivered' AND attempts > resent_after;
 
 CREATE TABLE attempts (
     event_id TEXT NOT NULL REFERENCES deliveries (event_id),

@@ -106,11 +106,12 @@ pub(super) fn resent(event_id: EventId, project_id: ProjectId, at: Timestamp) ->
     )
 }
 
-pub(super) fn recovered(project_id: ProjectId, since: Timestamp, at: Timestamp) -> Statement {
+pub(super) fn recovered(project_id: ProjectId, since: Timestamp, at: Timestamp, most: i64) -> Statement {
     Statement::new(
-        "UPDATE deliveries SET state = 'pending', due_at = $1, resent_after = attempts \
-         WHERE project_id = $2 AND event_id >= $3 AND state <> 'delivered' AND attempts > resent_after",
-        [at.into(), Value::shown(project_id), Value::shown(first_id_at(since))],
+        "UPDATE deliveries SET state = 'pending', due_at = $1, resent_after = attempts WHERE event_id IN \
+         (SELECT event_id FROM deliveries WHERE project_id = $2 AND event_id >= $3 AND state <> 'delivered' \
+         AND attempts > resent_after ORDER BY event_id LIMIT $4)",
+        [at.into(), Value::shown(project_id), Value::shown(first_id_at(since)), most.into()],
     )
 }
 

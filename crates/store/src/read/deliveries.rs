@@ -17,7 +17,6 @@ use crate::{
 const COLUMNS: &str = "d.event_id, d.project_id, d.state, d.due_at, d.attempts, d.resent_after";
 
 /// Where a project's webhooks go, and what they are signed with.
-#[derive(Debug)]
 pub struct WebhookTarget {
     pub environment: Environment,
     pub url: Option<String>,
@@ -25,7 +24,6 @@ pub struct WebhookTarget {
 }
 
 /// A project's webhook secrets, sealed.
-#[derive(Debug)]
 pub struct SealedSecrets {
     pub current: Vec<u8>,
     /// The one before, and when it was replaced.
@@ -45,7 +43,7 @@ impl Store {
              ORDER BY t.due_at LIMIT $2) ORDER BY d.due_at"
         );
         let most = i64::try_from(per_project).unwrap_or(i64::MAX);
-        self.many(Query::new(sql, [now.into(), most.into()]), delivery).await
+        self.due(Query::new(sql, [now.into(), most.into()]), delivery).await
     }
 
     pub async fn delivery(&self, event_id: EventId) -> Result<Option<Delivery>, StoreError> {

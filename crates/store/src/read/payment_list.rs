@@ -23,6 +23,8 @@ use crate::{
 
 /// Trigrams that the index is asked for; more of them would narrow down hardly any further.
 const TRIGRAMS_MOST: usize = 4;
+/// Payments of a project up to which a search reads them all.
+const SMALL_PROJECT: i64 = 5_000;
 /// References looked at to see which trigrams are rare.
 const SAMPLED: i64 = 50;
 
@@ -48,20 +50,16 @@ impl Store {
             return self.every_payment(project_id, window).await;
         }
         let term = folded(filter.search.as_deref().unwrap_or_default());
-        match trigrams(&term).is_empty() {
-            false => self.found_payments(project_id, filter, &term, window).await,
-            true => self.listed(list(), conditions("p.project_id = ?", project_id, filter), window).await,
+        match self.is_worth_the_index(project_id, &term).await? {
+            true => self.found_payments(project_id, filter, &term, window).await,
+            false => self.listed(list(), conditions("p.project_id = ?", project_id, filter), window).await,
         }
     }
 
     /// The whole list. Each mark knows its place in it, so no more is counted than what came after the last one, and no
     /// more is skipped than lies between two.
     async fn every_payment(&self, project_id: ProjectId, window: Window) -> Result<Listed<Payment>, StoreError> {
-        let counted = "SELECT COALESCE((SELECT MAX(position) FROM payment_marks WHERE project_id = $1), 0), \
-                       (SELECT COUNT(*) FROM payments WHERE project_id = $1 AND id > \
-                       COALESCE((SELECT MAX(id) FROM payment_marks WHERE project_id = $1), ''))";
-        let counted = self.many(Query::new(counted, [Value::shown(project_id)]), pair).await?;
-        let (marked, tail) = counted.into_iter().next().unwrap_or_default();
+        let (marked, tail) = self.counted(project_id).await?;
         if tail > LONG_TAIL {
             self.wanting.shorter_list(project_id);
         }
@@ -79,11 +77,30 @@ impl Store {
         Ok(Listed { items, total })
     }
 
+    /// How many payments there are up to the last mark, and how many after it.
+    async fn counted(&self, project_id: ProjectId) -> Result<(i64, i64), StoreError> {
+        let sql = "SELECT COALESCE((SELECT MAX(position) FROM payment_marks WHERE project_id = $1), 0), \
+                   (SELECT COUNT(*) FROM payments WHERE project_id = $1 AND id > \
+                   COALESCE((SELECT MAX(id) FROM payment_marks WHERE project_id = $1), ''))";
+        let counted = self.many(Query::new(sql, [Value::shown(project_id)]), pair).await?;
+        Ok(counted.into_iter().next().unwrap_or_default())
+    }
+
     /// The mark at `position` or the next one above it.
     async fn mark_above(&self, project_id: ProjectId, position: i64) -> Result<Option<(String, i64)>, StoreError> {
         let sql = "SELECT id, position FROM payment_marks WHERE project_id = $1 AND position >= $2 \
                    ORDER BY position LIMIT 1";
         self.one(Query::new(sql, [Value::shown(project_id), position.into()]), mark).await
+    }
+
+    /// The index knows the references of all projects together, so a small project is searched faster without it, and never
+    /// at the price of what the others have.
+    async fn is_worth_the_index(&self, project_id: ProjectId, term: &str) -> Result<bool, StoreError> {
+        if trigrams(term).is_empty() {
+            return Ok(false);
+        }
+        let (marked, tail) = self.counted(project_id).await?;
+        Ok(marked + tail > SMALL_PROJECT)
     }
 
     /// Those whose reference has the term's rarest trigrams, and those that are not in the index yet; of both, those that

@@ -61,7 +61,7 @@ impl Store {
     pub async fn due_to_settle(&self, now: Timestamp, most: i64) -> Result<Vec<Due>, StoreError> {
         let sql = "SELECT project_id, id, amount - fee FROM payments WHERE settles_at <= $1 \
                    ORDER BY settles_at LIMIT $2";
-        self.many(Query::new(sql, [now.into(), most.into()]), due).await
+        self.due(Query::new(sql, [now.into(), most.into()]), due).await
     }
 }
 

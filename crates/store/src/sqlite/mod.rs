@@ -32,6 +32,8 @@ const BUSY_REST: Duration = Duration::from_millis(5);
 /// Scans that run, and scans that run or wait; one more hears at once that we are too busy.
 const SCANS_AT_ONCE: usize = 4;
 const SCANS_MOST: usize = 512;
+/// Looks of the reconcilers that run at once.
+const LOOKS_AT_ONCE: usize = 2;
 /// Pages kept in memory; SQLite takes a negative number as KiB. It walks through the writer's whole cache at nearly every
 /// commit, so more of it is slower, not faster.
 const WRITER_CACHE_KIB: i64 = -8 * 1024;
@@ -46,6 +48,7 @@ pub(crate) struct Sqlite {
     writer: Arc<Writer>,
     readers: Arc<Readers>,
     scanning: Arc<Semaphore>,
+    looking: Arc<Semaphore>,
     waiting: Arc<Semaphore>,
 }
 
@@ -63,6 +66,7 @@ impl Sqlite {
             writer: Arc::new(Writer::start(connection, log)?),
             readers: Arc::new(Readers::new(PathBuf::from(path))),
             scanning: Arc::new(Semaphore::new(SCANS_AT_ONCE)),
+            looking: Arc::new(Semaphore::new(LOOKS_AT_ONCE)),
             waiting: Arc::new(Semaphore::new(SCANS_MOST)),
         })
     }
@@ -90,7 +94,20 @@ impl Sqlite {
     pub(crate) async fn many<T: Send + 'static>(&self, query: Query, decode: Decode<T>) -> Result<Vec<T>, StoreError> {
         let place = Arc::clone(&self.waiting).try_acquire_owned();
         let _place = place.map_err(|_| StoreError::unavailable("too many scans are waiting"))?;
-        let turn = Arc::clone(&self.scanning).acquire_owned().await.map_err(StoreError::unavailable)?;
+        self.scan(&self.scanning, query, decode).await
+    }
+
+    pub(crate) async fn due<T: Send + 'static>(&self, query: Query, decode: Decode<T>) -> Result<Vec<T>, StoreError> {
+        self.scan(&self.looking, query, decode).await
+    }
+
+    async fn scan<T: Send + 'static>(
+        &self,
+        turns: &Arc<Semaphore>,
+        query: Query,
+        decode: Decode<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        let turn = Arc::clone(turns).acquire_owned().await.map_err(StoreError::unavailable)?;
         let readers = Arc::clone(&self.readers);
         let read = move || {
             // Held until the scan is over, even when whoever asked for it has gone.

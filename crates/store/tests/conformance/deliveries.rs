@@ -264,7 +264,7 @@ async fn recovery_takes_exactly_what_failed_of_a_project_since_then(database: Da
     let theirs = refused_at(&store, &other, after(63)).await;
 
     check_failed(&store, &[(&project, since, 2)]).await;
-    keep(&store, Write::Recovered { project_id: project.id, since, at: after(500) }).await;
+    keep(&store, Write::Recovered { project_id: project.id, since, at: after(500), most: 100 }).await;
     for tried in [failed, exhausted] {
         let state = DeliveryState::Pending { due_at: after(500) };
         let wanted = Delivery { state, resent_after: tried.attempts, ..tried };
