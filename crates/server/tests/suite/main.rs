@@ -21,7 +21,6 @@ mod idempotency;
 mod instructions;
 mod link_states;
 mod links;
-mod loopback;
 mod openapi;
 mod order_of_checks;
 mod payment_acts;
