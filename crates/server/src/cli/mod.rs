@@ -13,6 +13,7 @@ mod files;
 mod key;
 mod listen;
 mod logging;
+mod open_files;
 mod options;
 mod output;
 mod position;

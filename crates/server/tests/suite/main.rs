@@ -21,6 +21,7 @@ mod idempotency;
 mod instructions;
 mod link_states;
 mod links;
+mod open_files;
 mod openapi;
 mod order_of_checks;
 mod payment_acts;
