@@ -4,9 +4,11 @@ use std::fmt::Display;
 
 use crate::http::CONNECTIONS_MOST;
 
-/// Connections to receivers of webhooks, those that wait for the next one included, and the database with its readers.
-const OTHERS_MOST: u64 = 2_048;
-const WANTED: u64 = CONNECTIONS_MOST as u64 + OTHERS_MOST;
+/// Webhooks on their way at once, when thousands of projects have one each; the engine sets that limit.
+const WEBHOOKS_MOST: u64 = 3_072;
+/// The database with its readers, the log, and connections to receivers that wait for the next webhook.
+const OTHERS_USUAL: u64 = 256;
+const WANTED: u64 = CONNECTIONS_MOST as u64 + WEBHOOKS_MOST + OTHERS_USUAL;
 
 /// Raises the limit as far as we may. A server with a lower one serves all the same, only fewer at once.
 pub(crate) fn raise_limit() {
@@ -18,6 +20,6 @@ pub(crate) fn raise_limit() {
 }
 
 fn warn(what: impl Display) {
-    let what_to_do = "raise it with `ulimit -n`, or with LimitNOFILE= in a systemd unit";
-    tracing::warn!("{what}, and {CONNECTIONS_MOST} connections want {WANTED}; {what_to_do}");
+    let what_to_do = "raise the hard limit, with LimitNOFILE= in a systemd unit or in /etc/security/limits.conf";
+    tracing::warn!("{what}, and under full load {WANTED} are wanted; {what_to_do}");
 }

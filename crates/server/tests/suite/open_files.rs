@@ -43,14 +43,14 @@ fn a_server_may_open_as_many_files_as_its_user_may() {
 }
 
 #[test]
-fn a_limit_that_is_too_low_for_all_connections_is_a_warning_with_what_to_do() {
+fn a_limit_that_is_too_low_for_full_load_is_a_warning_with_what_to_do() {
     let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
     let dev = program.command(&["dev", "--json", "--listen", "127.0.0.1:0"]);
     let running = Running::start(limited("-n 256", &dev), program.directory.path());
     let log = running.log();
     let warnings: Vec<&str> = log.lines().filter(|line| line.contains("WARN")).collect();
     assert_eq!(warnings.len(), 1, "{log}");
-    for words in ["only 256 files may be open", "ulimit -n", "LimitNOFILE="] {
+    for words in ["only 256 files may be open", "LimitNOFILE=", "limits.conf"] {
         assert!(warnings[0].contains(words), "{log}");
     }
 }
