@@ -33,7 +33,7 @@ use crate::{
     routes,
 };
 
-const CONNECTIONS_MOST: usize = 16_384;
+pub(crate) const CONNECTIONS_MOST: usize = 16_384;
 const HEADERS_MOST: usize = 100;
 const HEAD_BYTES_MOST: usize = 16 * 1024;
 /// Rest after a failed accept: the usual cause is that the process has no file descriptors left.

@@ -16,8 +16,9 @@ use tokio::{
     task::{JoinHandle, JoinSet},
 };
 
-/// Longer than anything takes that works, so that a webhook that never comes fails its test instead of stopping it.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Longer than anything takes that works, `lunas listen`'s longest pause on a busy machine included, so that a webhook that never
+/// comes fails its test instead of stopping it.
+const PATIENCE: Duration = Duration::from_secs(120);
 /// Between two bytes of an answer that drips.
 const DRIP_EVERY: Duration = Duration::from_millis(10);
 const READ_BYTES: usize = 16 * 1_024;
@@ -63,6 +64,10 @@ impl Received {
             (Some((_, value)), None) => value,
             other => panic!("one header `{name}` is wanted, not {other:?}"),
         }
+    }
+
+    pub fn text(&self) -> &str {
+        str::from_utf8(&self.body).unwrap()
     }
 
     pub fn json(&self) -> Value {
@@ -141,7 +146,12 @@ pub struct Receiver {
 impl Receiver {
     /// Answers 200 until told otherwise.
     pub async fn start() -> Receiver {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        Receiver::start_at(([127, 0, 0, 1], 0).into()).await
+    }
+
+    /// The same at an address where another one was.
+    pub async fn start_at(address: SocketAddr) -> Receiver {
+        let listener = TcpListener::bind(address).await.unwrap();
         let address = listener.local_addr().unwrap();
         let (arrived, released) = (watch::Sender::new(0), watch::Sender::new(()));
         let shared = Arc::new(Shared { inside: Mutex::default(), arrived, released });

@@ -13,6 +13,7 @@ mod files;
 mod key;
 mod listen;
 mod logging;
+mod open_files;
 mod options;
 mod output;
 mod position;
@@ -99,7 +100,7 @@ enum Command {
     Listen(Box<listen::ListenOptions>),
     /// Make an event happen in the sandbox, and print its id.
     Trigger(trigger::TriggerOptions),
-    /// Check the signature of webhooks.
+    /// Check the signature of webhooks, and change the secret that they are signed with.
     #[command(subcommand)]
     Webhook(webhook::WebhookCommand),
     /// Check that everything in the database adds up. It lists the rows that do not, and then fails.

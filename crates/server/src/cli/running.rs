@@ -9,7 +9,7 @@ use tokio::{
     sync::oneshot,
 };
 
-use super::{database::Installation, error::CliError, options::WebhookOptions};
+use super::{database::Installation, error::CliError, open_files, options::WebhookOptions};
 use crate::{Server, ServerConfig};
 
 /// Bound and ready, but not serving yet.
@@ -26,6 +26,7 @@ impl Running {
         config: ServerConfig,
         webhooks: &WebhookOptions,
     ) -> Result<Running, CliError> {
+        open_files::raise_limit();
         match Running::bind(&installation.engine, config, webhooks).await {
             Ok((server, courier, signals)) => Ok(Running { server, installation, signals, courier }),
             Err(error) => {

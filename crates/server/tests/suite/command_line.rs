@@ -36,6 +36,10 @@ fn what_is_not_understood_exits_2_and_does_nothing() {
         &["key", "create", "--project", "prj_1"],
         &["key", "list"],
         &["key", "revoke"],
+        &["event"],
+        &["event", "frobnicate"],
+        &["webhook"],
+        &["webhook", "rotate-secret"],
         &["pay"],
         &["fail"],
         &["pay", "pay_1", "pay_2"],
@@ -55,7 +59,7 @@ fn a_missing_database_exits_1_and_is_not_made() {
     let path = program.directory.path().join("none.db");
     let database = format!("sqlite:{}", path.display());
     let id = |prefix: &str| format!("{prefix}_{}", "0".repeat(26));
-    let (project, key, payment) = (id("prj"), id("key"), id("pay"));
+    let (project, key, payment, event) = (id("prj"), id("key"), id("pay"), id("evt"));
     for arguments in [
         &["project", "list"][..],
         &["project", "show", &project],
@@ -63,6 +67,11 @@ fn a_missing_database_exits_1_and_is_not_made() {
         &["key", "create", "--project", &project, "--name", "n"],
         &["key", "list", "--project", &project],
         &["key", "revoke", &key],
+        &["event", "list", "--project", &project],
+        &["event", "show", &event],
+        &["event", "resend", &event],
+        &["event", "recover", "--project", &project, "--since", "2026-11-15T00:00:00Z"],
+        &["webhook", "rotate-secret", &project],
         &["pay", &payment],
         &["fail", &payment],
         &["verify"],
@@ -122,6 +131,7 @@ fn the_help_explains_every_setting() {
         "serve",
         "project",
         "key",
+        "event",
         "pay",
         "fail",
         "listen",

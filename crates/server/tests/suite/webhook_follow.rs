@@ -18,10 +18,10 @@ use domain::{
 };
 use engine::{Clock, SystemClock};
 use serde_json::{Value, json};
-use testkit::{Program, Running};
+use testkit::{Program, Receiver, Running};
 use tokio::net::TcpListener;
 
-use crate::{loopback::Receiver, webhook_trigger::unknown_key};
+use crate::webhook_trigger::unknown_key;
 
 /// A server that has nothing but events, and lets tests put them where they like.
 #[derive(Clone, Default)]
@@ -86,7 +86,7 @@ async fn an_event_that_appears_below_one_that_was_read_is_not_missed() {
     let mut wanted = Vec::new();
     for (seconds, number) in [(0, 9), (0, 3), (59, 1), (40, 0)] {
         wanted.push(events.put(ago(seconds), number));
-        let received = receiver.wait_for(wanted.len()).await;
+        let received = receiver.arrived(wanted.len()).await;
         assert_eq!(received.last().unwrap().json()["id"], *wanted.last().unwrap());
         assert_eq!(received.len(), wanted.len(), "and nothing else comes");
     }
@@ -101,9 +101,9 @@ async fn more_events_than_a_page_has_all_come_in_order_and_once() {
     let _listening = listen(&program, &events.serve().await, &receiver);
     let later = now.plus(Duration::from_millis(1));
     let mut wanted = events.put_all(later, 0..250);
-    receiver.wait_for(wanted.len()).await;
+    receiver.arrived(wanted.len()).await;
     // What comes last comes after a reading that has seen all others once more.
     wanted.push(events.put(later.plus(Duration::from_millis(1)), 0));
-    let received = receiver.wait_for(wanted.len()).await;
+    let received = receiver.arrived(wanted.len()).await;
     assert_eq!(received.iter().map(|received| received.json()["id"].clone()).collect::<Vec<_>>(), wanted);
 }

@@ -17,9 +17,9 @@ use domain::{
 use engine::{Clock, SystemClock};
 use serde_json::Value;
 use tempfile::TempDir;
-use testkit::{Ran, contract};
+use testkit::{Ran, Receiver, contract};
 
-use crate::{house::house, loopback::Receiver};
+use crate::house::house;
 
 /// With all that a careless program would change: other letters, a percent sign, a backslash, white space at the end.
 const BODY: &str = "{\"id\":\"evt_1\",\"data\":{\"name\":\"Toko Kopi ☕ 100%s\\n$HOME\"}} \n";
@@ -156,7 +156,7 @@ async fn what_the_bash_snippet_delivers_is_genuine() {
     let mut command = bench.command(&bash, &["deliver.sh", &receiver.url()]);
     let ran = Ran::from(command.env("LUNAS_WEBHOOK_SECRET", secret("lunas")).output().unwrap());
     assert_eq!(ran.code, 0, "{ran:?}");
-    let received = receiver.wait_for(1).await.remove(0);
+    let received = receiver.arrived(1).await.remove(0);
     assert_eq!(received.header("content-type"), "application/json");
     assert_eq!(received.text(), BODY);
     let header = received.header("x-service-signature");

@@ -4,9 +4,9 @@ use std::fs;
 
 use domain::{signature::signature_header, time::Timestamp};
 use engine::{Clock, SystemClock};
-use testkit::{Program, Ran};
+use testkit::{Program, Ran, Receiver};
 
-use crate::{loopback::Receiver, schemathesis::tool};
+use crate::schemathesis::tool;
 
 const BODY: &[u8] = r#"{"id":"evt_1","data":{"name":"Toko Kopi ☕"}}"#.as_bytes();
 const JUDGE: &str = r#"
@@ -48,7 +48,7 @@ async fn what_is_delivered_and_what_is_forwarded_is_genuine_to_stripes_library()
     for (number, kind) in ["payment.paid", "payment.failed", "apikey.deleted"].into_iter().enumerate() {
         program.json(&["trigger", kind, "--json"]);
         for receiver in [&receiver, &forwarded] {
-            let received = &receiver.wait_for(number + 1).await[number];
+            let received = &receiver.arrived(number + 1).await[number];
             let header = received.header("x-service-signature");
             assert_eq!(judge(&program, header, &received.body, running.said("webhook_secret")), "genuine", "{kind}");
         }

@@ -2,9 +2,9 @@
 
 use domain::{api_key::KeySecret, project::Environment};
 use serde_json::{Value, json};
-use testkit::{Program, Ran, Running};
+use testkit::{Program, Ran, Receiver, Running};
 
-use crate::{acts::total, loopback::Receiver};
+use crate::acts::total;
 
 fn dev() -> (Program, Running) {
     let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
