@@ -5,7 +5,7 @@ use domain::{
 };
 
 use crate::{
-    Store,
+    Backend, Store,
     error::StoreError,
     value::{Columns, Query, Value},
 };
@@ -25,7 +25,10 @@ impl Store {
     pub async fn key_owner(&self, hash: KeyHash) -> Result<Option<KeyOwner>, StoreError> {
         let sql = "SELECT k.id, p.id, p.version FROM api_keys k JOIN projects p ON p.id = k.project_id \
                    WHERE k.hash = $1 AND k.revoked_at IS NULL";
-        self.one(Query::new(sql, [hash.0.to_vec().into()]), owner).await
+        let query = Query::new(sql, [hash.0.to_vec().into()]);
+        match &self.backend {
+            Backend::Sqlite(sqlite) => sqlite.key_owner(hash, &query, owner),
+        }
     }
 
     pub async fn key(&self, id: KeyId) -> Result<Option<ApiKey>, StoreError> {

@@ -11,12 +11,14 @@ use std::{
     time::{Duration, Instant},
 };
 
+use domain::api_key::KeyHash;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use tokio::sync::Semaphore;
 
 use crate::{
     error::{CommitError, StoreError},
     plan::Plan,
+    read::keys::KeyOwner,
     value::{Decode, Query},
 };
 use log::Log;
@@ -88,6 +90,16 @@ impl Sqlite {
     /// Point reads take microseconds, less than handing them to another thread would.
     pub(crate) fn one<T>(&self, query: &Query, decode: Decode<T>) -> Result<Option<T>, StoreError> {
         self.readers.with(|connection| reader::first(connection, query, decode))
+    }
+
+    /// The owner of a key as the database has it at this moment.
+    pub(crate) fn key_owner(
+        &self,
+        hash: KeyHash,
+        query: &Query,
+        decode: Decode<KeyOwner>,
+    ) -> Result<Option<KeyOwner>, StoreError> {
+        self.readers.with_reader(|reader| reader.owner(hash, query, decode))
     }
 
     /// Scans take turns: more of them at once would only take connections, memory and cores from everybody else.

@@ -1,24 +1,72 @@
 //! Read-only connections, handed out one at a time and kept for the next reader.
 
 use std::{
-    path::PathBuf,
+    collections::HashMap,
+    path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
 
+use domain::api_key::KeyHash;
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 
 use super::connect;
 use crate::{
     error::StoreError,
+    read::keys::KeyOwner,
     value::{Columns, Decode, Query},
 };
 
 /// Idle connections kept open; more may be open while they are in use.
 const READERS_KEPT: usize = 8;
 
+/// Key owners that a reader remembers; beyond that it forgets all, since the next request of each brings it back.
+const OWNERS_MOST: usize = 1_000;
+
+/// A connection, and whose keys it has found. Every commit empties SQLite's own page cache, so to find a key again takes
+/// longer than to ask whether anything has changed at all.
+pub(super) struct Reader {
+    connection: Connection,
+    /// What `owners` were found at.
+    version: i64,
+    owners: HashMap<KeyHash, KeyOwner>,
+}
+
+impl Reader {
+    fn open(path: &Path) -> Result<Reader, StoreError> {
+        let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        Ok(Reader { connection, version: 0, owners: HashMap::new() })
+    }
+
+    /// The owner of a key as of now: what was found before counts only while nobody has committed anything since.
+    pub(super) fn owner(
+        &mut self,
+        hash: KeyHash,
+        query: &Query,
+        decode: Decode<KeyOwner>,
+    ) -> Result<Option<KeyOwner>, StoreError> {
+        let version = data_version(&self.connection)?;
+        if version != self.version || self.owners.len() >= OWNERS_MOST {
+            self.owners.clear();
+            self.version = version;
+        }
+        if let Some(owner) = self.owners.get(&hash) {
+            return Ok(Some(*owner));
+        }
+        let owner = first(&self.connection, query, decode)?;
+        self.owners.extend(owner.map(|owner| (hash, owner)));
+        Ok(owner)
+    }
+}
+
+/// A number that changes with every commit of any other connection, in this process or another.
+fn data_version(connection: &Connection) -> Result<i64, StoreError> {
+    let mut statement = connection.prepare_cached("PRAGMA data_version").map_err(failure)?;
+    statement.query_row([], |row| row.get(0)).map_err(failure)
+}
+
 pub(super) struct Readers {
     path: PathBuf,
-    idle: Mutex<Vec<Connection>>,
+    idle: Mutex<Vec<Reader>>,
 }
 
 impl Readers {
@@ -27,15 +75,22 @@ impl Readers {
     }
 
     pub(super) fn with<T>(&self, read: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        self.with_reader(|reader| read(&reader.connection))
+    }
+
+    pub(super) fn with_reader<T>(
+        &self,
+        read: impl FnOnce(&mut Reader) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         let idle = self.idle().pop();
-        let connection = match idle {
-            Some(connection) => connection,
-            None => connect(&self.path, OpenFlags::SQLITE_OPEN_READ_ONLY)?,
+        let mut reader = match idle {
+            Some(reader) => reader,
+            None => Reader::open(&self.path)?,
         };
-        let answer = read(&connection);
+        let answer = read(&mut reader);
         let mut idle = self.idle();
         if idle.len() < READERS_KEPT {
-            idle.push(connection);
+            idle.push(reader);
         }
         answer
     }
@@ -45,7 +100,7 @@ impl Readers {
         self.idle().clear();
     }
 
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Reader>> {
         // A list of idle connections is whole at every moment, so a panic elsewhere does not spoil it.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
