@@ -10,6 +10,7 @@ use crate::{
     peers,
     prefill::Prefilled,
     process::Served,
+    receiver::Receiver,
     report::{Finding, decimal},
     rounds::{Measured, interleave},
     webhooks,
@@ -80,7 +81,8 @@ impl Bench {
             Group::Replay => self.replay().await,
             Group::Webhook => {
                 let prefilled = self.prefilled().await?;
-                webhooks::throughput(&prefilled, &self.product().await?, self.rounds).await
+                let product = Served::lunas_sending_freely(prefilled.directory.path()).await?;
+                webhooks::throughput(&prefilled, &product, self.rounds).await
             }
             Group::WebhookLatency => {
                 let prefilled = self.prefilled().await?;
@@ -189,7 +191,11 @@ impl Bench {
     }
 
     async fn paid(&mut self) -> io::Result<Vec<Finding>> {
+        let prefilled = self.prefilled().await?;
         let product = self.product().await?;
+        // With a webhook URL, so that each event owes a delivery, which is sent meanwhile.
+        let receiver = Receiver::start().await?;
+        webhooks::set_url(&prefilled, &receiver.url()).await?;
         let (duration, run_id) = (self.duration, std::process::id());
         let pay = |round: u64| {
             let made = creates(&product, VIRTUAL_ACCOUNT, &format!("pay-{round}-{run_id}"));

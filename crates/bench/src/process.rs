@@ -17,6 +17,9 @@ use tokio::{
 
 /// Worker threads of every server, product and ceiling alike.
 pub(crate) const WORKER_THREADS: &str = "2";
+/// Webhooks of one project on their way at once: as by default, and as many as there are connections elsewhere.
+const IN_FLIGHT: &str = "4";
+const IN_FLIGHT_LIFTED: &str = "64";
 const READY_WITHIN: Duration = Duration::from_secs(60);
 
 /// A running server; it ends when this is dropped.
@@ -40,21 +43,30 @@ pub(crate) struct Ready {
 impl Served {
     /// The product on `data`, without limits and with its log at warnings.
     pub(crate) async fn lunas(data: &Path) -> io::Result<Served> {
+        Served::dev(data, IN_FLIGHT).await
+    }
+
+    /// The same, with one project's limit on webhooks lifted.
+    pub(crate) async fn lunas_sending_freely(data: &Path) -> io::Result<Served> {
+        Served::dev(data, IN_FLIGHT_LIFTED).await
+    }
+
+    async fn dev(data: &Path, webhooks_in_flight: &str) -> io::Result<Served> {
         let words = ["lunas", "dev", "--json", "--listen", "127.0.0.1:0", "--data"].map(OsString::from);
-        Served::start(words.into_iter().chain([data.as_os_str().to_owned()])).await
+        Served::start(words.into_iter().chain([data.as_os_str().to_owned()]), webhooks_in_flight).await
     }
 
     pub(crate) async fn ceiling(name: &str) -> io::Result<Served> {
-        Served::start(["ceiling", name].map(OsString::from)).await
+        Served::start(["ceiling", name].map(OsString::from), IN_FLIGHT).await
     }
 
-    async fn start(words: impl IntoIterator<Item = OsString>) -> io::Result<Served> {
+    async fn start(words: impl IntoIterator<Item = OsString>, webhooks_in_flight: &str) -> io::Result<Served> {
         let began = Instant::now();
         let mut child = Command::new(std::env::current_exe()?)
             .args(words)
             .env("TOKIO_WORKER_THREADS", WORKER_THREADS)
             .env("LUNAS_RATE_LIMIT", "0")
-            .env("LUNAS_WEBHOOK_IN_FLIGHT", "64")
+            .env("LUNAS_WEBHOOK_IN_FLIGHT", webhooks_in_flight)
             .env("LUNAS_LOG", "warn")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
