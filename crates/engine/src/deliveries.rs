@@ -39,7 +39,6 @@ impl Engine {
             return Err(Error::NoWebhookUrl);
         }
         self.store.commit(Write::Resent { event_id: event.id, project_id, at: self.now() }.into()).await?;
-        self.told.notify_one();
         Ok(())
     }
 
@@ -53,7 +52,6 @@ impl Engine {
         for _ in 0..failed.div_euclid(RECOVERED_AT_ONCE) + 1 {
             let (at, most) = (self.now(), RECOVERED_AT_ONCE);
             self.store.commit(Write::Recovered { project_id, since, at, most }.into()).await?;
-            self.told.notify_one();
         }
         Ok(failed)
     }

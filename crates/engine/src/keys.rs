@@ -71,10 +71,7 @@ impl Engine {
         let change =
             Change::from(Write::ApiKeyRevoked { id, project_id: key.project_id, at: now }).with(Write::Event(event));
         match self.store.commit(change).await {
-            Ok(()) => {
-                self.told.notify_one();
-                Ok(ApiKey { revoked_at: Some(now), ..key })
-            }
+            Ok(()) => Ok(ApiKey { revoked_at: Some(now), ..key }),
             Err(CommitError::Conflict(Guard::KeyNotRevoked)) => self.key(id, within).await,
             Err(error) => Err(error.into()),
         }

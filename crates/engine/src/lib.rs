@@ -29,7 +29,6 @@ use gateway::Providers;
 use ipnet::IpNet;
 use rand::{Rng, RngExt};
 use store::Store;
-use tokio::sync::Notify;
 use type_safe_id::{StaticType, TypeSafeId};
 
 pub use balance::BalanceAt;
@@ -91,8 +90,6 @@ pub struct Engine {
     settings: Settings,
     vault: vault::Vault,
     projects: Arc<project_cache::ProjectCache>,
-    /// Wakes whoever sends events; it carries nothing, and losing it costs a moment only.
-    told: Arc<Notify>,
 }
 
 impl Engine {
@@ -104,7 +101,7 @@ impl Engine {
         secret_key: SecretKey,
     ) -> Engine {
         let vault = vault::Vault::new(secret_key);
-        Engine { store, providers, clock, settings, vault, projects: Arc::default(), told: Arc::default() }
+        Engine { store, providers, clock, settings, vault, projects: Arc::default() }
     }
 
     pub fn now(&self) -> Timestamp {

@@ -73,13 +73,12 @@ impl Engine {
                 Outcome::Paid { amount, paid_at } => self.on_money(&observation, &payment, amount, paid_at).await?,
                 Outcome::Failed | Outcome::Processing => match self.on_notice(&observation, &payment).await? {
                     Ok(decision) => decision,
-                    Err(NotMoved::Already) => return Ok(Observed::Known(payment)),
+                    Err(NotMoved::Already) => return self.known(payment).await,
                     Err(NotMoved::Final) => return self.ended_or_known(&observation, payment).await,
                 },
             };
             match self.store.commit(decision.change).await {
                 Ok(()) => {
-                    self.told.notify_one();
                     let payment = self.observed(&observation).await?;
                     return Ok(match decision.unapplied {
                         Some(reason) => Observed::Unapplied(payment, reason),
@@ -88,7 +87,7 @@ impl Engine {
                 }
                 // The same report may have been taken since the payment was read, and then it has moved.
                 Err(CommitError::Conflict(Guard::Receipt)) => {
-                    return Ok(Observed::Known(self.observed(&observation).await?));
+                    return self.known(self.observed(&observation).await?).await;
                 }
                 Err(CommitError::Conflict(Guard::PaymentVersion | Guard::LinkUnclaimed)) => {}
                 Err(error) => return Err(error.into()),
@@ -165,7 +164,13 @@ impl Engine {
         });
         let event = event.map(|kind| self.event(project, &payment, kind, now));
         change
-            .with(Write::PaymentMoved { id: payment.id, version: payment.version, state: payment.state, settles_at })
+            .with(Write::PaymentMoved {
+                id: payment.id,
+                version: payment.version,
+                state: payment.state,
+                settles_at,
+                link_id: payment.link_id,
+            })
             .with_all(claimed)
             .with_all(posting.map(Write::Posting))
             .with_all(event.map(Write::Event))
@@ -183,9 +188,15 @@ impl Engine {
 
     async fn ended_or_known(&self, observation: &Observation, payment: Payment) -> Result<Observed, Error> {
         Ok(match self.store.noted(&observation.receipt).await? {
-            true => Observed::Known(payment),
+            true => self.known(payment).await?,
             false => Observed::Ended(payment),
         })
+    }
+
+    /// Whoever reports it will not do so again, so what was noted before must be as safe as if it were noted now.
+    async fn known(&self, payment: Payment) -> Result<Observed, Error> {
+        self.store.confirm().await?;
+        Ok(Observed::Known(payment))
     }
 
     async fn project_of(&self, payment: &Payment) -> Result<Project, Error> {

@@ -113,6 +113,7 @@ impl Engine {
         if bound.request != idempotency.request {
             return Err(Error::IdempotencyConflict);
         }
+        self.store.confirm().await?;
         Ok(bound.resource.parse().ok())
     }
 

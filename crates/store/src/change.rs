@@ -33,6 +33,20 @@ impl Change {
         self.writes.extend(writes);
         self
     }
+
+    /// Whether someone may wait for it: whoever sends webhooks, or a page that shows a payment.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.writes.iter().any(|write| {
+            matches!(
+                write,
+                Write::PaymentMoved { .. }
+                    | Write::PendingCancelled { .. }
+                    | Write::Event(_)
+                    | Write::Resent { .. }
+                    | Write::Recovered { .. }
+            )
+        })
+    }
 }
 
 impl From<Write> for Change {
@@ -121,6 +135,7 @@ pub enum Write {
         version: i64,
         state: State,
         settles_at: Option<Timestamp>,
+        link_id: Option<LinkId>,
     },
     /// Writes down the expiry of pending payments whose time is over, at most `most` of them.
     PendingExpired {
@@ -173,8 +188,9 @@ pub enum Write {
         id: PaymentId,
         position: i64,
     },
-    /// Makes the next references searchable, `most` of them.
+    /// Makes the next references searchable, `most` of them, of payments made before `until`.
     SearchExtended {
+        until: PaymentId,
         most: i64,
     },
 }

@@ -6,6 +6,7 @@
 mod change;
 mod error;
 mod plan;
+mod postgres;
 mod read;
 mod sqlite;
 mod tend;
@@ -14,8 +15,12 @@ mod verify;
 
 use std::{path::Path, sync::Arc};
 
+use plan::Dialect;
+use tokio::sync::watch;
+
 pub use change::{Change, Noted, ReceiptNote, Write};
 pub use error::{CommitError, Guard, StoreError};
+pub use postgres::{CONNECTIONS, OpenError, PostgresUrl, UnusableUrl};
 pub use read::{
     Listed, Window,
     deliveries::{SealedSecrets, WebhookTarget},
@@ -33,12 +38,14 @@ pub use verify::Breach;
 pub struct Store {
     backend: Backend,
     wanting: Arc<tend::Wanting>,
+    told: watch::Sender<u64>,
 }
 
 /// The databases there are. Every read and every commit goes through here.
 #[derive(Clone)]
 enum Backend {
     Sqlite(sqlite::Sqlite),
+    Postgres(postgres::Postgres),
 }
 
 impl Store {
@@ -47,36 +54,69 @@ impl Store {
         let path = path.to_owned();
         let opened = tokio::task::spawn_blocking(move || sqlite::Sqlite::open(&path)).await;
         let backend = Backend::Sqlite(opened.map_err(StoreError::unavailable)??);
-        Ok(Store { backend, wanting: Arc::default() })
+        Ok(Store { backend, wanting: Arc::default(), told: watch::Sender::default() })
+    }
+
+    /// Opens the PostgreSQL database at `url` with as many connections, and brings its tables up to date.
+    pub async fn open_postgres(url: &PostgresUrl, connections: usize) -> Result<Store, OpenError> {
+        let told = watch::Sender::default();
+        let wakes = postgres::Wakes::new(told.clone());
+        let backend = Backend::Postgres(postgres::Postgres::open(url, connections, wakes).await?);
+        Ok(Store { backend, wanting: Arc::default(), told })
     }
 
     /// Commits `change` whole, durably, or not at all.
     pub async fn commit(&self, change: Change) -> Result<(), CommitError> {
-        let plan = plan::of(change);
+        let awaited = change.is_awaited();
         match &self.backend {
-            Backend::Sqlite(sqlite) => sqlite.commit(plan).await,
+            Backend::Sqlite(sqlite) => sqlite.commit(plan::of(change, Dialect::Sqlite)).await?,
+            Backend::Postgres(postgres) => postgres.commit(plan::of(change, Dialect::Postgres)).await?,
+        }
+        if awaited {
+            self.told.send_modify(|count| *count += 1);
+            if let Backend::Postgres(postgres) = &self.backend {
+                postgres.tell_others();
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes sure that what was read before is as safe as what this node commits. Someone else may have been told that their
+    /// commit failed because a standby did not confirm it in time, and then only reads find what it did.
+    pub async fn confirm(&self) -> Result<(), StoreError> {
+        match &self.backend {
+            Backend::Sqlite(_) => Ok(()),
+            Backend::Postgres(postgres) => postgres.confirm().await,
         }
     }
 
-    /// Waits until everything queued is committed and the files are closed. Commits after this are refused.
+    /// Changes whenever something was committed that others may wait for: a payment's state or a webhook to be sent. It is a
+    /// wake, and no more: where several nodes share a database one may be lost, so look by yourself now and then.
+    pub fn told(&self) -> watch::Receiver<u64> {
+        self.told.subscribe()
+    }
+
+    /// Waits until everything queued is committed and the files or connections are closed. Commits after this are refused.
     pub async fn close(&self) {
         match &self.backend {
             Backend::Sqlite(sqlite) => sqlite.close().await,
+            Backend::Postgres(postgres) => postgres.close().await,
         }
     }
 
     /// Whether the database answers and takes commits.
     pub async fn is_ready(&self) -> bool {
-        let takes_commits = match &self.backend {
-            Backend::Sqlite(sqlite) => sqlite.is_alive(),
-        };
-        takes_commits && self.installation("kind").await.is_ok()
+        match &self.backend {
+            Backend::Sqlite(sqlite) => sqlite.is_alive() && self.installation("kind").await.is_ok(),
+            Backend::Postgres(postgres) => postgres.is_ready().await,
+        }
     }
 
     /// A read of a few rows by key.
     async fn one<T>(&self, query: value::Query, decode: value::Decode<T>) -> Result<Option<T>, StoreError> {
         match &self.backend {
             Backend::Sqlite(sqlite) => sqlite.one(&query, decode),
+            Backend::Postgres(postgres) => postgres.one(&query, decode).await,
         }
     }
 
@@ -88,6 +128,7 @@ impl Store {
     ) -> Result<Vec<T>, StoreError> {
         match &self.backend {
             Backend::Sqlite(sqlite) => sqlite.due(query, decode).await,
+            Backend::Postgres(postgres) => postgres.due(&query, decode).await,
         }
     }
 
@@ -99,6 +140,14 @@ impl Store {
     ) -> Result<Vec<T>, StoreError> {
         match &self.backend {
             Backend::Sqlite(sqlite) => sqlite.many(query, decode).await,
+            Backend::Postgres(postgres) => postgres.many(&query, decode).await,
+        }
+    }
+
+    fn dialect(&self) -> Dialect {
+        match self.backend {
+            Backend::Sqlite(_) => Dialect::Sqlite,
+            Backend::Postgres(_) => Dialect::Postgres,
         }
     }
 }

@@ -23,6 +23,18 @@ pub(crate) use webhooks::first_id_at;
 
 pub(crate) struct Plan {
     pub(crate) statements: Vec<Statement>,
+    /// The links that this plan decides about together with their payments. Where plans run side by side, such a link is taken
+    /// first, so that two of them never decide on what the other is about to change.
+    pub(crate) links: Vec<Value>,
+    /// Whether many requests ask for the like at once, so that it pays to commit them together.
+    pub(crate) frequent: bool,
+}
+
+/// The kinds of SQL there are, for the few statements whose text differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    Sqlite,
+    Postgres,
 }
 
 pub(crate) struct Statement {
@@ -43,26 +55,56 @@ impl Statement {
     }
 }
 
-pub(crate) fn of(change: Change) -> Plan {
+pub(crate) fn of(change: Change, dialect: Dialect) -> Plan {
     let mut statements = Vec::with_capacity(change.writes.len() + 3);
+    let links: Vec<Value> = change.writes.iter().filter_map(link_decided_about).collect();
+    let frequent = links.is_empty() && change.writes.iter().all(is_frequent);
     for write in change.writes {
         match write {
             Write::AllowedOrigins { project_id, origins } => allowed_origins(&mut statements, project_id, origins),
-            Write::Payment { payment } => new_payment(&mut statements, payment),
+            Write::Payment { payment } => new_payment(&mut statements, payment, dialect),
             Write::Posting(posting) => new_posting(&mut statements, &posting),
-            Write::SearchExtended { most } => search_extended(&mut statements, most),
+            Write::SearchExtended { until, most } => search_extended(&mut statements, until, most, dialect),
             Write::Event(event) => webhooks::new_event(&mut statements, event),
             Write::Attempted { leased_until, delivery, attempt } => {
                 webhooks::attempted(&mut statements, leased_until, delivery, attempt);
             }
-            single => statements.push(statement(single)),
+            single => statements.push(statement(single, dialect)),
         }
     }
-    Plan { statements }
+    Plan { statements, links, frequent }
+}
+
+/// What payments and their webhooks are made of.
+fn is_frequent(write: &Write) -> bool {
+    match write {
+        Write::Payment { payment } => payment.checkout.is_none(),
+        Write::Bind { .. }
+        | Write::PaymentMoved { .. }
+        | Write::Receipt(_)
+        | Write::Posting(_)
+        | Write::Settled { .. }
+        | Write::Event(_)
+        | Write::DeliveryMoved { .. }
+        | Write::Attempted { .. } => true,
+        _ => false,
+    }
+}
+
+fn link_decided_about(write: &Write) -> Option<Value> {
+    match write {
+        Write::LinkCancelled { id, .. } | Write::LinkAttempted { id } | Write::LinkClaimed { id, .. } => {
+            Some(Value::shown(id))
+        }
+        Write::PendingCancelled { link_id, .. } => Some(Value::shown(link_id)),
+        // A payment on its way keeps its link from being tried again.
+        Write::PaymentMoved { link_id: Some(id), state: State::Processing, .. } => Some(Value::shown(id)),
+        _ => None,
+    }
 }
 
 /// The writes that are one statement each.
-fn statement(write: Write) -> Statement {
+fn statement(write: Write, dialect: Dialect) -> Statement {
     match write {
         Write::AllowedOrigins { .. }
         | Write::Payment { .. }
@@ -110,19 +152,15 @@ fn statement(write: Write) -> Statement {
              WHERE link_id = $2 AND state = 'pending' AND expires_at >= $1 AND id <> $3",
             [at.into(), Value::shown(link_id), but.map_or("".into(), Value::shown)],
         ),
-        Write::PaymentMoved { id, version, state, settles_at } => payment_moved(id, version, state, settles_at),
-        Write::PendingExpired { now, most } => Statement::new(
-            "UPDATE payments SET state = 'expired', version = version + 1 WHERE id IN \
-             (SELECT id FROM payments WHERE state = 'pending' AND expires_at < $1 ORDER BY expires_at LIMIT $2)",
-            [now.into(), most.into()],
-        ),
+        Write::PaymentMoved { id, version, state, settles_at, .. } => payment_moved(id, version, state, settles_at),
+        Write::PendingExpired { now, most } => pending_expired(now, most, dialect),
         Write::Receipt(note) => receipt(note),
         Write::Settled { payment_id } => Statement::new(
             "UPDATE payments SET settles_at = NULL WHERE id = $1 AND settles_at IS NOT NULL",
             [Value::shown(payment_id)],
         )
         .guarded(Guard::Unsettled),
-        Write::DeliveryMoved { event_id, from, to } => webhooks::delivery_moved(event_id, from, to),
+        Write::DeliveryMoved { event_id, from, to } => webhooks::delivery_moved(event_id, from, to, dialect),
         Write::Resent { event_id, project_id, at } => webhooks::resent(event_id, project_id, at),
         Write::Recovered { project_id, since, at, most } => webhooks::recovered(project_id, since, at, most),
         Write::WebhookSecretRotated { project_id, sealed, at } => webhooks::secret_rotated(project_id, sealed, at),
@@ -271,8 +309,9 @@ fn customer_field_words(fields: CustomerFields) -> impl Iterator<Item = &'static
         .filter_map(|(word, wanted)| wanted.then_some(word))
 }
 
-fn new_payment(statements: &mut Vec<Statement>, payment: Payment) {
+fn new_payment(statements: &mut Vec<Statement>, payment: Payment, dialect: Dialect) {
     let (id, project_id) = (payment.id, payment.project_id);
+    let search_text = folded(&payment.reference);
     let checkout = payment.checkout;
     let (state, paid_at, ended_at) = state_columns(payment.state);
     statements.push(
@@ -284,8 +323,8 @@ fn new_payment(statements: &mut Vec<Statement>, payment: Payment) {
                 Value::shown(id),
                 Value::shown(project_id),
                 payment.link_id.map(Value::shown).unwrap_or(Value::Null),
-                payment.reference.clone().into(),
-                folded(&payment.reference).into(),
+                payment.reference.into(),
+                search_text.clone().into(),
                 payment.amount.into(),
                 payment.fee.into(),
                 Value::shown(payment.method),
@@ -306,6 +345,14 @@ fn new_payment(statements: &mut Vec<Statement>, payment: Payment) {
         "DELETE FROM payment_marks WHERE project_id = $1 AND id > $2",
         [Value::shown(project_id), Value::shown(id)],
     ));
+    // The same for references that the search index has gone past; on SQLite it goes by the order of commits.
+    if dialect == Dialect::Postgres {
+        statements.push(Statement::new(
+            "INSERT INTO payment_search (id, search_text) \
+             SELECT $1, $2 FROM payment_searchable s WHERE s.upto >= $1 ON CONFLICT DO NOTHING",
+            [Value::shown(id), search_text.into()],
+        ));
+    }
 }
 
 fn new_checkout(id: PaymentId, project_id: ProjectId, checkout: Checkout) -> Statement {
@@ -353,17 +400,52 @@ fn payment_moved(id: PaymentId, version: i64, state: State, settles_at: Option<T
     .guarded(Guard::PaymentVersion)
 }
 
-fn search_extended(statements: &mut Vec<Statement>, most: i64) {
-    statements.push(Statement::new(
-        "INSERT INTO payment_search (rowid, search_text) SELECT number, search_text FROM payments \
-         WHERE number > (SELECT upto FROM payment_searchable) ORDER BY number LIMIT $1",
-        [most.into()],
-    ));
-    statements.push(Statement::new(
-        "UPDATE payment_searchable SET upto = COALESCE((SELECT MAX(number) FROM (SELECT number FROM payments \
-         WHERE number > upto ORDER BY number LIMIT $1) added), upto)",
-        [most.into()],
-    ));
+/// Nodes that look at the same moment each take what no other has in hand.
+fn pending_expired(now: Timestamp, most: i64, dialect: Dialect) -> Statement {
+    let sql = match dialect {
+        Dialect::Sqlite => {
+            "UPDATE payments SET state = 'expired', version = version + 1 WHERE id IN \
+             (SELECT id FROM payments WHERE state = 'pending' AND expires_at < $1 ORDER BY expires_at LIMIT $2)"
+        }
+        Dialect::Postgres => {
+            "UPDATE payments SET state = 'expired', version = version + 1 WHERE id = ANY (ARRAY \
+             (SELECT id FROM payments WHERE state = 'pending' AND expires_at < $1 ORDER BY expires_at LIMIT $2 \
+             FOR UPDATE SKIP LOCKED))"
+        }
+    };
+    Statement::new(sql, [now.into(), most.into()])
+}
+
+/// SQLite numbers payments as they are committed, so it can go by their order; elsewhere only those from before `until` are
+/// known to be all there, and one node at a time takes the next ones.
+fn search_extended(statements: &mut Vec<Statement>, until: PaymentId, most: i64, dialect: Dialect) {
+    match dialect {
+        Dialect::Sqlite => {
+            statements.push(Statement::new(
+                "INSERT INTO payment_search (rowid, search_text) SELECT number, search_text FROM payments \
+                 WHERE number > (SELECT upto FROM payment_searchable) ORDER BY number LIMIT $1",
+                [most.into()],
+            ));
+            statements.push(Statement::new(
+                "UPDATE payment_searchable SET upto = COALESCE((SELECT MAX(number) FROM (SELECT number FROM payments \
+                 WHERE number > upto ORDER BY number LIMIT $1) added), upto)",
+                [most.into()],
+            ));
+        }
+        Dialect::Postgres => {
+            statements.push(Statement::new("UPDATE payment_searchable SET upto = upto", []));
+            statements.push(Statement::new(
+                "INSERT INTO payment_search (id, search_text) SELECT id, search_text FROM payments \
+                 WHERE id > (SELECT upto FROM payment_searchable) AND id < $1 ORDER BY id LIMIT $2 \
+                 ON CONFLICT DO NOTHING",
+                [Value::shown(until), most.into()],
+            ));
+            statements.push(Statement::new(
+                "UPDATE payment_searchable SET upto = COALESCE((SELECT MAX(id) FROM payment_search), upto)",
+                [],
+            ));
+        }
+    }
 }
 
 fn receipt(note: ReceiptNote) -> Statement {

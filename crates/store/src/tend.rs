@@ -17,6 +17,7 @@ use domain::{
 
 use crate::{
     Change, CommitError, Store, StoreError, Write,
+    plan::Dialect,
     value::{Query, Value},
 };
 
@@ -32,6 +33,8 @@ const REFERENCES_AT_ONCE: i64 = 500;
 /// Payments after the last mark, and references not in the index, from which on something is to be done.
 pub(crate) const LONG_TAIL: i64 = 2 * APART;
 pub(crate) const LONG_SEARCH: i64 = 1_000;
+/// Ids are made of letters, digits and an underscore.
+const AFTER_EVERY_ID: &str = "~";
 
 /// What reads have found too long since it was last tended to.
 #[derive(Default)]
@@ -73,7 +76,7 @@ impl Store {
             None => Ok(false),
         };
         let extended = match self.wanting.search.swap(false, Ordering::Relaxed) {
-            true => self.extend_search().await,
+            true => self.extend_search(now).await,
             false => Ok(false),
         };
         if matches!(extended, Ok(true)) {
@@ -109,21 +112,36 @@ impl Store {
         after: &str,
         now: Timestamp,
     ) -> Result<Option<PaymentId>, StoreError> {
-        let settled: PaymentId = mint(now.minus(SETTLED_AFTER), [0; ENTROPY_BYTES]);
         let sql = "SELECT id FROM payments WHERE project_id = $1 AND id > $2 AND id < $3 ORDER BY id LIMIT 1 OFFSET $4";
-        let parameters = [Value::shown(project_id), after.to_owned().into(), Value::shown(settled), (APART - 1).into()];
+        let until = Value::shown(settled(now));
+        let parameters = [Value::shown(project_id), after.to_owned().into(), until, (APART - 1).into()];
         Ok(self.many(Query::new(sql, parameters), |columns| columns.parsed()).await?.pop())
     }
 
     /// Puts the next references into the search index; answers whether more may follow.
-    async fn extend_search(&self) -> Result<bool, CommitError> {
-        let before = self.searchable_upto().await?;
-        self.commit(Write::SearchExtended { most: REFERENCES_AT_ONCE }.into()).await?;
-        Ok(self.searchable_upto().await? - before >= REFERENCES_AT_ONCE)
+    async fn extend_search(&self, now: Timestamp) -> Result<bool, CommitError> {
+        let until = settled(now);
+        self.commit(Write::SearchExtended { until, most: REFERENCES_AT_ONCE }.into()).await?;
+        Ok(self.search_lacks(Some(until), REFERENCES_AT_ONCE).await?)
     }
 
-    async fn searchable_upto(&self) -> Result<i64, StoreError> {
-        let query = Query::new("SELECT upto FROM payment_searchable", []);
-        Ok(self.one(query, |columns| columns.integer()).await?.unwrap_or_default())
+    /// Whether the search index lacks more than `many` references, of payments made before `until` if there is such a time.
+    pub(crate) async fn search_lacks(&self, until: Option<PaymentId>, many: i64) -> Result<bool, StoreError> {
+        let query = match self.dialect() {
+            Dialect::Sqlite => Query::new(
+                "SELECT 1 FROM payment_searchable s WHERE (SELECT MAX(number) FROM payments) - s.upto > $1",
+                [many.into()],
+            ),
+            Dialect::Postgres => Query::new(
+                "SELECT 1 FROM payments WHERE id > (SELECT upto FROM payment_searchable) AND id < $1 LIMIT 1 OFFSET $2",
+                [until.map_or_else(|| AFTER_EVERY_ID.into(), Value::shown), many.into()],
+            ),
+        };
+        Ok(self.one(query, |_| Ok(())).await?.is_some())
     }
+}
+
+/// The first id that a payment could have which may still be on its way in.
+fn settled(now: Timestamp) -> PaymentId {
+    mint(now.minus(SETTLED_AFTER), [0; ENTROPY_BYTES])
 }

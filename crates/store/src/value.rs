@@ -4,11 +4,12 @@ use std::{borrow::Cow, str::FromStr};
 
 use domain::{money::Rupiah, time::Timestamp};
 use rusqlite::types::{ToSqlOutput, ValueRef};
+use tokio_postgres::types::{IsNull, Type, private::BytesMut, to_sql_checked};
 
 use crate::error::StoreError;
 
 /// A parameter of a statement.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Value {
     Text(Cow<'static, str>),
     Integer(i64),
@@ -82,6 +83,23 @@ impl rusqlite::ToSql for Value {
     }
 }
 
+impl tokio_postgres::types::ToSql for Value {
+    fn to_sql(&self, column: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
+        match self {
+            Value::Text(text) => text.as_ref().to_sql(column, out),
+            Value::Integer(number) => number.to_sql(column, out),
+            Value::Bytes(bytes) => bytes.to_sql(column, out),
+            Value::Null => Ok(IsNull::Yes),
+        }
+    }
+
+    fn accepts(column: &Type) -> bool {
+        matches!(*column, Type::TEXT | Type::INT8 | Type::BYTEA)
+    }
+
+    to_sql_checked!();
+}
+
 /// A statement that reads.
 pub(crate) struct Query {
     pub(crate) sql: Cow<'static, str>,
@@ -121,6 +139,7 @@ pub(crate) struct Columns<'a> {
 
 enum Row<'a> {
     Sqlite(&'a rusqlite::Row<'a>),
+    Postgres(&'a tokio_postgres::Row),
 }
 
 impl<'a> Columns<'a> {
@@ -128,11 +147,19 @@ impl<'a> Columns<'a> {
         Columns { row: Row::Sqlite(row), next: 0 }
     }
 
-    fn take<T: rusqlite::types::FromSql>(&mut self) -> Result<T, StoreError> {
+    pub(crate) fn of_postgres(row: &'a tokio_postgres::Row) -> Columns<'a> {
+        Columns { row: Row::Postgres(row), next: 0 }
+    }
+
+    fn take<T>(&mut self) -> Result<T, StoreError>
+    where
+        T: rusqlite::types::FromSql + for<'b> tokio_postgres::types::FromSql<'b>,
+    {
         let index = self.next;
         self.next += 1;
         match self.row {
             Row::Sqlite(row) => row.get(index).map_err(StoreError::unexpected),
+            Row::Postgres(row) => row.try_get(index).map_err(StoreError::unexpected),
         }
     }
 

@@ -63,7 +63,7 @@ pub struct Courier {
 }
 
 pub(super) async fn run(engine: Engine, courier: Courier, mut stopped: watch::Receiver<bool>) {
-    let told = Arc::clone(&engine.told);
+    let mut told = engine.store.told();
     let mut round = Round {
         engine,
         courier: Arc::new(courier),
@@ -78,7 +78,7 @@ pub(super) async fn run(engine: Engine, courier: Courier, mut stopped: watch::Re
         tokio::select! {
             // Either way the loop looks at `stopped` next.
             _ = stopped.changed() => {}
-            () = told.notified() => {}
+            Ok(()) = told.changed() => {}
             true = round.some_ended() => {}
             () = tokio::time::sleep(REST) => {}
         }

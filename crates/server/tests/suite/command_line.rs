@@ -318,7 +318,8 @@ async fn declare_paid(path: &Path, id: &str) {
     let store = Store::open_sqlite(path).await.unwrap();
     let payment = store.payment(id.parse().unwrap()).await.unwrap().unwrap();
     let state = domain::payment::State::Paid { at: payment.created_at };
-    let write = Write::PaymentMoved { id: payment.id, version: payment.version, state, settles_at: None };
+    let write =
+        Write::PaymentMoved { id: payment.id, version: payment.version, state, settles_at: None, link_id: None };
     store.commit(write.into()).await.unwrap();
     store.close().await;
 }

@@ -7,7 +7,7 @@ use domain::{
     time::Timestamp,
 };
 
-use super::Statement;
+use super::{Dialect, Statement};
 use crate::{error::Guard, value::Value};
 
 pub(super) fn new_event(statements: &mut Vec<Statement>, new: Event) {
@@ -43,12 +43,18 @@ fn event(event: Event) -> Statement {
     )
 }
 
-pub(super) fn delivery_moved(event_id: EventId, from: Timestamp, to: Timestamp) -> Statement {
-    Statement::new(
-        "UPDATE deliveries SET due_at = $1 WHERE event_id = $2 AND state = 'pending' AND due_at = $3",
-        [to.into(), Value::shown(event_id), from.into()],
-    )
-    .guarded(Guard::DeliveryDue)
+/// A delivery that another node has in hand is not waited for.
+pub(super) fn delivery_moved(event_id: EventId, from: Timestamp, to: Timestamp, dialect: Dialect) -> Statement {
+    let sql = match dialect {
+        Dialect::Sqlite => {
+            "UPDATE deliveries SET due_at = $1 WHERE event_id = $2 AND state = 'pending' AND due_at = $3"
+        }
+        Dialect::Postgres => {
+            "UPDATE deliveries SET due_at = $1 WHERE event_id = (SELECT d.event_id FROM deliveries d \
+             WHERE d.event_id = $2 AND d.state = 'pending' AND d.due_at = $3 FOR UPDATE SKIP LOCKED)"
+        }
+    };
+    Statement::new(sql, [to.into(), Value::shown(event_id), from.into()]).guarded(Guard::DeliveryDue)
 }
 
 pub(super) fn attempted(

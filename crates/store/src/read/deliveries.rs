@@ -10,7 +10,7 @@ use domain::{
 use crate::{
     Store,
     error::StoreError,
-    plan::first_id_at,
+    plan::{Dialect, first_id_at},
     value::{Columns, Query, Value},
 };
 
@@ -34,13 +34,23 @@ impl Store {
     /// What is due, the longest due first, but at most `per_project` of each project: a receiver that cannot keep up must not
     /// hide the others behind its own.
     pub async fn due_deliveries(&self, now: Timestamp, per_project: usize) -> Result<Vec<Delivery>, StoreError> {
+        let of_project = match self.dialect() {
+            Dialect::Sqlite => {
+                "waiting JOIN deliveries d ON d.event_id IN (SELECT t.event_id FROM deliveries t \
+                 WHERE t.state = 'pending' AND t.project_id = waiting.project_id AND t.due_at <= $1 \
+                 ORDER BY t.due_at LIMIT $2)"
+            }
+            Dialect::Postgres => {
+                "waiting CROSS JOIN LATERAL (SELECT * FROM deliveries t \
+                 WHERE t.state = 'pending' AND t.project_id = waiting.project_id AND t.due_at <= $1 \
+                 ORDER BY t.due_at LIMIT $2) d"
+            }
+        };
         let sql = format!(
             "WITH RECURSIVE waiting (project_id) AS (SELECT MIN(project_id) FROM deliveries WHERE state = 'pending' \
              UNION ALL SELECT (SELECT MIN(n.project_id) FROM deliveries n WHERE n.state = 'pending' \
              AND n.project_id > waiting.project_id) FROM waiting WHERE waiting.project_id IS NOT NULL) \
-             SELECT {COLUMNS} FROM waiting JOIN deliveries d ON d.event_id IN (SELECT t.event_id FROM deliveries t \
-             WHERE t.state = 'pending' AND t.project_id = waiting.project_id AND t.due_at <= $1 \
-             ORDER BY t.due_at LIMIT $2) ORDER BY d.due_at"
+             SELECT {COLUMNS} FROM {of_project} ORDER BY d.due_at"
         );
         let most = i64::try_from(per_project).unwrap_or(i64::MAX);
         self.due(Query::new(sql, [now.into(), most.into()]), delivery).await

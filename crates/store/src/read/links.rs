@@ -46,7 +46,7 @@ impl Store {
     /// Whether some payment of the link is paid or on its way.
     pub async fn link_in_use(&self, id: LinkId) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM payments WHERE link_id = $1 AND state IN ('paid', 'processing') LIMIT 1";
-        Ok(self.one(Query::new(sql, [Value::shown(id)]), |columns| columns.integer()).await?.is_some())
+        Ok(self.one(Query::new(sql, [Value::shown(id)]), |_| Ok(())).await?.is_some())
     }
 }
 

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     Store,
     error::StoreError,
-    plan::folded,
+    plan::{Dialect, folded},
     tend::{LONG_SEARCH, LONG_TAIL},
     value::{Columns, Query, Value},
 };
@@ -112,11 +112,27 @@ impl Store {
         term: &str,
         window: Window,
     ) -> Result<Listed<Payment>, StoreError> {
-        let behind = "SELECT (SELECT COALESCE(MAX(number), 0) FROM payments) - upto FROM payment_searchable";
-        let behind = self.one(Query::new(behind, []), |columns| columns.integer()).await?;
-        if behind.is_some_and(|behind| behind > LONG_SEARCH) {
+        if self.search_lacks(None, LONG_SEARCH).await? {
             self.wanting.longer_search();
         }
+        let (hits, parameters) = match self.dialect() {
+            Dialect::Sqlite => self.hits_by_rarest(project_id, filter, term).await?,
+            Dialect::Postgres => hits_by_index(project_id, filter),
+        };
+        let count = Query::new(format!("SELECT COUNT(*) FROM ({hits}) hits"), parameters.clone());
+        let total = self.many(count, |columns| columns.integer()).await?.into_iter().sum();
+        let found = Conditions { sql: format!("WHERE p.id IN ({hits})"), parameters };
+        let items = self.page(&list(), found, window).await?;
+        Ok(Listed { items, total })
+    }
+
+    /// A statement for the ids of what is found: by the term's rarest trigrams in the index, and by reading what is not in it.
+    async fn hits_by_rarest(
+        &self,
+        project_id: ProjectId,
+        filter: &PaymentFilter,
+        term: &str,
+    ) -> Result<(String, Vec<Value>), StoreError> {
         // The plus keeps SQLite from walking through the whole project by its index instead.
         let Conditions { sql, mut parameters } = conditions("+p.project_id = ?", project_id, filter);
         let sample = "SELECT search_text FROM payments WHERE project_id = $1 ORDER BY id DESC LIMIT $2";
@@ -129,12 +145,23 @@ impl Store {
              (SELECT rowid FROM payment_search WHERE payment_search MATCH ${trigrams}) \
              UNION ALL SELECT p.id FROM payments p {sql} AND p.number > (SELECT upto FROM payment_searchable)"
         );
-        let count = Query::new(format!("SELECT COUNT(*) FROM ({hits}) hits"), parameters.clone());
-        let total = self.many(count, |columns| columns.integer()).await?.into_iter().sum();
-        let found = Conditions { sql: format!("WHERE p.id IN ({hits})"), parameters };
-        let items = self.page(&list(), found, window).await?;
-        Ok(Listed { items, total })
+        Ok((hits, parameters))
     }
+}
+
+/// The same where the database finds the rarest trigrams by itself.
+fn hits_by_index(project_id: ProjectId, filter: &PaymentFilter) -> (String, Vec<Value>) {
+    let unsearched = PaymentFilter { search: None, ..filter.clone() };
+    let mut conditions = conditions("p.project_id = ?", project_id, &unsearched);
+    let others = conditions.sql.clone();
+    conditions.and_contains("p.search_text", filter.search.as_deref().unwrap_or_default());
+    let Conditions { sql, parameters } = conditions;
+    let has_term = sql[others.len()..].replacen("p.search_text", "s.search_text", 1);
+    let hits = format!(
+        "SELECT p.id AS id FROM payment_search s JOIN payments p ON p.id = s.id {others}{has_term} \
+         UNION ALL SELECT p.id FROM payments p {sql} AND p.id > (SELECT upto FROM payment_searchable)"
+    );
+    (hits, parameters)
 }
 
 fn list() -> List<Payment> {

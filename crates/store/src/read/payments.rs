@@ -54,7 +54,7 @@ impl Store {
     /// Whether any pending payment's time is over, so that writing its expiry down is due.
     pub async fn any_to_expire(&self, now: Timestamp) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM payments WHERE state = 'pending' AND expires_at < $1 LIMIT 1";
-        Ok(self.one(Query::new(sql, [now.into()]), |columns| columns.integer()).await?.is_some())
+        Ok(self.one(Query::new(sql, [now.into()]), |_| Ok(())).await?.is_some())
     }
 
     /// Payments whose net is due to settle, the longest due first.

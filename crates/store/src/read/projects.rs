@@ -55,9 +55,7 @@ impl Store {
 
     pub async fn allows_origin(&self, id: ProjectId, origin: &str) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM allowed_origins WHERE origin = $1 AND project_id = $2";
-        let found = self
-            .one(Query::new(sql, [origin.to_owned().into(), Value::shown(id)]), |columns| columns.integer())
-            .await?;
+        let found = self.one(Query::new(sql, [origin.to_owned().into(), Value::shown(id)]), |_| Ok(())).await?;
         Ok(found.is_some())
     }
 
@@ -65,7 +63,7 @@ impl Store {
     pub async fn anyone_allows_origin(&self, origin: &str) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM allowed_origins o JOIN projects p ON p.id = o.project_id \
                    WHERE o.origin = $1 AND p.active = 1 LIMIT 1";
-        let found = self.one(Query::new(sql, [origin.to_owned().into()]), |columns| columns.integer()).await?;
+        let found = self.one(Query::new(sql, [origin.to_owned().into()]), |_| Ok(())).await?;
         Ok(found.is_some())
     }
 }

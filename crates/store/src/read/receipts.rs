@@ -7,6 +7,6 @@ impl Store {
     pub async fn noted(&self, key: &ReceiptKey) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM receipts WHERE provider = $1 AND id = $2";
         let parameters = [key.provider.clone().into(), key.id.clone().into()];
-        Ok(self.one(Query::new(sql, parameters), |columns| columns.integer()).await?.is_some())
+        Ok(self.one(Query::new(sql, parameters), |_| Ok(())).await?.is_some())
     }
 }

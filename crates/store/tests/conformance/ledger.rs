@@ -89,7 +89,7 @@ async fn due_payment(store: &Store, project: &Project, settles_at: Timestamp) ->
     let payment = kept_payment(store, samples::payment(project)).await;
     let Payment { id, version, .. } = payment;
     let state = State::Paid { at: NOW };
-    keep(store, Write::PaymentMoved { id, version, state, settles_at: Some(settles_at) }).await;
+    keep(store, Write::PaymentMoved { id, version, state, settles_at: Some(settles_at), link_id: None }).await;
     Payment { state, version: 2, ..payment }
 }
 

@@ -268,12 +268,18 @@ pub(crate) fn revocation(key: &ApiKey, at: Timestamp) -> Change {
 }
 
 pub(crate) fn moved_to(payment: &Payment, state: State) -> Write {
-    Write::PaymentMoved { id: payment.id, version: payment.version, state, settles_at: None }
+    Write::PaymentMoved { id: payment.id, version: payment.version, state, settles_at: None, link_id: payment.link_id }
 }
 
 fn moved(step: &Step) -> Write {
     let Step { payment, settles_at, .. } = step;
-    Write::PaymentMoved { id: payment.id, version: payment.version, state: payment.state, settles_at: *settles_at }
+    Write::PaymentMoved {
+        id: payment.id,
+        version: payment.version,
+        state: payment.state,
+        settles_at: *settles_at,
+        link_id: payment.link_id,
+    }
 }
 
 fn happened(payment: &Payment, news: News) -> Write {

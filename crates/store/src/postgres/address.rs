@@ -1,0 +1,126 @@
+//! The address of a PostgreSQL database.
+
+use std::{fmt, str::FromStr, time::Duration};
+
+use tokio_postgres::{
+    Config,
+    config::{Host, SslMode, TargetSessionAttrs},
+};
+
+const CONNECT_WITHIN: Duration = Duration::from_secs(3);
+/// How long data may stay unacknowledged before a connection counts as lost.
+const UNHEARD_MOST: Duration = Duration::from_secs(10);
+
+/// Where a PostgreSQL database is and who we are there. Shown without its password.
+#[derive(Clone)]
+pub struct PostgresUrl {
+    config: Config,
+}
+
+/// Why an address cannot be used; a sentence without the address, which may hold a password.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct UnusableUrl(String);
+
+impl FromStr for PostgresUrl {
+    type Err = UnusableUrl;
+
+    fn from_str(url: &str) -> Result<PostgresUrl, UnusableUrl> {
+        let mut config: Config = url.parse().map_err(|error| UnusableUrl(why(&error)))?;
+        if config.get_hosts().is_empty() {
+            return Err(UnusableUrl("it names no host".to_owned()));
+        }
+        if config.get_user().is_none() {
+            return Err(UnusableUrl("it names no user".to_owned()));
+        }
+        if config.get_dbname().is_none() {
+            return Err(UnusableUrl("it names no database".to_owned()));
+        }
+        if !url.contains("sslmode=") {
+            // Whoever is elsewhere must show a certificate, unless the operator says that nobody listens in between.
+            let here = config.get_hosts().iter().all(is_here);
+            config.ssl_mode(if here { SslMode::Disable } else { SslMode::Require });
+        }
+        // Of several hosts the one that takes writes, which after a failover is another than before.
+        config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+        config.connect_timeout(config.get_connect_timeout().copied().unwrap_or(CONNECT_WITHIN));
+        config.tcp_user_timeout(UNHEARD_MOST);
+        config.keepalives_idle(UNHEARD_MOST);
+        if config.get_application_name().is_none() {
+            config.application_name("lunas");
+        }
+        Ok(PostgresUrl { config })
+    }
+}
+
+impl PostgresUrl {
+    pub(super) fn config(&self) -> &Config {
+        &self.config
+    }
+
+    pub(super) fn wants_tls(&self) -> bool {
+        self.config.get_ssl_mode() != SslMode::Disable
+    }
+}
+
+/// What the parser objects to, without what it was given.
+fn why(error: &tokio_postgres::Error) -> String {
+    let source = std::error::Error::source(error).map(ToString::to_string);
+    source.unwrap_or_else(|| "it cannot be read".to_owned())
+}
+
+fn is_here(host: &Host) -> bool {
+    match host {
+        Host::Unix(_) => true,
+        Host::Tcp(name) => {
+            name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+        }
+    }
+}
+
+impl fmt::Display for PostgresUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hosts = self.config.get_hosts().iter().enumerate().map(|(index, host)| {
+            let ports = self.config.get_ports();
+            let port = ports.get(index).or(ports.first()).copied().unwrap_or(5432);
+            match host {
+                Host::Tcp(name) => format!("{name}:{port}"),
+                Host::Unix(path) => format!("{}:{port}", path.display()),
+            }
+        });
+        let (user, database) =
+            (self.config.get_user().unwrap_or_default(), self.config.get_dbname().unwrap_or_default());
+        write!(f, "postgres://{user}@{}/{database}", hosts.collect::<Vec<_>>().join(","))
+    }
+}
+
+impl fmt::Debug for PostgresUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_never_shows() {
+        let url: PostgresUrl = "postgres://shop:quiet@db.example,10.0.0.2:6432/lunas".parse().unwrap();
+        assert_eq!(url.to_string(), "postgres://shop@db.example:5432,10.0.0.2:6432/lunas");
+        for url in ["postgres://shop:quiet@", "postgres://shop:quiet@h/d?quiet=1", "postgres://shop:quiet@h:quiet/d"] {
+            let error = url.parse::<PostgresUrl>().unwrap_err().to_string();
+            assert!(!error.contains("shop"), "{error}");
+        }
+    }
+
+    #[test]
+    fn who_is_elsewhere_must_show_a_certificate_unless_told_otherwise() {
+        let mode = |url: &str| url.parse::<PostgresUrl>().unwrap().config.get_ssl_mode();
+        assert_eq!(mode("postgres://a@127.0.0.1/d"), SslMode::Disable);
+        assert_eq!(mode("postgres://a@%2Frun%2Fpostgresql/d"), SslMode::Disable);
+        assert_eq!(mode("postgres://a@db.example/d"), SslMode::Require);
+        assert_eq!(mode("postgres://a@localhost,db.example/d"), SslMode::Require);
+        assert_eq!(mode("postgres://a@db.example/d?sslmode=disable"), SslMode::Disable);
+    }
+}

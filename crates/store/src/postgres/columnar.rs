@@ -1,0 +1,92 @@
+//! One statement for many rows: what many requests ask for at once is run together, a column of parameters at a time.
+
+use tokio_postgres::types::Type;
+
+/// A statement that does for every row of its parameters, now arrays, what `sql` does for one; none where that cannot be told
+/// from the text. Numbers of parameters become columns of a table `v`, and an UPDATE answers which rows it was done for.
+pub(super) fn for_many(sql: &str, types: &[Type]) -> Option<String> {
+    let rows = rows(types)?;
+    let (head, tail) = parts(sql)?;
+    if head.starts_with("UPDATE ") {
+        Some(format!("{} FROM {rows} WHERE {} RETURNING v.place", columns(head), columns(tail)))
+    } else if head.starts_with("DELETE FROM ") {
+        Some(format!("{head} USING {rows} WHERE {}", columns(tail)))
+    } else if head.contains(" SELECT ") {
+        Some(format!("{}, {rows} WHERE {}", columns(head), columns(tail)))
+    } else {
+        let (values, conflict) = tail.split_at(tail.rfind(')')?);
+        let conflict = conflict.strip_prefix(')')?;
+        (!conflict.contains('$')).then(|| format!("{head} SELECT {} FROM {rows}{conflict}", columns(values)))
+    }
+}
+
+/// Splits where the rows go: at the first WHERE, or at the list of VALUES.
+fn parts(sql: &str) -> Option<(&str, &str)> {
+    match sql.starts_with("INSERT ") && sql.contains(" VALUES (") {
+        true => sql.split_once(" VALUES ("),
+        false => sql.split_once(" WHERE "),
+    }
+}
+
+/// The table of parameters.
+fn rows(types: &[Type]) -> Option<String> {
+    let arrays = types.iter().enumerate().map(|(index, column)| {
+        let name = match *column {
+            Type::TEXT => "text",
+            Type::INT8 => "bigint",
+            Type::BYTEA => "bytea",
+            _ => return None,
+        };
+        Some(format!("${}::{name}[]", index + 1))
+    });
+    let arrays = arrays.collect::<Option<Vec<_>>>().filter(|arrays| !arrays.is_empty())?.join(", ");
+    let names: Vec<String> = (1..=types.len()).map(|number| format!("c{number}")).collect();
+    Some(format!("UNNEST({arrays}) WITH ORDINALITY AS v ({}, place)", names.join(", ")))
+}
+
+fn columns(sql: &str) -> String {
+    sql.replace('$', "v.c")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TWO: [Type; 2] = [Type::TEXT, Type::INT8];
+    const ROWS: &str = "UNNEST($1::text[], $2::bigint[]) WITH ORDINALITY AS v (c1, c2, place)";
+
+    #[test]
+    fn every_kind_of_statement_is_run_for_many_rows() {
+        for (one, many) in [
+            (
+                "INSERT INTO t (a, b, d) VALUES ($1, $2, 'x') ON CONFLICT DO NOTHING",
+                format!("INSERT INTO t (a, b, d) SELECT v.c1, v.c2, 'x' FROM {ROWS} ON CONFLICT DO NOTHING"),
+            ),
+            ("INSERT INTO t (a, b) VALUES ($1, $2)", format!("INSERT INTO t (a, b) SELECT v.c1, v.c2 FROM {ROWS}")),
+            (
+                "INSERT INTO t (a, b) SELECT $1, p.b FROM p WHERE p.id = $2",
+                format!("INSERT INTO t (a, b) SELECT v.c1, p.b FROM p, {ROWS} WHERE p.id = v.c2"),
+            ),
+            (
+                "UPDATE t SET a = $1 WHERE b = $2 AND c = $2 - 1",
+                format!("UPDATE t SET a = v.c1 FROM {ROWS} WHERE b = v.c2 AND c = v.c2 - 1 RETURNING v.place"),
+            ),
+            (
+                "DELETE FROM t WHERE a = $1 AND b > $2",
+                format!("DELETE FROM t USING {ROWS} WHERE a = v.c1 AND b > v.c2"),
+            ),
+        ] {
+            assert_eq!(for_many(one, &TWO).as_deref(), Some(many.as_str()));
+        }
+    }
+
+    #[test]
+    fn what_is_not_understood_is_left_alone() {
+        for sql in ["INSERT INTO t (a, b) VALUES ($1, $2) ON CONFLICT (a) DO UPDATE SET b = $2", "UPDATE t SET a = $1"]
+        {
+            assert_eq!(for_many(sql, &TWO), None, "{sql}");
+        }
+        assert_eq!(for_many("DELETE FROM t WHERE a = $1", &[Type::INT4]), None);
+        assert_eq!(for_many("DELETE FROM t WHERE TRUE", &[]), None);
+    }
+}
