@@ -11,7 +11,7 @@ refinery::embed_migrations!("migrations/postgres");
 /// The oldest PostgreSQL that has all we use.
 const OLDEST: u32 = 13;
 /// A number of our own under which nodes take turns.
-const TURN: i64 = 0x4c75_6e61_73;
+const TURN: i64 = 0x004c_756e_6173;
 /// Where refinery notes what it has done.
 const HISTORY: &str = "refinery_schema_history";
 
