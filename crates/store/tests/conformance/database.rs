@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use rusqlite::Connection;
-use store::{Change, CommitError, Guard, Store, StoreError};
+use store::{Change, CommitError, Guard, OpenError, Store, StoreError};
 use tempfile::TempDir;
 
 /// Runs tests, which are functions that take a [`Database`], on every kind of database.
@@ -44,7 +44,7 @@ impl Database {
         self.try_open().await.unwrap()
     }
 
-    pub(crate) async fn try_open(&self) -> Result<Store, StoreError> {
+    pub(crate) async fn try_open(&self) -> Result<Store, OpenError> {
         match self {
             Database::Sqlite(directory) => Store::open_sqlite(&file_in(directory)).await,
         }
