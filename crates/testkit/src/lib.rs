@@ -1,10 +1,11 @@
-//! What tests share: a server on a free port with a database of its own, a clock that tests move, clients, and a
-//! receiver of webhooks.
+//! What tests share: a server on a free port with a database of its own, a clock that tests move, clients, a receiver
+//! of webhooks, and PostgreSQL.
 //!
 //! [`on_every_database`] is the one place that knows which databases there are.
 
 mod clock;
 mod contract;
+mod postgres;
 mod process;
 mod receiver;
 mod reply;
@@ -13,6 +14,7 @@ mod socket;
 
 pub use clock::ManualClock;
 pub use contract::{Contract, contract};
+pub use postgres::{Cluster, StopMode};
 pub use process::{Program, Ran, Running};
 pub use receiver::{Answer, Received, Receiver};
 pub use reply::{Api, Reply};
