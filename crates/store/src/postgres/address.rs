@@ -34,10 +34,10 @@ impl FromStr for PostgresUrl {
         if config.get_hosts().is_empty() {
             return Err(UnusableUrl("it names no host; write postgres://USER:PASSWORD@HOST/DATABASE".to_owned()));
         }
-        if config.get_user().is_none() {
+        if config.get_user().is_none_or(str::is_empty) {
             return Err(UnusableUrl("it names no user; write postgres://USER:PASSWORD@HOST/DATABASE".to_owned()));
         }
-        if config.get_dbname().is_none() {
+        if config.get_dbname().is_none_or(str::is_empty) {
             return Err(UnusableUrl("it names no database; write postgres://USER:PASSWORD@HOST/DATABASE".to_owned()));
         }
         if !url.contains("sslmode=") {

@@ -186,7 +186,18 @@ pub(crate) fn bring_up_to_date(path: &Path) -> Result<Tables, OpenError> {
 }
 
 pub(crate) fn look(path: &Path) -> Result<Tables, OpenError> {
-    tables(&connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?)
+    tables(&look_into(path)?)
+}
+
+/// A connection that makes no file and changes none. It may write, as one that may not would leave an empty log behind.
+fn look_into(path: &Path) -> Result<Connection, StoreError> {
+    let open = || {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        Ok(connection)
+    };
+    open().map_err(|error: rusqlite::Error| StoreError::unavailable(error))
 }
 
 fn tables(connection: &Connection) -> Result<Tables, OpenError> {
