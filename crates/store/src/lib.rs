@@ -4,6 +4,7 @@
 //! that another database can stand beside SQLite with nearly the same text.
 
 mod change;
+mod copy;
 mod error;
 mod history;
 mod plan;
@@ -20,6 +21,7 @@ use plan::Dialect;
 use tokio::sync::watch;
 
 pub use change::{Change, Noted, ReceiptNote, Write};
+pub use copy::{CopiedTable, CopyError};
 pub use error::{CommitError, Guard, OpenError, StoreError};
 pub use history::Tables;
 pub use postgres::{CONNECTIONS, PostgresUrl, UnusableUrl};

@@ -4,6 +4,7 @@
 
 mod addresses;
 mod api_client;
+mod copy;
 mod database;
 mod demo;
 mod dev;
@@ -110,6 +111,9 @@ enum Command {
     /// Bring the database's tables up to date, and make them where there are none. Servers do so by themselves when they
     /// start; several at once are safe.
     Migrate,
+    /// Move an installation from the embedded database to PostgreSQL: everything, or nothing at all. Stop its server first;
+    /// one that still runs answers 503 to whatever it would have to write until the copy is made.
+    Copy(copy::CopyOptions),
     /// Check that everything in the database adds up. It lists the rows that do not, and then fails.
     Verify,
     /// Print the OpenAPI document of the API.
@@ -163,6 +167,7 @@ async fn dispatch(command: Command, global: &GlobalOptions) -> Result<(), CliErr
         Command::Trigger(options) => trigger::run(options, global).await,
         Command::Webhook(command) => webhook::run(command, global).await,
         Command::Migrate => migrate::run(global).await,
+        Command::Copy(options) => copy::run(&options, global).await,
         Command::Verify => verify::run(global).await,
         Command::Openapi => output::print(&crate::openapi_json()),
     }

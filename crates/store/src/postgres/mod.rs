@@ -4,6 +4,7 @@
 mod address;
 mod columnar;
 mod connect;
+mod copy;
 mod fault;
 mod migrate;
 mod wake;
@@ -31,6 +32,7 @@ use connect::{Connector, Lane, taken};
 use writer::Writer;
 
 pub use address::{PostgresUrl, UnusableUrl};
+pub(crate) use copy::fill;
 pub(crate) use wake::Wakes;
 
 /// Connections that short reads share.

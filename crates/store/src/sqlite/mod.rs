@@ -190,7 +190,7 @@ pub(crate) fn look(path: &Path) -> Result<Tables, OpenError> {
 }
 
 /// A connection that makes no file and changes none. It may write, as one that may not would leave an empty log behind.
-fn look_into(path: &Path) -> Result<Connection, StoreError> {
+pub(crate) fn look_into(path: &Path) -> Result<Connection, StoreError> {
     let open = || {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags)?;
@@ -200,7 +200,7 @@ fn look_into(path: &Path) -> Result<Connection, StoreError> {
     open().map_err(|error: rusqlite::Error| StoreError::unavailable(error))
 }
 
-fn tables(connection: &Connection) -> Result<Tables, OpenError> {
+pub(crate) fn tables(connection: &Connection) -> Result<Tables, OpenError> {
     // One look at everything: another process may be making the tables.
     let snapshot = connection.unchecked_transaction().map_err(StoreError::unavailable)?;
     let named = |name: &str| snapshot.table_exists(None, name).map_err(StoreError::unavailable);
