@@ -9,7 +9,7 @@ pub struct Breach {
     pub row: String,
 }
 
-pub(crate) const INVARIANTS: [(&str, &str); 21] = [
+pub(crate) const INVARIANTS: [(&str, &str); 22] = [
     (
         "I1 every posting has two legs or more that sum to zero",
         "SELECT p.id FROM postings p LEFT JOIN entries e ON e.posting_id = p.id \
@@ -122,6 +122,12 @@ pub(crate) const INVARIANTS: [(&str, &str); 21] = [
         "I15 a link gains no payment once it is cancelled or past its expiry",
         "SELECT p.id FROM payments p JOIN links l ON l.id = p.link_id \
          WHERE p.created_at > l.cancelled_at OR p.created_at > l.expires_at",
+    ),
+    (
+        "I13 whatever is kept belongs to a project that there is",
+        "SELECT o.id FROM (SELECT id, project_id FROM payments UNION ALL SELECT id, project_id FROM events \
+         UNION ALL SELECT id, project_id FROM postings) o LEFT JOIN projects p ON p.id = o.project_id \
+         WHERE p.id IS NULL",
     ),
     (
         "I14 live account numbers and payloads are unique",

@@ -5,6 +5,7 @@
 
 mod clock;
 mod contract;
+mod database;
 mod postgres;
 mod process;
 mod receiver;
@@ -14,9 +15,10 @@ mod socket;
 
 pub use clock::ManualClock;
 pub use contract::{Contract, contract};
+pub use database::Database;
 pub use postgres::{Cluster, StopMode};
 pub use process::{Program, Ran, Running};
 pub use receiver::{Answer, Received, Receiver};
 pub use reply::{Api, Reply};
-pub use server::{Kit, Options, TestProject, on_every_database, on_every_database_with};
+pub use server::{Kit, Options, TestProject, on_every_database, on_every_database_with, on_postgres};
 pub use socket::{Socket, exchange, request_bytes};

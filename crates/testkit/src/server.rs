@@ -18,7 +18,7 @@ use store::Store;
 use tempfile::TempDir;
 use tokio::{sync::oneshot, task::JoinHandle};
 
-use crate::{Answer, Api, ManualClock, Receiver};
+use crate::{Answer, Api, Database, ManualClock, Receiver};
 
 /// What a test may want otherwise than usual.
 #[derive(Clone, Default)]
@@ -37,6 +37,8 @@ pub struct Kit {
     pub store: Store,
     pub clock: Arc<ManualClock>,
     pub directory: TempDir,
+    /// Where everything is kept.
+    pub database: Database,
     /// How this server's events look in a webhook.
     pub webhook_body: engine::Body,
     /// What this installation's secrets are sealed with, for another node of it.
@@ -63,14 +65,25 @@ pub async fn on_every_database<Test: Future<Output = ()>>(test: impl Fn(Arc<Kit>
 }
 
 pub async fn on_every_database_with<Test: Future<Output = ()>>(options: Options, test: impl Fn(Arc<Kit>) -> Test) {
-    let kit = Arc::new(Kit::start_on_sqlite(options).await);
+    run(Kit::start_on_sqlite(options.clone()).await, &test).await;
+    run(Kit::start_on_postgres(options).await, &test).await;
+}
+
+/// The same on PostgreSQL alone, for what a file on one machine cannot do.
+pub async fn on_postgres<Test: Future<Output = ()>>(test: impl Fn(Arc<Kit>) -> Test) {
+    run(Kit::start_on_postgres(Options::default()).await, &test).await;
+}
+
+async fn run<Test: Future<Output = ()>>(kit: Kit, test: &impl Fn(Arc<Kit>) -> Test) {
+    let kit = Arc::new(kit);
+    let database = kit.database.name();
     test(Arc::clone(&kit)).await;
     kit.stop_delivering().await;
     if kit.leaves_nothing_due.load(Ordering::SeqCst) {
         let due = kit.store.due_deliveries(kit.engine.now(), 1).await.unwrap();
-        assert_eq!(due, [], "a delivery is due and was not made");
+        assert_eq!(due, [], "a delivery is due and was not made, on {database}");
     }
-    assert_eq!(kit.store.breaches().await.unwrap(), [], "an invariant is broken after the test");
+    assert_eq!(kit.store.breaches().await.unwrap(), [], "an invariant is broken after the test, on {database}");
     if let Ok(kit) = Arc::try_unwrap(kit) {
         kit.stop().await;
     }
@@ -79,11 +92,17 @@ pub async fn on_every_database_with<Test: Future<Output = ()>>(options: Options,
 impl Kit {
     async fn start_on_sqlite(options: Options) -> Kit {
         let directory = tempfile::tempdir().unwrap();
-        let store = Store::open_sqlite(&directory.path().join("lunas.db")).await.unwrap();
-        Kit::start(options, store, directory).await
+        let database = Database::sqlite_in(directory.path());
+        Kit::start(options, database, directory).await
     }
 
-    async fn start(options: Options, store: Store, directory: TempDir) -> Kit {
+    async fn start_on_postgres(options: Options) -> Kit {
+        Kit::start(options, Database::fresh_postgres().await, tempfile::tempdir().unwrap()).await
+    }
+
+    /// A server on a database that the test has made.
+    pub async fn start(options: Options, database: Database, directory: TempDir) -> Kit {
+        let store = database.open().await;
         let clock = Arc::new(ManualClock::default());
         let providers = Providers { sandbox: Simulator::default(), production: None };
         let secret_key = SecretKey::from_base64(&SecretKey::generate_base64()).unwrap();
@@ -109,6 +128,7 @@ impl Kit {
             store,
             clock,
             directory,
+            database,
             webhook_body,
             secret_key,
             reconcilers: Mutex::default(),

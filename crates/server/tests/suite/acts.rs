@@ -140,7 +140,7 @@ impl Node {
     }
 
     pub(crate) async fn with_providers(kit: &Kit, providers: Providers) -> Node {
-        let store = Store::open_sqlite(&kit.directory.path().join("lunas.db")).await.unwrap();
+        let store = kit.database.open().await;
         let secret_key = kit.secret_key.clone();
         let engine = Engine::new(store.clone(), providers, kit.clock.clone(), Settings::default(), secret_key);
         let config = ServerConfig {

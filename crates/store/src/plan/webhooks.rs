@@ -71,7 +71,7 @@ pub(super) fn attempted(
     statements.push(
         Statement::new(
             "UPDATE deliveries SET state = $1, due_at = $2, attempts = $3 \
-             WHERE event_id = $4 AND state = 'pending' AND attempts = $3 - 1 AND resent_after = $5 AND due_at = $6",
+             WHERE event_id = $4 AND state = 'pending' AND attempts + 1 = $3 AND resent_after = $5 AND due_at = $6",
             [
                 delivery.state.word().into(),
                 due_at.into(),

@@ -18,7 +18,7 @@ use crate::{
 refinery::embed_migrations!("migrations/postgres");
 
 /// A number of our own under which nodes take turns.
-const TURN: i64 = 0x4c75_6e61_73;
+const TURN: i64 = 0x004c_756e_6173;
 /// How long it may take to connect and look; a server that hangs is as good as none.
 const LOOK_WITHIN: Duration = Duration::from_secs(10);
 

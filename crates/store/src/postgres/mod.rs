@@ -111,7 +111,8 @@ impl Postgres {
         self.writer.close().await;
         self.wakes.close();
         self.lanes.iter().for_each(Lane::close);
-        self.pool.close();
+        // A read that comes later opens a connection again.
+        self.pool.retain(|_, _| false);
     }
 
     pub(crate) async fn one<T>(&self, query: &Query, decode: Decode<T>) -> Result<Option<T>, StoreError> {

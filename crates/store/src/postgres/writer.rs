@@ -74,6 +74,9 @@ impl Writer {
     }
 
     pub(super) async fn commit(&self, plan: Plan) -> Outcome {
+        if !self.is_alive() {
+            return Err(StoreError::unavailable("the database is closed").into());
+        }
         if plan.statements.is_empty() {
             return Ok(());
         }
@@ -254,25 +257,23 @@ async fn run(connection: &ClientWrapper, plan: &Plan) -> Result<Ended, Error> {
         join_all(prepared.iter().zip(&values).map(|(statement, values)| connection.execute(statement, values))),
     )
     .await;
-    let taken = begun.and_then(|()| taken.into_iter().collect::<Result<Vec<u64>, Error>>());
-    let touched = taken.and_then(|_| touched.into_iter().collect::<Result<Vec<u64>, Error>>());
-    let touched = match touched {
-        Ok(touched) => touched,
-        Err(error) => {
-            connection.batch_execute("ROLLBACK").await?;
-            return Err(error);
-        }
-    };
-    match plan.statements.iter().zip(touched).find_map(|(statement, touched)| refused(statement, touched)) {
-        Some(guard) => {
-            connection.batch_execute("ROLLBACK").await?;
-            Ok(Ended::Conflict(guard))
-        }
-        None => {
-            connection.batch_execute("COMMIT").await?;
-            Ok(Ended::Committed)
-        }
+    begun?;
+    let taken = taken.into_iter().find_map(Result::err).map_or(Ok(None), Err);
+    // The first statement that failed tells why; those after it have failed for its sake, or ran on what it left.
+    let failed = taken.and_then(|_: Option<Guard>| {
+        let mut ran = plan.statements.iter().zip(touched);
+        let failed = ran.find_map(|(statement, touched)| match touched {
+            Ok(touched) => refused(statement, touched).map(Ok),
+            Err(error) => Some(Err(error)),
+        });
+        failed.transpose()
+    });
+    if let Ok(None) = failed {
+        connection.batch_execute("COMMIT").await?;
+        return Ok(Ended::Committed);
     }
+    connection.batch_execute("ROLLBACK").await?;
+    failed.map(|guard| guard.map_or(Ended::Committed, Ended::Conflict))
 }
 
 /// The links that the plan decides about. They are taken before anything else, and always in the same order.

@@ -233,6 +233,9 @@ async fn a_change_that_breaks_a_constraint_leaves_nothing_behind(database: Datab
         ("a project twice", &|| Write::Project { project: project.clone(), sealed_webhook_secret: Vec::new() }),
     ];
     for (name, refused) in breaking {
+        if name == "a payment of no project" && !database.refers_to_projects() {
+            continue;
+        }
         assert_eq!(commit(&store, refused()).await, Outcome::Unexpected, "{name}");
         check_refused(&database, &store, &world, refused, Outcome::Unexpected).await;
     }

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use rusqlite::Connection;
-use store::{Change, CommitError, Guard, OpenError, Store, StoreError};
+use store::{CONNECTIONS, Change, CommitError, Guard, OpenError, Store, StoreError};
 use tempfile::TempDir;
+use testkit::Cluster;
 
 /// Runs tests, which are functions that take a [`Database`], on every kind of database.
 macro_rules! on_every_database {
@@ -17,14 +18,52 @@ macro_rules! on_every_database {
                 }
             )*
         }
+
+        mod on_postgres {
+            $(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $test() {
+                    super::$test(crate::database::Database::postgres()).await;
+                }
+            )*
+        }
     };
 }
 
 pub(crate) use on_every_database;
 
+/// Takes triggers, references and checks away from PostgreSQL.
+const WITHOUT_CHECKS: &str = "SET session_replication_role = replica; \
+    DO $$ DECLARE c record; BEGIN \
+    FOR c IN SELECT conrelid::regclass AS place, conname FROM pg_constraint \
+    WHERE contype = 'c' AND connamespace = 'public'::regnamespace LOOP \
+    EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', c.place, c.conname); END LOOP; END $$;";
+
 /// A place that nobody has opened yet. It goes away with this value.
 pub(crate) enum Database {
     Sqlite(TempDir),
+    Postgres(Schema),
+}
+
+/// A database of the cluster that the tests share.
+pub(crate) struct Schema {
+    url: String,
+}
+
+impl Schema {
+    fn name(&self) -> &str {
+        self.url.rsplit('/').next().unwrap()
+    }
+
+    fn run(&self, sql: &str) -> Result<String, String> {
+        Cluster::shared().run(self.name(), sql)
+    }
+}
+
+impl Drop for Schema {
+    fn drop(&mut self) {
+        Cluster::shared().drop_database(self.name());
+    }
 }
 
 impl Database {
@@ -32,10 +71,15 @@ impl Database {
         Database::Sqlite(TempDir::new().unwrap())
     }
 
+    pub(crate) fn postgres() -> Database {
+        Database::Postgres(Schema { url: Cluster::shared().fresh_database() })
+    }
+
     /// Another fresh place of the same kind.
     pub(crate) fn another(&self) -> Database {
         match self {
             Database::Sqlite(_) => Database::sqlite(),
+            Database::Postgres(_) => Database::postgres(),
         }
     }
 
@@ -47,13 +91,34 @@ impl Database {
     pub(crate) async fn try_open(&self) -> Result<Store, OpenError> {
         match self {
             Database::Sqlite(directory) => Store::open_sqlite(&file_in(directory)).await,
+            Database::Postgres(schema) => Store::open_postgres(&schema.url.parse().unwrap(), CONNECTIONS).await,
         }
+    }
+
+    /// Whether a column takes values of its own type only.
+    pub(crate) fn is_typed(&self) -> bool {
+        matches!(self, Database::Postgres(_))
+    }
+
+    /// Whether rows of every table refer to their project by a key that the database checks.
+    pub(crate) fn refers_to_projects(&self) -> bool {
+        matches!(self, Database::Sqlite(_))
+    }
+
+    /// Takes everything out of the search index, and leaves it thinking that it is all there.
+    pub(crate) fn empty_search_index(&self) {
+        let sql = match self {
+            Database::Sqlite(_) => "INSERT INTO payment_search (payment_search) VALUES ('delete-all')",
+            Database::Postgres(_) => "DELETE FROM payment_search",
+        };
+        self.run_beside(sql).unwrap();
     }
 
     /// Runs SQL past the store. What the database itself forbids stays forbidden.
     pub(crate) fn run_beside(&self, sql: &str) -> Result<(), String> {
         match self {
             Database::Sqlite(directory) => connect(directory).execute_batch(sql).map_err(|error| error.to_string()),
+            Database::Postgres(schema) => schema.run(sql).map(drop),
         }
     }
 
@@ -68,6 +133,10 @@ impl Database {
                 }
                 connection.execute_batch(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
             }
+            Database::Postgres(schema) => {
+                let sql = format!("{WITHOUT_CHECKS} {sql}");
+                schema.run(&sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+            }
         }
     }
 
@@ -81,6 +150,15 @@ impl Database {
                               ORDER BY name";
                 let tables = strings(&connection, tables);
                 tables.iter().flat_map(|table| rows_of(&connection, table)).collect()
+            }
+            Database::Postgres(schema) => {
+                let tables = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename";
+                let tables = schema.run(tables).unwrap();
+                let rows = |table| schema.run(&format!("SELECT '{table}: ' || t::text FROM {table} t ORDER BY 1"));
+                tables
+                    .lines()
+                    .flat_map(|table| rows(table).unwrap().lines().map(str::to_owned).collect::<Vec<_>>())
+                    .collect()
             }
         }
     }

