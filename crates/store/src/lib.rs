@@ -165,7 +165,7 @@ impl Store {
     async fn one<T>(&self, query: value::Query, decode: value::Decode<T>) -> Result<Option<T>, StoreError> {
         match &self.backend {
             Backend::Sqlite(sqlite) => sqlite.one(&query, decode),
-            Backend::Postgres(postgres) => postgres.one(&query, decode).await,
+            Backend::Postgres(postgres) => postgres.one(query, decode).await,
         }
     }
 

@@ -147,8 +147,9 @@ impl<'a> Columns<'a> {
         Columns { row: Row::Sqlite(row), next: 0 }
     }
 
-    pub(crate) fn of_postgres(row: &'a tokio_postgres::Row) -> Columns<'a> {
-        Columns { row: Row::Postgres(row), next: 0 }
+    /// From the column `from` on.
+    pub(crate) fn of_postgres(row: &'a tokio_postgres::Row, from: usize) -> Columns<'a> {
+        Columns { row: Row::Postgres(row), next: from }
     }
 
     fn take<T>(&mut self) -> Result<T, StoreError>

@@ -3,7 +3,8 @@
 use tokio_postgres::types::Type;
 
 /// A statement that does for every row of its parameters, now arrays, what `sql` does for one; none where that cannot be told
-/// from the text. Numbers of parameters become columns of a table `v`, and an UPDATE answers which rows it was done for.
+/// from the text. Numbers of parameters become columns of a table `v`, and an UPDATE or a SELECT answers which rows of it
+/// were found.
 pub(super) fn for_many(sql: &str, types: &[Type]) -> Option<String> {
     let rows = rows(types)?;
     let (head, tail) = parts(sql)?;
@@ -11,6 +12,9 @@ pub(super) fn for_many(sql: &str, types: &[Type]) -> Option<String> {
         Some(format!("{} FROM {rows} WHERE {} RETURNING v.place", columns(head), columns(tail)))
     } else if head.starts_with("DELETE FROM ") {
         Some(format!("{head} USING {rows} WHERE {}", columns(tail)))
+    } else if let Some(head) = head.strip_prefix("SELECT ") {
+        let of_one_row = [" LIMIT ", " ORDER BY ", " GROUP BY "].iter().all(|word| !tail.contains(word));
+        of_one_row.then(|| format!("SELECT v.place, {}, {rows} WHERE {}", columns(head), columns(tail)))
     } else if head.contains(" SELECT ") {
         Some(format!("{}, {rows} WHERE {}", columns(head), columns(tail)))
     } else {
@@ -82,8 +86,11 @@ mod tests {
 
     #[test]
     fn what_is_not_understood_is_left_alone() {
-        for sql in ["INSERT INTO t (a, b) VALUES ($1, $2) ON CONFLICT (a) DO UPDATE SET b = $2", "UPDATE t SET a = $1"]
-        {
+        for sql in [
+            "SELECT 1 FROM t WHERE a = $1 LIMIT 1",
+            "INSERT INTO t (a, b) VALUES ($1, $2) ON CONFLICT (a) DO UPDATE SET b = $2",
+            "UPDATE t SET a = $1",
+        ] {
             assert_eq!(for_many(sql, &TWO), None, "{sql}");
         }
         assert_eq!(for_many("DELETE FROM t WHERE a = $1", &[Type::INT4]), None);

@@ -4,7 +4,7 @@ use std::{
     future::poll_fn,
     pin::Pin,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -18,14 +18,14 @@ use tokio::{
     time::timeout,
 };
 use tokio_postgres::{
-    AsyncMessage, Client, Config, Connection, Error, NoTls, Row,
+    AsyncMessage, Client, Config, Connection, Error, NoTls,
     error::{DbError, Severity},
     tls::MakeTlsConnect,
 };
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::{address::PostgresUrl, fault, rows};
-use crate::{error::StoreError, value::Query};
+use super::address::PostgresUrl;
+use crate::error::StoreError;
 
 /// How long to wait for a connection that others use, and for a new one.
 const WAIT_MOST: Duration = Duration::from_secs(5);
@@ -167,55 +167,4 @@ pub(super) async fn taken(pool: &Pool) -> Result<Object, StoreError> {
 /// Keeps a connection from being handed out again.
 pub(super) fn discard(connection: Object) {
     drop(Object::take(connection));
-}
-
-/// A connection that many use at once: what they ask is sent as it comes, without waiting for the answers to what was asked
-/// before, so that a few connections serve all short reads.
-pub(super) struct Lane {
-    connector: Connector,
-    current: Mutex<Option<Arc<ClientWrapper>>>,
-    opening: tokio::sync::Mutex<()>,
-}
-
-impl Lane {
-    pub(super) fn new(connector: Connector) -> Lane {
-        Lane { connector, current: Mutex::default(), opening: tokio::sync::Mutex::default() }
-    }
-
-    async fn connection(&self) -> Result<Arc<ClientWrapper>, StoreError> {
-        if let Some(connection) = self.usable() {
-            return Ok(connection);
-        }
-        // One opens it, and the others find it open.
-        let _opening = self.opening.lock().await;
-        if let Some(connection) = self.usable() {
-            return Ok(connection);
-        }
-        let opened = Arc::new(self.connector.session().await?);
-        *self.current() = Some(Arc::clone(&opened));
-        Ok(opened)
-    }
-
-    fn usable(&self) -> Option<Arc<ClientWrapper>> {
-        self.current().as_ref().filter(|connection| !connection.is_closed()).cloned()
-    }
-
-    pub(super) async fn rows(&self, query: &Query) -> Result<Vec<Row>, StoreError> {
-        let connection = self.connection().await?;
-        rows(&connection, query).await.map_err(|error| {
-            if fault::spoils_the_connection(&error) {
-                self.give_up();
-            }
-            fault::failure(error)
-        })
-    }
-
-    /// Has the next one open a connection of its own. The old one ends with the last who still waits for an answer on it.
-    pub(super) fn give_up(&self) {
-        *self.current() = None;
-    }
-
-    fn current(&self) -> MutexGuard<'_, Option<Arc<ClientWrapper>>> {
-        self.current.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }

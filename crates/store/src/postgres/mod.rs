@@ -7,16 +7,12 @@ mod connect;
 mod copy;
 mod fault;
 mod migrate;
+mod reader;
+mod session;
 mod wake;
 mod writer;
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use deadpool_postgres::{ClientWrapper, Object, Pool};
 use tokio::{sync::Semaphore, time::timeout};
@@ -28,15 +24,14 @@ use crate::{
     plan::Plan,
     value::{Columns, Decode, Query, Value},
 };
-use connect::{Connector, Lane, taken};
+use connect::{Connector, taken};
+use reader::Reader;
 use writer::Writer;
 
 pub use address::{PostgresUrl, UnusableUrl};
 pub(crate) use copy::fill;
 pub(crate) use wake::Wakes;
 
-/// Connections that short reads share.
-const LANES: usize = 2;
 /// Connections of a node when nobody says otherwise, all taken together.
 pub const CONNECTIONS: usize = 20;
 /// Scans that run, and scans that run or wait; one more hears at once that we are too busy.
@@ -51,8 +46,7 @@ const SCAN_WITHIN: Duration = Duration::from_secs(30);
 #[derive(Clone)]
 pub(crate) struct Postgres {
     pool: Pool,
-    lanes: Arc<[Lane]>,
-    next: Arc<AtomicUsize>,
+    reader: Arc<Reader>,
     writer: Arc<Writer>,
     wakes: Wakes,
     scanning: Arc<Semaphore>,
@@ -65,11 +59,10 @@ impl Postgres {
     pub(crate) async fn open(url: &PostgresUrl, connections: usize, wakes: Wakes) -> Result<Postgres, OpenError> {
         let connector = Connector::new(url)?;
         migrate::run(&connector).await?;
-        let pool = connector.pool(connections.saturating_sub(LANES + writer::LANES + 1).max(1))?;
+        let pool = connector.pool(connections.saturating_sub(reader::LANES + writer::LANES + 1).max(1))?;
         wakes.attend(connector.clone(), pool.clone());
         Ok(Postgres {
-            lanes: (0..LANES).map(|_| Lane::new(connector.clone())).collect(),
-            next: Arc::default(),
+            reader: Arc::new(Reader::new(connector.clone())),
             writer: Arc::new(Writer::start(connector, pool.clone())),
             wakes,
             scanning: Arc::new(Semaphore::new(SCANS_AT_ONCE)),
@@ -104,24 +97,20 @@ impl Postgres {
 
     pub(crate) async fn is_ready(&self) -> bool {
         let query = Query::new("SELECT 1 WHERE NOT pg_is_in_recovery()", []);
-        self.writer.is_alive() && matches!(self.one(&query, |_| Ok(())).await, Ok(Some(())))
+        self.writer.is_alive() && matches!(self.one(query, |_| Ok(())).await, Ok(Some(())))
     }
 
     pub(crate) async fn close(&self) {
         self.writer.close().await;
         self.wakes.close();
-        self.lanes.iter().for_each(Lane::give_up);
+        self.reader.close();
         // A read that comes later opens a connection again.
         self.pool.retain(|_, _| false);
     }
 
-    pub(crate) async fn one<T>(&self, query: &Query, decode: Decode<T>) -> Result<Option<T>, StoreError> {
-        let lane = &self.lanes[self.next.fetch_add(1, Ordering::Relaxed) % self.lanes.len()];
-        let rows = timeout(READ_WITHIN, lane.rows(query)).await.unwrap_or_else(|late| {
-            lane.give_up();
-            Err(StoreError::unavailable(late))
-        })?;
-        rows.first().map(|row| decode(&mut Columns::of_postgres(row))).transpose()
+    pub(crate) async fn one<T>(&self, query: Query, decode: Decode<T>) -> Result<Option<T>, StoreError> {
+        let found = self.reader.first(query).await?;
+        found.map(|found| decode(&mut Columns::of_postgres(&found.row, found.from))).transpose()
     }
 
     /// Scans take turns: more of them at once would only take connections and memory from everybody else.
@@ -141,7 +130,7 @@ impl Postgres {
         let rows = timeout(SCAN_WITHIN, rows(connection.get(), query)).await.map_err(StoreError::unavailable)?;
         let rows = rows.map_err(fault::failure)?;
         connection.give_back();
-        rows.iter().map(|row| decode(&mut Columns::of_postgres(row))).collect()
+        rows.iter().map(|row| decode(&mut Columns::of_postgres(row, 0))).collect()
     }
 
     /// Reads everything there is, however long it takes.
@@ -150,7 +139,7 @@ impl Postgres {
         connection.get().batch_execute("SET statement_timeout = 0").await.map_err(fault::failure)?;
         // The connection is not given back, so the setting ends with it.
         let rows = rows(connection.get(), query).await.map_err(fault::failure)?;
-        rows.iter().map(|row| decode(&mut Columns::of_postgres(row))).collect()
+        rows.iter().map(|row| decode(&mut Columns::of_postgres(row, 0))).collect()
     }
 
     pub(crate) async fn turn(&self, number: i64) -> Result<Option<Turn>, StoreError> {

@@ -24,13 +24,14 @@ use super::{
     Borrowed,
     connect::{Connector, Doubts},
     fault, parameters,
+    session::Session,
 };
 use crate::{
     error::{CommitError, Guard, StoreError},
     plan::{Plan, Statement},
     value::Value,
 };
-use batch::{Alike, Session, Spoilt};
+use batch::{Alike, Spoilt};
 
 /// Connections that commit gathered plans. While one waits for the disk, the other gathers.
 pub(super) const LANES: usize = 2;

@@ -1,3 +1,5 @@
+use std::sync::LazyLock;
+
 use domain::{
     event::{Event, EventKind, News},
     id::{EventId, ProjectId},
@@ -13,10 +15,12 @@ use crate::{
 
 const COLUMNS: &str = "id, project_id, kind, subject, created_at, paid_at, success_word";
 
+static OF_PROJECT_BY_ID: LazyLock<String> =
+    LazyLock::new(|| format!("SELECT {COLUMNS} FROM events WHERE project_id = $1 AND id = $2"));
+
 impl Store {
     pub async fn event(&self, project_id: ProjectId, id: EventId) -> Result<Option<Event>, StoreError> {
-        let sql = format!("SELECT {COLUMNS} FROM events WHERE project_id = $1 AND id = $2");
-        self.one(Query::new(sql, [Value::shown(project_id), Value::shown(id)]), event).await
+        self.one(Query::new(OF_PROJECT_BY_ID.as_str(), [Value::shown(project_id), Value::shown(id)]), event).await
     }
 
     /// An event whoever's it is; for the operator, who sees all projects.

@@ -28,7 +28,7 @@ impl Store {
         let query = Query::new(sql, [hash.0.to_vec().into()]);
         match &self.backend {
             Backend::Sqlite(sqlite) => sqlite.key_owner(hash, &query, owner),
-            Backend::Postgres(postgres) => postgres.one(&query, owner).await,
+            Backend::Postgres(postgres) => postgres.one(query, owner).await,
         }
     }
 

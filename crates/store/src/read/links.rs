@@ -1,3 +1,5 @@
+use std::sync::LazyLock;
+
 use domain::{
     id::{LinkId, ProjectId},
     link::{CustomerFields, Link},
@@ -14,6 +16,8 @@ use crate::{
 const COLUMNS: &str = "id, project_id, reference, title, description, amount, methods, allow_multiple_payments, \
     customer_fields, expires_at, cancelled_at, claimed_by, created_at, version";
 
+static BY_ID: LazyLock<String> = LazyLock::new(|| format!("SELECT {COLUMNS} FROM links WHERE id = $1"));
+
 /// Which links of a project are wanted.
 #[derive(Clone, Debug, Default)]
 pub struct LinkFilter {
@@ -24,8 +28,7 @@ pub struct LinkFilter {
 impl Store {
     /// A link whoever owns it; for the hosted page, which has no key.
     pub async fn link(&self, id: LinkId) -> Result<Option<Link>, StoreError> {
-        let sql = format!("SELECT {COLUMNS} FROM links WHERE id = $1");
-        self.one(Query::new(sql, [Value::shown(id)]), link).await
+        self.one(Query::new(BY_ID.as_str(), [Value::shown(id)]), link).await
     }
 
     pub async fn links(

@@ -1,3 +1,5 @@
+use std::sync::LazyLock;
+
 use domain::{
     bank::Bank,
     fee::FeeOverrides,
@@ -15,6 +17,8 @@ use crate::{
 const COLUMNS: &str = "p.id, p.name, p.environment, p.merchant_name, p.merchant_city, \
     p.merchant_postal_code, p.active, p.approved, p.success_word, p.webhook_url, p.fee_qris_basis_points, \
     p.fee_virtual_account, p.banks, p.default_methods, p.created_at, p.version";
+
+static BY_ID: LazyLock<String> = LazyLock::new(|| format!("SELECT {COLUMNS} FROM projects p WHERE p.id = $1"));
 
 fn project(columns: &mut Columns<'_>) -> Result<Project, StoreError> {
     Ok(Project {
@@ -39,8 +43,7 @@ fn project(columns: &mut Columns<'_>) -> Result<Project, StoreError> {
 
 impl Store {
     pub async fn project(&self, id: ProjectId) -> Result<Option<Project>, StoreError> {
-        let sql = format!("SELECT {COLUMNS} FROM projects p WHERE p.id = $1");
-        self.one(Query::new(sql, [Value::shown(id)]), project).await
+        self.one(Query::new(BY_ID.as_str(), [Value::shown(id)]), project).await
     }
 
     pub async fn projects(&self) -> Result<Vec<Project>, StoreError> {

@@ -4,10 +4,13 @@ use std::collections::{HashMap, HashSet};
 
 use deadpool_postgres::ClientWrapper;
 use futures_util::future::{join, join_all};
-use tokio_postgres::{Error, Statement as Prepared, types::ToSql};
+use tokio_postgres::{Error, Statement as Prepared};
 
 use super::{
-    super::{columnar, fault},
+    super::{
+        fault,
+        session::{Session, arrays, columns},
+    },
     Job, Outcome,
 };
 use crate::{
@@ -15,37 +18,6 @@ use crate::{
     plan::Plan,
     value::Value,
 };
-
-/// A connection, and what is prepared on it for many rows.
-pub(super) struct Session {
-    client: ClientWrapper,
-    /// By where the text of the statement for one row stands, which is quicker to find than the text.
-    prepared: HashMap<usize, Option<Prepared>>,
-}
-
-impl Session {
-    pub(super) fn new(client: ClientWrapper) -> Session {
-        Session { client, prepared: HashMap::new() }
-    }
-
-    pub(super) fn is_closed(&self) -> bool {
-        self.client.is_closed()
-    }
-
-    async fn for_many(&mut self, sql: &'static str) -> Result<Prepared, Spoilt> {
-        let place = sql.as_ptr().addr();
-        if !self.prepared.contains_key(&place) {
-            // Only the server knows what the parameters are.
-            let types = self.client.prepare(sql).await.map_err(Spoilt::by)?.params().to_vec();
-            let prepared = match columnar::for_many(sql, &types) {
-                Some(sql) => Some(self.client.prepare(&sql).await.map_err(Spoilt::by)?),
-                None => None,
-            };
-            self.prepared.insert(place, prepared);
-        }
-        self.prepared.get(&place).and_then(Clone::clone).ok_or(Spoilt::ByPlan)
-    }
-}
 
 /// Why nothing of a batch was committed, or nobody knows whether it was.
 pub(super) enum Spoilt {
@@ -78,11 +50,6 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn columns(&self) -> Vec<Vec<&Value>> {
-        let width = self.rows.first().map_or(0, |row| row.len());
-        (0..width).map(|column| self.rows.iter().map(|row| &row[column]).collect()).collect()
-    }
-
     /// Every guarded statement touches one row of each plan whose guard holds.
     fn holds(&self, touched: u64) -> bool {
         self.guard.is_none() || usize::try_from(touched) == Ok(self.rows.len())
@@ -123,7 +90,7 @@ impl Alike {
         let runs = self.runs();
         let mut prepared = Vec::with_capacity(runs.len());
         for run in &runs {
-            prepared.push(session.for_many(run.sql).await?);
+            prepared.push(session.for_many(run.sql).await.map_err(Spoilt::by)?.ok_or(Spoilt::ByPlan)?);
         }
         match (runs.as_slice(), prepared.as_slice()) {
             ([run], [statement]) if run.sql.starts_with("UPDATE ") => update(&session.client, run, statement).await,
@@ -159,8 +126,8 @@ fn first_parameters(plan: &Plan) -> &[Value] {
 
 /// A single statement needs no transaction: it answers which rows it was done for, and the others are refused.
 async fn update(client: &ClientWrapper, run: &Run<'_>, statement: &Prepared) -> Result<Vec<Outcome>, Spoilt> {
-    let columns = run.columns();
-    let rows = client.query(statement, &parameters(&columns)).await.map_err(Spoilt::by)?;
+    let columns = columns(&run.rows);
+    let rows = client.query(statement, &arrays(&columns)).await.map_err(Spoilt::by)?;
     let done: HashSet<i64> = rows.iter().map(|row| row.get(0)).collect();
     let places = (1..).take(run.rows.len());
     Ok(places
@@ -173,8 +140,8 @@ async fn update(client: &ClientWrapper, run: &Run<'_>, statement: &Prepared) -> 
 
 /// Sends everything at once and then commits, if every guard holds.
 async fn transact(client: &ClientWrapper, runs: &[Run<'_>], prepared: &[Prepared]) -> Result<(), Spoilt> {
-    let columns: Vec<_> = runs.iter().map(Run::columns).collect();
-    let parameters: Vec<_> = columns.iter().map(|columns| parameters(columns)).collect();
+    let columns: Vec<_> = runs.iter().map(|run| columns(&run.rows)).collect();
+    let parameters: Vec<_> = columns.iter().map(|columns| arrays(columns)).collect();
     let executed = prepared.iter().zip(&parameters).map(|(statement, values)| client.execute(statement, values));
     let (begun, touched) = join(client.batch_execute("BEGIN"), join_all(executed)).await;
     let touched = begun.and_then(|()| touched.into_iter().collect::<Result<Vec<u64>, Error>>());
@@ -186,8 +153,4 @@ async fn transact(client: &ClientWrapper, runs: &[Run<'_>], prepared: &[Prepared
             held.map_or_else(|error| Err(Spoilt::by(error)), |_| Err(Spoilt::ByPlan))
         }
     }
-}
-
-fn parameters<'a>(columns: &'a [Vec<&'a Value>]) -> Vec<&'a (dyn ToSql + Sync)> {
-    columns.iter().map(|column| column as &(dyn ToSql + Sync)).collect()
 }
