@@ -4,7 +4,9 @@
 //! that another database can stand beside SQLite with nearly the same text.
 
 mod change;
+mod copy;
 mod error;
+mod history;
 mod plan;
 mod postgres;
 mod read;
@@ -19,8 +21,10 @@ use plan::Dialect;
 use tokio::sync::watch;
 
 pub use change::{Change, Noted, ReceiptNote, Write};
-pub use error::{CommitError, Guard, StoreError};
-pub use postgres::{CONNECTIONS, OpenError, PostgresUrl, UnusableUrl};
+pub use copy::{CopiedTable, CopyError};
+pub use error::{CommitError, Guard, OpenError, StoreError};
+pub use history::Tables;
+pub use postgres::{CONNECTIONS, PostgresUrl, UnusableUrl};
 pub use read::{
     Listed, Window,
     deliveries::{SealedSecrets, WebhookTarget},
@@ -50,10 +54,9 @@ enum Backend {
 
 impl Store {
     /// Opens the SQLite file at `path`, makes it when it is missing, and brings its tables up to date.
-    pub async fn open_sqlite(path: &Path) -> Result<Store, StoreError> {
+    pub async fn open_sqlite(path: &Path) -> Result<Store, OpenError> {
         let path = path.to_owned();
-        let opened = tokio::task::spawn_blocking(move || sqlite::Sqlite::open(&path)).await;
-        let backend = Backend::Sqlite(opened.map_err(StoreError::unavailable)??);
+        let backend = Backend::Sqlite(blocking(move || sqlite::Sqlite::open(&path)).await?);
         Ok(Store { backend, wanting: Arc::default(), told: watch::Sender::default() })
     }
 
@@ -63,6 +66,29 @@ impl Store {
         let wakes = postgres::Wakes::new(told.clone());
         let backend = Backend::Postgres(postgres::Postgres::open(url, connections, wakes).await?);
         Ok(Store { backend, wanting: Arc::default(), told })
+    }
+
+    /// How far the tables in the SQLite file at `path` are. The file must be there, and nothing in it changes.
+    pub async fn look_at_sqlite(path: &Path) -> Result<Tables, OpenError> {
+        let path = path.to_owned();
+        blocking(move || sqlite::look(&path)).await
+    }
+
+    /// How far the tables in the PostgreSQL database at `url` are. Nothing in it changes.
+    pub async fn look_at_postgres(url: &PostgresUrl) -> Result<Tables, OpenError> {
+        postgres::Postgres::look(url).await
+    }
+
+    /// Brings the tables in the SQLite file at `path` up to date, and answers how far they were.
+    pub async fn migrate_sqlite(path: &Path) -> Result<Tables, OpenError> {
+        let path = path.to_owned();
+        blocking(move || sqlite::bring_up_to_date(&path)).await
+    }
+
+    /// Brings the tables in the PostgreSQL database at `url` up to date, and answers how far they were. Of several at once
+    /// one does it, and the others find it done.
+    pub async fn migrate_postgres(url: &PostgresUrl) -> Result<Tables, OpenError> {
+        postgres::Postgres::migrate(url).await
     }
 
     /// Commits `change` whole, durably, or not at all.
@@ -150,4 +176,11 @@ impl Store {
             Backend::Postgres(_) => Dialect::Postgres,
         }
     }
+}
+
+/// Does what waits for files on a thread of its own.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, OpenError> + Send + 'static,
+) -> Result<T, OpenError> {
+    tokio::task::spawn_blocking(work).await.map_err(StoreError::unavailable)?
 }

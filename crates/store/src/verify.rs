@@ -9,7 +9,7 @@ pub struct Breach {
     pub row: String,
 }
 
-const INVARIANTS: [(&str, &str); 22] = [
+pub(crate) const INVARIANTS: [(&str, &str); 22] = [
     (
         "I1 every posting has two legs or more that sum to zero",
         "SELECT p.id FROM postings p LEFT JOIN entries e ON e.posting_id = p.id \

@@ -30,6 +30,7 @@ mod payment_claims;
 mod payment_list;
 mod payment_states;
 mod payments;
+mod postgres_command;
 mod production;
 mod rate_limits;
 mod reconcilers;

@@ -4,6 +4,7 @@
 mod address;
 mod columnar;
 mod connect;
+mod copy;
 mod fault;
 mod migrate;
 mod wake;
@@ -22,7 +23,8 @@ use tokio::{sync::Semaphore, time::timeout};
 use tokio_postgres::{Row, types::ToSql};
 
 use crate::{
-    error::{CommitError, StoreError},
+    error::{CommitError, OpenError, StoreError},
+    history::Tables,
     plan::Plan,
     value::{Columns, Decode, Query, Value},
 };
@@ -30,7 +32,7 @@ use connect::{Connector, Lane, taken};
 use writer::Writer;
 
 pub use address::{PostgresUrl, UnusableUrl};
-pub use migrate::OpenError;
+pub(crate) use copy::fill;
 pub(crate) use wake::Wakes;
 
 /// Connections that short reads share.
@@ -75,6 +77,16 @@ impl Postgres {
             waiting: Arc::new(Semaphore::new(SCANS_MOST)),
             pool,
         })
+    }
+
+    /// Looks at the database without changing it.
+    pub(crate) async fn look(url: &PostgresUrl) -> Result<Tables, OpenError> {
+        migrate::look(&Connector::new(url)?).await
+    }
+
+    /// Brings the tables up to date, and answers how far they were.
+    pub(crate) async fn migrate(url: &PostgresUrl) -> Result<Tables, OpenError> {
+        migrate::run(&Connector::new(url)?).await
     }
 
     pub(crate) async fn commit(&self, plan: Plan) -> Result<(), CommitError> {
