@@ -6,6 +6,7 @@ mod columnar;
 mod connect;
 mod copy;
 mod fault;
+mod inspect;
 mod migrate;
 mod wake;
 mod writer;
@@ -33,6 +34,8 @@ use writer::Writer;
 
 pub use address::{PostgresUrl, UnusableUrl};
 pub(crate) use copy::fill;
+pub(crate) use inspect::inspect;
+pub use inspect::{PostgresFindings, ServerSettings, Standbys, Trigrams, UserRights};
 pub(crate) use wake::Wakes;
 
 /// Connections that short reads share.
