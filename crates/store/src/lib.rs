@@ -41,12 +41,27 @@ pub use read::{
 pub use sqlite::{SqliteFindings, Writing};
 pub use verify::Breach;
 
+/// Nodes know turns by their number.
+const TURN_TO_SETTLE: i64 = 0x6c75_6e61_7301;
+
 /// The database of one installation. Cheap to clone.
 #[derive(Clone)]
 pub struct Store {
     backend: Backend,
     wanting: Arc<tend::Wanting>,
     told: watch::Sender<u64>,
+}
+
+/// What nodes do one at a time. It is over when it is dropped, but [`Turn::end`] is quicker.
+pub struct Turn(Option<postgres::Turn>);
+
+impl Turn {
+    pub async fn end(self) -> Result<(), StoreError> {
+        match self.0 {
+            Some(turn) => turn.end().await,
+            None => Ok(()),
+        }
+    }
 }
 
 /// The databases there are. Every read and every commit goes through here.
@@ -135,6 +150,14 @@ impl Store {
         }
     }
 
+    /// The turn to settle: where several nodes share a database, none while another has it.
+    pub async fn turn_to_settle(&self) -> Result<Option<Turn>, StoreError> {
+        match &self.backend {
+            Backend::Sqlite(_) => Ok(Some(Turn(None))),
+            Backend::Postgres(postgres) => Ok(postgres.turn(TURN_TO_SETTLE).await?.map(|turn| Turn(Some(turn)))),
+        }
+    }
+
     /// Changes whenever something was committed that others may wait for: a payment's state or a webhook to be sent. It is a
     /// wake, and no more: where several nodes share a database one may be lost, so look by yourself now and then.
     pub fn told(&self) -> watch::Receiver<u64> {
@@ -186,6 +209,18 @@ impl Store {
         match &self.backend {
             Backend::Sqlite(sqlite) => sqlite.many(query, decode).await,
             Backend::Postgres(postgres) => postgres.many(&query, decode).await,
+        }
+    }
+
+    /// A read of everything there is, which takes as long as it takes.
+    async fn whole<T: Send + 'static>(
+        &self,
+        query: value::Query,
+        decode: value::Decode<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        match &self.backend {
+            Backend::Sqlite(sqlite) => sqlite.many(query, decode).await,
+            Backend::Postgres(postgres) => postgres.whole(&query, decode).await,
         }
     }
 
