@@ -17,6 +17,7 @@ mod verify;
 
 use std::{path::Path, sync::Arc};
 
+use domain::time::Timestamp;
 use plan::Dialect;
 use tokio::sync::watch;
 
@@ -24,7 +25,9 @@ pub use change::{Change, Noted, ReceiptNote, Write};
 pub use copy::{CopiedTable, CopyError};
 pub use error::{CommitError, Guard, OpenError, StoreError};
 pub use history::Tables;
-pub use postgres::{CONNECTIONS, PostgresUrl, UnusableUrl};
+pub use postgres::{
+    CONNECTIONS, PostgresFindings, PostgresUrl, ServerSettings, Standbys, Trigrams, UnusableUrl, UserRights,
+};
 pub use read::{
     Listed, Window,
     deliveries::{SealedSecrets, WebhookTarget},
@@ -35,7 +38,11 @@ pub use read::{
     payment_list::PaymentFilter,
     payments::Due,
 };
+pub use sqlite::{SqliteFindings, Writing};
 pub use verify::Breach;
+
+/// Nodes know turns by their number.
+const TURN_TO_SETTLE: i64 = 0x6c75_6e61_7301;
 
 /// The database of one installation. Cheap to clone.
 #[derive(Clone)]
@@ -43,6 +50,18 @@ pub struct Store {
     backend: Backend,
     wanting: Arc<tend::Wanting>,
     told: watch::Sender<u64>,
+}
+
+/// What nodes do one at a time. It is over when it is dropped, but [`Turn::end`] is quicker.
+pub struct Turn(Option<postgres::Turn>);
+
+impl Turn {
+    pub async fn end(self) -> Result<(), StoreError> {
+        match self.0 {
+            Some(turn) => turn.end().await,
+            None => Ok(()),
+        }
+    }
 }
 
 /// The databases there are. Every read and every commit goes through here.
@@ -91,6 +110,21 @@ impl Store {
         postgres::Postgres::migrate(url).await
     }
 
+    /// Everything that an operator should know about the SQLite file at `path`, which must be there. Nothing in it changes.
+    pub async fn inspect_sqlite(path: &Path) -> Result<SqliteFindings, OpenError> {
+        let path = path.to_owned();
+        blocking(move || sqlite::inspect(&path)).await
+    }
+
+    /// Everything that an operator should know about the PostgreSQL database at `url`. Nothing in it changes. `now` is this
+    /// machine's clock, which the server's is compared with.
+    pub async fn inspect_postgres(
+        url: &PostgresUrl,
+        now: impl Fn() -> Timestamp,
+    ) -> Result<PostgresFindings, OpenError> {
+        postgres::inspect(url, now).await
+    }
+
     /// Commits `change` whole, durably, or not at all.
     pub async fn commit(&self, change: Change) -> Result<(), CommitError> {
         let awaited = change.is_awaited();
@@ -113,6 +147,14 @@ impl Store {
         match &self.backend {
             Backend::Sqlite(_) => Ok(()),
             Backend::Postgres(postgres) => postgres.confirm().await,
+        }
+    }
+
+    /// The turn to settle: where several nodes share a database, none while another has it.
+    pub async fn turn_to_settle(&self) -> Result<Option<Turn>, StoreError> {
+        match &self.backend {
+            Backend::Sqlite(_) => Ok(Some(Turn(None))),
+            Backend::Postgres(postgres) => Ok(postgres.turn(TURN_TO_SETTLE).await?.map(|turn| Turn(Some(turn)))),
         }
     }
 
@@ -167,6 +209,18 @@ impl Store {
         match &self.backend {
             Backend::Sqlite(sqlite) => sqlite.many(query, decode).await,
             Backend::Postgres(postgres) => postgres.many(&query, decode).await,
+        }
+    }
+
+    /// A read of everything there is, which takes as long as it takes.
+    async fn whole<T: Send + 'static>(
+        &self,
+        query: value::Query,
+        decode: value::Decode<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        match &self.backend {
+            Backend::Sqlite(sqlite) => sqlite.many(query, decode).await,
+            Backend::Postgres(postgres) => postgres.whole(&query, decode).await,
         }
     }
 

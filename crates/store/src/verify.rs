@@ -140,7 +140,7 @@ impl Store {
     pub async fn breaches(&self) -> Result<Vec<Breach>, StoreError> {
         let mut breaches = Vec::new();
         for (invariant, sql) in INVARIANTS {
-            let rows = self.many(Query::new(sql, []), |columns| columns.text()).await?;
+            let rows = self.whole(Query::new(sql, []), |columns| columns.text()).await?;
             breaches.extend(rows.into_iter().map(|row| Breach { invariant, row }));
         }
         Ok(breaches)

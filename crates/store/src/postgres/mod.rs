@@ -6,6 +6,7 @@ mod columnar;
 mod connect;
 mod copy;
 mod fault;
+mod inspect;
 mod migrate;
 mod wake;
 mod writer;
@@ -33,6 +34,8 @@ use writer::Writer;
 
 pub use address::{PostgresUrl, UnusableUrl};
 pub(crate) use copy::fill;
+pub(crate) use inspect::inspect;
+pub use inspect::{PostgresFindings, ServerSettings, Standbys, Trigrams, UserRights};
 pub(crate) use wake::Wakes;
 
 /// Connections that short reads share.
@@ -110,26 +113,17 @@ impl Postgres {
     pub(crate) async fn close(&self) {
         self.writer.close().await;
         self.wakes.close();
-        self.lanes.iter().for_each(Lane::close);
-        self.pool.close();
+        self.lanes.iter().for_each(Lane::give_up);
+        // A read that comes later opens a connection again.
+        self.pool.retain(|_, _| false);
     }
 
     pub(crate) async fn one<T>(&self, query: &Query, decode: Decode<T>) -> Result<Option<T>, StoreError> {
         let lane = &self.lanes[self.next.fetch_add(1, Ordering::Relaxed) % self.lanes.len()];
-        let connection = lane.connection().await?;
-        let rows = match timeout(READ_WITHIN, rows(&connection, query)).await {
-            Ok(Ok(rows)) => rows,
-            Ok(Err(error)) => {
-                if fault::spoils_the_connection(&error) {
-                    lane.give_up(&connection);
-                }
-                return Err(fault::failure(error));
-            }
-            Err(late) => {
-                lane.give_up(&connection);
-                return Err(StoreError::unavailable(late));
-            }
-        };
+        let rows = timeout(READ_WITHIN, lane.rows(query)).await.unwrap_or_else(|late| {
+            lane.give_up();
+            Err(StoreError::unavailable(late))
+        })?;
         rows.first().map(|row| decode(&mut Columns::of_postgres(row))).transpose()
     }
 
@@ -151,6 +145,42 @@ impl Postgres {
         let rows = rows.map_err(fault::failure)?;
         connection.give_back();
         rows.iter().map(|row| decode(&mut Columns::of_postgres(row))).collect()
+    }
+
+    /// Reads everything there is, however long it takes.
+    pub(crate) async fn whole<T>(&self, query: &Query, decode: Decode<T>) -> Result<Vec<T>, StoreError> {
+        let connection = Borrowed::from(&self.pool).await?;
+        connection.get().batch_execute("SET statement_timeout = 0").await.map_err(fault::failure)?;
+        // The connection is not given back, so the setting ends with it.
+        let rows = rows(connection.get(), query).await.map_err(fault::failure)?;
+        rows.iter().map(|row| decode(&mut Columns::of_postgres(row))).collect()
+    }
+
+    pub(crate) async fn turn(&self, number: i64) -> Result<Option<Turn>, StoreError> {
+        let connection = Borrowed::from(&self.pool).await?;
+        let taken = async {
+            connection.get().batch_execute("BEGIN").await?;
+            let statement = connection.get().prepare_cached("SELECT pg_try_advisory_xact_lock($1)").await?;
+            connection.get().query_one(&statement, &[&number]).await?.try_get::<_, bool>(0)
+        };
+        let taken = timeout(READ_WITHIN, taken).await.map_err(StoreError::unavailable)?.map_err(fault::failure)?;
+        let turn = Turn(connection);
+        match taken {
+            true => Ok(Some(turn)),
+            false => turn.end().await.map(|()| None),
+        }
+    }
+}
+
+/// What one node does while no other does; it ends with its transaction, so also when the node dies.
+pub(crate) struct Turn(Borrowed);
+
+impl Turn {
+    pub(crate) async fn end(self) -> Result<(), StoreError> {
+        let ended = timeout(READ_WITHIN, self.0.get().batch_execute("COMMIT")).await;
+        ended.map_err(StoreError::unavailable)?.map_err(fault::failure)?;
+        self.0.give_back();
+        Ok(())
     }
 }
 

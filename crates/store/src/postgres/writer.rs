@@ -74,12 +74,11 @@ impl Writer {
     }
 
     pub(super) async fn commit(&self, plan: Plan) -> Outcome {
+        if !self.is_alive() {
+            return Err(StoreError::unavailable("the database is closed").into());
+        }
         if plan.statements.is_empty() {
-            return if self.is_alive() {
-                Ok(())
-            } else {
-                Err(StoreError::unavailable("the database is closed").into())
-            };
+            return Ok(());
         }
         if !plan.frequent {
             let alone = self.alone.clone();
