@@ -6,10 +6,11 @@ use clap::ValueEnum;
 use serde::Deserialize;
 
 use crate::{
+    lists::Lists,
     load::{self, Requests},
-    peers,
+    peers, postgres,
     prefill::Prefilled,
-    process::Served,
+    process::{Caller, Home, Served},
     receiver::Receiver,
     report::{Finding, decimal},
     rounds::{Measured, interleave},
@@ -17,11 +18,10 @@ use crate::{
 };
 
 pub(crate) const CONNECTIONS: u64 = 64;
-const LIST_CONNECTIONS: u64 = 8;
 /// The small lists hold this part of what the large ones hold.
-const SMALL_PART: u64 = 1_000;
-/// Payments made before each round that pays or replays them.
-pub(crate) const READIED: u64 = 8_000;
+pub(crate) const SMALL_PART: u64 = 1_000;
+/// Payments made before each round that pays or replays them, unless databases are to hold fewer.
+const READIED: u64 = 8_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Group {
@@ -37,11 +37,17 @@ pub(crate) enum Group {
     WebhookLatency,
     Idle,
     Start,
+    PgCreate,
+    PgGet,
+    PgHot,
+    PgList,
+    PgWebhook,
+    PgNodes,
     Peers,
 }
 
 impl Group {
-    pub(crate) const ALL: [Group; 13] = [
+    pub(crate) const ALL: [Group; 19] = [
         Group::CreateVa,
         Group::CreateQris,
         Group::Get,
@@ -54,6 +60,12 @@ impl Group {
         Group::WebhookLatency,
         Group::Idle,
         Group::Start,
+        Group::PgCreate,
+        Group::PgGet,
+        Group::PgHot,
+        Group::PgList,
+        Group::PgWebhook,
+        Group::PgNodes,
         Group::Peers,
     ];
 }
@@ -65,7 +77,8 @@ pub(crate) struct Bench {
     pub(crate) prefill: u64,
     pub(crate) large: u64,
     pub(crate) prefilled: Option<Arc<Prefilled>>,
-    pub(crate) lists: Option<Arc<(Prefilled, Prefilled)>>,
+    pub(crate) lists: Option<Arc<Lists>>,
+    pub(crate) postgres: postgres::Shared,
 }
 
 impl Bench {
@@ -74,43 +87,44 @@ impl Bench {
             Group::CreateVa => self.create("create-va", VIRTUAL_ACCOUNT, 600).await,
             Group::CreateQris => self.create("create-qris", QRIS, 450).await,
             Group::Get => self.get().await,
-            Group::List => self.list().await,
-            Group::ListDeep => self.list_deep().await,
-            Group::Search => self.search().await,
+            Group::List | Group::ListDeep | Group::Search => self.list(group).await,
             Group::Paid => self.paid().await,
             Group::Replay => self.replay().await,
-            Group::Webhook => {
-                let prefilled = self.prefilled().await?;
-                let product = Served::lunas_sending_freely(prefilled.directory.path()).await?;
-                webhooks::throughput(&prefilled, &product, self.rounds).await
-            }
-            Group::WebhookLatency => {
-                let prefilled = self.prefilled().await?;
-                webhooks::latency(&prefilled, &self.product().await?).await
-            }
+            Group::Webhook => self.webhook().await,
+            Group::WebhookLatency => self.webhook_latency().await,
             Group::Idle => self.idle().await,
             Group::Start => self.start().await,
+            Group::PgCreate => self.pg_create().await,
+            Group::PgGet => self.pg_get().await,
+            Group::PgHot => self.pg_hot().await,
+            Group::PgList => self.pg_list().await,
+            Group::PgWebhook => self.pg_webhook().await,
+            Group::PgNodes => self.pg_nodes().await,
             Group::Peers => peers::run(&self.product().await?, self.duration, self.rounds).await,
         }
     }
 
     async fn prefilled(&mut self) -> io::Result<Arc<Prefilled>> {
         if self.prefilled.is_none() {
-            self.prefilled = Some(Arc::new(Prefilled::new(self.prefill).await?));
+            self.prefilled = Some(Arc::new(Prefilled::on_sqlite(self.prefill).await?));
         }
         self.prefilled.clone().ok_or_else(|| io::Error::other("nothing was prefilled"))
     }
 
-    async fn lists(&mut self) -> io::Result<Arc<(Prefilled, Prefilled)>> {
+    async fn lists(&mut self) -> io::Result<Arc<Lists>> {
         if self.lists.is_none() {
-            let small = Prefilled::new((self.large / SMALL_PART).max(1)).await?;
-            self.lists = Some(Arc::new((small, Prefilled::new(self.large).await?)));
+            let small = Prefilled::on_sqlite((self.large / SMALL_PART).max(1)).await?;
+            self.lists = Some(Arc::new(Lists { small, large: Prefilled::on_sqlite(self.large).await? }));
         }
         self.lists.clone().ok_or_else(|| io::Error::other("nothing was prefilled"))
     }
 
     async fn product(&mut self) -> io::Result<Served> {
-        Served::lunas(self.prefilled().await?.directory.path()).await
+        Served::lunas(&self.prefilled().await?.home).await
+    }
+
+    pub(crate) fn readied(&self) -> u64 {
+        READIED.min(self.prefill).max(1)
     }
 
     async fn create(&mut self, name: &'static str, method: &'static str, goal: u64) -> io::Result<Vec<Finding>> {
@@ -128,8 +142,7 @@ impl Bench {
     async fn get(&mut self) -> io::Result<Vec<Finding>> {
         let prefilled = self.prefilled().await?;
         let (product, ceiling) = (self.product().await?, Served::ceiling("get").await?);
-        let ids = Arc::clone(&prefilled);
-        let requests = reads(&product, move |index| format!("/v1/payments/{}", ids.id(index.wrapping_mul(7_919))));
+        let requests = gets(&product, &prefilled);
         let duration = self.duration;
         let run = |served: &Served| {
             let (address, requests) = (served.address, Arc::clone(&requests));
@@ -139,55 +152,14 @@ impl Bench {
         Ok(vec![at_least("get", &measured, 550)])
     }
 
-    async fn list(&mut self) -> io::Result<Vec<Finding>> {
-        let path = |_| "/v1/payments?page=1&page_size=20".to_owned();
-        self.compare_sizes("list", path, path, 2_000).await
-    }
-
-    async fn search(&mut self) -> io::Result<Vec<Finding>> {
-        // A part of exactly one reference in each.
+    async fn list(&mut self, group: Group) -> io::Result<Vec<Finding>> {
         let lists = self.lists().await?;
-        let few = |count: u64| format!("/v1/payments?search=order-{}-", count / 2);
-        let (small, large) = (few(lists.0.count), few(lists.1.count));
-        self.compare_sizes("search", move |_| small.clone(), move |_| large.clone(), 10_000).await
-    }
-
-    /// What a read costs on the large list, in terms of what it costs on the small one.
-    async fn compare_sizes(
-        &mut self,
-        name: &'static str,
-        small_path: impl Fn(u64) -> String + Send + Sync + 'static,
-        large_path: impl Fn(u64) -> String + Send + Sync + 'static,
-        most: u64,
-    ) -> io::Result<Vec<Finding>> {
-        let lists = self.lists().await?;
-        let small = Served::lunas(lists.0.directory.path()).await?;
-        let large = Served::lunas(lists.1.directory.path()).await?;
-        let (small_reads, large_reads) = (reads(&small, small_path), reads(&large, large_path));
-        let (address, other) = (small.address, large.address);
-        let measured = interleave(
-            self.rounds,
-            |_| load::run(address, LIST_CONNECTIONS, self.duration, &small_reads),
-            |_| load::run(other, LIST_CONNECTIONS, self.duration, &large_reads),
-        )
-        .await?;
-        Ok(vec![cost(name, &measured, most)])
-    }
-
-    async fn list_deep(&mut self) -> io::Result<Vec<Finding>> {
-        let lists = self.lists().await?;
-        let large = Served::lunas(lists.1.directory.path()).await?;
-        let middle = lists.1.count / 20 / 2;
-        let first = reads(&large, |_| "/v1/payments?page=1&page_size=20".to_owned());
-        let deep = reads(&large, move |_| format!("/v1/payments?page={middle}&page_size=20"));
-        let address = large.address;
-        let measured = interleave(
-            self.rounds,
-            |_| load::run(address, LIST_CONNECTIONS, self.duration, &first),
-            |_| load::run(address, LIST_CONNECTIONS, self.duration, &deep),
-        )
-        .await?;
-        Ok(vec![cost("list-deep", &measured, 5_000)])
+        let found = match group {
+            Group::ListDeep => self.middle_page("list-deep", &lists).await?,
+            Group::Search => self.search("search", &lists).await?,
+            _ => self.first_page("list", &lists).await?,
+        };
+        Ok(vec![found])
     }
 
     async fn paid(&mut self) -> io::Result<Vec<Finding>> {
@@ -195,14 +167,14 @@ impl Bench {
         let product = self.product().await?;
         // With a webhook URL, so that each event owes a delivery, which is sent meanwhile.
         let receiver = Receiver::start().await?;
-        webhooks::set_url(&prefilled, &receiver.url()).await?;
-        let (duration, run_id) = (self.duration, std::process::id());
+        webhooks::set_url(&prefilled.home, prefilled.project, &receiver.url()).await?;
+        let (duration, readied, run_id) = (self.duration, self.readied(), std::process::id());
         let pay = |round: u64| {
             let made = creates(&product, VIRTUAL_ACCOUNT, &format!("pay-{round}-{run_id}"));
             let product = &product;
             async move {
-                let answers = load::collect(product.address, CONNECTIONS, READIED, &made).await?;
-                load::count(product.address, CONNECTIONS, READIED, &pays(product, answers)?).await
+                let answers = load::collect(product.address, CONNECTIONS, readied, &made).await?;
+                load::count(product.address, CONNECTIONS, readied, &pays(product, answers)?).await
             }
         };
         let create = |round: u64| {
@@ -216,12 +188,11 @@ impl Bench {
 
     async fn replay(&mut self) -> io::Result<Vec<Finding>> {
         let prefilled = self.prefilled().await?;
-        let product = self.product().await?;
+        let (product, readied) = (self.product().await?, self.readied());
         let made = creates(&product, VIRTUAL_ACCOUNT, &format!("replay-{}", std::process::id()));
-        load::collect(product.address, CONNECTIONS, READIED, &made).await?;
-        let again: Requests = Arc::new(move |index, out| made(index % READIED, out));
-        let ids = Arc::clone(&prefilled);
-        let gets = reads(&product, move |index| format!("/v1/payments/{}", ids.id(index.wrapping_mul(7_919))));
+        load::collect(product.address, CONNECTIONS, readied, &made).await?;
+        let again: Requests = Arc::new(move |index, out| made(index % readied, out));
+        let gets = gets(&product, &prefilled);
         let address = product.address;
         let measured = interleave(
             self.rounds,
@@ -232,10 +203,22 @@ impl Bench {
         Ok(vec![at_least("replay", &measured, 600)])
     }
 
+    async fn webhook(&mut self) -> io::Result<Vec<Finding>> {
+        let prefilled = self.prefilled().await?;
+        let product = Served::lunas_sending_freely(&prefilled.home).await?;
+        let measured = webhooks::throughput(&prefilled, &product, self.rounds, self.readied()).await?;
+        Ok(vec![at_least("webhook", &measured, 400)])
+    }
+
+    async fn webhook_latency(&mut self) -> io::Result<Vec<Finding>> {
+        let prefilled = self.prefilled().await?;
+        webhooks::latency(&prefilled, &self.product().await?).await
+    }
+
     /// Memory of a new installation, before and after it has been busy.
     async fn idle(&mut self) -> io::Result<Vec<Finding>> {
-        let directory = tempfile::tempdir()?;
-        let product = Served::lunas(directory.path()).await?;
+        let home = Home::on_sqlite()?;
+        let product = Served::lunas(&home).await?;
         let before = product.resident_kib()?;
         let requests = creates(&product, VIRTUAL_ACCOUNT, "idle");
         load::run(product.address, CONNECTIONS, self.duration * 3, &requests).await?;
@@ -247,7 +230,7 @@ impl Bench {
         let lists = self.lists().await?;
         let mut millis = Vec::new();
         for _ in 0..self.rounds {
-            let served = Served::lunas(lists.1.directory.path()).await?;
+            let served = Served::lunas(&lists.large.home).await?;
             millis.push(served.ready_after.as_millis());
             served.end().await?;
         }
@@ -256,7 +239,7 @@ impl Bench {
         Ok(vec![Finding {
             group: "start",
             product: format!("{median} ms"),
-            ceiling: format!("{} payments", lists.1.count),
+            ceiling: format!("{} payments", lists.large.count),
             ratio: "-".to_owned(),
             goal: "<= 500 ms".to_owned(),
             holds: Some(median <= 500),
@@ -269,27 +252,46 @@ const QRIS: &str = r#"{"type":"qris"}"#;
 
 /// New payments, each with a key of its own.
 pub(crate) fn creates(served: &Served, method: &'static str, run: &str) -> Requests {
-    let (project, key) = (served.ready.project_id.clone(), served.ready.api_key.clone());
+    creates_by(vec![served.caller()], method, run)
+}
+
+/// The same by several callers, who take turns.
+pub(crate) fn creates_by(callers: Vec<Caller>, method: &'static str, run: &str) -> Requests {
     let run = run.to_owned();
     Arc::new(move |index, out| {
+        let Caller { project_id: project, api_key: key } = turn(&callers, index);
         let body = format!(
             r#"{{"project_id":"{project}","reference":"order-{index}","amount":15000,"payment_method":{method}}}"#
         );
-        post(out, "/v1/payments", &key, &format!("Idempotency-Key: {run}-{index}\r\n"), &body);
+        post(out, "/v1/payments", key, &format!("Idempotency-Key: {run}-{index}\r\n"), &body);
     })
 }
 
 /// Pays the payments that `answers` tell of having been made.
 pub(crate) fn pays(served: &Served, answers: Vec<Vec<u8>>) -> io::Result<Requests> {
-    let key = served.ready.api_key.clone();
+    pays_by(vec![served.caller()], answers)
+}
+
+/// The same where callers took turns in making them.
+pub(crate) fn pays_by(callers: Vec<Caller>, answers: Vec<Vec<u8>>) -> io::Result<Requests> {
     let ids = answers.iter().map(|answer| id_of(answer)).collect::<io::Result<Vec<_>>>()?;
     Ok(Arc::new(move |index, out| {
         let path = format!("/v1/sandbox/payments/{}/simulate", ids[index as usize]);
-        post(out, &path, &key, "", r#"{"outcome":"paid"}"#);
+        post(out, &path, &turn(&callers, index).api_key, "", r#"{"outcome":"paid"}"#);
     }))
 }
 
-fn reads(served: &Served, path: impl Fn(u64) -> String + Send + Sync + 'static) -> Requests {
+fn turn(callers: &[Caller], index: u64) -> &Caller {
+    &callers[index as usize % callers.len()]
+}
+
+/// Payments that were there before, here and there.
+pub(crate) fn gets(served: &Served, prefilled: &Arc<Prefilled>) -> Requests {
+    let prefilled = Arc::clone(prefilled);
+    reads(served, move |index| format!("/v1/payments/{}", prefilled.id(index.wrapping_mul(7_919))))
+}
+
+pub(crate) fn reads(served: &Served, path: impl Fn(u64) -> String + Send + Sync + 'static) -> Requests {
     let key = served.ready.api_key.clone();
     Arc::new(move |index, out| {
         let path = path(index);
@@ -335,8 +337,13 @@ pub(crate) fn at_least(group: &'static str, measured: &Measured, goal: u64) -> F
     }
 }
 
+/// A ratio without a goal.
+pub(crate) fn orientation(group: &'static str, measured: &Measured) -> Finding {
+    Finding { goal: "-".to_owned(), holds: None, ..at_least(group, measured, 0) }
+}
+
 /// The first side is the cheap one; the ratio of rates is the ratio of costs.
-fn cost(group: &'static str, measured: &Measured, most: u64) -> Finding {
+pub(crate) fn cost(group: &'static str, measured: &Measured, most: u64) -> Finding {
     Finding {
         group,
         product: format!("{}/s", measured.ceiling),

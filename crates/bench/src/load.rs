@@ -40,9 +40,19 @@ pub(crate) async fn run(
     duration: Duration,
     requests: &Requests,
 ) -> io::Result<Rate> {
+    run_on(&[address], connections, duration, requests).await
+}
+
+/// The same with the connections shared out among several servers.
+pub(crate) async fn run_on(
+    addresses: &[SocketAddr],
+    connections: u64,
+    duration: Duration,
+    requests: &Requests,
+) -> io::Result<Rate> {
     let began = Instant::now();
     let mut tasks = JoinSet::new();
-    for number in 0..connections {
+    for (number, address) in (0..connections).zip(addresses.iter().copied().cycle()) {
         let requests = Arc::clone(requests);
         tasks.spawn(async move { connection(address, number, connections, began + duration, &requests).await });
     }

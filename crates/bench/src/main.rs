@@ -1,12 +1,16 @@
 //! Measures the product against ceilings on the same machine in the same minute. What it prints are ratios.
 //!
 //! Every server is this program started again as a child process: `bench lunas …` is the product itself, `bench ceiling …`
-//! one of the small honest programs that it is compared with. All of them get the same number of worker threads.
+//! one of the small honest programs that it is compared with. All of them get the same number of worker threads. PostgreSQL
+//! is a private cluster, and what it is compared with there is pgbench.
 
 mod ceiling;
 mod groups;
+mod lists;
 mod load;
 mod peers;
+mod pgbench;
+mod postgres;
 mod prefill;
 mod process;
 mod receiver;
@@ -28,9 +32,9 @@ struct Arguments {
     /// Print one line of JSON per group instead of a table.
     #[arg(long)]
     json: bool,
-    /// How long each side of a round runs.
-    #[arg(long, default_value_t = 4)]
-    seconds: u64,
+    /// How long each side of a round runs, such as 4 or 0.5.
+    #[arg(long, default_value = "4", value_parser = seconds)]
+    seconds: Duration,
     /// How often product and ceiling take turns.
     #[arg(long, default_value_t = 3)]
     rounds: usize,
@@ -40,6 +44,11 @@ struct Arguments {
     /// How many payments the large lists hold; the small ones hold a thousandth.
     #[arg(long, default_value_t = 1_000_000)]
     large: u64,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().map_err(|_| "it is a number".to_owned())?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }
 
 fn main() -> ExitCode {
@@ -64,12 +73,13 @@ fn main() -> ExitCode {
 async fn measure(arguments: Arguments) -> std::io::Result<()> {
     let groups = if arguments.groups.is_empty() { Group::ALL.to_vec() } else { arguments.groups };
     let mut bench = Bench {
-        duration: Duration::from_secs(arguments.seconds),
+        duration: arguments.seconds,
         rounds: arguments.rounds.max(1),
         prefill: arguments.prefill,
         large: arguments.large,
         prefilled: None,
         lists: None,
+        postgres: postgres::Shared::default(),
     };
     let mut report = report::Report::new(arguments.json);
     for group in groups {

@@ -1,9 +1,6 @@
 //! Databases that are not empty, since an empty one flatters.
 
-use std::{
-    io,
-    path::{Path, PathBuf},
-};
+use std::{io, sync::Arc};
 
 use domain::{
     bank::Bank,
@@ -14,35 +11,57 @@ use domain::{
     time::Timestamp,
 };
 use store::{Change, PaymentFilter, Store, Window, Write};
-use tempfile::TempDir;
+use testkit::Cluster;
 
-use crate::process::Served;
+use crate::process::{Home, Served};
 
 const PAYMENTS_PER_CHANGE: u64 = 500;
+const PAYMENTS_PER_COPY: u64 = 50_000;
 /// Payments are this far apart, so that a million of them span eleven days.
 const APART_MILLIS: i64 = 1_000;
 /// When the first of them was made; they are long over, as most payments of a real shop are.
 const FIRST_MILLIS: i64 = 1_750_000_000_000;
 
-/// A data directory of `lunas dev` with payments in it.
+const COPY_PAYMENTS: &str = "COPY payments (id, project_id, reference, search_text, amount, fee, method, code, state, \
+                             created_at, expires_at, version) FROM STDIN;\n";
+const COPY_KEYS: &str = "COPY idempotency (project_id, endpoint, key, request, resource) FROM STDIN;\n";
+/// Of a request: as many bytes as a real one has.
+const FINGERPRINT: &str = r"\\x5555555555555555555555555555555555555555555555555555555555555555";
+
+/// An installation of `lunas dev` with payments in it.
 pub(crate) struct Prefilled {
-    pub(crate) directory: TempDir,
+    pub(crate) home: Home,
     pub(crate) project: ProjectId,
     pub(crate) count: u64,
 }
 
 impl Prefilled {
-    pub(crate) async fn new(count: u64) -> io::Result<Prefilled> {
-        let directory = tempfile::tempdir()?;
-        let served = Served::lunas(directory.path()).await?;
-        let project = served.ready.project_id.parse().map_err(io::Error::other)?;
-        served.end().await?;
-        fill(&directory.path().join("lunas.db"), project, count).await?;
-        Ok(Prefilled { directory, project, count })
+    pub(crate) async fn on_sqlite(count: u64) -> io::Result<Prefilled> {
+        let prefilled = Prefilled::empty(Home::on_sqlite()?, count).await?;
+        let store = prefilled.home.database.open().await;
+        fill(&store, prefilled.project, count).await?;
+        tend(&store, prefilled.project).await?;
+        store.close().await;
+        Ok(prefilled)
     }
 
-    pub(crate) fn database(&self) -> PathBuf {
-        self.directory.path().join("lunas.db")
+    pub(crate) async fn on_postgres(cluster: &Arc<Cluster>, count: u64) -> io::Result<Prefilled> {
+        let prefilled = Prefilled::empty(Home::on_postgres(cluster)?, count).await?;
+        let (url, project) = (prefilled.home.database.url(), prefilled.project);
+        copy(cluster, &url, project, count, |payment, _| payment.id.to_string()).await?;
+        let store = prefilled.home.database.open().await;
+        tend(&store, project).await?;
+        store.close().await;
+        tidy(cluster, &url).await?;
+        Ok(prefilled)
+    }
+
+    /// Its tables and the demo project, and nothing else yet.
+    async fn empty(home: Home, count: u64) -> io::Result<Prefilled> {
+        let served = Served::lunas(&home).await?;
+        let project = served.ready.project_id.parse().map_err(io::Error::other)?;
+        served.end().await?;
+        Ok(Prefilled { home, project, count })
     }
 
     /// The id of the `index`-th payment in it.
@@ -51,15 +70,12 @@ impl Prefilled {
     }
 }
 
-async fn fill(database: &Path, project: ProjectId, count: u64) -> io::Result<()> {
-    let store = Store::open_sqlite(database).await.map_err(io::Error::other)?;
+async fn fill(store: &Store, project: ProjectId, count: u64) -> io::Result<()> {
     for first in (0..count).step_by(PAYMENTS_PER_CHANGE as usize) {
         let writes = (first..count.min(first + PAYMENTS_PER_CHANGE))
             .map(|index| Write::Payment { payment: payment(project, index) });
         store.commit(Change::default().with_all(writes)).await.map_err(io::Error::other)?;
     }
-    tend(&store, project).await?;
-    store.close().await;
     Ok(())
 }
 
@@ -73,6 +89,52 @@ async fn tend(store: &Store, project: ProjectId) -> io::Result<()> {
     let now = Timestamp::from_millis(FIRST_MILLIS * 2);
     while store.tend(now).await.map_err(io::Error::other)? {}
     Ok(())
+}
+
+/// Fills a PostgreSQL database with payments and their Idempotency-Keys as fast as it takes them; `id` names each.
+pub(crate) async fn copy(
+    cluster: &Arc<Cluster>,
+    url: &str,
+    project: ProjectId,
+    count: u64,
+    id: impl Fn(&Payment, u64) -> String + Copy + Send + 'static,
+) -> io::Result<()> {
+    for first in (0..count).step_by(PAYMENTS_PER_COPY as usize) {
+        let until = count.min(first + PAYMENTS_PER_COPY);
+        run(cluster, url, move || {
+            let (mut payments, mut keys) = (COPY_PAYMENTS.to_owned(), COPY_KEYS.to_owned());
+            for index in first..until {
+                let payment = payment(project, index);
+                let id = id(&payment, index);
+                payments.push_str(&payment_line(&payment, &id));
+                keys.push_str(&format!("{project}\tpayments\tprefill-{index}\t{FINGERPRINT}\t{id}\n"));
+            }
+            format!("{payments}\\.\n{keys}\\.\n")
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+/// Tidies up after so many rows, so that the server does not do so while something is measured.
+pub(crate) async fn tidy(cluster: &Arc<Cluster>, url: &str) -> io::Result<()> {
+    run(cluster, url, || "VACUUM ANALYZE; CHECKPOINT;".to_owned()).await
+}
+
+async fn run(cluster: &Arc<Cluster>, url: &str, sql: impl FnOnce() -> String + Send + 'static) -> io::Result<()> {
+    let (cluster, url) = (Arc::clone(cluster), url.to_owned());
+    let ran = tokio::task::spawn_blocking(move || cluster.run(&url, &sql())).await?;
+    ran.map(drop).map_err(io::Error::other)
+}
+
+fn payment_line(payment: &Payment, id: &str) -> String {
+    let Payment { project_id, reference, amount, fee, method, code, created_at, expires_at, version, .. } = payment;
+    let (amount, fee) = (amount.get(), fee.get());
+    let (created, expires) = (created_at.as_millis(), expires_at.as_millis());
+    format!(
+        "{id}\t{project_id}\t{reference}\t{reference}\t{amount}\t{fee}\t{method}\t{code}\texpired\t{created}\t{expires}\t\
+         {version}\n"
+    )
 }
 
 fn payment(project: ProjectId, index: u64) -> Payment {

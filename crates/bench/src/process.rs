@@ -1,15 +1,15 @@
 //! Servers under measurement, each a process of its own.
 
 use std::{
-    ffi::OsString,
     io,
     net::SocketAddr,
-    path::Path,
     process::Stdio,
     time::{Duration, Instant},
 };
 
 use serde::Deserialize;
+use tempfile::TempDir;
+use testkit::{Cluster, Database};
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
     process::{Child, Command},
@@ -21,6 +21,41 @@ pub(crate) const WORKER_THREADS: &str = "2";
 const IN_FLIGHT: &str = "4";
 const IN_FLIGHT_LIFTED: &str = "64";
 const READY_WITHIN: Duration = Duration::from_secs(60);
+
+/// Where an installation keeps everything: the directory of `lunas dev`, and its database.
+pub(crate) struct Home {
+    pub(crate) directory: TempDir,
+    pub(crate) database: Database,
+}
+
+impl Home {
+    pub(crate) fn on_sqlite() -> io::Result<Home> {
+        let directory = tempfile::tempdir()?;
+        let database = Database::sqlite_in(directory.path());
+        Ok(Home { directory, database })
+    }
+
+    /// On a new database of the cluster.
+    pub(crate) fn on_postgres(cluster: &Cluster) -> io::Result<Home> {
+        let database = Database::Postgres { url: cluster.fresh_database() };
+        Ok(Home { directory: tempfile::tempdir()?, database })
+    }
+
+    /// A `lunas` command that sees this installation, and none that whoever measures may have.
+    pub(crate) fn lunas(&self, words: &[&str]) -> io::Result<Command> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg("lunas").args(words).env_remove("LUNAS_SECRET_KEY");
+        command.env("LUNAS_DATA", self.directory.path()).env("LUNAS_DATABASE", self.database.url());
+        Ok(command)
+    }
+}
+
+/// Who calls: a project and a key of it.
+#[derive(Clone)]
+pub(crate) struct Caller {
+    pub(crate) project_id: String,
+    pub(crate) api_key: String,
+}
 
 /// A running server; it ends when this is dropped.
 pub(crate) struct Served {
@@ -41,33 +76,40 @@ pub(crate) struct Ready {
 }
 
 impl Served {
-    /// The product on `data`, without limits and with its log at warnings.
-    pub(crate) async fn lunas(data: &Path) -> io::Result<Served> {
-        Served::dev(data, IN_FLIGHT).await
+    /// The product at home there, without limits and with its log at warnings. Several at one home are nodes of it.
+    pub(crate) async fn lunas(home: &Home) -> io::Result<Served> {
+        Served::dev(home, IN_FLIGHT).await
     }
 
     /// The same, with one project's limit on webhooks lifted.
-    pub(crate) async fn lunas_sending_freely(data: &Path) -> io::Result<Served> {
-        Served::dev(data, IN_FLIGHT_LIFTED).await
+    pub(crate) async fn lunas_sending_freely(home: &Home) -> io::Result<Served> {
+        Served::dev(home, IN_FLIGHT_LIFTED).await
     }
 
-    async fn dev(data: &Path, webhooks_in_flight: &str) -> io::Result<Served> {
-        let words = ["lunas", "dev", "--json", "--listen", "127.0.0.1:0", "--data"].map(OsString::from);
-        Served::start(words.into_iter().chain([data.as_os_str().to_owned()]), webhooks_in_flight).await
+    async fn dev(home: &Home, webhooks_in_flight: &str) -> io::Result<Served> {
+        let mut command = home.lunas(&["dev", "--json", "--listen", "127.0.0.1:0"])?;
+        command
+            .env("LUNAS_RATE_LIMIT", "0")
+            .env("LUNAS_WEBHOOK_IN_FLIGHT", webhooks_in_flight)
+            .env("LUNAS_LOG", "warn");
+        Served::start(command).await
     }
 
     pub(crate) async fn ceiling(name: &str) -> io::Result<Served> {
-        Served::start(["ceiling", name].map(OsString::from), IN_FLIGHT).await
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(["ceiling", name]);
+        Served::start(command).await
     }
 
-    async fn start(words: impl IntoIterator<Item = OsString>, webhooks_in_flight: &str) -> io::Result<Served> {
+    /// The one who owns the demo project.
+    pub(crate) fn caller(&self) -> Caller {
+        Caller { project_id: self.ready.project_id.clone(), api_key: self.ready.api_key.clone() }
+    }
+
+    async fn start(mut command: Command) -> io::Result<Served> {
         let began = Instant::now();
-        let mut child = Command::new(std::env::current_exe()?)
-            .args(words)
+        let mut child = command
             .env("TOKIO_WORKER_THREADS", WORKER_THREADS)
-            .env("LUNAS_RATE_LIMIT", "0")
-            .env("LUNAS_WEBHOOK_IN_FLIGHT", webhooks_in_flight)
-            .env("LUNAS_LOG", "warn")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .kill_on_drop(true)

@@ -2,30 +2,35 @@
 
 use std::{io, process::Stdio, time::Instant};
 
-use domain::time::Timestamp;
-use store::{Change, Store, Window, Write};
+use domain::{id::ProjectId, time::Timestamp};
+use store::{Change, Window, Write};
 use tokio::{io::AsyncWriteExt, process::Command};
 
-use crate::prefill::Prefilled;
 use crate::{
-    groups::{CONNECTIONS, READIED, VIRTUAL_ACCOUNT, at_least, creates, pays},
+    groups::{CONNECTIONS, VIRTUAL_ACCOUNT, creates, pays},
     load::{self, Rate},
-    process::{Served, WORKER_THREADS},
+    prefill::Prefilled,
+    process::{Home, Served, WORKER_THREADS},
     receiver::Receiver,
     report::Finding,
-    rounds::interleave,
+    rounds::{Measured, interleave},
 };
 
 /// Events told one after the other, to see how long each takes.
 const ONE_BY_ONE: u64 = 300;
 
-/// Deliveries of the product, each recorded for good, against a client that only sends.
-pub(crate) async fn throughput(prefilled: &Prefilled, product: &Served, rounds: usize) -> io::Result<Vec<Finding>> {
-    pay_some(product, "webhook", READIED).await?;
+/// `most` deliveries of the product, each recorded for good, against a client that only sends.
+pub(crate) async fn throughput(
+    prefilled: &Prefilled,
+    product: &Served,
+    rounds: usize,
+    most: u64,
+) -> io::Result<Measured> {
+    pay_some(product, "webhook", most).await?;
     let receiver = Receiver::start().await?;
-    set_url(prefilled, &receiver.url()).await?;
-    let store = Store::open_sqlite(&prefilled.database()).await.map_err(io::Error::other)?;
-    let window = Window { offset: 0, limit: READIED.cast_signed() };
+    set_url(&prefilled.home, prefilled.project, &receiver.url()).await?;
+    let store = prefilled.home.database.open().await;
+    let window = Window { offset: 0, limit: most.cast_signed() };
     let events = store.events(prefilled.project, None, None, window).await.map_err(io::Error::other)?.items;
     let count = events.len() as u64;
     let body = body_of(product, &events.first().map(|event| event.id.to_string()).unwrap_or_default()).await?;
@@ -44,13 +49,13 @@ pub(crate) async fn throughput(prefilled: &Prefilled, product: &Served, rounds: 
     };
     let measured = interleave(rounds, deliver, send).await?;
     store.close().await;
-    Ok(vec![at_least("webhook", &measured, 400)])
+    Ok(measured)
 }
 
 /// From before a payment is paid, which is before its event is committed, until the receiver has the event.
 pub(crate) async fn latency(prefilled: &Prefilled, product: &Served) -> io::Result<Vec<Finding>> {
     let receiver = Receiver::start().await?;
-    set_url(prefilled, &receiver.url()).await?;
+    set_url(&prefilled.home, prefilled.project, &receiver.url()).await?;
     let made = creates(product, VIRTUAL_ACCOUNT, &format!("latency-{}", std::process::id()));
     let answers = load::collect(product.address, CONNECTIONS, ONE_BY_ONE, &made).await?;
     let mut micros = Vec::new();
@@ -78,18 +83,16 @@ pub(crate) async fn latency(prefilled: &Prefilled, product: &Served) -> io::Resu
     }])
 }
 
-pub(crate) async fn pay_some(product: &Served, run: &str, count: u64) -> io::Result<()> {
+async fn pay_some(product: &Served, run: &str, count: u64) -> io::Result<()> {
     let made = creates(product, VIRTUAL_ACCOUNT, &format!("{run}-{}", std::process::id()));
     let answers = load::collect(product.address, CONNECTIONS, count, &made).await?;
     load::collect(product.address, CONNECTIONS, count, &pays(product, answers)?).await.map(drop)
 }
 
 /// Tells the product where to send, as an operator does.
-pub(crate) async fn set_url(prefilled: &Prefilled, url: &str) -> io::Result<()> {
-    let database = format!("sqlite:{}", prefilled.database().display());
-    let project = prefilled.project.to_string();
-    let words = ["lunas", "project", "update", &project, "--webhook-url", url, "--database", &database];
-    let done = Command::new(std::env::current_exe()?).args(words).stdout(Stdio::null()).status().await?;
+pub(crate) async fn set_url(home: &Home, project: ProjectId, url: &str) -> io::Result<()> {
+    let words = ["project", "update", &project.to_string(), "--webhook-url", url];
+    let done = home.lunas(&words)?.stdout(Stdio::null()).status().await?;
     if done.success() { Ok(()) } else { Err(io::Error::other("the webhook URL was not taken")) }
 }
 

@@ -17,6 +17,7 @@ mod verify;
 
 use std::{path::Path, sync::Arc};
 
+use domain::time::Timestamp;
 use plan::Dialect;
 use tokio::sync::watch;
 
@@ -24,7 +25,9 @@ pub use change::{Change, Noted, ReceiptNote, Write};
 pub use copy::{CopiedTable, CopyError};
 pub use error::{CommitError, Guard, OpenError, StoreError};
 pub use history::Tables;
-pub use postgres::{CONNECTIONS, PostgresUrl, UnusableUrl};
+pub use postgres::{
+    CONNECTIONS, PostgresFindings, PostgresUrl, ServerSettings, Standbys, Trigrams, UnusableUrl, UserRights,
+};
 pub use read::{
     Listed, Window,
     deliveries::{SealedSecrets, WebhookTarget},
@@ -35,6 +38,7 @@ pub use read::{
     payment_list::PaymentFilter,
     payments::Due,
 };
+pub use sqlite::{SqliteFindings, Writing};
 pub use verify::Breach;
 
 /// Nodes know turns by their number.
@@ -104,6 +108,21 @@ impl Store {
     /// one does it, and the others find it done.
     pub async fn migrate_postgres(url: &PostgresUrl) -> Result<Tables, OpenError> {
         postgres::Postgres::migrate(url).await
+    }
+
+    /// Everything that an operator should know about the SQLite file at `path`, which must be there. Nothing in it changes.
+    pub async fn inspect_sqlite(path: &Path) -> Result<SqliteFindings, OpenError> {
+        let path = path.to_owned();
+        blocking(move || sqlite::inspect(&path)).await
+    }
+
+    /// Everything that an operator should know about the PostgreSQL database at `url`. Nothing in it changes. `now` is this
+    /// machine's clock, which the server's is compared with.
+    pub async fn inspect_postgres(
+        url: &PostgresUrl,
+        now: impl Fn() -> Timestamp,
+    ) -> Result<PostgresFindings, OpenError> {
+        postgres::inspect(url, now).await
     }
 
     /// Commits `change` whole, durably, or not at all.

@@ -209,6 +209,14 @@ impl Cluster {
         psql.env("PGDATABASE", name_of(database)).args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-f", "-"]);
         finish(psql, sql)
     }
+
+    /// Runs another of PostgreSQL's programs, such as pgbench, on a database given by name or URL, over the network as clients
+    /// do: answers what it prints, or its complaint.
+    pub fn run_program(&self, name: &str, database: &str, arguments: &[&str], input: &str) -> Result<String, String> {
+        let mut program = self.tool(name, &self.directory);
+        program.env("PGHOST", "127.0.0.1").env("PGDATABASE", name_of(database)).args(arguments);
+        finish(program, input)
+    }
 }
 
 /// Faults, for a cluster of a test's own.

@@ -27,7 +27,7 @@ pub(crate) enum Database {
     /// A file of its own.
     Sqlite(PathBuf),
     /// A database on a server, and how many connections to open to it at most.
-    Postgres(PostgresUrl, usize),
+    Postgres(Box<PostgresUrl>, usize),
 }
 
 impl Database {
@@ -44,7 +44,7 @@ impl Database {
             let url = url
                 .parse()
                 .map_err(|error| CliError::new(format!("the database's address cannot be used: {}", chain(&error))))?;
-            return Ok(Database::Postgres(url, connections));
+            return Ok(Database::Postgres(Box::new(url), connections));
         }
         let Some(path) = url.strip_prefix(SQLITE) else {
             let kinds = "sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE";

@@ -140,7 +140,7 @@ async fn open(data: &Path, database: &Database, settings: Settings) -> Result<In
 /// What a developer sees when all is ready: where things are, and how to take a first payment.
 fn block(ready: &Ready<'_>, data: &Path, database: &Database) -> String {
     let Ready { base_url, project_id, api_key, .. } = ready;
-    let places = fields(&[
+    let mut places = vec![
         ("  API", ready.base_url.to_owned()),
         ("  Checkout", ready.checkout_url_base.to_owned()),
         ("  Docs", format!("{base_url}/openapi.json")),
@@ -148,8 +148,11 @@ fn block(ready: &Ready<'_>, data: &Path, database: &Database) -> String {
         ("  API key", ready.api_key.to_owned()),
         ("  Webhook secret", ready.webhook_secret.to_owned()),
         ("  Data", data.display().to_string()),
-        ("  Database", database.to_string()),
-    ]);
+    ];
+    if let Database::Postgres(..) = database {
+        places.push(("  Database", database.to_string()));
+    }
+    let places = fields(&places);
     let method = r#""payment_method":{"type":"qris"}"#;
     let body = format!(r#"{{"project_id":"{project_id}","reference":"ORDER-1","amount":15000,{method}}}"#);
     let url = shell_word(&format!("{base_url}/v1/payments"));

@@ -8,6 +8,7 @@ mod copy;
 mod database;
 mod demo;
 mod dev;
+mod doctor;
 mod error;
 mod event;
 mod files;
@@ -114,6 +115,8 @@ enum Command {
     /// Move an installation from the embedded database to PostgreSQL: everything, or nothing at all. Stop its server first;
     /// one that still runs answers 503 to whatever it would have to write until the copy is made.
     Copy(copy::CopyOptions),
+    /// Look at the database and the secret key, and say what is wrong with them and what to do. It changes nothing.
+    Doctor,
     /// Check that everything in the database adds up. It lists the rows that do not, and then fails.
     Verify,
     /// Print the OpenAPI document of the API.
@@ -168,6 +171,7 @@ async fn dispatch(command: Command, global: &GlobalOptions) -> Result<(), CliErr
         Command::Webhook(command) => webhook::run(command, global).await,
         Command::Migrate => migrate::run(global).await,
         Command::Copy(options) => copy::run(&options, global).await,
+        Command::Doctor => doctor::run(global).await,
         Command::Verify => verify::run(global).await,
         Command::Openapi => output::print(&crate::openapi_json()),
     }

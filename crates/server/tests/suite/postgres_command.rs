@@ -230,7 +230,7 @@ fn old_server() -> String {
         let mut rest = vec![0; u32::from_be_bytes(length) as usize - 4];
         stream.read_exact(&mut rest)?;
         let ready = message(b'Z', b"I");
-        let greeting = [message(b'R', &[0; 4]), message(b'S', b"server_version\012.3\0"), ready.clone()];
+        let greeting = [message(b'R', &[0; 4]), message(b'S', b"server_version\x0012.3\0"), ready.clone()];
         stream.write_all(&greeting.concat())?;
         loop {
             let mut head = [0; 5];

@@ -146,7 +146,7 @@ async fn history(client: &Client) -> Result<Vec<Applied>, OpenError> {
     lines.iter().map(line).collect::<Result<_, _>>().map_err(|_| OpenError::OtherProgram)
 }
 
-fn no_answer() -> OpenError {
+pub(super) fn no_answer() -> OpenError {
     OpenError::Unreachable("it does not answer in time".to_owned())
 }
 

@@ -6,6 +6,7 @@ mod columnar;
 mod connect;
 mod copy;
 mod fault;
+mod inspect;
 mod migrate;
 mod reader;
 mod session;
@@ -30,6 +31,8 @@ use writer::Writer;
 
 pub use address::{PostgresUrl, UnusableUrl};
 pub(crate) use copy::fill;
+pub(crate) use inspect::inspect;
+pub use inspect::{PostgresFindings, ServerSettings, Standbys, Trigrams, UserRights};
 pub(crate) use wake::Wakes;
 
 /// Connections of a node when nobody says otherwise, all taken together.

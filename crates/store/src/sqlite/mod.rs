@@ -1,5 +1,6 @@
 //! SQLite: one writer thread with group commit, and readers on connections of their own.
 
+mod inspect;
 mod log;
 mod reader;
 mod writer;
@@ -25,6 +26,9 @@ use crate::{
 use log::Log;
 use reader::Readers;
 use writer::Writer;
+
+pub(crate) use inspect::inspect;
+pub use inspect::{SqliteFindings, Writing};
 
 refinery::embed_migrations!("migrations/sqlite");
 

@@ -48,6 +48,17 @@ fn urls_work_with_the_password_only() {
 }
 
 #[test]
+fn other_programs_of_postgresql_work_on_a_database_over_the_network() {
+    let cluster = Cluster::shared();
+    let url = remembering(cluster);
+    let dumped = cluster.run_program("pg_dump", &url, &["--data-only"], "").unwrap();
+    assert!(dumped.contains("this"), "{dumped}");
+    let over = "SELECT 1 / (inet_server_addr() IS NOT NULL)::int;";
+    assert!(cluster.run_program("pgbench", &url, &["-n", "-t", "1", "-f", "-"], over).unwrap().contains("tps = "));
+    assert!(cluster.run_program("pgbench", &url, &["-n", "-t", "1", "-f", "-"], "SELECT 1 / 0;").is_err());
+}
+
+#[test]
 fn text_is_ordered_by_its_bytes() {
     let sorted = "SELECT string_agg(word, '' ORDER BY word), pg_encoding_to_char(encoding) \
                   FROM (VALUES ('a'), ('B'), ('é')) words (word), pg_database WHERE datname = 'template1' GROUP BY encoding";

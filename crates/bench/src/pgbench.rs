@@ -1,0 +1,136 @@
+//! PostgreSQL's own bench, given the product's rows and tables: one statement per transaction, prepared, over TCP as the product.
+
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use domain::id::ProjectId;
+use testkit::{Cluster, Database};
+
+use crate::{load::Rate, prefill};
+
+/// Client counts that are tried; the best one is held against the product.
+const CLIENTS: [u64; 3] = [8, 16, 32];
+/// Threads of pgbench, as many as the product has.
+const THREADS: &str = "2";
+/// New rows of one run are numbered from a multiple of this on, so that no run meets those of another.
+const NUMBERS_PER_RUN: u64 = 1_000_000_000;
+
+/// What a create must leave behind at the least: the payment and its Idempotency-Key. A name after a colon is a variable, even
+/// within quotes.
+const CREATE: &str = r"
+\set count :count + 1
+\set number :first + :count * :clients + :client_id
+WITH bound AS (
+    INSERT INTO idempotency (project_id, endpoint, key, request, resource)
+    VALUES ('PROJECT', 'payments', 'pgbench-' || :number::text,
+        '\x5555555555555555555555555555555555555555555555555555555555555555', 'pay_' || lpad(:number::text, 26, '0'))
+    ON CONFLICT DO NOTHING
+)
+INSERT INTO payments (id, project_id, link_id, reference, search_text, amount, fee, method, code, state, paid_at, ended_at,
+    created_at, expires_at, version)
+VALUES ('pay_' || lpad(:number::text, 26, '0'), 'PROJECT', NULL, 'order-' || :number::text, 'order-' || :number::text, 15000,
+    4000, 'virtual_account:' || 'bca', lpad(:number::text, 16, '0'), 'pending', NULL, NULL, 1794648600000 + :number::bigint,
+    1794735000000 + :number::bigint, 1)
+ON CONFLICT DO NOTHING;
+";
+
+/// One of the payments that were there before, by its primary key.
+const GET: &str = r"
+\set number random(0, :prefilled - 1)
+SELECT p.id, p.project_id, p.link_id, p.reference, p.amount, p.fee, p.method, p.code, p.state, p.paid_at, p.ended_at,
+    p.created_at, p.expires_at, p.version
+FROM payments p WHERE p.id = 'pay_' || lpad(:number::text, 26, '0');
+";
+
+/// A database with the product's tables and indexes and as many payments, numbered so that pgbench can name them.
+pub(crate) struct Pgbench {
+    cluster: Arc<Cluster>,
+    url: String,
+    project: String,
+    prefilled: u64,
+    runs: AtomicU64,
+}
+
+/// What pgbench is asked to do.
+#[derive(Clone, Copy)]
+pub(crate) enum Script {
+    Create,
+    Get,
+}
+
+impl Pgbench {
+    pub(crate) async fn new(cluster: &Arc<Cluster>, project: ProjectId, prefilled: u64) -> io::Result<Pgbench> {
+        let database = Database::Postgres { url: cluster.fresh_database() };
+        database.open().await.close().await;
+        let url = database.url();
+        prefill::copy(cluster, &url, project, prefilled, |_, index| format!("pay_{index:026}")).await?;
+        prefill::tidy(cluster, &url).await?;
+        let (cluster, project) = (Arc::clone(cluster), project.to_string());
+        Ok(Pgbench { cluster, url, project, prefilled, runs: AtomicU64::new(1) })
+    }
+
+    /// The client count at which it does most.
+    pub(crate) async fn best_clients(&self, script: Script, duration: Duration) -> io::Result<u64> {
+        let mut best = (0, 0);
+        // It runs for whole seconds only; less is asked for by those who try the bench itself, and they need not wait.
+        let tried = if duration < Duration::from_secs(1) { &CLIENTS[..1] } else { &CLIENTS };
+        for &clients in tried {
+            let rate = self.run(script, clients, duration).await?;
+            best = best.max((rate.per_second, clients));
+        }
+        Ok(best.1)
+    }
+
+    pub(crate) async fn run(&self, script: Script, clients: u64, duration: Duration) -> io::Result<Rate> {
+        let first = self.runs.fetch_add(1, Ordering::Relaxed) * NUMBERS_PER_RUN;
+        let seconds = duration.as_secs().max(1).to_string();
+        let defined = [
+            format!("first={first}"),
+            "count=0".to_owned(),
+            format!("clients={clients}"),
+            format!("prefilled={}", self.prefilled),
+        ];
+        let text = match script {
+            Script::Create => CREATE.replace("PROJECT", &self.project),
+            Script::Get => GET.to_owned(),
+        };
+        let (cluster, url) = (Arc::clone(&self.cluster), self.url.clone());
+        let said = tokio::task::spawn_blocking(move || {
+            let clients = clients.to_string();
+            let mut words = vec!["-n", "-M", "prepared", "-f", "-", "-c", &clients, "-j", THREADS, "-T", &seconds];
+            words.extend(defined.iter().flat_map(|variable| ["-D", variable]));
+            cluster.run_program("pgbench", &url, &words, &text)
+        })
+        .await?;
+        rate(&said.map_err(io::Error::other)?)
+    }
+}
+
+/// What it says at its end; of two such lines in older versions, the last one is without the time to connect.
+fn rate(said: &str) -> io::Result<Rate> {
+    let line = said.lines().rev().find_map(|line| line.strip_prefix("tps = "));
+    let whole = line.and_then(|line| line.split(['.', ' ']).next()?.parse().ok());
+    whole.map(|per_second| Rate { per_second }).ok_or_else(|| io::Error::other(format!("pgbench says no rate: {said}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rate_is_the_one_without_the_time_to_connect() {
+        for (said, per_second) in [
+            ("number of clients: 8\ntps = 8123.456789 (without initial connection time)", Some(8_123)),
+            ("tps = 1.5 (including connections establishing)\ntps = 2.5 (excluding connections establishing)", Some(2)),
+            ("pgbench: error", None),
+        ] {
+            assert_eq!(rate(said).ok().map(|rate| rate.per_second), per_second);
+        }
+    }
+}
