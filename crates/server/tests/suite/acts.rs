@@ -129,7 +129,7 @@ pub(crate) fn no_bank() -> Providers {
 pub(crate) struct Node {
     pub(crate) address: SocketAddr,
     pub(crate) engine: Engine,
-    store: Store,
+    pub(crate) store: Store,
     stop: oneshot::Sender<()>,
     task: JoinHandle<()>,
 }

@@ -42,6 +42,7 @@ mod shutdown;
 mod simulate;
 mod sockets;
 mod strangers;
+mod three_nodes;
 mod webhook_answers;
 mod webhook_crashes;
 mod webhook_follow;
