@@ -88,7 +88,7 @@ impl Drop for Connected {
 
 /// Connects to a server that is new enough.
 pub(super) async fn connected(connector: &Connector) -> Result<Connected, OpenError> {
-    let (client, task) = connector.open_in_time().await?.map_err(refusal)?;
+    let (client, task) = connector.open_in_time(None).await?.map_err(refusal)?;
     let connected = Connected { client, task };
     let version = connected.query_one("SHOW server_version", &[]).await.map_err(refusal)?;
     let version: String = version.try_get(0).map_err(refusal)?;

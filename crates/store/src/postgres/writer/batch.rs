@@ -1,13 +1,16 @@
 //! Plans that look alike: the same statements, each with parameters of its own.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    time::Instant,
+};
 
 use deadpool_postgres::ClientWrapper;
-use futures_util::future::{join, join_all};
+use futures_util::future::join_all;
 use tokio_postgres::{Error, Statement as Prepared, types::ToSql};
 
 use super::{
-    super::{columnar, fault},
+    super::{columnar, connect::Connector, fault},
     Job, Outcome,
 };
 use crate::{
@@ -19,17 +22,23 @@ use crate::{
 /// A connection, and what is prepared on it for many rows.
 pub(super) struct Session {
     client: ClientWrapper,
+    made: Instant,
     /// By where the text of the statement for one row stands, which is quicker to find than the text.
     prepared: HashMap<usize, Option<Prepared>>,
 }
 
 impl Session {
     pub(super) fn new(client: ClientWrapper) -> Session {
-        Session { client, prepared: HashMap::new() }
+        Session { client, made: Instant::now(), prepared: HashMap::new() }
     }
 
-    pub(super) fn is_closed(&self) -> bool {
-        self.client.is_closed()
+    pub(super) fn is_usable(&self, connector: &Connector) -> bool {
+        !self.client.is_closed() && !connector.left_behind(self.made)
+    }
+
+    /// Waits until the server has done what it was asked, though nobody waits for its answer any more.
+    pub(super) async fn ended(self, connector: &Connector) {
+        connector.ended(&self.client, self.made).await;
     }
 
     async fn for_many(&mut self, sql: &'static str) -> Result<Prepared, Spoilt> {
@@ -171,13 +180,14 @@ async fn update(client: &ClientWrapper, run: &Run<'_>, statement: &Prepared) -> 
         .collect())
 }
 
-/// Sends everything at once and then commits, if every guard holds.
+/// Sends everything at once and then commits, if every guard holds. Only the beginning is waited for: if it failed, what is
+/// sent behind it would be done outside of any transaction.
 async fn transact(client: &ClientWrapper, runs: &[Run<'_>], prepared: &[Prepared]) -> Result<(), Spoilt> {
     let columns: Vec<_> = runs.iter().map(Run::columns).collect();
     let parameters: Vec<_> = columns.iter().map(|columns| parameters(columns)).collect();
     let executed = prepared.iter().zip(&parameters).map(|(statement, values)| client.execute(statement, values));
-    let (begun, touched) = join(client.batch_execute("BEGIN"), join_all(executed)).await;
-    let touched = begun.and_then(|()| touched.into_iter().collect::<Result<Vec<u64>, Error>>());
+    client.batch_execute("BEGIN").await.map_err(Spoilt::by)?;
+    let touched = join_all(executed).await.into_iter().collect::<Result<Vec<u64>, Error>>();
     let held = touched.map(|touched| runs.iter().zip(touched).all(|(run, touched)| run.holds(touched)));
     match held {
         Ok(true) => client.batch_execute("COMMIT").await.map_err(Spoilt::by),
