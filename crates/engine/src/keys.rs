@@ -59,6 +59,7 @@ impl Engine {
     pub async fn revoke_key(&self, id: KeyId, within: Option<ProjectId>) -> Result<ApiKey, Error> {
         let key = self.key(id, within).await?;
         if key.revoked_at.is_some() {
+            self.store.confirm().await?;
             return Ok(key);
         }
         let now = self.now();
@@ -72,7 +73,10 @@ impl Engine {
             Change::from(Write::ApiKeyRevoked { id, project_id: key.project_id, at: now }).with(Write::Event(event));
         match self.store.commit(change).await {
             Ok(()) => Ok(ApiKey { revoked_at: Some(now), ..key }),
-            Err(CommitError::Conflict(Guard::KeyNotRevoked)) => self.key(id, within).await,
+            Err(CommitError::Conflict(Guard::KeyNotRevoked)) => {
+                self.store.confirm().await?;
+                self.key(id, within).await
+            }
             Err(error) => Err(error.into()),
         }
     }

@@ -95,7 +95,12 @@ impl Engine {
     pub async fn cancel_link(&self, project_id: ProjectId, id: LinkId) -> Result<Link, Error> {
         for _ in 0..DECIDE_MOST {
             let now = self.now();
-            let link = self.link(project_id, id).await?.cancel(now)?;
+            let link = self.link(project_id, id).await?;
+            if link.cancelled_at.is_some() {
+                // Whoever is told so takes it for cancelled, so that must be as safe as if it were done now.
+                self.store.confirm().await?;
+            }
+            let link = link.cancel(now)?;
             let change = Change::from(Write::LinkCancelled { id, at: now, version: link.version })
                 .with(Write::PendingCancelled { link_id: id, but: None, at: now });
             match self.store.commit(change).await {

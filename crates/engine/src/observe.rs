@@ -187,10 +187,9 @@ impl Engine {
     }
 
     async fn ended_or_known(&self, observation: &Observation, payment: Payment) -> Result<Observed, Error> {
-        Ok(match self.store.noted(&observation.receipt).await? {
-            true => self.known(payment).await?,
-            false => Observed::Ended(payment),
-        })
+        let noted = self.store.noted(&observation.receipt).await?;
+        self.store.confirm().await?;
+        Ok(if noted { Observed::Known(payment) } else { Observed::Ended(payment) })
     }
 
     /// Whoever reports it will not do so again, so what was noted before must be as safe as if it were noted now.

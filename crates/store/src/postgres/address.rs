@@ -58,8 +58,32 @@ impl FromStr for PostgresUrl {
 }
 
 impl PostgresUrl {
-    pub(super) fn config(&self) -> &Config {
-        &self.config
+    /// The same address with one of its hosts each, in the order in which it names them.
+    pub(super) fn by_host(&self) -> Vec<Config> {
+        (0..self.config.get_hosts().len()).map(|index| self.only(index)).collect()
+    }
+
+    fn only(&self, index: usize) -> Config {
+        let (all, mut one) = (&self.config, Config::new());
+        match &all.get_hosts()[index] {
+            Host::Tcp(name) => one.host(name),
+            Host::Unix(path) => one.host_path(path),
+        };
+        all.get_hostaddrs().get(index).map(|address| one.hostaddr(*address));
+        all.get_ports().get(index).or(all.get_ports().first()).map(|port| one.port(*port));
+        all.get_user().map(|user| one.user(user));
+        all.get_password().map(|password| one.password(password));
+        all.get_dbname().map(|name| one.dbname(name));
+        all.get_options().map(|options| one.options(options));
+        all.get_application_name().map(|name| one.application_name(name));
+        all.get_connect_timeout().map(|within| one.connect_timeout(*within));
+        all.get_tcp_user_timeout().map(|within| one.tcp_user_timeout(*within));
+        all.get_keepalives_interval().map(|interval| one.keepalives_interval(interval));
+        all.get_keepalives_retries().map(|retries| one.keepalives_retries(retries));
+        one.keepalives(all.get_keepalives()).keepalives_idle(all.get_keepalives_idle());
+        one.ssl_mode(all.get_ssl_mode()).ssl_negotiation(all.get_ssl_negotiation());
+        one.channel_binding(all.get_channel_binding()).target_session_attrs(all.get_target_session_attrs());
+        one
     }
 
     /// The same address, for whoever looks at a server that takes no writes too.
@@ -134,6 +158,16 @@ mod tests {
             let error = url.parse::<PostgresUrl>().unwrap_err().to_string();
             assert!(!error.contains("shop") && !error.contains("quiet"), "{error}");
         }
+    }
+
+    #[test]
+    fn each_host_is_tried_with_everything_else_that_was_said() {
+        let url =
+            "postgres://shop:quiet@10.0.0.1:5433,db.example/lunas?sslmode=disable&connect_timeout=7&options=-cx%3D1";
+        let hosts = url.parse::<PostgresUrl>().unwrap().by_host();
+        let one = |host: &str| format!("postgres://shop:quiet@{host}/lunas?{}", url.split_once('?').unwrap().1);
+        let same = [one("10.0.0.1:5433"), one("db.example:5432")].map(|url| url.parse::<PostgresUrl>().unwrap());
+        assert_eq!(hosts, same.map(|url| url.config));
     }
 
     #[test]

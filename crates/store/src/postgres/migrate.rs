@@ -96,7 +96,7 @@ impl Drop for Connected {
 
 /// Connects to a server that is new enough.
 pub(super) async fn connected(connector: &Connector) -> Result<Connected, OpenError> {
-    let (client, task) = connector.open_in_time().await.map_err(|_| no_answer())?.map_err(refusal)?;
+    let (client, task) = connector.open_in_time(None).await.map_err(|_| no_answer())?.map_err(refusal)?;
     let connected = Connected { client, task };
     let version = server_version(&connected).await?;
     let major = version.split(|c: char| !c.is_ascii_digit()).next().and_then(|major| major.parse::<u32>().ok());

@@ -16,7 +16,10 @@ mod writer;
 use std::{sync::Arc, time::Duration};
 
 use deadpool_postgres::{ClientWrapper, Object, Pool};
-use tokio::{sync::Semaphore, time::timeout};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::timeout,
+};
 use tokio_postgres::{Row, types::ToSql};
 
 use crate::{
@@ -25,7 +28,7 @@ use crate::{
     plan::Plan,
     value::{Columns, Decode, Query, Value},
 };
-use connect::{Connector, taken};
+use connect::Connector;
 use reader::Reader;
 use writer::Writer;
 
@@ -42,6 +45,8 @@ const SCANS_AT_ONCE: usize = 4;
 const SCANS_MOST: usize = 512;
 /// Looks of the reconcilers that run at once.
 const LOOKS_AT_ONCE: usize = 2;
+/// Turns that this node has among the others.
+const TURNS_AT_ONCE: usize = 1;
 /// How long the answer to a short read may take, and that to a scan.
 const READ_WITHIN: Duration = Duration::from_secs(5);
 const SCAN_WITHIN: Duration = Duration::from_secs(30);
@@ -49,12 +54,14 @@ const SCAN_WITHIN: Duration = Duration::from_secs(30);
 #[derive(Clone)]
 pub(crate) struct Postgres {
     pool: Pool,
+    connector: Connector,
     reader: Arc<Reader>,
     writer: Arc<Writer>,
     wakes: Wakes,
     scanning: Arc<Semaphore>,
     looking: Arc<Semaphore>,
     waiting: Arc<Semaphore>,
+    turns: Arc<Semaphore>,
 }
 
 impl Postgres {
@@ -66,11 +73,13 @@ impl Postgres {
         wakes.attend(connector.clone(), pool.clone());
         Ok(Postgres {
             reader: Arc::new(Reader::new(connector.clone())),
-            writer: Arc::new(Writer::start(connector, pool.clone())),
+            writer: Arc::new(Writer::start(&connector, &pool, connections_for_plans(&pool))),
             wakes,
             scanning: Arc::new(Semaphore::new(SCANS_AT_ONCE)),
             looking: Arc::new(Semaphore::new(LOOKS_AT_ONCE)),
             waiting: Arc::new(Semaphore::new(SCANS_MOST)),
+            turns: Arc::new(Semaphore::new(TURNS_AT_ONCE)),
+            connector,
             pool,
         })
     }
@@ -99,7 +108,8 @@ impl Postgres {
     }
 
     pub(crate) async fn is_ready(&self) -> bool {
-        let query = Query::new("SELECT 1 WHERE NOT pg_is_in_recovery()", []);
+        // So on a standby, and on a server that an operator or a full disk has made read-only.
+        let query = Query::new("SELECT 1 WHERE current_setting('transaction_read_only') = 'off'", []);
         self.writer.is_alive() && matches!(self.one(query, |_| Ok(())).await, Ok(Some(())))
     }
 
@@ -127,9 +137,9 @@ impl Postgres {
         self.scan(&self.looking, query, decode).await
     }
 
-    async fn scan<T>(&self, turns: &Semaphore, query: &Query, decode: Decode<T>) -> Result<Vec<T>, StoreError> {
-        let _turn = turns.acquire().await.map_err(StoreError::unavailable)?;
-        let connection = Borrowed::from(&self.pool).await?;
+    async fn scan<T>(&self, turns: &Arc<Semaphore>, query: &Query, decode: Decode<T>) -> Result<Vec<T>, StoreError> {
+        let turn = Arc::clone(turns).acquire_owned().await.map_err(StoreError::unavailable)?;
+        let connection = Borrowed::from(&self.pool, &self.connector, turn).await?;
         let rows = timeout(SCAN_WITHIN, rows(connection.get(), query)).await.map_err(StoreError::unavailable)?;
         let rows = rows.map_err(fault::failure)?;
         connection.give_back();
@@ -138,7 +148,8 @@ impl Postgres {
 
     /// Reads everything there is, however long it takes.
     pub(crate) async fn whole<T>(&self, query: &Query, decode: Decode<T>) -> Result<Vec<T>, StoreError> {
-        let connection = Borrowed::from(&self.pool).await?;
+        let turn = Arc::clone(&self.scanning).acquire_owned().await.map_err(StoreError::unavailable)?;
+        let connection = Borrowed::from(&self.pool, &self.connector, turn).await?;
         connection.get().batch_execute("SET statement_timeout = 0").await.map_err(fault::failure)?;
         // The connection is not given back, so the setting ends with it.
         let rows = rows(connection.get(), query).await.map_err(fault::failure)?;
@@ -146,7 +157,8 @@ impl Postgres {
     }
 
     pub(crate) async fn turn(&self, number: i64) -> Result<Option<Turn>, StoreError> {
-        let connection = Borrowed::from(&self.pool).await?;
+        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(StoreError::unavailable)?;
+        let connection = Borrowed::from(&self.pool, &self.connector, turn).await?;
         let taken = async {
             connection.get().batch_execute("BEGIN").await?;
             let statement = connection.get().prepare_cached("SELECT pg_try_advisory_xact_lock($1)").await?;
@@ -173,27 +185,46 @@ impl Turn {
     }
 }
 
-/// A connection that goes back to the pool only when it is known to be idle; whoever asked may go away in the middle.
-struct Borrowed(Option<Object>);
+/// Plans that have a connection of their own leave some to scans and looks, even when they wait for a standby that is away.
+fn connections_for_plans(pool: &Pool) -> usize {
+    pool.status().max_size.saturating_sub(SCANS_AT_ONCE + LOOKS_AT_ONCE + TURNS_AT_ONCE + 1).max(1)
+}
+
+/// A connection that goes back to the pool only when it is known to be idle; whoever asked may go away in the middle. Then it
+/// keeps its place, and the turn of whoever had it, until the server is done with it.
+struct Borrowed {
+    connection: Option<(Object, OwnedSemaphorePermit)>,
+    connector: Connector,
+}
 
 impl Borrowed {
-    async fn from(pool: &Pool) -> Result<Borrowed, StoreError> {
-        Ok(Borrowed(Some(taken(pool).await?)))
+    async fn from(pool: &Pool, connector: &Connector, turn: OwnedSemaphorePermit) -> Result<Borrowed, StoreError> {
+        Ok(Borrowed { connection: Some((connector.taken(pool).await?, turn)), connector: connector.clone() })
     }
 
     fn get(&self) -> &Object {
-        self.0.as_ref().unwrap_or_else(|| unreachable!("a connection is given back once, at the end"))
+        let connection = self.connection.as_ref().map(|(connection, _)| connection);
+        connection.unwrap_or_else(|| unreachable!("a connection is given back once, at the end"))
     }
 
     fn give_back(mut self) {
-        drop(self.0.take());
+        drop(self.connection.take());
     }
 }
 
 impl Drop for Borrowed {
     fn drop(&mut self) {
-        if let Some(connection) = self.0.take() {
-            connect::discard(connection);
+        let Some((connection, turn)) = self.connection.take() else { return };
+        let connector = self.connector.clone();
+        let retire = async move {
+            connector.ended(&connection, Object::metrics(&connection).created).await;
+            // Never handed out again.
+            drop(Object::take(connection));
+            drop(turn);
+        };
+        // There is none when the process ends.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(retire);
         }
     }
 }

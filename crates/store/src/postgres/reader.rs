@@ -101,7 +101,7 @@ impl Lane {
     }
 
     async fn answer(&mut self, jobs: Vec<Job>) {
-        let mut session = match self.session.take().filter(|session| !session.is_closed()) {
+        let mut session = match self.session.take().filter(|session| session.is_usable(&self.connector)) {
             Some(session) => session,
             None => match self.connector.session().await {
                 Ok(client) => Session::new(client),

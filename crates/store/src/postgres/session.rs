@@ -1,26 +1,32 @@
 //! A connection that one task uses, and what is prepared on it for many rows.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, time::Instant};
 
 use deadpool_postgres::ClientWrapper;
 use tokio_postgres::{Error, Statement, types::ToSql};
 
-use super::columnar;
+use super::{columnar, connect::Connector};
 use crate::value::Value;
 
 pub(super) struct Session {
     pub(super) client: ClientWrapper,
+    made: Instant,
     /// By where the text of the statement for one row stands, which is quicker to find than the text.
     prepared: HashMap<usize, Option<Statement>>,
 }
 
 impl Session {
     pub(super) fn new(client: ClientWrapper) -> Session {
-        Session { client, prepared: HashMap::new() }
+        Session { client, made: Instant::now(), prepared: HashMap::new() }
     }
 
-    pub(super) fn is_closed(&self) -> bool {
-        self.client.is_closed()
+    pub(super) fn is_usable(&self, connector: &Connector) -> bool {
+        !self.client.is_closed() && !connector.left_behind(self.made)
+    }
+
+    /// Waits until the server has done what it was asked, though nobody waits for its answer any more.
+    pub(super) async fn ended(self, connector: &Connector) {
+        connector.ended(&self.client, self.made).await;
     }
 
     /// What does for many rows what `sql` does for one; none where there is no such statement.

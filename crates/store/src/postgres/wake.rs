@@ -16,7 +16,8 @@ use tokio::{
     time::sleep,
 };
 
-use super::connect::{Connector, taken};
+use super::{connect::Connector, fault};
+use crate::error::StoreError;
 
 const CHANNEL: &str = "lunas";
 const APART: Duration = Duration::from_millis(10);
@@ -45,7 +46,7 @@ impl Wakes {
     pub(super) fn attend(&self, connector: Connector, pool: Pool) {
         // Enough to know one's own wakes by; everyone here has heard of those already.
         let name = format!("{:x}", RandomState::new().build_hasher().finish());
-        let telling = tokio::spawn(tell(pool, Arc::clone(&self.others), name.clone()));
+        let telling = tokio::spawn(tell(connector.clone(), pool, Arc::clone(&self.others), name.clone()));
         let listening = tokio::spawn(listen(connector, self.told.clone(), name));
         self.tasks.lock().extend([telling.abort_handle(), listening.abort_handle()]);
     }
@@ -78,14 +79,14 @@ impl Drop for Tasks {
     }
 }
 
-async fn tell(pool: Pool, others: Arc<Notify>, name: String) {
+async fn tell(connector: Connector, pool: Pool, others: Arc<Notify>, name: String) {
     loop {
         others.notified().await;
         let told = async {
-            let connection = taken(&pool).await?;
+            let connection = connector.taken(&pool).await?;
             let statement = connection.prepare_cached("SELECT pg_notify($1, $2)").await;
-            let statement = statement.map_err(super::fault::failure)?;
-            connection.execute(&statement, &[&CHANNEL, &name]).await.map_err(super::fault::failure)
+            let statement = statement.map_err(fault::failure)?;
+            connection.execute(&statement, &[&CHANNEL, &name]).await.map_err(fault::failure)
         };
         if let Err(error) = told.await {
             tracing::debug!(%error, "other nodes were not told and will look by themselves");
@@ -104,11 +105,11 @@ async fn listen(connector: Connector, told: watch::Sender<u64>, name: String) {
 }
 
 /// Listens until the connection ends.
-async fn hear(connector: &Connector, told: &watch::Sender<u64>, name: &str) -> Result<(), tokio_postgres::Error> {
+async fn hear(connector: &Connector, told: &watch::Sender<u64>, name: &str) -> Result<(), StoreError> {
     let (sender, mut heard) = mpsc::channel(HEARD_MOST);
-    let (client, task) = connector.open(Some(sender)).await?;
+    let (client, task) = connector.open_in_time(Some(sender)).await?.map_err(fault::failure)?;
     let _ending = EndWith(task.abort_handle());
-    client.batch_execute(&format!("LISTEN {CHANNEL}")).await?;
+    client.batch_execute(&format!("LISTEN {CHANNEL}")).await.map_err(fault::failure)?;
     // What was told while nobody listened.
     told.send_modify(|count| *count += 1);
     while let Some(from) = heard.recv().await {

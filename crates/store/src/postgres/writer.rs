@@ -12,20 +12,15 @@ use std::{
 };
 
 use deadpool_postgres::{ClientWrapper, Pool};
-use futures_util::future::{join_all, join3};
+use futures_util::future::{join, join_all};
 use tokio::{
-    sync::{mpsc, oneshot},
-    task::JoinHandle,
+    sync::{Semaphore, mpsc, oneshot},
+    task::{AbortHandle, JoinHandle},
     time::timeout,
 };
 use tokio_postgres::Error;
 
-use super::{
-    Borrowed,
-    connect::{Connector, Doubts},
-    fault, parameters,
-    session::Session,
-};
+use super::{Borrowed, connect::Connector, fault, parameters, session::Session};
 use crate::{
     error::{CommitError, Guard, StoreError},
     plan::{Plan, Statement},
@@ -39,7 +34,8 @@ pub(super) const LANES: usize = 2;
 const QUEUE_MOST: usize = 2_048;
 /// Plans committed by one transaction.
 const BATCH_MOST: usize = 256;
-/// How long a commit may take, and how long one may wait for its turn as well.
+/// How long a plan may wait for its turn, how long its commit may take, and how long both together.
+const TURN_WITHIN: Duration = Duration::from_secs(5);
 const COMMIT_WITHIN: Duration = Duration::from_secs(10);
 const ANSWER_WITHIN: Duration = Duration::from_secs(15);
 /// How often a plan is run again when the database has broken up a race that it lost.
@@ -63,12 +59,14 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(connector: Connector, pool: Pool) -> Writer {
+    /// Plans that are not gathered have `connections` of the pool.
+    pub(super) fn start(connector: &Connector, pool: &Pool, connections: usize) -> Writer {
         let (sender, receiver) = mpsc::channel(QUEUE_MOST);
         let receiver = Arc::new(tokio::sync::Mutex::new(receiver));
-        let alone = Alone { pool, doubts: connector.doubts().clone() };
+        let turns = Arc::new(Semaphore::new(connections));
+        let alone = Alone { pool: pool.clone(), connector: connector.clone(), turns };
         let lanes = (0..LANES).map(|_| {
-            let lane = Lane { connector: connector.clone(), session: None, alone: alone.clone() };
+            let lane = Lane { connector: connector.clone(), session: None, late: None, alone: alone.clone() };
             tokio::spawn(lane.run(Arc::clone(&receiver)))
         });
         Writer { queue: Mutex::new(Some(sender)), lanes: Mutex::new(lanes.collect()), alone }
@@ -111,7 +109,11 @@ impl Writer {
     pub(super) async fn close(&self) {
         drop(self.queue().take());
         let lanes = std::mem::take(&mut *self.lanes.lock().unwrap_or_else(PoisonError::into_inner));
-        join_all(lanes).await;
+        let aborts: Vec<_> = lanes.iter().map(JoinHandle::abort_handle).collect();
+        // Who waits for a standby that is away is not waited for.
+        if timeout(ANSWER_WITHIN, join_all(lanes)).await.is_err() {
+            aborts.iter().for_each(AbortHandle::abort);
+        }
     }
 
     fn queue(&self) -> MutexGuard<'_, Option<mpsc::Sender<Job>>> {
@@ -123,6 +125,8 @@ impl Writer {
 struct Lane {
     connector: Connector,
     session: Option<Session>,
+    /// A session whose commit was not answered in time.
+    late: Option<Session>,
     alone: Alone,
 }
 
@@ -134,6 +138,9 @@ impl Lane {
             jobs.retain(|job| !job.answer.is_closed());
             for alike in Alike::sorted(jobs.drain(..)) {
                 self.commit(alike).await;
+                if let Some(late) = self.late.take() {
+                    late.ended(&self.connector).await;
+                }
             }
         }
     }
@@ -150,7 +157,7 @@ impl Lane {
     }
 
     async fn try_commit(&mut self, alike: &Alike) -> Result<Vec<Outcome>, Spoilt> {
-        let mut session = match self.session.take().filter(|session| !session.is_closed()) {
+        let mut session = match self.session.take().filter(|session| session.is_usable(&self.connector)) {
             Some(session) => session,
             None => {
                 let opened = self.connector.session().await;
@@ -158,8 +165,11 @@ impl Lane {
             }
         };
         let doubts = self.connector.doubts().count();
-        let committed = timeout(COMMIT_WITHIN, alike.commit(&mut session)).await;
-        let committed = match committed.unwrap_or_else(|late| Err(Spoilt::ByDatabase(late.to_string()))) {
+        let Ok(committed) = timeout(COMMIT_WITHIN, alike.commit(&mut session)).await else {
+            self.late = Some(session);
+            return Err(Spoilt::ByDatabase("the server has not answered in time".to_owned()));
+        };
+        let committed = match committed {
             Ok(_) if self.connector.doubts().count() != doubts => {
                 Err(Spoilt::ByDatabase("the server warned during the commit".to_owned()))
             }
@@ -185,7 +195,8 @@ impl Lane {
 #[derive(Clone)]
 struct Alone {
     pool: Pool,
-    doubts: Doubts,
+    connector: Connector,
+    turns: Arc<Semaphore>,
 }
 
 /// How a plan by itself ended.
@@ -195,9 +206,15 @@ enum Ended {
 }
 
 impl Alone {
+    async fn connection(&self) -> Result<Borrowed, StoreError> {
+        let turn = timeout(TURN_WITHIN, Arc::clone(&self.turns).acquire_owned()).await;
+        let turn = turn.map_err(StoreError::unavailable)?.map_err(StoreError::unavailable)?;
+        Borrowed::from(&self.pool, &self.connector, turn).await
+    }
+
     async fn confirm(&self) -> Result<(), StoreError> {
-        let connection = Borrowed::from(&self.pool).await?;
-        let doubts = self.doubts.count();
+        let connection = self.connection().await?;
+        let doubts = self.connector.doubts().count();
         let confirmed = async {
             let statement = connection.get().prepare_cached(CONFIRMATION).await?;
             connection.get().execute(&statement, &[]).await
@@ -210,7 +227,7 @@ impl Alone {
 
     /// Whether the server has not warned since.
     fn doubtless(&self, doubts: u64) -> Result<(), StoreError> {
-        match self.doubts.count() == doubts {
+        match self.connector.doubts().count() == doubts {
             true => Ok(()),
             false => Err(StoreError::unavailable("the server warned during the commit")),
         }
@@ -218,8 +235,8 @@ impl Alone {
 
     async fn commit(&self, plan: &Plan) -> Outcome {
         for _ in 0..RACES_MOST {
-            let connection = Borrowed::from(&self.pool).await?;
-            let doubts = self.doubts.count();
+            let connection = self.connection().await?;
+            let doubts = self.connector.doubts().count();
             let ended = timeout(COMMIT_WITHIN, run(connection.get(), plan)).await.map_err(StoreError::unavailable)?;
             match ended {
                 Ok(ended) => {
@@ -252,13 +269,13 @@ async fn run(connection: &ClientWrapper, plan: &Plan) -> Result<Ended, Error> {
     }
     let values: Vec<_> = plan.statements.iter().map(|statement| parameters(&statement.parameters)).collect();
     let links: Vec<_> = links.iter().map(|link| parameters(std::slice::from_ref(*link))).collect();
-    let (begun, taken, touched) = join3(
-        connection.batch_execute("BEGIN"),
+    // Waited for: if it failed, what is sent behind it would be done outside of any transaction.
+    connection.batch_execute("BEGIN").await?;
+    let (taken, touched) = join(
         join_all(links.iter().map(|link| connection.execute(&take, link))),
         join_all(prepared.iter().zip(&values).map(|(statement, values)| connection.execute(statement, values))),
     )
     .await;
-    begun?;
     let taken = taken.into_iter().find_map(Result::err).map_or(Ok(None), Err);
     // The first statement that failed tells why; those after it have failed for its sake, or ran on what it left.
     let failed = taken.and_then(|_: Option<Guard>| {

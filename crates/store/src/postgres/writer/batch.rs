@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use deadpool_postgres::ClientWrapper;
-use futures_util::future::{join, join_all};
+use futures_util::future::join_all;
 use tokio_postgres::{Error, Statement as Prepared};
 
 use super::{
@@ -138,13 +138,14 @@ async fn update(client: &ClientWrapper, run: &Run<'_>, statement: &Prepared) -> 
         .collect())
 }
 
-/// Sends everything at once and then commits, if every guard holds.
+/// Sends everything at once and then commits, if every guard holds. Only the beginning is waited for: if it failed, what is
+/// sent behind it would be done outside of any transaction.
 async fn transact(client: &ClientWrapper, runs: &[Run<'_>], prepared: &[Prepared]) -> Result<(), Spoilt> {
     let columns: Vec<_> = runs.iter().map(|run| columns(&run.rows)).collect();
     let parameters: Vec<_> = columns.iter().map(|columns| arrays(columns)).collect();
     let executed = prepared.iter().zip(&parameters).map(|(statement, values)| client.execute(statement, values));
-    let (begun, touched) = join(client.batch_execute("BEGIN"), join_all(executed)).await;
-    let touched = begun.and_then(|()| touched.into_iter().collect::<Result<Vec<u64>, Error>>());
+    client.batch_execute("BEGIN").await.map_err(Spoilt::by)?;
+    let touched = join_all(executed).await.into_iter().collect::<Result<Vec<u64>, Error>>();
     let held = touched.map(|touched| runs.iter().zip(touched).all(|(run, touched)| run.holds(touched)));
     match held {
         Ok(true) => client.batch_execute("COMMIT").await.map_err(Spoilt::by),
