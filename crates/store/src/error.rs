@@ -27,6 +27,10 @@ impl StoreError {
 pub enum OpenError {
     #[error("the server cannot be reached: {0}; check its host and port, and that it runs")]
     Unreachable(String),
+    #[error(
+        "the connection cannot be encrypted: {0}; trust its certificate, or write sslmode=disable where nobody listens in"
+    )]
+    Unencrypted(String),
     #[error("the server does not let this user in: {0}; check the user and the password")]
     NotLetIn(String),
     #[error("{0}; make it first, such as with `createdb`, or give another")]

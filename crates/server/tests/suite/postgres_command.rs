@@ -199,6 +199,7 @@ fn a_server_that_cannot_be_reached_or_lets_nobody_in_is_said_so() {
         ("postgres://u:quiet@%2Fnowhere/d".to_owned(), "cannot be reached: No such file"),
         (url.replace(password, "quiet"), "does not let this user in: password authentication failed"),
         (as_user(&url, "nobody"), "does not let this user in"),
+        (format!("{url}?sslmode=require"), "cannot be encrypted: server does not support TLS"),
         (cluster.url("missing"), "database \"missing\" does not exist; make it first"),
     ] {
         for arguments in [&["migrate"][..], &["project", "list"], &["verify"]] {
@@ -267,7 +268,7 @@ fn a_server_that_is_too_old_is_said_so() {
 #[test]
 fn rights_that_are_missing_are_named_and_nothing_is_left_behind() {
     let cluster = Cluster::shared();
-    for role in ["mayread", "mayplace"] {
+    for role in ["mayread", "mayplace", "mayown"] {
         cluster.run("postgres", &format!("CREATE ROLE {role} LOGIN PASSWORD '{role}-quiet'")).unwrap();
     }
     let url = cluster.fresh_database();
@@ -280,7 +281,11 @@ fn rights_that_are_missing_are_named_and_nothing_is_left_behind() {
     cluster.run(&url, "GRANT CREATE ON SCHEMA public TO mayplace").unwrap();
     refuses(&as_user(&url, "mayplace"), &["migrate"], "CREATE EXTENSION pg_trgm");
     assert_eq!(relations(cluster, &url), before);
-    // What the line says to do is enough.
+    // What the lines say to do is enough.
+    cluster.run("postgres", "CREATE DATABASE owned OWNER mayown").unwrap();
+    let owned = as_user(&cluster.url("owned"), "mayown");
+    assert_eq!(on(&program(), &owned, &["migrate", "--json"]).json(0)["tables"], "made");
+    assert_eq!(on(&program(), &owned, &["verify", "--json"]).json(0)["ok"], true);
     cluster.run(&url, "CREATE EXTENSION pg_trgm").unwrap();
     assert_eq!(on(&program(), &as_user(&url, "mayplace"), &["migrate", "--json"]).json(0)["tables"], "made");
     refuses(&as_user(&url, "mayread"), &["project", "list"], "may not use or make its tables");

@@ -153,9 +153,11 @@ pub(super) fn no_answer() -> OpenError {
 /// What it means that the server refuses us before we have done anything.
 pub(super) fn refusal(error: Error) -> OpenError {
     let Some(refused) = error.as_db_error() else {
-        return match takes_no_writes(&error) {
-            true => OpenError::TakesNoWrites,
-            false => OpenError::Unreachable(causes(&error)),
+        return match &error {
+            error if takes_no_writes(error) => OpenError::TakesNoWrites,
+            // The client has no other way to tell that it was this that failed.
+            error if error.to_string().contains("TLS handshake") => OpenError::Unencrypted(causes(error)),
+            error => OpenError::Unreachable(causes(error)),
         };
     };
     meaning(refused).unwrap_or_else(|| OpenError::Store(super::fault::failure(error)))
