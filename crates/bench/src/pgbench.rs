@@ -29,7 +29,7 @@ const CREATE: &str = r"
 WITH bound AS (
     INSERT INTO idempotency (project_id, endpoint, key, request, resource)
     VALUES ('PROJECT', 'payments', 'pgbench-' || :number::text,
-        '\x5555555555555555555555555555555555555555555555555555555555555555', 'pay_' || lpad(:number::text, 26, '0'))
+        '\x55555555555555555555555555555555', 'pay_' || lpad(:number::text, 26, '0'))
     ON CONFLICT DO NOTHING
 )
 INSERT INTO payments (id, project_id, link_id, reference, search_text, amount, fee, method, code, state, paid_at, ended_at,
@@ -121,7 +121,25 @@ fn rate(said: &str) -> io::Result<Rate> {
 
 #[cfg(test)]
 mod tests {
+    use domain::{id::mint, time::Timestamp};
+
     use super::*;
+
+    /// A ceiling that did less than it says would be too high.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn every_transaction_of_pgbench_leaves_a_payment_and_its_key() {
+        let cluster = Arc::new(Cluster::start(&[]));
+        let peer = Pgbench::new(&cluster, mint(Timestamp::from_millis(0), [0; 10]), 10).await.unwrap();
+        let second = Duration::from_secs(1);
+        let made =
+            [peer.run(Script::Create, 8, second).await.unwrap(), peer.run(Script::Create, 16, second).await.unwrap()];
+        let claimed: u64 = made.iter().map(|rate| rate.per_second).sum();
+        for table in ["payments", "idempotency"] {
+            let rows: u64 = cluster.run(&peer.url, &format!("SELECT COUNT(*) FROM {table}")).unwrap().parse().unwrap();
+            assert!(rows - 10 >= claimed * 9 / 10, "{rows} rows in {table}, and {claimed} claimed");
+        }
+        assert!(peer.run(Script::Get, 8, second).await.unwrap().per_second > 0);
+    }
 
     #[test]
     fn the_rate_is_the_one_without_the_time_to_connect() {

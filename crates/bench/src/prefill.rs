@@ -26,7 +26,7 @@ const COPY_PAYMENTS: &str = "COPY payments (id, project_id, reference, search_te
                              created_at, expires_at, version) FROM STDIN;\n";
 const COPY_KEYS: &str = "COPY idempotency (project_id, endpoint, key, request, resource) FROM STDIN;\n";
 /// Of a request: as many bytes as a real one has.
-const FINGERPRINT: &str = r"\\x5555555555555555555555555555555555555555555555555555555555555555";
+const FINGERPRINT: &str = r"\\x55555555555555555555555555555555";
 
 /// An installation of `lunas dev` with payments in it.
 pub(crate) struct Prefilled {
