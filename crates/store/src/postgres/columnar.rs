@@ -6,7 +6,44 @@ use tokio_postgres::types::Type;
 /// from the text. Numbers of parameters become columns of a table `v`, and an UPDATE or a SELECT answers which rows of it
 /// were found.
 pub(super) fn for_many(sql: &str, types: &[Type]) -> Option<String> {
-    let rows = rows(types)?;
+    numbered_from(1, sql, types)
+}
+
+/// One part of a plan.
+pub(super) struct Part {
+    pub(super) sql: &'static str,
+    pub(super) types: Vec<Type>,
+    /// Whether it must touch a row for each of its rows of parameters.
+    pub(super) guarded: bool,
+}
+
+/// One statement that does all `parts`, each for many rows, and fails as a whole when a guarded one has touched too few. None
+/// where a part cannot be run for many rows, or where two change the same table, of which only one would be done.
+pub(super) fn together(parts: &[Part]) -> Option<String> {
+    let (mut statements, mut guards, mut changed, mut next) = (Vec::new(), Vec::new(), Vec::new(), 1);
+    for (number, Part { sql, types, guarded }) in parts.iter().enumerate() {
+        if let Some(table) = sql.strip_prefix("UPDATE ").and_then(|rest| rest.split(' ').next()) {
+            if changed.contains(&table) {
+                return None;
+            }
+            changed.push(table);
+        }
+        let many = numbered_from(next, sql, types)?;
+        let returning = if many.contains(" RETURNING ") { "" } else { " RETURNING 1" };
+        statements.push(format!("s{number} AS ({many}{returning})"));
+        if *guarded {
+            guards.push(format!("(SELECT COUNT(*) FROM s{number}) = CARDINALITY(${next})"));
+        }
+        next += types.len();
+    }
+    let guards = if guards.is_empty() { "TRUE".to_owned() } else { guards.join(" AND ") };
+    // A division by nothing is the one way in which a statement can undo itself.
+    Some(format!("WITH {} SELECT 1 / CASE WHEN {guards} THEN 1 ELSE 0 END", statements.join(", ")))
+}
+
+/// The same with parameters numbered from `first` on.
+fn numbered_from(first: usize, sql: &str, types: &[Type]) -> Option<String> {
+    let rows = rows(first, types)?;
     let (head, tail) = parts(sql)?;
     if head.starts_with("UPDATE ") {
         Some(format!("{} FROM {rows} WHERE {} RETURNING v.place", columns(head), columns(tail)))
@@ -33,7 +70,7 @@ fn parts(sql: &str) -> Option<(&str, &str)> {
 }
 
 /// The table of parameters.
-fn rows(types: &[Type]) -> Option<String> {
+fn rows(first: usize, types: &[Type]) -> Option<String> {
     let arrays = types.iter().enumerate().map(|(index, column)| {
         let name = match *column {
             Type::TEXT => "text",
@@ -41,7 +78,7 @@ fn rows(types: &[Type]) -> Option<String> {
             Type::BYTEA => "bytea",
             _ => return None,
         };
-        Some(format!("${}::{name}[]", index + 1))
+        Some(format!("${}::{name}[]", first + index))
     });
     let arrays = arrays.collect::<Option<Vec<_>>>().filter(|arrays| !arrays.is_empty())?.join(", ");
     let names: Vec<String> = (1..=types.len()).map(|number| format!("c{number}")).collect();
@@ -82,6 +119,24 @@ mod tests {
         ] {
             assert_eq!(for_many(one, &TWO).as_deref(), Some(many.as_str()));
         }
+    }
+
+    #[test]
+    fn the_parts_of_a_plan_are_one_statement_that_undoes_itself_when_a_guard_fails() {
+        let part = |sql, guarded| Part { sql, types: TWO.to_vec(), guarded };
+        let insert = part("INSERT INTO t (a, b) VALUES ($1, $2)", true);
+        let update = part("UPDATE u SET a = $1 WHERE b = $2", false);
+        let rows = ROWS.replace("$1", "$3").replace("$2", "$4");
+        assert_eq!(
+            together(&[insert, update]).unwrap(),
+            format!(
+                "WITH s0 AS (INSERT INTO t (a, b) SELECT v.c1, v.c2 FROM {ROWS} RETURNING 1), \
+                 s1 AS (UPDATE u SET a = v.c1 FROM {rows} WHERE b = v.c2 RETURNING v.place) \
+                 SELECT 1 / CASE WHEN (SELECT COUNT(*) FROM s0) = CARDINALITY($1) THEN 1 ELSE 0 END"
+            )
+        );
+        let again = || part("UPDATE u SET a = $1 WHERE b = $2", false);
+        assert_eq!(together(&[again(), again()]), None);
     }
 
     #[test]

@@ -103,8 +103,8 @@ impl Lane {
     async fn answer(&mut self, jobs: Vec<Job>) {
         let mut session = match self.session.take().filter(|session| session.is_usable(&self.connector)) {
             Some(session) => session,
-            None => match self.connector.session().await {
-                Ok(client) => Session::new(client),
+            None => match Session::open(&self.connector).await {
+                Ok(session) => session,
                 Err(error) => return fail(jobs, &error.to_string()),
             },
         };

@@ -3,21 +3,33 @@
 use std::{collections::HashMap, time::Instant};
 
 use deadpool_postgres::ClientWrapper;
-use tokio_postgres::{Error, Statement, types::ToSql};
+use tokio_postgres::{
+    Error, Statement,
+    types::{ToSql, Type},
+};
 
-use super::{columnar, connect::Connector};
-use crate::value::Value;
+use super::{
+    columnar::{self, Part},
+    connect::Connector,
+    fault,
+};
+use crate::{error::StoreError, value::Value};
 
 pub(super) struct Session {
     pub(super) client: ClientWrapper,
     made: Instant,
     /// By where the text of the statement for one row stands, which is quicker to find than the text.
     prepared: HashMap<usize, Option<Statement>>,
+    /// The same for the statements of whole plans.
+    together: HashMap<Vec<usize>, Option<Statement>>,
 }
 
 impl Session {
-    pub(super) fn new(client: ClientWrapper) -> Session {
-        Session { client, made: Instant::now(), prepared: HashMap::new() }
+    pub(super) async fn open(connector: &Connector) -> Result<Session, StoreError> {
+        let client = connector.session().await?;
+        // The way to a few rows by their keys is the same whatever they are; to find it takes longer than to go it.
+        client.batch_execute("SET plan_cache_mode = force_generic_plan").await.map_err(fault::failure)?;
+        Ok(Session { client, made: Instant::now(), prepared: HashMap::new(), together: HashMap::new() })
     }
 
     pub(super) fn is_usable(&self, connector: &Connector) -> bool {
@@ -33,8 +45,7 @@ impl Session {
     pub(super) async fn for_many(&mut self, sql: &'static str) -> Result<Option<Statement>, Error> {
         let place = sql.as_ptr().addr();
         if !self.prepared.contains_key(&place) {
-            // Only the server knows what the parameters are.
-            let types = self.client.prepare(sql).await?.params().to_vec();
+            let types = self.types(sql).await?;
             let prepared = match columnar::for_many(sql, &types) {
                 Some(sql) => Some(self.client.prepare(&sql).await?),
                 None => None,
@@ -42,6 +53,29 @@ impl Session {
             self.prepared.insert(place, prepared);
         }
         Ok(self.prepared.get(&place).and_then(Clone::clone))
+    }
+
+    /// What does for many plans what these statements, each with whether it is guarded, do for one.
+    pub(super) async fn together(&mut self, statements: &[(&'static str, bool)]) -> Result<Option<Statement>, Error> {
+        let shape: Vec<usize> = statements.iter().map(|(sql, _)| sql.as_ptr().addr()).collect();
+        if let Some(prepared) = self.together.get(&shape) {
+            return Ok(prepared.clone());
+        }
+        let mut parts = Vec::with_capacity(statements.len());
+        for (sql, guarded) in statements {
+            parts.push(Part { sql, types: self.types(sql).await?, guarded: *guarded });
+        }
+        let prepared = match columnar::together(&parts) {
+            Some(sql) => Some(self.client.prepare(&sql).await?),
+            None => None,
+        };
+        self.together.insert(shape, prepared.clone());
+        Ok(prepared)
+    }
+
+    /// Only the server knows what the parameters are.
+    async fn types(&self, sql: &str) -> Result<Vec<Type>, Error> {
+        Ok(self.client.prepare(sql).await?.params().to_vec())
     }
 }
 

@@ -160,8 +160,8 @@ impl Lane {
         let mut session = match self.session.take().filter(|session| session.is_usable(&self.connector)) {
             Some(session) => session,
             None => {
-                let opened = self.connector.session().await;
-                Session::new(opened.map_err(|error| Spoilt::ByDatabase(error.to_string()))?)
+                let opened = Session::open(&self.connector).await;
+                opened.map_err(|error| Spoilt::ByDatabase(error.to_string()))?
             }
         };
         let doubts = self.connector.doubts().count();

@@ -2,9 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use deadpool_postgres::ClientWrapper;
-use futures_util::future::join_all;
-use tokio_postgres::{Error, Statement as Prepared};
+use tokio_postgres::Error;
 
 use super::{
     super::{
@@ -18,6 +16,9 @@ use crate::{
     plan::Plan,
     value::Value,
 };
+
+/// Parts that a statement may have; a change of more is rare, and is better run by itself.
+const RUNS_MOST: usize = 12;
 
 /// Why nothing of a batch was committed, or nobody knows whether it was.
 pub(super) enum Spoilt {
@@ -47,13 +48,6 @@ struct Run<'a> {
     sql: &'static str,
     guard: Option<Guard>,
     rows: Vec<&'a [Value]>,
-}
-
-impl Run<'_> {
-    /// Every guarded statement touches one row of each plan whose guard holds.
-    fn holds(&self, touched: u64) -> bool {
-        self.guard.is_none() || usize::try_from(touched) == Ok(self.rows.len())
-    }
 }
 
 impl Alike {
@@ -86,16 +80,13 @@ impl Alike {
         self.answer(outcomes);
     }
 
+    /// Each way is a single statement, which needs no transaction around it.
     pub(super) async fn commit(&self, session: &mut Session) -> Result<Vec<Outcome>, Spoilt> {
         let runs = self.runs();
-        let mut prepared = Vec::with_capacity(runs.len());
-        for run in &runs {
-            prepared.push(session.for_many(run.sql).await.map_err(Spoilt::by)?.ok_or(Spoilt::ByPlan)?);
-        }
-        match (runs.as_slice(), prepared.as_slice()) {
-            ([run], [statement]) if run.sql.starts_with("UPDATE ") => update(&session.client, run, statement).await,
+        match runs.as_slice() {
+            [run] if run.sql.starts_with("UPDATE ") => update(session, run).await,
             _ => {
-                transact(&session.client, &runs, &prepared).await?;
+                do_together(session, &runs).await?;
                 Ok(self.jobs.iter().map(|_| Ok(())).collect())
             }
         }
@@ -124,10 +115,11 @@ fn first_parameters(plan: &Plan) -> &[Value] {
     plan.statements.first().map_or(&[], |statement| &statement.parameters)
 }
 
-/// A single statement needs no transaction: it answers which rows it was done for, and the others are refused.
-async fn update(client: &ClientWrapper, run: &Run<'_>, statement: &Prepared) -> Result<Vec<Outcome>, Spoilt> {
+/// An update answers which rows it was done for, and the others are refused.
+async fn update(session: &mut Session, run: &Run<'_>) -> Result<Vec<Outcome>, Spoilt> {
+    let statement = session.for_many(run.sql).await.map_err(Spoilt::by)?.ok_or(Spoilt::ByPlan)?;
     let columns = columns(&run.rows);
-    let rows = client.query(statement, &arrays(&columns)).await.map_err(Spoilt::by)?;
+    let rows = session.client.query(&statement, &arrays(&columns)).await.map_err(Spoilt::by)?;
     let done: HashSet<i64> = rows.iter().map(|row| row.get(0)).collect();
     let places = (1..).take(run.rows.len());
     Ok(places
@@ -138,20 +130,13 @@ async fn update(client: &ClientWrapper, run: &Run<'_>, statement: &Prepared) -> 
         .collect())
 }
 
-/// Sends everything at once and then commits, if every guard holds. Only the beginning is waited for: if it failed, what is
-/// sent behind it would be done outside of any transaction.
-async fn transact(client: &ClientWrapper, runs: &[Run<'_>], prepared: &[Prepared]) -> Result<(), Spoilt> {
-    let columns: Vec<_> = runs.iter().map(|run| columns(&run.rows)).collect();
-    let parameters: Vec<_> = columns.iter().map(|columns| arrays(columns)).collect();
-    let executed = prepared.iter().zip(&parameters).map(|(statement, values)| client.execute(statement, values));
-    client.batch_execute("BEGIN").await.map_err(Spoilt::by)?;
-    let touched = join_all(executed).await.into_iter().collect::<Result<Vec<u64>, Error>>();
-    let held = touched.map(|touched| runs.iter().zip(touched).all(|(run, touched)| run.holds(touched)));
-    match held {
-        Ok(true) => client.batch_execute("COMMIT").await.map_err(Spoilt::by),
-        held => {
-            client.batch_execute("ROLLBACK").await.map_err(Spoilt::by)?;
-            held.map_or_else(|error| Err(Spoilt::by(error)), |_| Err(Spoilt::ByPlan))
-        }
+/// All or nothing: where a guard fails, the statement does.
+async fn do_together(session: &mut Session, runs: &[Run<'_>]) -> Result<(), Spoilt> {
+    if runs.len() > RUNS_MOST {
+        return Err(Spoilt::ByPlan);
     }
+    let statements: Vec<_> = runs.iter().map(|run| (run.sql, run.guard.is_some())).collect();
+    let statement = session.together(&statements).await.map_err(Spoilt::by)?.ok_or(Spoilt::ByPlan)?;
+    let columns: Vec<_> = runs.iter().flat_map(|run| columns(&run.rows)).collect();
+    session.client.query(&statement, &arrays(&columns)).await.map(drop).map_err(Spoilt::by)
 }
