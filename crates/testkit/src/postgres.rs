@@ -75,7 +75,7 @@ impl Cluster {
 
     /// A new and empty cluster, with these lines in its `postgresql.conf`.
     pub fn start(settings: &[(&str, &str)]) -> Cluster {
-        let cluster = Cluster::prepare(hex(&random::<16>()));
+        let cluster = Cluster::prepare(hex(&random::<16>()), free_port());
         let password_file = cluster.directory.join("password");
         fs::write(&password_file, &cluster.password).unwrap();
         Host::get().own(&password_file);
@@ -90,7 +90,20 @@ impl Cluster {
 
     /// A copy of this cluster that follows it by streaming, once it does so; `name` is its `application_name` there.
     pub fn standby_of(&self, name: &str, settings: &[(&str, &str)]) -> Cluster {
-        let standby = Cluster::prepare(self.password.clone());
+        self.standby_at(free_port(), name, settings)
+    }
+
+    /// The same in the place of this cluster, which is removed: whoever knows its address finds the copy there.
+    pub fn replaced_by_standby_of(self, primary: &Cluster, name: &str, settings: &[(&str, &str)]) -> Cluster {
+        let port = self.port;
+        drop(self);
+        let standby = primary.standby_at(port, name, settings);
+        assert_eq!(standby.port, port, "somebody else has taken the port meanwhile");
+        standby
+    }
+
+    fn standby_at(&self, port: u16, name: &str, settings: &[(&str, &str)]) -> Cluster {
+        let standby = Cluster::prepare(self.password.clone(), port);
         let mut backup = self.tool("pg_basebackup", &standby.directory);
         backup.env("PGHOST", "127.0.0.1").env("PGAPPNAME", name);
         backup.args(["--write-recovery-conf", "--checkpoint=fast", "--no-sync", "--pgdata"]).arg(standby.data());
@@ -106,7 +119,7 @@ impl Cluster {
     }
 
     /// The directory and what will remove it; a panic from here on leaves nothing behind.
-    fn prepare(password: String) -> Cluster {
+    fn prepare(password: String, port: u16) -> Cluster {
         let host = Host::get();
         // Processes are known by their working directory, which the system tells without symbolic links.
         let temporary = std::env::temp_dir().canonicalize().unwrap();
@@ -114,7 +127,7 @@ impl Cluster {
         DirBuilder::new().mode(0o700).create(&directory).unwrap();
         host.own(&directory);
         let watchdog = Watchdog::start(&directory);
-        Cluster { directory, port: free_port(), password, server: Mutex::default(), watchdog }
+        Cluster { directory, port, password, server: Mutex::default(), watchdog }
     }
 
     fn initialise(&self, password_file: &Path, locale: &str) -> Result<String, String> {

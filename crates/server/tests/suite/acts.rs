@@ -24,13 +24,17 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// Looks again and again until `holds`, and gives up long after that should have been.
 pub(crate) async fn until<Look: Future<Output = bool>>(holds: impl Fn() -> Look) {
+    until_within(PATIENCE, holds).await;
+}
+
+pub(crate) async fn until_within<Look: Future<Output = bool>>(patience: Duration, holds: impl Fn() -> Look) {
     let looking = async {
         let mut looks = tokio::time::interval(LOOK_EVERY);
         while !holds().await {
             looks.tick().await;
         }
     };
-    tokio::time::timeout(PATIENCE, looking).await.unwrap();
+    tokio::time::timeout(patience, looking).await.unwrap();
 }
 
 pub(crate) fn id(json: &Value) -> &str {

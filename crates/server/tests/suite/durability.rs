@@ -35,9 +35,9 @@ const IMMUTABLE: [&str; 12] = [
 
 /// What the clients were told, by Idempotency-Key. `None` is a request that was never answered.
 #[derive(Default)]
-struct History {
-    created: BTreeMap<String, Option<Value>>,
-    paid: BTreeMap<String, Option<Value>>,
+pub(crate) struct History {
+    pub(crate) created: BTreeMap<String, Option<Value>>,
+    pub(crate) paid: BTreeMap<String, Option<Value>>,
 }
 
 fn order(project_id: &str, key: &str) -> Value {
@@ -144,7 +144,7 @@ async fn converge(api: &Api, project_id: &str, history: &Mutex<History>) {
 }
 
 /// Everything of a list, page by page.
-async fn all(api: &Api, path: &str) -> Vec<Value> {
+pub(crate) async fn all(api: &Api, path: &str) -> Vec<Value> {
     let mut items = Vec::new();
     for page in 1.. {
         let list = api.get(&format!("{path}?page_size=100&page={page}")).await.expect(200);
@@ -159,7 +159,7 @@ async fn all(api: &Api, path: &str) -> Vec<Value> {
 }
 
 /// Compares all that the server holds with all that was ever acknowledged.
-async fn judge(api: &Api, history: &Mutex<History>) {
+pub(crate) async fn judge(api: &Api, history: &Mutex<History>) {
     let (created, paid) = {
         let history = history.lock().unwrap();
         (history.created.clone(), history.paid.clone())
