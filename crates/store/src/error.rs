@@ -22,6 +22,38 @@ impl StoreError {
     }
 }
 
+/// Why a database was not opened. Nothing of it was changed.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error("the server cannot be reached: {0}; check its host and port, and that it runs")]
+    Unreachable(String),
+    #[error(
+        "the connection cannot be encrypted: {0}; trust its certificate, or write sslmode=disable where nobody listens in"
+    )]
+    Unencrypted(String),
+    #[error("the server does not let this user in: {0}; check the user and the password")]
+    NotLetIn(String),
+    #[error("{0}; make it first, such as with `createdb`, or give another")]
+    NoDatabase(String),
+    #[error("the server takes no writes, as a standby does not; name its primary, or all of its hosts between commas")]
+    TakesNoWrites,
+    #[error("the server runs PostgreSQL {0}, and {OLDEST_POSTGRES} is the oldest that will do; use a newer one")]
+    TooOld(String),
+    #[error("this user may not use or make its tables: {0}; let the user own the database")]
+    MissingRights(String),
+    #[error("the extension pg_trgm cannot be made: {0}; let an administrator run `CREATE EXTENSION pg_trgm` in it")]
+    NoTrigrams(String),
+    #[error("it holds the tables of another program; give lunas a database of its own")]
+    OtherProgram,
+    #[error("it was made by a newer version of lunas; use that one")]
+    Newer,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// The oldest PostgreSQL that has all we use.
+pub(crate) const OLDEST_POSTGRES: u32 = 13;
+
 /// Why a change was not committed. Nothing of it was kept.
 #[derive(Debug, thiserror::Error)]
 pub enum CommitError {

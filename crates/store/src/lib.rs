@@ -4,7 +4,9 @@
 //! that another database can stand beside SQLite with nearly the same text.
 
 mod change;
+mod copy;
 mod error;
+mod history;
 mod plan;
 mod postgres;
 mod read;
@@ -15,12 +17,17 @@ mod verify;
 
 use std::{path::Path, sync::Arc};
 
+use domain::time::Timestamp;
 use plan::Dialect;
 use tokio::sync::watch;
 
 pub use change::{Change, Noted, ReceiptNote, Write};
-pub use error::{CommitError, Guard, StoreError};
-pub use postgres::{CONNECTIONS, OpenError, PostgresUrl, UnusableUrl};
+pub use copy::{CopiedTable, CopyError};
+pub use error::{CommitError, Guard, OpenError, StoreError};
+pub use history::Tables;
+pub use postgres::{
+    CONNECTIONS, PostgresFindings, PostgresUrl, ServerSettings, Standbys, Trigrams, UnusableUrl, UserRights,
+};
 pub use read::{
     Listed, Window,
     deliveries::{SealedSecrets, WebhookTarget},
@@ -31,7 +38,11 @@ pub use read::{
     payment_list::PaymentFilter,
     payments::Due,
 };
+pub use sqlite::{SqliteFindings, Writing};
 pub use verify::Breach;
+
+/// Nodes know turns by their number.
+const TURN_TO_SETTLE: i64 = 0x6c75_6e61_7301;
 
 /// The database of one installation. Cheap to clone.
 #[derive(Clone)]
@@ -39,6 +50,18 @@ pub struct Store {
     backend: Backend,
     wanting: Arc<tend::Wanting>,
     told: watch::Sender<u64>,
+}
+
+/// What nodes do one at a time. It is over when it is dropped, but [`Turn::end`] is quicker.
+pub struct Turn(Option<postgres::Turn>);
+
+impl Turn {
+    pub async fn end(self) -> Result<(), StoreError> {
+        match self.0 {
+            Some(turn) => turn.end().await,
+            None => Ok(()),
+        }
+    }
 }
 
 /// The databases there are. Every read and every commit goes through here.
@@ -50,10 +73,9 @@ enum Backend {
 
 impl Store {
     /// Opens the SQLite file at `path`, makes it when it is missing, and brings its tables up to date.
-    pub async fn open_sqlite(path: &Path) -> Result<Store, StoreError> {
+    pub async fn open_sqlite(path: &Path) -> Result<Store, OpenError> {
         let path = path.to_owned();
-        let opened = tokio::task::spawn_blocking(move || sqlite::Sqlite::open(&path)).await;
-        let backend = Backend::Sqlite(opened.map_err(StoreError::unavailable)??);
+        let backend = Backend::Sqlite(blocking(move || sqlite::Sqlite::open(&path)).await?);
         Ok(Store { backend, wanting: Arc::default(), told: watch::Sender::default() })
     }
 
@@ -63,6 +85,44 @@ impl Store {
         let wakes = postgres::Wakes::new(told.clone());
         let backend = Backend::Postgres(postgres::Postgres::open(url, connections, wakes).await?);
         Ok(Store { backend, wanting: Arc::default(), told })
+    }
+
+    /// How far the tables in the SQLite file at `path` are. The file must be there, and nothing in it changes.
+    pub async fn look_at_sqlite(path: &Path) -> Result<Tables, OpenError> {
+        let path = path.to_owned();
+        blocking(move || sqlite::look(&path)).await
+    }
+
+    /// How far the tables in the PostgreSQL database at `url` are. Nothing in it changes.
+    pub async fn look_at_postgres(url: &PostgresUrl) -> Result<Tables, OpenError> {
+        postgres::Postgres::look(url).await
+    }
+
+    /// Brings the tables in the SQLite file at `path` up to date, and answers how far they were.
+    pub async fn migrate_sqlite(path: &Path) -> Result<Tables, OpenError> {
+        let path = path.to_owned();
+        blocking(move || sqlite::bring_up_to_date(&path)).await
+    }
+
+    /// Brings the tables in the PostgreSQL database at `url` up to date, and answers how far they were. Of several at once
+    /// one does it, and the others find it done.
+    pub async fn migrate_postgres(url: &PostgresUrl) -> Result<Tables, OpenError> {
+        postgres::Postgres::migrate(url).await
+    }
+
+    /// Everything that an operator should know about the SQLite file at `path`, which must be there. Nothing in it changes.
+    pub async fn inspect_sqlite(path: &Path) -> Result<SqliteFindings, OpenError> {
+        let path = path.to_owned();
+        blocking(move || sqlite::inspect(&path)).await
+    }
+
+    /// Everything that an operator should know about the PostgreSQL database at `url`. Nothing in it changes. `now` is this
+    /// machine's clock, which the server's is compared with.
+    pub async fn inspect_postgres(
+        url: &PostgresUrl,
+        now: impl Fn() -> Timestamp,
+    ) -> Result<PostgresFindings, OpenError> {
+        postgres::inspect(url, now).await
     }
 
     /// Commits `change` whole, durably, or not at all.
@@ -87,6 +147,14 @@ impl Store {
         match &self.backend {
             Backend::Sqlite(_) => Ok(()),
             Backend::Postgres(postgres) => postgres.confirm().await,
+        }
+    }
+
+    /// The turn to settle: where several nodes share a database, none while another has it.
+    pub async fn turn_to_settle(&self) -> Result<Option<Turn>, StoreError> {
+        match &self.backend {
+            Backend::Sqlite(_) => Ok(Some(Turn(None))),
+            Backend::Postgres(postgres) => Ok(postgres.turn(TURN_TO_SETTLE).await?.map(|turn| Turn(Some(turn)))),
         }
     }
 
@@ -144,10 +212,29 @@ impl Store {
         }
     }
 
+    /// A read of everything there is, which takes as long as it takes.
+    async fn whole<T: Send + 'static>(
+        &self,
+        query: value::Query,
+        decode: value::Decode<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        match &self.backend {
+            Backend::Sqlite(sqlite) => sqlite.many(query, decode).await,
+            Backend::Postgres(postgres) => postgres.whole(&query, decode).await,
+        }
+    }
+
     fn dialect(&self) -> Dialect {
         match self.backend {
             Backend::Sqlite(_) => Dialect::Sqlite,
             Backend::Postgres(_) => Dialect::Postgres,
         }
     }
+}
+
+/// Does what waits for files on a thread of its own.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, OpenError> + Send + 'static,
+) -> Result<T, OpenError> {
+    tokio::task::spawn_blocking(work).await.map_err(StoreError::unavailable)?
 }

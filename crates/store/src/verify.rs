@@ -9,7 +9,7 @@ pub struct Breach {
     pub row: String,
 }
 
-const INVARIANTS: [(&str, &str); 22] = [
+pub(crate) const INVARIANTS: [(&str, &str); 22] = [
     (
         "I1 every posting has two legs or more that sum to zero",
         "SELECT p.id FROM postings p LEFT JOIN entries e ON e.posting_id = p.id \
@@ -140,7 +140,7 @@ impl Store {
     pub async fn breaches(&self) -> Result<Vec<Breach>, StoreError> {
         let mut breaches = Vec::new();
         for (invariant, sql) in INVARIANTS {
-            let rows = self.many(Query::new(sql, []), |columns| columns.text()).await?;
+            let rows = self.whole(Query::new(sql, []), |columns| columns.text()).await?;
             breaches.extend(rows.into_iter().map(|row| Breach { invariant, row }));
         }
         Ok(breaches)

@@ -1,4 +1,7 @@
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use store::{CONNECTIONS, Store};
 use tokio::sync::OnceCell;
@@ -44,6 +47,57 @@ impl Database {
             Database::Sqlite(path) => format!("sqlite:{}", path.display()),
             Database::Postgres { url } => url.clone(),
         }
+    }
+
+    /// Everything that is stored, as it is stored; PostgreSQL shows bytes as their hex digits.
+    pub fn stored(&self) -> Vec<u8> {
+        match self {
+            Database::Sqlite(path) => {
+                let files = fs::read_dir(path.parent().unwrap()).unwrap();
+                files.flat_map(|file| fs::read(file.unwrap().path()).unwrap()).collect()
+            }
+            Database::Postgres { url } => {
+                let run = |sql: &str| Cluster::shared().run(url, sql).unwrap();
+                let tables = run("SELECT tablename FROM pg_tables WHERE schemaname = 'public'");
+                tables.lines().flat_map(|table| run(&format!("SELECT t::text FROM {table} t")).into_bytes()).collect()
+            }
+        }
+    }
+
+    /// Takes the database away from everyone, until [`Database::bring_back`].
+    pub fn take_away(&self) {
+        match self {
+            Database::Sqlite(path) => {
+                fs::rename(path, path.with_extension("away")).unwrap();
+                fs::create_dir(path).unwrap();
+            }
+            Database::Postgres { .. } => {
+                self.allow_connections(false);
+                let end = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '{}'";
+                self.run_elsewhere(end);
+            }
+        }
+    }
+
+    pub fn bring_back(&self) {
+        match self {
+            Database::Sqlite(path) => {
+                fs::remove_dir(path).unwrap();
+                fs::rename(path.with_extension("away"), path).unwrap();
+            }
+            Database::Postgres { .. } => self.allow_connections(true),
+        }
+    }
+
+    fn allow_connections(&self, allowed: bool) {
+        self.run_elsewhere(&format!("ALTER DATABASE {{}} ALLOW_CONNECTIONS {allowed}"));
+    }
+
+    /// Runs SQL about this database, whose name stands for `{}`, from another one.
+    fn run_elsewhere(&self, sql: &str) {
+        let url = self.url();
+        let name = url.rsplit('/').next().unwrap();
+        Cluster::shared().run("postgres", &sql.replace("{}", name)).unwrap();
     }
 
     /// One more handle, as another process would have.

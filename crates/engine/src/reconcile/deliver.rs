@@ -29,6 +29,8 @@ use crate::{Engine, Error, Told};
 
 /// How long to rest when nobody wakes us: other processes commit events too, and rests between attempts end.
 const REST: Duration = Duration::from_millis(100);
+/// The same when another node was quicker.
+const LOST_REST: Duration = Duration::from_millis(5);
 /// Longer than an attempt can take.
 const LEASE: Duration = Duration::from_secs(30);
 /// What is left of a lease when an attempt begins must last for all of it.
@@ -72,15 +74,20 @@ pub(super) async fn run(engine: Engine, courier: Courier, mut stopped: watch::Re
         gates: HashMap::new(),
     };
     while !*stopped.borrow() {
-        if let Err(error) = round.send_due().await {
-            tracing::warn!(%error, "deliveries could not be looked for and will be again");
-        }
+        let rest = match round.send_due().await {
+            Ok(Found::All) => REST,
+            Ok(Found::SomeLost) => LOST_REST,
+            Err(error) => {
+                tracing::warn!(%error, "deliveries could not be looked for and will be again");
+                REST
+            }
+        };
         tokio::select! {
             // Either way the loop looks at `stopped` next.
             _ = stopped.changed() => {}
             Ok(()) = told.changed() => {}
             true = round.some_ended() => {}
-            () = tokio::time::sleep(REST) => {}
+            () = tokio::time::sleep(rest) => {}
         }
     }
     round.stop().await;
@@ -95,6 +102,13 @@ struct Round {
     gates: HashMap<ProjectId, Arc<Semaphore>>,
 }
 
+/// What became of what was due.
+enum Found {
+    All,
+    /// Another node was quicker with some of it, so there may be more that nobody has taken.
+    SomeLost,
+}
+
 /// A delivery that nobody else sends before `until`.
 #[derive(Clone, Copy)]
 struct Lease {
@@ -104,7 +118,7 @@ struct Lease {
 
 impl Round {
     /// Leases what is due and there is room for, and begins to send it.
-    async fn send_due(&mut self) -> Result<(), Error> {
+    async fn send_due(&mut self) -> Result<Found, Error> {
         let now = self.engine.now();
         let per_project = self.courier.in_flight_per_project * LEASED_PER_SENT;
         let due = self.engine.store.due_deliveries(now, per_project).await?;
@@ -112,16 +126,17 @@ impl Round {
         let busy: HashSet<ProjectId> = leased.iter().map(|delivery| delivery.project_id).collect();
         self.gates.retain(|project_id, _| busy.contains(project_id));
         let chosen = chosen(due, &leased, per_project);
+        let mut found = Found::All;
         for some in chosen.chunks(COMMITS_AT_ONCE) {
             for lease in join_all(some.iter().map(|delivery| self.engine.lease(*delivery))).await {
                 match lease {
                     Ok(Some(lease)) => self.begin(lease),
-                    Ok(None) => {}
+                    Ok(None) => found = Found::SomeLost,
                     Err(error) => tracing::warn!(%error, "a delivery could not be leased and is left for later"),
                 }
             }
         }
-        Ok(())
+        Ok(found)
     }
 
     fn begin(&mut self, lease: Lease) {

@@ -11,10 +11,16 @@ impl Engine {
     /// One round; answers how many payments were due.
     pub async fn settle_due(&self) -> Result<usize, Error> {
         let now = self.now();
+        if self.store.due_to_settle(now, 1).await?.is_empty() {
+            return Ok(0);
+        }
+        // Whoever has the turn does all of it; to do it twice would be no more than labour lost.
+        let Some(turn) = self.store.turn_to_settle().await? else { return Ok(0) };
         let due = self.store.due_to_settle(now, BATCH_MOST).await?;
         // All at once, so that they share a transaction.
         let settled = join_all(due.iter().map(|due| self.settle(*due, now))).await;
         settled.into_iter().collect::<Result<(), Error>>()?;
+        turn.end().await?;
         Ok(due.len())
     }
 

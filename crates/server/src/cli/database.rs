@@ -8,39 +8,47 @@ use std::{
 
 use engine::{Engine, SecretKey, Settings, SystemClock};
 use gateway::{Providers, Simulator};
-use store::Store;
+use store::{OpenError, PostgresUrl, Store, Tables};
 
 use super::{
     error::{CliError, chain},
     files,
-    options::{GlobalOptions, default_database_file},
+    options::{GlobalOptions, data_directory, default_database_file},
     secret_key,
 };
 
-const SCHEME: &str = "sqlite:";
+const SQLITE: &str = "sqlite:";
+const POSTGRES: [&str; 2] = ["postgres://", "postgresql://"];
+const WHAT_MAKES_ONE: &str = "start `lunas dev` or `lunas serve` first, or `lunas migrate` makes one";
 
-/// The SQLite file of an installation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Database {
-    path: PathBuf,
+/// Where an installation keeps its data.
+#[derive(Clone, Debug)]
+pub(crate) enum Database {
+    /// A file of its own.
+    Sqlite(PathBuf),
+    /// A database on a server, and how many connections to open to it at most.
+    Postgres(Box<PostgresUrl>, usize),
 }
 
 impl Database {
     pub(crate) fn of(options: &GlobalOptions) -> Result<Database, CliError> {
         match options.database() {
-            Some(url) => Database::parse(url),
-            None => Ok(Database::at(default_database_file())),
+            Some(url) => Database::parse(url, options.database_connections()),
+            None => Ok(Database::Sqlite(default_database_file())),
         }
     }
 
-    pub(crate) fn at(path: PathBuf) -> Database {
-        Database { path }
-    }
-
-    /// Reads `sqlite:PATH`. Other addresses may hold passwords, so they are never repeated.
-    fn parse(url: &str) -> Result<Database, CliError> {
-        let Some(path) = url.strip_prefix(SCHEME) else {
-            return Err(CliError::new("the database must be given as sqlite:PATH; this build knows no other kind"));
+    /// Reads `sqlite:PATH` or `postgres://…`. Such an address may hold a password, so it is never repeated whole.
+    pub(crate) fn parse(url: &str, connections: usize) -> Result<Database, CliError> {
+        if POSTGRES.iter().any(|scheme| url.starts_with(scheme)) {
+            let url = url
+                .parse()
+                .map_err(|error| CliError::new(format!("the database's address cannot be used: {}", chain(&error))))?;
+            return Ok(Database::Postgres(Box::new(url), connections));
+        }
+        let Some(path) = url.strip_prefix(SQLITE) else {
+            let kinds = "sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE";
+            return Err(CliError::new(format!("the database must be given as {kinds}; no other kind is known")));
         };
         let path = path.strip_prefix("//").unwrap_or(path);
         if path.is_empty() || path.contains('\0') || path.starts_with(":memory:") {
@@ -50,45 +58,86 @@ impl Database {
                 url.escape_debug()
             )));
         }
-        Ok(Database::at(PathBuf::from(path)))
+        Ok(Database::Sqlite(PathBuf::from(path)))
     }
 
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+    /// The directory of what belongs to the installation and is not in its database: the secret key and the demo's
+    /// credentials. That is where the file is, or where `lunas dev` puts them when there is none.
+    pub(crate) fn home(&self) -> PathBuf {
+        match self {
+            Database::Sqlite(path) => path.parent().map(Path::to_owned).unwrap_or_default(),
+            Database::Postgres(..) => data_directory(),
+        }
     }
 
-    pub(crate) fn exists(&self) -> bool {
-        self.path.exists()
+    /// How far its tables are, for whoever must not make any.
+    pub(crate) async fn look(&self) -> Result<Tables, CliError> {
+        let looked = match self {
+            Database::Sqlite(path) if !path.exists() => Ok(Tables::Missing),
+            Database::Sqlite(path) => Store::look_at_sqlite(path).await,
+            Database::Postgres(url, _) => Store::look_at_postgres(url).await,
+        };
+        looked.map_err(|error| self.unopened(&error))
     }
 
     pub(crate) fn has_directory(&self) -> bool {
-        let directory = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let Database::Sqlite(path) = self else { return true };
+        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         directory.is_none_or(Path::is_dir)
     }
 
-    /// Opens the database, and makes it when it is missing, but never the directory it is in.
+    /// Opens the database, and makes it when it is missing, but never the directory it is in, nor a server's database.
     pub(crate) async fn open(&self) -> Result<Store, CliError> {
+        self.make_file()?;
+        let opened = match self {
+            Database::Sqlite(path) => Store::open_sqlite(path).await,
+            Database::Postgres(url, connections) => Store::open_postgres(url, *connections).await,
+        };
+        opened.map_err(|error| self.unopened(&error))
+    }
+
+    /// Brings the tables up to date, and answers how far they were.
+    pub(crate) async fn migrate(&self) -> Result<Tables, CliError> {
+        self.make_file()?;
+        let migrated = match self {
+            Database::Sqlite(path) => Store::migrate_sqlite(path).await,
+            Database::Postgres(url, _) => Store::migrate_postgres(url).await,
+        };
+        migrated.map_err(|error| self.unopened(&error))
+    }
+
+    /// SQLite would make a file that everyone on the machine can read. It takes an empty one for a new database.
+    fn make_file(&self) -> Result<(), CliError> {
+        let Database::Sqlite(path) = self else { return Ok(()) };
         if !self.has_directory() {
             return Err(CliError::new(format!("cannot open {self}: its directory does not exist; make it first")));
         }
-        // SQLite would make a file that everyone on the machine can read. It takes an empty one for a new database.
-        files::make_private_file(&self.path).map_err(|error| CliError::new(format!("cannot open {self}: {error}")))?;
-        let opened = Store::open_sqlite(&self.path).await;
-        opened.map_err(|error| CliError::new(format!("cannot open {self}: {}", chain(&error))))
+        files::make_private_file(path).map_err(|error| CliError::new(format!("cannot open {self}: {error}")))
     }
 
-    async fn open_existing(&self) -> Result<Store, CliError> {
-        if !self.exists() {
-            let what_to_do = "start `lunas dev` or `lunas serve` first, or `lunas project create` makes one";
-            return Err(CliError::new(format!("no database at {}; {what_to_do}", self.path.display())));
+    pub(crate) async fn open_existing(&self) -> Result<Store, CliError> {
+        match self {
+            Database::Sqlite(path) if !path.exists() => {
+                Err(CliError::new(format!("no database at {}; {WHAT_MAKES_ONE}", path.display())))
+            }
+            Database::Postgres(..) if self.look().await? == Tables::Missing => {
+                Err(CliError::new(format!("no tables of lunas in {self}; {WHAT_MAKES_ONE}")))
+            }
+            _ => self.open().await,
         }
-        self.open().await
+    }
+
+    fn unopened(&self, error: &OpenError) -> CliError {
+        CliError::new(format!("cannot open {self}: {}", chain(error)))
     }
 }
 
 impl fmt::Display for Database {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{SCHEME}{}", self.path.display())
+        match self {
+            Database::Sqlite(path) => write!(f, "{SQLITE}{}", path.display()),
+            Database::Postgres(url, _) => url.fmt(f),
+        }
     }
 }
 
@@ -108,7 +157,7 @@ impl Installation {
     /// What is there already, for commands that neither seal a secret nor open one.
     pub(crate) async fn existing(options: &GlobalOptions, settings: Settings) -> Result<Installation, CliError> {
         let database = Database::of(options)?;
-        let key = match secret_key::find(database.path())? {
+        let key = match secret_key::find(&database.home())? {
             Some(found) => found.key,
             None => secret_key::unused()?,
         };
@@ -118,9 +167,10 @@ impl Installation {
     /// An installation that new secrets can be sealed in; the database is made when it is missing.
     pub(crate) async fn sealing(options: &GlobalOptions) -> Result<Installation, CliError> {
         let database = Database::of(options)?;
-        let Some(found) = secret_key::find(database.path())? else {
-            let (variable, file, how) = (secret_key::VARIABLE, secret_key::FILE, secret_key::HOW_TO_MAKE);
-            let why = format!("{variable} is not set and there is no {file} beside {}", database.path().display());
+        let Some(found) = secret_key::find(&database.home())? else {
+            let (variable, how) = (secret_key::VARIABLE, secret_key::HOW_TO_MAKE);
+            let file = secret_key::file_in(&database.home());
+            let why = format!("{variable} is not set and there is no {}", file.display());
             return Err(CliError::new(format!("there is no secret key: {why}; {how}, and `lunas dev` makes its own")));
         };
         let installation = Installation::new(database.open().await?, Settings::default(), found.key);
@@ -158,17 +208,26 @@ impl Installation {
 mod tests {
     use super::*;
 
+    fn parse(url: &str) -> Result<Database, CliError> {
+        Database::parse(url, store::CONNECTIONS)
+    }
+
     #[test]
-    fn a_database_is_a_sqlite_file() {
-        for (url, path) in [
-            ("sqlite:./lunas-data/lunas.db", "./lunas-data/lunas.db"),
-            ("sqlite:/var/lib/lunas.db", "/var/lib/lunas.db"),
-            ("sqlite:///var/lib/lunas.db", "/var/lib/lunas.db"),
-            ("sqlite:lunas.db", "lunas.db"),
-            ("sqlite:with space?.db", "with space?.db"),
+    fn a_database_is_a_sqlite_file_or_on_a_postgresql_server() {
+        for (url, shown) in [
+            ("sqlite:./lunas-data/lunas.db", "sqlite:./lunas-data/lunas.db"),
+            ("sqlite:/var/lib/lunas.db", "sqlite:/var/lib/lunas.db"),
+            ("sqlite:///var/lib/lunas.db", "sqlite:/var/lib/lunas.db"),
+            ("sqlite:lunas.db", "sqlite:lunas.db"),
+            ("sqlite:with space?.db", "sqlite:with space?.db"),
+            ("postgres://u:quiet@h/d", "postgres://u@h:5432/d"),
+            ("postgresql://u:quiet@h:6432,i:6433/d", "postgres://u@h:6432,i:6433/d"),
         ] {
-            assert_eq!(Database::parse(url).unwrap().path(), Path::new(path), "{url}");
+            assert_eq!(parse(url).unwrap().to_string(), shown);
         }
+        assert_eq!(parse("sqlite:/var/lib/lunas.db").unwrap().home(), Path::new("/var/lib"));
+        assert_eq!(parse("sqlite:lunas.db").unwrap().home(), Path::new(""));
+        assert_eq!(parse("postgres://u@h/d").unwrap().home(), data_directory());
     }
 
     #[test]
@@ -177,28 +236,39 @@ mod tests {
             "",
             "lunas.db",
             "/lunas.db",
-            "postgres://u:quiet@h/d",
+            "mysql://u:quiet@h/d",
+            "POSTGRES://u:quiet@h/d",
             "SQLITE:x",
             "sqlite:",
             "sqlite://",
             "sqlite::memory:",
+            "postgres://u:quiet@h",
+            "postgres://u:quiet@/d",
+            "postgres://:quiet@h/d",
+            "postgres://h/d",
+            "postgres://u:quiet@h/d?unknown=1",
+            "postgres://u:quiet@h/d?sslmode=quiet",
+            "postgres://u:quiet@h:quiet/d",
+            "postgres://u:qui@et@h/d",
         ] {
-            let error = Database::parse(url).unwrap_err();
+            let error = parse(url).unwrap_err();
             assert_eq!(error.reasons().len(), 1);
-            assert!(!error.reasons()[0].contains("quiet"), "{url}");
+            assert!(!error.reasons()[0].contains("quiet"), "{url}: {:?}", error.reasons());
         }
     }
 
     #[tokio::test]
     async fn opening_never_makes_a_directory_and_existing_never_makes_a_file() {
         let directory = tempfile::tempdir().unwrap();
-        let nowhere = Database::at(directory.path().join("missing/lunas.db"));
+        let nowhere = Database::Sqlite(directory.path().join("missing/lunas.db"));
         assert!(nowhere.open().await.is_err());
-        let absent = Database::at(directory.path().join("lunas.db"));
+        let path = directory.path().join("lunas.db");
+        let absent = Database::Sqlite(path.clone());
         assert!(absent.open_existing().await.is_err());
-        assert!(!absent.exists());
+        assert_eq!(absent.look().await.unwrap(), Tables::Missing);
+        assert!(!path.exists());
         absent.open().await.unwrap().close().await;
-        assert!(absent.exists());
+        assert_eq!(absent.look().await.unwrap(), Tables::Current);
         absent.open_existing().await.unwrap().close().await;
     }
 }

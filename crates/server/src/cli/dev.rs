@@ -1,4 +1,4 @@
-//! `lunas dev`: everything on an embedded database, with a sandbox project ready to use.
+//! `lunas dev`: everything in one process, by default on an embedded database, with a sandbox project ready to use.
 
 use std::{
     fs::File,
@@ -55,10 +55,7 @@ struct Ready<'a> {
 pub(crate) async fn run(options: DevOptions, global: &GlobalOptions) -> Result<(), CliError> {
     let config = options.server.config(Scheme::HttpOrHttps).map_err(CliError::several)?;
     let data = options.data.as_path();
-    let database = Database::at(data.join(DATABASE_FILE));
-    if global.database().is_some() && Database::of(global)? != database {
-        tracing::warn!("`lunas dev` works on {database} and takes no other; --data chooses its directory");
-    }
+    let database = database(data, global)?;
     let settings = options.webhooks.targets.with(options.money.settings());
     let (installation, credentials) = prepare(data, &database, settings).await?;
     let running = Running::start(installation, config, &options.webhooks).await?;
@@ -73,9 +70,23 @@ pub(crate) async fn run(options: DevOptions, global: &GlobalOptions) -> Result<(
         api_key: &credentials.api_key,
         webhook_secret: &credentials.webhook_secret,
     };
-    global.output().show(&ready, |ready| block(ready, data))?;
+    global.output().show(&ready, |ready| block(ready, data, &database))?;
     running.until_stopped().await;
     Ok(())
+}
+
+/// The database in `data`, unless one on a server is asked for.
+fn database(data: &Path, global: &GlobalOptions) -> Result<Database, CliError> {
+    let own = Database::Sqlite(data.join(DATABASE_FILE));
+    let asked = global.database().map(|_| Database::of(global)).transpose()?;
+    match asked {
+        Some(database @ Database::Postgres(..)) => return Ok(database),
+        Some(Database::Sqlite(path)) if path != data.join(DATABASE_FILE) => {
+            tracing::warn!("`lunas dev` works on {own} and takes no other file; --data chooses its directory");
+        }
+        _ => {}
+    }
+    Ok(own)
 }
 
 /// Makes whatever is missing. Only one process does so at a time, so that two first runs agree on what was made.
@@ -86,7 +97,7 @@ async fn prepare(
 ) -> Result<(Installation, Credentials), CliError> {
     files::make_private_directory(data).map_err(|error| CliError::file("make the directory", data, &error))?;
     let _turn = turn(data)?;
-    let installation = open(database, settings).await?;
+    let installation = open(data, database, settings).await?;
     installation.engine.mark_development().await?;
     let credentials = demo::credentials(&installation.engine, &demo::place(data)).await?;
     Ok((installation, credentials))
@@ -103,17 +114,17 @@ fn note_address(data: &Path, listen: SocketAddr) -> Result<(), CliError> {
     remote::keep_address(data, listen)
 }
 
-async fn open(database: &Database, settings: Settings) -> Result<Installation, CliError> {
-    let found = secret_key::find(database.path())?;
+async fn open(data: &Path, database: &Database, settings: Settings) -> Result<Installation, CliError> {
+    let found = secret_key::find(data)?;
     let store = database.open().await?;
     let projects = store.projects().await?;
     let found = match found {
         Some(found) => found,
-        None if projects.is_empty() => secret_key::generate(database.path())?,
+        None if projects.is_empty() => secret_key::generate(data)?,
         None => {
-            let (variable, file) = (secret_key::VARIABLE, secret_key::FILE);
+            let (variable, file) = (secret_key::VARIABLE, secret_key::file_in(data));
             let what = format!("{database} has sealed secrets, and the key that opens them is missing");
-            return Err(CliError::new(format!("{what}; set {variable} or put {file} back beside it")));
+            return Err(CliError::new(format!("{what}; set {variable} or put {} back", file.display())));
         }
     };
     let installation = Installation::new(store, settings, found.key);
@@ -121,15 +132,15 @@ async fn open(database: &Database, settings: Settings) -> Result<Installation, C
     let production = projects.iter().any(|project| project.environment == Environment::Production);
     if production && !installation.engine.is_development().await? {
         let what = format!("{database} has production projects, and a development database can never serve them");
-        return Err(CliError::new(format!("{what}; choose another directory with --data")));
+        return Err(CliError::new(format!("{what}; choose another with --data or --database")));
     }
     Ok(installation)
 }
 
 /// What a developer sees when all is ready: where things are, and how to take a first payment.
-fn block(ready: &Ready<'_>, data: &Path) -> String {
+fn block(ready: &Ready<'_>, data: &Path, database: &Database) -> String {
     let Ready { base_url, project_id, api_key, .. } = ready;
-    let places = fields(&[
+    let mut places = vec![
         ("  API", ready.base_url.to_owned()),
         ("  Checkout", ready.checkout_url_base.to_owned()),
         ("  Docs", format!("{base_url}/openapi.json")),
@@ -137,11 +148,15 @@ fn block(ready: &Ready<'_>, data: &Path) -> String {
         ("  API key", ready.api_key.to_owned()),
         ("  Webhook secret", ready.webhook_secret.to_owned()),
         ("  Data", data.display().to_string()),
-    ]);
+    ];
+    if let Database::Postgres(..) = database {
+        places.push(("  Database", database.to_string()));
+    }
+    let places = fields(&places);
     let method = r#""payment_method":{"type":"qris"}"#;
     let body = format!(r#"{{"project_id":"{project_id}","reference":"ORDER-1","amount":15000,{method}}}"#);
     let url = shell_word(&format!("{base_url}/v1/payments"));
-    let pay = pay_command(data);
+    let (terminal, pay) = pay_command(data, database);
     format!(
         r#"
 Lunas is ready. This is a sandbox: no money moves.
@@ -156,7 +171,7 @@ Make a first payment:
     -H "Idempotency-Key: first-$(date +%s)" \
     -d '{body}'
 
-Pay it from another terminal, with the `id` of the answer:
+Pay it from another terminal{terminal}, with the `id` of the answer:
 
   {pay} PAYMENT_ID
 
@@ -165,16 +180,15 @@ Ctrl-C stops it; the next run finds everything as it is.
     )
 }
 
-/// The command that pays, as this very program was started, so that it works where `lunas` is not installed.
-fn pay_command(data: &Path) -> String {
+/// The command that pays, as this very program was started, so that it works where `lunas` is not installed; and what the
+/// terminal needs. The address of a server may hold a password, so it is not in the command.
+fn pay_command(data: &Path, database: &Database) -> (&'static str, String) {
     let program = std::env::args().next().unwrap_or_else(|| "lunas".to_owned());
     let program = shell_word(&program);
-    match data == Path::new(DEFAULT_DATA) {
-        true => format!("{program} pay"),
-        false => {
-            let database = Database::at(data.join(DATABASE_FILE)).to_string();
-            format!("{program} --database {} pay", shell_word(&database))
-        }
+    match database {
+        Database::Postgres(..) => (" where LUNAS_DATABASE is this database's address", format!("{program} pay")),
+        Database::Sqlite(_) if data == Path::new(DEFAULT_DATA) => ("", format!("{program} pay")),
+        Database::Sqlite(_) => ("", format!("{program} --database {} pay", shell_word(&database.to_string()))),
     }
 }
 
@@ -183,9 +197,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_that_pays_names_the_database_unless_it_is_the_usual_one() {
-        assert!(pay_command(Path::new("./lunas-data")).ends_with(" pay"));
-        assert!(!pay_command(Path::new("./lunas-data")).contains("--database"));
-        assert!(pay_command(Path::new("/tmp/my data")).ends_with(" --database 'sqlite:/tmp/my data/lunas.db' pay"));
+    fn the_command_that_pays_names_the_database_unless_it_is_the_usual_one_or_has_a_password() {
+        let pay = |data: &str| pay_command(Path::new(data), &Database::Sqlite(Path::new(data).join(DATABASE_FILE))).1;
+        assert!(pay("./lunas-data").ends_with(" pay"));
+        assert!(!pay("./lunas-data").contains("--database"));
+        assert!(pay("/tmp/my data").ends_with(" --database 'sqlite:/tmp/my data/lunas.db' pay"));
+        let server = Database::parse("postgres://u:quiet@h/d", store::CONNECTIONS).unwrap();
+        let (terminal, command) = pay_command(Path::new("/tmp/my data"), &server);
+        assert!(terminal.contains("LUNAS_DATABASE") && !command.contains("postgres"));
     }
 }

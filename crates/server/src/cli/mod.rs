@@ -4,15 +4,18 @@
 
 mod addresses;
 mod api_client;
+mod copy;
 mod database;
 mod demo;
 mod dev;
+mod doctor;
 mod error;
 mod event;
 mod files;
 mod key;
 mod listen;
 mod logging;
+mod migrate;
 mod open_files;
 mod options;
 mod output;
@@ -39,7 +42,8 @@ use simulate::Report;
 
 const ENVIRONMENT_HELP: &str = "\
 Environment variables, each of which its flag overrides:
-  LUNAS_DATABASE  names the database, as --database does.
+  LUNAS_DATABASE  names the database, as --database does: sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE.
+  LUNAS_DATABASE_CONNECTIONS  is how many connections to open to a PostgreSQL server at most; 20 when not set.
   LUNAS_DATA  is the directory of `lunas dev`, and where commands look for lunas.db; ./lunas-data when not set.
   LUNAS_LISTEN  is the address and port to accept connections on; 127.0.0.1:8080 when not set.
   LUNAS_BASE_URL  is the address at which merchants reach the API; `lunas serve` needs an https one.
@@ -61,7 +65,8 @@ Environment variables, each of which its flag overrides:
 
 Environment variables without a flag:
   LUNAS_SECRET_KEY  is the base64 of the 32 bytes that stored secrets are sealed with. `openssl rand -base64 32` makes
-    one. `lunas serve` needs it; other commands also find it in secret.key beside the database, where `lunas dev` puts it.
+    one. `lunas serve` needs it; other commands also find it in secret.key, where `lunas dev` puts it: beside lunas.db,
+    or in the directory that LUNAS_DATA names when the database is on a server.
   LUNAS_LOG  chooses what is logged to standard error, such as `debug` or `warn,engine=debug`.
   NO_COLOR  turns the colours of this help off; nothing else has any.
 
@@ -79,7 +84,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Start everything for development: an embedded database, a sandbox project and its API key.
+    /// Start everything for development: an embedded database, a sandbox project and its API key. A PostgreSQL server that
+    /// --database names takes the embedded one's place.
     Dev(Box<dev::DevOptions>),
     /// Serve for real. It refuses to start, with one line for each reason, while something unsafe is missing.
     Serve(Box<serve::ServeOptions>),
@@ -103,6 +109,14 @@ enum Command {
     /// Check the signature of webhooks, and change the secret that they are signed with.
     #[command(subcommand)]
     Webhook(webhook::WebhookCommand),
+    /// Bring the database's tables up to date, and make them where there are none. Servers do so by themselves when they
+    /// start; several at once are safe.
+    Migrate,
+    /// Move an installation from the embedded database to PostgreSQL: everything, or nothing at all. Stop its server first;
+    /// one that still runs answers 503 to whatever it would have to write until the copy is made.
+    Copy(copy::CopyOptions),
+    /// Look at the database and the secret key, and say what is wrong with them and what to do. It changes nothing.
+    Doctor,
     /// Check that everything in the database adds up. It lists the rows that do not, and then fails.
     Verify,
     /// Print the OpenAPI document of the API.
@@ -155,6 +169,9 @@ async fn dispatch(command: Command, global: &GlobalOptions) -> Result<(), CliErr
         Command::Listen(options) => listen::run(*options, global).await,
         Command::Trigger(options) => trigger::run(options, global).await,
         Command::Webhook(command) => webhook::run(command, global).await,
+        Command::Migrate => migrate::run(global).await,
+        Command::Copy(options) => copy::run(&options, global).await,
+        Command::Doctor => doctor::run(global).await,
         Command::Verify => verify::run(global).await,
         Command::Openapi => output::print(&crate::openapi_json()),
     }

@@ -26,6 +26,10 @@ pub(crate) const DEFAULT_DATA: &str = "./lunas-data";
 pub(crate) const DATABASE_FILE: &str = "lunas.db";
 pub(crate) const DEFAULT_LISTEN: &str = "127.0.0.1:8080";
 const RATE_MOST: i64 = 1_000_000;
+const CONNECTIONS: u16 = store::CONNECTIONS as u16;
+/// Fewer would leave nothing beside those that short reads, commits and wakes have for themselves.
+const CONNECTIONS_LEAST: i64 = 8;
+const CONNECTIONS_MOST: i64 = 1_000;
 const IN_FLIGHT_MOST: i64 = 1_000;
 /// A year; settlement after longer than that is a mistyped number.
 const SETTLE_SECONDS_MOST: u64 = 366 * 24 * 60 * 60;
@@ -33,11 +37,16 @@ const SETTLE_SECONDS_MOST: u64 = 366 * 24 * 60 * 60;
 /// Options that every command takes, before its name or after.
 #[derive(Args)]
 pub(crate) struct GlobalOptions {
-    /// Use this database, written sqlite:PATH. Without it, commands use lunas.db in the directory that LUNAS_DATA
-    /// names, or in ./lunas-data.
-    // A database address may hold a password one day, so its value never shows in the help.
+    /// Use this database, written sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE. Without it, commands use
+    /// lunas.db in the directory that LUNAS_DATA names, or in ./lunas-data. The variable keeps a password out of the
+    /// list of processes.
+    // A database's address may hold a password, so its value never shows in the help.
     #[arg(long, global = true, value_name = "URL", env = "LUNAS_DATABASE", hide_env_values = true)]
     database: Option<String>,
+    /// How many connections to open to a PostgreSQL server at most.
+    #[arg(long, global = true, value_name = "NUMBER", env = "LUNAS_DATABASE_CONNECTIONS",
+          default_value_t = CONNECTIONS, value_parser = value_parser!(u16).range(CONNECTIONS_LEAST..=CONNECTIONS_MOST))]
+    database_connections: u16,
     /// Answer with one line of JSON instead of text for people.
     #[arg(long, global = true)]
     json: bool,
@@ -52,12 +61,21 @@ impl GlobalOptions {
     pub(crate) fn database(&self) -> Option<&str> {
         self.database.as_deref().filter(|url| !url.is_empty())
     }
+
+    pub(crate) fn database_connections(&self) -> usize {
+        self.database_connections.into()
+    }
+}
+
+/// The directory in which `lunas dev` keeps its things.
+pub(crate) fn data_directory() -> PathBuf {
+    let data = env::var_os("LUNAS_DATA").filter(|data| !data.is_empty());
+    data.map_or_else(|| PathBuf::from(DEFAULT_DATA), PathBuf::from)
 }
 
 /// The database file where nobody asks for another.
 pub(crate) fn default_database_file() -> PathBuf {
-    let data = env::var_os("LUNAS_DATA").filter(|data| !data.is_empty());
-    data.map_or_else(|| PathBuf::from(DEFAULT_DATA), PathBuf::from).join(DATABASE_FILE)
+    data_directory().join(DATABASE_FILE)
 }
 
 /// Options of the commands that serve.

@@ -50,8 +50,7 @@ impl RemoteOptions {
     pub(crate) fn find(&self, global: &GlobalOptions) -> Result<Remote, CliError> {
         let given = |value: &Option<String>| value.as_deref().filter(|text| !text.is_empty()).map(str::to_owned);
         let url = given(&self.url).map(|text| address(&text)).transpose()?;
-        let database = Database::of(global)?;
-        let data = database.path().parent().map(Path::to_owned).unwrap_or_default();
+        let data = Database::of(global)?.home();
         let demo = demo::kept(&data)?;
         let text = given(&self.key).or_else(|| demo.as_ref().map(|demo| demo.api_key.clone())).ok_or_else(|| {
             let place = demo::place(&data).display().to_string();

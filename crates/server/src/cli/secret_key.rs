@@ -1,4 +1,4 @@
-//! Where the key that seals stored secrets comes from: the environment, or a file beside the database.
+//! Where the key that seals stored secrets comes from: the environment, or a file in the installation's directory.
 //!
 //! There is no flag for it, since the list of processes shows every flag to everyone.
 
@@ -26,18 +26,18 @@ pub(crate) fn from_environment() -> Result<Option<FoundKey>, CliError> {
     found(&text, VARIABLE.to_owned()).map(Some)
 }
 
-/// The key for the database at `database`.
-pub(crate) fn find(database: &Path) -> Result<Option<FoundKey>, CliError> {
+/// The key of the installation whose directory is `home`.
+pub(crate) fn find(home: &Path) -> Result<Option<FoundKey>, CliError> {
     match from_environment()? {
         Some(key) => Ok(Some(key)),
-        None => from_file(&file_beside(database)),
+        None => from_file(&file_in(home)),
     }
 }
 
-/// Makes a key and keeps it beside the database.
-pub(crate) fn generate(database: &Path) -> Result<FoundKey, CliError> {
+/// Makes a key and keeps it in `home`.
+pub(crate) fn generate(home: &Path) -> Result<FoundKey, CliError> {
     use secrecy::ExposeSecret;
-    let path = file_beside(database);
+    let path = file_in(home);
     let text = SecretKey::generate_base64();
     let line: SecretString = format!("{}\n", text.expose_secret()).into();
     files::replace_private(&path, line.expose_secret()).map_err(|error| CliError::file("write", &path, &error))?;
@@ -49,8 +49,9 @@ pub(crate) fn unused() -> Result<SecretKey, CliError> {
     SecretKey::from_base64(&SecretKey::generate_base64()).map_err(|error| CliError::because("no key", &error))
 }
 
-fn file_beside(database: &Path) -> PathBuf {
-    database.with_file_name(FILE)
+/// Where the directory `home` keeps a key.
+pub(crate) fn file_in(home: &Path) -> PathBuf {
+    home.join(FILE)
 }
 
 fn from_file(path: &Path) -> Result<Option<FoundKey>, CliError> {
@@ -70,12 +71,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_generated_key_is_found_beside_its_database() {
+    fn a_generated_key_is_found_in_its_directory() {
         let directory = tempfile::tempdir().unwrap();
-        let database = directory.path().join("lunas.db");
-        let path = file_beside(&database);
+        let path = file_in(directory.path());
         assert!(from_file(&path).unwrap().is_none());
-        generate(&database).unwrap();
+        generate(directory.path()).unwrap();
         assert!(from_file(&path).unwrap().is_some());
     }
 

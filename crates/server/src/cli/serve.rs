@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use clap::Args;
 use engine::Settings;
 use serde::Serialize;
+use store::Tables;
 
 use super::{
     addresses::Scheme,
@@ -76,7 +77,7 @@ async fn open(
     sound: bool,
 ) -> Result<Option<Installation>, CliError> {
     let database = Database::of(global)?;
-    if !sound && !database.exists() && database.has_directory() {
+    if !sound && database.has_directory() && database.look().await? == Tables::Missing {
         return Ok(None);
     }
     let store = database.open().await?;

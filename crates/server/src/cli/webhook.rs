@@ -98,8 +98,7 @@ async fn rotate_secret(project: &str, now: bool, global: &GlobalOptions) -> Resu
         format!("{fields}\n\nGive the new secret to the receiver before then.")
     })?;
     // `lunas listen` signs with the secret that is kept for the demo project. What was shown above is changed in any case.
-    let data = database.path().parent();
-    data.map_or(Ok(()), |data| demo::remember_secret(data, &rotated.project_id, &rotated.webhook_secret))
+    demo::remember_secret(&database.home(), &rotated.project_id, &rotated.webhook_secret)
 }
 
 async fn rotated(project: &str, now: bool, engine: &Engine) -> Result<RotatedJson, CliError> {

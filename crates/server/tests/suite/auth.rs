@@ -210,9 +210,7 @@ async fn when_keys_cannot_be_looked_up_authentication_is_unavailable_and_nobody_
         let project = kit.sandbox().await;
         // A node that has no connection to read from yet, and whose database goes away before it opens one.
         let node = Node::beside(&kit).await;
-        let (file, away) = (kit.directory.path().join("lunas.db"), kit.directory.path().join("away.db"));
-        std::fs::rename(&file, &away).unwrap();
-        std::fs::create_dir(&file).unwrap();
+        kit.database.take_away();
         let api = Api::new(node.address, Some(&project.key));
         for route in routes() {
             let (method, path) = method_and_path(&route, UNKNOWN);
@@ -224,8 +222,7 @@ async fn when_keys_cannot_be_looked_up_authentication_is_unavailable_and_nobody_
         // What is no key at all needs no look-up.
         api.with_key(&altered(&project.key)).get("/v1/balance").await.refused(401, "UNAUTHORIZED");
         api.get("/readyz").await.refused(503, "SERVICE_UNAVAILABLE");
-        std::fs::remove_dir(&file).unwrap();
-        std::fs::rename(&away, &file).unwrap();
+        kit.database.bring_back();
         api.get("/v1/balance").await.expect(200);
         node.stop().await;
     })

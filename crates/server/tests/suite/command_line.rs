@@ -2,6 +2,7 @@
 
 use std::{fs, path::Path};
 
+use rusqlite::Connection;
 use serde_json::{Value, json};
 use store::{Store, Write};
 use testkit::{Program, Running};
@@ -44,6 +45,10 @@ fn what_is_not_understood_exits_2_and_does_nothing() {
         &["fail"],
         &["pay", "pay_1", "pay_2"],
         &["verify", "extra"],
+        &["migrate", "extra"],
+        &["doctor", "extra"],
+        &["copy"],
+        &["verify", "--database-connections", "7"],
         &["dev", "--listen", "nowhere"],
         &["dev", "--rate-limit", "-1"],
         &["serve", "--listen", "127.0.0.1:99999"],
@@ -87,6 +92,27 @@ fn a_missing_database_exits_1_and_is_not_made() {
 }
 
 #[test]
+fn a_file_of_another_program_or_of_a_newer_version_is_refused_in_one_line() {
+    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let (theirs, newer) = (program.directory.path().join("theirs.db"), program.directory.path().join("newer.db"));
+    let change = |path: &Path, sql: &str| Connection::open(path).unwrap().execute_batch(sql).unwrap();
+    change(&theirs, "CREATE TABLE orders (id INTEGER)");
+    program.json(&["migrate", "--json", "--database", &format!("sqlite:{}", newer.display())]);
+    change(&newer, "INSERT INTO refinery_schema_history VALUES (99, 'future', '2027-01-15T08:00:00Z', '1')");
+    for (path, reason) in [(&theirs, "another program"), (&newer, "a newer version of lunas")] {
+        let database = format!("sqlite:{}", path.display());
+        for arguments in [&["migrate"][..], &["verify"], &["project", "list"]] {
+            let ran = program.run(&[&["--database", &database], arguments].concat());
+            let lines = ran.failed(1);
+            assert!(lines.len() == 1 && lines[0].contains(reason), "{arguments:?}: {lines:?}");
+        }
+    }
+    let tables = Connection::open(&theirs).unwrap();
+    let tables = tables.query_row("SELECT COUNT(*) FROM sqlite_master", [], |row| row.get::<_, i64>(0));
+    assert_eq!(tables.unwrap(), 1, "it is left alone");
+}
+
+#[test]
 fn what_does_not_exist_exits_1() {
     let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
     let _running = program.dev();
@@ -117,6 +143,7 @@ fn the_help_explains_every_setting() {
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     for words in [
         "LUNAS_DATABASE",
+        "LUNAS_DATABASE_CONNECTIONS",
         "LUNAS_LISTEN",
         "LUNAS_BASE_URL",
         "LUNAS_CHECKOUT_URL_BASE",
@@ -138,6 +165,9 @@ fn the_help_explains_every_setting() {
         "trigger",
         "webhook",
         "verify",
+        "migrate",
+        "copy",
+        "doctor",
     ] {
         assert!(ran.stdout.contains(words), "`{words}` is not explained");
     }
@@ -164,7 +194,7 @@ async fn json_goes_before_and_after_every_command() {
         program.json(&arguments)["id"].as_str().unwrap().to_owned()
     };
     let (before, after) = (spare("before"), spare("after"));
-    let rows: [(&[&str], &[&str], &[&str]); 9] = [
+    let rows: [(&[&str], &[&str], &[&str]); 11] = [
         (
             &["project", "create", "--name", "Satu", "--environment", "sandbox"],
             &[],
@@ -182,6 +212,8 @@ async fn json_goes_before_and_after_every_command() {
         (&["pay", &payments[0]], &["pay", &payments[1]], &["id", "status"]),
         (&["fail", &payments[2]], &["fail", &payments[3]], &["id", "status"]),
         (&["verify"], &[], &["ok"]),
+        (&["migrate"], &[], &["database", "tables"]),
+        (&["doctor"], &[], &["ok", "database", "points"]),
     ];
     let options = ["--json", "--database", &database];
     for (first, second, members) in rows {

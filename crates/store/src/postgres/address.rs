@@ -26,15 +26,19 @@ impl FromStr for PostgresUrl {
     type Err = UnusableUrl;
 
     fn from_str(url: &str) -> Result<PostgresUrl, UnusableUrl> {
+        if url.matches('@').count() > 1 {
+            // The parser would take the rest of a password for a host, and hosts are shown.
+            return Err(UnusableUrl("it has more than one `@`; write one within a password as %40".to_owned()));
+        }
         let mut config: Config = url.parse().map_err(|error| UnusableUrl(why(&error)))?;
         if config.get_hosts().is_empty() {
-            return Err(UnusableUrl("it names no host".to_owned()));
+            return Err(UnusableUrl("it names no host; write postgres://USER:PASSWORD@HOST/DATABASE".to_owned()));
         }
-        if config.get_user().is_none() {
-            return Err(UnusableUrl("it names no user".to_owned()));
+        if config.get_user().is_none_or(str::is_empty) {
+            return Err(UnusableUrl("it names no user; write postgres://USER:PASSWORD@HOST/DATABASE".to_owned()));
         }
-        if config.get_dbname().is_none() {
-            return Err(UnusableUrl("it names no database".to_owned()));
+        if config.get_dbname().is_none_or(str::is_empty) {
+            return Err(UnusableUrl("it names no database; write postgres://USER:PASSWORD@HOST/DATABASE".to_owned()));
         }
         if !url.contains("sslmode=") {
             // Whoever is elsewhere must show a certificate, unless the operator says that nobody listens in between.
@@ -80,6 +84,18 @@ impl PostgresUrl {
         one.ssl_mode(all.get_ssl_mode()).ssl_negotiation(all.get_ssl_negotiation());
         one.channel_binding(all.get_channel_binding()).target_session_attrs(all.get_target_session_attrs());
         one
+    }
+
+    /// The same address, for whoever looks at a server that takes no writes too.
+    pub(super) fn reading_too(&self) -> PostgresUrl {
+        let mut config = self.config.clone();
+        config.target_session_attrs(TargetSessionAttrs::Any);
+        PostgresUrl { config }
+    }
+
+    /// Whether every host is this machine.
+    pub fn is_here(&self) -> bool {
+        self.config.get_hosts().iter().all(is_here)
     }
 
     pub(super) fn wants_tls(&self) -> bool {
@@ -132,9 +148,15 @@ mod tests {
     fn a_password_never_shows() {
         let url: PostgresUrl = "postgres://shop:quiet@db.example,10.0.0.2:6432/lunas".parse().unwrap();
         assert_eq!(url.to_string(), "postgres://shop@db.example:5432,10.0.0.2:6432/lunas");
-        for url in ["postgres://shop:quiet@", "postgres://shop:quiet@h/d?quiet=1", "postgres://shop:quiet@h:quiet/d"] {
+        for url in [
+            "postgres://shop:quiet@",
+            "postgres://shop:quiet@h/d?other=1",
+            "postgres://shop:quiet@h:quiet/d",
+            "postgres://shop:very@quiet@h/d",
+            "postgres://shop:very@quiet?quiet=1@h/d",
+        ] {
             let error = url.parse::<PostgresUrl>().unwrap_err().to_string();
-            assert!(!error.contains("shop"), "{error}");
+            assert!(!error.contains("shop") && !error.contains("quiet"), "{error}");
         }
     }
 

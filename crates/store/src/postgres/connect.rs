@@ -18,14 +18,14 @@ use tokio::{
     time::timeout,
 };
 use tokio_postgres::{
-    AsyncMessage, Client, Config, Connection, Error, NoTls,
+    AsyncMessage, Client, Config, Connection, Error, NoTls, Row,
     error::{DbError, Severity},
     tls::MakeTlsConnect,
 };
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::address::PostgresUrl;
-use crate::error::StoreError;
+use super::{address::PostgresUrl, fault, rows};
+use crate::{error::StoreError, value::Query};
 
 /// How long to wait for a connection that others use, and for a new one.
 const WAIT_MOST: Duration = Duration::from_secs(5);
@@ -244,7 +244,7 @@ impl Lane {
         Lane { connector, current: Mutex::default(), opening: tokio::sync::Mutex::default() }
     }
 
-    pub(super) async fn connection(&self) -> Result<Arc<ClientWrapper>, StoreError> {
+    async fn connection(&self) -> Result<Arc<ClientWrapper>, StoreError> {
         if let Some(connection) = self.usable() {
             return Ok(connection);
         }
@@ -265,15 +265,18 @@ impl Lane {
         (!connection.is_closed() && !self.connector.left_behind(*made)).then(|| Arc::clone(connection))
     }
 
-    /// Never uses this connection again. It ends with the last one who still waits for an answer on it.
-    pub(super) fn give_up(&self, spoilt: &Arc<ClientWrapper>) {
-        let mut current = self.current();
-        if current.as_ref().is_some_and(|(connection, _)| Arc::ptr_eq(connection, spoilt)) {
-            *current = None;
-        }
+    pub(super) async fn rows(&self, query: &Query) -> Result<Vec<Row>, StoreError> {
+        let connection = self.connection().await?;
+        rows(&connection, query).await.map_err(|error| {
+            if fault::spoils_the_connection(&error) {
+                self.give_up();
+            }
+            fault::failure(error)
+        })
     }
 
-    pub(super) fn close(&self) {
+    /// Has the next one open a connection of its own. The old one ends with the last who still waits for an answer on it.
+    pub(super) fn give_up(&self) {
         *self.current() = None;
     }
 

@@ -4,7 +4,9 @@
 mod address;
 mod columnar;
 mod connect;
+mod copy;
 mod fault;
+mod inspect;
 mod migrate;
 mod wake;
 mod writer;
@@ -25,7 +27,8 @@ use tokio::{
 use tokio_postgres::{Row, types::ToSql};
 
 use crate::{
-    error::{CommitError, StoreError},
+    error::{CommitError, OpenError, StoreError},
+    history::Tables,
     plan::Plan,
     value::{Columns, Decode, Query, Value},
 };
@@ -33,7 +36,9 @@ use connect::{Connector, Lane};
 use writer::Writer;
 
 pub use address::{PostgresUrl, UnusableUrl};
-pub use migrate::OpenError;
+pub(crate) use copy::fill;
+pub(crate) use inspect::inspect;
+pub use inspect::{PostgresFindings, ServerSettings, Standbys, Trigrams, UserRights};
 pub(crate) use wake::Wakes;
 
 /// Connections that short reads share.
@@ -82,6 +87,16 @@ impl Postgres {
         })
     }
 
+    /// Looks at the database without changing it.
+    pub(crate) async fn look(url: &PostgresUrl) -> Result<Tables, OpenError> {
+        migrate::look(&Connector::new(url)?).await
+    }
+
+    /// Brings the tables up to date, and answers how far they were.
+    pub(crate) async fn migrate(url: &PostgresUrl) -> Result<Tables, OpenError> {
+        migrate::run(&Connector::new(url)?).await
+    }
+
     pub(crate) async fn commit(&self, plan: Plan) -> Result<(), CommitError> {
         self.writer.commit(plan).await
     }
@@ -104,26 +119,17 @@ impl Postgres {
     pub(crate) async fn close(&self) {
         self.writer.close().await;
         self.wakes.close();
-        self.lanes.iter().for_each(Lane::close);
-        self.pool.close();
+        self.lanes.iter().for_each(Lane::give_up);
+        // A read that comes later opens a connection again.
+        self.pool.retain(|_, _| false);
     }
 
     pub(crate) async fn one<T>(&self, query: &Query, decode: Decode<T>) -> Result<Option<T>, StoreError> {
         let lane = &self.lanes[self.next.fetch_add(1, Ordering::Relaxed) % self.lanes.len()];
-        let connection = lane.connection().await?;
-        let rows = match timeout(READ_WITHIN, rows(&connection, query)).await {
-            Ok(Ok(rows)) => rows,
-            Ok(Err(error)) => {
-                if fault::spoils_the_connection(&error) {
-                    lane.give_up(&connection);
-                }
-                return Err(fault::failure(error));
-            }
-            Err(late) => {
-                lane.give_up(&connection);
-                return Err(StoreError::unavailable(late));
-            }
-        };
+        let rows = timeout(READ_WITHIN, lane.rows(query)).await.unwrap_or_else(|late| {
+            lane.give_up();
+            Err(StoreError::unavailable(late))
+        })?;
         rows.first().map(|row| decode(&mut Columns::of_postgres(row))).transpose()
     }
 
@@ -140,11 +146,47 @@ impl Postgres {
 
     async fn scan<T>(&self, turns: &Arc<Semaphore>, query: &Query, decode: Decode<T>) -> Result<Vec<T>, StoreError> {
         let turn = Arc::clone(turns).acquire_owned().await.map_err(StoreError::unavailable)?;
-        let connection = Borrowed::from(&self.pool, &self.connector, turn).await?;
+        let connection = Borrowed::from(&self.pool, &self.connector, Some(turn)).await?;
         let rows = timeout(SCAN_WITHIN, rows(connection.get(), query)).await.map_err(StoreError::unavailable)?;
         let rows = rows.map_err(fault::failure)?;
         connection.give_back();
         rows.iter().map(|row| decode(&mut Columns::of_postgres(row))).collect()
+    }
+
+    /// Reads everything there is, however long it takes.
+    pub(crate) async fn whole<T>(&self, query: &Query, decode: Decode<T>) -> Result<Vec<T>, StoreError> {
+        let connection = Borrowed::from(&self.pool, &self.connector, None).await?;
+        connection.get().batch_execute("SET statement_timeout = 0").await.map_err(fault::failure)?;
+        // The connection is not given back, so the setting ends with it.
+        let rows = rows(connection.get(), query).await.map_err(fault::failure)?;
+        rows.iter().map(|row| decode(&mut Columns::of_postgres(row))).collect()
+    }
+
+    pub(crate) async fn turn(&self, number: i64) -> Result<Option<Turn>, StoreError> {
+        let connection = Borrowed::from(&self.pool, &self.connector, None).await?;
+        let taken = async {
+            connection.get().batch_execute("BEGIN").await?;
+            let statement = connection.get().prepare_cached("SELECT pg_try_advisory_xact_lock($1)").await?;
+            connection.get().query_one(&statement, &[&number]).await?.try_get::<_, bool>(0)
+        };
+        let taken = timeout(READ_WITHIN, taken).await.map_err(StoreError::unavailable)?.map_err(fault::failure)?;
+        let turn = Turn(connection);
+        match taken {
+            true => Ok(Some(turn)),
+            false => turn.end().await.map(|()| None),
+        }
+    }
+}
+
+/// What one node does while no other does; it ends with its transaction, so also when the node dies.
+pub(crate) struct Turn(Borrowed);
+
+impl Turn {
+    pub(crate) async fn end(self) -> Result<(), StoreError> {
+        let ended = timeout(READ_WITHIN, self.0.get().batch_execute("COMMIT")).await;
+        ended.map_err(StoreError::unavailable)?.map_err(fault::failure)?;
+        self.0.give_back();
+        Ok(())
     }
 }
 
@@ -156,12 +198,16 @@ fn connections_for_plans(pool: &Pool) -> usize {
 /// A connection that goes back to the pool only when it is known to be idle; whoever asked may go away in the middle. Then it
 /// keeps its place, and the turn of whoever had it, until the server is done with it.
 struct Borrowed {
-    connection: Option<(Object, OwnedSemaphorePermit)>,
+    connection: Option<(Object, Option<OwnedSemaphorePermit>)>,
     connector: Connector,
 }
 
 impl Borrowed {
-    async fn from(pool: &Pool, connector: &Connector, turn: OwnedSemaphorePermit) -> Result<Borrowed, StoreError> {
+    async fn from(
+        pool: &Pool,
+        connector: &Connector,
+        turn: Option<OwnedSemaphorePermit>,
+    ) -> Result<Borrowed, StoreError> {
         Ok(Borrowed { connection: Some((connector.taken(pool).await?, turn)), connector: connector.clone() })
     }
 

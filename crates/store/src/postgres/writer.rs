@@ -73,12 +73,11 @@ impl Writer {
     }
 
     pub(super) async fn commit(&self, plan: Plan) -> Outcome {
+        if !self.is_alive() {
+            return Err(StoreError::unavailable("the database is closed").into());
+        }
         if plan.statements.is_empty() {
-            return if self.is_alive() {
-                Ok(())
-            } else {
-                Err(StoreError::unavailable("the database is closed").into())
-            };
+            return Ok(());
         }
         if !plan.frequent {
             let alone = self.alone.clone();
@@ -210,7 +209,7 @@ impl Alone {
     async fn connection(&self) -> Result<Borrowed, StoreError> {
         let turn = timeout(TURN_WITHIN, Arc::clone(&self.turns).acquire_owned()).await;
         let turn = turn.map_err(StoreError::unavailable)?.map_err(StoreError::unavailable)?;
-        Borrowed::from(&self.pool, &self.connector, turn).await
+        Borrowed::from(&self.pool, &self.connector, Some(turn)).await
     }
 
     async fn confirm(&self) -> Result<(), StoreError> {

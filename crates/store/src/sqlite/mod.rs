@@ -1,5 +1,6 @@
 //! SQLite: one writer thread with group commit, and readers on connections of their own.
 
+mod inspect;
 mod log;
 mod reader;
 mod writer;
@@ -12,11 +13,12 @@ use std::{
 };
 
 use domain::api_key::KeyHash;
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
 use tokio::sync::Semaphore;
 
 use crate::{
-    error::{CommitError, StoreError},
+    error::{CommitError, OpenError, StoreError},
+    history::{Applied, Found, HISTORY, TABLES_OF_OURS, Tables},
     plan::Plan,
     read::keys::KeyOwner,
     value::{Decode, Query},
@@ -24,6 +26,9 @@ use crate::{
 use log::Log;
 use reader::Readers;
 use writer::Writer;
+
+pub(crate) use inspect::inspect;
+pub use inspect::{SqliteFindings, Writing};
 
 refinery::embed_migrations!("migrations/sqlite");
 
@@ -55,15 +60,14 @@ pub(crate) struct Sqlite {
 }
 
 impl Sqlite {
-    pub(crate) fn open(path: &Path) -> Result<Sqlite, StoreError> {
-        let read_write = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        let mut connection = connect(path, read_write)?;
+    pub(crate) fn open(path: &Path) -> Result<Sqlite, OpenError> {
+        let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
         // SQLite opens a file that it may not write as one to read; better to hear of it now than at the first commit.
         if connection.is_readonly("main").map_err(StoreError::unavailable)? {
-            return Err(StoreError::unavailable("the file cannot be written"));
+            return Err(StoreError::unavailable("the file cannot be written").into());
         }
         migrate(&mut connection)?;
-        let log = Log::start(path, connect(path, read_write)?, log::LOG_BYTES)?;
+        let log = Log::start(path, connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?, log::LOG_BYTES)?;
         Ok(Sqlite {
             writer: Arc::new(Writer::start(connection, log)?),
             readers: Arc::new(Readers::new(PathBuf::from(path))),
@@ -165,15 +169,63 @@ fn use_write_ahead_log(connection: &Connection) -> rusqlite::Result<()> {
     }
 }
 
-fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
+/// Brings the tables up to date, and answers how far they were.
+fn migrate(connection: &mut Connection) -> Result<Tables, OpenError> {
     let mut attempt = 1;
     loop {
+        let found = tables(connection)?;
         // Grouped: tables and the note that they were made are one transaction, so that a crash between the two cannot
         // leave a file that is refused at every later start.
         match migrations::runner().set_grouped(true).run(connection) {
-            Ok(_) => return Ok(()),
+            Ok(report) if report.applied_migrations().is_empty() => return Ok(Tables::Current),
+            Ok(_) => return Ok(found),
             Err(_) if attempt < MIGRATION_ATTEMPTS => attempt += 1,
-            Err(error) => return Err(StoreError::unavailable(error)),
+            Err(error) => return Err(StoreError::unavailable(error).into()),
         }
     }
+}
+
+pub(crate) fn bring_up_to_date(path: &Path) -> Result<Tables, OpenError> {
+    migrate(&mut connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?)
+}
+
+pub(crate) fn look(path: &Path) -> Result<Tables, OpenError> {
+    tables(&look_into(path)?)
+}
+
+/// A connection that makes no file and changes none. It may write, as one that may not would leave an empty log behind.
+pub(crate) fn look_into(path: &Path) -> Result<Connection, StoreError> {
+    let open = || {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        Ok(connection)
+    };
+    open().map_err(|error: rusqlite::Error| StoreError::unavailable(error))
+}
+
+pub(crate) fn tables(connection: &Connection) -> Result<Tables, OpenError> {
+    // One look at everything: another process may be making the tables.
+    let snapshot = connection.unchecked_transaction().map_err(StoreError::unavailable)?;
+    let named = |name: &str| snapshot.table_exists(None, name).map_err(StoreError::unavailable);
+    let others = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name <> $1 \
+                  AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\')";
+    let other_tables = snapshot.query_row(others, [HISTORY], |row| row.get(0)).map_err(StoreError::unavailable)?;
+    let tables_of_ours = named(TABLES_OF_OURS[0])? && named(TABLES_OF_OURS[1])?;
+    let history = if named(HISTORY)? { Some(history(&snapshot)?) } else { None };
+    Found { history, other_tables, tables_of_ours }.judge(migrations::runner().get_migrations())
+}
+
+fn history(connection: &Connection) -> Result<Vec<Applied>, OpenError> {
+    let lines = || -> rusqlite::Result<Vec<Applied>> {
+        let sql = format!("SELECT version, name, checksum FROM {HISTORY} ORDER BY version");
+        let mut statement = connection.prepare(&sql)?;
+        let line = |row: &Row<'_>| Ok(Applied { version: row.get(0)?, name: row.get(1)?, checksum: row.get(2)? });
+        statement.query_map([], line)?.collect()
+    };
+    lines().map_err(|error| match error.sqlite_error_code() {
+        // Other columns than ours, or other things in them.
+        Some(ErrorCode::Unknown) | None => OpenError::OtherProgram,
+        Some(_) => StoreError::unavailable(error).into(),
+    })
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use rusqlite::Connection;
-use store::{CONNECTIONS, Change, CommitError, Guard, Store, StoreError};
+use store::{CONNECTIONS, Change, CommitError, Guard, OpenError, Store, StoreError};
 use tempfile::TempDir;
 use testkit::Cluster;
 
@@ -88,13 +88,10 @@ impl Database {
         self.try_open().await.unwrap()
     }
 
-    pub(crate) async fn try_open(&self) -> Result<Store, StoreError> {
+    pub(crate) async fn try_open(&self) -> Result<Store, OpenError> {
         match self {
             Database::Sqlite(directory) => Store::open_sqlite(&file_in(directory)).await,
-            Database::Postgres(schema) => {
-                let opened = Store::open_postgres(&schema.url.parse().unwrap(), CONNECTIONS).await;
-                opened.map_err(|error| StoreError::Unavailable(error.into()))
-            }
+            Database::Postgres(schema) => Store::open_postgres(&schema.url.parse().unwrap(), CONNECTIONS).await,
         }
     }
 

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use domain::event::Event;
 use rusqlite::Connection;
-use store::{Store, StoreError, Write};
+use store::{OpenError, Store, Write};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
@@ -13,7 +13,7 @@ use crate::{
     samples::{self, EVERYTHING, kept_project},
 };
 
-async fn refusal(path: &Path) -> StoreError {
+async fn refusal(path: &Path) -> OpenError {
     match Store::open_sqlite(path).await {
         Ok(_) => panic!("{} was opened", path.display()),
         Err(error) => error,
@@ -60,9 +60,28 @@ async fn a_database_of_a_newer_version_is_refused_and_left_alone() {
     let newer = "INSERT INTO refinery_schema_history (version, name, applied_on, checksum) \
                  VALUES (999, 'future', '2027-01-15T08:00:00Z', '1')";
     connection.execute_batch(newer).unwrap();
-    refusal(&file_in(&directory)).await;
+    assert!(matches!(refusal(&file_in(&directory)).await, OpenError::Newer));
     let versions = "SELECT MAX(version) FROM refinery_schema_history";
     assert_eq!(connection.query_row(versions, [], |row| row.get::<_, i64>(0)).unwrap(), 999);
+}
+
+#[tokio::test]
+async fn a_database_of_another_program_is_refused_and_left_alone() {
+    for theirs in [
+        "CREATE TABLE orders (id INTEGER)",
+        "CREATE TABLE refinery_schema_history (version INT4 PRIMARY KEY, name TEXT, applied_on TEXT, checksum TEXT); \
+         INSERT INTO refinery_schema_history VALUES (1, 'theirs', 'yesterday', 'none')",
+        "CREATE TABLE payments (id INTEGER); CREATE TABLE refinery_schema_history (when_made TEXT)",
+    ] {
+        let directory = TempDir::new().unwrap();
+        let connection = Connection::open(file_in(&directory)).unwrap();
+        connection.execute_batch(theirs).unwrap();
+        let tables = || connection.query_row("SELECT group_concat(sql) FROM sqlite_master", [], |row| row.get(0));
+        let before: String = tables().unwrap();
+        let error = refusal(&file_in(&directory)).await;
+        assert!(matches!(error, OpenError::OtherProgram), "{theirs}: {error:?}");
+        assert_eq!(tables().unwrap(), before);
+    }
 }
 
 #[tokio::test]

@@ -1,0 +1,240 @@
+//! Moves an installation from the embedded database to PostgreSQL: everything, or nothing at all.
+//!
+//! Nobody writes to the source meanwhile, so nothing that was acknowledged stays behind. The source is not changed.
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
+
+use rusqlite::{Connection, ErrorCode, types::ValueRef};
+use tokio::{sync::mpsc, task::JoinHandle};
+
+use crate::{
+    Store,
+    error::{OpenError, StoreError},
+    history::Tables,
+    postgres::{self, PostgresUrl},
+    sqlite,
+    value::Value,
+    verify::Breach,
+};
+
+/// Every table, after those that its rows refer to. Where each of them is found by parts of its reference is not copied, as
+/// that fills itself.
+pub(crate) const TABLES: [&str; 15] = [
+    "installation",
+    "projects",
+    "allowed_origins",
+    "api_keys",
+    "links",
+    "payments",
+    "payment_marks",
+    "checkouts",
+    "idempotency",
+    "receipts",
+    "postings",
+    "entries",
+    "events",
+    "deliveries",
+    "attempts",
+];
+/// What only SQLite has: the order of payments by which its search index finds them.
+const SQLITE_ONLY: (&str, &str) = ("payments", "number");
+/// Rows that are handed over together, and handfuls that may wait.
+const ROWS_AT_ONCE: usize = 256;
+const HANDFULS_MOST: usize = 4;
+
+/// A table of the copy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CopiedTable {
+    pub table: &'static str,
+    pub rows: i64,
+}
+
+/// Why an installation was not copied. The target is left without data, unless it had some before.
+#[derive(Debug, thiserror::Error)]
+pub enum CopyError {
+    #[error("the source cannot be opened: {0}")]
+    Source(#[source] OpenError),
+    #[error("the source has no tables of lunas; name the file of an installation")]
+    SourceMissing,
+    #[error("the source was made by an older version of lunas; run `lunas migrate` on it first")]
+    SourceBehind,
+    #[error("the source is being written by someone else; stop the server that uses it")]
+    SourceBusy,
+    #[error("the target cannot be opened: {0}")]
+    Target(#[source] OpenError),
+    #[error("the target has data already, in the table {0}; copy into an empty database")]
+    NotEmpty(String),
+    #[error("the target is in use by someone else; stop the servers that use it")]
+    TargetBusy,
+    #[error("the table {table} cannot be copied, and nothing was kept")]
+    Table { table: &'static str, source: StoreError },
+    #[error("the table {table} has {source_rows} rows in the source and {target_rows} in the copy; nothing was kept")]
+    Differs { table: &'static str, source_rows: i64, target_rows: i64 },
+    #[error("what was copied breaks a rule ({}: {}), and nothing was kept; run `lunas verify` on the source", .0.invariant, .0.row)]
+    Breached(Breach),
+    #[error("the copy was made, but the server warned that its standby may not have it; look at the server's log")]
+    Doubtful,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Store {
+    /// Copies everything in the SQLite file at `from` into the PostgreSQL database at `to`, which must hold no data. Whoever
+    /// writes to the source waits until the copy is made, or hears that it is unavailable.
+    pub async fn copy(from: &Path, to: &PostgresUrl) -> Result<Vec<CopiedTable>, CopyError> {
+        let mut source = Source::hold(from.to_owned()).await?;
+        postgres::fill(to, &mut source).await
+    }
+}
+
+pub(crate) type Row = Vec<Value>;
+
+/// The file that is copied. Nobody else writes to it while this value is there.
+pub(crate) struct Source {
+    /// Always there but while a thread reads with it.
+    connection: Option<Connection>,
+}
+
+/// The rows of one table on their way.
+pub(crate) struct Rows {
+    pub(crate) handfuls: mpsc::Receiver<Vec<Row>>,
+    reading: JoinHandle<(Connection, Result<(), StoreError>)>,
+}
+
+impl Source {
+    async fn hold(path: PathBuf) -> Result<Source, CopyError> {
+        let held = move || {
+            let connection = sqlite::look_into(&path).map_err(|error| CopyError::Source(error.into()))?;
+            match sqlite::tables(&connection).map_err(CopyError::Source)? {
+                Tables::Missing => return Err(CopyError::SourceMissing),
+                Tables::Behind => return Err(CopyError::SourceBehind),
+                Tables::Current => {}
+            }
+            match connection.execute_batch("BEGIN IMMEDIATE") {
+                Ok(()) => Ok(Source { connection: Some(connection) }),
+                Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Err(CopyError::SourceBusy),
+                Err(error) => Err(CopyError::Source(StoreError::unavailable(error).into())),
+            }
+        };
+        tokio::task::spawn_blocking(held).await.map_err(StoreError::unavailable)?
+    }
+
+    fn connection(&self) -> Result<&Connection, StoreError> {
+        self.connection.as_ref().ok_or_else(|| StoreError::unexpected("the source is being read"))
+    }
+
+    /// Makes sure that the source's table has these columns and no others, so that nothing can be left behind.
+    pub(crate) fn check_columns(&self, table: &str, columns: &[String]) -> Result<(), StoreError> {
+        let statement =
+            self.connection()?.prepare(&format!("SELECT * FROM {table}")).map_err(StoreError::unexpected)?;
+        let own: BTreeSet<&str> =
+            statement.column_names().into_iter().filter(|name| (table, *name) != SQLITE_ONLY).collect();
+        match own == columns.iter().map(String::as_str).collect() {
+            true => Ok(()),
+            false => Err(StoreError::unexpected("its columns differ between the source and the target")),
+        }
+    }
+
+    pub(crate) fn count(&self, table: &str) -> Result<i64, StoreError> {
+        let counted = self.connection()?.query_row(&format!("SELECT COUNT(*) FROM {table}"), [], |row| row.get(0));
+        counted.map_err(StoreError::unavailable)
+    }
+
+    /// Begins to read a table. [`Source::finish`] ends it.
+    pub(crate) fn read(&mut self, table: &str, columns: &[String]) -> Result<Rows, StoreError> {
+        let connection = self.connection.take().ok_or_else(|| StoreError::unexpected("the source is being read"))?;
+        let sql = format!("SELECT {} FROM {table}", columns.join(", "));
+        let (sender, handfuls) = mpsc::channel(HANDFULS_MOST);
+        let reading = tokio::task::spawn_blocking(move || {
+            let read = hand_over(&connection, &sql, &sender);
+            (connection, read)
+        });
+        Ok(Rows { handfuls, reading })
+    }
+
+    /// Takes the connection back, and says whether everything was read.
+    pub(crate) async fn finish(&mut self, rows: Rows) -> Result<(), StoreError> {
+        let Rows { handfuls, reading } = rows;
+        drop(handfuls);
+        let (connection, read) = reading.await.map_err(StoreError::unavailable)?;
+        self.connection = Some(connection);
+        read
+    }
+}
+
+fn hand_over(connection: &Connection, sql: &str, sender: &mpsc::Sender<Vec<Row>>) -> Result<(), StoreError> {
+    let mut statement = connection.prepare(sql).map_err(StoreError::unexpected)?;
+    let columns = statement.column_count();
+    let mut rows = statement.query([]).map_err(StoreError::unavailable)?;
+    let mut handful = Vec::new();
+    while let Some(row) = rows.next().map_err(StoreError::unavailable)? {
+        let value = |column| value_of(row.get_ref(column).map_err(StoreError::unexpected)?);
+        handful.push((0..columns).map(value).collect::<Result<Row, _>>()?);
+        if handful.len() == ROWS_AT_ONCE && sender.blocking_send(std::mem::take(&mut handful)).is_err() {
+            // Whoever stopped listening knows why.
+            return Ok(());
+        }
+    }
+    if !handful.is_empty() {
+        let _ = sender.blocking_send(handful);
+    }
+    Ok(())
+}
+
+fn value_of(value: ValueRef<'_>) -> Result<Value, StoreError> {
+    Ok(match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => Value::Integer(number),
+        ValueRef::Text(text) => {
+            Value::Text(std::str::from_utf8(text).map_err(StoreError::unexpected)?.to_owned().into())
+        }
+        ValueRef::Blob(bytes) => Value::Bytes(bytes.to_owned()),
+        ValueRef::Real(number) => return Err(StoreError::unexpected(format!("{number} is no value of ours"))),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn every_table_is_copied_but_the_search_index() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("lunas.db");
+        Store::migrate_sqlite(&path).await.unwrap();
+        let connection = Connection::open(&path).unwrap();
+        let names = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'payment_search%' \
+                     AND name <> 'refinery_schema_history' ORDER BY name";
+        let mut statement = connection.prepare(names).unwrap();
+        let names: Vec<String> = statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+        let mut copied = TABLES;
+        copied.sort_unstable();
+        assert_eq!(names, copied);
+    }
+
+    #[tokio::test]
+    async fn nobody_writes_while_a_source_is_held_and_it_is_as_it_was_afterwards() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("lunas.db");
+        Store::migrate_sqlite(&path).await.unwrap();
+        let mut source = Source::hold(path.clone()).await.unwrap();
+        let other = Connection::open(&path).unwrap();
+        let add = |name: &str| other.execute("INSERT INTO installation (name, value) VALUES ($1, 'x')", [name]);
+        other.busy_timeout(std::time::Duration::ZERO).unwrap();
+        assert!(add("a").is_err());
+        let columns = ["name".to_owned(), "value".to_owned()];
+        source.check_columns("installation", &columns).unwrap();
+        assert!(source.check_columns("installation", &columns[..1]).is_err());
+        let rows = source.read("installation", &columns).unwrap();
+        source.finish(rows).await.unwrap();
+        assert_eq!(source.count("installation").unwrap(), 0);
+        drop(source);
+        add("a").unwrap();
+        assert!(matches!(Source::hold(directory.path().join("none.db")).await, Err(CopyError::Source(_))));
+        std::fs::write(directory.path().join("empty.db"), "").unwrap();
+        assert!(matches!(Source::hold(directory.path().join("empty.db")).await, Err(CopyError::SourceMissing)));
+    }
+}

@@ -1,0 +1,171 @@
+//! What an operator should know about a PostgreSQL server and a database on it. Nothing is changed.
+
+use std::time::{Duration, Instant};
+
+use domain::time::Timestamp;
+use tokio::time::timeout;
+use tokio_postgres::{Client, Error, Row};
+
+use super::{
+    PostgresUrl,
+    connect::Connector,
+    migrate::{self, Connected},
+};
+use crate::{copy::TABLES, error::OpenError, history::Tables};
+
+/// How long all questions together may take.
+const INSPECT_WITHIN: Duration = Duration::from_secs(20);
+/// Looks at the clocks; the quickest tells most.
+const LOOKS: usize = 5;
+
+/// What was found, to be judged by whoever asked.
+#[derive(Debug)]
+pub struct PostgresFindings {
+    pub version: String,
+    /// How long the server takes to answer a question that is no work.
+    pub round_trip: Duration,
+    /// How far its clock is ahead of ours; what is below zero, behind.
+    pub clock_ahead_millis: i64,
+    /// How far the tables are, or why they are not ours.
+    pub tables: Result<Tables, OpenError>,
+    pub settings: ServerSettings,
+    pub rights: UserRights,
+    pub standbys: Standbys,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerSettings {
+    /// False of a standby, and where this user or database is set to read only.
+    pub takes_writes: bool,
+    pub fsync: bool,
+    pub full_page_writes: bool,
+    /// As this user has it by default.
+    pub synchronous_commit: String,
+    /// How many connections this user may have on this database at most.
+    pub connections_most: i64,
+    /// Whether this connection is encrypted.
+    pub encrypted: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UserRights {
+    pub may_make_tables: bool,
+    /// Of those that are there.
+    pub may_use_tables: bool,
+    pub trigrams: Trigrams,
+}
+
+/// What there is of the extension pg_trgm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trigrams {
+    Installed,
+    /// This user may make it.
+    Available,
+    /// An administrator may.
+    OutOfReach,
+    /// The server does not have it.
+    Missing,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standbys {
+    /// Those that commits wait for, as the server's `synchronous_standby_names` has them; empty for none.
+    pub awaited: String,
+    /// How many are connected, and how many of these are waited for; none where this user may not know.
+    pub connected: Option<(i64, i64)>,
+}
+
+/// Asks the server about everything. `now` is this machine's clock.
+pub(crate) async fn inspect(url: &PostgresUrl, now: impl Fn() -> Timestamp) -> Result<PostgresFindings, OpenError> {
+    let asked = async {
+        let client = reached(url).await?;
+        let (round_trip, clock_ahead_millis) = clocks(&client, now).await.map_err(migrate::refusal)?;
+        Ok(PostgresFindings {
+            version: migrate::server_version(&client).await?,
+            round_trip,
+            clock_ahead_millis,
+            tables: migrate::tables(&client).await,
+            settings: settings(&client).await.map_err(migrate::refusal)?,
+            rights: rights(&client).await.map_err(migrate::refusal)?,
+            standbys: standbys(&client).await.map_err(migrate::refusal)?,
+        })
+    };
+    timeout(INSPECT_WITHIN, asked).await.map_err(|_| migrate::no_answer())?
+}
+
+/// The server that takes writes, or else one that does not.
+async fn reached(url: &PostgresUrl) -> Result<Connected, OpenError> {
+    match migrate::connected(&Connector::new(url)?).await {
+        Err(OpenError::TakesNoWrites) => migrate::connected(&Connector::new(&url.reading_too())?).await,
+        reached => reached,
+    }
+}
+
+/// The quickest answer's time, and how far the server's clock was ahead when it was halfway there and back.
+async fn clocks(client: &Client, now: impl Fn() -> Timestamp) -> Result<(Duration, i64), Error> {
+    let ask = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
+    let ask = client.prepare(ask).await?;
+    let mut quickest: Option<(Duration, i64)> = None;
+    for _ in 0..LOOKS {
+        let (before, started) = (now().as_millis(), Instant::now());
+        let theirs: i64 = client.query_one(&ask, &[]).await?.try_get(0)?;
+        let (after, took) = (now().as_millis(), started.elapsed());
+        let ahead = theirs - i64::midpoint(before, after);
+        if quickest.is_none_or(|(best, _)| took < best) {
+            quickest = Some((took, ahead));
+        }
+    }
+    Ok(quickest.unwrap_or_default())
+}
+
+async fn settings(client: &Client) -> Result<ServerSettings, Error> {
+    let sql = "SELECT NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off', \
+               current_setting('fsync') = 'on', current_setting('full_page_writes') = 'on', \
+               current_setting('synchronous_commit'), \
+               COALESCE((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), FALSE), \
+               CAST(LEAST(CAST(current_setting('max_connections') AS INT) \
+               - CAST(current_setting('superuser_reserved_connections') AS INT), \
+               (SELECT NULLIF(rolconnlimit, -1) FROM pg_roles WHERE rolname = current_user AND NOT rolsuper), \
+               (SELECT NULLIF(datconnlimit, -1) FROM pg_database WHERE datname = current_database())) AS BIGINT)";
+    let row = client.query_one(sql, &[]).await?;
+    Ok(ServerSettings {
+        takes_writes: row.try_get(0)?,
+        fsync: row.try_get(1)?,
+        full_page_writes: row.try_get(2)?,
+        synchronous_commit: row.try_get(3)?,
+        encrypted: row.try_get(4)?,
+        connections_most: row.try_get(5)?,
+    })
+}
+
+async fn rights(client: &Client) -> Result<UserRights, Error> {
+    let sql = "SELECT COALESCE(has_schema_privilege(current_schema(), 'CREATE'), FALSE), \
+               COALESCE((SELECT bool_and(has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(c.oid, 'INSERT') \
+               AND has_table_privilege(c.oid, 'UPDATE') AND has_table_privilege(c.oid, 'DELETE')) FROM pg_class c \
+               JOIN pg_namespace n ON n.oid = c.relnamespace \
+               WHERE n.nspname = current_schema() AND c.relname = ANY ($1)), FALSE), \
+               EXISTS (SELECT FROM pg_extension WHERE extname = 'pg_trgm'), \
+               EXISTS (SELECT FROM pg_available_extensions WHERE name = 'pg_trgm'), \
+               (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) \
+               OR (has_database_privilege(current_database(), 'CREATE') AND EXISTS (SELECT FROM \
+               pg_available_extension_versions WHERE name = 'pg_trgm' AND trusted))";
+    let row = client.query_one(sql, &[&TABLES.as_slice()]).await?;
+    let is = |index: usize| row.try_get::<_, bool>(index);
+    let trigrams = match (is(2)?, is(3)?, is(4)?) {
+        (true, ..) => Trigrams::Installed,
+        (_, false, _) => Trigrams::Missing,
+        (_, true, true) => Trigrams::Available,
+        (_, true, false) => Trigrams::OutOfReach,
+    };
+    Ok(UserRights { may_make_tables: is(0)?, may_use_tables: is(1)?, trigrams })
+}
+
+async fn standbys(client: &Client) -> Result<Standbys, Error> {
+    let sql = "SELECT current_setting('synchronous_standby_names'), pg_has_role(current_user, 'pg_monitor', 'USAGE'), \
+               (SELECT COUNT(*) FROM pg_stat_replication), \
+               (SELECT COUNT(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum'))";
+    let row: Row = client.query_one(sql, &[]).await?;
+    let may_know: bool = row.try_get(1)?;
+    let connected = (row.try_get(2)?, row.try_get(3)?);
+    Ok(Standbys { awaited: row.try_get(0)?, connected: may_know.then_some(connected) })
+}
