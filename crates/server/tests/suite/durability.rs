@@ -57,13 +57,13 @@ async fn attempt(request: reqwest::RequestBuilder) -> Option<(u16, Value)> {
     Some((status, serde_json::from_str(&text).ok()?))
 }
 
-async fn create(api: &Api, project_id: &str, key: &str) -> Option<(u16, Value)> {
+pub(crate) async fn create(api: &Api, project_id: &str, key: &str) -> Option<(u16, Value)> {
     let request = api.request(reqwest::Method::POST, "/v1/payments").header("Idempotency-Key", key);
     attempt(request.json(&order(project_id, key))).await
 }
 
 /// The receipt has the key's name, so that repeating the report is the same report.
-async fn pay(api: &Api, payment: &Value, key: &str) -> Option<(u16, Value)> {
+pub(crate) async fn pay(api: &Api, payment: &Value, key: &str) -> Option<(u16, Value)> {
     let path = format!("/v1/sandbox/payments/{}/simulate", payment["id"].as_str().unwrap());
     attempt(api.request(reqwest::Method::POST, &path).json(&json!({ "outcome": "paid", "receipt_id": key }))).await
 }
@@ -123,7 +123,7 @@ async fn load_and_kill(running: Running, round: usize, history: &Arc<Mutex<Histo
 }
 
 /// Repeats what was not answered; each must come out once, and the same when asked again.
-async fn converge(api: &Api, project_id: &str, history: &Mutex<History>) {
+pub(crate) async fn converge(api: &Api, project_id: &str, history: &Mutex<History>) {
     let (created, paid) = {
         let history = history.lock().unwrap();
         (history.created.clone(), history.paid.clone())

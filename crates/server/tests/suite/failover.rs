@@ -51,10 +51,20 @@ impl Pair {
         self
     }
 
+    /// Makes the standby stand still until it lacks what clients wait for.
+    async fn fall_behind(&self) {
+        block_in_place(|| self.standby.pause());
+        let waiting = "SELECT COUNT(*) > 0 FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+        until_within(PATIENCE, async || block_in_place(|| self.primary.run("postgres", waiting)).as_deref() == Ok("t"))
+            .await;
+    }
+
     /// Kills the primary, lets the standby take over, and puts a new standby where the primary was.
     async fn fail_over(self) -> Pair {
         let pair = block_in_place(|| {
             self.primary.kill();
+            // It may stand still.
+            self.standby.resume();
             self.standby.promote();
             let standby = self.primary.replaced_by_standby_of(&self.standby, STANDBY, &WAITS);
             Pair { primary: self.standby, standby }
@@ -104,6 +114,9 @@ async fn nothing_acknowledged_is_lost_however_often_the_standby_takes_over() {
     for promotion in 0..promotions {
         // Different numbers, so that the kill falls at different points.
         shop.load.acknowledges(25 * CLIENTS + 17 * (promotion % 5)).await;
+        if promotion % 2 == 1 {
+            pair.fall_behind().await;
+        }
         pair = pair.fail_over().await;
     }
     shop.load.acknowledges(5 * CLIENTS).await;

@@ -23,6 +23,7 @@ mod framework_errors;
 mod house;
 mod idempotency;
 mod instructions;
+mod killed_nodes;
 mod link_states;
 mod links;
 mod load;

@@ -93,7 +93,7 @@ async fn shown(api: &Api) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// Compares what arrived with what is kept, and what is kept with what was acknowledged.
-async fn judge(api: &Api, receiver: &Receiver, ended: &BTreeMap<String, &'static str>) {
+pub(crate) async fn judge(api: &Api, receiver: &Receiver, ended: &BTreeMap<String, &'static str>) {
     let shown = shown(api).await;
     let received = receiver
         .until(|received| {
@@ -117,8 +117,7 @@ async fn judge(api: &Api, receiver: &Receiver, ended: &BTreeMap<String, &'static
 }
 
 /// Makes due at once whatever waits for a lease or a rest to end, as half a minute would; answers how many those are.
-async fn let_leases_run_out(program: &Program) -> usize {
-    let store = Store::open_sqlite(&program.data().join("lunas.db")).await.unwrap();
+pub(crate) async fn let_leases_run_out(store: Store) -> usize {
     let waiting = store.due_deliveries(Timestamp::from_millis(i64::MAX), usize::MAX).await.unwrap();
     for delivery in &waiting {
         let DeliveryState::Pending { due_at } = delivery.state else { continue };
@@ -177,7 +176,8 @@ async fn every_owed_event_arrives_and_none_tells_of_what_is_not_so_however_often
         receiver.answer_next([Answer::Hang, Answer::Status(500), Answer::Close].into_iter().take(1 + round % 3));
         load_and_kill(start(&program), enough, &ended).await;
     }
-    let waiting = let_leases_run_out(&program).await;
+    let store = Store::open_sqlite(&program.data().join("lunas.db")).await.unwrap();
+    let waiting = let_leases_run_out(store).await;
     assert!(waiting > 0, "no kill came while something was on its way, which shows nothing");
     let last = start(&program);
     let ended = ended.lock().unwrap().clone();

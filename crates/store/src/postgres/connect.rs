@@ -94,12 +94,17 @@ impl Connector {
         if connection.is_closed() {
             return;
         }
-        let mut moved = self.moved.subscribe();
         tokio::select! {
             // Answered after all that was asked before.
             _ = connection.batch_execute("") => {}
-            _ = moved.wait_for(|moved| moved.is_some_and(|moved| made < moved)) => {}
+            () = self.moved_on(made) => {}
         }
+    }
+
+    /// Waits until a connection is left behind.
+    pub(super) async fn moved_on(&self, made: Instant) {
+        // It cannot fail, as the other end is here.
+        let _ = self.moved.subscribe().wait_for(|moved| moved.is_some_and(|moved| made < moved)).await;
     }
 
     /// A connection from the pool; one that was left behind is none.

@@ -139,7 +139,7 @@ impl Postgres {
 
     async fn scan<T>(&self, turns: &Arc<Semaphore>, query: &Query, decode: Decode<T>) -> Result<Vec<T>, StoreError> {
         let turn = Arc::clone(turns).acquire_owned().await.map_err(StoreError::unavailable)?;
-        let connection = Borrowed::from(&self.pool, &self.connector, turn).await?;
+        let connection = Borrowed::from(&self.pool, &self.connector, Some(turn)).await?;
         let rows = timeout(SCAN_WITHIN, rows(connection.get(), query)).await.map_err(StoreError::unavailable)?;
         let rows = rows.map_err(fault::failure)?;
         connection.give_back();
@@ -149,7 +149,7 @@ impl Postgres {
     /// Reads everything there is, however long it takes.
     pub(crate) async fn whole<T>(&self, query: &Query, decode: Decode<T>) -> Result<Vec<T>, StoreError> {
         let turn = Arc::clone(&self.scanning).acquire_owned().await.map_err(StoreError::unavailable)?;
-        let connection = Borrowed::from(&self.pool, &self.connector, turn).await?;
+        let connection = Borrowed::from(&self.pool, &self.connector, Some(turn)).await?;
         connection.get().batch_execute("SET statement_timeout = 0").await.map_err(fault::failure)?;
         // The connection is not given back, so the setting ends with it.
         let rows = rows(connection.get(), query).await.map_err(fault::failure)?;
@@ -158,7 +158,7 @@ impl Postgres {
 
     pub(crate) async fn turn(&self, number: i64) -> Result<Option<Turn>, StoreError> {
         let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(StoreError::unavailable)?;
-        let connection = Borrowed::from(&self.pool, &self.connector, turn).await?;
+        let connection = Borrowed::from(&self.pool, &self.connector, Some(turn)).await?;
         let taken = async {
             connection.get().batch_execute("BEGIN").await?;
             let statement = connection.get().prepare_cached("SELECT pg_try_advisory_xact_lock($1)").await?;
@@ -193,12 +193,16 @@ fn connections_for_plans(pool: &Pool) -> usize {
 /// A connection that goes back to the pool only when it is known to be idle; whoever asked may go away in the middle. Then it
 /// keeps its place, and the turn of whoever had it, until the server is done with it.
 struct Borrowed {
-    connection: Option<(Object, OwnedSemaphorePermit)>,
+    connection: Option<(Object, Option<OwnedSemaphorePermit>)>,
     connector: Connector,
 }
 
 impl Borrowed {
-    async fn from(pool: &Pool, connector: &Connector, turn: OwnedSemaphorePermit) -> Result<Borrowed, StoreError> {
+    async fn from(
+        pool: &Pool,
+        connector: &Connector,
+        turn: Option<OwnedSemaphorePermit>,
+    ) -> Result<Borrowed, StoreError> {
         Ok(Borrowed { connection: Some((connector.taken(pool).await?, turn)), connector: connector.clone() })
     }
 

@@ -6,20 +6,22 @@
 use std::{
     hash::{BuildHasher, Hasher, RandomState},
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use deadpool_postgres::Pool;
 use tokio::{
     sync::{Notify, mpsc, watch},
     task::AbortHandle,
-    time::sleep,
+    time::{sleep, timeout},
 };
 
-use super::{connect::Connector, fault};
+use super::{Borrowed, connect::Connector, fault};
 use crate::error::StoreError;
 
 const CHANNEL: &str = "lunas";
+/// How long it may take to tell the others, or to begin to listen.
+const TELL_WITHIN: Duration = Duration::from_secs(5);
 const APART: Duration = Duration::from_millis(10);
 /// The rest before the next try to listen, when the connection has ended.
 const LISTEN_AGAIN: Duration = Duration::from_millis(500);
@@ -83,13 +85,15 @@ async fn tell(connector: Connector, pool: Pool, others: Arc<Notify>, name: Strin
     loop {
         others.notified().await;
         let told = async {
-            let connection = connector.taken(&pool).await?;
-            let statement = connection.prepare_cached("SELECT pg_notify($1, $2)").await;
+            let connection = Borrowed::from(&pool, &connector, None).await?;
+            let statement = connection.get().prepare_cached("SELECT pg_notify($1, $2)").await;
             let statement = statement.map_err(fault::failure)?;
-            connection.execute(&statement, &[&CHANNEL, &name]).await.map_err(fault::failure)
+            connection.get().execute(&statement, &[&CHANNEL, &name]).await.map_err(fault::failure)?;
+            connection.give_back();
+            Ok::<(), StoreError>(())
         };
-        if let Err(error) = told.await {
-            tracing::debug!(%error, "other nodes were not told and will look by themselves");
+        if !matches!(timeout(TELL_WITHIN, told).await, Ok(Ok(()))) {
+            tracing::debug!("other nodes were not told and will look by themselves");
         }
         sleep(APART).await;
     }
@@ -108,16 +112,22 @@ async fn listen(connector: Connector, told: watch::Sender<u64>, name: String) {
 async fn hear(connector: &Connector, told: &watch::Sender<u64>, name: &str) -> Result<(), StoreError> {
     let (sender, mut heard) = mpsc::channel(HEARD_MOST);
     let (client, task) = connector.open_in_time(Some(sender)).await?.map_err(fault::failure)?;
-    let _ending = EndWith(task.abort_handle());
-    client.batch_execute(&format!("LISTEN {CHANNEL}")).await.map_err(fault::failure)?;
+    let (_ending, made) = (EndWith(task.abort_handle()), Instant::now());
+    let listening = timeout(TELL_WITHIN, client.batch_execute(&format!("LISTEN {CHANNEL}"))).await;
+    listening.map_err(StoreError::unavailable)?.map_err(fault::failure)?;
     // What was told while nobody listened.
     told.send_modify(|count| *count += 1);
-    while let Some(from) = heard.recv().await {
-        if from != name {
-            told.send_modify(|count| *count += 1);
+    loop {
+        tokio::select! {
+            from = heard.recv() => match from {
+                Some(from) if from != name => told.send_modify(|count| *count += 1),
+                Some(_) => {}
+                None => return Ok(()),
+            },
+            // Whoever tells anything tells it elsewhere by now.
+            () = connector.moved_on(made) => return Ok(()),
         }
     }
-    Ok(())
 }
 
 struct EndWith(AbortHandle);

@@ -209,7 +209,7 @@ impl Alone {
     async fn connection(&self) -> Result<Borrowed, StoreError> {
         let turn = timeout(TURN_WITHIN, Arc::clone(&self.turns).acquire_owned()).await;
         let turn = turn.map_err(StoreError::unavailable)?.map_err(StoreError::unavailable)?;
-        Borrowed::from(&self.pool, &self.connector, turn).await
+        Borrowed::from(&self.pool, &self.connector, Some(turn)).await
     }
 
     async fn confirm(&self) -> Result<(), StoreError> {
