@@ -1,8 +1,11 @@
 //! The sandbox's provider: it issues real payloads and plausible account numbers, and reports what it is told to report.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    hash::{BuildHasher, Hasher, RandomState},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use domain::{
@@ -21,9 +24,16 @@ const WINDOW_MILLIS: i64 = 10 * 24 * 60 * 60 * 1_000;
 /// Account numbers within one millisecond.
 const NUMBERS_PER_MILLI: u64 = 100;
 
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Simulator {
     issued: Arc<AtomicU64>,
+}
+
+impl Default for Simulator {
+    /// Begins anywhere, so that nodes of one installation do not give out the same numbers at the same moment.
+    fn default() -> Simulator {
+        Simulator { issued: Arc::new(AtomicU64::new(RandomState::new().build_hasher().finish())) }
+    }
 }
 
 impl Simulator {

@@ -34,11 +34,13 @@ const MAKE_MOST: Duration = Duration::from_secs(5);
 const HOST_MOST: Duration = Duration::from_secs(3);
 
 /// What a session is told before its first statement. A server that is set not to wait for its disk, or for its standby, is
-/// told to wait after all; and no statement goes on for long once nobody waits for it.
+/// told to wait after all; no statement goes on for long once nobody waits for it; and none is compiled, which would take longer
+/// than to run it.
 const SESSION: &str = "SELECT set_config('synchronous_commit', 'on', false) \
     WHERE current_setting('synchronous_commit') IN ('off', 'local', 'remote_write'); \
     SET default_transaction_isolation = 'read committed'; \
     SET statement_timeout = '30s'; \
+    SET jit = off; \
     SET idle_in_transaction_session_timeout = '30s'";
 
 /// Makes connections to one database.

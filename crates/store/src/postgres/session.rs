@@ -15,6 +15,11 @@ use super::{
 };
 use crate::{error::StoreError, value::Value};
 
+/// The way to a few rows is by their keys, whatever they are and however many others there are. To look for it each time takes
+/// longer than to go it, and one that was found while a table was small would read all of it for ever after.
+const BY_KEYS: &str = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_bitmapscan = off; \
+    SET enable_hashjoin = off; SET enable_mergejoin = off";
+
 pub(super) struct Session {
     pub(super) client: ClientWrapper,
     made: Instant,
@@ -27,8 +32,7 @@ pub(super) struct Session {
 impl Session {
     pub(super) async fn open(connector: &Connector) -> Result<Session, StoreError> {
         let client = connector.session().await?;
-        // The way to a few rows by their keys is the same whatever they are; to find it takes longer than to go it.
-        client.batch_execute("SET plan_cache_mode = force_generic_plan").await.map_err(fault::failure)?;
+        client.batch_execute(BY_KEYS).await.map_err(fault::failure)?;
         Ok(Session { client, made: Instant::now(), prepared: HashMap::new(), together: HashMap::new() })
     }
 

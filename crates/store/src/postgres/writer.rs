@@ -28,8 +28,8 @@ use crate::{
 };
 use batch::{Alike, Spoilt};
 
-/// Connections that commit gathered plans. While one waits for the disk, the other gathers.
-pub(super) const LANES: usize = 2;
+/// Connections that commit gathered plans. While it waits for the disk the next ones gather, and the more of them the less each costs.
+pub(super) const LANES: usize = 1;
 /// Plans that may wait; beyond that the caller hears at once that we are too busy.
 const QUEUE_MOST: usize = 2_048;
 /// Plans committed by one transaction.
