@@ -14,7 +14,8 @@ use crate::{
 };
 
 /// A copy takes as long as it takes; only to wait for someone else makes no sense.
-const SESSION: &str = "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; SET lock_timeout = '5s'";
+const SESSION: &str = "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; SET lock_timeout = '5s'; \
+    SET enable_seqscan = on";
 
 /// Brings the database's tables up to date and fills them from `source`, unless they hold anything.
 pub(crate) async fn fill(url: &PostgresUrl, source: &mut Source) -> Result<Vec<CopiedTable>, CopyError> {

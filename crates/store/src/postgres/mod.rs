@@ -150,8 +150,12 @@ impl Postgres {
     pub(crate) async fn whole<T>(&self, query: &Query, decode: Decode<T>) -> Result<Vec<T>, StoreError> {
         let turn = Arc::clone(&self.scanning).acquire_owned().await.map_err(StoreError::unavailable)?;
         let connection = Borrowed::from(&self.pool, &self.connector, Some(turn)).await?;
-        connection.get().batch_execute("SET statement_timeout = 0").await.map_err(fault::failure)?;
-        // The connection is not given back, so the setting ends with it.
+        connection
+            .get()
+            .batch_execute("SET statement_timeout = 0; SET enable_seqscan = on")
+            .await
+            .map_err(fault::failure)?;
+        // The connection is not given back, so the settings end with it.
         let rows = rows(connection.get(), query).await.map_err(fault::failure)?;
         rows.iter().map(|row| decode(&mut Columns::of_postgres(row, 0))).collect()
     }

@@ -17,8 +17,8 @@ use crate::{error::StoreError, value::Value};
 
 /// The way to a few rows is by their keys, whatever they are and however many others there are. To look for it each time takes
 /// longer than to go it, and one that was found while a table was small would read all of it for ever after.
-const BY_KEYS: &str = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_bitmapscan = off; \
-    SET enable_hashjoin = off; SET enable_mergejoin = off";
+const BY_KEYS: &str = "SET plan_cache_mode = force_generic_plan; SET enable_bitmapscan = off; SET enable_hashjoin = off; \
+    SET enable_mergejoin = off";
 
 pub(super) struct Session {
     pub(super) client: ClientWrapper,
