@@ -73,8 +73,10 @@ impl Engine {
                 Outcome::Paid { amount, paid_at } => self.on_money(&observation, &payment, amount, paid_at).await?,
                 Outcome::Failed | Outcome::Processing => match self.on_notice(&observation, &payment).await? {
                     Ok(decision) => decision,
-                    Err(NotMoved::Already) => return self.known(payment).await,
-                    Err(NotMoved::Final) => return self.ended_or_known(&observation, payment).await,
+                    Err(unmoved) => match self.unmoved(&observation, payment, unmoved).await? {
+                        Some(observed) => return Ok(observed),
+                        None => continue,
+                    },
                 },
             };
             match self.store.commit(decision.change).await {
@@ -87,7 +89,10 @@ impl Engine {
                 }
                 // The same report may have been taken since the payment was read, and then it has moved.
                 Err(CommitError::Conflict(Guard::Receipt)) => {
-                    return self.known(self.observed(&observation).await?).await;
+                    let payment = self.observed(&observation).await?;
+                    if let Some(observed) = self.unmoved(&observation, payment, NotMoved::Already).await? {
+                        return Ok(observed);
+                    }
                 }
                 Err(CommitError::Conflict(Guard::PaymentVersion | Guard::LinkUnclaimed)) => {}
                 Err(error) => return Err(error.into()),
@@ -186,16 +191,24 @@ impl Engine {
         event
     }
 
-    async fn ended_or_known(&self, observation: &Observation, payment: Payment) -> Result<Observed, Error> {
+    /// What to answer where there is nothing to commit. Whoever reports it will not do so again, so what was noted before must be as
+    /// safe as if it were noted now; none where it is no more what was read, as after a failover in between.
+    async fn unmoved(
+        &self,
+        observation: &Observation,
+        payment: Payment,
+        unmoved: NotMoved,
+    ) -> Result<Option<Observed>, Error> {
         let noted = self.store.noted(&observation.receipt).await?;
         self.store.confirm().await?;
-        Ok(if noted { Observed::Known(payment) } else { Observed::Ended(payment) })
-    }
-
-    /// Whoever reports it will not do so again, so what was noted before must be as safe as if it were noted now.
-    async fn known(&self, payment: Payment) -> Result<Observed, Error> {
-        self.store.confirm().await?;
-        Ok(Observed::Known(payment))
+        let confirmed = (self.observed(observation).await?, self.store.noted(&observation.receipt).await?);
+        if (&confirmed.0, confirmed.1) != (&payment, noted) {
+            return Ok(None);
+        }
+        Ok(Some(match unmoved {
+            NotMoved::Final if !noted => Observed::Ended(payment),
+            NotMoved::Already | NotMoved::Final => Observed::Known(payment),
+        }))
     }
 
     async fn project_of(&self, payment: &Payment) -> Result<Project, Error> {

@@ -94,4 +94,6 @@ pub enum Guard {
     DeliveryAttempts,
     /// The installation's value was not set yet.
     InstallationUnset,
+    /// Something had expired that nobody else has in hand.
+    AnyExpired,
 }

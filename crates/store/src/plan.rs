@@ -413,7 +413,7 @@ fn pending_expired(now: Timestamp, most: i64, dialect: Dialect) -> Statement {
              FOR UPDATE SKIP LOCKED))"
         }
     };
-    Statement::new(sql, [now.into(), most.into()])
+    Statement::new(sql, [now.into(), most.into()]).guarded(Guard::AnyExpired)
 }
 
 /// SQLite numbers payments as they are committed, so it can go by their order; elsewhere only those from before `until` are

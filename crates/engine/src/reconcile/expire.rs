@@ -1,6 +1,6 @@
 //! Writes expiries down. Readers see an expiry at its exact instant already; this keeps queries and account numbers tidy.
 
-use store::Write;
+use store::{CommitError, Guard, Write};
 
 use super::BATCH_MOST;
 use crate::{Engine, Error};
@@ -12,7 +12,11 @@ impl Engine {
         if !self.store.any_to_expire(now).await? {
             return Ok(0);
         }
-        self.store.commit(Write::PendingExpired { now, most: BATCH_MOST }.into()).await?;
-        Ok(1)
+        match self.store.commit(Write::PendingExpired { now, most: BATCH_MOST }.into()).await {
+            Ok(()) => Ok(1),
+            // Other nodes have them all in hand.
+            Err(CommitError::Conflict(Guard::AnyExpired)) => Ok(0),
+            Err(error) => Err(error.into()),
+        }
     }
 }

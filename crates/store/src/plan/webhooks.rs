@@ -13,7 +13,7 @@ use crate::{error::Guard, value::Value};
 pub(super) fn new_event(statements: &mut Vec<Statement>, new: Event) {
     let (id, project_id, at) = (new.id, new.project_id, new.created_at);
     statements.push(event(new));
-    // The database looks for the URL itself, so that one which is being set or taken away is never missed.
+    // The database looks for the URL itself, as it stands when this is committed or a moment before.
     statements.push(Statement::new(
         "INSERT INTO deliveries (event_id, project_id, state, due_at, attempts, resent_after) \
          SELECT $1, p.id, 'pending', $2, 0, 0 FROM projects p WHERE p.id = $3 AND p.webhook_url IS NOT NULL",
@@ -116,7 +116,7 @@ pub(super) fn recovered(project_id: ProjectId, since: Timestamp, at: Timestamp, 
     Statement::new(
         "UPDATE deliveries SET state = 'pending', due_at = $1, resent_after = attempts WHERE event_id IN \
          (SELECT event_id FROM deliveries WHERE project_id = $2 AND event_id >= $3 AND state <> 'delivered' \
-         AND attempts > resent_after ORDER BY event_id LIMIT $4)",
+         AND attempts > resent_after ORDER BY event_id LIMIT $4) AND state <> 'delivered' AND attempts > resent_after",
         [at.into(), Value::shown(project_id), Value::shown(first_id_at(since)), most.into()],
     )
 }

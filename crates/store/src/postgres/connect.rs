@@ -34,10 +34,11 @@ const MAKE_MOST: Duration = Duration::from_secs(5);
 const HOST_MOST: Duration = Duration::from_secs(3);
 
 /// What a session is told before its first statement. A server that is set not to wait for its disk, or for its standby, is
-/// told to wait after all; no statement goes on for long once nobody waits for it; and none is compiled, spread over processes,
+/// told to wait after all, and to say so when it did not; no statement goes on for long once nobody waits for it; and none is compiled, spread over processes,
 /// or made to read a whole table where an index leads to its rows, whatever the planner thinks of a project's share of it.
 const SESSION: &str = "SELECT set_config('synchronous_commit', 'on', false) \
     WHERE current_setting('synchronous_commit') IN ('off', 'local', 'remote_write'); \
+    SET client_min_messages = 'warning'; \
     SET default_transaction_isolation = 'read committed'; \
     SET statement_timeout = '30s'; \
     SET jit = off; SET max_parallel_workers_per_gather = 0; SET enable_seqscan = off; \

@@ -75,8 +75,8 @@ impl Postgres {
             reader: Arc::new(Reader::new(connector.clone())),
             writer: Arc::new(Writer::start(&connector, &pool, connections_for_plans(&pool))),
             wakes,
-            scanning: Arc::new(Semaphore::new(SCANS_AT_ONCE)),
-            looking: Arc::new(Semaphore::new(LOOKS_AT_ONCE)),
+            scanning: Arc::new(Semaphore::new(scans_at_once(&pool))),
+            looking: Arc::new(Semaphore::new(looks_at_once(&pool))),
             waiting: Arc::new(Semaphore::new(SCANS_MOST)),
             turns: Arc::new(Semaphore::new(TURNS_AT_ONCE)),
             connector,
@@ -191,7 +191,17 @@ impl Turn {
 
 /// Plans that have a connection of their own leave some to scans and looks, even when they wait for a standby that is away.
 fn connections_for_plans(pool: &Pool) -> usize {
-    pool.status().max_size.saturating_sub(SCANS_AT_ONCE + LOOKS_AT_ONCE + TURNS_AT_ONCE + 1).max(1)
+    let others = scans_at_once(pool) + looks_at_once(pool) + TURNS_AT_ONCE + 1;
+    pool.status().max_size.saturating_sub(others).max(1)
+}
+
+/// Where there are few connections, lists do not take all of them.
+fn scans_at_once(pool: &Pool) -> usize {
+    (pool.status().max_size / 3).clamp(1, SCANS_AT_ONCE)
+}
+
+fn looks_at_once(pool: &Pool) -> usize {
+    (pool.status().max_size / 6).clamp(1, LOOKS_AT_ONCE)
 }
 
 /// A connection that goes back to the pool only when it is known to be idle; whoever asked may go away in the middle. Then it

@@ -3,6 +3,7 @@
 use std::{collections::HashMap, time::Instant};
 
 use deadpool_postgres::ClientWrapper;
+use tokio::time::timeout;
 use tokio_postgres::{
     Error, Statement,
     types::{ToSql, Type},
@@ -32,7 +33,8 @@ pub(super) struct Session {
 impl Session {
     pub(super) async fn open(connector: &Connector) -> Result<Session, StoreError> {
         let client = connector.session().await?;
-        client.batch_execute(BY_KEYS).await.map_err(fault::failure)?;
+        let set = timeout(connector.within(), client.batch_execute(BY_KEYS)).await;
+        set.map_err(StoreError::unavailable)?.map_err(fault::failure)?;
         Ok(Session { client, made: Instant::now(), prepared: HashMap::new(), together: HashMap::new() })
     }
 

@@ -11,6 +11,7 @@ use domain::{
     money::Rupiah,
     payment::{Payment, State},
     project::Project,
+    time::Timestamp,
 };
 use futures_util::future::join_all;
 use store::{Change, Guard, Noted, PaymentFilter, Store, Write};
@@ -30,7 +31,7 @@ on_every_database![
     a_change_of_nothing_is_kept,
 ];
 
-const EVERY_GUARD: [Guard; 14] = [
+const EVERY_GUARD: [Guard; 15] = [
     Guard::IdempotencyKey,
     Guard::AccountNumber,
     Guard::PaymentVersion,
@@ -45,6 +46,7 @@ const EVERY_GUARD: [Guard; 14] = [
     Guard::InstallationUnset,
     Guard::DeliveryDue,
     Guard::DeliveryAttempts,
+    Guard::AnyExpired,
 ];
 
 /// Something of everything, so that every guard has something to fail on.
@@ -128,6 +130,7 @@ fn refused_by(guard: Guard, world: &World) -> Vec<Write> {
         Guard::Unsettled => {
             vec![Write::Settled { payment_id: world.settled.id }, Write::Settled { payment_id: waiting.id }]
         }
+        Guard::AnyExpired => vec![Write::PendingExpired { now: Timestamp::from_millis(0), most: 10 }],
         Guard::InstallationUnset => vec![Write::Installation { name: "kind", value: "other".to_owned() }],
         Guard::DeliveryDue => {
             let event_id = world.owed.event_id;

@@ -4,10 +4,10 @@ use domain::{
     id::PaymentId,
     payment::{Payment, State},
 };
-use store::{Store, Write};
+use store::{Guard, Store, Write};
 
 use crate::{
-    database::{Database, keep, on_every_database},
+    database::{Database, Outcome, commit, keep, on_every_database},
     samples::{self, NOW, after, kept_link, kept_payment, kept_project},
 };
 
@@ -31,7 +31,9 @@ async fn expiries_are_written_down_a_few_at_a_time_and_the_oldest_first(database
     }
     payments.sort_by_key(|payment| payment.expires_at);
     for (most, expired) in [(0, 0), (2, 2), (1, 3), (10, 5), (10, 5)] {
-        keep(&store, Write::PendingExpired { now: NOW, most }).await;
+        let any = store.any_to_expire(NOW).await.unwrap() && most > 0;
+        let outcome = if any { Outcome::Kept } else { Outcome::Conflict(Guard::AnyExpired) };
+        assert_eq!(commit(&store, Write::PendingExpired { now: NOW, most }).await, outcome);
         for (index, payment) in payments.iter().enumerate() {
             let state = if index < expired { State::Expired } else { State::Pending };
             let version = if index < expired { 2 } else { 1 };

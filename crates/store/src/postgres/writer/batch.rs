@@ -84,7 +84,7 @@ impl Alike {
     pub(super) async fn commit(&self, session: &mut Session) -> Result<Vec<Outcome>, Spoilt> {
         let runs = self.runs();
         match runs.as_slice() {
-            [run] if run.sql.starts_with("UPDATE ") => update(session, run).await,
+            [run] if run.sql.starts_with("UPDATE ") && run.rows.len() == self.jobs.len() => update(session, run).await,
             _ => {
                 do_together(session, &runs).await?;
                 Ok(self.jobs.iter().map(|_| Ok(())).collect())
