@@ -30,7 +30,8 @@ struct Mirrored {
 
 impl Mirrored {
     async fn start() -> Mirrored {
-        let primary = block_in_place(|| Cluster::start(&[]));
+        // A server that keeps its warnings to itself must be told to give them.
+        let primary = block_in_place(|| Cluster::start(&[("client_min_messages", "error")]));
         let standby = block_in_place(|| primary.standby_of(STANDBY, &[]));
         let database = Database::Postgres { url: primary.fresh_database() };
         let kit = Kit::start(Options::default(), database, tempfile::tempdir().unwrap()).await;
