@@ -1,10 +1,13 @@
 # `make test` runs every check there is, on a machine that has Rust and a C compiler. Python tools go into the build folder;
-# PostgreSQL and what Python lacks are installed where a Debian does not have them.
+# PostgreSQL, Chromium, npm and what Python lacks are installed where a Debian does not have them.
 
 TOOLS := target/test-tools
 REQUIREMENTS := crates/server/tests/requirements.txt
+AXE := target/axe-core
+# Names the version of axe-core and its checksum.
+AXE_LOCK := crates/testkit/axe/package-lock.json
 
-.PHONY: test format lint check api tools python postgres install-postgres
+.PHONY: test format lint check api tools python postgres install-postgres browser install-browser axe npm
 
 test: format lint check api
 
@@ -14,7 +17,7 @@ format:
 lint:
 	cargo clippy --workspace --all-targets --locked -- --deny warnings
 
-check: postgres
+check: postgres browser axe
 	cargo test --workspace --locked
 
 # The OpenAPI document by an independent validator, the real server by schemathesis, and its webhooks by Stripe's own library.
@@ -43,3 +46,25 @@ install-postgres:
 	sudo=$$(test "$$(id -u)" = 0 || echo sudo); told=/etc/postgresql-common/createcluster.d/lunas.conf; \
 	$$sudo mkdir -p $${told%/*} && echo 'create_main_cluster = false' | $$sudo tee $$told && \
 	$$sudo apt-get update && $$sudo apt-get install --yes postgresql; done=$$?; $$sudo rm $$told; exit $$done
+
+# Chromium and what drives it, looked for where the test kit looks.
+browser:
+	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || $(MAKE) install-browser
+
+install-browser:
+	sudo=$$(test "$$(id -u)" = 0 || echo sudo); \
+	$$sudo apt-get update && $$sudo apt-get install --yes chromium chromium-driver
+
+# What looks for barriers in pages. npm holds it against its checksum.
+axe: $(AXE)/installed
+
+$(AXE)/installed: $(AXE_LOCK)
+	@command -v npm >/dev/null || $(MAKE) npm
+	mkdir -p $(AXE)
+	cp $(<D)/package.json $(AXE_LOCK) $(AXE)
+	cd $(AXE) && npm ci --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+npm:
+	sudo=$$(test "$$(id -u)" = 0 || echo sudo); \
+	$$sudo apt-get update && $$sudo apt-get install --yes --no-install-recommends npm
