@@ -1,8 +1,9 @@
 //! What tests share: a server on a free port with a database of its own, a clock that tests move, clients, a receiver
-//! of webhooks, and PostgreSQL.
+//! of webhooks, browsers, and PostgreSQL.
 //!
 //! [`on_every_database`] is the one place that knows which databases there are.
 
+mod browser;
 mod clock;
 mod contract;
 mod database;
@@ -13,6 +14,7 @@ mod reply;
 mod server;
 mod socket;
 
+pub use browser::{Browser, Look, TARGET_LEAST, Theme, Transfer, Violation, decode_qr};
 pub use clock::ManualClock;
 pub use contract::{Contract, contract};
 pub use database::Database;

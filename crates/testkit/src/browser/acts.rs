@@ -1,0 +1,272 @@
+//! What a person does with a page and sees on it. An act on an element waits until it is there and can be acted on.
+
+use std::fs;
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use serde_json::{Value, json};
+
+use super::{Browser, Transfer, session::Element, traffic::Traffic};
+
+/// The keys that pages are used with, and what WebDriver calls them.
+const KEYS: [(&str, &str); 6] = [
+    ("Tab", "\u{e004}"),
+    ("Enter", "\u{e007}"),
+    ("Escape", "\u{e00c}"),
+    ("Space", " "),
+    ("ArrowUp", "\u{e013}"),
+    ("ArrowDown", "\u{e015}"),
+];
+const SHIFT: &str = "\u{e008}";
+/// Answers the label that a person would click, or the field where there is none.
+const LABEL: &str = "return arguments[0].labels?.[0] ?? arguments[0]";
+const FOCUSED: &str = "const element = document.activeElement;
+return element === null ? '' : element.localName + (element.id === '' ? '' : '#' + element.id)";
+const BOX: &str = "const box = arguments[0].getBoundingClientRect();
+return { x: box.x + window.scrollX, y: box.y + window.scrollY, width: box.width, height: box.height }";
+
+/// Going somewhere.
+impl Browser {
+    /// Opens a page and waits until it is loaded.
+    pub async fn goto(&self, url: &str) {
+        self.must(&format!("opening {url}"), self.session.post("/url", json!({ "url": url })).await).await;
+    }
+
+    pub async fn reload(&self) {
+        self.must("loading the page again", self.session.post("/refresh", json!({})).await).await;
+    }
+
+    pub async fn back(&self) {
+        self.must("going back", self.session.post("/back", json!({})).await).await;
+    }
+
+    pub async fn url(&self) -> String {
+        self.must("the address", self.session.text("/url").await).await
+    }
+
+    pub async fn title(&self) -> String {
+        self.must("the title", self.session.text("/title").await).await
+    }
+
+    /// Waits until the address is as wanted, and answers it.
+    pub async fn wait_for_url(&self, wanted: impl Fn(&str) -> bool) -> String {
+        let ask = async || Ok(Some(self.session.text("/url").await?).filter(|url| wanted(url)));
+        self.until("the wanted address", ask).await
+    }
+}
+
+/// Acting. Elements are named by CSS selectors; the first that one finds is meant.
+impl Browser {
+    /// Clicks the middle of an element, once nothing lies above it.
+    pub async fn click(&self, css: &str) {
+        let ask = async || {
+            let element = self.session.find(css).await?;
+            self.session.post(&self.session.on(&element, "click"), json!({})).await.map(Some)
+        };
+        self.until(&format!("`{css}` being clicked"), ask).await;
+    }
+
+    /// Writes a text into a field in place of what was there, key by key.
+    pub async fn fill(&self, css: &str, text: &str) {
+        let ask = async || {
+            let element = self.session.find(css).await?;
+            self.session.post(&self.session.on(&element, "clear"), json!({})).await?;
+            self.session.post(&self.session.on(&element, "value"), json!({ "text": text })).await.map(Some)
+        };
+        self.until(&format!("`{css}` being filled"), ask).await;
+    }
+
+    /// Chooses a radio button or a checkbox, also one that is drawn by its label alone, and makes sure that it is chosen.
+    pub async fn choose(&self, css: &str) {
+        let ask = async || {
+            let field = self.session.find(css).await?;
+            let label = self.session.run(LABEL, json!([field.argument()])).await?;
+            let label = Element::from(&label);
+            self.session.post(&self.session.on(&label, "click"), json!({})).await?;
+            let chosen = self.session.get(&self.session.on(&field, "selected")).await?;
+            Ok((chosen == true).then_some(()))
+        };
+        self.until(&format!("`{css}` being chosen"), ask).await;
+    }
+
+    /// Presses a key, such as `Tab`, `Enter` or `Shift+Tab`, wherever the focus is.
+    pub async fn press(&self, name: &str) {
+        let key = name.strip_prefix("Shift+").unwrap_or(name);
+        let found = KEYS.iter().find(|(known, _)| *known == key);
+        let (_, code) = found.unwrap_or_else(|| panic!("`{key}` is none of the keys {KEYS:?}"));
+        let stroke = |kind: &str, code: &str| json!({ "type": kind, "value": code });
+        let mut strokes = vec![stroke("keyDown", code), stroke("keyUp", code)];
+        if key != name {
+            strokes.insert(0, stroke("keyDown", SHIFT));
+            strokes.push(stroke("keyUp", SHIFT));
+        }
+        let actions = json!({ "actions": [{ "type": "key", "id": "keyboard", "actions": strokes }] });
+        self.must(&format!("pressing {name}"), self.session.post("/actions", actions).await).await;
+    }
+
+    /// The element that has the focus, as `button#pay`; `body` when none has.
+    pub async fn focused(&self) -> String {
+        text_of(&self.run("the focus", FOCUSED, json!([])).await)
+    }
+}
+
+/// Seeing.
+impl Browser {
+    /// Waits until an element is there and shown.
+    pub async fn wait_for(&self, css: &str) {
+        let ask = async || {
+            let element = self.session.find(css).await?;
+            let shown = self.session.get(&self.session.on(&element, "displayed")).await?;
+            Ok((shown == true).then_some(()))
+        };
+        self.until(&format!("`{css}`"), ask).await;
+    }
+
+    /// Waits until an element is gone or hidden.
+    pub async fn wait_until_gone(&self, css: &str) {
+        self.until(&format!("`{css}` being gone"), async || Ok((!self.is_shown_now(css).await?).then_some(()))).await;
+    }
+
+    /// Waits until the text of an element contains something, and answers all of it.
+    pub async fn wait_for_text(&self, css: &str, part: &str) -> String {
+        let ask = async || {
+            let element = self.session.find(css).await?;
+            let text = self.session.text(&self.session.on(&element, "text")).await?;
+            Ok(text.contains(part).then_some(text))
+        };
+        self.until(&format!("the text `{part}` in `{css}`"), ask).await
+    }
+
+    /// The text of an element as it is shown, once the element is there.
+    pub async fn text(&self, css: &str) -> String {
+        self.wait_for_text(css, "").await
+    }
+
+    /// Whether an element is there and shown at this moment.
+    pub async fn is_shown(&self, css: &str) -> bool {
+        let shown = self.is_shown_now(css).await;
+        self.must(css, shown).await
+    }
+
+    async fn is_shown_now(&self, css: &str) -> Result<bool, super::session::Fault> {
+        for element in self.session.find_all(css).await? {
+            match self.session.get(&self.session.on(&element, "displayed")).await {
+                Ok(shown) if shown == true => return Ok(true),
+                Err(fault) if !fault.may_pass() => return Err(fault),
+                _ => {}
+            }
+        }
+        Ok(false)
+    }
+
+    /// How many elements a selector finds at this moment, hidden ones too.
+    pub async fn count(&self, css: &str) -> usize {
+        let found = self.session.find_all(css).await;
+        self.must(css, found).await.len()
+    }
+
+    /// An attribute as the page's source has it, once the element is there.
+    pub async fn attribute(&self, css: &str, name: &str) -> Option<String> {
+        let body = "return arguments[0].getAttribute(arguments[1])";
+        let found = self.with_element(css, body, json!(name)).await;
+        found.as_str().map(str::to_owned)
+    }
+
+    /// What a field holds.
+    pub async fn value(&self, css: &str) -> String {
+        text_of(&self.with_element(css, "return arguments[0].value", Value::Null).await)
+    }
+
+    async fn with_element(&self, css: &str, body: &str, argument: Value) -> Value {
+        let ask = async || {
+            let element = self.session.find(css).await?;
+            self.session.run(body, json!([element.argument(), argument])).await.map(Some)
+        };
+        self.until(&format!("`{css}`"), ask).await
+    }
+
+    /// The value of an expression in the page; a promise is waited for. It works where pages may run no script, too.
+    pub async fn evaluate(&self, expression: &str) -> Value {
+        self.run(expression, &format!("return ({expression})"), json!([])).await
+    }
+
+    /// Waits until an expression is true.
+    pub async fn wait_until(&self, expression: &str) {
+        let body = format!("return Boolean({expression})");
+        let ask = async || Ok((self.session.run(&body, json!([])).await? == true).then_some(()));
+        self.until(&format!("`{expression}`"), ask).await;
+    }
+
+    /// What was copied last. Only this reading is allowed to the page; to copy must work without being asked.
+    pub async fn clipboard(&self) -> String {
+        self.devtools("Browser.grantPermissions", json!({ "permissions": ["clipboardReadWrite"] })).await;
+        let copied = self.evaluate("navigator.clipboard.readText()").await;
+        self.devtools("Browser.resetPermissions", json!({})).await;
+        text_of(&copied)
+    }
+
+    /// The cookies that the page's server would get, as WebDriver writes them: `name`, `value`, `httpOnly`, `sameSite` …
+    pub async fn cookies(&self) -> Vec<Value> {
+        let cookies = self.session.get("/cookie").await;
+        self.must("the cookies", cookies).await.as_array().cloned().unwrap_or_default()
+    }
+
+    /// Waits for a file that the page lets the person save, and answers what is in it.
+    pub async fn downloaded(&self, name: &str) -> Vec<u8> {
+        let path = self.downloads().join(name);
+        // It has another name until it is complete.
+        self.until(&format!("the download {name}"), async || Ok(fs::read(&path).ok())).await
+    }
+}
+
+/// Pictures and logs.
+impl Browser {
+    /// The screen as a PNG.
+    pub async fn screenshot(&self) -> Vec<u8> {
+        self.capture(json!({ "format": "png" })).await
+    }
+
+    /// The whole page as a PNG, however far one would have to scroll.
+    pub async fn page_screenshot(&self) -> Vec<u8> {
+        let metrics = self.devtools("Page.getLayoutMetrics", json!({})).await;
+        self.capture_area(metrics["cssContentSize"].clone()).await
+    }
+
+    /// One element as a PNG, with what lies above it.
+    pub async fn screenshot_of(&self, css: &str) -> Vec<u8> {
+        let area = self.with_element(css, BOX, Value::Null).await;
+        self.capture_area(area).await
+    }
+
+    async fn capture_area(&self, mut area: Value) -> Vec<u8> {
+        area["scale"] = json!(1);
+        self.capture(json!({ "format": "png", "captureBeyondViewport": true, "clip": area })).await
+    }
+
+    async fn capture(&self, how: Value) -> Vec<u8> {
+        let taken = self.devtools("Page.captureScreenshot", how).await;
+        STANDARD.decode(taken["data"].as_str().unwrap_or_default()).unwrap()
+    }
+
+    /// The errors on the console since it was last asked: of scripts, of loading, and of breaches of the page's policy.
+    pub async fn console_errors(&self) -> Vec<String> {
+        let entries = self.session.log("browser").await;
+        let entries = self.must("the console", entries).await;
+        entries.iter().filter(|entry| entry["level"] == "SEVERE").map(|entry| text_of(&entry["message"])).collect()
+    }
+
+    /// The requests since it was last asked, once all of them are answered in full; server-sent events go on.
+    pub async fn traffic(&self) -> Vec<Transfer> {
+        let traffic = tokio::sync::Mutex::new(Traffic::default());
+        let ask = async || {
+            let mut traffic = traffic.lock().await;
+            self.session.log("performance").await?.iter().for_each(|entry| traffic.note(entry));
+            Ok(traffic.all_finished().then_some(()))
+        };
+        self.until("the end of all transfers", ask).await;
+        traffic.into_inner().into_transfers()
+    }
+}
+
+fn text_of(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}

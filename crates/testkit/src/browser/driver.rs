@@ -1,0 +1,148 @@
+//! The one chromedriver of a process, with a directory of its own. Whatever works in that directory is ended with the process,
+//! however that ends, and the directory goes with it. Nothing here ends or removes anything else.
+
+use std::{
+    env,
+    fs::{self, DirBuilder, File},
+    io::Read,
+    os::unix::{fs::DirBuilderExt, process::CommandExt},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::{
+        OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+/// Longer than chromedriver takes to start on a busy machine.
+const START_PATIENCE: Duration = Duration::from_secs(60);
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
+/// What chromedriver prints before its port.
+const STARTED: &str = "started successfully on port ";
+/// How a directory of ours begins, under the temporary directory.
+const PREFIX: &str = "lunas-browser-";
+
+/// It waits until its input ends, which the kernel sees to even after `kill -9`. What works in the directory `$1` or below
+/// belongs to the tests; a browser has nothing to save, so all of it is killed until nothing is left.
+const WATCHDOG: &str = r#"
+trap '' HUP INT TERM
+read -r _
+looks=0
+while [ $looks -lt 200 ]; do
+    left=
+    for process in /proc/[0-9]*; do
+        case $(readlink "$process/cwd") in "$1" | "$1/"* | "$1 (deleted)") left="$left ${process#/proc/}" ;; esac
+    done
+    if [ -z "$left" ]; then break; fi
+    kill -s KILL $left
+    looks=$((looks + 1))
+    sleep 0.05
+done
+rm -rf -- "$1"
+"#;
+
+/// Chromedriver, and where its browsers are and keep their things.
+pub(super) struct Driver {
+    port: u16,
+    browser: PathBuf,
+    directory: PathBuf,
+    /// Its input stays open as long as this process lives.
+    _watchdog: Child,
+}
+
+impl Driver {
+    /// Started when first wanted. A machine without Chromium fails the tests that want it; nothing is skipped.
+    pub(super) fn shared() -> &'static Driver {
+        static SHARED: OnceLock<Driver> = OnceLock::new();
+        SHARED.get_or_init(Driver::start)
+    }
+
+    fn start() -> Driver {
+        let (browser, driver) = (program("chromium"), program("chromedriver"));
+        // Processes are known by their working directory, which the system tells without symbolic links.
+        let temporary = env::temp_dir().canonicalize().unwrap();
+        let directory = temporary.join(format!("{PREFIX}{}", random_name()));
+        DirBuilder::new().mode(0o700).create(&directory).unwrap();
+        let watchdog = watch(&directory);
+        let log = directory.join("driver.log");
+        let file = File::create(&log).unwrap();
+        let mut command = Command::new(driver);
+        command.arg("--port=0").current_dir(&directory).stdin(Stdio::null());
+        // A browser keeps caches and keys in its home, and the tests' browsers keep theirs to themselves.
+        command.env("HOME", &directory).env_remove("XDG_CONFIG_HOME").env_remove("XDG_CACHE_HOME");
+        command.env_remove("CHROMIUM_FLAGS").env_remove("DISPLAY").env_remove("DBUS_SESSION_BUS_ADDRESS");
+        // Of its own process group, so that Ctrl-C reaches the tests alone and the watchdog tidies up after them.
+        command.stdout(file.try_clone().unwrap()).stderr(file).process_group(0);
+        let mut child = command.spawn().unwrap();
+        let started = Instant::now();
+        let port = loop {
+            let said = fs::read_to_string(&log).unwrap_or_default();
+            if let Some(port) = port_in(&said) {
+                break port;
+            }
+            let waits = child.try_wait().unwrap().is_none() && started.elapsed() < START_PATIENCE;
+            assert!(waits, "chromedriver does not start: {said}");
+            thread::sleep(LOOK_AGAIN);
+        };
+        Driver { port, browser, directory, _watchdog: watchdog }
+    }
+
+    /// Where sessions are made.
+    pub(super) fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/session", self.port)
+    }
+
+    /// The browser's program.
+    pub(super) fn browser(&self) -> &Path {
+        &self.browser
+    }
+
+    /// A new and empty directory for one browser.
+    pub(super) fn fresh_directory(&self) -> PathBuf {
+        static MADE: AtomicU64 = AtomicU64::new(1);
+        let directory = self.directory.join(MADE.fetch_add(1, Ordering::Relaxed).to_string());
+        fs::create_dir(&directory).unwrap();
+        directory
+    }
+
+    #[cfg(test)]
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
+    }
+}
+
+/// The port in what chromedriver printed, once it has printed all of it.
+fn port_in(said: &str) -> Option<u16> {
+    let (port, _) = said.split_once(STARTED)?.1.split_once('.')?;
+    port.parse().ok()
+}
+
+fn watch(directory: &Path) -> Child {
+    assert!(directory.is_absolute(), "a watchdog removes what it is told to, so it is told exactly");
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", WATCHDOG, "watchdog"]).arg(directory).current_dir("/");
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.process_group(0).spawn().unwrap()
+}
+
+fn program(name: &str) -> PathBuf {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let found = env::split_paths(&path).map(|directory| directory.join(name)).find(|program| program.is_file());
+    found.unwrap_or_else(|| {
+        panic!("`{name}` was not found; `make test` installs it, or: apt-get install chromium chromium-driver")
+    })
+}
+
+fn random_name() -> String {
+    let mut bytes = [0; 8];
+    File::open("/dev/urandom").unwrap().read_exact(&mut bytes).unwrap();
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Chromium's sandbox refuses to work for root.
+pub(super) fn is_root() -> bool {
+    let said = Command::new("id").arg("-u").output().unwrap();
+    said.stdout.trim_ascii() == b"0"
+}

@@ -1,0 +1,87 @@
+use serde_json::{Value, json};
+
+/// The colours that a customer prefers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Theme {
+    Light,
+    Dark,
+}
+
+/// What a page is looked at with. Sizes are CSS pixels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Look {
+    pub width: u32,
+    pub height: u32,
+    /// Pixels of the screen, and of screenshots, per CSS pixel.
+    pub scale: u32,
+    /// A phone: touch, scroll bars that take no room, and a page without a viewport of its own is laid out wide.
+    pub mobile: bool,
+    pub theme: Theme,
+    /// The whole of `Accept-Language`.
+    pub language: &'static str,
+    pub script: bool,
+    pub reduced_motion: bool,
+}
+
+impl Look {
+    /// A usual phone, in light colours, of someone who reads Indonesian.
+    pub fn phone() -> Look {
+        Look {
+            width: 360,
+            height: 740,
+            scale: 2,
+            mobile: true,
+            theme: Theme::Light,
+            language: "id",
+            script: true,
+            reduced_motion: false,
+        }
+    }
+
+    /// The narrowest screen that pages are made for.
+    pub fn narrow() -> Look {
+        Look { width: 320, height: 568, ..Look::phone() }
+    }
+
+    pub fn desktop() -> Look {
+        Look { width: 1_280, height: 800, scale: 1, mobile: false, ..Look::phone() }
+    }
+
+    pub fn dark(self) -> Look {
+        Look { theme: Theme::Dark, ..self }
+    }
+
+    pub fn english(self) -> Look {
+        Look { language: "en", ..self }
+    }
+
+    pub fn without_script(self) -> Look {
+        Look { script: false, ..self }
+    }
+
+    pub fn with_reduced_motion(self) -> Look {
+        Look { reduced_motion: true, ..self }
+    }
+
+    /// The commands of the DevTools protocol that bring it about. `user_agent` is the browser's own, which the command for
+    /// the language insists on.
+    pub(super) fn commands(&self, user_agent: &str) -> Vec<(&'static str, Value)> {
+        let theme = if self.theme == Theme::Dark { "dark" } else { "light" };
+        let motion = if self.reduced_motion { "reduce" } else { "no-preference" };
+        let features = [("prefers-color-scheme", theme), ("prefers-reduced-motion", motion)];
+        let features = features.map(|(name, value)| json!({ "name": name, "value": value }));
+        let metrics = json!({
+            "width": self.width,
+            "height": self.height,
+            "deviceScaleFactor": self.scale,
+            "mobile": self.mobile,
+        });
+        vec![
+            ("Emulation.setDeviceMetricsOverride", metrics),
+            ("Emulation.setTouchEmulationEnabled", json!({ "enabled": self.mobile })),
+            ("Emulation.setEmulatedMedia", json!({ "features": features })),
+            ("Emulation.setUserAgentOverride", json!({ "userAgent": user_agent, "acceptLanguage": self.language })),
+            ("Emulation.setScriptExecutionDisabled", json!({ "value": !self.script })),
+        ]
+    }
+}
