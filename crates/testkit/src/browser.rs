@@ -43,7 +43,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 const TURN_PATIENCE: Duration = Duration::from_secs(600);
 /// How many browsers a process has open: one for each core, since each keeps one busy, and no more than memory allows.
 const BROWSERS_LEAST: usize = 2;
-const BROWSERS_MOST: usize = 6;
+const BROWSERS_MOST: usize = 4;
 /// How much of the page's text a failure shows.
 const SHOWN_CHARACTERS: usize = 600;
 /// Where pictures of failures go, below the root of the repository.
@@ -78,7 +78,7 @@ pub struct Browser {
     user_agent: String,
     look: Mutex<Look>,
     patience: Duration,
-    /// After the others wait no longer, since fields are dropped in this order.
+    /// Given to the next when this browser is closed: fields are dropped after that.
     _turn: SemaphorePermit<'static>,
 }
 

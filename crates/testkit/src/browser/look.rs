@@ -63,6 +63,11 @@ impl Look {
         Look { reduced_motion: true, ..self }
     }
 
+    /// At 200 %: everything is twice as large, so half as much fits on the screen.
+    pub fn zoomed(self) -> Look {
+        Look { width: self.width / 2, height: self.height / 2, scale: self.scale * 2, ..self }
+    }
+
     /// The commands of the DevTools protocol that bring it about. `user_agent` is the browser's own, which the command for
     /// the language insists on.
     pub(super) fn commands(&self, user_agent: &str) -> Vec<(&'static str, Value)> {

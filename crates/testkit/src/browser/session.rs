@@ -8,7 +8,7 @@ use reqwest::{Client, Method};
 use serde_json::{Value, json};
 
 /// Longer than any command takes that works; pages and scripts have limits of their own below it.
-const COMMAND_LIMIT: Duration = Duration::from_secs(60);
+const COMMAND_LIMIT: Duration = Duration::from_secs(120);
 /// The member under which WebDriver writes an element's id.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
@@ -36,8 +36,10 @@ impl Fault {
 
 impl fmt::Display for Fault {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What follows the first line is the browser's version and a stack of addresses.
-        write!(formatter, "{}: {}", self.kind, self.message.lines().next().unwrap_or_default())
+        // The message repeats the kind, and what follows its first line is the browser's version and a stack of addresses.
+        let line = self.message.lines().next().unwrap_or_default();
+        let line = line.trim_start_matches(&self.kind).trim_start_matches(": ");
+        write!(formatter, "{}{}{line}", self.kind, if line.is_empty() { "" } else { ": " })
     }
 }
 

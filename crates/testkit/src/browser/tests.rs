@@ -45,9 +45,10 @@ fn png_size(png: &[u8]) -> (u32, u32) {
 #[tokio::test]
 async fn a_good_page_passes_every_check_and_a_bad_one_fails_each() {
     let (site, browser) = opened(Look::phone(), "/good").await;
-    for look in [Look::phone(), Look::narrow().dark(), Look::desktop(), Look::desktop().dark()] {
+    for look in [Look::phone(), Look::narrow().dark(), Look::desktop().zoomed(), Look::desktop().dark()] {
         browser.look_with(look).await;
         browser.check_page().await;
+        assert_eq!(browser.axe_undecided().await, []);
     }
     assert_eq!(browser.console_errors().await, [""; 0]);
 
@@ -59,6 +60,9 @@ async fn a_good_page_passes_every_check_and_a_bad_one_fails_each() {
         assert!(found.contains(&"image-alt") && found.contains(&"color-contrast"), "{violations:?}");
         let pale = violations.iter().find(|violation| violation.id == "color-contrast").unwrap();
         assert_eq!(pale.targets, ["#pale"]);
+        let undecided = browser.axe_undecided().await;
+        let pictured = undecided.iter().find(|violation| violation.id == "color-contrast").unwrap();
+        assert_eq!(pictured.targets, ["#pictured"]);
         assert!(browser.has_sideways_scroll().await);
         let small = browser.small_targets().await.join("\n");
         for name in ["button#tiny \"x\" (20 × 20)", "a#crowded", "label#dots"] {
@@ -135,6 +139,10 @@ async fn a_person_can_fill_choose_press_and_copy() {
     browser.click("#copy").await;
     browser.wait_for_text("#state", "Tersalin").await;
     assert_eq!(browser.clipboard().await, "8808123412341234");
+    assert_eq!(browser.count("textarea").await, 0);
+    assert_eq!(browser.attribute("#copy", "data-clicks").await.as_deref(), Some("1"));
+    browser.double_click("#copy").await;
+    assert_eq!(browser.attribute("#copy", "data-clicks").await.as_deref(), Some("3"));
 
     assert!(!browser.is_shown("#late").await);
     browser.fill("#name", "Budi").await;
@@ -211,7 +219,9 @@ async fn a_browser_has_its_own_cookies_and_forgets_them_when_told() {
     assert_eq!((cookies[0]["name"].as_str(), cookies[0]["httpOnly"].as_bool()), (Some("visited"), Some(true)));
     second.goto(&site.url("/endless-not")).await;
     assert_eq!(second.cookies().await, [serde_json::Value::Null; 0]);
+    first.evaluate("localStorage.setItem('kept', 'yes')").await;
     first.forget().await;
+    assert_eq!(first.evaluate("localStorage.length").await, 0);
     assert_eq!(first.cookies().await, [serde_json::Value::Null; 0]);
 }
 

@@ -1,6 +1,8 @@
 const state = document.querySelector("#state");
 const late = document.querySelector("#late");
-document.querySelector("#copy").addEventListener("click", async () => {
+const copy = document.querySelector("#copy");
+copy.addEventListener("click", async () => {
+  copy.dataset.clicks = Number(copy.dataset.clicks ?? 0) + 1;
   await navigator.clipboard.writeText("8808123412341234");
   state.textContent = "Tersalin";
 });

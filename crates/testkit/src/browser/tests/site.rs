@@ -72,7 +72,8 @@ async fn file(Path(name): Path<String>) -> Response {
 fn answer(kind: &str, body: Vec<u8>) -> Response {
     let headers = [(header::CONTENT_TYPE, format!("{kind}; charset=utf-8"))];
     let cookie = [(header::SET_COOKIE, "visited=yes; HttpOnly; SameSite=Lax")];
-    (headers, cookie, [(header::CONTENT_SECURITY_POLICY, POLICY)], body).into_response()
+    let policies = [("content-security-policy", POLICY), ("permissions-policy", "clipboard-read=()")];
+    (headers, cookie, policies, body).into_response()
 }
 
 /// Answers the language that the browser asked for.
