@@ -5,7 +5,11 @@ use std::fs;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 
-use super::{Browser, Transfer, session::Element, traffic::Traffic};
+use super::{
+    Browser, Transfer,
+    session::{Done, Element},
+    traffic::Traffic,
+};
 
 /// The keys that pages are used with, and what WebDriver calls them.
 const KEYS: [(&str, &str); 6] = [
@@ -164,7 +168,7 @@ impl Browser {
         self.must(css, shown).await
     }
 
-    async fn is_shown_now(&self, css: &str) -> Result<bool, super::session::Fault> {
+    async fn is_shown_now(&self, css: &str) -> Done<bool> {
         for element in self.session.find_all(css).await? {
             match self.session.get(&self.session.on(&element, "displayed")).await {
                 Ok(shown) if shown == true => return Ok(true),
@@ -267,9 +271,14 @@ impl Browser {
 
     /// The errors on the console since it was last asked: of scripts, of loading, and of breaches of the page's policy.
     pub async fn console_errors(&self) -> Vec<String> {
-        let entries = self.session.log("browser").await;
-        let entries = self.must("the console", entries).await;
+        let entries = self.must("the console", self.log("browser").await).await;
         entries.iter().filter(|entry| entry["level"] == "SEVERE").map(|entry| text_of(&entry["message"])).collect()
+    }
+
+    /// What came into a log before now: the browser tells it in order, so an answer of the page's comes after it.
+    async fn log(&self, kind: &str) -> Done<Vec<Value>> {
+        self.session.run("return null", json!([])).await?;
+        self.session.log(kind).await
     }
 
     /// The requests since it was last asked, once all of them are answered in full; server-sent events go on.
@@ -277,7 +286,7 @@ impl Browser {
         let traffic = tokio::sync::Mutex::new(Traffic::default());
         let ask = async || {
             let mut traffic = traffic.lock().await;
-            self.session.log("performance").await?.iter().for_each(|entry| traffic.note(entry));
+            self.log("performance").await?.iter().for_each(|entry| traffic.note(entry));
             Ok(traffic.all_finished().then_some(()))
         };
         self.until("the end of all transfers", ask).await;
