@@ -1,6 +1,6 @@
 //! The part of the WebDriver protocol that browsers are driven by: JSON over HTTP, one session per browser. It is spoken here
-//! and not by a library since those turn on features of `serde_json` with which the server under test would write its JSON
-//! in another order than the released one.
+//! and not by the library `thirtyfour`, which turns on `serde_json`'s `preserve_order`: the server under test would then write
+//! its documents in another order than the released one.
 
 use std::{fmt, time::Duration};
 
