@@ -42,6 +42,21 @@ pub enum State {
     Cancelled { at: Timestamp },
 }
 
+impl State {
+    /// The exact status at `now` of a payment in this state, whether or not anyone has written its expiry down.
+    pub fn status_at(self, now: Timestamp, expires_at: Timestamp) -> Status {
+        match self {
+            State::Pending if now > expires_at => Status::Expired,
+            State::Pending => Status::Pending,
+            State::Processing => Status::Processing,
+            State::Paid { .. } => Status::Paid,
+            State::Failed { .. } => Status::Failed,
+            State::Expired => Status::Expired,
+            State::Cancelled { .. } => Status::Cancelled,
+        }
+    }
+}
+
 /// What a payment is at some instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
@@ -142,15 +157,7 @@ impl Payment {
 
     /// The exact status at `now`, whether or not anyone has written the expiry down.
     pub fn status_at(&self, now: Timestamp) -> Status {
-        match self.state {
-            State::Pending if now > self.expires_at => Status::Expired,
-            State::Pending => Status::Pending,
-            State::Processing => Status::Processing,
-            State::Paid { .. } => Status::Paid,
-            State::Failed { .. } => Status::Failed,
-            State::Expired => Status::Expired,
-            State::Cancelled { .. } => Status::Cancelled,
-        }
+        self.state.status_at(now, self.expires_at)
     }
 
     pub const fn paid_at(&self) -> Option<Timestamp> {

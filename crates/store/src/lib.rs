@@ -4,6 +4,7 @@
 //! that another database can stand beside SQLite with nearly the same text.
 
 mod change;
+mod commits;
 mod copy;
 mod error;
 mod history;
@@ -22,6 +23,7 @@ use plan::Dialect;
 use tokio::sync::watch;
 
 pub use change::{Change, Noted, ReceiptNote, Write};
+pub use commits::Commits;
 pub use copy::{CopiedTable, CopyError};
 pub use error::{CommitError, Guard, OpenError, StoreError};
 pub use history::Tables;
@@ -36,7 +38,7 @@ pub use read::{
     ledger::Balance,
     links::LinkFilter,
     payment_list::PaymentFilter,
-    payments::Due,
+    payments::{Due, PaymentState},
 };
 pub use sqlite::{SqliteFindings, Writing};
 pub use verify::Breach;

@@ -9,6 +9,7 @@ use domain::{
 use crate::{
     Store,
     error::StoreError,
+    plan::Dialect,
     value::{Columns, Query, Value},
 };
 
@@ -38,6 +39,14 @@ pub struct Due {
     pub net: Rupiah,
 }
 
+/// How a payment stands, without all that never changes about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PaymentState {
+    pub id: PaymentId,
+    pub state: State,
+    pub version: i64,
+}
+
 impl Store {
     /// A payment whoever owns it; for notifications and the hosted page, which have no key.
     pub async fn payment(&self, id: PaymentId) -> Result<Option<Payment>, StoreError> {
@@ -49,6 +58,24 @@ impl Store {
             }
             direct => Ok(direct),
         }
+    }
+
+    /// How these payments stand, in no particular order; none for an id that no payment has. Keep to a few hundred at a time: it
+    /// takes the turns of reconcilers, since behind lists, which may be long, whoever waits for a payment would wait for seconds.
+    pub async fn payment_states(&self, ids: &[PaymentId]) -> Result<Vec<PaymentState>, StoreError> {
+        let sql = match self.dialect() {
+            // Crossed, so that the payments are looked up by the ids and not the other way round.
+            Dialect::Sqlite => {
+                "SELECT p.id, p.state, p.paid_at, p.ended_at, p.version \
+                 FROM json_each('[\"' || replace($1, ',', '\",\"') || '\"]') wanted CROSS JOIN payments p ON p.id = wanted.value"
+            }
+            Dialect::Postgres => {
+                "SELECT p.id, p.state, p.paid_at, p.ended_at, p.version \
+                 FROM payments p WHERE p.id = ANY (string_to_array($1, ','))"
+            }
+        };
+        let wanted = ids.iter().map(PaymentId::to_string).collect::<Vec<_>>().join(",");
+        self.due(Query::new(sql, [wanted.into()]), payment_state).await
     }
 
     /// Whether any pending payment's time is over, so that writing its expiry down is due.
@@ -67,6 +94,10 @@ impl Store {
 
 fn due(columns: &mut Columns<'_>) -> Result<Due, StoreError> {
     Ok(Due { project_id: columns.parsed()?, payment_id: columns.parsed()?, net: columns.rupiah()? })
+}
+
+fn payment_state(columns: &mut Columns<'_>) -> Result<PaymentState, StoreError> {
+    Ok(PaymentState { id: columns.parsed()?, state: state(columns)?, version: columns.integer()? })
 }
 
 /// A payment without what its checkout collected.

@@ -29,6 +29,7 @@ use writer::Writer;
 
 pub(crate) use inspect::inspect;
 pub use inspect::{SqliteFindings, Writing};
+pub(crate) use reader::Version;
 
 refinery::embed_migrations!("migrations/sqlite");
 
@@ -104,6 +105,11 @@ impl Sqlite {
         decode: Decode<KeyOwner>,
     ) -> Result<Option<KeyOwner>, StoreError> {
         self.readers.with_reader(|reader| reader.owner(hash, query, decode))
+    }
+
+    /// Asked where it stands, like point reads, and for the same reason.
+    pub(crate) fn version(&self) -> Result<Version, StoreError> {
+        self.readers.version()
     }
 
     /// Scans take turns: more of them at once would only take connections, memory and cores from everybody else.

@@ -64,14 +64,50 @@ fn data_version(connection: &Connection) -> Result<i64, StoreError> {
     statement.query_row([], |row| row.get(0)).map_err(failure)
 }
 
+/// Another one after any commit, whoever made it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Version {
+    /// Only the numbers of one connection can be compared.
+    connection: u64,
+    data: i64,
+}
+
+/// The connection that is asked for versions, and how many there were before it.
+#[derive(Default)]
+struct Sentry {
+    connection: Option<Connection>,
+    before: u64,
+}
+
+impl Sentry {
+    fn version(&mut self, path: &Path) -> Result<Version, StoreError> {
+        let connection = match self.connection.take() {
+            Some(connection) => connection,
+            None => {
+                self.before += 1;
+                connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?
+            }
+        };
+        // One that does not answer is not asked again.
+        let data = data_version(&connection)?;
+        self.connection = Some(connection);
+        Ok(Version { connection: self.before, data })
+    }
+}
+
 pub(super) struct Readers {
     path: PathBuf,
     idle: Mutex<Vec<Reader>>,
+    sentry: Mutex<Sentry>,
 }
 
 impl Readers {
     pub(super) fn new(path: PathBuf) -> Readers {
-        Readers { path, idle: Mutex::new(Vec::new()) }
+        Readers { path, idle: Mutex::default(), sentry: Mutex::default() }
+    }
+
+    pub(super) fn version(&self) -> Result<Version, StoreError> {
+        self.sentry().version(&self.path)
     }
 
     pub(super) fn with<T>(&self, read: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
@@ -98,6 +134,12 @@ impl Readers {
     /// Closes what is idle. A read that comes later opens a connection again.
     pub(super) fn close(&self) {
         self.idle().clear();
+        self.sentry().connection = None;
+    }
+
+    fn sentry(&self) -> std::sync::MutexGuard<'_, Sentry> {
+        // After a panic in between its connection is missing, and then another is opened.
+        self.sentry.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Reader>> {
