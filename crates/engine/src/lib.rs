@@ -15,6 +15,7 @@ mod project_cache;
 mod projects;
 mod reconcile;
 mod vault;
+mod watch;
 
 use std::{sync::Arc, time::Duration};
 
@@ -43,6 +44,7 @@ pub use projects::{NewProject, ProjectUpdate};
 pub use reconcile::{Body, Courier, Reconcilers};
 pub use store::{Breach, LinkFilter, Listed, PaymentFilter, Window};
 pub use vault::{SecretKey, Unsealed, VaultError};
+pub use watch::{TooManyWatchers, WATCHERS_MOST, Watch};
 
 /// How often a decision is taken anew when what it rested on has changed meanwhile.
 const DECIDE_MOST: usize = 16;
@@ -90,6 +92,7 @@ pub struct Engine {
     settings: Settings,
     vault: vault::Vault,
     projects: Arc<project_cache::ProjectCache>,
+    watchers: Arc<watch::Watchers>,
 }
 
 impl Engine {
@@ -101,7 +104,7 @@ impl Engine {
         secret_key: SecretKey,
     ) -> Engine {
         let vault = vault::Vault::new(secret_key);
-        Engine { store, providers, clock, settings, vault, projects: Arc::default() }
+        Engine { store, providers, clock, settings, vault, projects: Arc::default(), watchers: Arc::default() }
     }
 
     pub fn now(&self) -> Timestamp {
