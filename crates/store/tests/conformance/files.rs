@@ -98,6 +98,7 @@ async fn a_closed_database_is_one_file() {
     let store = Store::open_sqlite(&file_in(&directory)).await.unwrap();
     let project = kept_project(&store).await;
     assert!(store.project(project.id).await.unwrap().is_some());
+    assert!(store.commits().any().unwrap());
     store.close().await;
     // So whoever copies that file copies everything.
     let files: Vec<_> = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();

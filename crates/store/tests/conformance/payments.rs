@@ -2,14 +2,14 @@
 
 use domain::{
     bank::Bank,
-    id::mint,
+    id::{PaymentId, mint},
     link::Link,
     method::Method,
     money::Rupiah,
     payment::{Checkout, Customer, Payment, State},
 };
 use futures_util::future::join_all;
-use store::{Guard, StoreError, Write};
+use store::{Guard, PaymentState, StoreError, Write};
 
 use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
@@ -19,6 +19,7 @@ use crate::{
 on_every_database![
     a_payment_is_read_back_as_it_was_committed,
     a_payment_moves_if_it_is_as_it_was_read,
+    the_states_of_many_payments_are_read_at_once,
     an_account_number_is_given_once_while_it_is_live,
     an_account_number_is_free_again_once_its_payment_ended,
     of_many_payments_with_one_account_number_exactly_one_is_made,
@@ -84,6 +85,28 @@ async fn a_payment_moves_if_it_is_as_it_was_read(database: Database) {
             assert_eq!(store.payment(payment.id).await.unwrap(), Some(expected));
         }
     }
+}
+
+async fn the_states_of_many_payments_are_read_at_once(database: Database) {
+    const OF_EACH: usize = 80;
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    let states = EVERY_STATE.into_iter().flat_map(|state| [state; OF_EACH]);
+    let payments: Vec<Payment> = states.map(|state| Payment { state, ..samples::payment(&project) }).collect();
+    join_all(payments.iter().map(|payment| keep(&store, Write::Payment { payment: payment.clone() }))).await;
+    keep(&store, samples::moved_to(&payments[0], State::Paid { at: NOW })).await;
+    let mut expected: Vec<PaymentState> =
+        payments.iter().map(|&Payment { id, state, version, .. }| PaymentState { id, state, version }).collect();
+    expected[0] = PaymentState { state: State::Paid { at: NOW }, version: 2, ..expected[0] };
+
+    let unknown = mint(NOW, entropy());
+    for wanted in [&expected[..], &expected[..1], &expected[7..100], &[]] {
+        let ids: Vec<PaymentId> = wanted.iter().map(|state| state.id).chain([unknown]).collect();
+        let mut found = store.payment_states(&ids).await.unwrap();
+        found.sort_by_key(|state| state.id);
+        assert_eq!(found, wanted);
+    }
+    assert_eq!(store.payment_states(&[]).await.unwrap(), []);
 }
 
 async fn an_account_number_is_given_once_while_it_is_live(database: Database) {
