@@ -29,12 +29,13 @@ pub const WATCHERS_MOST: usize = 12_000;
 
 /// How often the lookout goes by the clock and asks whether anyone has committed, when nobody wakes it.
 const TICK: Duration = Duration::from_secs(1);
-/// The least time between two looks, however many wakes come in it.
-const LOOKS_APART: Duration = Duration::from_millis(200);
-/// How much longer the lookout rests than it has looked, so that it never takes more than a fifth of a core or a connection,
-/// unless that would be longer than a tick.
+/// How much longer the lookout rests than it has looked, so that it takes no more than a fifth of a core or a connection.
 const REST_PER_LOOK: u32 = 4;
-/// Payments read at once: enough that their number costs more than asking, and a turn that reconcilers need is soon free again.
+/// The least rest, however many wakes come in it, and the most, so that a database that is slow for a moment does not keep
+/// customers waiting for longer than that.
+const REST_LEAST: Duration = Duration::from_millis(200);
+const REST_MOST: Duration = Duration::from_millis(500);
+/// Payments read at once: so many that asking costs little, and so few that a turn which reconcilers need is soon free again.
 const STATES_AT_ONCE: usize = 500;
 
 /// Nobody else may watch for now; a page can still ask again and again.
@@ -123,6 +124,10 @@ impl Watchers {
         if register.watchers >= WATCHERS_MOST {
             return Err(TooManyWatchers);
         }
+        // One that has panicked, or whose runtime has ended, is replaced as well.
+        if !register.stopped && register.lookout.as_ref().is_none_or(JoinHandle::is_finished) {
+            register.lookout = Some(start_lookout());
+        }
         register.watchers += 1;
         let shown = if register.stopped { None } else { Some(payment.status_at(now)) };
         let watched = register.watched.entry(payment.id).or_insert_with(|| Watched::new(payment, shown));
@@ -130,15 +135,10 @@ impl Watchers {
         // Whoever comes later may have read more than the lookout has, and later.
         watched.believe(payment.state, payment.version);
         watched.show(now);
-        let receiver = watched.shown.subscribe();
         if !watched.looked_at {
             self.turnout.notify_one();
         }
-        // One that has panicked, or whose runtime has ended, is replaced as well.
-        if !register.stopped && register.lookout.as_ref().is_none_or(JoinHandle::is_finished) {
-            register.lookout = Some(start_lookout());
-        }
-        Ok(receiver)
+        Ok(watched.shown.subscribe())
     }
 
     fn leave(&self, id: PaymentId) {
@@ -202,7 +202,7 @@ impl Watchers {
     }
 
     fn lock(&self) -> MutexGuard<'_, Register> {
-        // Nothing here is left half done by a panic: counts and entries change together, without anything in between.
+        // Nothing here is left half done by a panic: what may fail comes before the counts, which change together.
         self.register.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -257,7 +257,7 @@ impl Lookout {
                 return;
             }
             // Wakes that come meanwhile are kept, and are one wake then.
-            sleep((began.elapsed() * REST_PER_LOOK).clamp(LOOKS_APART, TICK)).await;
+            sleep((began.elapsed() * REST_PER_LOOK).clamp(REST_LEAST, REST_MOST)).await;
             tokio::select! {
                 () = self.commits.wake() => {}
                 () = watchers.turnout.notified() => {}
@@ -288,5 +288,95 @@ impl Lookout {
         }
         self.behind = false;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{
+        id::{ENTROPY_BYTES, mint},
+        method::Method,
+        money::Rupiah,
+    };
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
+
+    fn payment(number: u8, state: State, version: i64) -> Payment {
+        Payment {
+            id: mint(NOW, [number; ENTROPY_BYTES]),
+            project_id: mint(NOW, [0; ENTROPY_BYTES]),
+            link_id: None,
+            reference: String::new(),
+            amount: Rupiah::new(10_000),
+            fee: Rupiah::ZERO,
+            method: Method::Qris,
+            code: String::new(),
+            checkout: None,
+            state,
+            created_at: NOW,
+            expires_at: NOW,
+            version,
+        }
+    }
+
+    fn read(Payment { id, state, version, .. }: Payment) -> Vec<PaymentState> {
+        vec![PaymentState { id, state, version }]
+    }
+
+    fn enter(watchers: &Watchers, payment: &Payment) -> watch::Receiver<Shown> {
+        watchers.enter(payment, NOW, || tokio::spawn(async {})).unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_payment_is_read_once_for_all_who_come_and_after_commits_until_it_is_paid() {
+        let (watchers, pending) = (Watchers::default(), payment(1, State::Pending, 1));
+        let _shown: Vec<_> = (0..100).map(|_| enter(&watchers, &pending)).collect();
+        let check = |before: &[PaymentId], after: &[PaymentId]| {
+            assert_eq!((&watchers.to_look_at(false)[..], &watchers.to_look_at(true)[..]), (before, after));
+        };
+        check(&[pending.id], &[pending.id]);
+        for (version, state) in [State::Pending, State::Processing, State::Failed { at: NOW }].into_iter().enumerate() {
+            watchers.learn(read(payment(1, state, version as i64 + 1)), NOW);
+            check(&[], &[pending.id]);
+        }
+        watchers.learn(read(payment(1, State::Paid { at: NOW }, 9)), NOW);
+        check(&[], &[]);
+    }
+
+    #[tokio::test]
+    async fn what_is_older_than_what_is_known_is_not_shown() {
+        let watchers = Watchers::default();
+        let shown = enter(&watchers, &payment(1, State::Pending, 1));
+        assert_eq!(*shown.borrow(), Some(Status::Pending));
+        enter(&watchers, &payment(1, State::Processing, 2));
+        assert_eq!(*shown.borrow(), Some(Status::Processing), "whoever comes may know more");
+        watchers.learn(read(payment(1, State::Pending, 1)), NOW);
+        assert_eq!(*shown.borrow(), Some(Status::Processing), "a look may have taken its time");
+        watchers.learn(read(payment(1, State::Paid { at: NOW }, 3)), NOW);
+        enter(&watchers, &payment(1, State::Processing, 2));
+        assert_eq!(*shown.borrow(), Some(Status::Paid), "whoever comes may know less");
+    }
+
+    #[tokio::test]
+    async fn what_is_learnt_after_the_end_is_shown_to_nobody() {
+        let watchers = Watchers::default();
+        let shown = enter(&watchers, &payment(1, State::Pending, 1));
+        watchers.stop();
+        watchers.learn(read(payment(1, State::Paid { at: NOW }, 2)), NOW);
+        assert!(watchers.show(NOW));
+        assert_eq!(*shown.borrow(), None);
+    }
+
+    #[tokio::test]
+    async fn whoever_has_left_is_forgotten() {
+        let (watchers, pending) = (Watchers::default(), payment(1, State::Pending, 1));
+        let _shown = [enter(&watchers, &pending), enter(&watchers, &pending)];
+        watchers.leave(pending.id);
+        assert!(watchers.show(NOW), "the other one still watches");
+        watchers.leave(pending.id);
+        assert!(watchers.lock().watched.is_empty());
+        assert!(!watchers.show(NOW) && watchers.lock().lookout.is_none(), "and the next one starts another lookout");
     }
 }
