@@ -51,6 +51,7 @@ mod sockets;
 mod standby_away;
 mod strangers;
 mod three_nodes;
+mod watching;
 mod webhook_answers;
 mod webhook_crashes;
 mod webhook_follow;
