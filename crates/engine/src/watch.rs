@@ -29,7 +29,7 @@ pub const WATCHERS_MOST: usize = 12_000;
 
 /// How often the lookout goes by the clock and asks whether anyone has committed, when nobody wakes it.
 const TICK: Duration = Duration::from_secs(1);
-/// How much longer the lookout rests than it has looked, so that it takes no more than a fifth of a core or a connection.
+/// How much longer the lookout rests than it has looked, up to the most: a fifth of a core or a connection is enough for it.
 const REST_PER_LOOK: u32 = 4;
 /// The least rest, however many wakes come in it, and the most, so that a database that is slow for a moment does not keep
 /// customers waiting for longer than that.
