@@ -5,6 +5,7 @@
 
 pub mod api_key;
 pub mod bank;
+pub mod customer;
 pub mod delivery;
 pub mod event;
 pub mod fee;

@@ -53,12 +53,21 @@ impl LinkStatus {
     }
 }
 
-/// Why a link takes no further attempt.
+/// The link is cancelled or past its expiry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LinkRefusal {
-    NotActive,
-    /// A single-use link with a payment that is paid or on its way.
-    InUse,
+pub struct NotActive;
+
+/// What a customer who opens a link finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkStanding {
+    /// One more attempt may begin.
+    Open,
+    Cancelled,
+    Inactive,
+    /// A single-use link that was paid.
+    Paid,
+    /// A single-use link with a payment on its way.
+    Processing,
 }
 
 impl Link {
@@ -71,19 +80,21 @@ impl Link {
     }
 
     /// Cancels an active link; its pending payments are cancelled beside it.
-    pub fn cancel(self, now: Timestamp) -> Result<Link, LinkRefusal> {
+    pub fn cancel(self, now: Timestamp) -> Result<Link, NotActive> {
         match self.status_at(now) {
             LinkStatus::Active => Ok(Link { cancelled_at: Some(now), ..self }),
-            LinkStatus::Cancelled | LinkStatus::Inactive => Err(LinkRefusal::NotActive),
+            LinkStatus::Cancelled | LinkStatus::Inactive => Err(NotActive),
         }
     }
 
-    /// Whether one more attempt may begin. `in_use`: some payment of the link is paid or processing.
-    pub fn accepts_attempt(&self, now: Timestamp, in_use: bool) -> Result<(), LinkRefusal> {
+    /// How it stands with customers. `in_use`: some payment of the link is paid or processing.
+    pub fn standing_at(&self, now: Timestamp, in_use: bool) -> LinkStanding {
         match self.status_at(now) {
-            LinkStatus::Cancelled | LinkStatus::Inactive => Err(LinkRefusal::NotActive),
-            LinkStatus::Active if !self.allow_multiple_payments && in_use => Err(LinkRefusal::InUse),
-            LinkStatus::Active => Ok(()),
+            LinkStatus::Cancelled => LinkStanding::Cancelled,
+            _ if self.claimed_by.is_some() => LinkStanding::Paid,
+            _ if in_use && !self.allow_multiple_payments => LinkStanding::Processing,
+            LinkStatus::Inactive => LinkStanding::Inactive,
+            LinkStatus::Active => LinkStanding::Open,
         }
     }
 
@@ -143,16 +154,27 @@ mod tests {
     fn only_an_active_link_can_be_cancelled_and_it_stays_cancelled() {
         let cancelled = link().cancel(NOW).unwrap();
         assert_eq!(cancelled.status_at(after(11)), LinkStatus::Cancelled);
-        assert_eq!(cancelled.cancel(NOW), Err(LinkRefusal::NotActive));
-        assert_eq!(link().cancel(after(11)), Err(LinkRefusal::NotActive));
+        assert_eq!(cancelled.cancel(NOW), Err(NotActive));
+        assert_eq!(link().cancel(after(11)), Err(NotActive));
     }
 
     #[test]
-    fn a_single_use_link_in_use_takes_no_new_attempt() {
-        assert_eq!(link().accepts_attempt(NOW, false), Ok(()));
-        assert_eq!(link().accepts_attempt(NOW, true), Err(LinkRefusal::InUse));
-        assert_eq!(Link { allow_multiple_payments: true, ..link() }.accepts_attempt(NOW, true), Ok(()));
-        assert_eq!(link().accepts_attempt(after(11), false), Err(LinkRefusal::NotActive));
+    fn a_link_is_open_until_it_is_cancelled_expired_or_used_up() {
+        let paid = Link { claimed_by: Some(mint(NOW, [3; 10])), ..link() };
+        let many = Link { allow_multiple_payments: true, ..link() };
+        let cancelled = paid.clone().cancel(NOW).unwrap();
+        assert_eq!(link().standing_at(NOW, false), LinkStanding::Open);
+        assert_eq!(link().standing_at(NOW, true), LinkStanding::Processing);
+        assert_eq!(link().standing_at(after(11), false), LinkStanding::Inactive);
+        assert_eq!(many.standing_at(NOW, true), LinkStanding::Open);
+        assert_eq!(paid.standing_at(NOW, true), LinkStanding::Paid);
+        assert_eq!(
+            paid.standing_at(after(11), true),
+            LinkStanding::Paid,
+            "who has paid is not told that it is too late"
+        );
+        assert_eq!(link().standing_at(after(11), true), LinkStanding::Processing, "nor is who is paying");
+        assert_eq!(cancelled.standing_at(NOW, true), LinkStanding::Cancelled);
     }
 
     #[test]

@@ -86,7 +86,10 @@ impl fmt::Display for Method {
         f.write_str(self.kind().word())?;
         match self.bank() {
             None => Ok(()),
-            Some(bank) => write!(f, ":{}", bank.code()),
+            Some(bank) => {
+                f.write_str(":")?;
+                f.write_str(bank.code())
+            }
         }
     }
 }

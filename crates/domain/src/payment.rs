@@ -231,6 +231,14 @@ impl Payment {
         }
     }
 
+    /// The customer chose to pay in another way instead.
+    pub fn give_way(self, now: Timestamp) -> Result<Step, NotMoved> {
+        match self.status_at(now) {
+            Status::Pending => Ok(self.moved(State::Cancelled { at: now }, None)),
+            _ => Err(NotMoved::Final),
+        }
+    }
+
     fn moved(self, state: State, event: Option<EventKind>) -> Step {
         Step { payment: Payment { state, ..self }, posting: None, event, claims: None, settles_at: None }
     }

@@ -42,20 +42,40 @@ pub const PROJECT_NAME: TextRule = TextRule { field: "name", least: 1, most: 255
 pub const MERCHANT_NAME: TextRule = TextRule { field: "merchant_name", least: 1, most: 255, line_breaks: false };
 pub const RECEIPT_ID: TextRule = TextRule { field: "receipt_id", least: 1, most: 255, line_breaks: false };
 
+/// What is wrong with a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    Empty,
+    TooLong {
+        most: usize,
+    },
+    /// It holds what such a text cannot hold.
+    Malformed,
+}
+
 impl TextRule {
     pub fn check(self, text: String) -> Result<String, Invalid> {
+        let rule = match self.fault(&text) {
+            None => return Ok(text),
+            Some(Fault::Empty) => "must not be empty".to_owned(),
+            Some(Fault::TooLong { most }) => {
+                format!("must be at most {most} characters, not {}", text.chars().count())
+            }
+            Some(Fault::Malformed) => "must not contain control characters".to_owned(),
+        };
+        Err(Invalid::new(self.field, rule))
+    }
+
+    pub fn fault(self, text: &str) -> Option<Fault> {
         let length = text.chars().count();
-        if length < self.least {
-            return Err(Invalid::new(self.field, "must not be empty"));
-        }
-        if length > self.most {
-            return Err(Invalid::new(self.field, format!("must be at most {} characters, not {length}", self.most)));
-        }
         let forbidden = |c: char| c.is_control() && !(self.line_breaks && matches!(c, '\n' | '\r'));
-        if text.chars().any(forbidden) {
-            return Err(Invalid::new(self.field, "must not contain control characters"));
+        if length < self.least {
+            Some(Fault::Empty)
+        } else if length > self.most {
+            Some(Fault::TooLong { most: self.most })
+        } else {
+            text.contains(forbidden).then_some(Fault::Malformed)
         }
-        Ok(text)
     }
 }
 

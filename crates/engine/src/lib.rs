@@ -3,6 +3,7 @@
 //! A use case reads, lets pure domain code decide, and commits one change. Nothing here knows HTTP, templates or SQL.
 
 mod balance;
+mod checkout;
 mod clock;
 mod deliveries;
 mod error;
@@ -33,6 +34,7 @@ use store::Store;
 use type_safe_id::{StaticType, TypeSafeId};
 
 pub use balance::BalanceAt;
+pub use checkout::{Attempt, LinkPage, PaymentPage};
 pub use clock::{Clock, SystemClock};
 pub use error::Error;
 pub use events::{Subject, Told};

@@ -1,13 +1,11 @@
-//! Payment links: made, listed, cancelled, and paid through.
+//! Payment links: made, listed and cancelled.
 
 use domain::{
     id::{LinkId, ProjectId},
     idempotency::Idempotency,
-    link::{Link, LinkRefusal},
-    method::Method,
-    payment::{Checkout, Payment, State},
+    link::Link,
     project::Project,
-    rules::{Invalid, LinkOrder, LinkRequest},
+    rules::{LinkOrder, LinkRequest},
 };
 use store::{Change, CommitError, Guard, LinkFilter, Listed, Window, Write};
 
@@ -100,7 +98,7 @@ impl Engine {
                 // Whoever is told so takes it for cancelled, so that must be as safe as if it were done now.
                 self.store.confirm().await?;
             }
-            let link = link.cancel(now)?;
+            let link = link.cancel(now).map_err(|_| Error::LinkNotActive)?;
             let change = Change::from(Write::LinkCancelled { id, at: now, version: link.version })
                 .with(Write::PendingCancelled { link_id: id, but: None, at: now });
             match self.store.commit(change).await {
@@ -110,54 +108,5 @@ impl Engine {
             }
         }
         Err(Error::Contended)
-    }
-
-    /// One customer's attempt to pay a link by `method`.
-    pub async fn attempt_link(
-        &self,
-        project: &Project,
-        id: LinkId,
-        method: Method,
-        checkout: Checkout,
-    ) -> Result<Payment, Error> {
-        let link = self.link(project.id, id).await?;
-        let now = self.now();
-        link.accepts_attempt(now, self.store.link_in_use(id).await?)?;
-        if !link.methods.contains(&method) {
-            return Err(Invalid::new("method", "is not one that this link accepts").into());
-        }
-        let draft = Payment {
-            id: self.mint(now),
-            project_id: project.id,
-            link_id: Some(id),
-            fee: self.fees(project).fee(method.kind(), link.amount),
-            expires_at: link.attempt_expires_at(method, now),
-            reference: link.reference,
-            amount: link.amount,
-            method,
-            code: String::new(),
-            checkout: Some(checkout),
-            state: State::Pending,
-            created_at: now,
-            version: 1,
-        };
-        match self.issue_and_commit(project, draft, |_| Write::LinkAttempted { id }).await {
-            // It was cancelled or claimed between the look and the commit.
-            Err(Error::Refused(CommitError::Conflict(Guard::LinkOpen))) => {
-                let link = self.link(project.id, id).await?;
-                link.accepts_attempt(now, true)?;
-                Err(Error::Contended)
-            }
-            outcome => outcome,
-        }
-    }
-}
-
-impl From<LinkRefusal> for Error {
-    fn from(refusal: LinkRefusal) -> Error {
-        match refusal {
-            LinkRefusal::NotActive => Error::LinkNotActive,
-            LinkRefusal::InUse => Error::NotEditable,
-        }
     }
 }

@@ -73,18 +73,18 @@ impl Engine {
             version: 1,
         };
         let bind = |id: PaymentId| Write::Bind { idempotency: idempotency.clone(), resource: id.to_string() };
-        match self.issue_and_commit(project, draft, |payment| bind(payment.id)).await {
+        match self.issue_and_commit(project, draft, |payment| bind(payment.id).into()).await {
             Err(Error::Refused(CommitError::Conflict(Guard::IdempotencyKey))) => Ok(None),
             outcome => outcome.map(Some),
         }
     }
 
-    /// Has the provider issue a code for `draft` and commits it after the write it depends on.
+    /// Has the provider issue a code for `draft` and commits it after the change it depends on.
     pub(crate) async fn issue_and_commit(
         &self,
         project: &Project,
         draft: Payment,
-        first: impl Fn(&Payment) -> Write,
+        first: impl Fn(&Payment) -> Change,
     ) -> Result<Payment, Error> {
         let provider = self.providers.of(project.environment)?;
         for _ in 0..ISSUE_MOST {
@@ -97,7 +97,7 @@ impl Engine {
                 expires_at: draft.expires_at,
             };
             let payment = Payment { code: provider.issue(issue).await?, ..draft.clone() };
-            let change = Change::from(first(&payment)).with(Write::Payment { payment: payment.clone() });
+            let change = first(&payment).with(Write::Payment { payment: payment.clone() });
             match self.store.commit(change).await {
                 Ok(()) => return Ok(payment),
                 Err(CommitError::Conflict(Guard::AccountNumber)) => {}

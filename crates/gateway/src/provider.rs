@@ -24,12 +24,19 @@ pub struct Issue<'a> {
 pub trait Provider: Send + Sync {
     /// Issues what the customer pays to: a QRIS payload, or a virtual account number.
     fn issue<'a>(&'a self, issue: Issue<'a>) -> BoxFuture<'a, Result<String, ProviderError>>;
+
+    /// Whether it would issue for this method right now, as far as it knows without asking.
+    fn is_up(&self, _: Method) -> bool {
+        true
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
 pub enum ProviderError {
     #[error("no provider is configured for production payments")]
     NotConfigured,
+    #[error("the provider does not answer")]
+    Down,
 }
 
 /// A provider's report about one payment.

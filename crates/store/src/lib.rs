@@ -36,7 +36,7 @@ pub use read::{
     idempotency::Bound,
     keys::KeyOwner,
     ledger::Balance,
-    links::LinkFilter,
+    links::{LinkFilter, ShownLink},
     payment_list::PaymentFilter,
     payments::{Due, PaymentState},
 };

@@ -7,7 +7,7 @@ use domain::{
     method::Method,
     payment::{Checkout, State},
 };
-use engine::{Clock, Engine, Error, SecretKey, Settings};
+use engine::{Attempt, Clock, Engine, Error, SecretKey, Settings};
 use gateway::{Providers, Simulator};
 use serde_json::{Value, json};
 use server::{Server, ServerConfig, Timeouts};
@@ -59,18 +59,13 @@ pub(crate) async fn paid(project: &TestProject, key: &str, amount: i64) -> Value
 
 /// A customer picks `method` on the link's page; answers with the payment as the merchant sees it.
 pub(crate) async fn attempt(kit: &Kit, project: &TestProject, link: &Value, method: Method) -> Value {
-    let payment = try_attempt(kit, project, link, method).await.unwrap();
+    let payment = try_attempt(kit, link, method).await.unwrap();
     project.api.get(&format!("/v1/payments/{payment}")).await.expect(200)
 }
 
-pub(crate) async fn try_attempt(
-    kit: &Kit,
-    project: &TestProject,
-    link: &Value,
-    method: Method,
-) -> Result<PaymentId, Error> {
-    let owner = kit.engine.project(project.id).await.unwrap();
-    let attempted = kit.engine.attempt_link(&owner, id(link).parse().unwrap(), method, Checkout::default()).await;
+pub(crate) async fn try_attempt(kit: &Kit, link: &Value, method: Method) -> Result<PaymentId, Error> {
+    let attempted =
+        kit.engine.attempt_link(id(link).parse().unwrap(), &Attempt::new(method, Checkout::default())).await;
     attempted.map(|payment| payment.id)
 }
 

@@ -6,7 +6,7 @@ use domain::{
     method::Method,
     payment::{Checkout, Customer},
 };
-use engine::{Engine, SecretKey, Settings, SystemClock};
+use engine::{Attempt, Engine, SecretKey, Settings, SystemClock};
 use rusqlite::{Connection, types::ValueRef};
 use serde_json::{Map, Value, json};
 use store::Store;
@@ -94,7 +94,7 @@ async fn furnish(program: &Program) -> Installation {
     until(written).await;
     assert_eq!(running.terminate(), Some(0));
 
-    check_out(program, &project, &link).await;
+    check_out(program, &link).await;
     let file = Connection::open(program.data().join("lunas.db")).unwrap();
     let by_hand = format!(
         "UPDATE payments SET state = 'expired' WHERE id = '{}'; \
@@ -115,15 +115,14 @@ fn attempts(program: &Program) -> i64 {
 }
 
 /// A customer goes through the link's page.
-async fn check_out(program: &Program, project: &str, link: &Value) {
+async fn check_out(program: &Program, link: &Value) {
     let store = Store::open_sqlite(&program.data().join("lunas.db")).await.unwrap();
     let key = fs::read_to_string(program.data().join("secret.key")).unwrap();
     let key = SecretKey::from_base64(&key.trim().to_owned().into()).unwrap();
     let engine = Engine::new(store.clone(), no_bank(), Arc::new(SystemClock), Settings::default(), key);
-    let owner = engine.project(project.parse().unwrap()).await.unwrap();
     let customer = Customer { name: "Ibu \\ Sri\n".to_owned(), ..Customer::default() };
     let checkout = Checkout { customer, ..Checkout::default() };
-    engine.attempt_link(&owner, id(link).parse().unwrap(), Method::Qris, checkout).await.unwrap();
+    engine.attempt_link(id(link).parse().unwrap(), &Attempt::new(Method::Qris, checkout)).await.unwrap();
     store.close().await;
 }
 

@@ -198,7 +198,7 @@ async fn a_single_use_link_stays_active_after_its_payment_but_takes_no_other_att
         simulate(&project, &first, json!({ "outcome": "paid" })).await;
         assert_eq!(shown(&project, &made).await["status"], "active");
         assert_eq!(payment_status(&project, &sibling).await, "cancelled");
-        let refusal = try_attempt(&kit, &project, &made, Method::Qris).await;
+        let refusal = try_attempt(&kit, &made, Method::Qris).await;
         assert!(matches!(refusal, Err(engine::Error::NotEditable)), "{refusal:?}");
         assert_eq!(total(&project.api, "/v1/payments").await, 2);
         // It is active, so it can be cancelled, and what was paid stays paid.
@@ -216,7 +216,7 @@ async fn a_processing_payment_claims_a_single_use_link_too() {
         let first = attempt(&kit, &project, &made, Method::Qris).await;
         let second = attempt(&kit, &project, &made, Method::VirtualAccount(Bank::Bca)).await;
         simulate(&project, &first, json!({ "outcome": "processing" })).await;
-        let refusal = try_attempt(&kit, &project, &made, Method::Qris).await;
+        let refusal = try_attempt(&kit, &made, Method::Qris).await;
         assert!(matches!(refusal, Err(engine::Error::NotEditable)), "{refusal:?}");
         // Another payment may still win; then the processing one stays, and its money is unapplied.
         simulate(&project, &second, json!({ "outcome": "paid" })).await;
@@ -252,7 +252,7 @@ async fn a_cancelled_or_expired_link_takes_no_attempt() {
         let inactive = link(&project, soon(&kit)).await;
         kit.clock.advance(Duration::from_mins(1) + MILLISECOND);
         for made in [&cancelled, &inactive] {
-            let refusal = try_attempt(&kit, &project, made, Method::Qris).await;
+            let refusal = try_attempt(&kit, made, Method::Qris).await;
             assert!(matches!(refusal, Err(engine::Error::LinkNotActive)), "{refusal:?}");
         }
         assert_eq!(total(&project.api, "/v1/payments").await, 0);
@@ -279,7 +279,7 @@ async fn a_payment_through_a_link_ends_at_its_methods_default_or_with_the_link_i
             assert_eq!((&payment["reference"], &payment["amount"]), (&made["reference"], &made["amount"]));
         }
         let made = link(&project, json!({})).await;
-        let foreign = try_attempt(&kit, &project, &made, Method::VirtualAccount(Bank::Bss)).await;
+        let foreign = try_attempt(&kit, &made, Method::VirtualAccount(Bank::Bss)).await;
         assert!(matches!(foreign, Err(engine::Error::Invalid(_))), "a link takes only its own methods: {foreign:?}");
     })
     .await;

@@ -112,19 +112,13 @@ pub(crate) async fn create_link(project: &TestProject, members: Value) -> Value 
 }
 
 /// A customer's attempt on a link, as the hosted page would begin it.
-pub(crate) async fn attempt(
-    kit: &Kit,
-    project: &TestProject,
-    link: &Value,
-    method: Method,
-) -> Result<Payment, engine::Error> {
-    let owner = kit.engine.project(project.id).await.unwrap();
-    kit.engine.attempt_link(&owner, text(link, "id").parse().unwrap(), method, Checkout::default()).await
+pub(crate) async fn attempt(kit: &Kit, link: &Value, method: Method) -> Result<Payment, engine::Error> {
+    kit.engine.attempt_link(text(link, "id").parse().unwrap(), &engine::Attempt::new(method, Checkout::default())).await
 }
 
 /// A pending payment made through a link, as the API shows it.
 pub(crate) async fn attempted(kit: &Kit, project: &TestProject, link: &Value, method: Method) -> Value {
-    let payment = attempt(kit, project, link, method).await.unwrap();
+    let payment = attempt(kit, link, method).await.unwrap();
     fetch(project, &json!({ "id": payment.id.to_string() })).await
 }
 

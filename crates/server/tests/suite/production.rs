@@ -11,7 +11,7 @@ use domain::{
     payment::{Checkout, Payment},
     receipt::ReceiptKey,
 };
-use engine::{Engine, Error, Outcome};
+use engine::{Attempt, Engine, Error, Outcome};
 use gateway::{BoxFuture, Issue, Observation, Provider, ProviderError, Providers, Simulator};
 use serde_json::{Value, json};
 use testkit::{Api, Kit, Reply, TestProject, on_every_database};
@@ -130,7 +130,7 @@ async fn a_link_needs_no_provider_until_somebody_pays_through_it() {
     on_every_database(|kit| async move {
         let project = kit.production().await;
         let link = create_link(&project, json!({})).await;
-        let refused = attempt(&kit, &project, &link, Method::Qris).await;
+        let refused = attempt(&kit, &link, Method::Qris).await;
         assert!(matches!(refused, Err(Error::Provider(_))), "{refused:?}");
         assert_eq!(total(&project, "").await, 0);
     })
@@ -172,15 +172,14 @@ impl Provider for SlowBank {
 /// Attempts a single-use link that has one pending payment, while something happens to it.
 async fn attempt_while(kit: &Kit, project: &TestProject, meanwhile: impl Fn(LinkId, Payment) -> Meanwhile) -> Error {
     let link_id: LinkId = text(&create_link(project, json!({})).await, "id").parse().unwrap();
-    let owner = kit.engine.project(project.id).await.unwrap();
     let (node, _) = node_with_bank(kit).await;
-    let sibling = node.engine.attempt_link(&owner, link_id, Method::Qris, Checkout::default()).await.unwrap();
+    let sibling = node.engine.attempt_link(link_id, &Attempt::new(Method::Qris, Checkout::default())).await.unwrap();
     node.stop().await;
     let meanwhile = meanwhile(link_id, sibling);
     let bank = SlowBank { simulator: Simulator::default(), engine: kit.engine.clone(), meanwhile };
     let providers = Providers { sandbox: Simulator::default(), production: Some(Arc::new(bank)) };
     let node = Node::with_providers(kit, providers).await;
-    let refused = node.engine.attempt_link(&owner, link_id, Method::Qris, Checkout::default()).await;
+    let refused = node.engine.attempt_link(link_id, &Attempt::new(Method::Qris, Checkout::default())).await;
     node.stop().await;
     refused.unwrap_err()
 }

@@ -11,7 +11,7 @@ use std::{
 };
 
 use domain::{delivery::DeliveryState, method::Method, payment::Checkout};
-use engine::{Courier, Engine, Error, Reconcilers};
+use engine::{Attempt, Courier, Engine, Error, Reconcilers};
 use futures_util::future::join_all;
 use gateway::SendLimits;
 use serde_json::{Value, json};
@@ -354,16 +354,14 @@ async fn a_single_use_link_that_is_paid_through_three_nodes_at_once_is_claimed_o
 async fn a_single_use_link_takes_no_attempt_on_any_node_once_a_payment_is_on_its_way() {
     on_postgres(|kit| async move {
         let project = kit.sandbox().await;
-        let owner = kit.engine.project(project.id).await.unwrap();
         let three = Three::beside(&kit).await;
         let (apis, engines) = (three.apis(&project), three.engines());
         for round in 0..30 {
             let link = project.api.post("/v1/payment-links", &samples::link(&project, 15_000)).await.expect(201);
             let first = attempt(&kit, &project, &link, Method::Qris).await;
             let link_id = id(&link).parse().unwrap();
-            let tries = || {
-                join_all(engines.map(|engine| engine.attempt_link(&owner, link_id, Method::Qris, Checkout::default())))
-            };
+            let chosen = Attempt::new(Method::Qris, Checkout::default());
+            let tries = || join_all(engines.map(|engine| engine.attempt_link(link_id, &chosen)));
             let (moved, tried) = tokio::join!(report(&apis[round % 3], &first, "processing"), tries());
             assert_eq!(moved["status"], "processing");
             for tried in tried {

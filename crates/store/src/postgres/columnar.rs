@@ -61,12 +61,15 @@ fn numbered_from(first: usize, sql: &str, types: &[Type]) -> Option<String> {
     }
 }
 
-/// Splits where the rows go: at the first WHERE, or at the list of VALUES.
+/// Splits where the rows go: at the statement's own WHERE, or at the list of VALUES.
 fn parts(sql: &str) -> Option<(&str, &str)> {
-    match sql.starts_with("INSERT ") && sql.contains(" VALUES (") {
-        true => sql.split_once(" VALUES ("),
-        false => sql.split_once(" WHERE "),
+    if sql.starts_with("INSERT ") && sql.contains(" VALUES (") {
+        return sql.split_once(" VALUES (");
     }
+    // Within parentheses stands what another SELECT asks for.
+    let is_own = |at: &usize| sql[..*at].matches('(').count() == sql[..*at].matches(')').count();
+    let at = sql.match_indices(" WHERE ").map(|(at, _)| at).find(is_own)?;
+    Some((&sql[..at], &sql[at + " WHERE ".len()..]))
 }
 
 /// The table of parameters.
@@ -107,6 +110,12 @@ mod tests {
             (
                 "INSERT INTO t (a, b) SELECT $1, p.b FROM p WHERE p.id = $2",
                 format!("INSERT INTO t (a, b) SELECT v.c1, p.b FROM p, {ROWS} WHERE p.id = v.c2"),
+            ),
+            (
+                "SELECT a, (SELECT p.b FROM p WHERE p.id = t.a) FROM t WHERE a = $1 AND b = $2",
+                format!(
+                    "SELECT v.place, a, (SELECT p.b FROM p WHERE p.id = t.a) FROM t, {ROWS} WHERE a = v.c1 AND b = v.c2"
+                ),
             ),
             (
                 "UPDATE t SET a = $1 WHERE b = $2 AND c = $2 - 1",

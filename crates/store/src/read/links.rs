@@ -17,6 +17,14 @@ const COLUMNS: &str = "id, project_id, reference, title, description, amount, me
     customer_fields, expires_at, cancelled_at, claimed_by, created_at, version";
 
 static BY_ID: LazyLock<String> = LazyLock::new(|| format!("SELECT {COLUMNS} FROM links WHERE id = $1"));
+static SHOWN: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {COLUMNS}, (SELECT projects.version FROM projects WHERE projects.id = links.project_id), \
+         CAST(CASE WHEN allow_multiple_payments = 0 AND EXISTS (SELECT 1 FROM payments \
+         WHERE payments.link_id = links.id AND payments.state IN ('paid', 'processing')) THEN 1 ELSE 0 END AS BIGINT) \
+         FROM links WHERE id = $1"
+    )
+});
 
 /// Which links of a project are wanted.
 #[derive(Clone, Debug, Default)]
@@ -25,8 +33,21 @@ pub struct LinkFilter {
     pub search: Option<String>,
 }
 
+/// A link with what its page needs to know besides, all of one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShownLink {
+    pub link: Link,
+    pub project_version: i64,
+    /// Whether some payment of the link is paid or on its way. A link that takes many payments is never in use.
+    pub in_use: bool,
+}
+
 impl Store {
     /// A link whoever owns it; for the hosted page, which has no key.
+    pub async fn shown_link(&self, id: LinkId) -> Result<Option<ShownLink>, StoreError> {
+        self.one(Query::new(SHOWN.as_str(), [Value::shown(id)]), shown_link).await
+    }
+
     pub async fn link(&self, id: LinkId) -> Result<Option<Link>, StoreError> {
         self.one(Query::new(BY_ID.as_str(), [Value::shown(id)]), link).await
     }
@@ -45,12 +66,10 @@ impl Store {
         let list = List { columns: COLUMNS, from: "links", table: "links", id: "id", order: "id DESC", decode: link };
         self.listed(list, conditions, window).await
     }
+}
 
-    /// Whether some payment of the link is paid or on its way.
-    pub async fn link_in_use(&self, id: LinkId) -> Result<bool, StoreError> {
-        let sql = "SELECT 1 FROM payments WHERE link_id = $1 AND state IN ('paid', 'processing') LIMIT 1";
-        Ok(self.one(Query::new(sql, [Value::shown(id)]), |_| Ok(())).await?.is_some())
-    }
+fn shown_link(columns: &mut Columns<'_>) -> Result<ShownLink, StoreError> {
+    Ok(ShownLink { link: link(columns)?, project_version: columns.integer()?, in_use: columns.truth()? })
 }
 
 fn link(columns: &mut Columns<'_>) -> Result<Link, StoreError> {

@@ -9,7 +9,7 @@ use domain::{
     payment::{Payment, State},
 };
 use futures_util::future::join_all;
-use store::{Guard, Write};
+use store::{Guard, ShownLink, Write};
 
 use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
@@ -160,9 +160,14 @@ async fn a_link_is_in_use_while_a_payment_of_it_is_paid_or_processing(database: 
         (State::Cancelled { at: NOW }, false),
     ] {
         let (link, other) = (kept_link(&store, &project, false).await, kept_link(&store, &project, false).await);
-        assert!(!store.link_in_use(link.id).await.unwrap());
+        let shown = |link: &Link| store.shown_link(link.id);
+        let unused = ShownLink { link: link.clone(), project_version: project.version, in_use: false };
+        assert_eq!(shown(&link).await.unwrap(), Some(unused.clone()));
         kept_payment(&store, Payment { state, ..samples::attempt(&project, &link) }).await;
-        assert_eq!(store.link_in_use(link.id).await.unwrap(), in_use, "{state:?}");
-        assert!(!store.link_in_use(other.id).await.unwrap());
+        assert_eq!(shown(&link).await.unwrap(), Some(ShownLink { in_use, ..unused }), "{state:?}");
+        assert!(!shown(&other).await.unwrap().unwrap().in_use);
+        let many = kept_link(&store, &project, true).await;
+        kept_payment(&store, Payment { state, ..samples::attempt(&project, &many) }).await;
+        assert!(!shown(&many).await.unwrap().unwrap().in_use, "{state:?}");
     }
 }
