@@ -12,7 +12,7 @@ use std::{
 use engine::Engine;
 use ipnet::IpNet;
 
-use crate::limit::Limits;
+use crate::{checkout::Place, limit::Limits};
 
 /// The running server, seen from a handler. One pointer: it is cloned several times per request.
 #[derive(Clone)]
@@ -28,6 +28,7 @@ pub(crate) struct Shared {
     /// The service's own origins: pages of ours may call the API whatever a project lists.
     pub(crate) own_origins: Vec<String>,
     pub(crate) checkout_url_base: String,
+    pub(crate) place: Place,
     pub(crate) trusted_proxies: Vec<IpNet>,
     pub(crate) body_timeout: Duration,
     pub(crate) request_timeout: Duration,

@@ -14,8 +14,8 @@ const HOPS_MOST: usize = 16;
 
 /// The client's address: the last one in `X-Forwarded-For` that no trusted proxy vouches for, or the peer itself.
 pub(crate) fn address(extensions: &Extensions, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
-    let peer = extensions.get::<Peer>().map_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED), |peer| peer.0.to_canonical());
-    let is_trusted = |address: IpAddr| trusted.iter().any(|network| network.contains(&address));
+    let peer = peer(extensions);
+    let is_trusted = |address| is_trusted(address, trusted);
     if !is_trusted(peer) {
         return peer;
     }
@@ -30,6 +30,19 @@ pub(crate) fn address(extensions: &Extensions, headers: &HeaderMap, trusted: &[I
         }
     }
     client
+}
+
+/// Whether a proxy of ours stands in between, whose headers are believed.
+pub(crate) fn is_proxied(extensions: &Extensions, trusted: &[IpNet]) -> bool {
+    is_trusted(peer(extensions), trusted)
+}
+
+fn peer(extensions: &Extensions) -> IpAddr {
+    extensions.get::<Peer>().map_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED), |peer| peer.0.to_canonical())
+}
+
+fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
+    trusted.iter().any(|network| network.contains(&address))
 }
 
 /// What limits go by: one address, or for IPv6 the network that one customer usually holds.

@@ -42,8 +42,8 @@ pub(crate) enum ApiError {
     MethodNotAllowed(String),
     #[error("the body is larger than {bytes_most} bytes")]
     BodyTooLarge { bytes_most: usize },
-    #[error("the body must be sent as Content-Type: application/json")]
-    UnsupportedMediaType,
+    #[error("the body must be sent as Content-Type: {0}")]
+    UnsupportedMediaType(&'static str),
     #[error("the body did not arrive in time")]
     BodyTimeout,
     #[error("the request took too long")]
@@ -79,6 +79,10 @@ struct ErrorDetail {
 pub(crate) struct Cause(pub(crate) String);
 
 impl ApiError {
+    pub(crate) fn status(&self) -> StatusCode {
+        self.refusal().status
+    }
+
     fn refusal(&self) -> Refusal {
         match self {
             ApiError::Unauthorized(_) => refusal::UNAUTHORIZED,
@@ -93,7 +97,7 @@ impl ApiError {
             ApiError::NoSuchPath => refusal::RESOURCE_NOT_FOUND,
             ApiError::MethodNotAllowed(_) => refusal::METHOD_NOT_ALLOWED,
             ApiError::BodyTooLarge { .. } => refusal::BODY_TOO_LARGE,
-            ApiError::UnsupportedMediaType => refusal::UNSUPPORTED_MEDIA_TYPE,
+            ApiError::UnsupportedMediaType(_) => refusal::UNSUPPORTED_MEDIA_TYPE,
             ApiError::BodyTimeout => refusal::BODY_TIMEOUT,
             ApiError::RequestTimeout | ApiError::NotReady => refusal::SERVICE_UNAVAILABLE,
             ApiError::Panicked => refusal::INTERNAL_ERROR,
@@ -101,7 +105,7 @@ impl ApiError {
         }
     }
 
-    fn retry_after(&self, status: StatusCode) -> Option<u64> {
+    pub(crate) fn retry_after(&self, status: StatusCode) -> Option<u64> {
         match self {
             ApiError::RateLimited { retry_after } => Some(*retry_after),
             _ => (status == StatusCode::SERVICE_UNAVAILABLE).then_some(RETRY_AFTER_UNAVAILABLE),
@@ -120,7 +124,7 @@ impl ApiError {
         }
     }
 
-    fn cause(&self) -> String {
+    pub(crate) fn cause(&self) -> String {
         let mut text = self.to_string();
         let mut source = std::error::Error::source(self);
         while let Some(error) = source {

@@ -15,12 +15,17 @@ use tower::ServiceExt;
 
 use crate::{
     app::App,
+    checkout::{self, Visitor},
     client, cors,
     error::{ApiError, Cause},
 };
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const REQUEST_ID_CHARACTERS: usize = 128;
+
+/// The request's id, put beside it for whoever wants to name it.
+#[derive(Clone)]
+pub(crate) struct RequestId(pub(crate) HeaderValue);
 
 /// Who called, for the log.
 #[derive(Clone, Copy)]
@@ -29,17 +34,27 @@ pub(crate) struct LoggedCaller {
     pub(crate) key_id: KeyId,
 }
 
-/// Answers one request: what it asks for, or the envelope when that took too long or broke.
-pub(crate) async fn attend(app: App, addresses: Router, request: Request) -> Response {
+/// Answers one request: what it asks for, or an error when that took too long or broke.
+pub(crate) async fn attend(app: App, addresses: Router, mut request: Request) -> Response {
     let started = Instant::now();
     let id = request_id(request.headers());
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    request.extensions_mut().insert(RequestId(id.clone()));
+    // Customers get a page in their language where clients of the API get the envelope.
+    let visitor = checkout::owns(&path).then(|| Visitor::of(&app, &request));
+    if let Some(visitor) = &visitor {
+        request.extensions_mut().insert(visitor.clone());
+    }
+    let told = |error: ApiError| match &visitor {
+        Some(visitor) => checkout::problem_page(&app, visitor, error),
+        None => error.into_response(),
+    };
     let client = client::address(request.extensions(), request.headers(), &app.shared.trusted_proxies);
     let answer = AssertUnwindSafe(answer(&app, addresses, request)).catch_unwind();
     let mut response = match tokio::time::timeout(app.shared.request_timeout, answer).await {
         Ok(Ok(response)) => response,
-        Ok(Err(panic)) => panicked(&*panic),
-        Err(_) => ApiError::RequestTimeout.into_response(),
+        Ok(Err(panic)) => told(panicked(&*panic)),
+        Err(_) => told(ApiError::RequestTimeout),
     };
     let caller = response.extensions().get::<LoggedCaller>();
     // Only what is named here is logged: no header, no query and no body, so no secret.
@@ -81,9 +96,9 @@ fn request_id(headers: &HeaderMap) -> HeaderValue {
     })
 }
 
-/// A panic is a bug of ours; the client gets the envelope and the log gets the message.
-fn panicked(panic: &(dyn Any + Send)) -> Response {
+/// A panic is a bug of ours; the client gets an error and the log gets the message.
+fn panicked(panic: &(dyn Any + Send)) -> ApiError {
     let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
     tracing::error!(panic = text.unwrap_or("without a message"), "a request panicked");
-    ApiError::Panicked.into_response()
+    ApiError::Panicked
 }

@@ -27,6 +27,7 @@ use tokio_io_timeout::TimeoutStream;
 use crate::{
     api::events::webhook_body,
     app::{App, Shared},
+    checkout::Place,
     client::Peer,
     front,
     limit::Limits,
@@ -94,6 +95,7 @@ impl Server {
         let shared = Shared {
             limits: Limits::new(config.rate_limit_per_second),
             own_origins,
+            place: Place::at(&checkout_url_base),
             checkout_url_base,
             trusted_proxies: config.trusted_proxies,
             body_timeout: config.timeouts.body,
@@ -140,11 +142,10 @@ impl Server {
             };
             match accepted {
                 Ok((stream, address)) => {
-                    let connection = connection(stream, address, app.clone(), router.clone(), timeouts);
-                    let watched = graceful.watch(connection);
+                    let (app, router, watcher) = (app.clone(), router.clone(), graceful.watcher());
                     tokio::spawn(async move {
                         // A connection that fails has told its client whatever could be told.
-                        let _ = watched.await;
+                        let _ = watcher.watch(connection(stream, address, app, router, timeouts)).await;
                         drop(place);
                     });
                 }
@@ -155,6 +156,7 @@ impl Server {
             }
         }
         app.shared.draining.store(true, Ordering::Relaxed);
+        app.engine.stop_watching();
         drop(listener);
         if tokio::time::timeout(timeouts.drain, graceful.shutdown()).await.is_err() {
             tracing::warn!("some requests did not finish in time");
@@ -177,7 +179,9 @@ fn connection(
     let service = hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
         let mut request: Request = request.map(Body::new);
         request.extensions_mut().insert(Peer(address.ip()));
-        let answer = front::attend(app.clone(), router.clone(), request);
+        // In a box, since a connection keeps the place of its service's future for as long as it lives, also while it only
+        // streams an answer, which thousands of pages have it do at the same time.
+        let answer = Box::pin(front::attend(app.clone(), router.clone(), request));
         async move { Ok::<_, Infallible>(answer.await) }
     });
     http1::Builder::new()

@@ -5,6 +5,7 @@
 mod api;
 mod app;
 mod auth;
+mod checkout;
 pub mod cli;
 mod client;
 mod cors;
@@ -13,6 +14,7 @@ mod error;
 mod front;
 mod http;
 mod limit;
+mod pages;
 mod refusal;
 mod routes;
 mod wire;

@@ -1,9 +1,13 @@
 //! How many requests are too many. Limits are kept in memory, per process.
 
 use std::{
+    collections::{HashMap, hash_map::Entry},
     net::IpAddr,
     num::NonZeroU32,
-    sync::atomic::{AtomicU32, Ordering},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
     time::Duration,
 };
 
@@ -17,7 +21,10 @@ use governor::{
 };
 
 const FAILED_LOGINS_PER_MINUTE: NonZeroU32 = NonZeroU32::new(60).unwrap();
-/// Forget addresses that have been quiet, once in this many failures, so that strangers cannot fill the memory.
+/// Open pages of one address that are told of news; more of them ask by themselves. Mobile networks put many customers behind one.
+const STREAMS_PER_ADDRESS: usize = 512;
+const CHECKOUTS_PER_MINUTE: NonZeroU32 = NonZeroU32::new(30).unwrap();
+/// Forget addresses that have been quiet, once in this many of their requests, so that strangers cannot fill the memory.
 const FORGET_EVERY: u32 = 1_024;
 
 type Keyed<Key> = RateLimiter<Key, DashMapStateStore<Key>, DefaultClock, StateInformationMiddleware>;
@@ -30,8 +37,22 @@ pub(crate) struct Limits {
 struct Limiters {
     keys: Keyed<KeyId>,
     per_second: NonZeroU32,
-    failed_logins: Keyed<IpAddr>,
-    failures: AtomicU32,
+    failed_logins: ByAddress,
+    checkouts: ByAddress,
+    streams: Arc<Streams>,
+}
+
+/// How many event streams each address has open.
+#[derive(Default)]
+struct Streams(Mutex<HashMap<IpAddr, usize>>);
+
+/// One event stream's place among those of its address; it is free again when this is dropped.
+pub(crate) struct Place(Option<(Arc<Streams>, IpAddr)>);
+
+/// What an address may do only so often.
+struct ByAddress {
+    limiter: Keyed<IpAddr>,
+    counted: AtomicU32,
 }
 
 /// Where a key stands with its limit; said in the headers of every answer to it.
@@ -51,8 +72,9 @@ impl Limits {
             Limiters {
                 keys: keyed(Quota::per_second(per_second).allow_burst(burst)),
                 per_second,
-                failed_logins: keyed(Quota::per_minute(FAILED_LOGINS_PER_MINUTE)),
-                failures: AtomicU32::new(0),
+                failed_logins: ByAddress::new(FAILED_LOGINS_PER_MINUTE),
+                checkouts: ByAddress::new(CHECKOUTS_PER_MINUTE),
+                streams: Arc::default(),
             }
         });
         Limits { on }
@@ -80,11 +102,56 @@ impl Limits {
 
     /// Counts one failed authentication; answers how long to wait when there were too many.
     pub(crate) fn failed_login(&self, address: IpAddr) -> Option<u64> {
-        let limiters = self.on.as_ref()?;
-        if limiters.failures.fetch_add(1, Ordering::Relaxed) % FORGET_EVERY == FORGET_EVERY - 1 {
-            limiters.failed_logins.retain_recent();
+        self.on.as_ref()?.failed_logins.count(address)
+    }
+
+    /// Counts one form of the checkout; answers how long to wait when there were too many.
+    pub(crate) fn checkout(&self, address: IpAddr) -> Option<u64> {
+        self.on.as_ref()?.checkouts.count(address)
+    }
+
+    /// A place for one more event stream of an address; none when it has too many.
+    pub(crate) fn stream(&self, address: IpAddr) -> Option<Place> {
+        let Some(limiters) = &self.on else { return Some(Place(None)) };
+        let mut open = limiters.streams.open();
+        let count = open.entry(address).or_default();
+        if *count >= STREAMS_PER_ADDRESS {
+            return None;
         }
-        let refused = limiters.failed_logins.check_key(&address).err()?;
+        *count += 1;
+        Some(Place(Some((Arc::clone(&limiters.streams), address))))
+    }
+}
+
+impl Streams {
+    fn open(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let Some((streams, address)) = &self.0 else { return };
+        let mut open = streams.open();
+        if let Entry::Occupied(mut entry) = open.entry(*address) {
+            *entry.get_mut() -= 1;
+            if *entry.get() == 0 {
+                entry.remove();
+            }
+        }
+    }
+}
+
+impl ByAddress {
+    fn new(per_minute: NonZeroU32) -> ByAddress {
+        ByAddress { limiter: keyed(Quota::per_minute(per_minute)), counted: AtomicU32::new(0) }
+    }
+
+    fn count(&self, address: IpAddr) -> Option<u64> {
+        if self.counted.fetch_add(1, Ordering::Relaxed) % FORGET_EVERY == FORGET_EVERY - 1 {
+            self.limiter.retain_recent();
+        }
+        let refused = self.limiter.check_key(&address).err()?;
         Some(whole_seconds(refused.wait_time_from(DefaultClock::default().now())))
     }
 }
@@ -106,5 +173,25 @@ impl Standing {
         ] {
             headers.insert(HeaderName::from_static(name), HeaderValue::from(value));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_so_many_event_streams_at_once_and_a_place_is_free_again_when_one_ends() {
+        let (limits, lifted) = (Limits::new(1), Limits::new(0));
+        let (one, other) = (IpAddr::from([192, 0, 2, 1]), IpAddr::from([192, 0, 2, 2]));
+        let mut places: Vec<Place> = (0..STREAMS_PER_ADDRESS).filter_map(|_| limits.stream(one)).collect();
+        assert_eq!(places.len(), STREAMS_PER_ADDRESS);
+        assert!(limits.stream(one).is_none() && limits.stream(other).is_some());
+        places.pop();
+        places.extend(limits.stream(one));
+        assert!(limits.stream(one).is_none());
+        drop(places);
+        assert!(limits.on.as_ref().is_some_and(|limiters| limiters.streams.open().is_empty()), "nobody is remembered");
+        assert!((0..=STREAMS_PER_ADDRESS).all(|_| lifted.stream(one).is_some()));
     }
 }

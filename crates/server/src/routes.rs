@@ -2,14 +2,26 @@
 //!
 //! An address exists only by `routes!`, which takes its path from the handler's description, so none is undescribed.
 
-use axum::{Router, extract::Request, middleware::from_fn_with_state};
+use axum::{
+    Router,
+    extract::{Request, State},
+    middleware::from_fn_with_state,
+    response::{IntoResponse, Response},
+};
 use utoipa::{
     Modify, OpenApi,
     openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme},
 };
 use utoipa_axum::{router::OpenApiRouter, routes};
 
-use crate::{api, app::App, auth, error::ApiError};
+use crate::{
+    api,
+    app::App,
+    auth,
+    checkout::{self, Visitor},
+    error::ApiError,
+    pages::assets,
+};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -94,11 +106,18 @@ fn addresses(app: &App) -> Router<App> {
         .method_not_allowed_fallback(method_not_allowed)
         .route_layer(from_fn_with_state(app.clone(), auth::authenticate));
     let open: Router<App> = open().into();
-    keyed.merge(open.method_not_allowed_fallback(method_not_allowed)).fallback(no_such_path)
+    keyed
+        .merge(open.method_not_allowed_fallback(method_not_allowed))
+        .merge(checkout::routes(app))
+        .merge(assets::router())
+        .fallback(no_such_path)
 }
 
-async fn no_such_path() -> ApiError {
-    ApiError::NoSuchPath
+async fn no_such_path(State(app): State<App>, request: Request) -> Response {
+    match checkout::owns(request.uri().path()) {
+        true => checkout::problem_page(&app, &Visitor::of(&app, &request), ApiError::NoSuchPath),
+        false => ApiError::NoSuchPath.into_response(),
+    }
 }
 
 async fn method_not_allowed(request: Request) -> ApiError {
@@ -112,7 +131,11 @@ mod tests {
         time::Duration,
     };
 
-    use axum::{body::Body, http::StatusCode, routing::get};
+    use axum::{
+        body::Body,
+        http::{StatusCode, response::Parts},
+        routing::get,
+    };
     use engine::{Engine, SecretKey, Settings, SystemClock};
     use gateway::{Providers, Simulator};
     use http_body_util::BodyExt;
@@ -121,9 +144,14 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::{app::Shared, front, limit::Limits};
+    use crate::{app::Shared, checkout::Place, front, limit::Limits};
 
     async fn app() -> (App, TempDir) {
+        app_within(Duration::from_secs(60)).await
+    }
+
+    /// A server that gives requests so long.
+    async fn app_within(request_timeout: Duration) -> (App, TempDir) {
         let directory = tempfile::tempdir().unwrap();
         let store = Store::open_sqlite(&directory.path().join("lunas.db")).await.unwrap();
         let key = SecretKey::from_base64(&SecretKey::generate_base64()).unwrap();
@@ -131,9 +159,10 @@ mod tests {
             limits: Limits::new(0),
             own_origins: Vec::new(),
             checkout_url_base: String::new(),
+            place: Place::at(""),
             trusted_proxies: Vec::new(),
             body_timeout: Duration::from_secs(60),
-            request_timeout: Duration::from_secs(60),
+            request_timeout,
             draining: false.into(),
         };
         let providers = Providers { sandbox: Simulator::default(), production: None };
@@ -141,12 +170,17 @@ mod tests {
         (App::new(engine, shared), directory)
     }
 
-    async fn get_whole(app: &App, router: &Router, path: &str) -> (StatusCode, bool, Value) {
+    async fn get_text(app: &App, router: &Router, path: &str) -> (Parts, String) {
         let request = Request::get(path).body(Body::empty()).unwrap();
-        let response = front::attend(app.clone(), router.clone(), request).await;
-        let (status, has_id) = (response.status(), response.headers().contains_key("x-request-id"));
-        let body = response.into_body().collect().await.unwrap().to_bytes();
-        (status, has_id, serde_json::from_slice(&body).unwrap_or(Value::Null))
+        let (head, body) = front::attend(app.clone(), router.clone(), request).await.into_parts();
+        let body = body.collect().await.unwrap().to_bytes();
+        (head, String::from_utf8(body.to_vec()).unwrap())
+    }
+
+    async fn get_whole(app: &App, router: &Router, path: &str) -> (StatusCode, bool, Value) {
+        let (head, body) = get_text(app, router, path).await;
+        let has_id = head.headers.contains_key("x-request-id");
+        (head.status, has_id, serde_json::from_str(&body).unwrap_or(Value::Null))
     }
 
     #[tokio::test]
@@ -160,6 +194,28 @@ mod tests {
         let envelope = json!({ "error": { "code": "INTERNAL_ERROR", "message": message } });
         assert_eq!(get_whole(&app, &router, "/broken").await, (StatusCode::INTERNAL_SERVER_ERROR, true, envelope));
         assert_eq!(get_whole(&app, &router, "/healthz").await.0, StatusCode::OK);
+    }
+
+    #[tokio::test]
+    async fn a_page_that_breaks_or_takes_too_long_is_a_page_that_names_its_request() {
+        async fn broken() {
+            panic!("a secret detail");
+        }
+        for (request_timeout, path, status, retry_after) in [
+            (Duration::from_secs(60), "/pay/x/broken", StatusCode::INTERNAL_SERVER_ERROR, None),
+            (Duration::from_millis(1), "/pay/x/stuck", StatusCode::SERVICE_UNAVAILABLE, Some("1")),
+        ] {
+            let (app, _directory) = app_within(request_timeout).await;
+            let router = addresses(&app).route("/pay/{id}/broken", get(broken));
+            let router = router.route("/pay/{id}/stuck", get(std::future::pending::<()>)).with_state(app.clone());
+            let (head, body) = get_text(&app, &router, path).await;
+            let header = |name: &str| head.headers.get(name).map(|value| value.to_str().unwrap());
+            assert_eq!((head.status, header("retry-after")), (status, retry_after), "{body}");
+            assert_eq!(header("content-type"), Some("text/html; charset=utf-8"));
+            assert_eq!((header("cache-control"), header("x-robots-tag")), (Some("no-store"), Some("noindex")));
+            assert!(header("content-security-policy").is_some_and(|policy| policy.starts_with("default-src 'none'")));
+            assert!(body.contains(header("x-request-id").unwrap()) && !body.contains("secret detail"), "{body}");
+        }
     }
 
     #[tokio::test]

@@ -23,20 +23,22 @@ impl FromRequest<App> for JsonBytes {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &App) -> Result<JsonBytes, ApiError> {
-        let is_json = is_json(request.headers());
-        let read = read(request.into_body());
-        let bytes = tokio::time::timeout(app.shared.body_timeout, read).await.map_err(|_| ApiError::BodyTimeout)??;
-        if !is_json {
-            return Err(ApiError::UnsupportedMediaType);
-        }
-        Ok(JsonBytes(bytes))
+        read_as(request, app, "application/json").await.map(JsonBytes)
     }
 }
 
-fn is_json(headers: &HeaderMap) -> bool {
+/// The whole body, if it says to be of that type.
+pub(crate) async fn read_as(request: Request, app: &App, media_type: &'static str) -> Result<Bytes, ApiError> {
+    let is_of_type = is_of_type(request.headers(), media_type);
+    let read = read(request.into_body());
+    let bytes = tokio::time::timeout(app.shared.body_timeout, read).await.map_err(|_| ApiError::BodyTimeout)??;
+    if is_of_type { Ok(bytes) } else { Err(ApiError::UnsupportedMediaType(media_type)) }
+}
+
+fn is_of_type(headers: &HeaderMap, media_type: &str) -> bool {
     let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let media_type = value.and_then(|value| value.split(';').next()).unwrap_or_default();
-    media_type.trim().eq_ignore_ascii_case("application/json")
+    let given = value.and_then(|value| value.split(';').next()).unwrap_or_default();
+    given.trim().eq_ignore_ascii_case(media_type)
 }
 
 async fn read(mut body: Body) -> Result<Bytes, ApiError> {

@@ -1,6 +1,6 @@
 //! A server and its reconcilers, from the moment its address is bound until a signal has stopped it.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, pin::Pin};
 
 use engine::{Courier, Engine, Reconcilers};
 use tokio::{
@@ -79,15 +79,20 @@ impl Running {
             name = signals.next() => {
                 tracing::info!(signal = name, "stopping once the requests in flight are answered");
                 drop(stop);
-                select! {
-                    () = &mut serving => {}
-                    name = signals.next() => tracing::warn!(signal = name, "stopping without waiting any longer"),
-                }
+                finish(serving, &mut signals).await;
             }
         }
         reconcilers.stop().await;
         installation.close().await;
         tracing::info!("stopped");
+    }
+}
+
+/// Waits for what is in flight, unless a signal comes first.
+async fn finish(serving: Pin<&mut impl Future<Output = ()>>, signals: &mut Signals) {
+    select! {
+        () = serving => {}
+        name = signals.next() => tracing::warn!(signal = name, "stopping without waiting any longer"),
     }
 }
 

@@ -31,7 +31,7 @@ impl Page {
 }
 
 /// The decoded parameters in the order they were given.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Query {
     parameters: Vec<(String, String)>,
 }
@@ -46,6 +46,12 @@ impl Query {
             Ok((name, value))
         });
         Ok(Query { parameters: parameters.collect::<Result<_, _>>()? })
+    }
+
+    pub(crate) fn names_are_unique(&self) -> bool {
+        let mut names: Vec<&str> = self.parameters.iter().map(|(name, _)| name.as_str()).collect();
+        names.sort_unstable();
+        names.windows(2).all(|pair| pair[0] != pair[1])
     }
 
     /// The value as given, possibly empty.

@@ -1,0 +1,154 @@
+// The checkout works without this file. With it, pages change by themselves and numbers are copied at a touch.
+// It has to run on web views as old as Chrome 70.
+(function () {
+  'use strict';
+  const POLL_MS = 5000, SILENCE_MS = 40000, LISTEN_AGAIN_MS = 60000, RELOAD_WAIT_MS = 10000, BUSY_MS = 15000;
+  const MOST_ERRORS = 3, MOST_RELOADS = 3;
+  const one = (selector) => document.querySelector(selector);
+  const each = (selector, act) => Array.prototype.forEach.call(document.querySelectorAll(selector), act);
+  const watch = one('#watch');
+  const say = (text) => { watch.textContent = text; };
+
+  each('[data-script]', (part) => { part.hidden = false; });
+  const first = one('[autofocus]');
+  if (first) first.focus();
+
+  // Watching. A page that came back unchanged waits longer each time, then gives up, so that it cannot reload for ever.
+  let polling, leaving = false;
+  const turn = (status) => {
+    if (!status || status === watch.dataset.status || leaving) return;
+    const key = 'lunas:' + location.pathname, change = watch.dataset.status + '>' + status;
+    let wait = 1000;
+    try {
+      const last = (sessionStorage.getItem(key) || '').split(' ');
+      const times = last[0] === change ? +last[1] : 0;
+      if (times > MOST_RELOADS) return;
+      sessionStorage.setItem(key, change + ' ' + (times + 1));
+      wait = times * RELOAD_WAIT_MS;
+    } catch (blocked) { /* Without memory a reload is never at once, which bounds how often there is one. */ }
+    leaving = true;
+    setTimeout(() => location.reload(), wait);
+  };
+  const check = () => {
+    fetch(watch.dataset.poll, { cache: 'no-store', credentials: 'same-origin' })
+      .then((answer) => (answer.ok ? answer.json() : {}))
+      .then((body) => turn(body.status), () => {});
+  };
+  const poll = () => {
+    check();
+    if (!polling) polling = setInterval(() => { if (!document.hidden) check(); }, POLL_MS);
+  };
+  const listen = () => {
+    if (!window.EventSource) return poll();
+    const source = new EventSource(watch.dataset.events);
+    let errors = 0;
+    // Some proxies hold events back, and connections die in silence: whoever hears nothing asks, until something is heard again.
+    let silence = setTimeout(poll, POLL_MS);
+    source.addEventListener('status', (event) => {
+      errors = 0;
+      clearTimeout(silence);
+      silence = setTimeout(poll, SILENCE_MS);
+      polling = clearInterval(polling);
+      turn(event.data.trim());
+    });
+    source.onerror = () => {
+      errors += 1;
+      if (source.readyState !== 2 && errors < MOST_ERRORS) return;
+      source.close();
+      clearTimeout(silence);
+      poll();
+      // Not all at the same moment, when a server comes back to thousands of pages.
+      setTimeout(listen, LISTEN_AGAIN_MS * (1 + Math.random()));
+    };
+  };
+  if (watch) {
+    listen();
+    addEventListener('online', check);
+    document.addEventListener('visibilitychange', () => { if (!document.hidden) check(); });
+    addEventListener('pageshow', (event) => { if (event.persisted) check(); });
+  }
+
+  // The countdown, on the server's clock as it was when the answer began to arrive.
+  const left = one('#left');
+  if (left) {
+    const arrived = (window.performance && performance.timing && performance.timing.responseStart) || Date.now();
+    const ahead = left.dataset.now - arrived;
+    const two = (number) => (number < 10 ? '0' : '') + number;
+    let before = Infinity;
+    const tick = () => {
+      const seconds = Math.max(0, Math.ceil((left.dataset.expires - Date.now() - ahead) / 1000));
+      const days = Math.floor(seconds / 86400), hours = Math.floor(seconds / 3600) % 24;
+      left.textContent = (days ? left.dataset.days.replace('#', days) + ' ' : '') +
+        (days || hours ? two(hours) + ':' : '') + two(Math.floor(seconds / 60) % 60) + ':' + two(seconds % 60);
+      if (before !== Infinity) {
+        if (before > 300 && seconds <= 300 && seconds > 60) say(left.dataset.five);
+        if (before > 60 && seconds <= 60 && seconds) say(left.dataset.one);
+      }
+      before = seconds;
+      if (seconds) return;
+      clearInterval(ticking);
+      check();
+      setTimeout(check, 1500);
+    };
+    const ticking = setInterval(tick, 1000);
+    tick();
+  }
+
+  // Copying. Without https there is no clipboard, only the old way.
+  const copyOldWay = (text) => {
+    const area = document.createElement('textarea');
+    area.value = text;
+    area.className = 'quiet';
+    document.body.appendChild(area);
+    area.select();
+    const copied = document.execCommand('copy');
+    area.remove();
+    return copied ? Promise.resolve() : Promise.reject();
+  };
+  each('[data-copy]', (button) => {
+    const label = button.firstChild, text = label.data;
+    button.onclick = () => {
+      const digits = button.dataset.copy;
+      const copied = navigator.clipboard ? navigator.clipboard.writeText(digits).catch(() => copyOldWay(digits)) : copyOldWay(digits);
+      copied.then(() => {
+        label.data = button.dataset.copied;
+        say('');
+        setTimeout(() => say(label.data), 50);
+        setTimeout(() => { label.data = text; }, 2000);
+        button.focus();
+      }, () => getSelection().selectAllChildren(button.parentNode.querySelector('b')));
+    };
+  });
+
+  // Sharing the QR code that is in the page already.
+  const share = one('[data-share]');
+  if (share && navigator.canShare) {
+    const bytes = Uint8Array.from(atob(one('#qr img').src.split(',')[1]), (letter) => letter.charCodeAt(0));
+    const files = [new File([bytes], share.dataset.share, { type: 'image/png' })];
+    share.hidden = !navigator.canShare({ files: files });
+    share.onclick = () => navigator.share({ files: files }).catch(() => {});
+  }
+  addEventListener('keydown', (event) => { if (event.key === 'Escape' && location.hash === '#qr') location.hash = ''; });
+  each('[data-print]', (button) => { button.onclick = () => print(); });
+
+  // One press is one payment. The server sees to that too, so a form that hangs may be sent again.
+  each('form', (form) => {
+    const button = form.querySelector('[data-busy]'), text = button && button.textContent;
+    let sent = false;
+    const again = () => {
+      sent = false;
+      if (!button) return;
+      button.removeAttribute('aria-busy');
+      button.textContent = text;
+    };
+    form.onsubmit = (event) => {
+      if (sent) return event.preventDefault();
+      sent = true;
+      setTimeout(again, BUSY_MS);
+      if (!button) return;
+      button.setAttribute('aria-busy', 'true');
+      button.textContent = button.dataset.busy;
+    };
+    addEventListener('pageshow', again);
+  });
+})();

@@ -1,0 +1,49 @@
+//! The hosted checkout: `/p/<link_id>`, where a customer chooses how to pay, and `/pay/<payment_id>`, where they pay and see
+//! that it worked.
+//!
+//! Handlers decode, call the engine and fill a view. Looking at a page never changes anything: link scanners open pages.
+
+mod choose;
+mod device;
+mod form;
+mod live;
+mod moment;
+mod page;
+mod pay;
+mod refused;
+#[cfg(test)]
+mod samples;
+mod sandbox;
+mod view;
+mod visitor;
+mod wording;
+
+use axum::{
+    Router,
+    middleware::from_fn_with_state,
+    routing::{get, post},
+};
+use tower_http::csrf::CsrfLayer;
+
+use crate::app::App;
+
+pub(crate) use page::{Place, owns, problem_page};
+pub(crate) use visitor::Visitor;
+
+pub(crate) fn routes(app: &App) -> Router<App> {
+    Router::new()
+        .route("/p/{link}", get(choose::show).post(choose::submit))
+        .route("/pay/{payment}", get(pay::show))
+        .route("/pay/{payment}/qr.png", get(pay::image))
+        .route("/pay/{payment}/status", get(live::status))
+        .route("/pay/{payment}/events", get(live::events))
+        .route("/pay/{payment}/simulate", post(sandbox::simulate).fallback(sandbox::nothing))
+        .route_layer(csrf(app))
+        .route_layer(from_fn_with_state(app.clone(), page::dress))
+}
+
+/// Forms are taken from our own pages only, also where a proxy in front changes the name of the host.
+fn csrf(app: &App) -> CsrfLayer {
+    let own = &app.shared.own_origins;
+    own.iter().fold(CsrfLayer::new(), |layer, origin| layer.clone().add_trusted_origin(origin).unwrap_or(layer))
+}

@@ -1,0 +1,45 @@
+//! The sandbox's panel: plays the customer's bank. In production there is nothing at this address.
+
+use axum::{extract::State, http::StatusCode, response::Response};
+use domain::{payment::Status, project::Environment};
+use engine::{Error, Outcome};
+
+use super::{form::Form, page::see_other, pay::PaymentPath, refused::Refused, visitor::Visitor};
+use crate::{api::path::PathId, app::App, client, error::ApiError};
+
+/// The panel is no page; whoever asks for one learns nothing, in either environment.
+pub(super) async fn nothing() -> Refused {
+    Error::NotFound("page").into()
+}
+
+pub(super) async fn simulate(
+    State(app): State<App>,
+    visitor: Visitor,
+    id: PaymentPath,
+    form: Result<Form, Refused>,
+) -> Result<Response, Refused> {
+    if let Some(retry_after) = app.shared.limits.checkout(client::limited_as(visitor.address)) {
+        return Err(ApiError::RateLimited { retry_after }.into());
+    }
+    let PathId(id) = id?;
+    let shown = app.engine.payment_page(id).await?;
+    if shown.project.environment != Environment::Sandbox {
+        return Err(Error::NotFound("page").into());
+    }
+    let form = form?;
+    let word = form.text("outcome").unwrap_or_default();
+    let outcome = match word {
+        "paid" => |amount, paid_at| Outcome::Paid { amount, paid_at },
+        "failed" => |_, _| Outcome::Failed,
+        "processing" => |_, _| Outcome::Processing,
+        _ => return Err(Refused::with(StatusCode::UNPROCESSABLE_ENTITY)),
+    };
+    let payment = shown.payment;
+    // A page that was left open may still show the panel of what has ended; nobody's money comes of that.
+    if matches!(payment.status_at(app.engine.now()), Status::Pending | Status::Processing) {
+        // A bank reports a payment once: pressing a button twice must not send money twice.
+        let receipt_id = format!("checkout:{id}:{word}");
+        app.engine.simulate(&payment, Some(&receipt_id), |now| outcome(payment.amount, now)).await?;
+    }
+    Ok(see_other(&app.shared.place.url(format_args!("/pay/{id}"))))
+}

@@ -1,0 +1,119 @@
+//! Who looks at a page: their language, and what a payment keeps about where it was made.
+
+use std::{borrow::Cow, net::IpAddr, ops::Deref, sync::Arc};
+
+use axum::{
+    extract::{FromRequestParts, Request},
+    http::{Extensions, HeaderMap, Uri, header, request::Parts},
+};
+use domain::{payment::Location, steps::Language};
+
+use super::device;
+use crate::{
+    app::App,
+    client,
+    front::RequestId,
+    pages::{cookie, words},
+    wire::query::Query,
+};
+
+pub(super) const LANGUAGE_COOKIE: &str = "lunas_lang";
+/// Kept per link: the payment that this browser was led to, or before that what its form is known by.
+pub(super) const CHECKOUT_COOKIE: &str = "lunas_checkout";
+/// What a proxy that knows calls the customer's country.
+const COUNTRY_HEADERS: [&str; 2] = ["cf-ipcountry", "x-country-code"];
+/// Longer ones are cut; real ones are far shorter.
+const USER_AGENT_CHARACTERS: usize = 512;
+
+/// One pointer: whoever meets a request looks at its visitor, and the first one leaves it there for the others.
+#[derive(Clone)]
+pub(crate) struct Visitor(Arc<Seen>);
+
+/// What is seen of a visitor.
+pub(crate) struct Seen {
+    pub(super) language: Language,
+    /// Whether the language was asked for in the address, and is to be remembered.
+    pub(super) chose_language: bool,
+    pub(super) path: String,
+    pub(super) query: Query,
+    pub(super) address: IpAddr,
+    pub(super) country: Option<String>,
+    pub(super) user_agent: Option<String>,
+    pub(super) request_id: Option<String>,
+    /// What the browser keeps for this link.
+    pub(super) checkout: Option<String>,
+}
+
+impl Deref for Visitor {
+    type Target = Seen;
+
+    fn deref(&self) -> &Seen {
+        &self.0
+    }
+}
+
+impl Visitor {
+    pub(crate) fn of(app: &App, request: &Request) -> Visitor {
+        Visitor::known(app, request.uri(), request.headers(), request.extensions())
+    }
+
+    /// Whoever was seen before is not looked at again.
+    fn known(app: &App, uri: &Uri, headers: &HeaderMap, extensions: &Extensions) -> Visitor {
+        let known = extensions.get::<Visitor>().cloned();
+        known.unwrap_or_else(|| Visitor(Arc::new(Seen::read(app, uri, headers, extensions))))
+    }
+}
+
+impl Seen {
+    fn read(app: &App, uri: &Uri, headers: &HeaderMap, extensions: &Extensions) -> Seen {
+        // A query that is not text asks for nothing.
+        let query = Query::parse(uri.query()).unwrap_or_default();
+        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        let spoken =
+            |code: &str| [Language::Indonesian, Language::English].into_iter().find(|l| words::code(*l) == code);
+        let asked = query.text("lang").ok().flatten().and_then(spoken);
+        let remembered = cookie::read(headers, LANGUAGE_COOKIE).and_then(spoken);
+        let language = asked.or(remembered).unwrap_or_else(|| {
+            let accepted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
+            Language::from_accept_language(accepted)
+        });
+        let country = client::is_proxied(extensions, &app.shared.trusted_proxies)
+            .then(|| COUNTRY_HEADERS.iter().find_map(|name| text(name)))
+            .flatten()
+            // `XX` is how some say that they do not know it either.
+            .filter(|code| code.len() == 2 && *code != "XX" && code.bytes().all(|byte| byte.is_ascii_uppercase()));
+        let user_agent = headers.get(header::USER_AGENT).map(|value| String::from_utf8_lossy(value.as_bytes()));
+        Seen {
+            language,
+            chose_language: asked.is_some(),
+            path: uri.path().to_owned(),
+            query,
+            address: client::address(extensions, headers, &app.shared.trusted_proxies),
+            country: country.map(str::to_owned),
+            user_agent: user_agent.map(shortened),
+            request_id: extensions.get::<RequestId>().and_then(|id| id.0.to_str().ok()).map(str::to_owned),
+            checkout: cookie::read(headers, CHECKOUT_COOKIE).map(str::to_owned),
+        }
+    }
+
+    pub(super) fn location(&self) -> Location {
+        Location { ip: Some(self.address.to_string()), country: self.country.clone() }
+    }
+
+    pub(super) fn device(&self) -> domain::payment::Device {
+        device::of(self.user_agent.as_deref())
+    }
+}
+
+fn shortened(user_agent: Cow<'_, str>) -> String {
+    let end = user_agent.char_indices().nth(USER_AGENT_CHARACTERS).map_or(user_agent.len(), |(end, _)| end);
+    user_agent[..end].to_owned()
+}
+
+impl FromRequestParts<App> for Visitor {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Visitor, Self::Rejection> {
+        Ok(Visitor::known(app, &parts.uri, &parts.headers, &parts.extensions))
+    }
+}
