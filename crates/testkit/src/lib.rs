@@ -22,5 +22,5 @@ pub use postgres::{Cluster, StopMode};
 pub use process::{Program, Ran, Running};
 pub use receiver::{Answer, Received, Receiver};
 pub use reply::{Api, Reply};
-pub use server::{Kit, Options, TestProject, on_every_database, on_every_database_with, on_postgres};
+pub use server::{Kit, Options, TestProject, on_every_database, on_every_database_with, on_postgres, on_sqlite};
 pub use socket::{Socket, exchange, request_bytes};

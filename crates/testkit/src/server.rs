@@ -69,6 +69,11 @@ pub async fn on_every_database_with<Test: Future<Output = ()>>(options: Options,
     run(Kit::start_on_postgres(options).await, &test).await;
 }
 
+/// The same on a file alone, for what a database has no part in, such as how pages look.
+pub async fn on_sqlite<Test: Future<Output = ()>>(test: impl Fn(Arc<Kit>) -> Test) {
+    run(Kit::start_on_sqlite(Options::default()).await, &test).await;
+}
+
 /// The same on PostgreSQL alone, for what a file on one machine cannot do.
 pub async fn on_postgres<Test: Future<Output = ()>>(test: impl Fn(Arc<Kit>) -> Test) {
     run(Kit::start_on_postgres(Options::default()).await, &test).await;

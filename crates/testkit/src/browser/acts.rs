@@ -102,6 +102,8 @@ impl Browser {
             let field = self.session.find(css).await?;
             let label = self.session.run(LABEL, json!([field.argument()])).await?;
             let label = Element::from(&label);
+            // A person scrolls until it is clear of what sticks to an edge of the screen.
+            self.session.run("arguments[0].scrollIntoView({ block: 'center' })", json!([label.argument()])).await?;
             self.session.post(&self.session.on(&label, "click"), json!({})).await?;
             let chosen = self.session.get(&self.session.on(&field, "selected")).await?;
             Ok((chosen == true).then_some(()))
