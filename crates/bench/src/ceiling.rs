@@ -14,8 +14,10 @@ use std::{
 
 use axum::{
     Json, Router,
+    body::Bytes,
     extract::State,
     http::StatusCode,
+    response::Html,
     routing::{get, post},
 };
 use rusqlite::{Connection, params};
@@ -33,6 +35,7 @@ pub(crate) fn run(words: Vec<OsString>) -> ExitCode {
         match words.as_slice() {
             ["send", url, count] => send(url, count.parse().map_err(std::io::Error::other)?).await,
             ["create"] => serve(create().map_err(std::io::Error::other)?).await,
+            ["page", bytes] => serve(page(bytes.parse().map_err(std::io::Error::other)?)).await,
             ["get"] => serve(Router::new().route("/{*path}", get(read))).await,
             _ => Err(std::io::Error::other("no such ceiling")),
         }
@@ -162,6 +165,12 @@ async fn created(
 
 async fn read() -> Json<Paid> {
     Json(Paid::sample())
+}
+
+/// A page of so many bytes that is always the same.
+fn page(bytes: usize) -> Router {
+    let text = Bytes::from("x".repeat(bytes));
+    Router::new().route("/{*path}", get(|| async move { Html(text) }))
 }
 
 /// JSON of the size and shape of a payment by virtual account.

@@ -35,6 +35,8 @@ pub(crate) enum Group {
     Replay,
     Webhook,
     WebhookLatency,
+    Checkout,
+    Watchers,
     Idle,
     Start,
     PgCreate,
@@ -47,7 +49,7 @@ pub(crate) enum Group {
 }
 
 impl Group {
-    pub(crate) const ALL: [Group; 19] = [
+    pub(crate) const ALL: [Group; 21] = [
         Group::CreateVa,
         Group::CreateQris,
         Group::Get,
@@ -58,6 +60,8 @@ impl Group {
         Group::Replay,
         Group::Webhook,
         Group::WebhookLatency,
+        Group::Checkout,
+        Group::Watchers,
         Group::Idle,
         Group::Start,
         Group::PgCreate,
@@ -92,6 +96,14 @@ impl Bench {
             Group::Replay => self.replay().await,
             Group::Webhook => self.webhook().await,
             Group::WebhookLatency => self.webhook_latency().await,
+            Group::Checkout => {
+                let product = self.product().await?;
+                self.chooser(&product).await
+            }
+            Group::Watchers => {
+                let prefilled = self.prefilled().await?;
+                self.watchers(&prefilled).await
+            }
             Group::Idle => self.idle().await,
             Group::Start => self.start().await,
             Group::PgCreate => self.pg_create().await,
@@ -128,7 +140,7 @@ impl Bench {
     }
 
     async fn create(&mut self, name: &'static str, method: &'static str, goal: u64) -> io::Result<Vec<Finding>> {
-        let (product, ceiling) = (self.product().await?, Served::ceiling("create").await?);
+        let (product, ceiling) = (self.product().await?, Served::ceiling(&["create"]).await?);
         let duration = self.duration;
         let run = |served: &Served, round: u64| {
             let requests = creates(served, method, &format!("{name}-{round}-{}", std::process::id()));
@@ -141,7 +153,7 @@ impl Bench {
 
     async fn get(&mut self) -> io::Result<Vec<Finding>> {
         let prefilled = self.prefilled().await?;
-        let (product, ceiling) = (self.product().await?, Served::ceiling("get").await?);
+        let (product, ceiling) = (self.product().await?, Served::ceiling(&["get"]).await?);
         let requests = gets(&product, &prefilled);
         let duration = self.duration;
         let run = |served: &Served| {
@@ -274,11 +286,20 @@ pub(crate) fn pays(served: &Served, answers: Vec<Vec<u8>>) -> io::Result<Request
 
 /// The same where callers took turns in making them.
 pub(crate) fn pays_by(callers: Vec<Caller>, answers: Vec<Vec<u8>>) -> io::Result<Requests> {
-    let ids = answers.iter().map(|answer| id_of(answer)).collect::<io::Result<Vec<_>>>()?;
+    let ids = ids_of(answers)?;
     Ok(Arc::new(move |index, out| {
-        let path = format!("/v1/sandbox/payments/{}/simulate", ids[index as usize]);
-        post(out, &path, &turn(&callers, index).api_key, "", r#"{"outcome":"paid"}"#);
+        simulate(out, &ids[index as usize], &turn(&callers, index).api_key);
     }))
+}
+
+/// Pays that one.
+pub(crate) fn pay(served: &Served, id: String) -> Requests {
+    let key = served.ready.api_key.clone();
+    Arc::new(move |_, out| simulate(out, &id, &key))
+}
+
+fn simulate(out: &mut Vec<u8>, id: &str, key: &str) {
+    post(out, &format!("/v1/sandbox/payments/{id}/simulate"), key, "", r#"{"outcome":"paid"}"#);
 }
 
 fn turn(callers: &[Caller], index: u64) -> &Caller {
@@ -301,6 +322,15 @@ pub(crate) fn reads(served: &Served, path: impl Fn(u64) -> String + Send + Sync 
     })
 }
 
+pub(crate) fn posts(
+    served: &Served,
+    path: &'static str,
+    body: impl Fn(u64) -> String + Send + Sync + 'static,
+) -> Requests {
+    let key = served.ready.api_key.clone();
+    Arc::new(move |index, out| post(out, path, &key, "", &body(index)))
+}
+
 fn post(out: &mut Vec<u8>, path: &str, key: &str, headers: &str, body: &str) {
     let length = body.len();
     out.extend_from_slice(
@@ -312,12 +342,14 @@ fn post(out: &mut Vec<u8>, path: &str, key: &str, headers: &str, body: &str) {
     );
 }
 
-fn id_of(answer: &[u8]) -> io::Result<String> {
+/// What those that the answers tell of are called.
+pub(crate) fn ids_of(answers: Vec<Vec<u8>>) -> io::Result<Vec<String>> {
     #[derive(Deserialize)]
     struct Made {
         id: String,
     }
-    serde_json::from_slice::<Made>(answer).map(|made| made.id).map_err(io::Error::other)
+    let id = |answer: Vec<u8>| serde_json::from_slice::<Made>(&answer).map(|made| made.id);
+    answers.into_iter().map(id).collect::<Result<_, _>>().map_err(io::Error::other)
 }
 
 pub(crate) fn spread(measured: &Measured) -> String {

@@ -5,6 +5,7 @@
 //! is a private cluster, and what it is compared with there is pgbench.
 
 mod ceiling;
+mod checkout;
 mod groups;
 mod lists;
 mod load;
@@ -16,6 +17,7 @@ mod process;
 mod receiver;
 mod report;
 mod rounds;
+mod watchers;
 mod webhooks;
 
 use std::{process::ExitCode, time::Duration};

@@ -95,9 +95,9 @@ impl Served {
         Served::start(command).await
     }
 
-    pub(crate) async fn ceiling(name: &str) -> io::Result<Served> {
+    pub(crate) async fn ceiling(words: &[&str]) -> io::Result<Served> {
         let mut command = Command::new(std::env::current_exe()?);
-        command.args(["ceiling", name]);
+        command.arg("ceiling").args(words);
         Served::start(command).await
     }
 
@@ -126,11 +126,24 @@ impl Served {
 
     /// Resident memory in KiB.
     pub(crate) fn resident_kib(&self) -> io::Result<u64> {
-        let id = self.child.id().ok_or_else(|| io::Error::other("the server has ended"))?;
-        let status = std::fs::read_to_string(format!("/proc/{id}/status"))?;
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.id()?))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
         let digits = line.and_then(|line| line.split_whitespace().next()).and_then(|digits| digits.parse().ok());
         digits.ok_or_else(|| io::Error::other("no resident size is known"))
+    }
+
+    /// How long its threads have had a core until now.
+    pub(crate) fn processor_time(&self) -> io::Result<Duration> {
+        let figures = std::fs::read_to_string(format!("/proc/{}/stat", self.id()?))?;
+        // The second is the program's name in brackets, which may hold anything; the two wanted are in hundredths of a second.
+        let figures = figures.rsplit_once(") ").map(|(_, rest)| rest).unwrap_or_default();
+        let ticks = figures.split(' ').skip(11).take(2).map(str::parse::<u64>);
+        let ticks: u64 = ticks.sum::<Result<_, _>>().map_err(io::Error::other)?;
+        Ok(Duration::from_millis(ticks * 10))
+    }
+
+    fn id(&self) -> io::Result<u32> {
+        self.child.id().ok_or_else(|| io::Error::other("the server has ended"))
     }
 
     /// Ends it at once and waits for it.

@@ -59,6 +59,13 @@ impl Report {
     }
 }
 
+/// The time that so many of a hundred do not exceed, of times in ascending order, as `1.2 ms`.
+pub(crate) fn millis(sorted_micros: &[u128], percent: usize) -> String {
+    let at = (sorted_micros.len() * percent / 100).min(sorted_micros.len().saturating_sub(1));
+    let micros = sorted_micros.get(at).copied().unwrap_or_default();
+    format!("{}.{:01} ms", micros / 1_000, micros % 1_000 / 100)
+}
+
 /// `1.234` for 1234 thousandths.
 pub(crate) fn decimal(thousandths: u64) -> String {
     format!("{}.{:02}", thousandths / 1_000, thousandths % 1_000 / 10)

@@ -12,7 +12,7 @@ use crate::{
     prefill::Prefilled,
     process::{Home, Served, WORKER_THREADS},
     receiver::Receiver,
-    report::Finding,
+    report::{Finding, millis},
     rounds::{Measured, interleave},
 };
 
@@ -68,14 +68,10 @@ pub(crate) async fn latency(prefilled: &Prefilled, product: &Served) -> io::Resu
         micros.push((arrived - began).as_micros());
     }
     micros.sort_unstable();
-    let millis = |of: usize| {
-        let at = micros.get((micros.len() * of / 100).min(micros.len() - 1)).copied().unwrap_or_default();
-        format!("{}.{:01} ms", at / 1_000, at % 1_000 / 100)
-    };
     let p99 = micros.get(micros.len() * 99 / 100).copied().unwrap_or_default();
     Ok(vec![Finding {
         group: "webhook-latency",
-        product: format!("p50 {}, p99 {}", millis(50), millis(99)),
+        product: format!("p50 {}, p99 {}", millis(&micros, 50), millis(&micros, 99)),
         ceiling: format!("{ONE_BY_ONE} events, one at a time"),
         ratio: "-".to_owned(),
         goal: "p99 <= 50 ms".to_owned(),

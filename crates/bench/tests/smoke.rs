@@ -5,7 +5,7 @@
 use std::process::Command;
 
 /// All groups but `peers`, which installs other people's programs.
-const EMBEDDED: [&str; 12] = [
+const EMBEDDED: [&str; 14] = [
     "create-va",
     "create-qris",
     "get",
@@ -16,6 +16,8 @@ const EMBEDDED: [&str; 12] = [
     "replay",
     "webhook",
     "webhook-latency",
+    "checkout",
+    "watchers",
     "idle",
     "start",
 ];
