@@ -12,7 +12,7 @@ use std::{
 use engine::Engine;
 use ipnet::IpNet;
 
-use crate::{checkout::Place, limit::Limits};
+use crate::{limit::Limits, pages::place::Place};
 
 /// The running server, seen from a handler. One pointer: it is cloned several times per request.
 #[derive(Clone)]

@@ -27,10 +27,10 @@ use tokio_io_timeout::TimeoutStream;
 use crate::{
     api::events::webhook_body,
     app::{App, Shared},
-    checkout::Place,
     client::Peer,
     front,
     limit::Limits,
+    pages::place::Place,
     routes,
 };
 

@@ -144,7 +144,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::{app::Shared, checkout::Place, front, limit::Limits};
+    use crate::{app::Shared, front, limit::Limits, pages::place::Place};
 
     async fn app() -> (App, TempDir) {
         app_within(Duration::from_secs(60)).await

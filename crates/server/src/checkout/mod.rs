@@ -27,7 +27,7 @@ use tower_http::csrf::CsrfLayer;
 
 use crate::app::App;
 
-pub(crate) use page::{Place, owns, problem_page};
+pub(crate) use page::{owns, problem_page};
 pub(crate) use visitor::Visitor;
 
 pub(crate) fn routes(app: &App) -> Router<App> {

@@ -26,7 +26,7 @@ use super::{
 use crate::{
     app::App,
     error::ApiError,
-    pages::{assets, cookie::Cookie, headers, words},
+    pages::{cookie::Cookie, headers, words},
 };
 
 const LANGUAGE_SECONDS: u32 = 365 * 24 * 60 * 60;
@@ -36,34 +36,6 @@ const MARK_LETTERS: usize = 3;
 const PAGE_BYTES_USUAL: usize = 6 * 1024;
 /// What pages, cookies and the front add to an answer.
 const HEADERS_USUAL: usize = 12;
-
-/// Where the pages are, as customers' browsers see it.
-pub(crate) struct Place {
-    /// What comes before `/p/…` in an address: usually nothing.
-    root: String,
-    pub(super) https: bool,
-    style_url: Arc<str>,
-    script_url: Arc<str>,
-}
-
-impl Place {
-    pub(crate) fn at(checkout_url_base: &str) -> Place {
-        let url = url::Url::parse(checkout_url_base).ok();
-        let root = url.as_ref().map(|url| url.path().trim_end_matches('/').to_owned()).unwrap_or_default();
-        let asset = |file| format!("{root}{}", assets::address(file)).into();
-        Place {
-            https: url.is_some_and(|url| url.scheme() == "https"),
-            style_url: asset("/checkout.css"),
-            script_url: asset("/checkout.js"),
-            root,
-        }
-    }
-
-    /// An address of ours.
-    pub(super) fn url(&self, path: impl std::fmt::Display) -> String {
-        format!("{}{path}", self.root)
-    }
-}
 
 /// Whether a path is one of the checkout's, so that whatever is wrong with it is told by a page.
 pub(crate) fn owns(path: &str) -> bool {

@@ -3,4 +3,5 @@
 pub(crate) mod assets;
 pub(crate) mod cookie;
 pub(crate) mod headers;
+pub(crate) mod place;
 pub(crate) mod words;
