@@ -30,6 +30,10 @@ ids! {
     PaymentId = Payment "pay";
     LinkId = Link "pl";
     EventId = Event "evt";
+    UserId = User "usr";
+    SessionId = Session "ses";
+    InviteId = Invite "inv";
+    AuditId = Audit "aud";
 }
 
 /// Makes an id of any kind that sorts at `now`.

@@ -46,6 +46,10 @@ pub enum Cause {
     Paid(PaymentId),
     Settled(PaymentId),
     Unapplied(ReceiptKey),
+    /// Somebody decided that the receipt pays its payment.
+    Accepted(ReceiptKey),
+    /// Somebody gave the receipt's money back.
+    Returned(ReceiptKey),
 }
 
 /// One movement of money, complete.
@@ -83,6 +87,31 @@ impl Posting {
         Posting::balanced(Cause::Unapplied(receipt), project_id, payment_id, at, legs)
     }
 
+    /// Held money pays its payment after all: split as if it had come in time.
+    pub fn accepted(
+        project_id: ProjectId,
+        payment_id: PaymentId,
+        receipt: ReceiptKey,
+        amount: Rupiah,
+        fee: Rupiah,
+        at: Timestamp,
+    ) -> Posting {
+        let legs = vec![(Account::Unapplied, -amount), (Account::Pending, amount - fee), (Account::Fees, fee)];
+        Posting::balanced(Cause::Accepted(receipt), project_id, payment_id, at, legs)
+    }
+
+    /// Held money went back the way it came.
+    pub fn returned(
+        project_id: ProjectId,
+        payment_id: PaymentId,
+        receipt: ReceiptKey,
+        amount: Rupiah,
+        at: Timestamp,
+    ) -> Posting {
+        let legs = vec![(Account::Unapplied, -amount), (Account::Clearing, amount)];
+        Posting::balanced(Cause::Returned(receipt), project_id, payment_id, at, legs)
+    }
+
     fn balanced(
         cause: Cause,
         project_id: ProjectId,
@@ -104,7 +133,9 @@ impl Posting {
         match &self.cause {
             Cause::Paid(payment) => format!("{}:{payment}", self.kind()),
             Cause::Settled(payment) => format!("{}:{payment}", self.kind()),
-            Cause::Unapplied(receipt) => format!("{}:{}:{}", self.kind(), receipt.provider, receipt.id),
+            Cause::Unapplied(receipt) | Cause::Accepted(receipt) | Cause::Returned(receipt) => {
+                format!("{}:{}:{}", self.kind(), receipt.provider, receipt.id)
+            }
         }
     }
 
@@ -113,6 +144,8 @@ impl Posting {
             Cause::Paid(_) => "paid",
             Cause::Settled(_) => "settled",
             Cause::Unapplied(_) => "unapplied",
+            Cause::Accepted(_) => "accepted",
+            Cause::Returned(_) => "returned",
         }
     }
 }
@@ -135,12 +168,39 @@ mod tests {
             let receipt = ReceiptKey { provider: "sandbox".into(), id: "r".into() };
             for posting in [
                 Posting::paid(project, payment, amount, fee, now),
-                Posting::unapplied(project, payment, receipt, amount, now),
+                Posting::unapplied(project, payment, receipt.clone(), amount, now),
+                Posting::accepted(project, payment, receipt.clone(), amount, fee, now),
+                Posting::returned(project, payment, receipt, amount, now),
             ] {
                 prop_assert!(posting.legs().len() >= 2);
                 prop_assert_eq!(posting.legs().iter().map(|leg| leg.1).sum::<Rupiah>(), Rupiah::ZERO);
             }
         }
+    }
+
+    #[test]
+    fn what_is_decided_about_held_money_empties_its_account() {
+        let now = Timestamp::from_millis(1);
+        let (project, payment) = (mint(now, [1; 10]), mint(now, [2; 10]));
+        let (amount, fee) = (Rupiah::new(10_000), Rupiah::new(70));
+        let receipt = ReceiptKey { provider: "sandbox".into(), id: "r".into() };
+        let held = Posting::unapplied(project, payment, receipt.clone(), amount, now);
+        let accepted = Posting::accepted(project, payment, receipt.clone(), amount, fee, now);
+        let returned = Posting::returned(project, payment, receipt, amount, now);
+        let sum = |postings: [&Posting; 2], account| {
+            let legs = postings.into_iter().flat_map(|posting| posting.legs().iter());
+            legs.filter(|(of, _)| *of == account).map(|(_, amount)| *amount).sum::<Rupiah>()
+        };
+        let paid = Posting::paid(project, payment, amount, fee, now);
+        for account in Account::ALL {
+            let as_paid = paid.legs().iter().find(|(of, _)| *of == account).map_or(Rupiah::ZERO, |leg| leg.1);
+            assert_eq!(sum([&held, &accepted], account), as_paid, "{account:?}");
+            assert_eq!(sum([&held, &returned], account), Rupiah::ZERO, "{account:?}");
+        }
+        assert_eq!(
+            [held.id(), accepted.id(), returned.id()],
+            ["unapplied:sandbox:r", "accepted:sandbox:r", "returned:sandbox:r"]
+        );
     }
 
     #[test]

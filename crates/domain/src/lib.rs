@@ -3,7 +3,9 @@
 //!
 //! Nothing here waits, reads a clock, draws randomness, speaks SQL or HTTP, or knows how values look on the wire.
 
+pub mod access;
 pub mod api_key;
+pub mod audit;
 pub mod bank;
 pub mod customer;
 pub mod delivery;
@@ -24,3 +26,4 @@ pub mod rules;
 pub mod signature;
 pub mod steps;
 pub mod time;
+pub mod user;

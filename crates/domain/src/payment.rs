@@ -186,22 +186,49 @@ impl Payment {
         match self.state {
             State::Paid { .. } => Err(Unapplied::AlreadyPaid),
             _ if link == LinkClaim::Taken => Err(Unapplied::LinkClaimed),
-            State::Processing => Ok(self.paid(receipt, link, settlement_delay)),
+            State::Processing => Ok(self.paid_in_time(receipt, link, settlement_delay)),
             State::Pending | State::Expired | State::Failed { .. } if in_time => {
-                Ok(self.paid(receipt, link, settlement_delay))
+                Ok(self.paid_in_time(receipt, link, settlement_delay))
             }
             State::Cancelled { at } if in_time && receipt.paid_at <= at => {
-                Ok(self.paid(receipt, link, settlement_delay))
+                Ok(self.paid_in_time(receipt, link, settlement_delay))
             }
             State::Pending | State::Expired | State::Failed { .. } | State::Cancelled { .. } => Err(Unapplied::TooLate),
         }
     }
 
-    fn paid(self, receipt: &Receipt, link: LinkClaim, settlement_delay: Duration) -> Step {
-        let at = receipt.received_at;
-        let settles_at = (self.merchant_net() > Rupiah::ZERO).then(|| at.plus(settlement_delay));
+    /// Somebody decided that money held for this payment pays it, whenever it came. It must still be all of it, and nothing
+    /// else may have been paid instead.
+    pub fn accept(
+        self,
+        receipt: &Receipt,
+        link: LinkClaim,
+        settlement_delay: Duration,
+        now: Timestamp,
+    ) -> Result<Step, Unapplied> {
+        if receipt.amount != self.amount {
+            return Err(Unapplied::WrongAmount);
+        }
+        match self.state {
+            State::Paid { .. } => Err(Unapplied::AlreadyPaid),
+            _ if link == LinkClaim::Taken => Err(Unapplied::LinkClaimed),
+            _ => {
+                let (project_id, id, key) = (self.project_id, self.id, receipt.key.clone());
+                let posting = Posting::accepted(project_id, id, key, self.amount, self.fee, now);
+                Ok(self.paid(receipt, link, posting, settlement_delay))
+            }
+        }
+    }
+
+    fn paid_in_time(self, receipt: &Receipt, link: LinkClaim, settlement_delay: Duration) -> Step {
+        let posting = Posting::paid(self.project_id, self.id, self.amount, self.fee, receipt.received_at);
+        self.paid(receipt, link, posting, settlement_delay)
+    }
+
+    fn paid(self, receipt: &Receipt, link: LinkClaim, posting: Posting, settlement_delay: Duration) -> Step {
+        let settles_at = (self.merchant_net() > Rupiah::ZERO).then(|| posting.at.plus(settlement_delay));
         Step {
-            posting: Some(Posting::paid(self.project_id, self.id, self.amount, self.fee, at)),
+            posting: Some(posting),
             event: Some(EventKind::PaymentPaid),
             claims: match link {
                 LinkClaim::Free(link_id) => Some(link_id),
@@ -235,6 +262,14 @@ impl Payment {
     pub fn give_way(self, now: Timestamp) -> Result<Step, NotMoved> {
         match self.status_at(now) {
             Status::Pending => Ok(self.moved(State::Cancelled { at: now }, None)),
+            _ => Err(NotMoved::Final),
+        }
+    }
+
+    /// Its time is over before it is, as only the sandbox can have it.
+    pub fn lapse(self, now: Timestamp) -> Result<Step, NotMoved> {
+        match self.status_at(now) {
+            Status::Pending => Ok(self.moved(State::Expired, None)),
             _ => Err(NotMoved::Final),
         }
     }

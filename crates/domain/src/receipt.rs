@@ -1,6 +1,14 @@
 //! Money as the provider reports it.
 
-use crate::{money::Rupiah, time::Timestamp};
+use crate::{
+    id::{PaymentId, ProjectId},
+    money::Rupiah,
+    rules::TextRule,
+    time::Timestamp,
+};
+
+/// What people write down when they decide about money.
+pub const DECISION_NOTE: TextRule = TextRule { field: "note", least: 1, most: 500, line_breaks: true };
 
 /// What makes a provider's report the same report when it comes again.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -40,5 +48,49 @@ impl Unapplied {
             Unapplied::LinkClaimed => "link_claimed",
             Unapplied::TooLate => "too_late",
         }
+    }
+
+    pub fn parse(word: &str) -> Option<Unapplied> {
+        Unapplied::ALL.into_iter().find(|reason| reason.word() == word)
+    }
+}
+
+/// Money that pays nothing so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnappliedReceipt {
+    pub receipt: Receipt,
+    pub project_id: ProjectId,
+    /// What it was meant for.
+    pub payment_id: PaymentId,
+    pub reason: Unapplied,
+    /// What somebody has decided about it.
+    pub decided: Option<Decided>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decided {
+    pub decision: Decision,
+    pub at: Timestamp,
+    pub note: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Decision {
+    /// It pays its payment after all.
+    Accepted,
+    /// It went back to whoever sent it.
+    Returned,
+}
+
+impl Decision {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Decision::Accepted => "accepted",
+            Decision::Returned => "returned",
+        }
+    }
+
+    pub fn parse(word: &str) -> Option<Decision> {
+        [Decision::Accepted, Decision::Returned].into_iter().find(|decision| decision.word() == word)
     }
 }

@@ -129,3 +129,22 @@ fn a_payment_whose_fee_eats_it_whole_settles_nothing() {
     let step = eaten.confirm(&received(AMOUNT, CREATED), LinkClaim::NotNeeded, Duration::ZERO).unwrap();
     assert_eq!(step.settles_at, None);
 }
+
+#[test]
+fn money_that_came_late_can_be_accepted_but_only_in_full_and_for_what_nobody_has_paid() {
+    let (now, late) = (at(EXPIRES + 120_000), received(AMOUNT, EXPIRES + 1));
+    let (delay, link) = (Duration::from_secs(60), mint(at(CREATED), [3; 10]));
+    let ended = at(CREATED + 1);
+    for state in [State::Pending, State::Expired, State::Failed { at: ended }, State::Cancelled { at: ended }] {
+        let step = payment(state).accept(&late, LinkClaim::Free(link), delay, now).unwrap();
+        assert_eq!(step.payment.state, State::Paid { at: late.paid_at });
+        assert_eq!((step.event, step.claims), (Some(EventKind::PaymentPaid), Some(link)));
+        assert_eq!(step.settles_at, Some(now.plus(delay)));
+        assert_eq!(step.posting.map(|posting| posting.kind()), Some("accepted"));
+        let refused = |receipt: Receipt, link| payment(state).accept(&receipt, link, delay, now).unwrap_err();
+        assert_eq!(refused(received(AMOUNT - 1, EXPIRES + 1), LinkClaim::NotNeeded), Unapplied::WrongAmount);
+        assert_eq!(refused(late.clone(), LinkClaim::Taken), Unapplied::LinkClaimed);
+    }
+    let paid = payment(State::Paid { at: ended }).accept(&late, LinkClaim::NotNeeded, delay, now);
+    assert_eq!(paid, Err(Unapplied::AlreadyPaid));
+}

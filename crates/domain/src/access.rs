@@ -1,0 +1,91 @@
+//! Who may do what in a project.
+
+/// What a member is to a project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Role {
+    Viewer,
+    Developer,
+    Owner,
+}
+
+/// What a role is asked for. Acts that the same people may always do are one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Act {
+    /// Seeing everything but secrets.
+    Look,
+    /// Making and cancelling payment links.
+    ManageLinks,
+    /// Playing the bank in the sandbox.
+    Simulate,
+    ManageKeys,
+    /// The webhook's URL and secret, and sending again.
+    ManageWebhooks,
+    /// Accepting or returning money that fits no payment.
+    DecideReceipts,
+    /// What customers and the API see: name, origins, methods.
+    Configure,
+    ManageMembers,
+}
+
+impl Role {
+    pub const ALL: [Role; 3] = [Role::Owner, Role::Developer, Role::Viewer];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            Role::Owner => "owner",
+            Role::Developer => "developer",
+            Role::Viewer => "viewer",
+        }
+    }
+
+    pub fn parse(word: &str) -> Option<Role> {
+        Role::ALL.into_iter().find(|role| role.word() == word)
+    }
+
+    pub const fn may(self, act: Act) -> bool {
+        match act {
+            Act::Look => true,
+            Act::ManageLinks | Act::Simulate | Act::ManageKeys | Act::ManageWebhooks => {
+                matches!(self, Role::Owner | Role::Developer)
+            }
+            Act::DecideReceipts | Act::Configure | Act::ManageMembers => matches!(self, Role::Owner),
+        }
+    }
+}
+
+impl Act {
+    pub const ALL: [Act; 8] = [
+        Act::Look,
+        Act::ManageLinks,
+        Act::Simulate,
+        Act::ManageKeys,
+        Act::ManageWebhooks,
+        Act::DecideReceipts,
+        Act::Configure,
+        Act::ManageMembers,
+    ];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn viewers_look_developers_integrate_and_owners_do_everything() {
+        let may = |role: Role| Act::ALL.into_iter().filter(|act| role.may(*act)).collect::<Vec<_>>();
+        assert_eq!(may(Role::Viewer), [Act::Look]);
+        assert_eq!(
+            may(Role::Developer),
+            [Act::Look, Act::ManageLinks, Act::Simulate, Act::ManageKeys, Act::ManageWebhooks]
+        );
+        assert_eq!(may(Role::Owner), Act::ALL);
+    }
+
+    #[test]
+    fn a_role_is_read_back_by_its_word() {
+        for role in Role::ALL {
+            assert_eq!(Role::parse(role.word()), Some(role));
+        }
+        assert_eq!(Role::parse("operator"), None);
+    }
+}

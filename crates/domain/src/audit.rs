@@ -1,0 +1,107 @@
+//! What is written down about who did what, for whoever asks later.
+
+use crate::{
+    id::{AuditId, KeyId, ProjectId, UserId},
+    time::Timestamp,
+};
+
+/// Who does something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Actor {
+    /// Somebody who is signed in, and the address they came from.
+    User { id: UserId, address: String },
+    /// A program with an API key.
+    Key(KeyId),
+    /// Whoever runs commands on the machine.
+    CommandLine,
+    /// Nobody we know, from that address.
+    Stranger { address: String },
+}
+
+macro_rules! deeds {
+    ($($name:ident $word:literal,)*) => {
+        /// What was done.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Deed {
+            $($name,)*
+        }
+
+        impl Deed {
+            pub const ALL: &[Deed] = &[$(Deed::$name,)*];
+
+            pub const fn word(self) -> &'static str {
+                match self {
+                    $(Deed::$name => $word,)*
+                }
+            }
+        }
+    };
+}
+
+deeds! {
+    KeyCreated "key.created",
+    KeyRevoked "key.revoked",
+    WebhookUrlChanged "webhook.url_changed",
+    WebhookSecretShown "webhook.secret_shown",
+    WebhookSecretRotated "webhook.secret_rotated",
+    WebhookResent "webhook.resent",
+    WebhooksRecovered "webhook.recovered",
+    WebhookTested "webhook.tested",
+    LinkCreated "link.created",
+    LinkCancelled "link.cancelled",
+    PaymentSimulated "payment.simulated",
+    ReceiptAccepted "receipt.accepted",
+    ReceiptReturned "receipt.returned",
+    ProjectCreated "project.created",
+    SettingsChanged "project.settings_changed",
+    ProjectApproved "project.approved",
+    ApprovalWithdrawn "project.approval_withdrawn",
+    ProjectActivated "project.activated",
+    ProjectDeactivated "project.deactivated",
+    MemberInvited "member.invited",
+    InviteWithdrawn "member.invite_withdrawn",
+    MemberJoined "member.joined",
+    RoleChanged "member.role_changed",
+    MemberRemoved "member.removed",
+    UserCreated "user.created",
+    OperatorMade "user.operator_made",
+    OperatorUnmade "user.operator_unmade",
+    SignedIn "user.signed_in",
+    SignInRefused "user.sign_in_refused",
+    SignedOut "user.signed_out",
+    PasswordChanged "user.password_changed",
+    SessionEnded "user.session_ended",
+}
+
+impl Deed {
+    pub fn parse(word: &str) -> Option<Deed> {
+        Deed::ALL.iter().copied().find(|deed| deed.word() == word)
+    }
+}
+
+/// One line of the audit log. It is never changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditLine {
+    pub id: AuditId,
+    pub at: Timestamp,
+    pub actor: Actor,
+    /// None for what concerns the installation or a person alone.
+    pub project_id: Option<ProjectId>,
+    pub deed: Deed,
+    /// What it was done to: an id, an address, a name.
+    pub subject: String,
+    /// What a reader needs to know besides, such as the URL from now on. Never a secret.
+    pub detail: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deed_is_read_back_by_its_word() {
+        for deed in Deed::ALL {
+            assert_eq!(Deed::parse(deed.word()), Some(*deed));
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! People who sign in, and how long they stay signed in.
+//!
+//! A session is known by 256 random bits that only the browser keeps; we keep their SHA-256.
+
+use std::{fmt, time::Duration};
+
+use sha2::{Digest, Sha256};
+
+use crate::{
+    access::Role,
+    id::{InviteId, ProjectId, SessionId, UserId},
+    rules::{Invalid, TextRule},
+    time::Timestamp,
+};
+
+pub const EMAIL: TextRule = TextRule { field: "email", least: 1, most: 255, line_breaks: false };
+/// Long enough that nobody has to prescribe digits and signs.
+pub const PASSWORD_CHARACTERS_LEAST: usize = 12;
+pub const PASSWORD_CHARACTERS_MOST: usize = 128;
+/// A session that nobody uses ends after this.
+pub const SESSION_IDLE: Duration = Duration::from_mins(30);
+/// A session ends after this however much it is used.
+pub const SESSION_LONGEST: Duration = Duration::from_hours(12);
+/// How long an invitation can be taken up.
+pub const INVITE_LIFETIME: Duration = Duration::from_hours(7 * 24);
+
+const TOKEN_BYTES: usize = 32;
+
+/// An address as it is compared: without white space around it, in lower case.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Email(String);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct User {
+    pub id: UserId,
+    pub email: Email,
+    /// Runs the installation: approves projects and sees how all of them do.
+    pub is_operator: bool,
+    pub created_at: Timestamp,
+}
+
+/// A browser in which somebody is signed in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Session {
+    pub id: SessionId,
+    pub user_id: UserId,
+    pub created_at: Timestamp,
+    /// When it was last used, to the minute.
+    pub seen_at: Timestamp,
+    pub address: String,
+    /// What the browser calls itself.
+    pub browser: String,
+}
+
+/// What makes somebody a member of a project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Invite {
+    pub id: InviteId,
+    pub project_id: ProjectId,
+    pub email: Email,
+    pub role: Role,
+    pub created_at: Timestamp,
+    pub expires_at: Timestamp,
+}
+
+/// 256 random bits that open something, in the form in which a browser keeps them. It has no `Debug`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token([u8; TOKEN_BYTES]);
+
+/// SHA-256 of a token: what look-ups go by.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TokenHash(pub [u8; 32]);
+
+impl Email {
+    pub fn parse(text: &str) -> Result<Email, Invalid> {
+        let text = EMAIL.check(text.trim().to_lowercase())?;
+        let is_address = text.split_once('@').is_some_and(|(name, host)| {
+            !name.is_empty() && !host.is_empty() && !host.contains('@') && !text.contains(char::is_whitespace)
+        });
+        if is_address {
+            Ok(Email(text))
+        } else {
+            Err(Invalid::new("email", "must be an address such as name@example.com"))
+        }
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Email {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// Refuses a password that is too short to be one, or longer than anybody types.
+pub fn check_password(password: &str) -> Result<(), Invalid> {
+    let rule = match password.chars().count() {
+        ..PASSWORD_CHARACTERS_LEAST => format!("must have at least {PASSWORD_CHARACTERS_LEAST} characters"),
+        length if length > PASSWORD_CHARACTERS_MOST => {
+            format!("must have at most {PASSWORD_CHARACTERS_MOST} characters")
+        }
+        _ => return Ok(()),
+    };
+    Err(Invalid::new("password", rule))
+}
+
+impl Session {
+    pub fn ends_at(&self) -> Timestamp {
+        self.seen_at.plus(SESSION_IDLE).min(self.created_at.plus(SESSION_LONGEST))
+    }
+
+    pub fn is_live_at(&self, now: Timestamp) -> bool {
+        now < self.ends_at()
+    }
+}
+
+impl Invite {
+    pub fn is_open_at(&self, now: Timestamp) -> bool {
+        now < self.expires_at
+    }
+}
+
+impl Token {
+    pub const fn of(random: [u8; TOKEN_BYTES]) -> Token {
+        Token(random)
+    }
+
+    /// Recognises a well-formed token, so that junk is refused without asking the database.
+    pub fn parse(text: &str) -> Option<Token> {
+        let mut bytes = [0; TOKEN_BYTES];
+        if text.len() != 2 * TOKEN_BYTES || !text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f')) {
+            return None;
+        }
+        for (byte, digits) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+            *byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+        }
+        Some(Token(bytes))
+    }
+
+    pub fn hash(&self) -> TokenHash {
+        TokenHash(Sha256::digest(self.0).into())
+    }
+
+    /// The text itself, for the browser that keeps it.
+    pub fn reveal(&self) -> String {
+        hex(&self.0)
+    }
+
+    /// What every form of this session carries. It tells nothing about the token.
+    pub fn form_token(&self) -> String {
+        let digest: [u8; 32] = Sha256::new().chain_update(b"form").chain_update(self.0).finalize().into();
+        hex(&digest[..16])
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::mint;
+
+    #[test]
+    fn an_address_is_compared_without_case_and_white_space_around_it() {
+        assert_eq!(Email::parse(" Siti@Example.COM ").unwrap().as_str(), "siti@example.com");
+        for wrong in ["", "@", "a@", "@b", "a b@c", "a@b@c", "a@b\nc", "plain", &format!("{}@b", "a".repeat(255))] {
+            assert!(Email::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_password_has_12_to_128_characters_of_any_kind() {
+        for (length, fine) in [(0, false), (11, false), (12, true), (128, true), (129, false)] {
+            assert_eq!(check_password(&"é".repeat(length)).is_ok(), fine, "{length}");
+        }
+    }
+
+    #[test]
+    fn a_session_ends_when_it_is_idle_and_after_half_a_day_in_any_case() {
+        let minute = |minutes: i64| Timestamp::from_millis(minutes * 60_000);
+        let session = |created, seen| Session {
+            id: mint(minute(0), [1; 10]),
+            user_id: mint(minute(0), [2; 10]),
+            created_at: minute(created),
+            seen_at: minute(seen),
+            address: String::new(),
+            browser: String::new(),
+        };
+        assert!(session(0, 0).is_live_at(minute(29)) && !session(0, 0).is_live_at(minute(30)));
+        assert!(session(0, 700).is_live_at(minute(719)) && !session(0, 719).is_live_at(minute(720)));
+    }
+
+    #[test]
+    fn a_token_is_read_back_from_its_text_and_from_nothing_else() {
+        let token = Token::of(std::array::from_fn(|at| at as u8));
+        let text = token.reveal();
+        assert!(Token::parse(&text).is_some_and(|read| read == token));
+        for wrong in ["", &text[1..], &text.to_uppercase(), &format!("{text}0"), &"g".repeat(64), &"é".repeat(32)] {
+            assert!(Token::parse(wrong).is_none(), "{wrong}");
+        }
+        assert_ne!(token.form_token(), Token::of([0; 32]).form_token());
+        assert!(!text.contains(&token.form_token()));
+    }
+}
