@@ -1,6 +1,7 @@
 //! The hosted checkout: what its pages show, and one customer's attempt to pay a link.
 //!
-//! Customers have no key. Who knows the id of a link or of a payment may see its page, and looking changes nothing.
+//! Customers have no key. Who knows the id of a link or of a payment may see its page, and looking changes nothing but
+//! that the payment counts as seen.
 
 use std::{fmt::Write as _, sync::Arc};
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use domain::{
+    audit::Deed,
     delivery::{Attempt, Delivery},
     id::{EventId, ProjectId},
     project::Environment,
@@ -11,7 +12,7 @@ use domain::{
 };
 use gateway::{AddressGuard, Refusal};
 use secrecy::ExposeSecret;
-use store::{CommitError, Guard, SealedSecrets, Write};
+use store::{Change, CommitError, Guard, SealedSecrets, Write};
 
 use crate::{Engine, Error, Unsealed, projects::new_webhook_secret};
 
@@ -38,8 +39,13 @@ impl Engine {
         if self.project(project_id).await?.webhook_url.is_none() {
             return Err(Error::NoWebhookUrl);
         }
-        self.store.commit(Write::Resent { event_id: event.id, project_id, at: self.now() }.into()).await?;
-        Ok(())
+        let change = Change::from(Write::Resent { event_id: event.id, project_id, at: self.now() }).with(self.audit(
+            Some(project_id),
+            Deed::WebhookResent,
+            event.id,
+            "",
+        ));
+        Ok(self.store.commit(change).await?)
     }
 
     /// Sends again all that has failed of a project's events from `since` on; answers how many those are.
@@ -48,6 +54,8 @@ impl Engine {
             return Err(Error::NoWebhookUrl);
         }
         let failed = self.store.failed_deliveries(project_id, since).await?;
+        let line = self.audit(Some(project_id), Deed::WebhooksRecovered, failed, format!("since {since}"));
+        self.store.commit(line.into()).await?;
         // A few at a time, so that payments can be made in between. Those that fail again meanwhile are not counted twice.
         for _ in 0..failed.div_euclid(RECOVERED_AT_ONCE) + 1 {
             let (at, most) = (self.now(), RECOVERED_AT_ONCE);
@@ -64,22 +72,36 @@ impl Engine {
         at_once: bool,
     ) -> Result<(Unsealed, Timestamp), Error> {
         let (secret, now) = (new_webhook_secret(), self.now());
-        let target = self.store.webhook_target(project_id).await?.ok_or(Error::NotFound("project"))?;
-        let until = target.secrets.previous.map(|(_, rotated_at)| rotated_at.plus(ROTATION));
-        if let Some(until) = until.filter(|until| now < *until && !at_once) {
+        let secrets = self.webhook_secrets(project_id).await?;
+        if let Some(until) = rotating_until(&secrets, now).filter(|_| !at_once) {
             return Err(Error::StillRotating { until });
         }
         let sealed = self.vault.seal(&project_id.to_string(), secret.expose_secret())?;
-        match self.store.commit(Write::WebhookSecretRotated { project_id, sealed, at: now }.into()).await {
+        let rotated = Write::WebhookSecretRotated { project_id, replaced: secrets.current, sealed, at: now };
+        let line = self.audit(Some(project_id), Deed::WebhookSecretRotated, project_id, "");
+        match self.store.commit(Change::from(rotated).with(line)).await {
             Ok(()) => Ok((secret, now.plus(ROTATION))),
-            Err(CommitError::Conflict(Guard::ProjectVersion)) => Err(Error::NotFound("project")),
+            // Somebody else has made a new one at the same moment, and whoever asks may not know of it.
+            Err(CommitError::Conflict(Guard::WebhookSecret)) => {
+                let until = self.rotating_until(project_id).await?.unwrap_or(now);
+                Err(Error::StillRotating { until })
+            }
             Err(error) => Err(error.into()),
         }
     }
 
+    /// Until when the secret before the present one is still signed with.
+    pub(crate) async fn rotating_until(&self, id: ProjectId) -> Result<Option<Timestamp>, Error> {
+        Ok(rotating_until(&self.webhook_secrets(id).await?, self.now()))
+    }
+
+    async fn webhook_secrets(&self, id: ProjectId) -> Result<SealedSecrets, Error> {
+        Ok(self.store.webhook_target(id).await?.ok_or(Error::NotFound("project"))?.secrets)
+    }
+
     pub async fn webhook_secret(&self, id: ProjectId) -> Result<Unsealed, Error> {
-        let target = self.store.webhook_target(id).await?.ok_or(Error::NotFound("project"))?;
-        Ok(self.vault.open(&id.to_string(), &target.secrets.current)?)
+        let secrets = self.webhook_secrets(id).await?;
+        Ok(self.vault.open(&id.to_string(), &secrets.current)?)
     }
 
     /// The secrets that a project's deliveries are signed with at `now`, the newest first.
@@ -109,4 +131,9 @@ impl Engine {
             Err(refusal) => Err(Invalid::new("webhook_url", format!("is refused: {refusal}")).into()),
         }
     }
+}
+
+fn rotating_until(secrets: &SealedSecrets, now: Timestamp) -> Option<Timestamp> {
+    let until = secrets.previous.as_ref().map(|(_, rotated_at)| rotated_at.plus(ROTATION));
+    until.filter(|until| now < *until)
 }

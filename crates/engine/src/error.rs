@@ -1,10 +1,10 @@
 //! Why a use case did not happen, by what the caller can do about it.
 
-use domain::{rules::Invalid, time::Timestamp};
+use domain::{receipt::Unapplied, rules::Invalid, time::Timestamp};
 use gateway::ProviderError;
 use store::{CommitError, StoreError};
 
-use crate::vault::VaultError;
+use crate::{passwords::HashError, vault::VaultError};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -27,12 +27,31 @@ pub enum Error {
     Taken(&'static str),
     #[error("only a sandbox payment can be simulated")]
     NotSandbox,
+    /// Whoever asks is known, and their role does not go that far.
+    #[error("this role may not do that")]
+    RoleForbids,
+    #[error("the project is inactive, or in production and not approved yet")]
+    ProjectUnusable,
+    #[error("only a production project needs an approval")]
+    NotProduction,
+    #[error("a project needs an owner, and this is the last one")]
+    LastOwner,
+    #[error("there are {most} {what} already, and no more are taken")]
+    TooMany { what: &'static str, most: i64 },
+    #[error("somebody has decided about this money already")]
+    AlreadyDecided,
+    #[error("this money cannot pay its payment: {}", .0.word())]
+    DoesNotFit(Unapplied),
+    #[error("too many attempts have failed; try again after {until}")]
+    TryLater { until: Timestamp },
     #[error(transparent)]
     Provider(#[from] ProviderError),
     #[error("too many others changed the same thing at once")]
     Contended,
     #[error(transparent)]
     Vault(#[from] VaultError),
+    #[error(transparent)]
+    Hash(#[from] HashError),
     #[error(transparent)]
     Store(#[from] StoreError),
     /// A guard failed that nothing else could have touched: a bug of ours.

@@ -2,25 +2,35 @@
 //!
 //! A use case reads, lets pure domain code decide, and commits one change. Nothing here knows HTTP, templates or SQL.
 
+mod audit;
 mod balance;
 mod checkout;
 mod clock;
 mod deliveries;
+mod desk;
 mod error;
 mod events;
+mod invites;
 mod keys;
 mod links;
 mod observe;
+mod operator;
+mod passwords;
 mod payments;
+mod people;
 mod project_cache;
 mod projects;
+mod pulses;
+mod receipts;
 mod reconcile;
 mod vault;
+mod views;
 mod watch;
 
 use std::{sync::Arc, time::Duration};
 
 use domain::{
+    audit::Actor,
     fee::FeeSchedule,
     id::{self, ENTROPY_BYTES},
     method::MethodKind,
@@ -33,18 +43,27 @@ use rand::{Rng, RngExt};
 use store::Store;
 use type_safe_id::{StaticType, TypeSafeId};
 
+pub use audit::Audited;
 pub use balance::BalanceAt;
 pub use checkout::{Attempt, LinkPage, PaymentPage};
 pub use clock::{Clock, SystemClock};
+pub use desk::{Day, Desk, Home, KeyShown, PaymentFile, Sent};
 pub use error::Error;
 pub use events::{Subject, Told};
 pub use gateway::Outcome;
+pub use invites::Invitation;
 pub use keys::KeyOwner;
 pub use observe::Observed;
+pub use operator::Operator;
+pub use passwords::HashError;
 pub use payments::Created;
+pub use people::{NewUser, SignIn, Visit, Whereabouts};
 pub use projects::{NewProject, ProjectUpdate};
 pub use reconcile::{Body, Courier, Reconcilers};
-pub use store::{Breach, LinkFilter, Listed, PaymentFilter, Window};
+pub use store::{
+    Breach, EventLogFilter, Firsts, LedgerLine, LinkFilter, Listed, Member, MethodFilter, PaymentFilter, ProjectHealth,
+    UnappliedFilter, Window,
+};
 pub use vault::{SecretKey, Unsealed, VaultError};
 pub use watch::{TooManyWatchers, WATCHERS_MOST, Watch};
 
@@ -95,6 +114,11 @@ pub struct Engine {
     vault: vault::Vault,
     projects: Arc<project_cache::ProjectCache>,
     watchers: Arc<watch::Watchers>,
+    /// In whose hands it is; the audit log names them.
+    actor: Arc<Actor>,
+    key_uses: Arc<keys::KeyUses>,
+    pulses: Arc<pulses::Pulses>,
+    views: Arc<views::Views>,
 }
 
 impl Engine {
@@ -106,7 +130,19 @@ impl Engine {
         secret_key: SecretKey,
     ) -> Engine {
         let vault = vault::Vault::new(secret_key);
-        Engine { store, providers, clock, settings, vault, projects: Arc::default(), watchers: Arc::default() }
+        Engine {
+            store,
+            providers,
+            clock,
+            settings,
+            vault,
+            projects: Arc::default(),
+            watchers: Arc::default(),
+            actor: Arc::new(Actor::CommandLine),
+            key_uses: Arc::default(),
+            pulses: Arc::default(),
+            views: Arc::default(),
+        }
     }
 
     pub fn now(&self) -> Timestamp {

@@ -1,6 +1,7 @@
 //! Payment links: made, listed and cancelled.
 
 use domain::{
+    audit::Deed,
     id::{LinkId, ProjectId},
     idempotency::Idempotency,
     link::Link,
@@ -70,7 +71,8 @@ impl Engine {
         };
         let resource = link.id.to_string();
         let bind = idempotency.map(|idempotency| Write::Bind { idempotency, resource });
-        let change = Change::default().with_all(bind).with(Write::Link { link: link.clone() });
+        let line = self.audit_person(project.id, Deed::LinkCreated, link.id);
+        let change = Change::default().with_all(bind).with(Write::Link { link: link.clone() }).with_all(line);
         self.store.commit(change).await?;
         Ok(link)
     }
@@ -100,7 +102,8 @@ impl Engine {
             }
             let link = link.cancel(now).map_err(|_| Error::LinkNotActive)?;
             let change = Change::from(Write::LinkCancelled { id, at: now, version: link.version })
-                .with(Write::PendingCancelled { link_id: id, but: None, at: now });
+                .with(Write::PendingCancelled { link_id: id, but: None, at: now })
+                .with_all(self.audit_person(project_id, Deed::LinkCancelled, id));
             match self.store.commit(change).await {
                 Ok(()) => return Ok(link),
                 Err(CommitError::Conflict(Guard::LinkVersion)) => {}

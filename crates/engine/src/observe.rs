@@ -159,7 +159,7 @@ impl Engine {
         Ok(Ok(Decision { change: self.with_step(change, &project, step, now), unapplied: None }))
     }
 
-    fn with_step(&self, change: Change, project: &Project, step: Step, now: Timestamp) -> Change {
+    pub(crate) fn with_step(&self, change: Change, project: &Project, step: Step, now: Timestamp) -> Change {
         let Step { payment, posting, event, claims, settles_at } = step;
         let claimed = claims.into_iter().flat_map(|id| {
             [

@@ -1,8 +1,9 @@
 //! Projects: made and configured by whoever runs the installation.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use domain::{
+    audit::Deed,
     bank::Bank,
     fee::FeeOverrides,
     id::ProjectId,
@@ -46,6 +47,15 @@ pub struct ProjectUpdate {
 
 impl Engine {
     pub async fn create_project(&self, new: NewProject) -> Result<(Project, Unsealed), Error> {
+        self.found_project(new, |_| Vec::new()).await
+    }
+
+    /// Makes a project, and whatever it is to have from its first moment.
+    pub(crate) async fn found_project(
+        &self,
+        new: NewProject,
+        besides: impl FnOnce(&Project) -> Vec<Write>,
+    ) -> Result<(Project, Unsealed), Error> {
         let now = self.now();
         let name = PROJECT_NAME.check(new.name)?;
         let merchant_name = MERCHANT_NAME.check(new.merchant_name.unwrap_or_else(|| name.clone()))?;
@@ -70,7 +80,10 @@ impl Engine {
         };
         let secret = new_webhook_secret();
         let sealed_webhook_secret = self.vault.seal(&project.id.to_string(), secret.expose_secret())?;
-        self.store.commit(Write::Project { project: project.clone(), sealed_webhook_secret }.into()).await?;
+        let change = Change::from(Write::Project { project: project.clone(), sealed_webhook_secret })
+            .with(self.audit(Some(project.id), Deed::ProjectCreated, &project.name, project.environment.word()))
+            .with_all(besides(&project));
+        self.store.commit(change).await?;
         Ok((project, secret))
     }
 
@@ -97,10 +110,12 @@ impl Engine {
             self.check_webhook_url(url, self.project(id).await?.environment).await?;
         }
         for _ in 0..DECIDE_MOST {
-            let project = updated(self.project(id).await?, update.clone());
+            let before = self.project(id).await?;
+            let lines = self.changes(&before, &self.allowed_origins(id).await?, &update);
+            let project = updated(before, update.clone());
             let origins = update.allowed_origins.clone();
             let origins = origins.map(|origins| Write::AllowedOrigins { project_id: id, origins });
-            let change = Change::from(Write::ProjectChanged { project }).with_all(origins);
+            let change = Change::from(Write::ProjectChanged { project }).with_all(origins).with_all(lines);
             match self.store.commit(change).await {
                 Ok(()) => return self.project(id).await,
                 Err(CommitError::Conflict(Guard::ProjectVersion)) => {}
@@ -108,6 +123,40 @@ impl Engine {
             }
         }
         Err(Error::Contended)
+    }
+
+    /// The lines that an update owes: one each for what matters by itself, and one for all the rest.
+    fn changes(&self, before: &Project, origins: &[String], update: &ProjectUpdate) -> Vec<Write> {
+        let audit = |deed, detail: &str| self.audit(Some(before.id), deed, &before.name, detail);
+        let mut lines = Vec::new();
+        if let Some(url) = update.webhook_url.as_ref().filter(|url| **url != before.webhook_url) {
+            lines.push(audit(Deed::WebhookUrlChanged, url.as_deref().unwrap_or_default()));
+        }
+        lines.extend(
+            update
+                .approved
+                .filter(|approved| *approved != before.approved)
+                .map(|approved| audit(if approved { Deed::ProjectApproved } else { Deed::ApprovalWithdrawn }, "")),
+        );
+        lines.extend(
+            update
+                .active
+                .filter(|active| *active != before.active)
+                .map(|active| audit(if active { Deed::ProjectActivated } else { Deed::ProjectDeactivated }, "")),
+        );
+        let settings = [
+            ("merchant", is_another(update.merchant.as_ref(), &before.merchant)),
+            ("success_word", is_another(update.success_word.as_ref(), &before.success_word)),
+            ("fees", is_another(update.fees.as_ref(), &before.fees)),
+            ("banks", is_another(update.banks.as_ref(), &before.banks)),
+            ("default_methods", is_another(update.default_methods.as_ref(), &before.default_methods)),
+            ("allowed_origins", is_another(update.allowed_origins.as_deref().map(by_name).as_ref(), &by_name(origins))),
+        ];
+        let changed: Vec<&str> = settings.into_iter().filter_map(|(name, changed)| changed.then_some(name)).collect();
+        if !changed.is_empty() {
+            lines.push(audit(Deed::SettingsChanged, &changed.join(", ")));
+        }
+        lines
     }
 
     pub async fn allowed_origins(&self, id: ProjectId) -> Result<Vec<String>, Error> {
@@ -138,6 +187,16 @@ impl Engine {
 
 pub(crate) fn new_webhook_secret() -> Unsealed {
     format!("whsec_{}", random_text(BASE62, WEBHOOK_SECRET_CHARACTERS)).into()
+}
+
+/// Whether something is wanted that is not so already.
+fn is_another<T: PartialEq>(wanted: Option<&T>, present: &T) -> bool {
+    wanted.is_some_and(|wanted| wanted != present)
+}
+
+/// Origins have no order of their own.
+fn by_name(origins: &[String]) -> BTreeSet<String> {
+    origins.iter().cloned().collect()
 }
 
 fn updated(project: Project, update: ProjectUpdate) -> Project {

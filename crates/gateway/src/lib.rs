@@ -13,4 +13,4 @@ pub use guard::{AddressGuard, NotAllowed, Refusal, Resolve};
 pub use provider::{BoxFuture, Issue, Observation, Outcome, Provider, ProviderError};
 pub use providers::Providers;
 pub use simulator::Simulator;
-pub use webhook::{NoSender, SendLimits, Webhook, WebhookSender};
+pub use webhook::{NoSender, SendLimits, USER_AGENT, Webhook, WebhookSender};

@@ -19,7 +19,7 @@ use reqwest::{
 
 use crate::guard::{AddressGuard, Refusal};
 
-const USER_AGENT: &str = concat!("Lunas/", env!("CARGO_PKG_VERSION"));
+pub const USER_AGENT: &str = concat!("Lunas/", env!("CARGO_PKG_VERSION"));
 /// Bursts share connections; some receivers close theirs after five idle seconds, and a request may not run into that.
 const IDLE_TIME_MOST: Duration = Duration::from_secs(3);
 /// A chain of causes is never that long; a circle would be.

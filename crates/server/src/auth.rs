@@ -1,4 +1,9 @@
 //! Who calls, and whether they may: the first checks of every `/v1` request, in the contract's order.
+//!
+//! Whoever sends `Authorization` is judged by their key alone. Only where the route says so, and only without that header, a
+//! session of the dashboard is looked at instead.
+
+mod session;
 
 use std::sync::Arc;
 
@@ -9,19 +14,33 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use domain::{
+    access::Act,
     api_key::KeySecret,
+    id::{KeyId, ProjectId},
     project::{Environment, Project},
 };
-use engine::KeyOwner;
+use engine::{Desk, KeyOwner};
 
-use crate::{app::App, client, cors, error::ApiError, front::LoggedCaller, limit::Standing};
+use crate::{
+    app::App,
+    client, cors, dashboard,
+    error::ApiError,
+    front::{LoggedAs, LoggedCaller},
+    limit::{Limited, Standing},
+};
 
-/// A live key's project, put beside the request by [`authenticate`].
+/// Who called, put beside the request once that is known.
 #[derive(Clone)]
-struct Authenticated(KeyOwner);
+enum Authenticated {
+    /// A live key.
+    Key(KeyOwner),
+    /// Somebody who is signed in, at the desk of the project that the request names.
+    Session(Arc<Desk>),
+}
 
 /// The project whose key was sent, usable or not: enough to revoke a key.
 pub(crate) struct AnyCaller {
+    pub(crate) key_id: KeyId,
     pub(crate) project: Arc<Project>,
 }
 
@@ -35,23 +54,41 @@ pub(crate) struct SandboxCaller {
     pub(crate) project: Arc<Project>,
 }
 
-/// Nobody with a key: these addresses are for dashboard sessions.
-pub(crate) struct DashboardCaller;
+/// Whoever may read what happened in a usable project: its keys, and its members.
+pub(crate) struct Reader {
+    pub(crate) project_id: ProjectId,
+}
+
+/// A member of the project, whatever their role. Nobody with a key: these addresses are for sessions of the dashboard.
+pub(crate) struct Member(pub(crate) Arc<Desk>);
+
+/// A member whose role goes as far as keys. The desk asks again; here it is asked before anybody looks at the body.
+pub(crate) struct KeyMaker(pub(crate) Arc<Desk>);
+
+/// Takes a session of the dashboard where no key is sent. Whoever has neither is told about keys.
+pub(crate) async fn by_key_or_session(State(app): State<App>, request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    let has_session = dashboard::session::token(&app.shared.place, headers).is_some();
+    match has_session && !headers.contains_key(header::AUTHORIZATION) {
+        true => session::attend(app, request, next).await,
+        false => by_key(State(app), request, next).await,
+    }
+}
 
 /// Checks key, origin and rate; then lets the request through and writes on the answer what was found.
-pub(crate) async fn authenticate(State(app): State<App>, mut request: Request, next: Next) -> Response {
+pub(crate) async fn by_key(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let owner = match key_owner(&app, request.headers(), request.extensions()).await {
         Ok(owner) => owner,
         Err(refusal) => return refusal.into_response(),
     };
-    let logged = LoggedCaller { project_id: owner.project.id, key_id: owner.key_id };
-    let standing = app.shared.limits.request(owner.key_id);
+    let logged = LoggedCaller { project_id: Some(owner.project.id), who: LoggedAs::Key(owner.key_id) };
+    let standing = app.shared.limits.request(Limited::Key(owner.key_id));
     let (origin, mut response) = match cors::allowed_origin(&app, owner.project.id, request.headers()).await {
         Err(refusal) => (None, refusal.into_response()),
         Ok(origin) => match standing.and_then(|standing| standing.retry_after) {
             Some(retry_after) => (origin, ApiError::RateLimited { retry_after }.into_response()),
             None => {
-                request.extensions_mut().insert(Authenticated(owner));
+                request.extensions_mut().insert(Authenticated::Key(owner));
                 (origin, next.run(request).await)
             }
         },
@@ -71,18 +108,23 @@ fn write_findings(headers: &mut HeaderMap, standing: Option<Standing>, origin: O
 }
 
 async fn key_owner(app: &App, headers: &HeaderMap, extensions: &Extensions) -> Result<KeyOwner, ApiError> {
-    let found = match bearer(headers) {
-        Err(reason) => Err(reason),
+    let reason = match bearer(headers) {
+        Err(reason) => reason,
         Ok(secret) => match app.engine.key_owner(&secret).await {
             Ok(Some(owner)) => return Ok(owner),
-            Ok(None) => Err("the API key is unknown or revoked"),
+            Ok(None) => "the API key is unknown or revoked",
             Err(error) => return Err(ApiError::AuthUnavailable(error)),
         },
     };
+    Err(unknown_caller(app, headers, extensions, reason))
+}
+
+/// The refusal of somebody who is not known, which is counted by where they come from.
+fn unknown_caller(app: &App, headers: &HeaderMap, extensions: &Extensions, reason: &'static str) -> ApiError {
     let address = client::address(extensions, headers, &app.shared.trusted_proxies);
-    match (app.shared.limits.failed_login(client::limited_as(address)), found) {
-        (Some(retry_after), _) => Err(ApiError::RateLimited { retry_after }),
-        (None, found) => found.map_err(ApiError::Unauthorized),
+    match app.shared.limits.failed_login(client::limited_as(address)) {
+        Some(retry_after) => ApiError::RateLimited { retry_after },
+        None => ApiError::Unauthorized(reason),
     }
 }
 
@@ -99,20 +141,35 @@ fn bearer(headers: &HeaderMap) -> Result<KeySecret, &'static str> {
     KeySecret::recognise(key.trim()).ok_or("the API key is malformed")
 }
 
-fn authenticated(parts: &Parts) -> Result<Arc<Project>, ApiError> {
-    let found = parts.extensions.get::<Authenticated>();
-    found.map(|found| Arc::clone(&found.0.project)).ok_or(ApiError::Unauthorized("no API key was checked"))
+fn authenticated(parts: &Parts) -> Result<&Authenticated, ApiError> {
+    parts.extensions.get::<Authenticated>().ok_or(ApiError::Unauthorized("no API key was checked"))
 }
 
-fn usable(project: Arc<Project>) -> Result<Arc<Project>, ApiError> {
-    if project.is_usable() { Ok(project) } else { Err(ApiError::ProjectUnavailable) }
+/// The live key that was sent. Routes that ask for one never get a session.
+fn key(parts: &Parts) -> Result<&KeyOwner, ApiError> {
+    match authenticated(parts)? {
+        Authenticated::Key(owner) => Ok(owner),
+        Authenticated::Session(_) => Err(ApiError::Unauthorized("this address needs an API key")),
+    }
+}
+
+fn desk(parts: &Parts) -> Result<&Arc<Desk>, ApiError> {
+    match authenticated(parts)? {
+        Authenticated::Key(_) => Err(ApiError::Forbidden("this address is for the dashboard, not for API keys")),
+        Authenticated::Session(desk) => Ok(desk),
+    }
+}
+
+fn check_usable(project: &Project) -> Result<(), ApiError> {
+    if project.is_usable() { Ok(()) } else { Err(ApiError::ProjectUnavailable) }
 }
 
 impl FromRequestParts<App> for AnyCaller {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<AnyCaller, ApiError> {
-        Ok(AnyCaller { project: authenticated(parts)? })
+        let KeyOwner { key_id, project } = key(parts)?.clone();
+        Ok(AnyCaller { key_id, project })
     }
 }
 
@@ -120,7 +177,9 @@ impl FromRequestParts<App> for Caller {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Caller, ApiError> {
-        Ok(Caller { project: usable(authenticated(parts)?)? })
+        let project = Arc::clone(&key(parts)?.project);
+        check_usable(&project)?;
+        Ok(Caller { project })
     }
 }
 
@@ -128,19 +187,42 @@ impl FromRequestParts<App> for SandboxCaller {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<SandboxCaller, ApiError> {
-        let project = authenticated(parts)?;
+        let project = Arc::clone(&key(parts)?.project);
         if project.environment != Environment::Sandbox {
             return Err(ApiError::Forbidden("only a sandbox key may simulate payments"));
         }
-        Ok(SandboxCaller { project: usable(project)? })
+        check_usable(&project)?;
+        Ok(SandboxCaller { project })
     }
 }
 
-impl FromRequestParts<App> for DashboardCaller {
+impl FromRequestParts<App> for Reader {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<DashboardCaller, ApiError> {
-        authenticated(parts)?;
-        Err(ApiError::Forbidden("this address is for the dashboard, not for API keys"))
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Reader, ApiError> {
+        let project: &Project = match authenticated(parts)? {
+            Authenticated::Key(owner) => &owner.project,
+            Authenticated::Session(desk) if desk.may(Act::Look) => desk.project(),
+            Authenticated::Session(_) => return Err(engine::Error::RoleForbids.into()),
+        };
+        check_usable(project)?;
+        Ok(Reader { project_id: project.id })
+    }
+}
+
+impl FromRequestParts<App> for Member {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Member, ApiError> {
+        desk(parts).map(|desk| Member(Arc::clone(desk)))
+    }
+}
+
+impl FromRequestParts<App> for KeyMaker {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<KeyMaker, ApiError> {
+        let desk = desk(parts)?;
+        if desk.may(Act::ManageKeys) { Ok(KeyMaker(Arc::clone(desk))) } else { Err(engine::Error::RoleForbids.into()) }
     }
 }

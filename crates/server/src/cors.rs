@@ -26,7 +26,7 @@ pub(crate) fn preflight_origin(request: &Request) -> Option<HeaderValue> {
 /// Answers a preflight. It carries no key, so any active project that lists the origin vouches for it.
 pub(crate) async fn answer_preflight(app: &App, origin: &HeaderValue) -> Result<Response, ApiError> {
     let text = origin.to_str().map_err(|_| ApiError::OriginForbidden)?;
-    if !is_own(app, text) && !app.engine.anyone_allows_origin(text).await? {
+    if !is_own(app, origin) && !app.engine.anyone_allows_origin(text).await? {
         return Err(ApiError::OriginForbidden);
     }
     let mut response = StatusCode::NO_CONTENT.into_response();
@@ -50,14 +50,15 @@ pub(crate) async fn allowed_origin(
         return Err(ApiError::OriginForbidden);
     }
     let text = origin.to_str().map_err(|_| ApiError::OriginForbidden)?;
-    if is_own(app, text) || app.engine.allows_origin(project, text).await? {
+    if is_own(app, origin) || app.engine.allows_origin(project, text).await? {
         return Ok(Some(origin.clone()));
     }
     Err(ApiError::OriginForbidden)
 }
 
-fn is_own(app: &App, origin: &str) -> bool {
-    app.shared.own_origins.iter().any(|own| own == origin)
+/// Whether an origin is the service's own.
+pub(crate) fn is_own(app: &App, origin: &HeaderValue) -> bool {
+    app.shared.own_origins.iter().any(|own| origin == own.as_str())
 }
 
 /// Lets a page of `origin` read the answer.

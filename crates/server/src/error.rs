@@ -24,6 +24,8 @@ pub(crate) enum ApiError {
     AuthUnavailable(#[source] Error),
     #[error("this Origin is not on the project's allowed list")]
     OriginForbidden,
+    #[error("with a session of the dashboard only its own pages may call")]
+    ForeignPage,
     #[error("too many requests; try again in {retry_after} s")]
     RateLimited { retry_after: u64 },
     #[error("{0}")]
@@ -36,6 +38,8 @@ pub(crate) enum ApiError {
     Shape(#[from] ShapeError),
     #[error("`project_id` is not the project of this API key")]
     ProjectNotFound,
+    #[error("`project_id` is no project that you are a member of")]
+    NotAMember,
     #[error("there is nothing at this address")]
     NoSuchPath,
     #[error("this address does not take the method {0}")]
@@ -87,13 +91,13 @@ impl ApiError {
         match self {
             ApiError::Unauthorized(_) => refusal::UNAUTHORIZED,
             ApiError::AuthUnavailable(_) => refusal::AUTH_UNAVAILABLE,
-            ApiError::OriginForbidden => refusal::CORS_ORIGIN_FORBIDDEN,
+            ApiError::OriginForbidden | ApiError::ForeignPage => refusal::CORS_ORIGIN_FORBIDDEN,
             ApiError::RateLimited { .. } => refusal::RATE_LIMITED,
             ApiError::Forbidden(_) => refusal::FORBIDDEN,
             ApiError::ProjectUnavailable => refusal::PROJECT_UNAVAILABLE,
             ApiError::IdempotencyKeyRequired => refusal::IDEMPOTENCY_KEY_REQUIRED,
             ApiError::Shape(_) => refusal::INVALID_REQUEST,
-            ApiError::ProjectNotFound => refusal::PROJECT_NOT_FOUND,
+            ApiError::ProjectNotFound | ApiError::NotAMember => refusal::PROJECT_NOT_FOUND,
             ApiError::NoSuchPath => refusal::RESOURCE_NOT_FOUND,
             ApiError::MethodNotAllowed(_) => refusal::METHOD_NOT_ALLOWED,
             ApiError::BodyTooLarge { .. } => refusal::BODY_TOO_LARGE,
@@ -142,11 +146,22 @@ fn engine_refusal(error: &Error) -> Refusal {
         Error::NotFound(_) => refusal::RESOURCE_NOT_FOUND,
         Error::LinkNotActive => refusal::PAYMENT_LINK_NOT_ACTIVE,
         Error::NotEditable => refusal::PAYMENT_NOT_EDITABLE,
-        Error::Taken(_) | Error::NoWebhookUrl | Error::StillRotating { .. } => refusal::CONFLICT,
-        Error::NotSandbox => refusal::FORBIDDEN,
+        Error::Taken(_)
+        | Error::NoWebhookUrl
+        | Error::StillRotating { .. }
+        | Error::NotProduction
+        | Error::LastOwner
+        | Error::TooMany { .. }
+        | Error::AlreadyDecided
+        | Error::DoesNotFit(_) => refusal::CONFLICT,
+        Error::NotSandbox | Error::RoleForbids => refusal::FORBIDDEN,
+        Error::ProjectUnusable => refusal::PROJECT_UNAVAILABLE,
+        Error::TryLater { .. } => refusal::RATE_LIMITED,
         Error::Provider(_) => refusal::PAYMENT_PROVIDER_UNAVAILABLE,
         Error::Contended | Error::Store(store::StoreError::Unavailable(_)) => refusal::SERVICE_UNAVAILABLE,
-        Error::Vault(_) | Error::Refused(_) | Error::Store(store::StoreError::Unexpected(_)) => refusal::INTERNAL_ERROR,
+        Error::Vault(_) | Error::Hash(_) | Error::Refused(_) | Error::Store(store::StoreError::Unexpected(_)) => {
+            refusal::INTERNAL_ERROR
+        }
     }
 }
 

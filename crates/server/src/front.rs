@@ -8,16 +8,17 @@ use axum::{
     http::{HeaderMap, HeaderName, HeaderValue, header},
     response::{IntoResponse, Response},
 };
-use domain::id::{KeyId, ProjectId};
+use domain::id::{KeyId, ProjectId, UserId};
 use futures_util::FutureExt;
 use rand::RngExt;
 use tower::ServiceExt;
 
 use crate::{
     app::App,
-    checkout::{self, Visitor},
     client, cors,
+    dashboard::INVITATIONS,
     error::{ApiError, Cause},
+    pages::{surface::Surface, visitor::Visitor},
 };
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -30,8 +31,25 @@ pub(crate) struct RequestId(pub(crate) HeaderValue);
 /// Who called, for the log.
 #[derive(Clone, Copy)]
 pub(crate) struct LoggedCaller {
-    pub(crate) project_id: ProjectId,
-    pub(crate) key_id: KeyId,
+    /// Whose data was asked for; none where somebody who is signed in named no project of theirs.
+    pub(crate) project_id: Option<ProjectId>,
+    pub(crate) who: LoggedAs,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum LoggedAs {
+    Key(KeyId),
+    User(UserId),
+}
+
+impl LoggedAs {
+    fn key_id(self) -> Option<KeyId> {
+        if let LoggedAs::Key(id) = self { Some(id) } else { None }
+    }
+
+    fn user_id(self) -> Option<UserId> {
+        if let LoggedAs::User(id) = self { Some(id) } else { None }
+    }
 }
 
 /// Answers one request: what it asks for, or an error when that took too long or broke.
@@ -40,13 +58,13 @@ pub(crate) async fn attend(app: App, addresses: Router, mut request: Request) ->
     let id = request_id(request.headers());
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     request.extensions_mut().insert(RequestId(id.clone()));
-    // Customers get a page in their language where clients of the API get the envelope.
-    let visitor = checkout::owns(&path).then(|| Visitor::of(&app, &request));
-    if let Some(visitor) = &visitor {
+    // People get a page in their language where clients of the API get the envelope.
+    let visitor = Surface::of(&path).map(|surface| (surface, Visitor::of(&app, &request)));
+    if let Some((_, visitor)) = &visitor {
         request.extensions_mut().insert(visitor.clone());
     }
     let told = |error: ApiError| match &visitor {
-        Some(visitor) => checkout::problem_page(&app, visitor, error),
+        Some((surface, visitor)) => surface.problem_page(&app, visitor, error),
         None => error.into_response(),
     };
     let client = client::address(request.extensions(), request.headers(), &app.shared.trusted_proxies);
@@ -57,16 +75,18 @@ pub(crate) async fn attend(app: App, addresses: Router, mut request: Request) ->
         Err(_) => told(ApiError::RequestTimeout),
     };
     let caller = response.extensions().get::<LoggedCaller>();
-    // Only what is named here is logged: no header, no query and no body, so no secret.
+    let who = caller.map(|caller| caller.who);
+    // Only what is named here is logged: no header, no query, no body and no token of an address, so no secret.
     tracing::info!(
         request_id = id.to_str().unwrap_or_default(),
         %method,
-        path,
+        path = without_token(&path),
         status = response.status().as_u16(),
         duration_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX),
         %client,
-        project_id = caller.map(|caller| tracing::field::display(caller.project_id)),
-        key_id = caller.map(|caller| tracing::field::display(caller.key_id)),
+        project_id = caller.and_then(|caller| caller.project_id).map(tracing::field::display),
+        key_id = who.and_then(LoggedAs::key_id).map(tracing::field::display),
+        user_id = who.and_then(LoggedAs::user_id).map(tracing::field::display),
         error = response.extensions().get::<Cause>().map(|cause| cause.0.as_str()),
         "request"
     );
@@ -74,6 +94,11 @@ pub(crate) async fn attend(app: App, addresses: Router, mut request: Request) ->
     headers.insert(REQUEST_ID, id);
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
+}
+
+/// The address of an invitation holds what opens it, and whoever reads the log is not who was invited.
+fn without_token(path: &str) -> &str {
+    if path.starts_with(INVITATIONS) { INVITATIONS } else { path }
 }
 
 async fn answer(app: &App, addresses: Router, request: Request) -> Response {

@@ -50,6 +50,8 @@ pub struct ServerConfig {
     pub rate_limit_per_second: u32,
     /// Whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<IpNet>,
+    /// The header that carries a webhook's signature, for people to read about.
+    pub signature_header: String,
     pub timeouts: Timeouts,
 }
 
@@ -95,8 +97,10 @@ impl Server {
         let shared = Shared {
             limits: Limits::new(config.rate_limit_per_second),
             own_origins,
+            base_url: base_url.clone(),
             place: Place::at(&checkout_url_base),
             checkout_url_base,
+            signature_header: config.signature_header,
             trusted_proxies: config.trusted_proxies,
             body_timeout: config.timeouts.body,
             request_timeout: config.timeouts.request,

@@ -2,6 +2,7 @@
 //!
 //! Handlers decode, call the engine and render. Nothing here decides about money or speaks SQL.
 
+mod addresses;
 mod api;
 mod app;
 mod auth;
@@ -9,12 +10,14 @@ mod checkout;
 pub mod cli;
 mod client;
 mod cors;
+mod dashboard;
 mod document;
 mod error;
 mod front;
 mod http;
 mod limit;
 mod pages;
+mod project_rules;
 mod refusal;
 mod routes;
 mod wire;

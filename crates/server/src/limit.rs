@@ -12,7 +12,7 @@ use std::{
 };
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use domain::id::KeyId;
+use domain::id::{KeyId, SessionId};
 use governor::{
     Quota, RateLimiter,
     clock::{Clock, DefaultClock},
@@ -24,7 +24,7 @@ const FAILED_LOGINS_PER_MINUTE: NonZeroU32 = NonZeroU32::new(60).unwrap();
 /// Open pages of one address that are told of news; more of them ask by themselves. Mobile networks put many customers behind one.
 const STREAMS_PER_ADDRESS: usize = 512;
 const CHECKOUTS_PER_MINUTE: NonZeroU32 = NonZeroU32::new(30).unwrap();
-/// Forget addresses that have been quiet, once in this many of their requests, so that strangers cannot fill the memory.
+/// Forget those that have been quiet, once in this many requests of addresses or of sessions: neither may fill the memory.
 const FORGET_EVERY: u32 = 1_024;
 
 type Keyed<Key> = RateLimiter<Key, DashMapStateStore<Key>, DefaultClock, StateInformationMiddleware>;
@@ -35,11 +35,19 @@ pub(crate) struct Limits {
 }
 
 struct Limiters {
-    keys: Keyed<KeyId>,
+    callers: Keyed<Limited>,
     per_second: NonZeroU32,
+    sessions_counted: AtomicU32,
     failed_logins: ByAddress,
     checkouts: ByAddress,
     streams: Arc<Streams>,
+}
+
+/// Whose requests are counted together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Limited {
+    Key(KeyId),
+    Session(SessionId),
 }
 
 /// How many event streams each address has open.
@@ -55,7 +63,7 @@ struct ByAddress {
     counted: AtomicU32,
 }
 
-/// Where a key stands with its limit; said in the headers of every answer to it.
+/// Where a caller stands with its limit; said in the headers of every answer to it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Standing {
     limit: u32,
@@ -70,8 +78,9 @@ impl Limits {
         let on = NonZeroU32::new(per_second).map(|per_second| {
             let burst = per_second.saturating_mul(const { NonZeroU32::new(2).unwrap() });
             Limiters {
-                keys: keyed(Quota::per_second(per_second).allow_burst(burst)),
+                callers: keyed(Quota::per_second(per_second).allow_burst(burst)),
                 per_second,
+                sessions_counted: AtomicU32::new(0),
                 failed_logins: ByAddress::new(FAILED_LOGINS_PER_MINUTE),
                 checkouts: ByAddress::new(CHECKOUTS_PER_MINUTE),
                 streams: Arc::default(),
@@ -80,10 +89,14 @@ impl Limits {
         Limits { on }
     }
 
-    /// Counts one request of a key.
-    pub(crate) fn request(&self, key: KeyId) -> Option<Standing> {
+    /// Counts one request of a key or a session.
+    pub(crate) fn request(&self, caller: Limited) -> Option<Standing> {
         let limiters = self.on.as_ref()?;
-        Some(match limiters.keys.check_key(&key) {
+        // Keys are made by the dozen and stay; sessions come and go by the thousand.
+        if matches!(caller, Limited::Session(_)) && is_time_to_forget(&limiters.sessions_counted) {
+            limiters.callers.retain_recent();
+        }
+        Some(match limiters.callers.check_key(&caller) {
             Ok(state) => {
                 let limit = state.quota().burst_size().get();
                 let remaining = state.remaining_burst_capacity();
@@ -148,12 +161,16 @@ impl ByAddress {
     }
 
     fn count(&self, address: IpAddr) -> Option<u64> {
-        if self.counted.fetch_add(1, Ordering::Relaxed) % FORGET_EVERY == FORGET_EVERY - 1 {
+        if is_time_to_forget(&self.counted) {
             self.limiter.retain_recent();
         }
         let refused = self.limiter.check_key(&address).err()?;
         Some(whole_seconds(refused.wait_time_from(DefaultClock::default().now())))
     }
+}
+
+fn is_time_to_forget(counted: &AtomicU32) -> bool {
+    counted.fetch_add(1, Ordering::Relaxed) % FORGET_EVERY == FORGET_EVERY - 1
 }
 
 fn keyed<Key: Clone + Eq + std::hash::Hash>(quota: Quota) -> Keyed<Key> {

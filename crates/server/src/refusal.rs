@@ -31,10 +31,14 @@ table! {
     INVALID_REQUEST = BAD_REQUEST MALFORMED, "not JSON, not the expected shape, a member of the wrong type or given twice";
     IDEMPOTENCY_KEY_REQUIRED = BAD_REQUEST "IDEMPOTENCY_KEY_REQUIRED", "the header Idempotency-Key is missing or empty";
     UNAUTHORIZED = UNAUTHORIZED "UNAUTHORIZED", "no API key, or one that is malformed, unknown or revoked";
+    NOBODY = UNAUTHORIZED "UNAUTHORIZED", "no API key and no session, or one that is malformed, unknown, revoked or ended";
     FORBIDDEN = FORBIDDEN "FORBIDDEN", "the API key may not do this at all";
+    MEMBERS_ONLY = FORBIDDEN "FORBIDDEN", "API keys may not do this, nor may a member whose role does not go that far";
     PROJECT_UNAVAILABLE = FORBIDDEN "PROJECT_UNAVAILABLE", "the project is inactive, or in production and not approved";
     CORS_ORIGIN_FORBIDDEN = FORBIDDEN "CORS_ORIGIN_FORBIDDEN", "the browser's origin is not on the project's list";
+    FOREIGN_PAGE = FORBIDDEN "CORS_ORIGIN_FORBIDDEN", "with a key, an origin that is not on the project's list; with a session, any but our own";
     PROJECT_NOT_FOUND = NOT_FOUND "PROJECT_NOT_FOUND", "`project_id` is not the project of this API key";
+    NOT_A_MEMBER = NOT_FOUND "PROJECT_NOT_FOUND", "with a session, `project_id` is no project that its user is a member of";
     RESOURCE_NOT_FOUND = NOT_FOUND "RESOURCE_NOT_FOUND", "there is no such thing, or it is another project's";
     METHOD_NOT_ALLOWED = METHOD_NOT_ALLOWED MALFORMED, "this address does not take this method";
     BODY_TIMEOUT = REQUEST_TIMEOUT MALFORMED, "the body did not arrive in time";
@@ -56,6 +60,17 @@ pub(crate) const ANYWHERE: &[Refusal] = &[INTERNAL_ERROR, SERVICE_UNAVAILABLE];
 /// What may happen wherever a key is asked for.
 pub(crate) const KEYED: &[Refusal] =
     &[UNAUTHORIZED, CORS_ORIGIN_FORBIDDEN, RATE_LIMITED, AUTH_UNAVAILABLE, INTERNAL_ERROR, SERVICE_UNAVAILABLE];
+/// What may happen wherever a session of the dashboard is taken in place of a key.
+pub(crate) const KEYED_OR_SIGNED_IN: &[Refusal] = &[
+    NOBODY,
+    FOREIGN_PAGE,
+    RATE_LIMITED,
+    VALIDATION_ERROR,
+    NOT_A_MEMBER,
+    AUTH_UNAVAILABLE,
+    INTERNAL_ERROR,
+    SERVICE_UNAVAILABLE,
+];
 /// Where the project must be usable.
 pub(crate) const USABLE: &[Refusal] = &[PROJECT_UNAVAILABLE];
 /// Where a JSON body is read.

@@ -10,17 +10,17 @@ use axum::{
 };
 use utoipa::{
     Modify, OpenApi,
-    openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme},
+    openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme},
 };
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
     api,
     app::App,
-    auth,
-    checkout::{self, Visitor},
+    auth, checkout,
+    dashboard::{self, session},
     error::ApiError,
-    pages::assets,
+    pages::{assets, surface::Surface, visitor::Visitor},
 };
 
 #[derive(OpenApi)]
@@ -39,27 +39,34 @@ use crate::{
         (name = "Payment links", description = "Hosted checkout pages for a fixed amount"),
         (name = "Balance", description = "What the project has"),
         (name = "Events", description = "What happened, for receivers that were down"),
-        (name = "API keys", description = "Revoking keys; making and listing them is for the dashboard"),
-        (name = "Project", description = "For the dashboard"),
+        (name = "API keys", description = "Revoking keys; making and listing them needs a session of the dashboard"),
+        (name = "Project", description = "What a project is set to; needs a session of the dashboard"),
         (name = "Sandbox", description = "Play the bank"),
         (name = "Service", description = "For whoever runs the service; without a key"),
     ),
-    modifiers(&ApiKeyScheme),
+    modifiers(&Schemes),
     security(("api_key" = []))
 )]
 struct Document;
 
-struct ApiKeyScheme;
+/// How callers say who they are.
+struct Schemes;
 
-impl Modify for ApiKeyScheme {
+impl Modify for Schemes {
     fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
+        let components = document.components.get_or_insert_default();
         let description = "An API key of the project: `sk_test_…` in the sandbox, `sk_live_…` in production.";
-        let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(description)).build();
-        document.components.get_or_insert_default().add_security_scheme("api_key", SecurityScheme::Http(scheme));
+        let key = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(description)).build();
+        components.add_security_scheme("api_key", SecurityScheme::Http(key));
+        let description = "The cookie of somebody who is signed in to the dashboard, for its own pages; where the service is \
+                           not reached by https, its name is `lunas_session`. It is looked at only where no `Authorization` \
+                           is sent. With it `project_id` says whose project is meant.";
+        let session = ApiKeyValue::with_description(session::cookie_name(true), description);
+        components.add_security_scheme("session", SecurityScheme::ApiKey(ApiKey::Cookie(session)));
     }
 }
 
-/// Everything under `/v1`, for which a key is needed.
+/// What of `/v1` a key alone opens.
 fn keyed() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Document::openapi())
         .routes(routes!(api::payments::create, api::payments::list))
@@ -69,11 +76,16 @@ fn keyed() -> OpenApiRouter<App> {
         .routes(routes!(api::links::cancel))
         .routes(routes!(api::balance::get))
         .routes(routes!(api::keys::revoke))
+        .routes(routes!(api::sandbox::simulate))
+}
+
+/// What of `/v1` a session of the dashboard opens too.
+fn keyed_or_signed_in() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
         .routes(routes!(api::keys::list, api::keys::create))
         .routes(routes!(api::project::get))
         .routes(routes!(api::events::list))
         .routes(routes!(api::events::get))
-        .routes(routes!(api::sandbox::simulate))
 }
 
 /// What anyone may ask.
@@ -92,7 +104,7 @@ fn open() -> OpenApiRouter<App> {
 
 /// What the declarations of all endpoints add up to.
 pub(crate) fn described() -> utoipa::openapi::OpenApi {
-    keyed().merge(open()).into_openapi()
+    keyed().merge(keyed_or_signed_in()).merge(open()).into_openapi()
 }
 
 pub(crate) fn router(app: &App) -> Router {
@@ -104,19 +116,25 @@ fn addresses(app: &App) -> Router<App> {
     let keyed: Router<App> = keyed().into();
     let keyed = keyed
         .method_not_allowed_fallback(method_not_allowed)
-        .route_layer(from_fn_with_state(app.clone(), auth::authenticate));
+        .route_layer(from_fn_with_state(app.clone(), auth::by_key));
+    let signed_in: Router<App> = keyed_or_signed_in().into();
+    let signed_in = signed_in
+        .method_not_allowed_fallback(method_not_allowed)
+        .route_layer(from_fn_with_state(app.clone(), auth::by_key_or_session));
     let open: Router<App> = open().into();
     keyed
+        .merge(signed_in)
         .merge(open.method_not_allowed_fallback(method_not_allowed))
         .merge(checkout::routes(app))
+        .merge(dashboard::routes(app))
         .merge(assets::router())
         .fallback(no_such_path)
 }
 
 async fn no_such_path(State(app): State<App>, request: Request) -> Response {
-    match checkout::owns(request.uri().path()) {
-        true => checkout::problem_page(&app, &Visitor::of(&app, &request), ApiError::NoSuchPath),
-        false => ApiError::NoSuchPath.into_response(),
+    match Surface::of(request.uri().path()) {
+        Some(surface) => surface.problem_page(&app, &Visitor::of(&app, &request), ApiError::NoSuchPath),
+        None => ApiError::NoSuchPath.into_response(),
     }
 }
 
@@ -126,25 +144,19 @@ async fn method_not_allowed(request: Request) -> ApiError {
 
 #[cfg(test)]
 mod tests {
-    use std::{
-        sync::{Arc, atomic::Ordering},
-        time::Duration,
-    };
+    use std::{sync::atomic::Ordering, time::Duration};
 
     use axum::{
         body::Body,
         http::{StatusCode, response::Parts},
         routing::get,
     };
-    use engine::{Engine, SecretKey, Settings, SystemClock};
-    use gateway::{Providers, Simulator};
     use http_body_util::BodyExt;
     use serde_json::{Value, json};
-    use store::Store;
     use tempfile::TempDir;
 
     use super::*;
-    use crate::{app::Shared, front, limit::Limits, pages::place::Place};
+    use crate::{front, limit::Limits};
 
     async fn app() -> (App, TempDir) {
         app_within(Duration::from_secs(60)).await
@@ -152,22 +164,7 @@ mod tests {
 
     /// A server that gives requests so long.
     async fn app_within(request_timeout: Duration) -> (App, TempDir) {
-        let directory = tempfile::tempdir().unwrap();
-        let store = Store::open_sqlite(&directory.path().join("lunas.db")).await.unwrap();
-        let key = SecretKey::from_base64(&SecretKey::generate_base64()).unwrap();
-        let shared = Shared {
-            limits: Limits::new(0),
-            own_origins: Vec::new(),
-            checkout_url_base: String::new(),
-            place: Place::at(""),
-            trusted_proxies: Vec::new(),
-            body_timeout: Duration::from_secs(60),
-            request_timeout,
-            draining: false.into(),
-        };
-        let providers = Providers { sandbox: Simulator::default(), production: None };
-        let engine = Engine::new(store, providers, Arc::new(SystemClock), Settings::default(), key);
-        (App::new(engine, shared), directory)
+        App::sample(Limits::new(0), request_timeout).await
     }
 
     async fn get_text(app: &App, router: &Router, path: &str) -> (Parts, String) {

@@ -1,18 +1,21 @@
 //! A change: plain data that says what is to be true from now on, all of it or nothing.
 
 use domain::{
+    access::Role,
     api_key::{ApiKey, KeyHash},
+    audit::AuditLine,
     delivery::{Attempt, Delivery},
     event::Event,
-    id::{EventId, KeyId, LinkId, PaymentId, ProjectId},
+    id::{EventId, InviteId, KeyId, LinkId, PaymentId, ProjectId, SessionId, UserId},
     idempotency::Idempotency,
     ledger::Posting,
     link::Link,
     money::Rupiah,
     payment::{Payment, State},
     project::Project,
-    receipt::{ReceiptKey, Unapplied},
+    receipt::{Decision, ReceiptKey, Unapplied},
     time::Timestamp,
+    user::{Invite, Session, TokenHash, User},
 };
 
 /// Writes that are committed together, in this order.
@@ -176,21 +179,141 @@ pub enum Write {
         at: Timestamp,
         most: i64,
     },
-    /// The secret that was in use stays valid beside the new one for a while.
+    /// The secret that was in use stays valid beside the new one for a while. Guarded by its being the one in use, so that two
+    /// rotations at once are not two in a row, of which the first would be forgotten.
     WebhookSecretRotated {
         project_id: ProjectId,
+        replaced: Vec<u8>,
         sealed: Vec<u8>,
         at: Timestamp,
     },
-    /// Notes that the project has `position` payments up to and including this one.
+    /// Notes that the project has `position` payments up to and including this one, and what they add up to.
     PaymentMark {
         project_id: ProjectId,
         id: PaymentId,
         position: i64,
+        amount: Rupiah,
     },
     /// Makes the next references searchable, `most` of them, of payments made before `until`.
     SearchExtended {
         until: PaymentId,
         most: i64,
+    },
+    /// With the hash of a password, in the form in which those are written; guarded by the address being free.
+    User {
+        user: User,
+        password: String,
+    },
+    PasswordChanged {
+        user_id: UserId,
+        password: String,
+    },
+    /// Changes nothing. Guarded by the password being hashed to that still, and nobody changes it before all of this is committed.
+    PasswordStands {
+        user_id: UserId,
+        password: String,
+    },
+    OperatorSet {
+        user_id: UserId,
+        is_operator: bool,
+    },
+    /// Guarded by not being a member yet.
+    Member {
+        project_id: ProjectId,
+        user_id: UserId,
+        role: Role,
+        at: Timestamp,
+    },
+    /// Guarded by being a member, and by an owner remaining.
+    RoleChanged {
+        project_id: ProjectId,
+        user_id: UserId,
+        role: Role,
+    },
+    /// Guarded like a change of the role. Invitations of theirs to the same project that are still open go with it.
+    MemberRemoved {
+        project_id: ProjectId,
+        user_id: UserId,
+    },
+    Session {
+        session: Session,
+        hash: TokenHash,
+    },
+    /// Never backwards.
+    SessionSeen {
+        id: SessionId,
+        at: Timestamp,
+    },
+    /// Guarded by being there and that user's.
+    SessionEnded {
+        id: SessionId,
+        user_id: UserId,
+    },
+    /// All of a user's sessions, but for the one that asks for it.
+    SessionsEnded {
+        user_id: UserId,
+        but: Option<SessionId>,
+    },
+    /// Forgets sessions, and failed attempts to sign in, from before an instant that ended all of them; `most` of each.
+    SessionsForgotten {
+        created_before: Timestamp,
+        most: i64,
+    },
+    Invite {
+        invite: Invite,
+        hash: TokenHash,
+    },
+    /// Guarded by being unused and in time.
+    InviteUsed {
+        id: InviteId,
+        user_id: UserId,
+        at: Timestamp,
+    },
+    /// Guarded by being unused.
+    InviteWithdrawn {
+        id: InviteId,
+        project_id: ProjectId,
+    },
+    /// Somebody is about to prove who they are. It counts as failed until it is forgiven; guarded by not having to wait. Where a
+    /// change has several, accounts come before addresses.
+    SignInTried {
+        subject: String,
+        at: Timestamp,
+    },
+    /// They were who they said: nothing is held against the account any more, nor this attempt against the address, if it was
+    /// counted there.
+    SignInForgiven {
+        account: String,
+        address: Option<String>,
+        at: Timestamp,
+    },
+    Audit(AuditLine),
+    /// Guarded by nobody having decided before, and by its being unapplied money of that project.
+    ReceiptDecided {
+        key: ReceiptKey,
+        project_id: ProjectId,
+        decision: Decision,
+        note: String,
+        at: Timestamp,
+    },
+    /// A customer's browser has shown the payment's page; only the first time counts.
+    PaymentViewed {
+        payment_id: PaymentId,
+        project_id: ProjectId,
+        at: Timestamp,
+    },
+    /// Never backwards.
+    KeyUsed {
+        key_id: KeyId,
+        project_id: ProjectId,
+        at: Timestamp,
+    },
+    /// What was paid in an hour that is over. All hours before the latest one that is noted count as noted too, and as empty where
+    /// they are not.
+    Volume {
+        project_id: ProjectId,
+        hour: i64,
+        payments: i64,
+        amount: Rupiah,
     },
 }

@@ -22,19 +22,28 @@ use crate::{
 
 /// Every table, after those that its rows refer to. Where each of them is found by parts of its reference is not copied, as
 /// that fills itself.
-pub(crate) const TABLES: [&str; 15] = [
+pub(crate) const TABLES: [&str; 24] = [
     "installation",
+    "users",
     "projects",
+    "members",
+    "sessions",
+    "invites",
+    "sign_ins",
+    "audit",
     "allowed_origins",
     "api_keys",
+    "key_uses",
     "links",
     "payments",
     "payment_marks",
     "checkouts",
+    "views",
     "idempotency",
     "receipts",
     "postings",
     "entries",
+    "volumes",
     "events",
     "deliveries",
     "attempts",

@@ -96,4 +96,22 @@ pub enum Guard {
     InstallationUnset,
     /// Something had expired that nobody else has in hand.
     AnyExpired,
+    /// The project's webhook secret was the one to be replaced.
+    WebhookSecret,
+    /// Nobody had that address.
+    EmailFree,
+    /// The password was the one that was compared.
+    PasswordStands,
+    /// The user was not a member of the project.
+    NotMember,
+    /// The user was a member, and somebody else stays an owner.
+    OwnerRemains,
+    /// The session was there, and that user's.
+    SessionLive,
+    /// The invitation was there, unused and in time.
+    InviteOpen,
+    /// Nobody had to wait before trying again.
+    SignInAllowed,
+    /// The money paid nothing, and nobody had decided about it.
+    ReceiptUndecided,
 }

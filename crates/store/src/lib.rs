@@ -35,10 +35,15 @@ pub use read::{
     deliveries::{SealedSecrets, WebhookTarget},
     idempotency::Bound,
     keys::KeyOwner,
-    ledger::Balance,
+    ledger::{Balance, LedgerLine},
     links::{LinkFilter, ShownLink},
-    payment_list::PaymentFilter,
+    log::EventLogFilter,
+    payment_list::{MethodFilter, PaymentFilter},
     payments::{Due, PaymentState},
+    pulse::{Firsts, ProjectHealth},
+    receipts::UnappliedFilter,
+    users::{Member, Membership},
+    volume::HourVolume,
 };
 pub use sqlite::{SqliteFindings, Writing};
 pub use verify::Breach;

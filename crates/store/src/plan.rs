@@ -1,15 +1,16 @@
 //! Turns a change into statements. A statement with a guard must touch a row; if it does not, the whole plan is undone.
 
+mod people;
+mod projects;
 mod webhooks;
 
 use domain::{
-    api_key::{ApiKey, KeyHash},
     id::{PaymentId, ProjectId},
     idempotency::Idempotency,
-    ledger::Posting,
+    ledger::{Cause, Posting},
     link::{CustomerFields, Link},
     payment::{Checkout, Payment, State},
-    project::Project,
+    receipt::{Decision, ReceiptKey},
     time::Timestamp,
 };
 
@@ -19,7 +20,11 @@ use crate::{
     value::{Value, debug_assert_parameters},
 };
 
+pub(crate) use people::{COMMAND_LINE, STRANGER};
 pub(crate) use webhooks::first_id_at;
+
+/// What is paid is added up by hours of this length.
+pub(crate) const HOUR_MILLIS: i64 = 3_600_000;
 
 pub(crate) struct Plan {
     pub(crate) statements: Vec<Statement>,
@@ -59,15 +64,29 @@ pub(crate) fn of(change: Change, dialect: Dialect) -> Plan {
     let mut statements = Vec::with_capacity(change.writes.len() + 3);
     let links: Vec<Value> = change.writes.iter().filter_map(link_decided_about).collect();
     let frequent = links.is_empty() && change.writes.iter().all(is_frequent);
-    for write in change.writes {
+    for write in people::in_order(change.writes) {
         match write {
-            Write::AllowedOrigins { project_id, origins } => allowed_origins(&mut statements, project_id, origins),
+            Write::AllowedOrigins { project_id, origins } => {
+                projects::allowed_origins(&mut statements, project_id, origins);
+            }
             Write::Payment { payment } => new_payment(&mut statements, payment, dialect),
             Write::Posting(posting) => new_posting(&mut statements, &posting),
             Write::SearchExtended { until, most } => search_extended(&mut statements, until, most, dialect),
             Write::Event(event) => webhooks::new_event(&mut statements, event),
             Write::Attempted { leased_until, delivery, attempt } => {
                 webhooks::attempted(&mut statements, leased_until, delivery, attempt);
+            }
+            Write::RoleChanged { project_id, user_id, role } => {
+                people::role_changed(&mut statements, project_id, user_id, role);
+            }
+            Write::MemberRemoved { project_id, user_id } => {
+                people::member_removed(&mut statements, project_id, user_id);
+            }
+            Write::SessionsForgotten { created_before, most } => {
+                people::sessions_forgotten(&mut statements, created_before, most, dialect);
+            }
+            Write::SignInForgiven { account, address, at } => {
+                people::sign_in_forgiven(&mut statements, account, address, at);
             }
             single => statements.push(statement(single, dialect)),
         }
@@ -106,27 +125,16 @@ fn link_decided_about(write: &Write) -> Option<Value> {
 /// The writes that are one statement each.
 fn statement(write: Write, dialect: Dialect) -> Statement {
     match write {
-        Write::AllowedOrigins { .. }
-        | Write::Payment { .. }
-        | Write::Posting(_)
-        | Write::SearchExtended { .. }
-        | Write::Event(_)
-        | Write::Attempted { .. } => {
-            unreachable!("writes of several statements are planned by `of`")
-        }
         Write::Installation { name, value } => Statement::new(
             "INSERT INTO installation (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING",
             [name.into(), value.into()],
         )
         .guarded(Guard::InstallationUnset),
-        Write::Project { project, sealed_webhook_secret } => new_project(project, sealed_webhook_secret),
-        Write::ProjectChanged { project } => project_changed(project),
-        Write::ApiKey { key, hash } => new_key(key, hash),
-        Write::ApiKeyRevoked { id, project_id, at } => Statement::new(
-            "UPDATE api_keys SET revoked_at = $1 WHERE id = $2 AND project_id = $3 AND revoked_at IS NULL",
-            [at.into(), Value::shown(id), Value::shown(project_id)],
-        )
-        .guarded(Guard::KeyNotRevoked),
+        Write::Project { project, sealed_webhook_secret } => projects::new(project, sealed_webhook_secret),
+        Write::ProjectChanged { project } => projects::changed(project),
+        Write::ApiKey { key, hash } => projects::new_key(key, hash),
+        Write::ApiKeyRevoked { id, project_id, at } => projects::key_revoked(id, project_id, at),
+        Write::KeyUsed { key_id, project_id, at } => projects::key_used(key_id, project_id, at),
         Write::Bind { idempotency, resource } => bind(idempotency, resource),
         Write::Link { link } => new_link(link),
         Write::LinkCancelled { id, at, version } => Statement::new(
@@ -163,11 +171,26 @@ fn statement(write: Write, dialect: Dialect) -> Statement {
         Write::DeliveryMoved { event_id, from, to } => webhooks::delivery_moved(event_id, from, to, dialect),
         Write::Resent { event_id, project_id, at } => webhooks::resent(event_id, project_id, at),
         Write::Recovered { project_id, since, at, most } => webhooks::recovered(project_id, since, at, most),
-        Write::WebhookSecretRotated { project_id, sealed, at } => webhooks::secret_rotated(project_id, sealed, at),
-        Write::PaymentMark { project_id, id, position } => Statement::new(
-            "INSERT INTO payment_marks (project_id, id, position) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
-            [Value::shown(project_id), Value::shown(id), position.into()],
+        Write::WebhookSecretRotated { project_id, replaced, sealed, at } => {
+            webhooks::secret_rotated(project_id, replaced, sealed, at)
+        }
+        Write::PaymentMark { project_id, id, position, amount } => Statement::new(
+            "INSERT INTO payment_marks (project_id, id, position, amount) VALUES ($1, $2, $3, $4) \
+             ON CONFLICT DO NOTHING",
+            [Value::shown(project_id), Value::shown(id), position.into(), amount.into()],
         ),
+        Write::ReceiptDecided { key, project_id, decision, note, at } => {
+            receipt_decided(key, project_id, decision, note, at)
+        }
+        Write::PaymentViewed { payment_id, project_id, at } => Statement::new(
+            "INSERT INTO views (payment_id, project_id, at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+            [Value::shown(payment_id), Value::shown(project_id), at.into()],
+        ),
+        Write::Volume { project_id, hour, payments, amount } => Statement::new(
+            "INSERT INTO volumes (project_id, hour, payments, amount) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
+            [Value::shown(project_id), hour.into(), payments.into(), amount.into()],
+        ),
+        other => people::statement(other),
     }
 }
 
@@ -181,86 +204,6 @@ fn joined<T: ToString>(items: impl IntoIterator<Item = T>) -> Value {
 /// within the whole.
 pub(crate) fn folded(text: &str) -> String {
     text.chars().flat_map(char::to_lowercase).collect()
-}
-
-fn new_project(project: Project, sealed_webhook_secret: Vec<u8>) -> Statement {
-    Statement::new(
-        "INSERT INTO projects (id, name, environment, merchant_name, merchant_city, merchant_postal_code, active, \
-         approved, success_word, webhook_url, webhook_secret, fee_qris_basis_points, fee_virtual_account, banks, \
-         default_methods, created_at, version) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
-        [
-            Value::shown(project.id),
-            project.name.into(),
-            project.environment.word().into(),
-            project.merchant.name.into(),
-            project.merchant.city.into(),
-            project.merchant.postal_code.into(),
-            project.active.into(),
-            project.approved.into(),
-            project.success_word.word().into(),
-            project.webhook_url.into(),
-            sealed_webhook_secret.into(),
-            project.fees.qris_basis_points.into(),
-            project.fees.virtual_account.into(),
-            joined(project.banks.iter().map(|bank| bank.code())),
-            joined(&project.default_methods),
-            project.created_at.into(),
-            project.version.into(),
-        ],
-    )
-}
-
-fn project_changed(project: Project) -> Statement {
-    Statement::new(
-        "UPDATE projects SET name = $1, merchant_name = $2, merchant_city = $3, merchant_postal_code = $4, \
-         active = $5, approved = $6, success_word = $7, webhook_url = $8, fee_qris_basis_points = $9, \
-         fee_virtual_account = $10, banks = $11, default_methods = $12, version = version + 1 \
-         WHERE id = $13 AND version = $14",
-        [
-            project.name.into(),
-            project.merchant.name.into(),
-            project.merchant.city.into(),
-            project.merchant.postal_code.into(),
-            project.active.into(),
-            project.approved.into(),
-            project.success_word.word().into(),
-            project.webhook_url.into(),
-            project.fees.qris_basis_points.into(),
-            project.fees.virtual_account.into(),
-            joined(project.banks.iter().map(|bank| bank.code())),
-            joined(&project.default_methods),
-            Value::shown(project.id),
-            project.version.into(),
-        ],
-    )
-    .guarded(Guard::ProjectVersion)
-}
-
-fn allowed_origins(statements: &mut Vec<Statement>, project_id: ProjectId, origins: Vec<String>) {
-    statements.push(Statement::new("DELETE FROM allowed_origins WHERE project_id = $1", [Value::shown(project_id)]));
-    statements.extend(origins.into_iter().map(|origin| {
-        Statement::new(
-            "INSERT INTO allowed_origins (origin, project_id) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-            [origin.into(), Value::shown(project_id)],
-        )
-    }));
-}
-
-fn new_key(key: ApiKey, hash: KeyHash) -> Statement {
-    Statement::new(
-        "INSERT INTO api_keys (id, project_id, name, hash, last_four, created_at) \
-         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
-        [
-            Value::shown(key.id),
-            Value::shown(key.project_id),
-            key.name.into(),
-            hash.0.to_vec().into(),
-            key.last_four.into(),
-            key.created_at.into(),
-        ],
-    )
-    .guarded(Guard::KeyName)
 }
 
 fn bind(idempotency: Idempotency, resource: String) -> Statement {
@@ -473,6 +416,21 @@ fn receipt(note: ReceiptNote) -> Statement {
     .guarded(Guard::Receipt)
 }
 
+fn receipt_decided(
+    key: ReceiptKey,
+    project_id: ProjectId,
+    decision: Decision,
+    note: String,
+    at: Timestamp,
+) -> Statement {
+    Statement::new(
+        "UPDATE receipts SET decision = $1, decided_at = $2, decision_note = $3 WHERE provider = $4 AND id = $5 \
+         AND project_id = $6 AND kind = 'money' AND outcome = 'unapplied' AND decision IS NULL",
+        [decision.word().into(), at.into(), note.into(), key.provider.into(), key.id.into(), Value::shown(project_id)],
+    )
+    .guarded(Guard::ReceiptUndecided)
+}
+
 fn new_posting(statements: &mut Vec<Statement>, posting: &Posting) {
     let id = posting.id();
     statements.push(Statement::new(
@@ -497,4 +455,11 @@ fn new_posting(statements: &mut Vec<Statement>, posting: &Posting) {
             ],
         )
     }));
+    // Only after the clock has gone back is anything paid in an hour that was closed; that one and those after it count anew.
+    if let Cause::Paid(_) | Cause::Accepted(_) = posting.cause {
+        statements.push(Statement::new(
+            "DELETE FROM volumes WHERE project_id = $1 AND hour >= $2",
+            [Value::shown(posting.project_id), (posting.at.as_millis() / HOUR_MILLIS).into()],
+        ));
+    }
 }

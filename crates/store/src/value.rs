@@ -164,6 +164,11 @@ impl<'a> Columns<'a> {
         }
     }
 
+    /// Leaves columns out.
+    pub(crate) fn skip(&mut self, columns: usize) {
+        self.next += columns;
+    }
+
     pub(crate) fn text(&mut self) -> Result<String, StoreError> {
         self.take()
     }

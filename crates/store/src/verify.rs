@@ -9,7 +9,7 @@ pub struct Breach {
     pub row: String,
 }
 
-pub(crate) const INVARIANTS: [(&str, &str); 22] = [
+pub(crate) const INVARIANTS: [(&str, &str); 29] = [
     (
         "I1 every posting has two legs or more that sum to zero",
         "SELECT p.id FROM postings p LEFT JOIN entries e ON e.posting_id = p.id \
@@ -25,27 +25,39 @@ pub(crate) const INVARIANTS: [(&str, &str); 22] = [
         "SELECT 'the ledger' FROM (SELECT SUM(amount) AS total FROM entries) sums WHERE total <> 0",
     ),
     (
-        "I2 a mark of a list stands where it says",
+        "I2 a mark of a list stands where it says, and knows what is before it",
         "SELECT m.id FROM payment_marks m LEFT JOIN (SELECT project_id, id, ROW_NUMBER() OVER \
-         (PARTITION BY project_id ORDER BY id) AS position FROM payments) p \
-         ON p.id = m.id AND p.project_id = m.project_id WHERE p.id IS NULL OR p.position <> m.position",
+         (PARTITION BY project_id ORDER BY id) AS position, SUM(amount) OVER \
+         (PARTITION BY project_id ORDER BY id) AS amount FROM payments) p \
+         ON p.id = m.id AND p.project_id = m.project_id \
+         WHERE p.id IS NULL OR p.position <> m.position OR p.amount <> m.amount",
+    ),
+    (
+        "I2 a closed hour has what was posted in it, and no hour before it was left out",
+        "SELECT h.project_id || ':' || h.hour FROM (SELECT project_id, hour, payments, amount FROM volumes \
+         UNION ALL SELECT o.project_id, o.at / 3600000, -1, -p.amount FROM postings o \
+         JOIN payments p ON p.id = o.payment_id \
+         JOIN (SELECT project_id, MAX(hour) AS hour FROM volumes GROUP BY project_id) c \
+         ON c.project_id = o.project_id AND o.at / 3600000 <= c.hour WHERE o.kind IN ('paid', 'accepted')) h \
+         GROUP BY h.project_id, h.hour HAVING SUM(h.payments) <> 0 OR SUM(h.amount) <> 0",
     ),
     (
         "I3 a payment is paid exactly when one receipt was applied to it",
         "SELECT p.id FROM payments p LEFT JOIN receipts r ON r.payment_id = p.id AND r.kind = 'money' \
-         AND r.outcome = 'applied' GROUP BY p.id, p.state, p.amount \
+         AND (r.outcome = 'applied' OR r.decision = 'accepted') GROUP BY p.id, p.state, p.amount \
          HAVING COUNT(r.id) <> CASE p.state WHEN 'paid' THEN 1 ELSE 0 END OR SUM(r.amount) <> p.amount",
     ),
     (
         "I3 a payment is paid exactly when it was posted once",
-        "SELECT p.id FROM payments p LEFT JOIN postings o ON o.payment_id = p.id AND o.kind = 'paid' \
-         GROUP BY p.id, p.state HAVING COUNT(o.id) <> CASE p.state WHEN 'paid' THEN 1 ELSE 0 END",
+        "SELECT p.id FROM payments p LEFT JOIN postings o ON o.payment_id = p.id \
+         AND o.kind IN ('paid', 'accepted') GROUP BY p.id, p.state HAVING COUNT(o.id) <> CASE p.state WHEN 'paid' THEN 1 ELSE 0 END",
     ),
     (
         "I3 what was posted for a payment is its amount, its fee and its net",
-        "SELECT p.id FROM payments p JOIN postings o ON o.payment_id = p.id AND o.kind = 'paid' \
-         LEFT JOIN entries e ON e.posting_id = o.id GROUP BY p.id, p.amount, p.fee HAVING \
-         COALESCE(SUM(CASE e.account WHEN 'clearing' THEN -e.amount END), 0) <> p.amount OR \
+        "SELECT p.id FROM payments p JOIN postings o ON o.payment_id = p.id AND o.kind IN ('paid', 'accepted') \
+         LEFT JOIN entries e ON e.posting_id = o.id GROUP BY p.id, o.id, o.kind, p.amount, p.fee HAVING \
+         COALESCE(SUM(CASE WHEN e.account = CASE o.kind WHEN 'paid' THEN 'clearing' ELSE 'unapplied' END \
+         THEN -e.amount END), 0) <> p.amount OR \
          COALESCE(SUM(CASE e.account WHEN 'fees' THEN e.amount END), 0) <> p.fee OR \
          COALESCE(SUM(CASE e.account WHEN 'pending' THEN e.amount END), 0) <> p.amount - p.fee",
     ),
@@ -95,6 +107,22 @@ pub(crate) const INVARIANTS: [(&str, &str); 22] = [
          WHERE o.kind = 'unapplied' AND r.id IS NULL",
     ),
     (
+        "I6 what was decided about money is posted, once and in full, and nothing else is",
+        "SELECT r.provider || ':' || r.id FROM receipts r LEFT JOIN postings o \
+         ON o.id IN ('accepted:' || r.provider || ':' || r.id, 'returned:' || r.provider || ':' || r.id) \
+         LEFT JOIN entries e ON e.posting_id = o.id AND e.account = 'unapplied' WHERE r.outcome = 'unapplied' \
+         GROUP BY r.provider, r.id, r.decision, r.amount \
+         HAVING COUNT(o.id) <> CASE WHEN r.decision IS NULL THEN 0 ELSE 1 END \
+         OR COALESCE(MIN(o.kind), '') <> COALESCE(r.decision, '') \
+         OR COALESCE(SUM(e.amount), 0) <> CASE WHEN r.decision IS NULL THEN 0 ELSE -r.amount END",
+    ),
+    (
+        "I6 what is posted as decided is a receipt that somebody decided about",
+        "SELECT o.id FROM postings o LEFT JOIN receipts r ON r.payment_id = o.payment_id AND r.kind = 'money' \
+         AND r.outcome = 'unapplied' AND r.decision = o.kind AND o.id = r.decision || ':' || r.provider || ':' || r.id \
+         WHERE o.kind IN ('accepted', 'returned') AND r.id IS NULL",
+    ),
+    (
         "I7 every paid payment has exactly one event that says so",
         "SELECT p.id FROM payments p LEFT JOIN events e ON e.subject = p.id AND e.kind = 'payment.paid' \
          GROUP BY p.id, p.state HAVING COUNT(e.id) <> CASE p.state WHEN 'paid' THEN 1 ELSE 0 END",
@@ -128,6 +156,27 @@ pub(crate) const INVARIANTS: [(&str, &str); 22] = [
         "SELECT o.id FROM (SELECT id, project_id FROM payments UNION ALL SELECT id, project_id FROM events \
          UNION ALL SELECT id, project_id FROM postings) o LEFT JOIN projects p ON p.id = o.project_id \
          WHERE p.id IS NULL",
+    ),
+    (
+        "I13 a member and an invitation belong to a project and a user that there are",
+        "SELECT m.project_id || ':' || m.user_id FROM members m LEFT JOIN projects p ON p.id = m.project_id \
+         LEFT JOIN users u ON u.id = m.user_id WHERE p.id IS NULL OR u.id IS NULL UNION ALL \
+         SELECT i.id FROM invites i LEFT JOIN projects p ON p.id = i.project_id LEFT JOIN users u ON u.id = i.used_by \
+         WHERE p.id IS NULL OR (u.id IS NULL AND i.used_by IS NOT NULL)",
+    ),
+    (
+        "I13 a session belongs to a user that there is",
+        "SELECT s.id FROM sessions s LEFT JOIN users u ON u.id = s.user_id WHERE u.id IS NULL",
+    ),
+    (
+        "I13 a project that has members has an owner",
+        "SELECT project_id FROM members GROUP BY project_id HAVING SUM(CASE role WHEN 'owner' THEN 1 ELSE 0 END) = 0",
+    ),
+    (
+        "I13 a view and the use of a key belong to a payment and a key of their project",
+        "SELECT v.payment_id FROM views v LEFT JOIN payments p ON p.id = v.payment_id AND p.project_id = v.project_id \
+         WHERE p.id IS NULL UNION ALL SELECT u.key_id FROM key_uses u LEFT JOIN api_keys k ON k.id = u.key_id \
+         AND k.project_id = u.project_id WHERE k.id IS NULL",
     ),
     (
         "I14 live account numbers and payloads are unique",

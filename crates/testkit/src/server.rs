@@ -119,6 +119,7 @@ impl Kit {
             checkout_url_base: None,
             rate_limit_per_second: options.rate_limit_per_second,
             trusted_proxies: options.trusted_proxies,
+            signature_header: "X-Service-Signature".to_owned(),
             timeouts: options.timeouts,
         };
         let server = Server::bind(engine.clone(), config).await.unwrap();

@@ -1,4 +1,4 @@
-//! `/v1/events`: what happened, for receivers that were down.
+//! `/v1/events`: what happened, for receivers that were down, and for members who are signed in.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use axum::{
 use domain::{
     event::{EventKind, News},
     id::EventId,
-    project::{Project, SuccessWord},
+    project::SuccessWord,
     rules::Invalid,
     steps::Language,
 };
@@ -20,10 +20,10 @@ use utoipa::ToSchema;
 use super::{answer::Listing, path::PathId};
 use crate::{
     app::App,
-    auth::Caller,
-    document::{page, page_size, parameters, path, query, words},
+    auth::Reader,
+    document::{page, page_size, parameters, path, project, query, words},
     error::ApiError,
-    refusal::{KEYED, RESOURCE_NOT_FOUND, USABLE, VALIDATION_ERROR, refusals},
+    refusal::{KEYED_OR_SIGNED_IN, RESOURCE_NOT_FOUND, USABLE, refusals},
     wire::{
         api_key::RevokedKeyJson,
         payment::{PaymentJson, View},
@@ -32,13 +32,13 @@ use crate::{
 };
 
 parameters!(
-    ListParameters: page(), page_size(),
+    ListParameters: project(), page(), page_size(),
     query::<words::EventType>("type", "Only events of this type."),
     query::<words::EventId>("after", "Only events after this one, oldest first."),
 );
-refusals!(ListRefusals: KEYED, USABLE, &[VALIDATION_ERROR]);
-parameters!(EventParameters: path::<words::EventId>("eventID"));
-refusals!(EventRefusals: KEYED, USABLE, &[RESOURCE_NOT_FOUND]);
+refusals!(ListRefusals: KEYED_OR_SIGNED_IN, USABLE);
+parameters!(EventParameters: path::<words::EventId>("eventID"), project());
+refusals!(EventRefusals: KEYED_OR_SIGNED_IN, USABLE, &[RESOURCE_NOT_FOUND]);
 
 /// One thing that happened.
 #[derive(Serialize, ToSchema)]
@@ -96,15 +96,15 @@ pub(crate) fn webhook_body(checkout_url_base: String) -> engine::Body {
 /// List events, newest first; with `after`, those that came after that event, oldest first.
 #[utoipa::path(
     get, path = "/v1/events", tag = "Events", operation_id = "listEvents",
+    security(("api_key" = []), ("session" = [])),
     params(ListParameters),
     responses((status = 200, description = "One page", body = Listing<EventJson>), ListRefusals)
 )]
 pub(crate) async fn list(
     State(app): State<App>,
-    caller: Caller,
+    reader: Reader,
     RawQuery(query): RawQuery,
 ) -> Result<Json<Listing<EventJson>>, ApiError> {
-    let project: &Project = &caller.project;
     let query = Query::parse(query.as_deref())?;
     let page = query.page()?;
     let kind = query.choice("type", &EventKind::ALL.map(|kind| (kind.word(), kind)))?;
@@ -113,21 +113,22 @@ pub(crate) async fn list(
         .map(str::parse)
         .transpose()
         .map_err(|_| Invalid::new("after", "must be the id of an event"))?;
-    let listed = app.engine.events(project.id, kind, after, page.into()).await?;
+    let listed = app.engine.events(reader.project_id, kind, after, page.into()).await?;
     Ok(Listing::of(listed, page, |told| EventJson::of(&app.shared.checkout_url_base, told)))
 }
 
 /// Get an event.
 #[utoipa::path(
     get, path = "/v1/events/{eventID}", tag = "Events", operation_id = "getEvent",
+    security(("api_key" = []), ("session" = [])),
     params(EventParameters),
     responses((status = 200, description = "The event", body = EventJson), EventRefusals)
 )]
 pub(crate) async fn get(
     State(app): State<App>,
-    caller: Caller,
+    reader: Reader,
     PathId(id): PathId<EventId>,
 ) -> Result<Json<EventJson>, ApiError> {
-    let told = app.engine.event_of(caller.project.id, id).await?;
+    let told = app.engine.event_of(reader.project_id, id).await?;
     Ok(Json(EventJson::of(&app.shared.checkout_url_base, told)))
 }

@@ -14,7 +14,7 @@ use domain::{
     rules::PaymentRequest,
     steps::Language,
 };
-use engine::PaymentFilter;
+use engine::{MethodFilter, PaymentFilter};
 use utoipa::openapi::Required;
 
 use super::{
@@ -149,7 +149,8 @@ pub(crate) async fn list(
         search: query.search()?,
         link_id: link_id.flatten(),
         status: query.choice("status", &STATUSES)?.map(|status| (status, view.now)),
-        method: query.choice("method", &METHODS)?,
+        method: query.choice("method", &METHODS)?.map(MethodFilter::Kind),
+        created: None,
     };
     // Nothing was made through a link whose id cannot exist.
     let listed = match link_id {

@@ -17,13 +17,22 @@ use engine::{Attempt, Error, LinkPage};
 use rand::RngExt;
 
 use super::{
-    form::Form,
-    page::{bank_row, frame, order, page, see_other},
-    refused::Refused,
+    page::{bank_row, frame, order},
     view::{Choose, Closed, ClosedReason, Field, FieldKind, MethodRow, Mistake, Notice, Replaced},
-    visitor::{CHECKOUT_COOKIE, Visitor},
 };
-use crate::{api::path::PathId, app::App, client, error::ApiError, pages::cookie::Cookie};
+use crate::{
+    api::path::PathId,
+    app::App,
+    client,
+    error::ApiError,
+    pages::{
+        cookie::Cookie,
+        form::Form,
+        refused::Refused,
+        render::{page, see_other},
+        visitor::{CHECKOUT_COOKIE, Visitor},
+    },
+};
 
 /// A week, as long as the longest-lived payment.
 const COOKIE_SECONDS: u32 = 7 * 24 * 60 * 60;

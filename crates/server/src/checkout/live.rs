@@ -16,8 +16,14 @@ use rand::RngExt;
 use serde::Serialize;
 use tokio::time::{Instant, timeout};
 
-use super::{pay::PaymentPath, refused::Refused, visitor::Visitor};
-use crate::{api::path::PathId, app::App, client, limit::Place};
+use super::pay::PaymentPath;
+use crate::{
+    api::path::PathId,
+    app::App,
+    client,
+    limit::Place,
+    pages::{refused::Refused, visitor::Visitor},
+};
 
 /// How often something is sent where nothing happens, so that pages, proxies and we notice when a connection is dead.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(25);
@@ -48,6 +54,8 @@ pub(super) async fn events(State(app): State<App>, visitor: Visitor, id: Payment
         let retry_after = [(header::RETRY_AFTER, HeaderValue::from(RETRY_AFTER))];
         return Ok((StatusCode::SERVICE_UNAVAILABLE, retry_after, Json(())).into_response());
     };
+    // Only a browser that runs the page's script comes here; whoever merely looks links up gets no further than the page.
+    app.engine.note_view(&payment);
     let seen = payment.status_at(app.engine.now());
     let open = Open { watch, seen, told: false, ends: Instant::now() + STREAM_LONGEST, _place: place };
     let body = Body::from_stream(stream::unfold(open, Open::next));

@@ -4,18 +4,13 @@
 //! Handlers decode, call the engine and fill a view. Looking at a page never changes anything: link scanners open pages.
 
 mod choose;
-mod device;
-mod form;
 mod live;
-mod moment;
 mod page;
 mod pay;
-mod refused;
 #[cfg(test)]
 mod samples;
 mod sandbox;
 mod view;
-mod visitor;
 mod wording;
 
 use axum::{
@@ -23,12 +18,13 @@ use axum::{
     middleware::from_fn_with_state,
     routing::{get, post},
 };
-use tower_http::csrf::CsrfLayer;
 
-use crate::app::App;
+use crate::{
+    app::App,
+    pages::surface::{csrf, dress},
+};
 
-pub(crate) use page::{owns, problem_page};
-pub(crate) use visitor::Visitor;
+pub(crate) use page::problem;
 
 pub(crate) fn routes(app: &App) -> Router<App> {
     Router::new()
@@ -39,11 +35,5 @@ pub(crate) fn routes(app: &App) -> Router<App> {
         .route("/pay/{payment}/events", get(live::events))
         .route("/pay/{payment}/simulate", post(sandbox::simulate).fallback(sandbox::nothing))
         .route_layer(csrf(app))
-        .route_layer(from_fn_with_state(app.clone(), page::dress))
-}
-
-/// Forms are taken from our own pages only, also where a proxy in front changes the name of the host.
-fn csrf(app: &App) -> CsrfLayer {
-    let own = &app.shared.own_origins;
-    own.iter().fold(CsrfLayer::new(), |layer, origin| layer.clone().add_trusted_origin(origin).unwrap_or(layer))
+        .route_layer(from_fn_with_state(app.clone(), dress))
 }

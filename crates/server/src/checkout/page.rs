@@ -1,87 +1,33 @@
-//! How a view becomes an answer, and what every answer of the checkout has.
+//! What the pages of the checkout have in common.
 
 use std::sync::Arc;
 
-use askama::Template;
 use axum::{
-    body::Body,
-    extract::{Request, State},
     http::{HeaderValue, StatusCode, header},
-    middleware::Next,
-    response::{IntoResponse, Response},
+    response::Response,
 };
 use domain::{
     bank::Bank,
     link::Link,
     payment::Payment,
     project::{Environment, Project},
-    steps::Language,
 };
 
-use super::{
-    refused::Refused,
-    view::{BankRow, Frame, Order, Problem},
-    visitor::{LANGUAGE_COOKIE, Visitor},
-};
+use super::view::{BankRow, Frame, Order, Problem};
 use crate::{
     app::App,
-    error::ApiError,
-    pages::{cookie::Cookie, headers, words},
+    pages::{
+        refused::Refused,
+        render::{page, switch_query},
+        visitor::Visitor,
+        words,
+    },
 };
 
-const LANGUAGE_SECONDS: u32 = 365 * 24 * 60 * 60;
-
 const MARK_LETTERS: usize = 3;
-/// Few pages are larger.
-const PAGE_BYTES_USUAL: usize = 6 * 1024;
-/// What pages, cookies and the front add to an answer.
-const HEADERS_USUAL: usize = 12;
 
-/// Whether a path is one of the checkout's, so that whatever is wrong with it is told by a page.
-pub(crate) fn owns(path: &str) -> bool {
-    let first = path.split('/').nth(1);
-    matches!(first, Some("p" | "pay"))
-}
-
-/// Gives every answer its headers, and every refusal its page.
-pub(super) async fn dress(State(app): State<App>, request: Request, next: Next) -> Response {
-    let visitor = Visitor::of(&app, &request);
-    let response = next.run(request).await;
-    dressed(&app, &visitor, response)
-}
-
-fn dressed(app: &App, visitor: &Visitor, mut response: Response) -> Response {
-    let place = &app.shared.place;
-    if let Some(refused) = refusal(&response) {
-        let (page, body) = problem(app, visitor, &refused).into_parts();
-        *response.status_mut() = page.status;
-        *response.body_mut() = body;
-        response.headers_mut().remove(header::CONTENT_LENGTH);
-        response.headers_mut().extend(page.headers);
-    }
-    if visitor.chose_language {
-        let (value, path) = (words::code(visitor.language), place.url("/"));
-        Cookie { name: LANGUAGE_COOKIE, value, path: &path, seconds: LANGUAGE_SECONDS, secure: place.https }
-            .write(response.headers_mut());
-    }
-    headers::protect(response.headers_mut(), place.https);
-    response
-}
-
-/// What is to be told by a page: a refusal of ours, or of whoever refuses without a word, as the check for foreign forms does.
-fn refusal(response: &Response) -> Option<Refused> {
-    let status = response.status();
-    let is_error = status.is_client_error() || status.is_server_error();
-    let is_bare = is_error && !response.headers().contains_key(header::CONTENT_TYPE);
-    response.extensions().get::<Refused>().cloned().or_else(|| is_bare.then(|| Refused::with(status)))
-}
-
-/// The page for what went wrong outside of any handler.
-pub(crate) fn problem_page(app: &App, visitor: &Visitor, error: ApiError) -> Response {
-    dressed(app, visitor, Refused::from(error).into_response())
-}
-
-fn problem(app: &App, visitor: &Visitor, refused: &Refused) -> Response {
+/// The page for whatever went wrong.
+pub(crate) fn problem(app: &App, visitor: &Visitor, refused: &Refused) -> Response {
     let mut frame = frame(app, visitor, None);
     let is_miss = refused.status == StatusCode::NOT_FOUND;
     if is_miss {
@@ -107,32 +53,6 @@ fn problem(app: &App, visitor: &Visitor, refused: &Refused) -> Response {
 fn page_of(app: &App, path: &str) -> String {
     let end = path.match_indices('/').nth(2).map_or(path.len(), |(at, _)| at);
     app.shared.place.url(&path[..end])
-}
-
-pub(super) fn page(status: StatusCode, view: &impl Template) -> Response {
-    // Growing it step by step would copy most of the page several times.
-    let mut html = String::with_capacity(PAGE_BYTES_USUAL);
-    match view.render_into(&mut html) {
-        Ok(()) => {
-            let mut response = (status, Body::from(html)).into_response();
-            response.headers_mut().reserve(HEADERS_USUAL);
-            response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
-            response
-        }
-        Err(error) => {
-            tracing::error!(%error, "a page could not be rendered");
-            StatusCode::INTERNAL_SERVER_ERROR.into_response()
-        }
-    }
-}
-
-/// The query that asks for the other language.
-fn switch_query(visitor: &Visitor) -> String {
-    let other = match visitor.language {
-        Language::Indonesian => Language::English,
-        Language::English => Language::Indonesian,
-    };
-    format!("?lang={}", words::code(other))
 }
 
 pub(super) fn frame(app: &App, visitor: &Visitor, project: Option<&Project>) -> Frame {
@@ -179,10 +99,4 @@ pub(super) fn order_of(project: &Project, payment: &Payment, link: Option<&Link>
             amount: payment.amount.to_string(),
         },
     }
-}
-
-pub(super) fn see_other(url: &str) -> Response {
-    // Our own addresses are ids and a configured path, which are plain text.
-    let location = HeaderValue::try_from(url).unwrap_or(HeaderValue::from_static("/"));
-    (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response()
 }

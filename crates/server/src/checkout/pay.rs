@@ -19,13 +19,15 @@ use domain::{
 use engine::{Error, PaymentPage};
 
 use super::{
-    moment::moment,
-    page::{bank_row, frame, order_of, page},
-    refused::Refused,
+    page::{bank_row, frame, order_of},
     view::{Account, Change, Ended, Next, Paid, Pending, Processing, Qris, Steps, Unpaid, Why},
-    visitor::Visitor,
 };
-use crate::{api::path::PathId, app::App, error::ApiError};
+use crate::{
+    api::path::PathId,
+    app::App,
+    error::ApiError,
+    pages::{moment::moment, refused::Refused, render::page, visitor::Visitor},
+};
 
 const FILE_NAME_CHARACTERS: usize = 64;
 /// Digits of an account number that are read at a glance.

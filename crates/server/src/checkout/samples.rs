@@ -9,10 +9,14 @@ use domain::{
 };
 
 use super::view::{
-    Account, BankRow, Change, Choose, Closed, ClosedReason, Ended, Field, FieldKind, Frame, MethodRow, Mistake, Moment,
-    Next, Notice, Order, Paid, Pending, Problem, ProblemKind, Processing, Qris, Replaced, Steps, Unpaid, Why,
+    Account, BankRow, Change, Choose, Closed, ClosedReason, Ended, Field, FieldKind, Frame, MethodRow, Mistake, Next,
+    Notice, Order, Paid, Pending, Problem, Processing, Qris, Replaced, Steps, Unpaid, Why,
 };
-use crate::pages::words::{code, words};
+use crate::pages::{
+    moment::Moment,
+    refused::ProblemKind,
+    words::{code, words},
+};
 
 const LANGUAGES: [Language; 2] = [Language::Indonesian, Language::English];
 

@@ -4,8 +4,14 @@ use axum::{extract::State, http::StatusCode, response::Response};
 use domain::{payment::Status, project::Environment};
 use engine::{Error, Outcome};
 
-use super::{form::Form, page::see_other, pay::PaymentPath, refused::Refused, visitor::Visitor};
-use crate::{api::path::PathId, app::App, client, error::ApiError};
+use super::pay::PaymentPath;
+use crate::{
+    api::path::PathId,
+    app::App,
+    client,
+    error::ApiError,
+    pages::{form::Form, refused::Refused, render::see_other, visitor::Visitor},
+};
 
 /// The panel is no page; whoever asks for one learns nothing, in either environment.
 pub(super) async fn nothing() -> Refused {

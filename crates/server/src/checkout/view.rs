@@ -7,7 +7,7 @@ use std::sync::Arc;
 use askama::Template;
 use i18n_embed_fl::fl;
 
-use crate::pages::words::Words;
+use crate::pages::{moment::Moment, refused::ProblemKind, words::Words};
 
 /// What stands around the content of every page.
 pub(crate) struct Frame {
@@ -33,14 +33,6 @@ pub(crate) struct Order {
     pub(crate) reference: String,
     /// `Rp150.000`.
     pub(crate) amount: String,
-}
-
-/// A moment for people and for machines.
-pub(crate) struct Moment {
-    /// `15 November 2026 pukul 21.30 WIB`, in the page's language.
-    pub(crate) text: String,
-    /// RFC 3339 in UTC.
-    pub(crate) utc: String,
 }
 
 /// `/p/<link_id>`: how do you want to pay?
@@ -273,20 +265,4 @@ pub(crate) struct Problem {
     pub(crate) support_reference: Option<String>,
     /// Where the one next action leads; none where there is nothing to go back to.
     pub(crate) next_url: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ProblemKind {
-    /// Nothing is here: 404.
-    NotFound,
-    /// The form came from another site: 403.
-    Forbidden,
-    /// Too many at once: 429.
-    TooMany,
-    /// The request is not a form that we made: 400, 405, 413, 415, 422.
-    NotUnderstood,
-    /// Someone else changed the same thing, or the database or the provider is away: 503. It is safe to try again.
-    Unavailable,
-    /// A bug of ours: 500.
-    Broken,
 }

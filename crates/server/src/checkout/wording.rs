@@ -2,10 +2,8 @@
 
 use i18n_embed_fl::fl;
 
-use super::view::{
-    Choose, Closed, ClosedReason, Field, FieldKind, Frame, Mistake, Notice, Problem, ProblemKind, Unpaid, Why,
-};
-use crate::pages::words::Words;
+use super::view::{Choose, Closed, ClosedReason, Field, FieldKind, Frame, Mistake, Notice, Problem, Unpaid, Why};
+use crate::pages::{refused::ProblemKind, words::Words};
 
 /// Lines for a 24 by 24 grid, drawn inside of the ring that the style sheet puts around them.
 pub(super) mod icon {

@@ -1,23 +1,27 @@
-//! The demo project's credentials, made on the first `lunas dev` and kept in `dev.json` for every run after it.
+//! The credentials of the demo project and of its owner, made on the first `lunas dev` and kept in `dev.json` for every run
+//! after it.
 //!
 //! What is in the database decides. A file that no longer fits it is mended, and the developer is told.
 
 use std::path::{Path, PathBuf};
 
 use domain::{
+    access::Role,
     api_key::KeySecret,
     id::ProjectId,
     project::{Environment, Project},
 };
-use engine::{Engine, NewProject};
+use engine::{Engine, NewProject, NewUser};
 use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
 
-use super::{error::CliError, files};
+use super::{error::CliError, files, password};
 
 const FILE: &str = "dev.json";
 const PROJECT_NAME: &str = "Demo";
 const KEY_NAME: &str = "dev";
+/// Owns the demo project and runs the installation it is in. No letter ever reaches such an address.
+const OWNER_EMAIL: &str = "demo@lunas.localhost";
 /// Names tried for a new key where older ones are taken.
 const KEY_NAMES_MOST: usize = 100;
 
@@ -27,6 +31,11 @@ pub(crate) struct Credentials {
     pub(crate) project_id: String,
     pub(crate) api_key: String,
     pub(crate) webhook_secret: String,
+    /// Files of before there was a dashboard have neither of these, and are mended.
+    #[serde(default)]
+    pub(crate) dashboard_email: String,
+    #[serde(default)]
+    pub(crate) dashboard_password: String,
 }
 
 /// Where a data directory keeps them.
@@ -54,7 +63,7 @@ pub(crate) async fn credentials(engine: &Engine, path: &Path) -> Result<Credenti
     let kept = read(path)?;
     let credentials = match &kept {
         Some(kept) => mended(engine, kept, path).await?,
-        None => fresh(engine).await?,
+        None => fresh(engine, "", path).await?,
     };
     if kept.as_ref() != Some(&credentials) {
         write(path, &credentials)?;
@@ -62,20 +71,26 @@ pub(crate) async fn credentials(engine: &Engine, path: &Path) -> Result<Credenti
     Ok(credentials)
 }
 
-async fn fresh(engine: &Engine) -> Result<Credentials, CliError> {
-    let new = NewProject { name: PROJECT_NAME.to_owned(), environment: Environment::Sandbox, merchant_name: None };
-    let (project, secret) = engine.create_project(new).await?;
+fn demo_project() -> NewProject {
+    NewProject { name: PROJECT_NAME.to_owned(), environment: Environment::Sandbox, merchant_name: None }
+}
+
+/// A new project; whoever is to own it may be there already, with that password.
+async fn fresh(engine: &Engine, kept_password: &str, path: &Path) -> Result<Credentials, CliError> {
+    let (project, secret) = engine.create_project(demo_project()).await?;
     Ok(Credentials {
         project_id: project.id.to_string(),
         api_key: new_key(engine, project.id).await?,
         webhook_secret: secret.expose_secret().to_owned(),
+        dashboard_email: OWNER_EMAIL.to_owned(),
+        dashboard_password: owner(engine, project.id, kept_password, path).await?,
     })
 }
 
 async fn mended(engine: &Engine, kept: &Credentials, path: &Path) -> Result<Credentials, CliError> {
     let Some(project) = sandbox_project(engine, &kept.project_id).await? else {
         tracing::warn!("the project in {} is not in the database; here is a new one", path.display());
-        return fresh(engine).await;
+        return fresh(engine, &kept.dashboard_password, path).await;
     };
     let api_key = match opens(engine, &kept.api_key, project.id).await? {
         true => kept.api_key.clone(),
@@ -85,7 +100,36 @@ async fn mended(engine: &Engine, kept: &Credentials, path: &Path) -> Result<Cred
         }
     };
     let secret = engine.webhook_secret(project.id).await?;
-    Ok(Credentials { project_id: project.id.to_string(), api_key, webhook_secret: secret.expose_secret().to_owned() })
+    Ok(Credentials {
+        project_id: project.id.to_string(),
+        api_key,
+        webhook_secret: secret.expose_secret().to_owned(),
+        dashboard_email: OWNER_EMAIL.to_owned(),
+        dashboard_password: owner(engine, project.id, &kept.dashboard_password, path).await?,
+    })
+}
+
+/// The password of whoever owns the project: the one that was kept if it still opens the dashboard.
+async fn owner(engine: &Engine, project_id: ProjectId, kept: &str, path: &Path) -> Result<String, CliError> {
+    let user = match engine.user_by_email(OWNER_EMAIL).await {
+        Err(engine::Error::NotFound(_)) => {
+            let password = password::made_up();
+            let new = NewUser { email: OWNER_EMAIL.to_owned(), password: password.clone(), is_operator: true };
+            engine.create_member(new, project_id, Role::Owner).await?;
+            return Ok(password.expose_secret().to_owned());
+        }
+        found => found?,
+    };
+    if !engine.projects_of(user.id).await?.iter().any(|(project, _)| project.id == project_id) {
+        engine.add_member(project_id, &user, Role::Owner).await?;
+    }
+    if !kept.is_empty() && engine.has_password(&user, kept.into()).await? {
+        return Ok(kept.to_owned());
+    }
+    tracing::warn!("{} has no password that opens the dashboard; here is a new one for {OWNER_EMAIL}", path.display());
+    let password = password::made_up();
+    engine.reset_password(&user, password.clone()).await?;
+    Ok(password.expose_secret().to_owned())
 }
 
 async fn sandbox_project(engine: &Engine, id: &str) -> Result<Option<Project>, CliError> {
@@ -142,10 +186,21 @@ mod tests {
     use std::fs;
 
     use engine::{SecretKey, Settings};
+    use serde_json::json;
     use store::Store;
 
     use super::*;
     use crate::cli::database::Installation;
+
+    async fn opens_dashboard(engine: &Engine, credentials: &Credentials) -> bool {
+        let user = engine.user_by_email(&credentials.dashboard_email).await.unwrap();
+        let projects = engine.projects_of(user.id).await.unwrap();
+        let owns = |(project, role): &(Project, Role)| {
+            project.id.to_string() == credentials.project_id && *role == Role::Owner
+        };
+        projects.iter().any(owns)
+            && engine.has_password(&user, credentials.dashboard_password.clone().into()).await.unwrap()
+    }
 
     async fn installation(directory: &Path) -> Installation {
         let store = Store::open_sqlite(&directory.join("lunas.db")).await.unwrap();
@@ -162,6 +217,43 @@ mod tests {
         assert!(credentials(&installation.engine, &path).await.unwrap() == first);
         assert_eq!(installation.engine.projects().await.unwrap().len(), 1);
         assert!(first.webhook_secret.starts_with("whsec_"));
+        let user = installation.engine.user_by_email(&first.dashboard_email).await.unwrap();
+        assert!(user.is_operator && opens_dashboard(&installation.engine, &first).await);
+    }
+
+    #[tokio::test]
+    async fn a_file_of_before_there_was_a_dashboard_keeps_its_project_and_key_and_gets_an_owner() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("dev.json");
+        let engine = installation(directory.path()).await.engine;
+        let (project, secret) = engine.create_project(demo_project()).await.unwrap();
+        let (project_id, api_key) = (project.id.to_string(), new_key(&engine, project.id).await.unwrap());
+        let secret = secret.expose_secret();
+        let old = json!({ "project_id": project_id, "api_key": api_key, "webhook_secret": secret });
+        fs::write(&path, old.to_string()).unwrap();
+        let mended = credentials(&engine, &path).await.unwrap();
+        assert_eq!((mended.project_id.as_str(), mended.webhook_secret.as_str()), (project_id.as_str(), secret));
+        assert!(mended.api_key == api_key && opens_dashboard(&engine, &mended).await);
+        assert!(credentials(&engine, &path).await.unwrap() == mended);
+    }
+
+    #[tokio::test]
+    async fn a_password_that_does_not_open_the_dashboard_is_replaced_and_a_lost_membership_given_back() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("dev.json");
+        let engine = installation(directory.path()).await.engine;
+        let before = credentials(&engine, &path).await.unwrap();
+        let user = engine.user_by_email(OWNER_EMAIL).await.unwrap();
+        engine.reset_password(&user, "chosen by hand".into()).await.unwrap();
+        let after = credentials(&engine, &path).await.unwrap();
+        assert!(after.dashboard_password != before.dashboard_password && after.api_key == before.api_key);
+        assert!(opens_dashboard(&engine, &after).await && !opens_dashboard(&engine, &before).await);
+        // The project is lost and the password is not.
+        write(&path, &Credentials { project_id: String::new(), ..after.clone() }).unwrap();
+        let other = credentials(&engine, &path).await.unwrap();
+        assert!(other.project_id != after.project_id && other.dashboard_password == after.dashboard_password);
+        let roles: Vec<Role> = engine.projects_of(user.id).await.unwrap().into_iter().map(|(_, role)| role).collect();
+        assert_eq!(roles, [Role::Owner, Role::Owner]);
     }
 
     #[tokio::test]

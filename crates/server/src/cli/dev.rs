@@ -1,4 +1,4 @@
-//! `lunas dev`: everything in one process, by default on an embedded database, with a sandbox project ready to use.
+//! `lunas dev`: everything in one process, by default on an embedded database, with a sandbox project and its owner ready to use.
 
 use std::{
     fs::File,
@@ -60,12 +60,14 @@ pub(crate) async fn run(options: DevOptions, global: &GlobalOptions) -> Result<(
     let (installation, credentials) = prepare(data, &database, settings).await?;
     let running = Running::start(installation, config, &options.webhooks).await?;
     note_address(data, running.address())?;
+    // People see all pages at one address: sessions are kept by it.
+    let dashboard_url = format!("{}/dashboard", running.checkout_url_base());
     let ready = Ready {
         base_url: running.base_url(),
         checkout_url_base: running.checkout_url_base(),
-        dashboard_url: "",
-        dashboard_email: "",
-        dashboard_password: "",
+        dashboard_url: &dashboard_url,
+        dashboard_email: &credentials.dashboard_email,
+        dashboard_password: &credentials.dashboard_password,
         project_id: &credentials.project_id,
         api_key: &credentials.api_key,
         webhook_secret: &credentials.webhook_secret,
@@ -137,13 +139,14 @@ async fn open(data: &Path, database: &Database, settings: Settings) -> Result<In
     Ok(installation)
 }
 
-/// What a developer sees when all is ready: where things are, and how to take a first payment.
-fn block(ready: &Ready<'_>, data: &Path, database: &Database) -> String {
-    let Ready { base_url, project_id, api_key, .. } = ready;
+/// Where things are, and what opens them.
+fn places(ready: &Ready<'_>, data: &Path, database: &Database) -> String {
     let mut places = vec![
         ("  API", ready.base_url.to_owned()),
         ("  Checkout", ready.checkout_url_base.to_owned()),
-        ("  Docs", format!("{base_url}/openapi.json")),
+        ("  Dashboard", ready.dashboard_url.to_owned()),
+        ("", format!("sign in as {} with {}", ready.dashboard_email, ready.dashboard_password)),
+        ("  Docs", format!("{}/openapi.json", ready.base_url)),
         ("  Project", ready.project_id.to_owned()),
         ("  API key", ready.api_key.to_owned()),
         ("  Webhook secret", ready.webhook_secret.to_owned()),
@@ -152,7 +155,13 @@ fn block(ready: &Ready<'_>, data: &Path, database: &Database) -> String {
     if let Database::Postgres(..) = database {
         places.push(("  Database", database.to_string()));
     }
-    let places = fields(&places);
+    fields(&places)
+}
+
+/// What a developer sees when all is ready: where things are, and how to take a first payment.
+fn block(ready: &Ready<'_>, data: &Path, database: &Database) -> String {
+    let Ready { base_url, project_id, api_key, .. } = ready;
+    let places = places(ready, data, database);
     let method = r#""payment_method":{"type":"qris"}"#;
     let body = format!(r#"{{"project_id":"{project_id}","reference":"ORDER-1","amount":15000,{method}}}"#);
     let url = shell_word(&format!("{base_url}/v1/payments"));

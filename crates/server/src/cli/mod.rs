@@ -2,7 +2,6 @@
 //!
 //! Answers go to standard output, everything else to standard error. Status 0 is done, 1 failed, 2 not understood.
 
-mod addresses;
 mod api_client;
 mod copy;
 mod database;
@@ -19,6 +18,7 @@ mod migrate;
 mod open_files;
 mod options;
 mod output;
+mod password;
 mod position;
 mod project;
 mod project_update;
@@ -28,6 +28,7 @@ mod secret_key;
 mod serve;
 mod simulate;
 mod trigger;
+mod user;
 mod verify;
 mod webhook;
 
@@ -39,6 +40,8 @@ use error::CliError;
 use logging::Readers;
 use options::GlobalOptions;
 use simulate::Report;
+
+use crate::addresses;
 
 const ENVIRONMENT_HELP: &str = "\
 Environment variables, each of which its flag overrides:
@@ -95,6 +98,9 @@ enum Command {
     /// Make, list and revoke API keys.
     #[command(subcommand)]
     Key(key::KeyCommand),
+    /// Make and list people who sign in to the dashboard, and give them passwords and projects.
+    #[command(subcommand)]
+    User(user::UserCommand),
     /// Show what merchants were told, and tell them again.
     #[command(subcommand)]
     Event(event::EventCommand),
@@ -163,6 +169,7 @@ async fn dispatch(command: Command, global: &GlobalOptions) -> Result<(), CliErr
         Command::Serve(options) => serve::run(*options, global).await,
         Command::Project(command) => project::run(command, global).await,
         Command::Key(command) => key::run(command, global).await,
+        Command::User(command) => user::run(command, global).await,
         Command::Event(command) => event::run(command, global).await,
         Command::Pay(options) => simulate::run(Report::Paid, options, global).await,
         Command::Fail(options) => simulate::run(Report::Failed, options, global).await,

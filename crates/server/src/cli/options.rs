@@ -25,6 +25,7 @@ use crate::{ServerConfig, Timeouts};
 pub(crate) const DEFAULT_DATA: &str = "./lunas-data";
 pub(crate) const DATABASE_FILE: &str = "lunas.db";
 pub(crate) const DEFAULT_LISTEN: &str = "127.0.0.1:8080";
+const DEFAULT_SIGNATURE_HEADER: &str = "X-Service-Signature";
 const RATE_MOST: i64 = 1_000_000;
 const CONNECTIONS: u16 = store::CONNECTIONS as u16;
 /// Fewer would leave nothing beside those that short reads, commits and wakes have for themselves.
@@ -128,6 +129,7 @@ impl ServerOptions {
             checkout_url_base,
             rate_limit_per_second: self.rate_limit,
             trusted_proxies: self.trusted_proxies.0.clone(),
+            signature_header: DEFAULT_SIGNATURE_HEADER.to_owned(),
             timeouts: Timeouts::default(),
         })
     }
@@ -179,7 +181,7 @@ impl WebhookTargets {
 #[command(next_help_heading = "Webhooks")]
 pub(crate) struct SignatureOptions {
     /// The header that carries a webhook's signature.
-    #[arg(long, env = "LUNAS_WEBHOOK_SIGNATURE_HEADER", value_name = "NAME", default_value = "X-Service-Signature",
+    #[arg(long, env = "LUNAS_WEBHOOK_SIGNATURE_HEADER", value_name = "NAME", default_value = DEFAULT_SIGNATURE_HEADER,
           value_parser = signature_header)]
     webhook_signature_header: HeaderName,
 }
@@ -212,10 +214,14 @@ pub(crate) struct WebhookOptions {
 }
 
 impl WebhookOptions {
+    pub(crate) fn signature_header(&self) -> String {
+        self.signature.header()
+    }
+
     pub(crate) async fn courier(&self, engine: &Engine, body: Body) -> Result<Courier, CliError> {
         Ok(Courier {
             sender: webhook_sender(engine.webhook_guard().await?)?,
-            signature_header: self.signature.header(),
+            signature_header: self.signature_header(),
             in_flight_per_project: self.webhook_in_flight.into(),
             body,
         })

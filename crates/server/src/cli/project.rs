@@ -214,7 +214,7 @@ pub(crate) async fn find(engine: &Engine, id: &str) -> Result<Project, CliError>
     }
 }
 
-fn yes_or_no(value: bool) -> String {
+pub(crate) fn yes_or_no(value: bool) -> String {
     if value { "yes" } else { "no" }.to_owned()
 }
 

@@ -7,14 +7,12 @@ use domain::{
     method::Method,
     money::Rupiah,
     project::{MerchantProfile, Project, SuccessWord},
-    rules::{MERCHANT_NAME, TextRule},
 };
 use engine::{Engine, ProjectUpdate};
 
 use super::{addresses, error::CliError, options::WebhookTargets};
+use crate::project_rules::{checked_merchant, distinct, not_offered};
 
-const MERCHANT_CITY: TextRule = TextRule { field: "merchant_city", least: 1, most: 255, line_breaks: false };
-const POSTAL_CODE_DIGITS: usize = 5;
 const BASIS_POINTS_MOST: i64 = 10_000;
 
 #[derive(Args)]
@@ -108,8 +106,7 @@ fn checked(options: UpdateOptions, project: Project) -> Result<ProjectUpdate, St
     let banks = options.banks.map(distinct);
     let offered = banks.as_ref().unwrap_or(&project.banks);
     let default_methods = options.default_methods.map(distinct);
-    let not_offered = |method: &&Method| method.bank().is_some_and(|bank| !offered.contains(&bank));
-    if let Some(method) = default_methods.iter().flatten().find(not_offered) {
+    if let Some(method) = default_methods.as_deref().and_then(|methods| not_offered(methods, offered)) {
         return Err(format!("the project does not offer {method}; name its bank with --bank first"));
     }
     Ok(ProjectUpdate {
@@ -120,7 +117,12 @@ fn checked(options: UpdateOptions, project: Project) -> Result<ProjectUpdate, St
         // Whether it may be sent to is judged where it is saved.
         webhook_url: options.webhook_url.map(|url| Some(url).filter(|url| !url.is_empty())),
         fees,
-        allowed_origins: options.allow_origins.as_deref().map(addresses::origins).transpose()?,
+        allowed_origins: options
+            .allow_origins
+            .as_deref()
+            .map(addresses::origins)
+            .transpose()
+            .map_err(|wrong| wrong.to_string())?,
         banks,
         default_methods,
     })
@@ -135,31 +137,16 @@ fn changed_fees(options: &UpdateOptions, fees: FeeOverrides) -> Option<FeeOverri
 }
 
 fn changed_merchant(options: &UpdateOptions, merchant: &MerchantProfile) -> Result<Option<MerchantProfile>, String> {
-    let mut changed = merchant.clone();
-    if let Some(name) = &options.merchant_name {
-        changed.name = MERCHANT_NAME.check(name.clone()).map_err(|invalid| invalid.to_string())?;
+    let or = |given: &Option<String>, now: &String| given.as_ref().unwrap_or(now).clone();
+    let changed = MerchantProfile {
+        name: or(&options.merchant_name, &merchant.name),
+        city: or(&options.merchant_city, &merchant.city),
+        postal_code: or(&options.merchant_postal_code, &merchant.postal_code),
+    };
+    if changed == *merchant {
+        return Ok(None);
     }
-    if let Some(city) = &options.merchant_city {
-        changed.city = MERCHANT_CITY.check(city.clone()).map_err(|invalid| invalid.to_string())?;
-    }
-    if let Some(code) = &options.merchant_postal_code {
-        if code.len() != POSTAL_CODE_DIGITS || !code.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(format!("the postal code must have {POSTAL_CODE_DIGITS} digits"));
-        }
-        changed.postal_code.clone_from(code);
-    }
-    Ok((changed != *merchant).then_some(changed))
-}
-
-/// Each value once, in the order they were given.
-fn distinct<T: PartialEq>(values: Vec<T>) -> Vec<T> {
-    let mut kept = Vec::with_capacity(values.len());
-    for value in values {
-        if !kept.contains(&value) {
-            kept.push(value);
-        }
-    }
-    kept
+    checked_merchant(changed).map(Some).map_err(|invalid| invalid.to_string())
 }
 
 #[cfg(test)]

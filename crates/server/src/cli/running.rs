@@ -43,6 +43,7 @@ impl Running {
     ) -> Result<(Server, Courier, Signals), CliError> {
         let signals = Signals::watch()?;
         let listen = config.listen;
+        let config = ServerConfig { signature_header: webhooks.signature_header(), ..config };
         let server = Server::bind(engine.clone(), config).await.map_err(|error| {
             let what_to_do = "stop what uses it, or choose another with --listen";
             CliError::new(format!("cannot listen on {listen}: {error}; {what_to_do}"))

@@ -37,10 +37,15 @@ struct Ready<'a> {
 
 pub(crate) async fn run(options: ServeOptions, global: &GlobalOptions) -> Result<(), CliError> {
     let (installation, config) = prepare(&options, global).await?;
+    // Not knowing is no reason to say anything, let alone not to serve.
+    let has_operator = installation.engine.has_operator().await.unwrap_or(true);
     let running = Running::start(installation, config, &options.webhooks).await?;
     let listen = running.address();
     let ready = Ready { listen, base_url: running.base_url(), checkout_url_base: running.checkout_url_base() };
     tracing::info!(%listen, base_url = ready.base_url, checkout_url_base = ready.checkout_url_base, "serving");
+    if !has_operator {
+        tracing::info!("there is no operator at the dashboard yet; `lunas user create EMAIL --operator` makes one");
+    }
     let output = global.output();
     if output.json {
         output.show(&ready, |_| String::new())?;

@@ -8,7 +8,9 @@ pub(crate) mod words;
 
 use std::{collections::HashSet, sync::LazyLock};
 
-pub(crate) use parameters::{accept_language, idempotency_key, page, page_size, parameters, path, query, search};
+pub(crate) use parameters::{
+    accept_language, idempotency_key, page, page_size, parameters, path, project, query, search,
+};
 use serde_json::{Map, Value, json};
 
 use crate::{refusal, routes};
@@ -185,7 +187,8 @@ fn take_request_id(operation: &mut Value) {
 }
 
 fn add_headers(operation: &mut Value) {
-    let keyed = operation.get("security").is_none();
+    // None of its own means the document's, and an empty one that nobody is asked who they are.
+    let keyed = operation["security"] != json!([]);
     let reads_body = operation.get("requestBody").is_some();
     let parameters = operation["parameters"].as_array().into_iter().flatten();
     let idempotent = parameters.clone().any(|parameter| parameter["name"] == "Idempotency-Key");

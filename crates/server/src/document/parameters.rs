@@ -51,6 +51,12 @@ pub(crate) fn query<T: PartialSchema>(name: &str, description: &str) -> Paramete
     parameter(ParameterIn::Query, name, description, T::schema()).build()
 }
 
+/// Whose desk a session is to be at. Any text will do beside a key, which has a project of its own.
+pub(crate) fn project() -> Parameter {
+    let description = "With a session: which project is meant. It may be left out by members of one project only.";
+    query::<String>("project_id", description)
+}
+
 pub(crate) fn page() -> Parameter {
     let schema = whole_number(LAST_PAGE, FIRST_PAGE);
     parameter(ParameterIn::Query, "page", "Which page; one past the end is empty.", schema).build()

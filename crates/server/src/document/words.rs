@@ -2,6 +2,7 @@
 //! each taken from where the code itself takes it.
 
 use domain::{
+    access::Role,
     api_key::key_prefix,
     bank::Bank,
     event::EventKind,
@@ -65,6 +66,14 @@ schemas! {
     BankCode = "A bank that issues virtual accounts." words(Bank::ALL.map(Bank::code));
     Environment = "Where money is real and where it is not." words(ENVIRONMENTS.map(Surroundings::word));
     KeyPrefix = "What the key begins with." words(ENVIRONMENTS.map(key_prefix));
+    KeySecret = "The key itself, which nothing shows again."
+        text().pattern(Some("^sk_(test|live)_[0-9A-Za-z]{38}$"));
+    LastFour = "What the key ends with." text().pattern(Some("^[0-9A-Za-z]{4}$")).examples(["a1B2"]);
+    SuccessStatus = "The project's word for a payment that was paid."
+        words([SuccessWord::Paid, SuccessWord::Succeeded].map(SuccessWord::word));
+    Origin = "Where a page comes from: scheme, host, and port where it is not the usual one."
+        text().examples(["https://shop.example"]);
+    MemberRole = "What somebody is to a project." words(Role::ALL.map(Role::word));
     EventType = "What happened." words(EventKind::ALL.map(EventKind::word));
     Currency = "Always rupiah." words(["IDR"]);
     FeeBearer = "Who bears the fee: always the merchant." words(["merchant"]);

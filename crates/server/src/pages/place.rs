@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use super::assets;
 
-/// Where the pages are, as customers' browsers see it.
+/// Where the pages are, as browsers see it.
 pub(crate) struct Place {
     /// What comes before `/p/…` in an address: usually nothing.
     root: String,
     pub(crate) https: bool,
     pub(crate) style_url: Arc<str>,
     pub(crate) script_url: Arc<str>,
+    pub(crate) dashboard_style_url: Arc<str>,
+    pub(crate) dashboard_script_url: Arc<str>,
 }
 
 impl Place {
@@ -22,6 +24,8 @@ impl Place {
             https: url.is_some_and(|url| url.scheme() == "https"),
             style_url: asset("/checkout.css"),
             script_url: asset("/checkout.js"),
+            dashboard_style_url: asset("/dashboard.css"),
+            dashboard_script_url: asset("/dashboard.js"),
             root,
         }
     }

@@ -98,3 +98,11 @@ pub(crate) struct Simulate {
     )]
     receipt_id: Option<String>,
 }
+
+#[derive(Serialize, ToSchema)]
+#[schema(examples(json!({ "name": "Kasir 1" })))]
+pub(crate) struct CreateApiKey {
+    /// A name to know the key by, which no other live key of the project has.
+    #[schema(min_length = 1, max_length = 255, pattern = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$", examples("Kasir 1"))]
+    name: String,
+}

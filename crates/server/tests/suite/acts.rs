@@ -148,6 +148,7 @@ impl Node {
             checkout_url_base: None,
             rate_limit_per_second: 0,
             trusted_proxies: Vec::new(),
+            signature_header: "X-Service-Signature".to_owned(),
             timeouts: Timeouts::default(),
         };
         let server = Server::bind(engine.clone(), config).await.unwrap();

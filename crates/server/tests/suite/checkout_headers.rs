@@ -92,6 +92,7 @@ async fn cookies_are_for_the_server_alone_and_for_their_own_page() {
             assert_eq!(names, [CHECKOUT_COOKIE, LANGUAGE_COOKIE, CHECKOUT_COOKIE]);
             for cookie in &set {
                 assert_eq!(cookie.flags, flags, "{}", cookie.name);
+                assert!(cookie.seconds > 0, "{} is kept", cookie.name);
                 let everywhere = format!("{root}/");
                 assert_eq!(cookie.path, if cookie.name == CHECKOUT_COOKIE { &own } else { &everywhere }.as_str());
             }

@@ -72,6 +72,11 @@ fn a_missing_database_exits_1_and_is_not_made() {
         &["key", "create", "--project", &project, "--name", "n"],
         &["key", "list", "--project", &project],
         &["key", "revoke", &key],
+        &["user", "create", "a@example.com"],
+        &["user", "list"],
+        &["user", "password", "a@example.com"],
+        &["user", "operator", "a@example.com"],
+        &["user", "add", "a@example.com", "--project", &project, "--role", "owner"],
         &["event", "list", "--project", &project],
         &["event", "show", &event],
         &["event", "resend", &event],
@@ -158,6 +163,7 @@ fn the_help_explains_every_setting() {
         "serve",
         "project",
         "key",
+        "user",
         "event",
         "pay",
         "fail",
@@ -194,7 +200,7 @@ async fn json_goes_before_and_after_every_command() {
         program.json(&arguments)["id"].as_str().unwrap().to_owned()
     };
     let (before, after) = (spare("before"), spare("after"));
-    let rows: [(&[&str], &[&str], &[&str]); 11] = [
+    let rows: [(&[&str], &[&str], &[&str]); 15] = [
         (
             &["project", "create", "--name", "Satu", "--environment", "sandbox"],
             &[],
@@ -209,6 +215,10 @@ async fn json_goes_before_and_after_every_command() {
         ),
         (&["key", "list", "--project", project], &[], &[]),
         (&["key", "revoke", &before], &["key", "revoke", &after], &["id", "revoked_at"]),
+        (&["user", "create", "a@example.com"], &["user", "create", "b@example.com"], &["id", "email", "password"]),
+        (&["user", "list"], &[], &[]),
+        (&["user", "password", "a@example.com"], &[], &["id", "email", "password"]),
+        (&["user", "operator", "a@example.com"], &[], &["id", "email", "operator"]),
         (&["pay", &payments[0]], &["pay", &payments[1]], &["id", "status"]),
         (&["fail", &payments[2]], &["fail", &payments[3]], &["id", "status"]),
         (&["verify"], &[], &["ok"]),
@@ -254,9 +264,13 @@ fn without_json_people_get_text() {
     let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
     let running = program.dev();
     let project = running.said("project_id");
-    for arguments in
-        [&["project", "list"][..], &["project", "show", project], &["key", "list", "--project", project], &["verify"]]
-    {
+    for arguments in [
+        &["project", "list"][..],
+        &["project", "show", project],
+        &["key", "list", "--project", project],
+        &["user", "list"],
+        &["verify"],
+    ] {
         let ran = program.run(arguments);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{arguments:?}");
         assert!(serde_json::from_str::<Value>(&ran.stdout).is_err(), "{arguments:?}: {}", ran.stdout);

@@ -14,19 +14,28 @@ use testkit::{Answer, Api, Cluster, Program, Ran, Receiver, Running};
 
 use crate::acts::{id, no_bank, until};
 
-const TABLES: [&str; 15] = [
+const TABLES: [&str; 24] = [
     "installation",
+    "users",
     "projects",
+    "members",
+    "sessions",
+    "invites",
+    "sign_ins",
+    "audit",
     "allowed_origins",
     "api_keys",
+    "key_uses",
     "links",
     "payments",
     "payment_marks",
     "checkouts",
+    "views",
     "idempotency",
     "receipts",
     "postings",
     "entries",
+    "volumes",
     "events",
     "deliveries",
     "attempts",
@@ -101,7 +110,14 @@ async fn furnish(program: &Program) -> Installation {
          UPDATE payments SET state = 'cancelled', ended_at = created_at WHERE id = '{}'; \
          UPDATE deliveries SET state = 'exhausted', due_at = NULL WHERE event_id = (SELECT id FROM events \
          WHERE kind = 'payment.failed'); \
-         INSERT INTO payment_marks SELECT project_id, MIN(id), 1 FROM payments GROUP BY project_id",
+         INSERT INTO payment_marks SELECT project_id, MIN(id), 1, 15000 FROM payments GROUP BY project_id; \
+         INSERT INTO sessions SELECT x'00ff', 'ses_1', id, created_at, created_at, '127.0.0.1', 'é' FROM users; \
+         INSERT INTO invites SELECT x'ff00', 'inv_1', project_id, 'a@b.id', 'viewer', 1, 2, NULL, NULL FROM members; \
+         INSERT INTO sign_ins VALUES ('account:1', 6, 2000, 2001, 1); \
+         INSERT INTO views SELECT id, project_id, created_at FROM payments LIMIT 1; \
+         INSERT INTO volumes SELECT project_id, at / 3600000, COUNT(*), -SUM(amount) FROM entries \
+         WHERE account = 'clearing' AND posting_id LIKE 'paid:%' GROUP BY project_id, at / 3600000; \
+         INSERT INTO key_uses SELECT id, project_id, created_at FROM api_keys WHERE TRUE ON CONFLICT DO NOTHING",
         id(&others[2]),
         id(&others[3]),
     );

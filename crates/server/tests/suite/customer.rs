@@ -60,7 +60,11 @@ impl Customer {
         let response = request.send().await.unwrap();
         for line in response.headers().get_all(SET_COOKIE) {
             let cookie = SetCookie::read(line.to_str().unwrap());
-            self.cookies.lock().unwrap().insert((cookie.path, cookie.name), cookie.value);
+            let (mut kept, place) = (self.cookies.lock().unwrap(), (cookie.path, cookie.name));
+            match cookie.seconds {
+                0 => kept.remove(&place),
+                _ => kept.insert(place, cookie.value),
+            };
         }
         response
     }
@@ -119,6 +123,11 @@ impl Customer {
         self.post(&format!("{}/simulate", pay_path(payment)), &[("outcome", outcome)]).await
     }
 
+    /// What the browser keeps for that path under that name.
+    pub(crate) fn cookie(&self, path: &str, name: &str) -> Option<String> {
+        self.cookies.lock().unwrap().get(&(path.to_owned(), name.to_owned())).cloned()
+    }
+
     /// The payment's id or the form's token that the browser keeps for the link.
     pub(crate) fn kept(&self, link: &Value) -> Option<String> {
         let place = (link_path(link), CHECKOUT_COOKIE.to_owned());
@@ -137,6 +146,8 @@ pub(crate) struct SetCookie {
     pub(crate) name: String,
     pub(crate) value: String,
     pub(crate) path: String,
+    /// 0 means that the browser is to forget it.
+    pub(crate) seconds: u32,
     /// What stands after the value, without the path and the age.
     pub(crate) flags: Vec<String>,
 }
@@ -145,15 +156,16 @@ impl SetCookie {
     fn read(line: &str) -> SetCookie {
         let mut parts = line.split("; ");
         let (name, value) = parts.next().unwrap().split_once('=').unwrap();
-        let (mut path, mut flags) = (None, Vec::new());
+        let (mut path, mut seconds, mut flags) = (None, None, Vec::new());
         for part in parts {
             match part.split_once('=') {
                 Some(("Path", of)) => path = Some(of.to_owned()),
-                Some(("Max-Age", seconds)) => assert!(seconds.parse::<u32>().unwrap() > 0, "{line}"),
+                Some(("Max-Age", age)) => seconds = Some(age.parse().unwrap()),
                 _ => flags.push(part.to_owned()),
             }
         }
-        SetCookie { name: name.to_owned(), value: value.to_owned(), path: path.unwrap(), flags }
+        let (name, value) = (name.to_owned(), value.to_owned());
+        SetCookie { name, value, path: path.unwrap(), seconds: seconds.unwrap(), flags }
     }
 
     pub(crate) fn all(headers: &HeaderMap) -> Vec<SetCookie> {

@@ -5,6 +5,8 @@ use std::{collections::BTreeSet, fs, os::unix::fs::PermissionsExt, process::Comm
 use serde_json::{Value, json};
 use testkit::{Api, Program, Running};
 
+use crate::{customer::Customer, people::sign_in};
+
 const MEMBERS: [&str; 8] = [
     "base_url",
     "checkout_url_base",
@@ -38,6 +40,9 @@ async fn the_ready_line_has_exactly_its_members_and_they_work() {
     assert!(running.said("project_id").starts_with("prj_"));
     assert!(running.said("api_key").starts_with("sk_test_"));
     assert!(running.said("webhook_secret").starts_with("whsec_"));
+    assert_eq!(running.said("dashboard_url"), format!("{}/dashboard", running.said("base_url")));
+    assert_eq!(running.said("dashboard_email"), "demo@lunas.localhost");
+    assert!(running.said("dashboard_password").len() >= 20);
 
     let anonymous = Api::new(running.address(), None);
     anonymous.get("/healthz").await.expect(200);
@@ -67,6 +72,57 @@ async fn a_second_run_prints_the_same_values_and_finds_the_same_payments() {
     assert_eq!(projects.as_array().unwrap().len(), 1);
 }
 
+/// Whether what the ready line says opens the dashboard.
+async fn opens(running: &Running) -> bool {
+    let browser = Customer::at(running.address());
+    sign_in(&browser, running.said("dashboard_email"), running.said("dashboard_password")).await.status == 303
+}
+
+#[tokio::test]
+async fn the_demo_projects_owner_signs_in_and_runs_the_installation() {
+    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let running = program.dev();
+    assert!(opens(&running).await);
+    let users = program.json(&["user", "list", "--json", "--database", &program.database()]);
+    let [user] = users.as_array().unwrap().as_slice() else { panic!("{users}") };
+    assert_eq!((&user["email"], &user["operator"]), (&json!(running.said("dashboard_email")), &json!(true)));
+    let project = json!([{ "id": running.said("project_id"), "name": "Demo", "role": "owner" }]);
+    assert_eq!(user["projects"], project);
+}
+
+#[tokio::test]
+async fn a_password_that_was_changed_is_replaced_and_a_file_without_one_keeps_its_project() {
+    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let said = program.dev().ready.clone();
+    let (database, file) = (program.database(), program.data().join("dev.json"));
+    let changed = ["user", "password", "demo@lunas.localhost", "--json", "--database", &database];
+    let change_by_hand = || drop(program.json(&changed));
+    let drop_from_file = || {
+        let mut kept: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+        for member in ["dashboard_email", "dashboard_password"] {
+            assert!(kept.as_object_mut().unwrap().remove(member).is_some(), "{member} is kept");
+        }
+        fs::write(&file, kept.to_string()).unwrap();
+    };
+    let mends: [&dyn Fn(); 2] = [&change_by_hand, &drop_from_file];
+    for mend in mends {
+        mend();
+        let running = program.dev();
+        assert_ne!(running.ready["dashboard_password"], said["dashboard_password"]);
+        for member in ["project_id", "api_key", "webhook_secret", "dashboard_email"] {
+            assert_eq!(running.ready[member], said[member], "{member}");
+        }
+        assert!(opens(&running).await);
+        assert!(running.log().contains("dev.json has no password that opens the dashboard"), "{}", running.log());
+        assert!(!running.log().contains(running.said("dashboard_password")));
+        let mended = running.ready.clone();
+        drop(running);
+        let again = program.dev();
+        assert_eq!(again.ready["dashboard_password"], mended["dashboard_password"]);
+        assert!(!again.log().contains("no password"), "{}", again.log());
+    }
+}
+
 #[tokio::test]
 async fn two_first_runs_at_once_agree() {
     let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
@@ -75,7 +131,7 @@ async fn two_first_runs_at_once_agree() {
         let two = scope.spawn(|| program.dev());
         (one.join().unwrap(), two.join().unwrap())
     });
-    for member in ["project_id", "api_key", "webhook_secret"] {
+    for member in ["project_id", "api_key", "webhook_secret", "dashboard_password"] {
         assert_eq!(one.ready[member], two.ready[member], "{member}");
     }
     one.api().pay("k", &order(&one)).await.expect(201);
@@ -95,7 +151,9 @@ fn files_with_secrets_are_private() {
     engine::SecretKey::from_base64(&key.clone().into()).map_err(drop).expect("the base64 of 32 bytes");
     let database = fs::read(program.data().join("lunas.db")).unwrap();
     let log = fs::read(program.data().join("lunas.db-wal")).unwrap_or_default();
-    for secret in [running.said("api_key"), running.said("webhook_secret"), key.trim()] {
+    for secret in
+        [running.said("api_key"), running.said("webhook_secret"), running.said("dashboard_password"), key.trim()]
+    {
         let holds = |bytes: &[u8]| bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
         assert!(!holds(&database) && !holds(&log), "a secret stands in the database as it is");
     }
@@ -132,9 +190,10 @@ async fn the_block_for_people_has_all_a_first_payment_needs() {
     }
     shown.kill().unwrap();
     shown.wait().unwrap();
-    for member in ["project_id", "api_key", "webhook_secret"] {
+    for member in ["project_id", "api_key", "webhook_secret", "dashboard_email", "dashboard_password"] {
         assert!(text.contains(running.said(member)), "no {member} in {text}");
     }
+    assert!(text.contains("/dashboard\n") && text.contains("  sign in as demo@lunas.localhost with "), "{text}");
     for words in ["http://127.0.0.1:", "/v1/payments", "curl", "Authorization: Bearer", "Idempotency-Key:"] {
         assert!(text.contains(words), "no `{words}` in {text}");
     }
@@ -161,6 +220,7 @@ async fn settings_come_from_the_environment_too() {
     let running = Running::start(command, program.directory.path());
     assert!(data.join("lunas.db").is_file());
     assert_eq!(running.said("checkout_url_base"), "http://pay.lunas.test");
+    assert_eq!(running.said("dashboard_url"), "http://pay.lunas.test/dashboard");
     let body = json!({ "project_id": running.said("project_id"), "title": "Kopi", "amount": 15_000 });
     let reply = running.api().post("/v1/payment-links", &body).await;
     assert_eq!(reply.header("ratelimit-limit"), Some("14"), "the burst is twice the rate");

@@ -177,11 +177,20 @@ fn a_file_is_well_once_it_is_used_and_each_fault_is_told() {
     check(&doctor(&program, &format!("sqlite:{}", blank.display()), &[]), &expected);
     assert_eq!(fs::metadata(&blank).unwrap().len(), 0, "it changes nothing");
 
-    // Pages in the middle are overwritten, as a bad disk or a careless copy would.
+    // Pages of a table are overwritten, as a bad disk or a careless copy would. Without those that say what tables there are it
+    // would not be a database at all.
     let path = program.data().join("lunas.db");
+    let pages: Vec<usize> = {
+        let connection = rusqlite::Connection::open(&path).unwrap();
+        let mut statement = connection.prepare("SELECT pageno FROM dbstat WHERE name = 'projects'").unwrap();
+        let pages = statement.query_map([], |row| row.get::<_, i64>(0)).unwrap();
+        pages.map(|page| usize::try_from(page.unwrap()).unwrap()).collect()
+    };
     let mut bytes = fs::read(&path).unwrap();
-    let middle = bytes.len() / 2 / 4_096 * 4_096;
-    bytes[middle..middle + 4 * 4_096].fill(0xa5);
+    assert!(!pages.is_empty());
+    for page in pages {
+        bytes[(page - 1) * 4_096..page * 4_096].fill(0xa5);
+    }
     fs::write(&path, bytes).unwrap();
     assert_eq!(unwell_verdict(&doctor(&program, &database, &[]), "integrity"), "failure");
     fs::write(&path, "not a database at all".repeat(1_000)).unwrap();

@@ -6,7 +6,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::{Api, Program, Ran, Reply, Running};
 
-use crate::serve_command::secret_key;
+use crate::{customer::Customer, serve_command::secret_key};
 
 /// A secret text in the query, in a header and in a body, where none of them may be logged.
 const QUIET: &str = "do-not-log-me";
@@ -65,6 +65,8 @@ async fn serve_logs_each_request_as_one_line_of_json_and_no_secret() {
     let named = api.send(api.request(Method::GET, &payment).header("X-Request-Id", "my-own-id")).await;
     let wrong = api.send(api.request(Method::POST, "/v1/payments").header("Content-Type", QUIET).body(QUIET)).await;
     let ready = anonymous.get("/readyz").await;
+    let token = "0123456789abcdef".repeat(4);
+    let invited = Customer::at(running.address()).open(&format!("/dashboard/invite/{token}")).await;
     let revoked = api.delete(&format!("/v1/api-keys/{key_id}")).await;
     let answers = [
         ("POST", "/v1/payments", created, 201),
@@ -76,6 +78,7 @@ async fn serve_logs_each_request_as_one_line_of_json_and_no_secret() {
         ("GET", payment.as_str(), named, 200),
         ("POST", "/v1/payments", wrong, 400),
         ("GET", "/readyz", ready, 200),
+        ("GET", "/dashboard/invite/", invited, 404),
         ("DELETE", &format!("/v1/api-keys/{key_id}"), revoked, 200),
     ];
     let lines = requests(&running);
@@ -85,7 +88,7 @@ async fn serve_logs_each_request_as_one_line_of_json_and_no_secret() {
     }
     assert!(lines.iter().any(|line| line["request_id"] == "my-own-id"));
     let log = running.log();
-    let secrets = [secret, &secret[8..], half, project["webhook_secret"].as_str().unwrap(), &secret_key, QUIET];
+    let secrets = [secret, &secret[8..], half, project["webhook_secret"].as_str().unwrap(), &secret_key, &token, QUIET];
     for text in secrets.into_iter().chain(["Bearer", "bearer", "Authorization", "whsec_", "?"]) {
         assert!(!log.contains(text), "`{text}` is in the log:\n{log}");
     }

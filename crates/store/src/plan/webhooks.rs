@@ -126,11 +126,11 @@ pub(crate) fn first_id_at(instant: Timestamp) -> EventId {
     mint(instant, [0; ENTROPY_BYTES])
 }
 
-pub(super) fn secret_rotated(project_id: ProjectId, sealed: Vec<u8>, at: Timestamp) -> Statement {
+pub(super) fn secret_rotated(project_id: ProjectId, replaced: Vec<u8>, sealed: Vec<u8>, at: Timestamp) -> Statement {
     Statement::new(
         "UPDATE projects SET previous_webhook_secret = webhook_secret, webhook_secret = $1, \
-         webhook_secret_rotated_at = $2, version = version + 1 WHERE id = $3",
-        [sealed.into(), at.into(), Value::shown(project_id)],
+         webhook_secret_rotated_at = $2, version = version + 1 WHERE id = $3 AND webhook_secret = $4",
+        [sealed.into(), at.into(), Value::shown(project_id), replaced.into()],
     )
-    .guarded(Guard::ProjectVersion)
+    .guarded(Guard::WebhookSecret)
 }

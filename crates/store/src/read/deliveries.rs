@@ -83,7 +83,7 @@ impl Store {
     }
 }
 
-fn delivery(columns: &mut Columns<'_>) -> Result<Delivery, StoreError> {
+pub(super) fn delivery(columns: &mut Columns<'_>) -> Result<Delivery, StoreError> {
     let (event_id, project_id) = (columns.parsed()?, columns.parsed()?);
     let (word, due_at) = (columns.text()?, columns.optional_timestamp()?);
     let state = DeliveryState::parse(&word, due_at)

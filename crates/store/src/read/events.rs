@@ -13,7 +13,7 @@ use crate::{
     value::{Columns, Query, Value},
 };
 
-const COLUMNS: &str = "id, project_id, kind, subject, created_at, paid_at, success_word";
+pub(super) const COLUMNS: &str = "id, project_id, kind, subject, created_at, paid_at, success_word";
 
 static OF_PROJECT_BY_ID: LazyLock<String> =
     LazyLock::new(|| format!("SELECT {COLUMNS} FROM events WHERE project_id = $1 AND id = $2"));
@@ -51,7 +51,7 @@ impl Store {
     }
 }
 
-fn event(columns: &mut Columns<'_>) -> Result<Event, StoreError> {
+pub(super) fn event(columns: &mut Columns<'_>) -> Result<Event, StoreError> {
     let (id, project_id) = (columns.parsed()?, columns.parsed()?);
     let kind = columns.word(EventKind::parse)?;
     Ok(match kind {

@@ -2,6 +2,7 @@ use domain::{
     api_key::{ApiKey, KeyHash},
     id::{KeyId, ProjectId},
     project::Environment,
+    time::Timestamp,
 };
 
 use crate::{
@@ -43,6 +44,13 @@ impl Store {
              WHERE k.project_id = $1 ORDER BY k.id"
         );
         self.many(Query::new(sql, [Value::shown(project_id)]), key).await
+    }
+
+    /// When each of a project's keys was last used, about; none for those that never were.
+    pub async fn key_uses(&self, project_id: ProjectId) -> Result<Vec<(KeyId, Timestamp)>, StoreError> {
+        let sql = "SELECT key_id, at FROM key_uses WHERE project_id = $1 ORDER BY key_id";
+        let used = |columns: &mut Columns<'_>| Ok((columns.parsed()?, columns.timestamp()?));
+        self.many(Query::new(sql, [Value::shown(project_id)]), used).await
     }
 }
 

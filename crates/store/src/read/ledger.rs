@@ -1,5 +1,11 @@
-use domain::{id::ProjectId, ledger::Account, money::Rupiah, time::Timestamp};
+use domain::{
+    id::{PaymentId, ProjectId},
+    ledger::Account,
+    money::Rupiah,
+    time::Timestamp,
+};
 
+use super::{Listed, Window};
 use crate::{
     Store,
     error::StoreError,
@@ -12,6 +18,20 @@ pub struct Balance {
     pub available: Rupiah,
     pub pending: Rupiah,
     pub unapplied: Rupiah,
+}
+
+/// One movement of an account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LedgerLine {
+    pub at: Timestamp,
+    /// Why money moved: the word of its posting.
+    pub kind: String,
+    pub payment_id: PaymentId,
+    /// The payment's.
+    pub reference: String,
+    pub amount: Rupiah,
+    /// What the account holds after it.
+    pub balance: Rupiah,
 }
 
 impl Store {
@@ -29,6 +49,55 @@ impl Store {
             unapplied: of(Account::Unapplied),
         })
     }
+
+    /// An account's lines, newest first. The balance of the very first one is what the account holds.
+    pub async fn ledger_lines(
+        &self,
+        project_id: ProjectId,
+        account: Account,
+        window: Window,
+    ) -> Result<Listed<LedgerLine>, StoreError> {
+        // One statement, so that lines and balances are of one moment.
+        let sql = "WITH own AS NOT MATERIALIZED (SELECT at, posting_id, amount FROM entries \
+                   WHERE project_id = $1 AND account = $2), \
+                   shown AS (SELECT at, posting_id, amount FROM own ORDER BY at DESC, posting_id DESC \
+                   LIMIT $3 OFFSET $4), \
+                   whole AS (SELECT SUM(amount) AS amount, COUNT(*) AS lines FROM own), \
+                   newer AS (SELECT amount FROM own ORDER BY at DESC, posting_id DESC LIMIT $4) \
+                   SELECT s.at, o.kind, o.payment_id, p.reference, s.amount, \
+                   CAST(w.amount - COALESCE((SELECT SUM(amount) FROM newer), 0) AS BIGINT), w.lines \
+                   FROM shown s JOIN postings o ON o.id = s.posting_id JOIN payments p ON p.id = o.payment_id \
+                   CROSS JOIN whole w \
+                   ORDER BY s.at DESC, s.posting_id DESC";
+        let of_account = [Value::shown(project_id), account.word().into()];
+        let window = [window.limit.into(), window.offset.into()];
+        let parameters = of_account.iter().cloned().chain(window).collect::<Vec<_>>();
+        let lines = self.many(Query::new(sql, parameters), line).await?;
+        let Some(&(ref first, total)) = lines.first() else {
+            let count = "SELECT COUNT(*) FROM entries WHERE project_id = $1 AND account = $2";
+            let total = self.many(Query::new(count, of_account), |columns| columns.integer()).await?.into_iter().sum();
+            return Ok(Listed { items: Vec::new(), total });
+        };
+        let mut balance = first.balance;
+        let items = lines.into_iter().map(|(line, _)| {
+            let after = balance;
+            balance = balance - line.amount;
+            LedgerLine { balance: after, ..line }
+        });
+        Ok(Listed { items: items.collect(), total })
+    }
+}
+
+fn line(columns: &mut Columns<'_>) -> Result<(LedgerLine, i64), StoreError> {
+    let line = LedgerLine {
+        at: columns.timestamp()?,
+        kind: columns.text()?,
+        payment_id: columns.parsed()?,
+        reference: columns.text()?,
+        amount: columns.rupiah()?,
+        balance: columns.rupiah()?,
+    };
+    Ok((line, columns.integer()?))
 }
 
 fn sum(columns: &mut Columns<'_>) -> Result<(Account, Rupiah), StoreError> {

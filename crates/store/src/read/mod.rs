@@ -1,16 +1,23 @@
 //! Typed reads, one file per kind of thing. Statements that take a project's id never show another project's rows.
 
+pub(crate) mod audit;
 pub(crate) mod deliveries;
 pub(crate) mod events;
 pub(crate) mod idempotency;
 pub(crate) mod installation;
+pub(crate) mod invites;
 pub(crate) mod keys;
 pub(crate) mod ledger;
 pub(crate) mod links;
+pub(crate) mod log;
 pub(crate) mod payment_list;
 pub(crate) mod payments;
 pub(crate) mod projects;
+pub(crate) mod pulse;
 pub(crate) mod receipts;
+pub(crate) mod sessions;
+pub(crate) mod users;
+pub(crate) mod volume;
 
 use crate::{
     Store,

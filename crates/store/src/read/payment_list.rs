@@ -3,8 +3,9 @@
 //! when that is much, [`Store::tend`] hears of it.
 
 use domain::{
-    id::{LinkId, ProjectId},
-    method::MethodKind,
+    id::{ENTROPY_BYTES, LinkId, PaymentId, ProjectId, mint},
+    method::{Method, MethodKind},
+    money::Rupiah,
     payment::{Payment, Status},
     time::Timestamp,
 };
@@ -17,7 +18,7 @@ use crate::{
     Store,
     error::StoreError,
     plan::{Dialect, folded},
-    tend::{LONG_SEARCH, LONG_TAIL},
+    tend::{AFTER_EVERY_ID, LONG_SEARCH, LONG_TAIL},
     value::{Columns, Query, Value},
 };
 
@@ -36,7 +37,38 @@ pub struct PaymentFilter {
     pub link_id: Option<LinkId>,
     /// The status as it is at the given instant.
     pub status: Option<(Status, Timestamp)>,
-    pub method: Option<MethodKind>,
+    pub method: Option<MethodFilter>,
+    /// Made from the first instant on, and before the second.
+    pub created: Option<(Timestamp, Timestamp)>,
+}
+
+/// Every payment of a kind, or those by one way to pay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MethodFilter {
+    Kind(MethodKind),
+    One(Method),
+}
+
+/// A stretch of a list, by ids: from the first one on, and before the second.
+struct Stretch {
+    from: Option<PaymentId>,
+    until: Option<PaymentId>,
+}
+
+impl PaymentFilter {
+    /// Where nothing else is asked for, what is wanted is a stretch of the list of all payments, which has marks.
+    fn stretch(&self) -> Option<Stretch> {
+        let PaymentFilter { search: None, link_id: None, status: None, method: None, created } = self else {
+            return None;
+        };
+        let (from, until) = created.map(|(from, until)| (first_made_at(from), first_made_at(until))).unzip();
+        Some(Stretch { from, until })
+    }
+}
+
+/// Ids sort by their instant, so this one stands before all of it.
+fn first_made_at(instant: Timestamp) -> PaymentId {
+    mint(instant, [0; ENTROPY_BYTES])
 }
 
 impl Store {
@@ -46,8 +78,8 @@ impl Store {
         filter: &PaymentFilter,
         window: Window,
     ) -> Result<Listed<Payment>, StoreError> {
-        if let PaymentFilter { search: None, link_id: None, status: None, method: None } = filter {
-            return self.every_payment(project_id, window).await;
+        if let Some(stretch) = filter.stretch() {
+            return self.every_payment(project_id, &stretch, window).await;
         }
         let term = folded(filter.search.as_deref().unwrap_or_default());
         match self.is_worth_the_index(project_id, &term).await? {
@@ -56,34 +88,92 @@ impl Store {
         }
     }
 
-    /// The whole list. Each mark knows its place in it, so no more is counted than what came after the last one, and no
-    /// more is skipped than lies between two.
-    async fn every_payment(&self, project_id: ProjectId, window: Window) -> Result<Listed<Payment>, StoreError> {
-        let (marked, tail) = self.counted(project_id).await?;
+    /// The next `most` of a project's payments before one of them, or else the newest, newest first. Nothing is counted, so that
+    /// page after page can be read of lists of any length.
+    pub async fn payments_page(
+        &self,
+        project_id: ProjectId,
+        filter: &PaymentFilter,
+        before: Option<PaymentId>,
+        most: i64,
+    ) -> Result<Vec<Payment>, StoreError> {
+        let mut conditions = self.wanted(project_id, filter).await?;
+        if let Some(before) = before {
+            conditions.and("p.id < ?", Value::shown(before));
+        }
+        self.page(&list(), conditions, Window { offset: 0, limit: most }).await
+    }
+
+    /// What the amounts of all payments that are wanted add up to.
+    pub async fn payments_total(&self, project_id: ProjectId, filter: &PaymentFilter) -> Result<Rupiah, StoreError> {
+        if let Some(Stretch { from, until }) = filter.stretch() {
+            let before = match from {
+                Some(from) => self.added_up(project_id, Some(from)).await?,
+                None => Rupiah::ZERO,
+            };
+            return Ok(self.added_up(project_id, until).await? - before);
+        }
+        let Conditions { sql, parameters } = self.wanted(project_id, filter).await?;
+        let sum = format!("SELECT CAST(COALESCE(SUM(p.amount), 0) AS BIGINT) FROM payments p {sql}");
+        Ok(self.many(Query::new(sum, parameters), |columns| columns.rupiah()).await?.into_iter().sum())
+    }
+
+    /// The whole list or a stretch of it. Each mark knows its place in it, so no more is counted than what came after the last
+    /// one, and no more is skipped than lies between two.
+    async fn every_payment(
+        &self,
+        project_id: ProjectId,
+        stretch: &Stretch,
+        window: Window,
+    ) -> Result<Listed<Payment>, StoreError> {
+        let (marked, tail) = self.counted(project_id, stretch.until).await?;
         if tail > LONG_TAIL {
             self.wanting.shorter_list(project_id);
         }
-        let total = marked + tail;
-        let (from, offset) = match self.mark_above(project_id, total - window.offset).await? {
-            Some((id, position)) => (Some(id), position - (total - window.offset)),
-            None => (None, window.offset),
+        let end = marked + tail;
+        let begin = match stretch.from {
+            Some(from) => self.counted(project_id, Some(from)).await.map(|(marked, tail)| marked + tail)?,
+            None => 0,
         };
+        let position = end - window.offset;
+        let mark = self.mark_above(project_id, position).await?.filter(|(_, marked)| *marked <= end);
         let mut conditions = Conditions::new();
         conditions.and("p.project_id = ?", Value::shown(project_id));
-        if let Some(id) = from {
-            conditions.and("p.id <= ?", id);
-        }
+        let offset = match mark {
+            Some((id, marked)) => {
+                conditions.and("p.id <= ?", id);
+                marked - position
+            }
+            None => window.offset,
+        };
+        and_stretch(&mut conditions, stretch);
         let items = self.page(&list(), conditions, Window { offset, ..window }).await?;
-        Ok(Listed { items, total })
+        Ok(Listed { items, total: end - begin })
     }
 
-    /// How many payments there are up to the last mark, and how many after it.
-    async fn counted(&self, project_id: ProjectId) -> Result<(i64, i64), StoreError> {
-        let sql = "SELECT COALESCE((SELECT MAX(position) FROM payment_marks WHERE project_id = $1), 0), \
-                   (SELECT COUNT(*) FROM payments WHERE project_id = $1 AND id > \
-                   COALESCE((SELECT MAX(id) FROM payment_marks WHERE project_id = $1), ''))";
-        let counted = self.many(Query::new(sql, [Value::shown(project_id)]), pair).await?;
+    /// How many payments there are up to the last mark before `until`, and how many from there to it.
+    async fn counted(&self, project_id: ProjectId, until: Option<PaymentId>) -> Result<(i64, i64), StoreError> {
+        let sql = "SELECT COALESCE((SELECT position FROM payment_marks WHERE project_id = $1 AND id < $2 \
+                   ORDER BY id DESC LIMIT 1), 0), \
+                   (SELECT COUNT(*) FROM payments WHERE project_id = $1 AND id < $2 AND id > COALESCE((SELECT MAX(id) \
+                   FROM payment_marks WHERE project_id = $1 AND id < $2), ''))";
+        let counted = self.many(Query::new(sql, [Value::shown(project_id), upper(until)]), pair).await?;
         Ok(counted.into_iter().next().unwrap_or_default())
+    }
+
+    /// What the amounts of all payments before `until` add up to.
+    async fn added_up(&self, project_id: ProjectId, until: Option<PaymentId>) -> Result<Rupiah, StoreError> {
+        let sql = "SELECT COALESCE((SELECT amount FROM payment_marks WHERE project_id = $1 AND id < $2 \
+                   ORDER BY id DESC LIMIT 1), 0), COUNT(*), CAST(COALESCE(SUM(amount), 0) AS BIGINT) \
+                   FROM payments WHERE project_id = $1 AND id < $2 AND id > COALESCE((SELECT MAX(id) \
+                   FROM payment_marks WHERE project_id = $1 AND id < $2), '')";
+        let sums = |columns: &mut Columns<'_>| Ok((columns.rupiah()?, columns.integer()?, columns.rupiah()?));
+        let sums = self.many(Query::new(sql, [Value::shown(project_id), upper(until)]), sums).await?;
+        let (marked, tail, added) = sums.into_iter().next().unwrap_or_default();
+        if tail > LONG_TAIL {
+            self.wanting.shorter_list(project_id);
+        }
+        Ok(marked + added)
     }
 
     /// The mark at `position` or the next one above it.
@@ -99,8 +189,18 @@ impl Store {
         if trigrams(term).is_empty() {
             return Ok(false);
         }
-        let (marked, tail) = self.counted(project_id).await?;
+        let (marked, tail) = self.counted(project_id, None).await?;
         Ok(marked + tail > SMALL_PROJECT)
+    }
+
+    /// What the rows that are wanted have in common, by the index of references where that is quicker.
+    async fn wanted(&self, project_id: ProjectId, filter: &PaymentFilter) -> Result<Conditions, StoreError> {
+        let term = folded(filter.search.as_deref().unwrap_or_default());
+        if !self.is_worth_the_index(project_id, &term).await? {
+            return Ok(conditions("p.project_id = ?", project_id, filter));
+        }
+        let (hits, parameters) = self.hits(project_id, filter, &term).await?;
+        Ok(Conditions { sql: format!("WHERE p.id IN ({hits})"), parameters })
     }
 
     /// Those whose reference has the term's rarest trigrams, and those that are not in the index yet; of both, those that
@@ -112,13 +212,7 @@ impl Store {
         term: &str,
         window: Window,
     ) -> Result<Listed<Payment>, StoreError> {
-        if self.search_lacks(None, LONG_SEARCH).await? {
-            self.wanting.longer_search();
-        }
-        let (hits, parameters) = match self.dialect() {
-            Dialect::Sqlite => self.hits_by_rarest(project_id, filter, term).await?,
-            Dialect::Postgres => hits_by_index(project_id, filter),
-        };
+        let (hits, parameters) = self.hits(project_id, filter, term).await?;
         let count = Query::new(format!("SELECT COUNT(*) FROM ({hits}) hits"), parameters.clone());
         let total = self.many(count, |columns| columns.integer()).await?.into_iter().sum();
         let found = Conditions { sql: format!("WHERE p.id IN ({hits})"), parameters };
@@ -126,7 +220,23 @@ impl Store {
         Ok(Listed { items, total })
     }
 
-    /// A statement for the ids of what is found: by the term's rarest trigrams in the index, and by reading what is not in it.
+    /// A statement for the ids of what is found.
+    async fn hits(
+        &self,
+        project_id: ProjectId,
+        filter: &PaymentFilter,
+        term: &str,
+    ) -> Result<(String, Vec<Value>), StoreError> {
+        if self.search_lacks(None, LONG_SEARCH).await? {
+            self.wanting.longer_search();
+        }
+        match self.dialect() {
+            Dialect::Sqlite => self.hits_by_rarest(project_id, filter, term).await,
+            Dialect::Postgres => Ok(hits_by_index(project_id, filter)),
+        }
+    }
+
+    /// By the term's rarest trigrams in the index, and by reading what is not in it.
     async fn hits_by_rarest(
         &self,
         project_id: ProjectId,
@@ -201,14 +311,32 @@ fn conditions(of_project: &str, project_id: ProjectId, filter: &PaymentFilter) -
         and_status(&mut conditions, status, now);
     }
     match filter.method {
-        Some(MethodKind::Qris) => conditions.and("p.method = ?", "qris"),
-        Some(MethodKind::VirtualAccount) => conditions.and("p.method <> ?", "qris"),
+        Some(MethodFilter::Kind(MethodKind::Qris)) => conditions.and("p.method = ?", "qris"),
+        Some(MethodFilter::Kind(MethodKind::VirtualAccount)) => conditions.and("p.method <> ?", "qris"),
+        Some(MethodFilter::One(method)) => conditions.and("p.method = ?", Value::shown(method)),
         None => {}
+    }
+    if let Some((from, until)) = filter.created {
+        let stretch = Stretch { from: Some(first_made_at(from)), until: Some(first_made_at(until)) };
+        and_stretch(&mut conditions, &stretch);
     }
     if let Some(term) = &filter.search {
         conditions.and_contains("p.search_text", term);
     }
     conditions
+}
+
+fn and_stretch(conditions: &mut Conditions, stretch: &Stretch) {
+    if let Some(from) = stretch.from {
+        conditions.and("p.id >= ?", Value::shown(from));
+    }
+    if let Some(until) = stretch.until {
+        conditions.and("p.id < ?", Value::shown(until));
+    }
+}
+
+fn upper(until: Option<PaymentId>) -> Value {
+    until.map_or_else(|| AFTER_EVERY_ID.into(), Value::shown)
 }
 
 /// A pending payment past its expiry is expired, whether or not that has been written down.

@@ -31,6 +31,9 @@ pub(super) use {checkout_columns, payment_columns};
 const BY_ID: &str = concat!("SELECT ", payment_columns!(), " FROM payments p WHERE p.id = $1");
 const CHECKOUT_BY_ID: &str = concat!("SELECT ", checkout_columns!(), " FROM checkouts c WHERE c.payment_id = $1");
 
+/// A project's newest payments, among which one is looked for by its payload: more than are made while a payload can be paid.
+const PAYLOADS_LOOKED_AT: i64 = 10_000;
+
 /// Money whose delay is over.
 #[derive(Clone, Copy, Debug)]
 pub struct Due {
@@ -58,6 +61,45 @@ impl Store {
             }
             direct => Ok(direct),
         }
+    }
+
+    /// A payment of the project that can still be paid, by its account number or its QRIS payload.
+    pub async fn payment_by_code(&self, project_id: ProjectId, code: &str) -> Result<Option<Payment>, StoreError> {
+        let by_account = concat!(
+            "SELECT ",
+            payment_columns!(),
+            " FROM payments p WHERE p.code = $1 AND p.method <> 'qris' AND p.state IN ('pending', 'processing') \
+             AND p.project_id = $2"
+        );
+        let parameters = [code.to_owned().into(), Value::shown(project_id)];
+        let found = match self.one(Query::new(by_account, parameters), payment).await? {
+            Some(payment) => Some(payment),
+            None => self.payment_by_payload(project_id, code).await?,
+        };
+        match found {
+            Some(Payment { id, link_id: Some(_), .. }) => self.payment(id).await,
+            direct => Ok(direct),
+        }
+    }
+
+    /// No index knows payloads, which would cost every payment more than this does now and then.
+    async fn payment_by_payload(&self, project_id: ProjectId, code: &str) -> Result<Option<Payment>, StoreError> {
+        let sql = concat!(
+            "SELECT ",
+            payment_columns!(),
+            " FROM payments p WHERE p.project_id = $1 AND p.id >= COALESCE((SELECT n.id FROM payments n \
+             WHERE n.project_id >= $1 AND n.project_id <= $1 ORDER BY n.project_id DESC, n.id DESC \
+             LIMIT 1 OFFSET $2), '') AND p.code = $3 \
+             AND p.state IN ('pending', 'processing') ORDER BY p.id DESC LIMIT 1"
+        );
+        let parameters = [Value::shown(project_id), PAYLOADS_LOOKED_AT.into(), code.to_owned().into()];
+        Ok(self.many(Query::new(sql, parameters), payment).await?.pop())
+    }
+
+    /// When a customer's browser first showed the payment's page.
+    pub async fn view_of(&self, id: PaymentId) -> Result<Option<Timestamp>, StoreError> {
+        let sql = "SELECT at FROM views WHERE payment_id = $1";
+        self.one(Query::new(sql, [Value::shown(id)]), |columns| columns.timestamp()).await
     }
 
     /// How these payments stand, in no particular order; none for an id that no payment has. Keep to a few hundred at a time: it

@@ -14,13 +14,13 @@ use crate::{
     value::{Columns, Query, Value},
 };
 
-const COLUMNS: &str = "p.id, p.name, p.environment, p.merchant_name, p.merchant_city, \
+pub(super) const COLUMNS: &str = "p.id, p.name, p.environment, p.merchant_name, p.merchant_city, \
     p.merchant_postal_code, p.active, p.approved, p.success_word, p.webhook_url, p.fee_qris_basis_points, \
     p.fee_virtual_account, p.banks, p.default_methods, p.created_at, p.version";
 
 static BY_ID: LazyLock<String> = LazyLock::new(|| format!("SELECT {COLUMNS} FROM projects p WHERE p.id = $1"));
 
-fn project(columns: &mut Columns<'_>) -> Result<Project, StoreError> {
+pub(super) fn project(columns: &mut Columns<'_>) -> Result<Project, StoreError> {
     Ok(Project {
         id: columns.parsed()?,
         name: columns.text()?,

@@ -1,12 +1,97 @@
-use domain::receipt::ReceiptKey;
+use domain::{
+    id::ProjectId,
+    receipt::{Decided, Decision, Receipt, ReceiptKey, Unapplied, UnappliedReceipt},
+};
 
-use crate::{Store, error::StoreError, value::Query};
+use super::{Conditions, Listed, Window};
+use crate::{
+    Store,
+    error::StoreError,
+    value::{Columns, Query, Value},
+};
+
+/// As literals, so that the statement of a single read is put together by the compiler.
+macro_rules! columns {
+    () => {
+        "provider, id, amount, paid_at, received_at, project_id, payment_id, reason, decision, decided_at, decision_note"
+    };
+}
+
+const BY_KEY: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM receipts WHERE provider = $1 AND id = $2 AND kind = 'money' AND outcome = 'unapplied'"
+);
+
+/// Which money that pays nothing is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnappliedFilter {
+    /// The latest that came in first.
+    Undecided,
+    /// The latest decision first.
+    Decided,
+}
 
 impl Store {
     /// Whether this notification was taken before.
     pub async fn noted(&self, key: &ReceiptKey) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM receipts WHERE provider = $1 AND id = $2";
-        let parameters = [key.provider.clone().into(), key.id.clone().into()];
-        Ok(self.one(Query::new(sql, parameters), |_| Ok(())).await?.is_some())
+        Ok(self.one(Query::new(sql, by_key(key)), |_| Ok(())).await?.is_some())
+    }
+
+    /// Money that pays nothing, whosever it is and whether or not somebody has decided about it.
+    pub async fn unapplied_receipt(&self, key: &ReceiptKey) -> Result<Option<UnappliedReceipt>, StoreError> {
+        self.one(Query::new(BY_KEY, by_key(key)), unapplied).await
+    }
+
+    pub async fn unapplied_receipts(
+        &self,
+        project_id: ProjectId,
+        filter: UnappliedFilter,
+        window: Window,
+    ) -> Result<Listed<UnappliedReceipt>, StoreError> {
+        let (wanted, order) = match filter {
+            UnappliedFilter::Undecided => {
+                ("project_id = ? AND outcome = 'unapplied' AND decision IS NULL", "received_at DESC, provider, id")
+            }
+            UnappliedFilter::Decided => ("project_id = ? AND decision IS NOT NULL", "decided_at DESC, provider, id"),
+        };
+        let mut conditions = Conditions::new();
+        conditions.and(wanted, Value::shown(project_id));
+        let Conditions { sql, mut parameters } = conditions;
+        let count = Query::new(format!("SELECT COUNT(*) FROM receipts {sql}"), parameters.clone());
+        let total = self.many(count, |columns| columns.integer()).await?.into_iter().sum();
+        let page = format!("SELECT {} FROM receipts {sql} ORDER BY {order} LIMIT $2 OFFSET $3", columns!());
+        parameters.extend([window.limit.into(), window.offset.into()]);
+        let items = self.many(Query::new(page, parameters), unapplied).await?;
+        Ok(Listed { items, total })
+    }
+}
+
+fn by_key(key: &ReceiptKey) -> [Value; 2] {
+    [key.provider.clone().into(), key.id.clone().into()]
+}
+
+fn unapplied(columns: &mut Columns<'_>) -> Result<UnappliedReceipt, StoreError> {
+    Ok(UnappliedReceipt {
+        receipt: Receipt {
+            key: ReceiptKey { provider: columns.text()?, id: columns.text()? },
+            amount: columns.rupiah()?,
+            paid_at: columns.timestamp()?,
+            received_at: columns.timestamp()?,
+        },
+        project_id: columns.parsed()?,
+        payment_id: columns.parsed()?,
+        reason: columns.word(Unapplied::parse)?,
+        decided: decided(columns)?,
+    })
+}
+
+fn decided(columns: &mut Columns<'_>) -> Result<Option<Decided>, StoreError> {
+    let (word, at, note) = (columns.optional_text()?, columns.optional_timestamp()?, columns.optional_text()?);
+    match (word.as_deref().map(Decision::parse), at, note) {
+        (None, None, None) => Ok(None),
+        (Some(Some(decision)), Some(at), Some(note)) => Ok(Some(Decided { decision, at, note })),
+        (_, at, note) => Err(StoreError::unexpected(format!("a receipt is decided {word:?} at {at:?}: {note:?}"))),
     }
 }

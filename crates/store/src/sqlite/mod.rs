@@ -182,13 +182,30 @@ fn migrate(connection: &mut Connection) -> Result<Tables, OpenError> {
         let found = tables(connection)?;
         // Grouped: tables and the note that they were made are one transaction, so that a crash between the two cannot
         // leave a file that is refused at every later start.
-        match migrations::runner().set_grouped(true).run(connection) {
+        match with_references_unwatched(connection, |connection| {
+            migrations::runner().set_grouped(true).run(connection)
+        })? {
             Ok(report) if report.applied_migrations().is_empty() => return Ok(Tables::Current),
             Ok(_) => return Ok(found),
             Err(_) if attempt < MIGRATION_ATTEMPTS => attempt += 1,
             Err(error) => return Err(StoreError::unavailable(error).into()),
         }
     }
+}
+
+/// A table that is made anew is missing for a moment, and what refers to it is not to be blamed. SQLite looks away only when it
+/// is asked to before the transaction begins.
+fn with_references_unwatched<T>(
+    connection: &mut Connection,
+    work: impl FnOnce(&mut Connection) -> T,
+) -> Result<T, StoreError> {
+    let watched = |connection: &Connection, on: bool| {
+        connection.pragma_update(None, "foreign_keys", on).map_err(StoreError::unavailable)
+    };
+    watched(connection, false)?;
+    let done = work(connection);
+    watched(connection, true)?;
+    Ok(done)
 }
 
 pub(crate) fn bring_up_to_date(path: &Path) -> Result<Tables, OpenError> {

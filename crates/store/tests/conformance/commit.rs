@@ -1,6 +1,7 @@
 //! A change is kept whole or not at all, and neither way disturbs the changes beside it.
 
 use domain::{
+    access::Role,
     api_key::ApiKey,
     delivery::Delivery,
     event::Event,
@@ -11,14 +12,16 @@ use domain::{
     money::Rupiah,
     payment::{Payment, State},
     project::Project,
+    receipt::{Decision, Unapplied},
     time::Timestamp,
+    user::{Invite, Session, User},
 };
 use futures_util::future::join_all;
 use store::{Change, Guard, Noted, PaymentFilter, Store, Write};
 
 use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
-    samples::{self, EVERYTHING, NOW, after, entropy, kept_key, kept_link, kept_payment, kept_project},
+    samples::{self, AMOUNT, EVERYTHING, NOW, after, entropy, kept_key, kept_link, kept_payment, kept_project},
 };
 
 on_every_database![
@@ -31,7 +34,7 @@ on_every_database![
     a_change_of_nothing_is_kept,
 ];
 
-const EVERY_GUARD: [Guard; 15] = [
+const EVERY_GUARD: [Guard; 22] = [
     Guard::IdempotencyKey,
     Guard::AccountNumber,
     Guard::PaymentVersion,
@@ -47,6 +50,13 @@ const EVERY_GUARD: [Guard; 15] = [
     Guard::DeliveryDue,
     Guard::DeliveryAttempts,
     Guard::AnyExpired,
+    Guard::EmailFree,
+    Guard::NotMember,
+    Guard::OwnerRemains,
+    Guard::SessionLive,
+    Guard::InviteOpen,
+    Guard::SignInAllowed,
+    Guard::ReceiptUndecided,
 ];
 
 /// Something of everything, so that every guard has something to fail on.
@@ -61,6 +71,12 @@ struct World {
     /// Touched by the changes that are to be refused, so that an update must be undone too.
     bystander: Payment,
     owed: Delivery,
+    owner: User,
+    viewer: User,
+    /// Used by the owner.
+    invite: Invite,
+    late_invite: Invite,
+    session: Session,
 }
 
 async fn world(store: &Store) -> World {
@@ -74,6 +90,11 @@ async fn world(store: &Store) -> World {
         settled: kept_payment(store, samples::payment(&project)).await,
         bystander: kept_payment(store, samples::payment(&project)).await,
         owed: samples::kept_delivery(store, &project).await,
+        owner: samples::kept_member(store, &project, Role::Owner).await,
+        viewer: samples::kept_member(store, &project, Role::Viewer).await,
+        invite: samples::kept_invite(store, &project, NOW).await,
+        late_invite: samples::kept_invite(store, &project, NOW).await,
+        session: samples::kept_session(store, &samples::kept_user(store).await, NOW).await,
         project,
     };
     let origins = vec!["https://one.example".to_owned()];
@@ -86,7 +107,19 @@ async fn world(store: &Store) -> World {
     keep(store, samples::bind(&world.project, "used", world.waiting.id)).await;
     keep(store, Write::Installation { name: "kind", value: "development".to_owned() }).await;
     keep(store, Write::AllowedOrigins { project_id: world.project.id, origins }).await;
+    what_people_did(store, &world).await;
     world
+}
+
+async fn what_people_did(store: &Store, world: &World) {
+    keep(store, Write::InviteUsed { id: world.invite.id, user_id: world.owner.id, at: NOW }).await;
+    for _ in 0..5 {
+        keep(store, Write::SignInTried { subject: "somebody".to_owned(), at: NOW }).await;
+    }
+    for receipt in ["held", "decided"] {
+        keep(store, samples::surplus(&world.settled, receipt, AMOUNT, Unapplied::AlreadyPaid)).await;
+    }
+    keep(store, samples::giving_back(&world.settled, "decided", AMOUNT, after(20))).await;
 }
 
 /// Writes that `guard` refuses.
@@ -150,7 +183,63 @@ fn refused_by(guard: Guard, world: &World) -> Vec<Write> {
                 Write::Attempted { leased_until: after(1), delivery: next, attempt: attempt() },
             ]
         }
+        other => refused_to_people(other, world),
     }
+}
+
+fn refused_to_people(guard: Guard, world: &World) -> Vec<Write> {
+    let project = &world.project;
+    match guard {
+        Guard::EmailFree => {
+            let user = samples::user(world.owner.email.as_str());
+            vec![Write::User { user, password: String::new() }]
+        }
+        Guard::NotMember => vec![samples::member(project, &world.viewer, Role::Owner)],
+        Guard::OwnerRemains => owner_remains(world),
+        Guard::SessionLive => {
+            let Session { id, user_id, .. } = world.session;
+            vec![
+                Write::SessionEnded { id: mint(NOW, entropy()), user_id },
+                Write::SessionEnded { id, user_id: world.owner.id },
+            ]
+        }
+        Guard::InviteOpen => {
+            let (used, late) = (world.invite.id, world.late_invite.id);
+            let (user_id, elsewhere) = (world.viewer.id, mint(NOW, entropy()));
+            vec![
+                Write::InviteUsed { id: used, user_id, at: NOW },
+                Write::InviteUsed { id: late, user_id, at: world.late_invite.expires_at },
+                Write::InviteUsed { id: mint(NOW, entropy()), user_id, at: NOW },
+                Write::InviteWithdrawn { id: used, project_id: project.id },
+                Write::InviteWithdrawn { id: late, project_id: elsewhere },
+            ]
+        }
+        Guard::SignInAllowed => vec![Write::SignInTried { subject: "somebody".to_owned(), at: after(999) }],
+        Guard::ReceiptUndecided => {
+            let decided = |receipt| samples::decided(&world.settled, receipt, Decision::Returned, after(30));
+            let elsewhere = Payment { project_id: mint(NOW, entropy()), ..world.settled.clone() };
+            vec![
+                decided("decided"),
+                decided("taken"),
+                decided("unheard of"),
+                samples::decided(&elsewhere, "held", Decision::Returned, after(30)),
+            ]
+        }
+        other => panic!("nothing is refused by {other:?}"),
+    }
+}
+
+fn owner_remains(world: &World) -> Vec<Write> {
+    let project_id = world.project.id;
+    let (owner, nobody, elsewhere) = (world.owner.id, mint(NOW, entropy()), mint(NOW, entropy()));
+    vec![
+        Write::RoleChanged { project_id, user_id: owner, role: Role::Developer },
+        Write::RoleChanged { project_id, user_id: nobody, role: Role::Owner },
+        Write::RoleChanged { project_id: elsewhere, user_id: owner, role: Role::Owner },
+        Write::MemberRemoved { project_id, user_id: owner },
+        Write::MemberRemoved { project_id, user_id: nobody },
+        Write::MemberRemoved { project_id: elsewhere, user_id: world.viewer.id },
+    ]
 }
 
 /// `write` with an insert, a delete and an update before it and more inserts after it.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use rusqlite::Connection;
-use store::{CONNECTIONS, Change, CommitError, Guard, OpenError, Store, StoreError};
+use store::{CONNECTIONS, Change, CommitError, Guard, OpenError, Store, StoreError, Tables};
 use tempfile::TempDir;
 use testkit::Cluster;
 
@@ -83,6 +83,20 @@ impl Database {
         }
     }
 
+    /// Another place with the same in it. Nobody may have this one open.
+    pub(crate) fn copied(&self) -> Database {
+        match self {
+            Database::Sqlite(directory) => {
+                let copy = TempDir::new().unwrap();
+                std::fs::copy(file_in(directory), file_in(&copy)).unwrap();
+                Database::Sqlite(copy)
+            }
+            Database::Postgres(schema) => {
+                Database::Postgres(Schema { url: Cluster::shared().fresh_database_like(schema.name()) })
+            }
+        }
+    }
+
     /// One more handle on this database, as another process would have.
     pub(crate) async fn open(&self) -> Store {
         self.try_open().await.unwrap()
@@ -92,6 +106,29 @@ impl Database {
         match self {
             Database::Sqlite(directory) => Store::open_sqlite(&file_in(directory)).await,
             Database::Postgres(schema) => Store::open_postgres(&schema.url.parse().unwrap(), CONNECTIONS).await,
+        }
+    }
+
+    /// The tables as the first version made them, with the note that it did.
+    pub(crate) fn make_first_version(&self) {
+        let tables = match self {
+            Database::Sqlite(_) => include_str!("../../migrations/sqlite/V1__initial.sql"),
+            Database::Postgres(_) => include_str!("../../migrations/postgres/V1__initial.sql"),
+        };
+        let checksum = refinery::Migration::unapplied("V1__initial", tables).unwrap().checksum();
+        let history = format!(
+            "CREATE TABLE refinery_schema_history (version int4 PRIMARY KEY, name VARCHAR(255), \
+             applied_on VARCHAR(255), checksum VARCHAR(255)); \
+             INSERT INTO refinery_schema_history VALUES (1, 'initial', '2027-01-15T08:00:00Z', '{checksum}');"
+        );
+        self.run_beside(&format!("{tables}\n{history}")).unwrap();
+    }
+
+    /// How far the tables are.
+    pub(crate) async fn look(&self) -> Tables {
+        match self {
+            Database::Sqlite(directory) => Store::look_at_sqlite(&file_in(directory)).await.unwrap(),
+            Database::Postgres(schema) => Store::look_at_postgres(&schema.url.parse().unwrap()).await.unwrap(),
         }
     }
 
@@ -154,11 +191,10 @@ impl Database {
             Database::Postgres(schema) => {
                 let tables = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename";
                 let tables = schema.run(tables).unwrap();
-                let rows = |table| schema.run(&format!("SELECT '{table}: ' || t::text FROM {table} t ORDER BY 1"));
-                tables
-                    .lines()
-                    .flat_map(|table| rows(table).unwrap().lines().map(str::to_owned).collect::<Vec<_>>())
-                    .collect()
+                // Asked all at once: to start a program for each table takes longer than everything else.
+                let rows = |table| format!("SELECT '{table}: ' || t::text FROM {table} t ORDER BY 1;");
+                let rows = schema.run(&tables.lines().map(rows).collect::<String>()).unwrap();
+                rows.lines().map(str::to_owned).collect()
             }
         }
     }

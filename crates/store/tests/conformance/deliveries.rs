@@ -282,15 +282,22 @@ async fn recovery_takes_exactly_what_failed_of_a_project_since_then(database: Da
 async fn a_rotation_keeps_the_secret_before_it_and_no_older_one(database: Database) {
     let store = database.open().await;
     let (project, other) = (kept_project(&store).await, kept_project(&store).await);
-    let rotate =
-        |sealed: &[u8], at| Write::WebhookSecretRotated { project_id: project.id, sealed: sealed.to_vec(), at };
+    let rotate = |replaced: &[u8], sealed: &[u8], at| Write::WebhookSecretRotated {
+        project_id: project.id,
+        replaced: replaced.to_vec(),
+        sealed: sealed.to_vec(),
+        at,
+    };
     for (sealed, at, previous) in [(&[4][..], after(1), &[1, 2, 3][..]), (&[0, 255], after(2), &[4])] {
-        keep(&store, rotate(sealed, at)).await;
+        keep(&store, rotate(previous, sealed, at)).await;
+        // Whoever wished for it at the same moment has another secret in mind.
+        assert_eq!(commit(&store, rotate(previous, &[9], at)).await, Outcome::Conflict(Guard::WebhookSecret));
         let secrets = store.webhook_target(project.id).await.unwrap().unwrap().secrets;
         assert_eq!((secrets.current, secrets.previous), (sealed.to_vec(), Some((previous.to_vec(), at))));
     }
     assert_eq!(store.project(project.id).await.unwrap().unwrap().version, 3, "whoever keeps the project looks again");
     assert!(store.webhook_target(other.id).await.unwrap().unwrap().secrets.previous.is_none());
-    let nobody = Write::WebhookSecretRotated { project_id: mint(NOW, entropy()), sealed: vec![1], at: NOW };
-    assert_eq!(commit(&store, nobody).await, Outcome::Conflict(Guard::ProjectVersion));
+    let nobody =
+        Write::WebhookSecretRotated { project_id: mint(NOW, entropy()), replaced: vec![], sealed: vec![1], at: NOW };
+    assert_eq!(commit(&store, nobody).await, Outcome::Conflict(Guard::WebhookSecret));
 }

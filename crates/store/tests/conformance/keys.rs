@@ -6,7 +6,7 @@ use domain::{
     project::{Environment, Project},
 };
 use futures_util::future::join_all;
-use store::{Guard, Write};
+use store::{Change, Guard, Write};
 
 use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
@@ -19,6 +19,7 @@ on_every_database![
     a_name_is_taken_while_its_key_lives,
     a_key_is_revoked_once_and_by_its_own_project,
     of_many_keys_of_one_name_exactly_one_is_made,
+    the_last_use_of_a_key_is_known_and_never_goes_back,
 ];
 
 async fn a_key_is_read_back_as_it_was_committed(database: Database) {
@@ -86,4 +87,24 @@ async fn of_many_keys_of_one_name_exactly_one_is_made(database: Database) {
     }));
     let kept = made.await.into_iter().filter(|outcome| *outcome == Outcome::Kept).count();
     assert_eq!((kept, store.keys(project.id).await.unwrap().len()), (1, 1));
+}
+
+async fn the_last_use_of_a_key_is_known_and_never_goes_back(database: Database) {
+    let store = database.open().await;
+    let (project, other) = (kept_project(&store).await, kept_project(&store).await);
+    let (one, two) = (kept_key(&store, &project, "one").await, kept_key(&store, &project, "two").await);
+    let unused = kept_key(&store, &project, "unused").await;
+    let elsewhere = kept_key(&store, &other, "one").await;
+    let used = |key: &ApiKey, millis| Write::KeyUsed { key_id: key.id, project_id: key.project_id, at: after(millis) };
+    // Nodes write down the same keys in different orders at the same moment.
+    let nodes = (0..32).map(|node| {
+        let mut uses = vec![used(&one, node), used(&two, 5), used(&elsewhere, 7)];
+        uses.rotate_left(node as usize % 3);
+        commit(&store, Change::default().with_all(uses))
+    });
+    assert!(join_all(nodes).await.into_iter().all(|outcome| outcome == Outcome::Kept));
+    keep(&store, used(&two, 4)).await;
+    assert_eq!(store.key_uses(project.id).await.unwrap(), [(one.id, after(31)), (two.id, after(5))]);
+    assert_eq!(store.key_uses(other.id).await.unwrap(), [(elsewhere.id, after(7))]);
+    assert!(store.key(unused.id).await.unwrap().is_some());
 }

@@ -1,7 +1,7 @@
 //! The ledger: balances at any instant, settlement once, and nothing ever rewritten.
 
 use domain::{
-    ledger::Posting,
+    ledger::{Account, Posting},
     money::Rupiah,
     payment::{Payment, State},
     project::Project,
@@ -9,11 +9,11 @@ use domain::{
     time::Timestamp,
 };
 use futures_util::future::join_all;
-use store::{Balance, Guard, Store, Write};
+use store::{Balance, Guard, LedgerLine, Store, Window, Write};
 
 use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
-    samples::{self, AMOUNT, FEE, NOW, after, kept_payment, kept_project},
+    samples::{self, AMOUNT, EVERYTHING, FEE, NOW, after, kept_payment, kept_project},
 };
 
 on_every_database![
@@ -23,6 +23,8 @@ on_every_database![
     a_payment_settles_only_once,
     a_fee_that_eats_everything_leaves_nothing_to_settle,
     postings_and_entries_are_append_only,
+    the_lines_of_an_account_add_up_to_its_balance,
+    the_lines_of_an_account_say_why_it_changed,
 ];
 
 const NET: Rupiah = Rupiah::new(AMOUNT.get() - FEE.get());
@@ -164,4 +166,59 @@ async fn postings_and_entries_are_append_only(database: Database) {
         assert!(refused.as_ref().is_err_and(|error| error.contains("append-only")), "{sql}: {refused:?}");
     }
     assert_eq!(database.rows(), before);
+}
+
+/// Five payments that were paid, two of which have settled.
+async fn with_lines(store: &Store, project: &Project) -> Vec<Payment> {
+    let mut payments = Vec::new();
+    for number in 0..5 {
+        let payment = Payment { reference: format!("INV-{number}"), ..samples::payment(project) };
+        let payment = kept_payment(store, payment).await;
+        // Two of them at the same instant.
+        keep(store, paid_posting(&payment, after(number / 2))).await;
+        payments.push(payment);
+    }
+    for (payment, at) in payments.iter().zip([after(3), after(4)]) {
+        keep(store, Write::Posting(Posting::settled(project.id, payment.id, NET, at))).await;
+    }
+    payments
+}
+
+async fn the_lines_of_an_account_add_up_to_its_balance(database: Database) {
+    let store = database.open().await;
+    let (project, other) = (kept_project(&store).await, kept_project(&store).await);
+    with_lines(&store, &project).await;
+    with_lines(&store, &other).await;
+    let balance = store.balance(project.id, None).await.unwrap();
+    let all = store.ledger_lines(project.id, Account::Pending, EVERYTHING).await.unwrap().items;
+    assert_eq!((all.len(), all[0].balance, all[6].balance), (7, balance.pending, NET));
+    for pair in all.windows(2) {
+        assert_eq!(pair[0].balance, pair[1].balance + pair[0].amount);
+        assert!(pair[0].at >= pair[1].at);
+    }
+    for (offset, limit) in [(0, 100), (0, 1), (1, 2), (3, 10), (6, 1), (7, 5), (0, 0)] {
+        let window = Window { offset, limit };
+        let some = store.ledger_lines(project.id, Account::Pending, window).await.unwrap();
+        let expected: Vec<_> = all.iter().skip(offset as usize).take(limit as usize).cloned().collect();
+        assert_eq!((some.items, some.total), (expected, 7), "{window:?}");
+    }
+}
+
+async fn the_lines_of_an_account_say_why_it_changed(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    let payments = with_lines(&store, &project).await;
+    let available = store.ledger_lines(project.id, Account::Available, EVERYTHING).await.unwrap().items;
+    let line = |payment: &Payment, at, balance| LedgerLine {
+        at,
+        kind: "settled".to_owned(),
+        payment_id: payment.id,
+        reference: payment.reference.clone(),
+        amount: NET,
+        balance,
+    };
+    assert_eq!(available, [line(&payments[1], after(4), NET + NET), line(&payments[0], after(3), NET)]);
+    let kinds = store.ledger_lines(project.id, Account::Fees, EVERYTHING).await.unwrap().items;
+    assert!(kinds.iter().all(|line| line.kind == "paid" && line.amount == FEE));
+    assert_eq!(store.ledger_lines(project.id, Account::Unapplied, EVERYTHING).await.unwrap().total, 0);
 }

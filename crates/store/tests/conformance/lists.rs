@@ -5,12 +5,13 @@ use domain::{
     id::{LinkId, mint},
     link::Link,
     method::{Method, MethodKind},
+    money::Rupiah,
     payment::{Payment, State, Status},
     project::Project,
     time::Timestamp,
 };
 use futures_util::future::join_all;
-use store::{Change, LinkFilter, PaymentFilter, Store, Window, Write};
+use store::{Change, LinkFilter, MethodFilter, PaymentFilter, Store, Window, Write};
 
 use crate::{
     database::{Database, keep, on_every_database},
@@ -66,6 +67,7 @@ async fn a_long_list_is_counted_and_reached_by_its_marks_as_it_was_without_them(
     let made = |project, millis| Payment {
         id: mint(after(millis), entropy()),
         created_at: after(millis),
+        amount: Rupiah::new(1_000 + millis % 7),
         ..samples::payment(project)
     };
     let mut expected: Vec<Payment> = (0..3_500).map(|millis| made(&project, millis)).collect();
@@ -109,6 +111,22 @@ async fn assert_windows(store: &Store, project: &Project, expected: &[Payment]) 
         assert_eq!(listed.total, expected.len() as i64);
         assert_eq!(listed.items, window_of(&newest_first, (offset, 20)), "{window:?}");
     }
+    let total = |payments: &[Payment]| payments.iter().map(|payment| payment.amount).sum::<Rupiah>();
+    let everything = PaymentFilter::default();
+    assert_eq!(store.payments_total(project.id, &everything).await.unwrap(), total(expected));
+    // Stretches of it are reached by the same marks.
+    for (from, until) in [(0, 3_500), (0, 1), (999, 1_001), (1_000, 1_000), (700, 2_600), (2_999, 20_000_000)] {
+        let created = (after(from), after(until));
+        let filter = PaymentFilter { created: Some(created), ..PaymentFilter::default() };
+        let is_in = |payment: &&Payment| created.0 <= payment.created_at && payment.created_at < created.1;
+        let within: Vec<Payment> = newest_first.iter().filter(is_in).cloned().collect();
+        for offset in [0, 1, 600, 1_899] {
+            let listed = store.payments(project.id, &filter, Window { offset, limit: 7 }).await.unwrap();
+            assert_eq!(listed.items, window_of(&within, (offset, 7)), "{from} to {until} from {offset}");
+            assert_eq!(listed.total, within.len() as i64);
+        }
+        assert_eq!(store.payments_total(project.id, &filter).await.unwrap(), total(&within), "{from} to {until}");
+    }
 }
 
 async fn links_are_listed_newest_first_in_windows_with_their_total(database: Database) {
@@ -150,11 +168,17 @@ async fn varied_payments(store: &Store, project: &Project, links: &[Link]) -> Ve
     let references = ["Kopi É", "kopi %_", "TEH"];
     let mut payments = Vec::new();
     for (number, (state, expires_at)) in states.into_iter().cycle().take(48).enumerate() {
-        let method = if number % 5 < 2 { Method::VirtualAccount(Bank::Bca) } else { Method::Qris };
+        let method = match number % 5 {
+            0 => Method::VirtualAccount(Bank::Bca),
+            1 => Method::VirtualAccount(Bank::Bri),
+            _ => Method::Qris,
+        };
         let link_id: Option<LinkId> = links.get(number / 8 % 3).map(|link| link.id);
-        let payment = samples::payment(project);
+        let created_at = after(number as i64);
+        let payment = Payment { id: mint(created_at, entropy()), created_at, ..samples::payment(project) };
         let (code, reference) = (payment.id.to_string(), references[number % 3].to_owned());
-        let payment = Payment { state, expires_at, method, code, reference, link_id, ..payment };
+        let amount = Rupiah::new(1_000 + number as i64);
+        let payment = Payment { state, expires_at, method, code, reference, link_id, amount, ..payment };
         payments.push(kept_payment(store, payment).await);
     }
     payments
@@ -162,12 +186,16 @@ async fn varied_payments(store: &Store, project: &Project, links: &[Link]) -> Ve
 
 /// What the filter means, in plain words.
 fn is_wanted(payment: &Payment, filter: &PaymentFilter) -> bool {
-    let PaymentFilter { search, link_id, status, method } = filter;
+    let PaymentFilter { search, link_id, status, method, created } = filter;
     let found = |term: &String| payment.reference.to_lowercase().contains(&term.to_lowercase());
     search.as_ref().is_none_or(found)
         && link_id.is_none_or(|link_id| payment.link_id == Some(link_id))
         && status.is_none_or(|(status, now)| payment.status_at(now) == status)
-        && method.is_none_or(|kind| payment.method.kind() == kind)
+        && method.is_none_or(|wanted| match wanted {
+            MethodFilter::Kind(kind) => payment.method.kind() == kind,
+            MethodFilter::One(method) => payment.method == method,
+        })
+        && created.is_none_or(|(from, until)| from <= payment.created_at && payment.created_at < until)
 }
 
 async fn every_combination_of_filters_lists_what_each_of_them_wants(database: Database) {
@@ -182,23 +210,53 @@ async fn every_combination_of_filters_lists_what_each_of_them_wants(database: Da
     payments.reverse();
 
     let statuses: Vec<_> = std::iter::once(None).chain(Status::ALL.map(|status| Some((status, NOW)))).collect();
+    let methods = [
+        None,
+        Some(MethodFilter::Kind(MethodKind::Qris)),
+        Some(MethodFilter::Kind(MethodKind::VirtualAccount)),
+        Some(MethodFilter::One(Method::VirtualAccount(Bank::Bca))),
+        Some(MethodFilter::One(Method::VirtualAccount(Bank::Bri))),
+        Some(MethodFilter::One(Method::Qris)),
+        None,
+    ];
+    // Not as many as there are methods, so that each comes with each sooner or later.
+    let created = [None, Some((NOW, after(20))), Some((after(7), after(30))), Some((after(5), after(5)))];
     let mut combinations = 0;
     for search in [None, Some("é"), Some("KOPI"), Some("%_"), Some("nothing")] {
         for link_id in [None, Some(links[0].id), Some(links[2].id)] {
             for status in &statuses {
-                for method in [None, Some(MethodKind::Qris), Some(MethodKind::VirtualAccount)] {
-                    let filter = PaymentFilter { search: search.map(str::to_owned), link_id, status: *status, method };
+                for (method, created) in methods.iter().zip(created.iter().cycle()) {
+                    let (method, created) = (*method, *created);
+                    let search = search.map(str::to_owned);
+                    let filter = PaymentFilter { search, link_id, status: *status, method, created };
                     let expected: Vec<Payment> =
                         payments.iter().filter(|payment| is_wanted(payment, &filter)).cloned().collect();
                     let listed = store.payments(project.id, &filter, Window { offset: 1, limit: 4 }).await.unwrap();
                     assert_eq!(listed.items, window_of(&expected, (1, 4)), "{filter:?}");
                     assert_eq!(listed.total, expected.len() as i64, "{filter:?}");
+                    let amounts = expected.iter().map(|payment| payment.amount).sum::<Rupiah>();
+                    assert_eq!(store.payments_total(project.id, &filter).await.unwrap(), amounts, "{filter:?}");
+                    assert_eq!(pages(&store, &project, &filter).await, expected, "{filter:?}");
                     combinations += usize::from(!expected.is_empty());
                 }
             }
         }
     }
     assert!(combinations > 100, "the samples answer few filters: {combinations}");
+}
+
+/// The whole list, a few payments at a time.
+async fn pages(store: &Store, project: &Project, filter: &PaymentFilter) -> Vec<Payment> {
+    let mut all: Vec<Payment> = Vec::new();
+    loop {
+        let before = all.last().map(|payment| payment.id);
+        let page = store.payments_page(project.id, filter, before, 20).await.unwrap();
+        assert!(page.len() <= 20);
+        if page.is_empty() {
+            return all;
+        }
+        all.extend(page);
+    }
 }
 
 async fn listed_as(store: &Store, project: &Project, status: Status, now: Timestamp) -> Vec<String> {

@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod attention;
+mod audit;
 mod commit;
 mod commits;
 mod database;
@@ -15,8 +17,14 @@ mod keys;
 mod ledger;
 mod links;
 mod lists;
+mod log;
+mod migration;
 mod payments;
+mod people;
 mod projects;
+mod pulse;
 mod samples;
 mod search;
+mod sign_ins;
 mod verify;
+mod volume;

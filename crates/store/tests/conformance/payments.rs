@@ -25,6 +25,8 @@ on_every_database![
     of_many_payments_with_one_account_number_exactly_one_is_made,
     qris_codes_are_not_held_against_each_other,
     a_value_we_never_write_is_an_error_and_not_a_guess,
+    a_payment_is_found_by_its_code_while_it_can_be_paid,
+    a_payments_first_view_is_the_one_that_counts,
 ];
 
 const EVERY_STATE: [State; 6] = [
@@ -203,4 +205,41 @@ async fn a_value_we_never_write_is_an_error_and_not_a_guess(database: Database) 
         let read = store.payment(payment.id).await;
         assert!(matches!(read, Err(StoreError::Unexpected(_))), "{damage}: {read:?}");
     }
+}
+
+async fn a_payment_is_found_by_its_code_while_it_can_be_paid(database: Database) {
+    let store = database.open().await;
+    let (project, other) = (kept_project(&store).await, kept_project(&store).await);
+    let link = kept_link(&store, &project, true).await;
+    let account = kept_payment(&store, samples::account_payment(&project, "1100000001")).await;
+    let payload = kept_payment(&store, samples::attempt(&project, &link)).await;
+    kept_payment(&store, samples::account_payment(&other, "1100000002")).await;
+    for payment in [&account, &payload] {
+        let found = store.payment_by_code(project.id, &payment.code).await.unwrap();
+        assert_eq!(found.as_ref(), Some(payment));
+        assert_eq!(store.payment_by_code(other.id, &payment.code).await.unwrap(), None);
+        keep(&store, samples::moved_to(payment, State::Processing)).await;
+        let found = store.payment_by_code(project.id, &payment.code).await.unwrap();
+        assert_eq!(found.map(|payment| payment.state), Some(State::Processing));
+        let processing = Payment { version: 2, ..payment.clone() };
+        keep(&store, samples::moved_to(&processing, State::Failed { at: NOW })).await;
+        assert_eq!(store.payment_by_code(project.id, &payment.code).await.unwrap(), None);
+    }
+    for code in ["", "1100000002", "no code"] {
+        assert_eq!(store.payment_by_code(project.id, code).await.unwrap(), None, "{code}");
+    }
+}
+
+async fn a_payments_first_view_is_the_one_that_counts(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    let payment = kept_payment(&store, samples::payment(&project)).await;
+    assert_eq!(store.view_of(payment.id).await.unwrap(), None);
+    for at in [after(5), after(3), after(9)] {
+        keep(&store, Write::PaymentViewed { payment_id: payment.id, project_id: project.id, at }).await;
+    }
+    assert_eq!(store.view_of(payment.id).await.unwrap(), Some(after(5)));
+    let missing = samples::payment(&project);
+    let viewed = Write::PaymentViewed { payment_id: missing.id, project_id: project.id, at: NOW };
+    assert_eq!(commit(&store, viewed).await, Outcome::Unexpected);
 }

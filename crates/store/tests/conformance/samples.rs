@@ -6,7 +6,9 @@ use std::{
 };
 
 use domain::{
+    access::Role,
     api_key::{ApiKey, KeyHash},
+    audit::{Actor, AuditLine, Deed},
     bank::Bank,
     delivery::{Attempt, AttemptOutcome, Delivery},
     event::{Event, News},
@@ -19,8 +21,9 @@ use domain::{
     money::Rupiah,
     payment::{Checkout, Customer, Device, LinkClaim, Location, Payment, State, Step},
     project::{Environment, MerchantProfile, Project, SuccessWord},
-    receipt::{Receipt, ReceiptKey, Unapplied},
+    receipt::{Decision, Receipt, ReceiptKey, Unapplied},
     time::Timestamp,
+    user::{Email, Invite, Session, TokenHash, User},
 };
 use store::{Change, Noted, ReceiptNote, Store, Window, Write};
 
@@ -175,6 +178,80 @@ pub(crate) fn checkout() -> Checkout {
     }
 }
 
+pub(crate) fn user(email: &str) -> User {
+    User { id: mint(NOW, entropy()), email: Email::parse(email).unwrap(), is_operator: false, created_at: NOW }
+}
+
+/// Somebody whose address nobody else has.
+pub(crate) async fn kept_user(store: &Store) -> User {
+    let user = user("anybody@example.com");
+    let user = User { email: Email::parse(&format!("{}@example.com", user.id)).unwrap(), ..user };
+    keep(store, Write::User { user: user.clone(), password: "$argon2id$none".to_owned() }).await;
+    user
+}
+
+pub(crate) fn member(project: &Project, user: &User, role: Role) -> Write {
+    Write::Member { project_id: project.id, user_id: user.id, role, at: NOW }
+}
+
+pub(crate) async fn kept_member(store: &Store, project: &Project, role: Role) -> User {
+    let user = kept_user(store).await;
+    keep(store, member(project, &user, role)).await;
+    user
+}
+
+/// A hash that nothing else has.
+pub(crate) fn token_hash(id: impl ToString) -> TokenHash {
+    let text = id.to_string();
+    TokenHash(std::array::from_fn(|index| text.as_bytes().get(index).copied().unwrap_or_default()))
+}
+
+pub(crate) fn session(user: &User, created_at: Timestamp) -> Session {
+    Session {
+        id: mint(created_at, entropy()),
+        user_id: user.id,
+        created_at,
+        seen_at: created_at,
+        address: "203.0.113.7".to_owned(),
+        browser: "Firefox".to_owned(),
+    }
+}
+
+pub(crate) async fn kept_session(store: &Store, user: &User, created_at: Timestamp) -> Session {
+    let session = session(user, created_at);
+    keep(store, Write::Session { hash: token_hash(session.id), session: session.clone() }).await;
+    session
+}
+
+pub(crate) fn invite(project: &Project, created_at: Timestamp) -> Invite {
+    Invite {
+        id: mint(created_at, entropy()),
+        project_id: project.id,
+        email: Email::parse("invited@example.com").unwrap(),
+        role: Role::Developer,
+        created_at,
+        expires_at: Timestamp::from_millis(created_at.as_millis() + 1_000),
+    }
+}
+
+pub(crate) async fn kept_invite(store: &Store, project: &Project, created_at: Timestamp) -> Invite {
+    let invite = invite(project, created_at);
+    keep(store, Write::Invite { hash: token_hash(invite.id), invite: invite.clone() }).await;
+    invite
+}
+
+pub(crate) fn audit_line(actor: Actor, project: Option<&Project>, deed: Deed) -> AuditLine {
+    AuditLine {
+        id: mint(NOW, entropy()),
+        at: NOW,
+        actor,
+        project_id: project.map(|project| project.id),
+        deed,
+        subject: "something".to_owned(),
+        detail: "a little more".to_owned(),
+    }
+}
+
 /// An event about a key that need not exist: the simplest thing that can be stored.
 pub(crate) fn event(project: &Project) -> Event {
     let news = News::ApiKeyDeleted { key: mint(NOW, entropy()) };
@@ -250,6 +327,35 @@ pub(crate) fn surplus(payment: &Payment, receipt_id: &str, amount: Rupiah, reaso
     let money = Noted::Money { amount, paid_at: NOW, unapplied: Some(reason) };
     let posting = Posting::unapplied(project_id, payment_id, receipt_key(receipt_id), amount, at);
     Change::from(note(payment, receipt_id, money)).with(Write::Posting(posting))
+}
+
+pub(crate) fn decided(payment: &Payment, receipt_id: &str, decision: Decision, at: Timestamp) -> Write {
+    Write::ReceiptDecided {
+        key: receipt_key(receipt_id),
+        project_id: payment.project_id,
+        decision,
+        note: "Dihubungi\nlewat telepon".to_owned(),
+        at,
+    }
+}
+
+/// All that follows when somebody decides that held money pays `payment`.
+pub(crate) fn acceptance(payment: &Payment, receipt_id: &str, at: Timestamp) -> Change {
+    let receipt =
+        Receipt { key: receipt_key(receipt_id), amount: payment.amount, paid_at: NOW, received_at: after(10) };
+    let step = payment.clone().accept(&receipt, LinkClaim::NotNeeded, SETTLEMENT_DELAY, at).unwrap();
+    let news = News::PaymentPaid { payment: payment.id, paid_at: NOW, word: SuccessWord::Paid };
+    let event = Event { id: mint(at, entropy()), project_id: payment.project_id, created_at: at, news };
+    Change::from(decided(payment, receipt_id, Decision::Accepted, at))
+        .with(moved(&step))
+        .with_all(step.posting.map(Write::Posting))
+        .with(Write::Event(event))
+}
+
+/// All that follows when held money goes back.
+pub(crate) fn giving_back(payment: &Payment, receipt_id: &str, amount: Rupiah, at: Timestamp) -> Change {
+    let posting = Posting::returned(payment.project_id, payment.id, receipt_key(receipt_id), amount, at);
+    Change::from(decided(payment, receipt_id, Decision::Returned, at)).with(Write::Posting(posting))
 }
 
 pub(crate) fn settlement(payment: &Payment, at: Timestamp) -> Change {

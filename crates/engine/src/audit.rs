@@ -1,0 +1,80 @@
+//! Who does what: every use case that owes a line to the audit log writes it with the change itself.
+
+use std::sync::Arc;
+
+use domain::{
+    audit::{Actor, AuditLine, Deed},
+    id::{ProjectId, UserId},
+    user::User,
+};
+use store::{Listed, Window, Write};
+
+use crate::{Engine, Error};
+
+/// A line of the audit log, and the person it names where it names one.
+#[derive(Clone, Debug)]
+pub struct Audited {
+    pub line: AuditLine,
+    pub user: Option<User>,
+}
+
+impl Engine {
+    /// The same engine in the hands of `actor`. Without this it is in those of whoever runs commands on the machine.
+    #[must_use]
+    pub fn by(&self, actor: Actor) -> Engine {
+        Engine { actor: Arc::new(actor), ..self.clone() }
+    }
+
+    /// The line that a change owes.
+    pub(crate) fn audit(
+        &self,
+        project_id: Option<ProjectId>,
+        deed: Deed,
+        subject: impl ToString,
+        detail: impl ToString,
+    ) -> Write {
+        let now = self.now();
+        Write::Audit(AuditLine {
+            id: self.mint(now),
+            at: now,
+            actor: self.actor.as_ref().clone(),
+            project_id,
+            deed,
+            subject: subject.to_string(),
+            detail: detail.to_string(),
+        })
+    }
+
+    /// The line for what programs do by the thousand, and is only worth one when a person does it.
+    pub(crate) fn audit_person(&self, project_id: ProjectId, deed: Deed, subject: impl ToString) -> Option<Write> {
+        let is_person = matches!(*self.actor, Actor::User { .. });
+        is_person.then(|| self.audit(Some(project_id), deed, subject, ""))
+    }
+
+    pub(crate) async fn audited(
+        &self,
+        project_id: Option<ProjectId>,
+        window: Window,
+    ) -> Result<Listed<Audited>, Error> {
+        let listed = self.store.audit(project_id, window).await?;
+        let mut known: Vec<User> = Vec::new();
+        let mut items = Vec::with_capacity(listed.items.len());
+        for line in listed.items {
+            let user = match &line.actor {
+                Actor::User { id, .. } => self.known_user(&mut known, *id).await?,
+                Actor::Key(_) | Actor::CommandLine | Actor::Stranger { .. } => None,
+            };
+            items.push(Audited { line, user });
+        }
+        Ok(Listed { items, total: listed.total })
+    }
+
+    async fn known_user(&self, known: &mut Vec<User>, id: UserId) -> Result<Option<User>, Error> {
+        if let Some(user) = known.iter().find(|user| user.id == id) {
+            return Ok(Some(user.clone()));
+        }
+        let user = self.store.user(id).await?;
+        known.extend(user.clone());
+        Ok(user)
+    }
+}

@@ -1,0 +1,220 @@
+//! What can be seen at a desk. Every member may look, at their own project alone.
+
+use std::time::Duration;
+
+use domain::{
+    delivery::{Attempt, Delivery},
+    event::Event,
+    id::{EventId, LinkId, PaymentId},
+    ledger::Account,
+    link::Link,
+    money::Rupiah,
+    payment::Payment,
+    receipt::{ReceiptKey, UnappliedReceipt},
+    time::Timestamp,
+};
+use store::{EventLogFilter, Firsts, LedgerLine, LinkFilter, Listed, PaymentFilter, UnappliedFilter, Window};
+
+use super::Desk;
+use crate::{Audited, BalanceAt, Error, Told};
+
+/// Days begin at midnight in western Indonesia, where no clock is ever changed.
+const WIB: Duration = Duration::from_hours(7);
+const DAY: Duration = Duration::from_hours(24);
+const HOUR_MILLIS: i64 = 3_600_000;
+const DAYS_SHOWN: u32 = 30;
+/// Receipts named on the first page; the others are counted.
+const RECEIPTS_NAMED: i64 = 5;
+
+/// What the first page shows.
+#[derive(Debug)]
+pub struct Home {
+    pub firsts: Firsts,
+    /// The last thirty days, today last.
+    pub days: Vec<Day>,
+    /// Money that waits for a decision: some of it, and how much there is.
+    pub undecided: Listed<UnappliedReceipt>,
+    /// Deliveries that fail: how many, and since when.
+    pub failing: Option<(i64, Timestamp)>,
+}
+
+/// What was paid on one day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Day {
+    /// Its midnight in western Indonesia.
+    pub begins: Timestamp,
+    pub payments: i64,
+    pub amount: Rupiah,
+}
+
+/// Everything that is known about one payment.
+#[derive(Clone, Debug)]
+pub struct PaymentFile {
+    pub payment: Payment,
+    pub link: Option<Link>,
+    pub viewed_at: Option<Timestamp>,
+    pub sent: Vec<Sent>,
+}
+
+/// An event and how it was told.
+#[derive(Clone, Debug)]
+pub struct Sent {
+    pub event: Event,
+    pub delivery: Option<Delivery>,
+    pub attempts: Vec<Attempt>,
+}
+
+impl Desk {
+    pub async fn home(&self) -> Result<Home, Error> {
+        let store = &self.engine.store;
+        let window = Window { offset: 0, limit: RECEIPTS_NAMED };
+        Ok(Home {
+            firsts: store.has_first(self.id()).await?,
+            days: self.days().await?,
+            undecided: store.unapplied_receipts(self.id(), UnappliedFilter::Undecided, window).await?,
+            failing: store.failing_since(self.id()).await?,
+        })
+    }
+
+    /// What was paid on each of the last thirty days, today last.
+    pub async fn days(&self) -> Result<Vec<Day>, Error> {
+        let now = self.engine.now();
+        let today = midnight(now);
+        let first = today.minus(DAY * (DAYS_SHOWN - 1));
+        let hours = self.engine.store.volume(self.id(), first, now.plus(DAY)).await?;
+        let days = (0..DAYS_SHOWN).map(|day| {
+            let begins = first.plus(DAY * day);
+            let ends = begins.plus(DAY);
+            let begun = |hour: i64| Timestamp::from_millis(hour * HOUR_MILLIS);
+            let of_day = hours.iter().filter(|volume| (begins..ends).contains(&begun(volume.hour)));
+            of_day.fold(Day { begins, payments: 0, amount: Rupiah::ZERO }, |day, volume| Day {
+                payments: day.payments + volume.payments,
+                amount: day.amount + volume.amount,
+                ..day
+            })
+        });
+        Ok(days.collect())
+    }
+
+    /// Something that changes whenever what the desk's pages show has changed.
+    pub async fn pulse(&self) -> Result<String, Error> {
+        self.engine.pulse(self.id()).await
+    }
+
+    /// How much money waits for a decision.
+    pub async fn undecided(&self) -> Result<i64, Error> {
+        let none = Window { offset: 0, limit: 0 };
+        Ok(self.engine.store.unapplied_receipts(self.id(), UnappliedFilter::Undecided, none).await?.total)
+    }
+
+    /// Whether webhooks do not get through.
+    pub async fn is_failing(&self) -> Result<bool, Error> {
+        Ok(self.engine.store.failing_since(self.id()).await?.is_some())
+    }
+
+    /// One page of payments, how many there are, and what they come to.
+    pub async fn payments(&self, filter: &PaymentFilter, window: Window) -> Result<(Listed<Payment>, Rupiah), Error> {
+        let listed = self.engine.payments(self.id(), filter, window).await?;
+        Ok((listed, self.engine.store.payments_total(self.id(), filter).await?))
+    }
+
+    /// The next payments of the same list from `before` on, without counting any.
+    pub async fn payments_before(
+        &self,
+        filter: &PaymentFilter,
+        before: Option<PaymentId>,
+        most: i64,
+    ) -> Result<Vec<Payment>, Error> {
+        Ok(self.engine.store.payments_page(self.id(), filter, before, most).await?)
+    }
+
+    pub async fn payment(&self, id: PaymentId) -> Result<Payment, Error> {
+        self.engine.payment(self.id(), id).await
+    }
+
+    pub async fn payment_file(&self, id: PaymentId) -> Result<PaymentFile, Error> {
+        let payment = self.payment(id).await?;
+        let link = match payment.link_id {
+            Some(id) => Some(self.link(id).await?),
+            None => None,
+        };
+        let mut sent = Vec::new();
+        for event in self.engine.store.events_about(self.id(), &id.to_string()).await? {
+            let (delivery, attempts) = self.engine.delivery(event.id).await?.unzip();
+            sent.push(Sent { event, delivery, attempts: attempts.unwrap_or_default() });
+        }
+        Ok(PaymentFile { viewed_at: self.engine.store.view_of(id).await?, payment, link, sent })
+    }
+
+    pub async fn links(&self, filter: &LinkFilter, window: Window) -> Result<Listed<Link>, Error> {
+        self.engine.links(self.id(), filter, window).await
+    }
+
+    pub async fn link(&self, id: LinkId) -> Result<Link, Error> {
+        self.engine.link(self.id(), id).await
+    }
+
+    pub async fn log(
+        &self,
+        filter: EventLogFilter,
+        window: Window,
+    ) -> Result<Listed<(Event, Option<Delivery>)>, Error> {
+        Ok(self.engine.store.event_log(self.id(), filter, window).await?)
+    }
+
+    /// An event with what it tells of, and how it was told.
+    pub async fn event(&self, id: EventId) -> Result<(Told, Sent), Error> {
+        let told = self.engine.event_of(self.id(), id).await?;
+        let (delivery, attempts) = self.engine.delivery(id).await?.unzip();
+        let sent = Sent { event: told.event.clone(), delivery, attempts: attempts.unwrap_or_default() };
+        Ok((told, sent))
+    }
+
+    pub async fn balance(&self, at: Option<Timestamp>) -> Result<BalanceAt, Error> {
+        self.engine.balance(self.id(), at).await
+    }
+
+    /// The lines that an account's balance is made of, the newest first, each with the balance after it.
+    pub async fn ledger(&self, account: Account, window: Window) -> Result<Listed<LedgerLine>, Error> {
+        Ok(self.engine.store.ledger_lines(self.id(), account, window).await?)
+    }
+
+    pub async fn receipts(&self, filter: UnappliedFilter, window: Window) -> Result<Listed<UnappliedReceipt>, Error> {
+        Ok(self.engine.store.unapplied_receipts(self.id(), filter, window).await?)
+    }
+
+    pub async fn receipt(&self, key: &ReceiptKey) -> Result<UnappliedReceipt, Error> {
+        self.engine.unapplied(self.id(), key).await
+    }
+
+    pub async fn allowed_origins(&self) -> Result<Vec<String>, Error> {
+        self.engine.allowed_origins(self.id()).await
+    }
+
+    pub async fn audit(&self, window: Window) -> Result<Listed<Audited>, Error> {
+        self.engine.audited(Some(self.id()), window).await
+    }
+}
+
+/// The last midnight in western Indonesia.
+fn midnight(at: Timestamp) -> Timestamp {
+    let day = i64::try_from(DAY.as_millis()).unwrap_or(i64::MAX);
+    let local = at.plus(WIB).as_millis();
+    Timestamp::from_millis(local - local.rem_euclid(day)).minus(WIB)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_begins_at_midnight_in_western_indonesia() {
+        for (at, begins) in [
+            ("2026-11-14T17:00:00.000Z", "2026-11-14T17:00:00.000Z"),
+            ("2026-11-15T16:59:59.999Z", "2026-11-14T17:00:00.000Z"),
+            ("2026-11-15T17:00:00.000Z", "2026-11-15T17:00:00.000Z"),
+        ] {
+            assert_eq!(midnight(Timestamp::parse(at).unwrap()).to_string(), begins);
+        }
+    }
+}

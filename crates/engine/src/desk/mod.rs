@@ -1,0 +1,166 @@
+//! A project's desk: everything that somebody who is signed in can see and do there.
+//!
+//! Nobody gets one without a live session and a membership, every act asks the role first, and nothing reaches beyond the
+//! desk's own project. Pages need not know any of that.
+
+mod look;
+mod members;
+mod money;
+mod webhooks;
+
+use std::{collections::HashMap, sync::Arc};
+
+use domain::{
+    access::{Act, Role},
+    api_key::{ApiKey, KeySecret},
+    fee::FeeSchedule,
+    id::{KeyId, LinkId, ProjectId},
+    idempotency::{Endpoint, Idempotency},
+    link::Link,
+    project::{Environment, Project},
+    rules::LinkRequest,
+    time::Timestamp,
+    user::User,
+};
+use store::Write;
+
+use crate::{Created, Engine, Error, NewProject, ProjectUpdate, Visit};
+
+pub use look::{Day, Home, PaymentFile, Sent};
+
+/// Projects that one person may own.
+const PROJECTS_MOST: i64 = 50;
+/// Live keys that one project may have.
+const KEYS_MOST: i64 = 100;
+
+/// Somebody at a project's desk.
+#[derive(Clone)]
+pub struct Desk {
+    /// In this person's hands.
+    engine: Engine,
+    user: User,
+    role: Role,
+    project: Arc<Project>,
+}
+
+/// A key as it is listed.
+#[derive(Clone, Debug)]
+pub struct KeyShown {
+    pub key: ApiKey,
+    /// To the minute.
+    pub last_used_at: Option<Timestamp>,
+}
+
+impl Engine {
+    /// The desk of a project for one of its members; for everybody else there is no such project.
+    pub async fn desk(&self, visit: &Visit, project_id: ProjectId) -> Result<Desk, Error> {
+        let membership = self.store.membership(visit.user.id, project_id).await?.ok_or(Error::NotFound("project"))?;
+        let project = self.project_at(project_id, membership.project_version).await?;
+        Ok(Desk { engine: self.by(visit.actor()), user: visit.user.clone(), role: membership.role, project })
+    }
+
+    /// Whether somebody may make projects of their own: whoever owns one or runs the installation.
+    pub async fn may_found(&self, visit: &Visit) -> Result<bool, Error> {
+        Ok(visit.user.is_operator || self.store.owned_projects(visit.user.id).await? > 0)
+    }
+
+    /// Makes a project that belongs to whoever asks. One for production waits for an operator's approval.
+    pub async fn found(&self, visit: &Visit, name: String, environment: Environment) -> Result<Project, Error> {
+        let owned = self.store.owned_projects(visit.user.id).await?;
+        if owned == 0 && !visit.user.is_operator {
+            return Err(Error::RoleForbids);
+        }
+        if owned >= PROJECTS_MOST {
+            return Err(Error::TooMany { what: "projects", most: PROJECTS_MOST });
+        }
+        let (engine, user_id) = (self.by(visit.actor()), visit.user.id);
+        let new = NewProject { name, environment, merchant_name: None };
+        let owner = |project: &Project| {
+            vec![Write::Member { project_id: project.id, user_id, role: Role::Owner, at: project.created_at }]
+        };
+        Ok(engine.found_project(new, owner).await?.0)
+    }
+}
+
+impl Desk {
+    pub fn project(&self) -> &Project {
+        &self.project
+    }
+
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    pub fn user(&self) -> &User {
+        &self.user
+    }
+
+    pub fn may(&self, act: Act) -> bool {
+        self.role.may(act)
+    }
+
+    pub fn fees(&self) -> FeeSchedule {
+        self.engine.fees(&self.project)
+    }
+
+    fn id(&self) -> ProjectId {
+        self.project.id
+    }
+
+    fn check(&self, act: Act) -> Result<(), Error> {
+        if self.may(act) { Ok(()) } else { Err(Error::RoleForbids) }
+    }
+
+    /// What is refused to the project's own keys is refused here too.
+    fn check_usable(&self) -> Result<(), Error> {
+        if self.project.is_usable() { Ok(()) } else { Err(Error::ProjectUnusable) }
+    }
+
+    pub async fn keys(&self) -> Result<Vec<KeyShown>, Error> {
+        let keys = self.engine.store.keys(self.id()).await?;
+        let uses: HashMap<KeyId, Timestamp> = self.engine.store.key_uses(self.id()).await?.into_iter().collect();
+        Ok(keys.into_iter().rev().map(|key| KeyShown { last_used_at: uses.get(&key.id).copied(), key }).collect())
+    }
+
+    pub async fn create_key(&self, name: String) -> Result<(ApiKey, KeySecret), Error> {
+        self.check(Act::ManageKeys)?;
+        let live = self.engine.store.keys(self.id()).await?.iter().filter(|key| key.revoked_at.is_none()).count();
+        if i64::try_from(live).is_ok_and(|live| live >= KEYS_MOST) {
+            return Err(Error::TooMany { what: "keys", most: KEYS_MOST });
+        }
+        self.engine.create_key(self.id(), name).await
+    }
+
+    pub async fn key(&self, id: KeyId) -> Result<ApiKey, Error> {
+        self.engine.key(id, Some(self.id())).await
+    }
+
+    pub async fn revoke_key(&self, id: KeyId) -> Result<ApiKey, Error> {
+        self.check(Act::ManageKeys)?;
+        self.engine.revoke_key(id, Some(self.id())).await
+    }
+
+    /// Makes a link. `form` tells one filling-in of the form from another: sent twice, it makes one link.
+    pub async fn create_link(&self, form: &str, request: LinkRequest) -> Result<Link, Error> {
+        self.check(Act::ManageLinks)?;
+        self.check_usable()?;
+        // No client can send a key with a space in it, so a form is never taken for a request of the API.
+        let key = format!("form {form}");
+        let idempotency = Idempotency { project_id: self.id(), endpoint: Endpoint::Links, key, request: [0; 16] };
+        match self.engine.create_link(&self.project, Some(idempotency), request).await? {
+            Created::New(link) | Created::Replayed(link) => Ok(link),
+        }
+    }
+
+    pub async fn cancel_link(&self, id: LinkId) -> Result<Link, Error> {
+        self.check(Act::ManageLinks)?;
+        self.engine.cancel_link(self.id(), id).await
+    }
+
+    /// Changes what customers and the API see. Whether the project is active or approved is for operators to say.
+    pub async fn configure(&self, update: ProjectUpdate) -> Result<Project, Error> {
+        self.check(Act::Configure)?;
+        let update = ProjectUpdate { active: None, approved: None, fees: None, webhook_url: None, ..update };
+        self.engine.update_project(self.id(), update).await
+    }
+}

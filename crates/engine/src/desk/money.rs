@@ -1,0 +1,91 @@
+//! Decisions about money that fits no payment, and playing the bank in the sandbox.
+
+use domain::{
+    access::Act,
+    audit::Deed,
+    id::PaymentId,
+    payment::{Payment, Status},
+    project::Environment,
+    receipt::{Decision, ReceiptKey},
+    time::Timestamp,
+};
+use gateway::Outcome;
+use store::{Change, CommitError, Guard, PaymentFilter, Write};
+
+use super::Desk;
+use crate::{DECIDE_MOST, Error, Observed};
+
+impl Desk {
+    /// Has held money pay its payment, which must fit.
+    pub async fn accept_receipt(&self, key: &ReceiptKey, note: String) -> Result<Payment, Error> {
+        self.check(Act::DecideReceipts)?;
+        self.engine.decide_receipt(self.id(), key, Decision::Accepted, note).await
+    }
+
+    /// Notes that held money was given back.
+    pub async fn return_receipt(&self, key: &ReceiptKey, note: String) -> Result<Payment, Error> {
+        self.check(Act::DecideReceipts)?;
+        self.engine.decide_receipt(self.id(), key, Decision::Returned, note).await
+    }
+
+    /// Has the sandbox's bank report `outcome`. `receipt`: what a report is known by, so that one sent twice counts once.
+    pub async fn simulate(
+        &self,
+        id: PaymentId,
+        receipt: &str,
+        outcome: impl FnOnce(&Payment, Timestamp) -> Outcome,
+    ) -> Result<Observed, Error> {
+        self.check_sandbox()?;
+        let payment = self.payment(id).await?;
+        let observed = self.engine.simulate(&payment, Some(receipt), |now| outcome(&payment, now)).await?;
+        self.engine.store.commit(self.simulated(id).into()).await?;
+        Ok(observed)
+    }
+
+    /// Lets a pending sandbox payment expire before its time.
+    pub async fn expire(&self, id: PaymentId) -> Result<Payment, Error> {
+        self.check_sandbox()?;
+        for _ in 0..DECIDE_MOST {
+            let lapsed = self.payment(id).await?.lapse(self.engine.now());
+            let payment = lapsed.map_err(|_| Error::NotEditable)?.payment;
+            let write = Write::PaymentMoved {
+                id,
+                version: payment.version,
+                state: payment.state,
+                settles_at: None,
+                link_id: payment.link_id,
+            };
+            match self.engine.store.commit(Change::from(write).with(self.simulated(id))).await {
+                Ok(()) => return self.payment(id).await,
+                Err(CommitError::Conflict(Guard::PaymentVersion)) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Error::Contended)
+    }
+
+    /// The live payment that a customer's bank app would find by what it scans or what is typed into it.
+    pub async fn payment_by_code(&self, code: &str) -> Result<Payment, Error> {
+        let found = self.engine.store.payment_by_code(self.id(), code).await?;
+        let now = self.engine.now();
+        found.filter(|payment| !payment.status_at(now).is_final()).ok_or(Error::NotFound("payment"))
+    }
+
+    /// Payments that wait for a customer.
+    pub async fn waiting(&self, most: i64) -> Result<Vec<Payment>, Error> {
+        let filter = PaymentFilter { status: Some((Status::Pending, self.engine.now())), ..PaymentFilter::default() };
+        Ok(self.engine.store.payments_page(self.id(), &filter, None, most).await?)
+    }
+
+    fn simulated(&self, id: PaymentId) -> Write {
+        self.engine.audit(Some(self.id()), Deed::PaymentSimulated, id, "")
+    }
+
+    pub(super) fn check_sandbox(&self) -> Result<(), Error> {
+        self.check(Act::Simulate)?;
+        match self.project.environment {
+            Environment::Sandbox => self.check_usable(),
+            Environment::Production => Err(Error::NotSandbox),
+        }
+    }
+}

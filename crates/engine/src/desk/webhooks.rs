@@ -1,0 +1,84 @@
+//! Where webhooks go, what they are signed with, and sending them again.
+
+use domain::{
+    access::Act,
+    audit::Deed,
+    id::EventId,
+    idempotency::{Endpoint, Idempotency},
+    payment::Payment,
+    project::Project,
+    rules::{MethodRequest, PaymentRequest},
+    time::Timestamp,
+};
+
+use gateway::Outcome;
+
+use super::Desk;
+use crate::{Created, Error, ProjectUpdate, Unsealed};
+
+/// What a test payment is for: any amount that every schedule of fees takes.
+const TEST_AMOUNT: i64 = 10_000;
+
+impl Desk {
+    /// `None` takes the URL away.
+    pub async fn set_webhook_url(&self, url: Option<String>) -> Result<Project, Error> {
+        self.check(Act::ManageWebhooks)?;
+        let update = ProjectUpdate { webhook_url: Some(url), ..ProjectUpdate::default() };
+        self.engine.update_project(self.id(), update).await
+    }
+
+    /// The secret itself; that it was looked at is noted first.
+    pub async fn show_webhook_secret(&self) -> Result<Unsealed, Error> {
+        self.check(Act::ManageWebhooks)?;
+        let line = self.engine.audit(Some(self.id()), Deed::WebhookSecretShown, self.id(), "");
+        self.engine.store.commit(line.into()).await?;
+        self.engine.webhook_secret(self.id()).await
+    }
+
+    /// Until when the secret before the present one is still signed with.
+    pub async fn rotating_until(&self) -> Result<Option<Timestamp>, Error> {
+        self.engine.rotating_until(self.id()).await
+    }
+
+    pub async fn rotate_webhook_secret(&self, at_once: bool) -> Result<(Unsealed, Timestamp), Error> {
+        self.check(Act::ManageWebhooks)?;
+        self.engine.rotate_webhook_secret(self.id(), at_once).await
+    }
+
+    pub async fn resend(&self, event_id: EventId) -> Result<(), Error> {
+        self.check(Act::ManageWebhooks)?;
+        self.engine.resend(self.id(), event_id).await
+    }
+
+    /// Sends again all that has failed of events from `since` on; answers how many those are.
+    pub async fn recover(&self, since: Timestamp) -> Result<i64, Error> {
+        self.check(Act::ManageWebhooks)?;
+        self.engine.recover(self.id(), since).await
+    }
+
+    /// Makes a real sandbox payment and pays it, so that a real webhook is sent. `form` tells one wish from another.
+    pub async fn send_test(&self, form: &str) -> Result<Payment, Error> {
+        self.check(Act::ManageWebhooks)?;
+        self.check_sandbox()?;
+        if self.engine.project(self.id()).await?.webhook_url.is_none() {
+            return Err(Error::NoWebhookUrl);
+        }
+        let request = PaymentRequest {
+            reference: Some(format!("TEST-{}", &form.chars().take(8).collect::<String>().to_ascii_uppercase())),
+            amount: Some(TEST_AMOUNT),
+            method: Some(MethodRequest { kind: Some("qris".to_owned()), bank: None }),
+            expires_in_minutes: None,
+        };
+        let key = format!("test {form}");
+        let idempotency = Idempotency { project_id: self.id(), endpoint: Endpoint::Payments, key, request: [0; 16] };
+        let (Created::New(payment) | Created::Replayed(payment)) =
+            self.engine.create_payment(&self.project, idempotency, request).await?;
+        let line = self.engine.audit(Some(self.id()), Deed::WebhookTested, payment.id, "");
+        self.engine.store.commit(line.into()).await?;
+        let amount = payment.amount;
+        let receipt = format!("test:{}", payment.id);
+        let observed =
+            self.engine.simulate(&payment, Some(&receipt), |paid_at| Outcome::Paid { amount, paid_at }).await?;
+        Ok(observed.into_payment())
+    }
+}

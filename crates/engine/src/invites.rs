@@ -1,0 +1,84 @@
+//! Invitations: a link that makes whoever was named a member, once.
+
+use domain::{
+    audit::{Actor, Deed},
+    project::Project,
+    rules::Invalid,
+    user::{Invite, Token, User, check_password},
+};
+use secrecy::{ExposeSecret, SecretString};
+use store::{Change, CommitError, Guard, Write};
+
+use crate::{Engine, Error, Visit, Whereabouts, passwords};
+
+/// What whoever opens an invitation learns.
+#[derive(Clone, Debug)]
+pub struct Invitation {
+    pub invite: Invite,
+    pub project: Project,
+    /// Whether the person named can sign in already.
+    pub has_account: bool,
+}
+
+impl Engine {
+    /// An invitation that can still be taken up. Looking at it changes nothing.
+    pub async fn invitation(&self, token: &Token) -> Result<Invitation, Error> {
+        let now = self.now();
+        let invite = self.store.invite(token.hash()).await?.filter(|invite| invite.is_open_at(now));
+        let invite = invite.ok_or(Error::NotFound("invitation"))?;
+        let project = self.project(invite.project_id).await?;
+        let has_account = self.store.user_by_email(&invite.email).await?.is_some();
+        Ok(Invitation { invite, project, has_account })
+    }
+
+    /// Takes up an invitation with a new account, and signs its owner in.
+    pub async fn join_anew(&self, token: &Token, password: SecretString, from: &Whereabouts) -> Result<Token, Error> {
+        let Invitation { invite, has_account, .. } = self.invitation(token).await?;
+        if has_account {
+            return Err(Error::Taken("that address"));
+        }
+        check_password(password.expose_secret())?;
+        let password = passwords::hash(password).await?;
+        let now = self.now();
+        let user = User { id: self.mint(now), email: invite.email.clone(), is_operator: false, created_at: now };
+        let actor = self.by(Actor::User { id: user.id, address: from.address.clone() });
+        let change = Change::from(Write::User { user: user.clone(), password }).with(actor.audit(
+            None,
+            Deed::UserCreated,
+            &user.email,
+            "",
+        ));
+        let change = actor.with_membership(change, &invite, &user);
+        self.begin_session(change, &user, from).await.map_err(closed)
+    }
+
+    /// Takes up an invitation that names whoever is signed in.
+    pub async fn join(&self, visit: &Visit, token: &Token) -> Result<Project, Error> {
+        let Invitation { invite, project, .. } = self.invitation(token).await?;
+        if invite.email != visit.user.email {
+            return Err(Invalid::new("email", "is not the one that was invited").into());
+        }
+        let change = self.by(visit.actor()).with_membership(Change::default(), &invite, &visit.user);
+        self.store.commit(change).await.map_err(|error| closed(error.into()))?;
+        Ok(project)
+    }
+
+    fn with_membership(&self, change: Change, invite: &Invite, user: &User) -> Change {
+        let Invite { id, project_id, role, .. } = *invite;
+        let at = self.now();
+        change
+            .with(Write::InviteUsed { id, user_id: user.id, at })
+            .with(Write::Member { project_id, user_id: user.id, role, at })
+            .with(self.audit(Some(project_id), Deed::MemberJoined, &user.email, role.word()))
+    }
+}
+
+/// Why an invitation was not taken up, by what whoever holds it can do.
+fn closed(error: Error) -> Error {
+    match error {
+        Error::Refused(CommitError::Conflict(Guard::InviteOpen)) => Error::NotFound("invitation"),
+        Error::Refused(CommitError::Conflict(Guard::EmailFree)) => Error::Taken("that address"),
+        Error::Refused(CommitError::Conflict(Guard::NotMember)) => Error::Taken("that membership"),
+        other => other,
+    }
+}

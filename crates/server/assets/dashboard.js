@@ -1,0 +1,207 @@
+// The dashboard works without this file. With it, pages follow what happens, and what is long is copied at a touch.
+(function () {
+  'use strict';
+  const POLL_MS = 5000, REFRESH_AT_MOST_MS = 1000, REFRESH_AT_LEAST_MS = 60000, LISTEN_AGAIN_MS = 60000;
+  const PREVIEW_WAIT_MS = 300, BUSY_MS = 15000, COPIED_MS = 2000, RELOAD_AGAIN_MS = 60000;
+  const page = document.documentElement, one = (id) => document.getElementById(id);
+  page.classList.add('js');
+  const first = document.querySelector('[autofocus]');
+  if (first) first.focus();
+  const say = (text) => {
+    const said = one('said');
+    said.textContent = '';
+    setTimeout(() => { said.textContent = text; }, 50);
+  };
+
+  // Copying. Without https there is no clipboard, only the old way.
+  const copyOldWay = (text) => {
+    const area = document.createElement('textarea');
+    area.value = text;
+    area.className = 'quiet';
+    document.body.append(area);
+    area.select();
+    const copied = document.execCommand('copy');
+    area.remove();
+    return copied ? Promise.resolve() : Promise.reject();
+  };
+  const copy = (button) => {
+    const source = one(button.dataset.copyFrom), text = source ? source.textContent : button.dataset.copy;
+    const label = button.firstElementChild || button, before = label.dataset.before || label.textContent;
+    const copied = navigator.clipboard ? navigator.clipboard.writeText(text).catch(() => copyOldWay(text)) : copyOldWay(text);
+    copied.then(() => {
+      label.dataset.before = before;
+      label.textContent = button.dataset.copied;
+      say(button.dataset.copied);
+      setTimeout(() => { label.textContent = before; }, COPIED_MS);
+      button.focus();
+    }, () => { if (source) getSelection().selectAllChildren(source); });
+  };
+
+  const popovers = () => document.querySelectorAll('.menu[open], .switch[open]');
+  document.addEventListener('click', (event) => {
+    const target = event.target;
+    popovers().forEach((part) => { if (!part.contains(target)) part.open = false; });
+    const button = target.closest('[data-copy], [data-copy-from]');
+    if (button) return copy(button);
+    // A row goes where its link goes, unless something else in it was meant or its text is being selected.
+    const row = target.closest('tbody tr'), link = row && row.querySelector('a.row');
+    if (!link || target.closest('a, button, input, select, label, summary') || !getSelection().isCollapsed) return;
+    if (event.ctrlKey || event.metaKey) open(link.href, '_blank', 'noopener');
+    else link.click();
+  });
+  document.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape') return;
+    popovers().forEach((part) => {
+      if (part.contains(document.activeElement)) part.firstElementChild.focus();
+      part.open = false;
+    });
+  });
+
+  // Not `form.method`: that would be a field of the name, where there is one.
+  const asks = (form) => (form.getAttribute('method') || 'get').toLowerCase() === 'get';
+  // One press is one deed. The server sees to that too, so a form that hangs may be sent again.
+  const idle = (form) => {
+    delete form.dataset.sent;
+    form.querySelectorAll('[aria-busy]').forEach((button) => button.removeAttribute('aria-busy'));
+  };
+  document.addEventListener('submit', (event) => {
+    const form = event.target;
+    if (event.defaultPrevented || asks(form)) return;
+    if (form.dataset.sent) return event.preventDefault();
+    form.dataset.sent = 'yes';
+    const button = event.submitter || form.querySelector('button');
+    if (button) button.setAttribute('aria-busy', 'true');
+    setTimeout(idle, BUSY_MS, form);
+  });
+  addEventListener('pageshow', (event) => { if (event.persisted) document.querySelectorAll('form').forEach(idle); });
+  // Filters that say nothing stay out of the address.
+  document.addEventListener('formdata', (event) => {
+    if (!asks(event.target)) return;
+    Array.from(event.formData).forEach(([name, value]) => { if (value === '') event.formData.delete(name); });
+  });
+  document.addEventListener('change', (event) => {
+    if (event.target.matches('select[data-submit]')) event.target.form.requestSubmit();
+  });
+
+  const ours = (address) => new URL(address, location.href).origin === location.origin;
+  const parsed = (html) => new DOMParser().parseFromString(html, 'text/html');
+  const preview = (form) => {
+    let waiting, asked;
+    const ask = () => {
+      const fields = new FormData(form), into = one(form.dataset.previewInto);
+      fields.delete('form_token');
+      if (asked) asked.abort();
+      asked = new AbortController();
+      fetch(form.dataset.previewUrl + '?' + new URLSearchParams(fields), { credentials: 'same-origin', redirect: 'error', signal: asked.signal })
+        .then((answer) => (answer.ok ? answer.text() : Promise.reject()))
+        .then((html) => into.replaceChildren(...parsed(html).body.childNodes)).catch(() => {});
+    };
+    form.addEventListener('input', () => {
+      clearTimeout(waiting);
+      waiting = setTimeout(ask, PREVIEW_WAIT_MS);
+    });
+  };
+  document.querySelectorAll('form[data-preview-url]').forEach((form) => { if (ours(form.dataset.previewUrl)) preview(form); });
+
+  // Following. What the server wrote is remembered, since what people open or press changes the page as well.
+  const live = document.body.dataset.liveUrl;
+  if (!live || !ours(live)) return;
+  const written = {}, regions = (root) => root.querySelectorAll('[data-live][id]');
+  regions(document).forEach((region) => { written[region.id] = region.outerHTML; });
+  // What keeps its place in a region that is replaced: things are the same when they have the same id, else the same turn.
+  const same = (root, selector, part, parts) => (part.id ? root.querySelector('#' + CSS.escape(part.id)) : root.querySelectorAll(selector)[parts.indexOf(part)]);
+  const replace = (old, fresh) => {
+    const focused = document.activeElement, held = old.contains(focused), chosen = getSelection();
+    if (held && focused.matches('input, select, textarea') || old.querySelector('[aria-busy]')) return;
+    if (!chosen.isCollapsed && old.contains(chosen.anchorNode)) return;
+    written[old.id] = fresh.outerHTML;
+    const next = document.importNode(fresh, true);
+    const keep = (selector, act) => {
+      const parts = Array.from(old.querySelectorAll(selector));
+      parts.forEach((part) => { const twin = same(next, selector, part, parts); if (twin) act(part, twin); });
+    };
+    keep('details', (part, twin) => { twin.open = part.open; });
+    let focus;
+    keep('a, button, summary, [tabindex]', (part, twin) => { if (part === focused) focus = twin; });
+    const scrolled = [];
+    keep('pre, .scroll', (part, twin) => scrolled.push([twin, part.scrollLeft, part.scrollTop]));
+    old.replaceWith(next);
+    scrolled.forEach(([part, left, top]) => part.scrollTo(left, top));
+    if (focus) focus.focus({ preventScroll: true });
+    if (next.dataset.say && next.dataset.say !== old.dataset.say) say(next.dataset.say);
+  };
+
+  let source, polling, due, busy, stopped, last = 0;
+  const stop = () => {
+    if (source) source.close();
+    source = null;
+    polling = clearInterval(polling);
+  };
+  // Signed out: the page that comes instead says so. Not twice in a row, should it be this same page again.
+  const leave = () => {
+    stopped = true;
+    stop();
+    try {
+      const key = 'lunas:left', before = +sessionStorage.getItem(key);
+      if (Date.now() - before < RELOAD_AGAIN_MS) return;
+      sessionStorage.setItem(key, Date.now());
+    } catch (blocked) { return; }
+    location.reload();
+  };
+  const refresh = () => {
+    if (stopped || document.hidden || due) return;
+    due = setTimeout(() => {
+      if (busy) return (due = null), refresh();
+      due = null;
+      busy = true;
+      last = Date.now();
+      fetch(location.href, { headers: { 'X-Lunas-Refresh': '1' }, credentials: 'same-origin', cache: 'no-store', redirect: 'manual' })
+        .then((answer) => {
+          if (answer.status === 401 || answer.type === 'opaqueredirect') return leave();
+          return answer.ok && answer.text().then((html) => {
+            regions(parsed(html)).forEach((fresh) => {
+              const old = one(fresh.id);
+              if (old && fresh.outerHTML !== written[fresh.id]) replace(old, fresh);
+            });
+          });
+        }).catch(() => {}).then(() => { busy = false; });
+    }, Math.max(0, last + REFRESH_AT_MOST_MS - Date.now()));
+  };
+  const poll = () => {
+    if (!polling && !stopped) polling = setInterval(refresh, POLL_MS);
+    refresh();
+  };
+  const listen = () => {
+    if (stopped || document.hidden || source) return;
+    const mine = source = new EventSource(live);
+    // Some proxies hold everything back: whoever hears nothing at all asks.
+    const silence = setTimeout(poll, POLL_MS);
+    const heard = () => {
+      clearTimeout(silence);
+      polling = clearInterval(polling);
+    };
+    mine.onopen = heard;
+    mine.addEventListener('news', () => { heard(); refresh(); });
+    mine.onerror = () => {
+      if (mine !== source) return;
+      clearTimeout(silence);
+      poll();
+      if (mine.readyState !== 2) return;
+      source = null;
+      // Not all at the same moment, when a server comes back to many pages.
+      setTimeout(listen, LISTEN_AGAIN_MS * (1 + Math.random()));
+    };
+  };
+  // A page that nobody sees holds no connection: browsers allow few of them.
+  const seen = () => {
+    if (document.hidden) return stop();
+    listen();
+    refresh();
+  };
+  document.addEventListener('visibilitychange', seen);
+  addEventListener('pagehide', stop);
+  addEventListener('online', refresh);
+  addEventListener('pageshow', (event) => { if (event.persisted) seen(); });
+  setInterval(refresh, REFRESH_AT_LEAST_MS);
+  listen();
+})();

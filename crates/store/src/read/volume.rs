@@ -1,0 +1,108 @@
+//! What was paid, by hours. Hours that are over were added up once and stay so; the others are read as they were posted, and when
+//! that is much, [`Store::tend`] hears of it.
+
+use domain::{id::ProjectId, money::Rupiah, time::Timestamp};
+
+use crate::{
+    Store,
+    error::StoreError,
+    plan::HOUR_MILLIS,
+    tend::LONG_TAIL,
+    value::{Columns, Query, Value},
+};
+
+/// What was paid in one hour, fees included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HourVolume {
+    /// Counted from 1970.
+    pub hour: i64,
+    pub payments: i64,
+    pub amount: Rupiah,
+}
+
+/// The leg of a posting that has the whole amount, and all legs of that account. A posting's id begins with its kind, and a semicolon
+/// follows the colon.
+const PAID: &str = "account = 'clearing' AND posting_id >= 'paid:' AND posting_id < 'paid;'";
+const ACCEPTED: &str = "account = 'unapplied' AND posting_id >= 'accepted:' AND posting_id < 'accepted;'";
+
+impl Store {
+    /// What was paid in the hours that `from` to `to` touches, by when it was posted; nothing for hours in which nothing was.
+    pub async fn volume(
+        &self,
+        project_id: ProjectId,
+        from: Timestamp,
+        to: Timestamp,
+    ) -> Result<Vec<HourVolume>, StoreError> {
+        let first = from.as_millis().div_euclid(HOUR_MILLIS);
+        let until = to.as_millis().saturating_add(HOUR_MILLIS - 1).div_euclid(HOUR_MILLIS);
+        let open = self.closed_hour(project_id).await?.map_or(first, |hour| first.max(hour + 1));
+        let sql = "SELECT hour, payments, amount FROM volumes WHERE project_id = $1 AND hour >= $2 AND hour < $3 \
+                   AND payments > 0 ORDER BY hour";
+        // Hours that were closed a moment ago are among those that are read.
+        let parameters = [Value::shown(project_id), first.into(), open.min(until).into()];
+        let mut volumes = self.many(Query::new(sql, parameters), volume).await?;
+        if open < until {
+            let read = self.paid_by_hour(project_id, open, until).await?;
+            if read.iter().map(|hour| hour.payments).sum::<i64>() > LONG_TAIL {
+                self.wanting.closed_hours(project_id);
+            }
+            volumes.extend(read);
+        }
+        Ok(volumes)
+    }
+
+    /// The latest hour that was added up; all before it were too.
+    pub(crate) async fn closed_hour(&self, project_id: ProjectId) -> Result<Option<i64>, StoreError> {
+        let sql = "SELECT hour FROM volumes WHERE project_id = $1 ORDER BY hour DESC LIMIT 1";
+        self.one(Query::new(sql, [Value::shown(project_id)]), |columns| columns.integer()).await
+    }
+
+    /// The first hour from `first` on and before `until` in which anything was paid.
+    pub(crate) async fn first_paid_hour(
+        &self,
+        project_id: ProjectId,
+        first: i64,
+        until: i64,
+    ) -> Result<Option<i64>, StoreError> {
+        let mut earliest: Option<i64> = None;
+        for leg in [PAID, ACCEPTED] {
+            let sql = format!(
+                "SELECT at FROM entries WHERE project_id = $1 AND {leg} AND at >= $2 AND at < $3 ORDER BY at LIMIT 1"
+            );
+            let parameters = [Value::shown(project_id), start_of(first), start_of(until)];
+            let found = self.many(Query::new(sql, parameters), |columns| columns.integer()).await?;
+            earliest = earliest.into_iter().chain(found).min();
+        }
+        Ok(earliest.map(|at| at / HOUR_MILLIS))
+    }
+
+    /// Reads what was paid from the hour `first` on and before the hour `until`.
+    pub(crate) async fn paid_by_hour(
+        &self,
+        project_id: ProjectId,
+        first: i64,
+        until: i64,
+    ) -> Result<Vec<HourVolume>, StoreError> {
+        let legs = |leg| {
+            format!(
+                "SELECT at / {HOUR_MILLIS} AS hour, -amount AS amount FROM entries \
+                 WHERE project_id = $1 AND {leg} AND at >= $2 AND at < $3"
+            )
+        };
+        let sql = format!(
+            "SELECT hour, COUNT(*), CAST(SUM(amount) AS BIGINT) FROM ({} UNION ALL {}) paid GROUP BY hour ORDER BY hour",
+            legs(PAID),
+            legs(ACCEPTED)
+        );
+        let parameters = [Value::shown(project_id), start_of(first), start_of(until)];
+        self.many(Query::new(sql, parameters), volume).await
+    }
+}
+
+fn start_of(hour: i64) -> Value {
+    hour.saturating_mul(HOUR_MILLIS).into()
+}
+
+fn volume(columns: &mut Columns<'_>) -> Result<HourVolume, StoreError> {
+    Ok(HourVolume { hour: columns.integer()?, payments: columns.integer()?, amount: columns.rupiah()? })
+}

@@ -1,0 +1,131 @@
+//! The log of events with their deliveries, and what has failed of them.
+
+use domain::{
+    delivery::{Delivery, DeliveryState, Jitter},
+    event::{Event, EventKind, News},
+    id::mint,
+    payment::{Payment, State},
+    project::Project,
+    receipt::Unapplied,
+};
+use store::{EventLogFilter, Store, Window, Write};
+
+use crate::{
+    database::{Database, keep, on_every_database},
+    samples::{self, AMOUNT, EVERYTHING, after, entropy, kept_key, kept_payment, kept_project},
+};
+
+on_every_database![
+    the_log_has_every_event_whether_or_not_it_is_told,
+    what_was_told_in_vain_is_found_until_it_is_sent_again,
+    the_events_of_a_payment_are_found_and_no_others,
+    all_events_of_a_payment_are_found_in_their_order,
+];
+
+async fn logged(store: &Store, project: &Project, failing_only: bool, kind: Option<EventKind>) -> Vec<Event> {
+    let filter = EventLogFilter { failing_only, kind };
+    let listed = store.event_log(project.id, filter, EVERYTHING).await.unwrap();
+    assert_eq!(listed.total, listed.items.len() as i64, "{filter:?}");
+    listed.items.into_iter().map(|(event, _)| event).collect()
+}
+
+async fn tried(store: &Store, delivery: Delivery) -> Delivery {
+    let DeliveryState::Pending { due_at } = delivery.state else { panic!("{delivery:?}") };
+    let attempt = samples::attempt_refused();
+    let delivery = delivery.attempted(&attempt.outcome, after(10), Jitter::NONE);
+    keep(store, Write::Attempted { leased_until: due_at, delivery, attempt }).await;
+    delivery
+}
+
+/// Three events, newest first.
+async fn with_events(store: &Store, project: &Project) -> Vec<Event> {
+    let mut events = Vec::new();
+    for (millis, failed) in [(0, false), (1, true), (2, false)] {
+        let at = after(millis);
+        let news = match failed {
+            true => News::PaymentFailed { payment: mint(at, entropy()) },
+            false => News::ApiKeyDeleted { key: mint(at, entropy()) },
+        };
+        let event = Event { id: mint(at, entropy()), project_id: project.id, created_at: at, news };
+        keep(store, Write::Event(event.clone())).await;
+        events.insert(0, event);
+    }
+    events
+}
+
+async fn the_log_has_every_event_whether_or_not_it_is_told(database: Database) {
+    let store = database.open().await;
+    let (project, other) = (kept_project(&store).await, kept_project(&store).await);
+    let silent = Project { webhook_url: None, ..samples::project() };
+    keep(&store, Write::Project { project: silent.clone(), sealed_webhook_secret: Vec::new() }).await;
+    let events = with_events(&store, &project).await;
+    with_events(&store, &other).await;
+    assert_eq!(logged(&store, &project, false, None).await, events);
+    assert_eq!(logged(&store, &project, false, Some(EventKind::PaymentFailed)).await, events[1..2]);
+    let second = store.event_log(project.id, EventLogFilter::default(), Window { offset: 1, limit: 1 }).await.unwrap();
+    let delivery = store.delivery(events[1].id).await.unwrap();
+    assert!(delivery.is_some());
+    assert_eq!((second.items, second.total), (vec![(events[1].clone(), delivery)], 3));
+    // Without a URL there is nothing to deliver, and the events are there all the same.
+    let unsent = with_events(&store, &silent).await;
+    let listed = store.event_log(silent.id, EventLogFilter::default(), EVERYTHING).await.unwrap();
+    assert_eq!(listed.items, unsent.into_iter().map(|event| (event, None)).collect::<Vec<_>>());
+}
+
+async fn what_was_told_in_vain_is_found_until_it_is_sent_again(database: Database) {
+    let store = database.open().await;
+    let (project, other) = (kept_project(&store).await, kept_project(&store).await);
+    let events = with_events(&store, &project).await;
+    with_events(&store, &other).await;
+    assert!(logged(&store, &project, true, None).await.is_empty());
+    for event in &events[..2] {
+        let delivery = store.delivery(event.id).await.unwrap().unwrap();
+        let delivery = tried(&store, delivery).await;
+        let failing = EventLogFilter { failing_only: true, kind: Some(event.kind()) };
+        let listed = store.event_log(project.id, failing, EVERYTHING).await.unwrap();
+        assert_eq!(listed.items, [(event.clone(), Some(delivery))]);
+    }
+    assert_eq!(logged(&store, &project, true, None).await, events[..2]);
+    assert_eq!(store.failing_since(project.id).await.unwrap(), Some((2, events[1].created_at)));
+    assert_eq!(store.failing_since(other.id).await.unwrap(), None);
+    assert!(logged(&store, &other, true, None).await.is_empty());
+    keep(&store, Write::Resent { event_id: events[1].id, project_id: project.id, at: after(20) }).await;
+    assert_eq!(store.failing_since(project.id).await.unwrap(), Some((1, events[0].created_at)));
+}
+
+async fn kinds_about(store: &Store, project: &Project, subject: impl ToString) -> Vec<EventKind> {
+    let subject = subject.to_string();
+    let events = store.events_about(project.id, &subject).await.unwrap();
+    assert!(events.iter().all(|event| event.subject() == subject && event.project_id == project.id));
+    events.into_iter().map(|event| event.kind()).collect()
+}
+
+async fn the_events_of_a_payment_are_found_and_no_others(database: Database) {
+    let store = database.open().await;
+    let (project, other) = (kept_project(&store).await, kept_project(&store).await);
+    let payment = kept_payment(&store, samples::payment(&project)).await;
+    let neighbour = kept_payment(&store, samples::payment(&project)).await;
+    let silent = kept_payment(&store, samples::payment(&project)).await;
+    let key = kept_key(&store, &project, "key").await;
+    keep(&store, samples::refusal(&payment, "refused")).await;
+    keep(&store, samples::confirmation(&neighbour, None, "neighbour")).await;
+    keep(&store, samples::revocation(&key, after(50_000_000))).await;
+    assert_eq!(kinds_about(&store, &project, payment.id).await, [EventKind::PaymentFailed]);
+    assert_eq!(kinds_about(&store, &project, neighbour.id).await, [EventKind::PaymentPaid]);
+    assert_eq!(kinds_about(&store, &project, key.id).await, [EventKind::ApiKeyDeleted]);
+    assert!(kinds_about(&store, &project, silent.id).await.is_empty());
+    assert!(kinds_about(&store, &other, payment.id).await.is_empty());
+}
+
+async fn all_events_of_a_payment_are_found_in_their_order(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    let payment = kept_payment(&store, samples::payment(&project)).await;
+    // Refused, and paid much later by money that somebody decided about.
+    keep(&store, samples::refusal(&payment, "refused")).await;
+    keep(&store, samples::surplus(&payment, "late", AMOUNT, Unapplied::TooLate)).await;
+    let refused = Payment { state: State::Failed { at: after(10) }, version: 2, ..payment };
+    keep(&store, samples::acceptance(&refused, "late", after(9_000_000))).await;
+    let both = [EventKind::PaymentFailed, EventKind::PaymentPaid];
+    assert_eq!(kinds_about(&store, &project, refused.id).await, both);
+}

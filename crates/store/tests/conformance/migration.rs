@@ -1,0 +1,161 @@
+//! An installation that an earlier version has filled is brought up to date with everything in it.
+
+use domain::{
+    id::{EventId, KeyId, PaymentId, ProjectId, mint},
+    money::Rupiah,
+    payment::State,
+    receipt::Unapplied,
+};
+use store::{Balance, PaymentFilter, Store, Tables, UnappliedFilter};
+
+use crate::{
+    database::{Database, Outcome, commit, keep, on_every_database},
+    samples::{self, AMOUNT, EVERYTHING, FEE, NOW, after, entropy, kept_project},
+};
+
+on_every_database![
+    what_the_first_version_kept_is_there_after_the_migration,
+    what_was_forbidden_before_the_migration_still_is,
+    what_is_new_works_on_what_the_first_version_kept,
+    an_empty_first_version_is_brought_up_to_date_by_several_at_once,
+];
+
+/// What an installation of the first version holds: one payment that was paid and has settled, one that was paid and then paid
+/// again, and one that waits.
+struct Kept {
+    project: ProjectId,
+    settled: PaymentId,
+    twice: PaymentId,
+    waiting: PaymentId,
+}
+
+fn fill(database: &Database) -> Kept {
+    let id = || mint(NOW, entropy());
+    let kept = Kept { project: mint(NOW, entropy()), settled: id(), twice: id(), waiting: id() };
+    let Kept { project, settled, twice, waiting } = &kept;
+    let key: KeyId = mint(NOW, entropy());
+    let (now, secret) = (NOW.as_millis(), if database.is_typed() { "'\\x01'" } else { "x'01'" });
+    let mut sql = format!(
+        "INSERT INTO projects (id, name, environment, merchant_name, merchant_city, merchant_postal_code, active, approved, \
+         success_word, webhook_secret, banks, default_methods, created_at, version) VALUES ('{project}', 'Warung', \
+         'sandbox', 'WARUNG', 'BANDUNG', '40111', 1, 1, 'paid', {secret}, '', 'qris', {now}, 1); \
+         INSERT INTO api_keys (id, project_id, name, hash, last_four, created_at) \
+         VALUES ('{key}', '{project}', 'key', {secret}, 'a1B2', {now});"
+    );
+    for (payment, state, paid_at, settles_at) in [
+        (settled, "paid", now.to_string(), "NULL".to_owned()),
+        (twice, "paid", now.to_string(), (now + 60_000).to_string()),
+        (waiting, "pending", "NULL".to_owned(), "NULL".to_owned()),
+    ] {
+        sql += &format!(
+            "INSERT INTO payments (id, project_id, reference, search_text, amount, fee, method, code, state, paid_at, \
+             settles_at, created_at, expires_at, version) VALUES ('{payment}', '{project}', 'INV', 'inv', 10000, 70, \
+             'qris', 'code {payment}', '{state}', {paid_at}, {settles_at}, {now}, {}, 1); ",
+            now + 900_000
+        );
+    }
+    let receipt = |id: &str, payment, outcome: &str, reason: &str| {
+        format!(
+            "INSERT INTO receipts (provider, id, kind, project_id, payment_id, amount, paid_at, received_at, outcome, \
+             reason) VALUES ('sandbox', '{id}', 'money', '{project}', '{payment}', 10000, {now}, {now}, '{outcome}', \
+             {reason}); "
+        )
+    };
+    let posting = |id: String, payment, kind: &str, legs: &[(&str, i64)]| {
+        let entry = |(account, amount): &(&str, i64)| {
+            format!("INSERT INTO entries VALUES ('{project}', '{account}', {now}, '{id}', {amount}); ")
+        };
+        format!("INSERT INTO postings VALUES ('{id}', '{project}', '{payment}', '{kind}', {now}); ")
+            + &legs.iter().map(entry).collect::<String>()
+    };
+    for payment in [settled, twice] {
+        sql += &receipt(&format!("of {payment}"), payment, "applied", "NULL");
+        let legs = [("clearing", -10_000), ("pending", 9_930), ("fees", 70)];
+        sql += &posting(format!("paid:{payment}"), payment, "paid", &legs);
+        let event: EventId = mint(NOW, entropy());
+        sql += &format!(
+            "INSERT INTO events VALUES ('{event}', '{project}', 'payment.paid', '{payment}', {now}, {now}, 'paid'); "
+        );
+    }
+    sql += &posting(format!("settled:{settled}"), settled, "settled", &[("pending", -9_930), ("available", 9_930)]);
+    sql += &receipt("again", twice, "unapplied", "'already_paid'");
+    let held = [("clearing", -10_000), ("unapplied", 10_000)];
+    sql += &posting("unapplied:sandbox:again".to_owned(), twice, "unapplied", &held);
+    sql += &format!("INSERT INTO payment_marks VALUES ('{project}', '{settled}', 1); ");
+    database.run_beside(&sql).unwrap();
+    kept
+}
+
+async fn assert_kept(store: &Store, kept: &Kept) {
+    let net = AMOUNT - FEE;
+    let balance = Balance { available: net, pending: net, unapplied: AMOUNT };
+    assert_eq!(store.balance(kept.project, None).await.unwrap(), balance);
+    let listed = store.payments(kept.project, &PaymentFilter::default(), EVERYTHING).await.unwrap();
+    let ids: Vec<PaymentId> = listed.items.iter().map(|payment| payment.id).collect();
+    assert_eq!((ids, listed.total), (vec![kept.waiting, kept.twice, kept.settled], 3));
+    assert_eq!(store.payments_total(kept.project, &PaymentFilter::default()).await.unwrap(), Rupiah::new(30_000));
+    assert_eq!(store.volume(kept.project, NOW, after(1)).await.unwrap()[0].payments, 2);
+    assert_eq!(store.breaches().await.unwrap(), []);
+}
+
+async fn what_the_first_version_kept_is_there_after_the_migration(database: Database) {
+    database.make_first_version();
+    let kept = fill(&database);
+    assert_eq!(database.look().await, Tables::Behind);
+    let store = database.open().await;
+    assert_eq!(database.look().await, Tables::Current);
+    assert_kept(&store, &kept).await;
+    // A second start finds nothing to do.
+    assert_kept(&database.open().await, &kept).await;
+    assert!(!database.rows().iter().any(|row| row.starts_with("payment_marks:")));
+}
+
+async fn what_was_forbidden_before_the_migration_still_is(database: Database) {
+    database.make_first_version();
+    fill(&database);
+    database.open().await;
+    let before = database.rows();
+    for sql in ["UPDATE postings SET at = at + 1", "DELETE FROM postings WHERE kind = 'settled'", "DELETE FROM entries"]
+    {
+        let refused = database.run_beside(sql);
+        assert!(refused.as_ref().is_err_and(|error| error.contains("append-only")), "{sql}: {refused:?}");
+    }
+    for sql in [
+        "INSERT INTO entries SELECT project_id, account, at + 1, 'of nothing', amount FROM entries",
+        "INSERT INTO postings SELECT 'more', project_id, 'of nothing', kind, at FROM postings WHERE kind = 'settled'",
+        "INSERT INTO postings SELECT 'more', project_id, payment_id, 'stolen', at FROM postings WHERE kind = 'settled'",
+        "UPDATE receipts SET decision = 'kept', decided_at = 1, decision_note = 'x' WHERE outcome = 'unapplied'",
+        "UPDATE receipts SET decision = 'accepted', decided_at = 1, decision_note = 'x' WHERE outcome = 'applied'",
+        "UPDATE receipts SET decision = 'accepted' WHERE outcome = 'unapplied'",
+    ] {
+        assert!(database.run_beside(sql).is_err(), "{sql}");
+    }
+    assert_eq!(database.rows(), before);
+}
+
+async fn what_is_new_works_on_what_the_first_version_kept(database: Database) {
+    database.make_first_version();
+    let kept = fill(&database);
+    let store = database.open().await;
+    let undecided = store.unapplied_receipts(kept.project, UnappliedFilter::Undecided, EVERYTHING).await.unwrap();
+    assert_eq!((undecided.total, undecided.items[0].payment_id), (1, kept.twice));
+    let twice = store.payment(kept.twice).await.unwrap().unwrap();
+    keep(&store, samples::giving_back(&twice, "again", AMOUNT, after(20))).await;
+    let waiting = store.payment(kept.waiting).await.unwrap().unwrap();
+    keep(&store, samples::surplus(&waiting, "late", AMOUNT, Unapplied::TooLate)).await;
+    keep(&store, samples::acceptance(&waiting, "late", after(20))).await;
+    let paid = store.payment(kept.waiting).await.unwrap().unwrap();
+    assert_eq!(paid.state, State::Paid { at: NOW });
+    assert_eq!(commit(&store, samples::settlement(&paid, after(70_000))).await, Outcome::Kept);
+    assert_eq!(store.breaches().await.unwrap(), []);
+}
+
+async fn an_empty_first_version_is_brought_up_to_date_by_several_at_once(database: Database) {
+    database.make_first_version();
+    let stores = futures_util::future::join_all((0..4).map(|_| database.open())).await;
+    for store in &stores {
+        kept_project(store).await;
+    }
+    assert_eq!(stores[0].projects().await.unwrap().len(), 4);
+    assert_eq!(stores[3].breaches().await.unwrap(), []);
+}
