@@ -37,6 +37,7 @@ pub(crate) enum Group {
     WebhookLatency,
     Checkout,
     Watchers,
+    Dashboard,
     Idle,
     Start,
     PgCreate,
@@ -49,7 +50,7 @@ pub(crate) enum Group {
 }
 
 impl Group {
-    pub(crate) const ALL: [Group; 21] = [
+    pub(crate) const ALL: [Group; 22] = [
         Group::CreateVa,
         Group::CreateQris,
         Group::Get,
@@ -62,6 +63,7 @@ impl Group {
         Group::WebhookLatency,
         Group::Checkout,
         Group::Watchers,
+        Group::Dashboard,
         Group::Idle,
         Group::Start,
         Group::PgCreate,
@@ -104,6 +106,7 @@ impl Bench {
                 let prefilled = self.prefilled().await?;
                 self.watchers(&prefilled).await
             }
+            Group::Dashboard => self.dashboard().await,
             Group::Idle => self.idle().await,
             Group::Start => self.start().await,
             Group::PgCreate => self.pg_create().await,

@@ -6,6 +6,7 @@
 
 mod ceiling;
 mod checkout;
+mod dashboard;
 mod groups;
 mod lists;
 mod load;

@@ -137,7 +137,7 @@ fn payment_line(payment: &Payment, id: &str) -> String {
     )
 }
 
-fn payment(project: ProjectId, index: u64) -> Payment {
+pub(crate) fn payment(project: ProjectId, index: u64) -> Payment {
     let at = Timestamp::from_millis(FIRST_MILLIS + index.cast_signed() * APART_MILLIS);
     let mut entropy = [0; 10];
     // Spread, and different for every payment, but the same at every run.

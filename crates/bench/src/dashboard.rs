@@ -1,0 +1,134 @@
+//! The dashboard's first pages: what they cost a merchant with much behind them, in terms of what they cost one who begins.
+
+use std::{io, sync::Arc, time::Duration};
+
+use domain::{
+    event::{Event, News},
+    id::{ProjectId, mint},
+    ledger::Posting,
+    payment::{Payment, State},
+    project::SuccessWord,
+    time::Timestamp,
+    user::{Session, Token},
+};
+use engine::{Clock, SystemClock};
+use store::{Change, PaymentFilter, Store, Window, Write};
+
+use crate::{
+    checkout::BROWSER,
+    groups::{Bench, SMALL_PART, cost},
+    load::{self, Requests},
+    prefill::payment,
+    process::{Home, Served},
+    report::Finding,
+    rounds::interleave,
+};
+
+const CONNECTIONS: u64 = 8;
+const PAYMENTS_PER_CHANGE: u64 = 200;
+/// Paid payments lie within what the home page shows.
+const SPAN: Duration = Duration::from_hours(29 * 24);
+
+/// A merchant whose payments of the last month are all paid, signed in.
+struct Shop {
+    home: Home,
+    project: ProjectId,
+    token: Token,
+}
+
+impl Bench {
+    pub(crate) async fn dashboard(&self) -> io::Result<Vec<Finding>> {
+        let small = Shop::with((self.large / SMALL_PART).max(1)).await?;
+        let large = Shop::with(self.large).await?;
+        let (small_server, large_server) = (Served::lunas(&small.home).await?, Served::lunas(&large.home).await?);
+        let mut findings = Vec::new();
+        for (name, page) in [("dash-payments", "/payments"), ("dash-home", "")] {
+            let (few, many) = (small.opens(page), large.opens(page));
+            let measured = interleave(
+                self.rounds,
+                |_| load::run(small_server.address, CONNECTIONS, self.duration, &few),
+                |_| load::run(large_server.address, CONNECTIONS, self.duration, &many),
+            )
+            .await?;
+            findings.push(cost(name, &measured, 3_000));
+        }
+        Ok(findings)
+    }
+}
+
+impl Shop {
+    async fn with(count: u64) -> io::Result<Shop> {
+        let home = Home::on_sqlite()?;
+        let served = Served::lunas(&home).await?;
+        let project = served.ready.project_id.parse().map_err(io::Error::other)?;
+        served.end().await?;
+        let store = home.database.open().await;
+        let now = SystemClock.now();
+        fill(&store, project, count, now).await?;
+        tend(&store, project, now).await?;
+        let token = sign_in(&store, now).await?;
+        store.close().await;
+        Ok(Shop { home, project, token })
+    }
+
+    /// Opens a page of the project again and again, as a browser would.
+    fn opens(&self, page: &str) -> Requests {
+        let (project, token) = (self.project, self.token.reveal());
+        let head = format!(
+            "GET /dashboard/{project}{page} HTTP/1.1\r\nHost: bench\r\n{BROWSER}Cookie: lunas_session={token}\r\n\r\n"
+        );
+        Arc::new(move |_, out| out.extend_from_slice(head.as_bytes()))
+    }
+}
+
+async fn fill(store: &Store, project: ProjectId, count: u64, now: Timestamp) -> io::Result<()> {
+    let first = now.minus(SPAN);
+    let apart = SPAN / u32::try_from(count).unwrap_or(u32::MAX);
+    for begin in (0..count).step_by(PAYMENTS_PER_CHANGE as usize) {
+        let until = count.min(begin + PAYMENTS_PER_CHANGE);
+        let writes = (begin..until).flat_map(|index| {
+            let at = first.plus(apart * u32::try_from(index).unwrap_or(u32::MAX));
+            paid(project, index, at)
+        });
+        store.commit(Change::default().with_all(writes)).await.map_err(io::Error::other)?;
+    }
+    Ok(())
+}
+
+/// A payment that was paid and posted at once, and the event that tells of it.
+fn paid(project: ProjectId, index: u64, at: Timestamp) -> [Write; 3] {
+    let mut entropy = [0; 10];
+    entropy[2..].copy_from_slice(&index.to_be_bytes());
+    let payment =
+        Payment { id: mint(at, entropy), state: State::Paid { at }, created_at: at, ..payment(project, index) };
+    let posting = Posting::paid(project, payment.id, payment.amount, payment.fee, at);
+    let news = News::PaymentPaid { payment: payment.id, paid_at: at, word: SuccessWord::Paid };
+    let event = Event { id: mint(at, entropy), project_id: project, created_at: at, news };
+    [Write::Payment { payment }, Write::Posting(posting), Write::Event(event)]
+}
+
+/// Opens the pages' lists once, as somebody will have done, and waits for what the store does about it.
+async fn tend(store: &Store, project: ProjectId, now: Timestamp) -> io::Result<()> {
+    let window = Window { offset: 0, limit: 1 };
+    store.payments(project, &PaymentFilter::default(), window).await.map_err(io::Error::other)?;
+    store.volume(project, now.minus(SPAN), now).await.map_err(io::Error::other)?;
+    while store.tend(now).await.map_err(io::Error::other)? {}
+    Ok(())
+}
+
+/// Signs the demo's owner in, without a password: it is not what is measured.
+async fn sign_in(store: &Store, now: Timestamp) -> io::Result<Token> {
+    let users = store.users().await.map_err(io::Error::other)?;
+    let user = users.first().ok_or_else(|| io::Error::other("nobody can sign in"))?;
+    let token = Token::of([7; 32]);
+    let session = Session {
+        id: mint(now, [7; 10]),
+        user_id: user.id,
+        created_at: now,
+        seen_at: now,
+        address: "127.0.0.1".to_owned(),
+        browser: String::new(),
+    };
+    store.commit(Write::Session { session, hash: token.hash() }.into()).await.map_err(io::Error::other)?;
+    Ok(token)
+}
