@@ -149,7 +149,7 @@ impl Token {
         hex(&self.0)
     }
 
-    /// What every form of this session carries. It tells nothing about the token.
+    /// What every form of a session carries. It tells nothing about the token.
     pub fn form_token(&self) -> String {
         let digest: [u8; 32] = Sha256::new().chain_update(b"form").chain_update(self.0).finalize().into();
         hex(&digest[..16])

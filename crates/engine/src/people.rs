@@ -63,7 +63,7 @@ pub struct NewUser {
 }
 
 impl Visit {
-    /// What every form of this session carries.
+    /// What every form of a session carries.
     pub fn form_token(&self) -> &str {
         &self.form_token
     }
