@@ -255,7 +255,6 @@ dash-done-link-cancelled = The link is cancelled.
 dash-done-url-saved = The webhook URL is saved.
 dash-done-url-removed = The webhook URL is removed. Events are still recorded, but not sent.
 dash-done-resent = The webhook is being sent again.
-dash-done-recovered = Every webhook that failed since then is being sent again.
 dash-done-tested = A test payment was made and paid. Its webhook is in the list below.
 dash-done-simulated = The simulation is done.
 dash-done-receipt-accepted = The money is accepted, and the payment is paid.
@@ -325,7 +324,6 @@ dash-chart-highest = Highest { $amount } · { $day }
 dash-chart-table = See it as a table
 dash-chart-table-title = Table of what was paid per day
 dash-chart-day = Day
-dash-chart-days = Paid, day by day
 
 ## Payments
 dash-payments-count = { $count ->

@@ -255,7 +255,6 @@ dash-done-link-cancelled = Link dibatalkan.
 dash-done-url-saved = URL webhook disimpan.
 dash-done-url-removed = URL webhook dihapus. Peristiwa tetap dicatat, tetapi tidak dikirim.
 dash-done-resent = Webhook dikirim ulang.
-dash-done-recovered = Semua webhook yang gagal sejak waktu itu dikirim ulang.
 dash-done-tested = Pembayaran uji dibuat dan dibayar. Webhook-nya ada di daftar di bawah.
 dash-done-simulated = Simulasi selesai.
 dash-done-receipt-accepted = Uang diterima dan pembayaran menjadi lunas.
@@ -319,7 +318,6 @@ dash-chart-highest = Tertinggi { $amount } · { $day }
 dash-chart-table = Lihat sebagai tabel
 dash-chart-table-title = Tabel uang masuk per hari
 dash-chart-day = Tanggal
-dash-chart-days = Uang masuk per hari
 
 ## Payments
 dash-payments-count = { $count } pembayaran

@@ -45,7 +45,6 @@ done! {
     UrlSaved "url-saved" "dash-done-url-saved",
     UrlRemoved "url-removed" "dash-done-url-removed",
     Resent "resent" "dash-done-resent",
-    Recovered "recovered" "dash-done-recovered",
     Tested "tested" "dash-done-tested",
     Simulated "simulated" "dash-done-simulated",
     ReceiptAccepted "receipt-accepted" "dash-done-receipt-accepted",
