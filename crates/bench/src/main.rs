@@ -57,7 +57,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1).peekable();
     match words.peek().and_then(|word| word.to_str()) {
-        Some("lunas") => return server::cli::run_from(words),
+        Some("lunas") => return lunas::run_from(words),
         Some("ceiling") => return ceiling::run(words.skip(1).collect()),
         _ => {}
     }

@@ -1,31 +1,18 @@
 //! Events, read back with what they tell of as it was at their moment.
 
 use domain::{
-    api_key::ApiKey,
     event::{Event, EventKind, News},
     id::{EventId, ProjectId},
-    payment::Payment,
 };
 use store::{Listed, Window};
+use wire::event::{EventWithSubject, Subject};
 
 use crate::{Engine, Error};
 
-#[derive(Clone, Debug)]
-pub struct Told {
-    pub event: Event,
-    pub subject: Subject,
-}
-
-#[derive(Clone, Debug)]
-pub enum Subject {
-    Payment(Box<Payment>),
-    ApiKey(ApiKey),
-}
-
 impl Engine {
-    pub async fn event_of(&self, project_id: ProjectId, id: EventId) -> Result<Told, Error> {
+    pub async fn event_of(&self, project_id: ProjectId, id: EventId) -> Result<EventWithSubject, Error> {
         let event = self.store.event(project_id, id).await?.ok_or(Error::NotFound("event"))?;
-        self.told(event).await
+        self.with_subject(event).await
     }
 
     /// An event of any project, for the operator.
@@ -40,16 +27,16 @@ impl Engine {
         kind: Option<EventKind>,
         after: Option<EventId>,
         window: Window,
-    ) -> Result<Listed<Told>, Error> {
+    ) -> Result<Listed<EventWithSubject>, Error> {
         let listed = self.store.events(project_id, kind, after, window).await?;
         let mut items = Vec::with_capacity(listed.items.len());
         for event in listed.items {
-            items.push(self.told(event).await?);
+            items.push(self.with_subject(event).await?);
         }
         Ok(Listed { items, total: listed.total })
     }
 
-    async fn told(&self, event: Event) -> Result<Told, Error> {
+    async fn with_subject(&self, event: Event) -> Result<EventWithSubject, Error> {
         let subject = match event.news {
             News::PaymentPaid { payment, .. } | News::PaymentFailed { payment } => {
                 let payment = self.store.payment(payment).await?.ok_or(Error::NotFound("payment"))?;
@@ -59,6 +46,6 @@ impl Engine {
                 Subject::ApiKey(self.store.key(key).await?.ok_or(Error::NotFound("API key"))?)
             }
         };
-        Ok(Told { event, subject })
+        Ok(EventWithSubject { event, subject })
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! A use case reads, lets pure domain code decide, and commits one change. Nothing here knows HTTP, templates or SQL.
 
+pub mod addresses;
 mod audit;
 mod balance;
 mod checkout;
@@ -19,6 +20,7 @@ mod passwords;
 mod payments;
 mod people;
 mod project_cache;
+pub mod project_rules;
 mod projects;
 mod pulses;
 mod receipts;
@@ -49,8 +51,7 @@ pub use checkout::{Attempt, LinkPage, PaymentPage};
 pub use clock::{Clock, SystemClock};
 pub use desk::{Day, Desk, Home, KeyShown, PaymentFile, Sent};
 pub use error::Error;
-pub use events::{Subject, Told};
-pub use gateway::Outcome;
+pub use gateway::{Outcome, Refusal, USER_AGENT};
 pub use invites::Invitation;
 pub use keys::KeyOwner;
 pub use observe::Observed;
@@ -59,10 +60,10 @@ pub use passwords::HashError;
 pub use payments::Created;
 pub use people::{NewUser, SignIn, Visit, Whereabouts};
 pub use projects::{NewProject, ProjectUpdate};
-pub use reconcile::{Body, Courier, Reconcilers};
+pub use reconcile::{Courier, Reconcilers};
 pub use store::{
     Breach, EventLogFilter, Firsts, LedgerLine, LinkFilter, Listed, Member, MethodFilter, PaymentFilter, ProjectHealth,
-    UnappliedFilter, Window,
+    StoreError, UnappliedFilter, Window,
 };
 pub use vault::{SecretKey, Unsealed, VaultError};
 pub use watch::{TooManyWatchers, WATCHERS_MOST, Watch};

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::Reply;
 
 static CONTRACT: LazyLock<Contract> =
-    LazyLock::new(|| Contract::new(serde_json::from_str(&server::openapi_json()).unwrap()));
+    LazyLock::new(|| Contract::new(serde_json::from_str(&api::openapi_json()).unwrap()));
 
 /// The OpenAPI document of this version, ready to be held against answers.
 pub fn contract() -> &'static Contract {

@@ -66,6 +66,10 @@ impl Received {
         }
     }
 
+    pub fn has_header(&self, name: &str) -> bool {
+        self.headers.iter().any(|(known, _)| *known == name.to_ascii_lowercase())
+    }
+
     pub fn text(&self) -> &str {
         str::from_utf8(&self.body).unwrap()
     }

@@ -13,10 +13,10 @@ use domain::{
 };
 use engine::{Clock, Courier, Engine, NewProject, ProjectUpdate, Reconcilers, SecretKey, Settings};
 use gateway::{AddressGuard, Providers, SendLimits, Simulator, WebhookSender};
-use server::{Server, ServerConfig, Timeouts};
 use store::Store;
 use tempfile::TempDir;
 use tokio::{sync::oneshot, task::JoinHandle};
+use web::{ServerConfig, Timeouts};
 
 use crate::{Answer, Api, Database, ManualClock, Receiver};
 
@@ -39,8 +39,8 @@ pub struct Kit {
     pub directory: TempDir,
     /// Where everything is kept.
     pub database: Database,
-    /// How this server's events look in a webhook.
-    pub webhook_body: engine::Body,
+    /// Where this server's pages are.
+    pub pages_url: String,
     /// What this installation's secrets are sealed with, for another node of it.
     pub secret_key: SecretKey,
     reconcilers: Mutex<Vec<Reconcilers>>,
@@ -116,14 +116,14 @@ impl Kit {
         let config = ServerConfig {
             listen: ([127, 0, 0, 1], 0).into(),
             base_url: options.base_url,
-            checkout_url_base: None,
+            pages_url: None,
             rate_limit_per_second: options.rate_limit_per_second,
             trusted_proxies: options.trusted_proxies,
             signature_header: "X-Service-Signature".to_owned(),
             timeouts: options.timeouts,
         };
-        let server = Server::bind(engine.clone(), config).await.unwrap();
-        let (address, webhook_body) = (server.address(), server.webhook_body());
+        let server = lunas::bind(engine.clone(), config).await.unwrap();
+        let (address, pages_url) = (server.address(), server.pages_url().to_owned());
         let (stop, stopped) = oneshot::channel();
         let task = tokio::spawn(server.run(async {
             let _ = stopped.await;
@@ -135,7 +135,7 @@ impl Kit {
             clock,
             directory,
             database,
-            webhook_body,
+            pages_url,
             secret_key,
             reconcilers: Mutex::default(),
             leaves_nothing_due: AtomicBool::new(false),
@@ -179,7 +179,7 @@ impl Kit {
             sender: WebhookSender::new(AddressGuard::new(Vec::new(), true), limits).unwrap(),
             signature_header: "X-Service-Signature".to_owned(),
             in_flight_per_project: 4,
-            body: Arc::clone(&self.webhook_body),
+            pages_url: self.pages_url.clone(),
         }
     }
 

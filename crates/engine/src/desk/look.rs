@@ -16,7 +16,9 @@ use domain::{
 use store::{EventLogFilter, Firsts, LedgerLine, LinkFilter, Listed, PaymentFilter, UnappliedFilter, Window};
 
 use super::Desk;
-use crate::{Audited, BalanceAt, Error, Told};
+use wire::event::EventWithSubject;
+
+use crate::{Audited, BalanceAt, Error};
 
 /// Days begin at midnight in western Indonesia, where no clock is ever changed.
 const WIB: Duration = Duration::from_hours(7);
@@ -163,7 +165,7 @@ impl Desk {
     }
 
     /// An event with what it tells of, and how it was told.
-    pub async fn event(&self, id: EventId) -> Result<(Told, Sent), Error> {
+    pub async fn event(&self, id: EventId) -> Result<(EventWithSubject, Sent), Error> {
         let told = self.engine.event_of(self.id(), id).await?;
         let (delivery, attempts) = self.engine.delivery(id).await?.unzip();
         let sent = Sent { event: told.event.clone(), delivery, attempts: attempts.unwrap_or_default() };

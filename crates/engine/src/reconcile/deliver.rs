@@ -25,7 +25,7 @@ use tokio::{
     task::{self, JoinSet},
 };
 
-use crate::{Engine, Error, Told};
+use crate::{Engine, Error};
 
 /// How long to rest when nobody wakes us: other processes commit events too, and rests between attempts end.
 const REST: Duration = Duration::from_millis(100);
@@ -50,9 +50,6 @@ const SHARED_MOST: usize = 2_304;
 /// How long attempts may take to end once we are asked to stop; the others are left to the next start.
 const STOP_WITHIN: Duration = Duration::from_secs(3);
 
-/// Makes the body of an event, byte for byte as it is signed and sent.
-pub type Body = Arc<dyn Fn(Told) -> Vec<u8> + Send + Sync>;
-
 /// What deliveries are made with.
 #[derive(Clone)]
 pub struct Courier {
@@ -61,7 +58,8 @@ pub struct Courier {
     pub signature_header: String,
     /// Attempts under way for one project, so that its receiver can hold up no other's.
     pub in_flight_per_project: usize,
-    pub body: Body,
+    /// Where people reach the pages that a payment's JSON points to.
+    pub pages_url: String,
 }
 
 pub(super) async fn run(engine: Engine, courier: Courier, mut stopped: watch::Receiver<bool>) {
@@ -308,7 +306,8 @@ impl Engine {
         let now = self.now();
         let secrets = self.signing_secrets(delivery.project_id, target.secrets, now)?;
         let secrets: Vec<&str> = secrets.iter().map(ExposeSecret::expose_secret).collect();
-        let body = (courier.body)(self.event_of(delivery.project_id, delivery.event_id).await?);
+        let event = self.event_of(delivery.project_id, delivery.event_id).await?;
+        let body = wire::event::body(&courier.pages_url, event);
         let webhook = Webhook {
             url: &url,
             https_only: target.environment == Environment::Production,

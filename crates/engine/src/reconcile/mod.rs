@@ -12,7 +12,7 @@ use tokio::{sync::watch, task::JoinSet};
 
 use crate::{Engine, Error};
 
-pub use deliver::{Body, Courier};
+pub use deliver::Courier;
 
 /// How long a reconciler rests when it found nothing more to do.
 const REST: Duration = Duration::from_millis(500);

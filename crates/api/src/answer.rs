@@ -1,0 +1,113 @@
+//! How answers look: status, headers and JSON, and the envelope of lists.
+
+use axum::{
+    Json,
+    http::{HeaderName, HeaderValue, StatusCode},
+    response::{IntoResponse, Response},
+};
+use engine::{Created, Listed};
+use serde::Serialize;
+use utoipa::ToSchema;
+use web::query::Page;
+
+use crate::error::ApiError;
+
+const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+const IGNORED: HeaderName = HeaderName::from_static("x-ignored-members");
+
+/// A JSON answer to a request that had a body.
+pub(crate) struct Answer<T> {
+    status: StatusCode,
+    body: T,
+    replayed: bool,
+    ignored: Option<HeaderValue>,
+}
+
+impl<T> Answer<T> {
+    pub(crate) fn ok(body: T) -> Answer<T> {
+        Answer { status: StatusCode::OK, body, replayed: false, ignored: None }
+    }
+
+    /// 201 for something new, 200 for what an earlier request with the same key made.
+    pub(crate) fn created<Made>(made: Created<Made>, render: impl FnOnce(Made) -> T) -> Answer<T> {
+        match made {
+            Created::New(made) => Answer { status: StatusCode::CREATED, ..Answer::ok(render(made)) },
+            Created::Replayed(made) => Answer { replayed: true, ..Answer::ok(render(made)) },
+        }
+    }
+
+    /// Names the members of the body that no rule asked for.
+    pub(crate) fn ignoring(self, ignored: Option<HeaderValue>) -> Answer<T> {
+        Answer { ignored, ..self }
+    }
+}
+
+impl<T: Serialize> IntoResponse for Answer<T> {
+    fn into_response(self) -> Response {
+        let mut response = (self.status, Json(self.body)).into_response();
+        if self.replayed {
+            response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
+        }
+        if let Some(ignored) = self.ignored {
+            response.headers_mut().insert(IGNORED, ignored);
+        }
+        response
+    }
+}
+
+/// The error of a request whose body was read, with the members that were ignored, so that a misspelt one is noticed there too.
+pub(crate) struct ErrorAnswer {
+    error: ApiError,
+    ignored: Option<HeaderValue>,
+}
+
+impl ErrorAnswer {
+    pub(crate) fn ignoring(error: impl Into<ApiError>, ignored: Option<&HeaderValue>) -> ErrorAnswer {
+        ErrorAnswer { error: error.into(), ignored: ignored.cloned() }
+    }
+}
+
+impl<E: Into<ApiError>> From<E> for ErrorAnswer {
+    fn from(error: E) -> ErrorAnswer {
+        ErrorAnswer::ignoring(error, None)
+    }
+}
+
+impl IntoResponse for ErrorAnswer {
+    fn into_response(self) -> Response {
+        let mut response = self.error.into_response();
+        if let Some(ignored) = self.ignored {
+            response.headers_mut().insert(IGNORED, ignored);
+        }
+        response
+    }
+}
+
+/// One page of a list.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Listing<T> {
+    data: Vec<T>,
+    pagination: Pagination,
+}
+
+/// Which page of how many.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Pagination {
+    #[schema(minimum = 1, examples(1))]
+    page: i64,
+    #[schema(minimum = 1, maximum = 100, examples(20))]
+    page_size: i64,
+    /// How many there are on all pages.
+    #[schema(minimum = 0, examples(41))]
+    total_items: i64,
+    #[schema(minimum = 0, examples(3))]
+    total_pages: i64,
+}
+
+impl<T> Listing<T> {
+    pub(crate) fn of<Item>(listed: Listed<Item>, page: Page, render: impl FnMut(Item) -> T) -> Json<Listing<T>> {
+        let total_pages = (listed.total + page.size - 1) / page.size;
+        let pagination = Pagination { page: page.number, page_size: page.size, total_items: listed.total, total_pages };
+        Json(Listing { data: listed.items.into_iter().map(render).collect(), pagination })
+    }
+}

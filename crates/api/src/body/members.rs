@@ -1,0 +1,426 @@
+//! Reading members out of a body by name and type, and telling which members nobody read.
+//!
+//! Never applies a business rule: a missing member, an empty string or a negative amount is for the caller to
+//! judge. Never takes a number for money unless it was written as a plain integer.
+
+use std::{cell::RefCell, collections::HashSet, ptr};
+
+use axum::http::HeaderValue;
+use domain::rules::MethodRequest;
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+
+use crate::body::{
+    json::{Json, ShapeError, parse},
+    literal::saturated_integer,
+};
+
+/// A request body whose top level is an object.
+///
+/// It remembers every member that any of its cursors was asked for, so that nothing has to be finished or collected
+/// for `ignored` to be complete. Cursors cannot live across an `await`; read the body in a plain function.
+#[derive(Debug)]
+pub(crate) struct Body {
+    json: Json,
+    asked: Asked,
+}
+
+/// The members that were asked for, by their place in memory: the tree does not change while its body lives, and
+/// unlike a path a place is never ambiguous (a member may be named `payment_method.type`).
+type Asked = RefCell<HashSet<usize>>;
+
+fn place(value: &Json) -> usize {
+    ptr::from_ref(value).addr()
+}
+
+impl Body {
+    pub(crate) fn parse(raw: &[u8]) -> Result<Body, ShapeError> {
+        let json = parse(raw)?;
+        if !matches!(json, Json::Object(_)) {
+            return Err(ShapeError::new("the body must be a JSON object"));
+        }
+        Ok(Body { json, asked: Asked::default() })
+    }
+
+    /// The whole body, for its fingerprint.
+    pub(crate) fn json(&self) -> &Json {
+        &self.json
+    }
+
+    /// A cursor over the top level.
+    pub(crate) fn members(&self) -> Members<'_> {
+        let members = members_of(&self.json).unwrap_or_default();
+        Members { members, path: String::new(), asked: &self.asked }
+    }
+
+    /// The paths of the members that nobody has asked for so far, in order of appearance.
+    pub(crate) fn ignored(&self) -> Vec<String> {
+        let mut paths = Vec::new();
+        collect_ignored(&self.json, "", &self.asked.borrow(), &mut paths);
+        paths
+    }
+}
+
+fn members_of(json: &Json) -> Option<&[(String, Json)]> {
+    match json {
+        Json::Object(members) => Some(members),
+        _ => None,
+    }
+}
+
+/// Looks only into what was asked for: a member that nobody knows is named once, not with all that it holds.
+fn collect_ignored(json: &Json, path: &str, asked: &HashSet<usize>, paths: &mut Vec<String>) {
+    match json {
+        Json::Object(members) => {
+            for (name, value) in members {
+                let path = member_path(path, name);
+                if asked.contains(&place(value)) {
+                    collect_ignored(value, &path, asked, paths);
+                } else {
+                    paths.push(path);
+                }
+            }
+        }
+        Json::Array(entries) => {
+            for (index, entry) in entries.iter().enumerate() {
+                collect_ignored(entry, &entry_path(path, index), asked, paths);
+            }
+        }
+        Json::Null | Json::Bool(_) | Json::Integer(_) | Json::Number(_) | Json::Text(_) => {}
+    }
+}
+
+fn member_path(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+fn entry_path(path: &str, index: usize) -> String {
+    format!("{path}[{index}]")
+}
+
+/// A cursor over the members of one object. Everywhere, `null` is the same as absent.
+#[derive(Debug)]
+pub(crate) struct Members<'a> {
+    members: &'a [(String, Json)],
+    /// Empty at the top level.
+    path: String,
+    asked: &'a Asked,
+}
+
+impl<'a> Members<'a> {
+    pub(crate) fn text(&self, name: &str) -> Result<Option<String>, ShapeError> {
+        match self.ask(name) {
+            None => Ok(None),
+            Some(Json::Text(value)) => Ok(Some(value.clone())),
+            Some(other) => Err(self.mismatch(name, "a string", other)),
+        }
+    }
+
+    pub(crate) fn boolean(&self, name: &str) -> Result<Option<bool>, ShapeError> {
+        match self.ask(name) {
+            None => Ok(None),
+            Some(Json::Bool(value)) => Ok(Some(*value)),
+            Some(other) => Err(self.mismatch(name, "true or false", other)),
+        }
+    }
+
+    /// A plain integer; one beyond `i64` becomes its nearest bound, which every range rule refuses.
+    pub(crate) fn integer(&self, name: &str) -> Result<Option<i64>, ShapeError> {
+        let integer = match self.ask(name) {
+            None => return Ok(None),
+            Some(Json::Integer(value)) => Some(*value),
+            Some(Json::Number(literal)) => saturated_integer(literal),
+            Some(_) => None,
+        };
+        integer.map(Some).ok_or_else(|| {
+            let path = member_path(&self.path, name);
+            ShapeError::new(format!("`{path}` must be a whole number written without fraction or exponent"))
+        })
+    }
+
+    pub(crate) fn object(&self, name: &str) -> Result<Option<Members<'a>>, ShapeError> {
+        let Some(value) = self.ask(name) else { return Ok(None) };
+        self.nested(member_path(&self.path, name), value).map(Some)
+    }
+
+    /// An array in which every entry is an object.
+    pub(crate) fn objects(&self, name: &str) -> Result<Option<Vec<Members<'a>>>, ShapeError> {
+        let entries = match self.ask(name) {
+            None => return Ok(None),
+            Some(Json::Array(entries)) => entries,
+            Some(other) => return Err(self.mismatch(name, "an array of objects", other)),
+        };
+        let path = member_path(&self.path, name);
+        let nested = entries.iter().enumerate().map(|(index, entry)| self.nested(entry_path(&path, index), entry));
+        nested.collect::<Result<_, _>>().map(Some)
+    }
+
+    fn ask(&self, name: &str) -> Option<&'a Json> {
+        let (_, value) = self.members.iter().find(|(member, _)| member == name)?;
+        self.asked.borrow_mut().insert(place(value));
+        (!matches!(value, Json::Null)).then_some(value)
+    }
+
+    fn nested(&self, path: String, value: &'a Json) -> Result<Members<'a>, ShapeError> {
+        match members_of(value) {
+            Some(members) => Ok(Members { members, path, asked: self.asked }),
+            None => Err(mismatch(&path, "an object", value)),
+        }
+    }
+
+    fn mismatch(&self, name: &str, expected: &str, found: &Json) -> ShapeError {
+        mismatch(&member_path(&self.path, name), expected, found)
+    }
+}
+
+fn mismatch(path: &str, expected: &str, found: &Json) -> ShapeError {
+    let found = match found {
+        Json::Null => "null",
+        Json::Bool(_) => "a boolean",
+        Json::Integer(_) | Json::Number(_) => "a number",
+        Json::Text(_) => "a string",
+        Json::Array(_) => "an array",
+        Json::Object(_) => "an object",
+    };
+    ShapeError::new(format!("`{path}` must be {expected}, not {found}"))
+}
+
+const IGNORED_HEADER_NAMES: usize = 20;
+const IGNORED_HEADER_BYTES: usize = 1_000;
+const SEPARATOR: &str = ", ";
+const MORE: &str = "...";
+
+/// Everything outside visible ASCII (what is not ASCII is always encoded), the separator, and the escape itself.
+const ENCODED: &AsciiSet = &CONTROLS.add(b' ').add(b',').add(b'%');
+
+/// The value of `X-Ignored-Members`. The names are the client's own, so they are encoded and limited such that none
+/// can break the header or swell the response.
+pub(crate) fn ignored_header(names: &[String]) -> Option<HeaderValue> {
+    let mut value = String::new();
+    for (index, name) in names.iter().enumerate() {
+        if index > 0 {
+            value.push_str(SEPARATOR);
+        }
+        let room = IGNORED_HEADER_BYTES - SEPARATOR.len() - MORE.len();
+        // Encoding never shortens, so a huge name is turned away before it is encoded.
+        let encoded = (index < IGNORED_HEADER_NAMES && value.len() + name.len() <= room)
+            .then(|| utf8_percent_encode(name, ENCODED).to_string())
+            .filter(|encoded| value.len() + encoded.len() <= room);
+        match encoded {
+            Some(encoded) => value.push_str(&encoded),
+            None => {
+                value.push_str(MORE);
+                break;
+            }
+        }
+    }
+    if names.is_empty() { None } else { HeaderValue::try_from(value).ok() }
+}
+
+/// The members of a payment method.
+pub(crate) fn method_request(members: &Members<'_>) -> Result<MethodRequest, ShapeError> {
+    Ok(MethodRequest { kind: members.text("type")?, bank: members.text("bank")? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WHOLE: &str = "must be a whole number written without fraction or exponent";
+
+    fn check<T: PartialEq + std::fmt::Debug>(
+        body: &str,
+        read: impl Fn(&Members<'_>) -> Result<T, ShapeError>,
+        want: Result<T, &str>,
+    ) {
+        let parsed = Body::parse(body.as_bytes()).unwrap();
+        let want = want.map_err(ShapeError::new);
+        assert_eq!(read(&parsed.members()), want, "{body}");
+    }
+
+    #[test]
+    fn a_body_is_an_object() {
+        for body in ["[]", "null", "1", "1.5", "\"x\"", "true", "[{}]"] {
+            let refusal = Body::parse(body.as_bytes()).err();
+            assert_eq!(refusal, Some(ShapeError::new("the body must be a JSON object")), "{body}");
+        }
+        assert!(Body::parse(b"").is_err());
+        assert!(Body::parse(b" {} ").is_ok());
+    }
+
+    #[test]
+    fn text_is_a_string_and_nothing_else() {
+        let read = |members: &Members<'_>| members.text("title");
+        check("{}", read, Ok(None));
+        check(r#"{"title":null}"#, read, Ok(None));
+        check(r#"{"title":""}"#, read, Ok(Some(String::new())));
+        check(r#"{"title":"Kopi \u2615"}"#, read, Ok(Some("Kopi ☕".to_owned())));
+        check(r#"{"title":1}"#, read, Err("`title` must be a string, not a number"));
+        check(r#"{"title":1.5}"#, read, Err("`title` must be a string, not a number"));
+        check(r#"{"title":true}"#, read, Err("`title` must be a string, not a boolean"));
+        check(r#"{"title":["x"]}"#, read, Err("`title` must be a string, not an array"));
+        check(r#"{"title":{}}"#, read, Err("`title` must be a string, not an object"));
+    }
+
+    #[test]
+    fn a_boolean_is_true_or_false() {
+        let read = |members: &Members<'_>| members.boolean("allow");
+        check("{}", read, Ok(None));
+        check(r#"{"allow":null}"#, read, Ok(None));
+        check(r#"{"allow":true}"#, read, Ok(Some(true)));
+        check(r#"{"allow":false}"#, read, Ok(Some(false)));
+        check(r#"{"allow":1}"#, read, Err("`allow` must be true or false, not a number"));
+        check(r#"{"allow":"true"}"#, read, Err("`allow` must be true or false, not a string"));
+    }
+
+    #[test]
+    fn an_integer_is_written_in_digits() {
+        let read = |members: &Members<'_>| members.integer("amount");
+        let refusal = format!("`amount` {WHOLE}");
+        check("{}", read, Ok(None));
+        check(r#"{"amount":null}"#, read, Ok(None));
+        for (literal, want) in [("1000", 1000), ("-5", -5), ("0", 0), ("-0", 0)] {
+            check(&format!(r#"{{"amount":{literal}}}"#), read, Ok(Some(want)));
+        }
+        let refused = ["1000.0", "1e4", "1E4", "-0.0", "1.5", "1e30", "1e-1", "\"1000\"", "true", "[1]", "{}"];
+        for literal in refused {
+            check(&format!(r#"{{"amount":{literal}}}"#), read, Err(&refusal));
+        }
+    }
+
+    #[test]
+    fn an_integer_beyond_i64_becomes_the_nearest_bound() {
+        let read = |members: &Members<'_>| members.integer("amount");
+        let wide = "9".repeat(300);
+        let rows = [
+            ("9223372036854775807", i64::MAX),
+            ("9223372036854775808", i64::MAX),
+            ("18446744073709551615", i64::MAX),
+            ("18446744073709551616", i64::MAX),
+            (&wide, i64::MAX),
+            ("-9223372036854775808", i64::MIN),
+            ("-9223372036854775809", i64::MIN),
+            (&format!("-{wide}"), i64::MIN),
+        ];
+        for (literal, want) in rows {
+            // The neighbours show that the right member's text is read again, whatever stands around it.
+            let body = format!(r#"{{"x":{{"amount":1e5}},"amoun\u0074" :  {literal} , "z":[1.5]}}"#);
+            check(&body, read, Ok(Some(want)));
+        }
+    }
+
+    #[test]
+    fn a_wrong_type_is_named_with_its_path() {
+        let method = |members: &Members<'_>| {
+            let method = members.object("payment_method")?;
+            method.map_or(Ok(None), |method| method.text("type"))
+        };
+        check("{}", method, Ok(None));
+        check(r#"{"payment_method":null}"#, method, Ok(None));
+        check(r#"{"payment_method":{"type":"qris"}}"#, method, Ok(Some("qris".to_owned())));
+        let wrong = "`payment_method.type` must be a string, not a number";
+        check(r#"{"payment_method":{"type":7}}"#, method, Err(wrong));
+        check(r#"{"payment_method":"qris"}"#, method, Err("`payment_method` must be an object, not a string"));
+        check(r#"{"payment_method":[]}"#, method, Err("`payment_method` must be an object, not an array"));
+
+        let types = |members: &Members<'_>| {
+            let methods = members.objects("methods")?;
+            methods.map(|methods| methods.iter().map(|method| method.text("type")).collect()).transpose()
+        };
+        check::<Option<Vec<_>>>("{}", types, Ok(None));
+        check(r#"{"methods":null}"#, types, Ok(None));
+        check(r#"{"methods":[]}"#, types, Ok(Some(vec![])));
+        check(r#"{"methods":[{"type":"qris"},{}]}"#, types, Ok(Some(vec![Some("qris".to_owned()), None])));
+        check(r#"{"methods":{}}"#, types, Err("`methods` must be an array of objects, not an object"));
+        check(r#"{"methods":[{},{},"qris"]}"#, types, Err("`methods[2]` must be an object, not a string"));
+        check(r#"{"methods":[null]}"#, types, Err("`methods[0]` must be an object, not null"));
+        check(r#"{"methods":[{},{"type":[]}]}"#, types, Err("`methods[1].type` must be a string, not an array"));
+    }
+
+    #[test]
+    fn members_nobody_asked_for_are_named_in_order_of_appearance() {
+        let rows: [(&str, &[&str]); 8] = [
+            ("{}", &[]),
+            (r#"{"amount":1,"method":{"type":"qris"},"methods":[{"type":"qris"}]}"#, &[]),
+            (r#"{"amount":null,"method":null,"methods":null}"#, &[]),
+            (
+                r#"{"b":1,"method":{"foo":1,"type":"x","bar":{"deep":1}},"amuont":2,"methods":[{},{"baz":1}],"c":null}"#,
+                &["b", "method.foo", "method.bar", "amuont", "methods[1].baz", "c"],
+            ),
+            // What nobody knows is named once, whatever it holds, even nothing.
+            (r#"{"metadata":{"a":1,"b":[{"c":2}]},"empty":{},"list":[{"a":1}]}"#, &["metadata", "empty", "list"]),
+            // A name that looks like the path of a known member, or repeats one elsewhere, is not that member.
+            (r#"{"method":{"type":"x"},"method.type":1,"type":2}"#, &["method.type", "type"]),
+            (r#"{"method":{"amount":1},"amount":2}"#, &["method.amount"]),
+            (r#"{"":1,"method":{"":2}}"#, &["", "method."]),
+        ];
+        for (raw, want) in rows {
+            let body = Body::parse(raw.as_bytes()).unwrap();
+            let members = body.members();
+            members.integer("amount").unwrap();
+            members.object("method").unwrap().map(|method| method.text("type").unwrap());
+            for method in members.objects("methods").unwrap().unwrap_or_default() {
+                method.text("type").unwrap();
+            }
+            assert_eq!(body.ignored(), want, "{raw}");
+        }
+    }
+
+    #[test]
+    fn every_cursor_of_a_body_reports_into_the_same_list() {
+        let body = Body::parse(br#"{"project_id":"p","title":"t","x":1}"#).unwrap();
+        assert_eq!(body.ignored(), ["project_id", "title", "x"]);
+        assert_eq!(body.members().text("project_id"), Ok(Some("p".to_owned())));
+        // A body may be handed on, even to another thread between two awaits; what was asked for stays known.
+        fn handed_on<T: Send>(value: T) -> Box<T> {
+            Box::new(value)
+        }
+        let moved = handed_on(body);
+        assert_eq!(moved.members().text("title"), Ok(Some("t".to_owned())));
+        assert_eq!(moved.ignored(), ["x"]);
+        assert!(matches!(moved.json(), Json::Object(members) if members.len() == 3));
+    }
+
+    fn header(names: &[&str]) -> Option<String> {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        ignored_header(&names).map(|value| value.to_str().unwrap().to_owned())
+    }
+
+    #[test]
+    fn the_header_encodes_what_could_break_it() {
+        let rows: [(&[&str], Option<&str>); 9] = [
+            (&[], None),
+            (&["metadata"], Some("metadata")),
+            (&["method.foo", "methods[0].bar"], Some("method.foo, methods[0].bar")),
+            (&["a\r\nSet-Cookie: x=1"], Some("a%0D%0ASet-Cookie:%20x=1")),
+            (&["a\0b\t\u{7f}"], Some("a%00b%09%7F")),
+            (&["a,b", "c%2C"], Some("a%2Cb, c%252C")),
+            (&["é😀"], Some("%C3%A9%F0%9F%98%80")),
+            (&["!\"#$&'()*+-./:;<=>?@[\\]^_`{|}~"], Some("!\"#$&'()*+-./:;<=>?@[\\]^_`{|}~")),
+            (&[""], Some("")),
+        ];
+        for (names, want) in rows {
+            assert_eq!(header(names).as_deref(), want, "{names:?}");
+        }
+    }
+
+    #[test]
+    fn the_header_has_at_most_twenty_names_and_a_thousand_bytes() {
+        assert_eq!(header(&["n"; 20]).unwrap(), vec!["n"; 20].join(", "));
+        assert_eq!(header(&["n"; 21]).unwrap(), format!("{}, ...", vec!["n"; 20].join(", ")));
+        assert_eq!(header(&["n"; 10_000]).unwrap(), format!("{}, ...", vec!["n"; 20].join(", ")));
+
+        let huge = "n".repeat(60_000);
+        assert_eq!(header(&[&huge]).unwrap(), "...");
+        assert_eq!(header(&["a", &huge, "b"]).unwrap(), "a, ...");
+        assert_eq!(header(&["a", &"😀".repeat(100)]).unwrap(), "a, ...");
+
+        let names: Vec<String> = (1..=20).map(|length| "n".repeat(length * 10)).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let value = header(&names).unwrap();
+        assert!(value.ends_with(", ...") && value.len() <= IGNORED_HEADER_BYTES, "{}", value.len());
+        for length in 980..=1_000 {
+            let filled = "n".repeat(length);
+            assert!(header(&[&filled, "b", "c"]).unwrap().len() <= IGNORED_HEADER_BYTES);
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! The OpenAPI document: what the declarations beside the handlers add up to, and what holds for all of them.
+//!
+//! Each endpoint declares its parameters, its body, its success and its errors. Headers, links between endpoints,
+//! and that no answer has a member which is not described, are written here, once, by rule.
+
+mod parameters;
+
+use std::collections::HashSet;
+
+pub(crate) use parameters::{
+    accept_language, idempotency_key, page, page_size, parameters, path, project, query, search,
+};
+use serde_json::{Map, Value, json};
+
+use crate::error_code;
+
+/// From an endpoint's success to what can be done next: operation, next operation, its parameter, and whence its value.
+const NEXT: [(&str, &str, &str, &str); 8] = [
+    ("createPayment", "getPayment", "paymentID", "$response.body#/id"),
+    ("createPayment", "simulatePayment", "paymentID", "$response.body#/id"),
+    ("simulatePayment", "getPayment", "paymentID", "$response.body#/id"),
+    ("simulatePayment", "simulatePayment", "paymentID", "$response.body#/id"),
+    ("createPaymentLink", "getPaymentLink", "paymentLinkID", "$response.body#/id"),
+    ("createPaymentLink", "cancelPaymentLink", "paymentLinkID", "$response.body#/id"),
+    ("createPaymentLink", "listPayments", "payment_link_id", "$response.body#/id"),
+    ("cancelPaymentLink", "getPaymentLink", "paymentLinkID", "$response.body#/id"),
+];
+
+/// The whole document, made of what the endpoints declare.
+pub(crate) fn finished(described: utoipa::openapi::OpenApi) -> Value {
+    // The document is made of maps with text for keys, which always become JSON.
+    let mut document = serde_json::to_value(described).unwrap_or_default();
+    name_entries(&mut document["components"]["schemas"]);
+    close_answers(&mut document);
+    relate_members(&mut document["components"]["schemas"]);
+    document["components"]["headers"] = headers();
+    document["components"]["parameters"] = json!({ "RequestId": request_id() });
+    document["components"]["responses"] = answers_to_strangers();
+    let Some(paths) = document["paths"].as_object_mut() else { return document };
+    for operation in paths.values_mut().filter_map(Value::as_object_mut).flat_map(Map::values_mut) {
+        take_request_id(operation);
+        add_headers(operation);
+        add_links(operation);
+    }
+    document
+}
+
+/// Lets lists refer to what they list instead of repeating it.
+fn name_entries(schemas: &mut Value) {
+    for (name, schema) in schemas.as_object_mut().into_iter().flatten() {
+        if let Some(entry) = name.strip_prefix("Listing_") {
+            schema["properties"]["data"]["items"] = json!({ "$ref": format!("#/components/schemas/{entry}") });
+        }
+    }
+}
+
+/// Forbids members that are not described, except in what clients send: there, unknown members are ignored.
+fn close_answers(document: &mut Value) {
+    let mut sent = HashSet::new();
+    for operation in document["paths"].as_object().into_iter().flat_map(Map::values).filter_map(Value::as_object) {
+        operation.values().for_each(|operation| collect_references(&operation["requestBody"], document, &mut sent));
+    }
+    let schemas = document["components"]["schemas"].as_object_mut();
+    for (name, schema) in schemas.into_iter().flatten() {
+        if !sent.contains(name) {
+            close(schema);
+        }
+    }
+}
+
+/// The names of all schemas that `part` refers to, directly or through others.
+fn collect_references(part: &Value, document: &Value, names: &mut HashSet<String>) {
+    match part {
+        Value::Object(members) => {
+            let name = members.get("$ref").and_then(|place| place.as_str()?.strip_prefix("#/components/schemas/"));
+            if let Some(name) = name.filter(|name| names.insert((*name).to_owned())) {
+                collect_references(&document["components"]["schemas"][name], document, names);
+            }
+            members.values().for_each(|value| collect_references(value, document, names));
+        }
+        Value::Array(entries) => entries.iter().for_each(|value| collect_references(value, document, names)),
+        _ => {}
+    }
+}
+
+fn close(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            if members.get("type") == Some(&json!("object")) {
+                members.entry("additionalProperties").or_insert(json!(false));
+            }
+            members.values_mut().for_each(close);
+        }
+        Value::Array(entries) => entries.iter_mut().for_each(close),
+        _ => {}
+    }
+}
+
+/// What one member says about another, which types alone cannot.
+fn relate_members(schemas: &mut Value) {
+    let by_account = json!({ "properties": { "type": { "const": "virtual_account" } }, "required": ["type"] });
+    let dearer = json!({ "properties": { "amount": { "minimum": 10_000 } } });
+    schemas["CreatePayment"]["if"] =
+        json!({ "properties": { "payment_method": by_account }, "required": ["payment_method"] });
+    schemas["CreatePayment"]["then"] = dearer.clone();
+    schemas["CreateLink"]["if"] = json!({
+        "properties": { "allowed_payment_methods": { "type": "array", "contains": by_account } },
+        "required": ["allowed_payment_methods"],
+    });
+    schemas["CreateLink"]["then"] = dearer;
+    schemas["CreateLink"]["properties"]["allowed_payment_methods"]["uniqueItems"] = json!(true);
+    let about_a_key = json!({ "properties": { "type": { "const": "apikey.deleted" } } });
+    let tells_of = |name: &str| json!({ "properties": { "data": { "$ref": format!("#/components/schemas/{name}") } } });
+    schemas["Event"]["if"] = about_a_key;
+    schemas["Event"]["then"] = tells_of("RevokedApiKey");
+    schemas["Event"]["else"] = tells_of("Payment");
+}
+
+fn headers() -> Value {
+    let number = |description: &str, least: i64, required: bool| json!({ "description": description, "required": required, "schema": { "type": "integer", "minimum": least } });
+    json!({
+        "X-Request-Id": {
+            "description": "Names this request in the log: the client's own id when it is well-formed, or a new one.",
+            "required": true,
+            "schema": { "type": "string", "pattern": "^[A-Za-z0-9._:-]{1,128}$" },
+        },
+        "RateLimit-Limit": number("The largest burst; absent where limits are lifted.", 1, false),
+        "RateLimit-Remaining": number("What is left of the burst.", 0, false),
+        "RateLimit-Reset": number("Seconds until the burst is full again.", 0, false),
+        "Retry-After": number("Seconds to wait before trying again.", 0, true),
+        "Idempotent-Replayed": {
+            "description": "An earlier request with this Idempotency-Key made what is answered.",
+            "required": true,
+            "schema": { "type": "string", "enum": ["true"] },
+        },
+        "X-Ignored-Members": {
+            "description": "The members of the body that nobody knows, percent-encoded where needed.",
+            "required": false,
+            "schema": { "type": "string" },
+        },
+        "Allow": {
+            "description": "The methods that this address takes.",
+            "required": true,
+            "schema": { "type": "string", "minLength": 1 },
+        },
+    })
+}
+
+fn request_id() -> Value {
+    json!({
+        "name": "X-Request-Id",
+        "in": "header",
+        "required": false,
+        "description": "An id of your own for this request, of up to 128 letters, digits and `-_.:`; others are replaced.",
+        "schema": { "type": "string" },
+    })
+}
+
+/// What is answered where no endpoint is: no operation can list these.
+fn answers_to_strangers() -> Value {
+    let answer = |code, headers: &[&str]| {
+        let responses = serde_json::to_value(error_code::responses(&[&[code]])).unwrap_or_default();
+        let response = responses.as_object().and_then(|responses| responses.values().next());
+        let mut response = response.cloned().unwrap_or_default();
+        headers.iter().for_each(|name| add_header(&mut response, name));
+        response
+    };
+    json!({
+        "NoSuchPath": answer(error_code::RESOURCE_NOT_FOUND, &["X-Request-Id"]),
+        "MethodNotAllowed": answer(error_code::METHOD_NOT_ALLOWED, &["X-Request-Id", "Allow"]),
+    })
+}
+
+fn take_request_id(operation: &mut Value) {
+    let reference = json!({ "$ref": "#/components/parameters/RequestId" });
+    match operation["parameters"].as_array_mut() {
+        Some(parameters) => parameters.push(reference),
+        None => operation["parameters"] = json!([reference]),
+    }
+}
+
+fn add_headers(operation: &mut Value) {
+    // None of its own means the document's, and an empty one that nobody is asked who they are.
+    let keyed = operation["security"] != json!([]);
+    let reads_body = operation.get("requestBody").is_some();
+    let parameters = operation["parameters"].as_array().into_iter().flatten();
+    let idempotent = parameters.clone().any(|parameter| parameter["name"] == "Idempotency-Key");
+    for (status, response) in operation["responses"].as_object_mut().into_iter().flatten() {
+        let mut names = vec!["X-Request-Id"];
+        // A request whose key was not recognised stands with no limit of a key.
+        if keyed && status != "401" {
+            names.extend(["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"]);
+        }
+        if status == "429" || status == "503" {
+            names.push("Retry-After");
+        }
+        if reads_body && (status.starts_with('2') || status == "400" || status == "409") {
+            names.push("X-Ignored-Members");
+        }
+        if idempotent && status == "200" {
+            names.push("Idempotent-Replayed");
+        }
+        names.into_iter().for_each(|name| add_header(response, name));
+    }
+}
+
+fn add_header(response: &mut Value, name: &str) {
+    response["headers"][name] = json!({ "$ref": format!("#/components/headers/{name}") });
+}
+
+fn add_links(operation: &mut Value) {
+    let id = operation["operationId"].clone();
+    for (status, response) in operation["responses"].as_object_mut().into_iter().flatten() {
+        for (_, next, parameter, value) in NEXT.iter().filter(|(from, ..)| id == *from && status.starts_with('2')) {
+            response["links"][*next] = json!({ "operationId": next, "parameters": { *parameter: value } });
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! `/v1`, the API for merchants' programs: one file per group of endpoints, each with its request and answer types.
+//!
+//! A handler decodes, calls the engine and renders; it decides nothing about money, and knows no page.
+
+mod answer;
+mod auth;
+mod balance;
+mod body;
+mod cors;
+mod document;
+mod error;
+mod error_code;
+mod events;
+mod keys;
+mod links;
+mod path;
+mod payments;
+mod project;
+mod routes;
+mod sandbox;
+mod service;
+
+use axum::response::{IntoResponse, Response};
+use web::{App, Failure, FailureWording, Surface};
+
+pub use routes::openapi_json;
+
+/// The API as a server offers it.
+pub fn surface(app: &App) -> Surface {
+    Surface {
+        folders: &["v1", "healthz", "readyz", "openapi.json"],
+        routes: routes::router(app),
+        wording: FailureWording::Envelope(envelope),
+        assets: Vec::new(),
+        secret_paths: &[],
+    }
+}
+
+/// The envelope of the API, for a failure outside of any handler.
+fn envelope(failure: Failure) -> Response {
+    error::ApiError::from(failure).into_response()
+}

@@ -1,0 +1,314 @@
+//! `/v1/payment-links`: hosted checkout pages for a fixed amount.
+
+use axum::{
+    Json,
+    extract::{RawQuery, State},
+};
+use domain::{
+    id::LinkId,
+    idempotency::{Endpoint, Idempotency},
+    link::{CustomerFields, Link},
+    project::Project,
+    rules::LinkRequest,
+};
+use engine::LinkFilter;
+use serde::Serialize;
+use utoipa::{ToSchema, openapi::Required};
+use web::{App, query::Query};
+use wire::{method::MethodJson, schemas};
+
+use crate::{
+    answer::{Answer, ErrorAnswer, Listing},
+    auth::Caller,
+    body::{
+        JsonBytes, OptionalKey,
+        json::ShapeError,
+        members::{Members, method_request},
+    },
+    document::{idempotency_key, page, page_size, parameters, path, search},
+    error::ApiError,
+    error_code::{
+        IDEMPOTENCY_CONFLICT, JSON_BODY, KEYED, PAYMENT_LINK_NOT_ACTIVE, PROJECT_NOT_FOUND, RESOURCE_NOT_FOUND, USABLE,
+        VALIDATION_ERROR, error_codes,
+    },
+    path::PathId,
+    payments::decode,
+};
+
+parameters!(CreateParameters: idempotency_key(Required::False));
+error_codes!(CreateErrors: KEYED, USABLE, JSON_BODY, &[PROJECT_NOT_FOUND, IDEMPOTENCY_CONFLICT]);
+parameters!(
+    ListParameters: page(), page_size(),
+    search("Part of the title or the reference, in any case; `%` and `_` mean themselves."),
+);
+error_codes!(ListErrors: KEYED, USABLE, &[VALIDATION_ERROR]);
+parameters!(LinkParameters: path::<schemas::PaymentLinkId>("paymentLinkID"));
+error_codes!(LinkErrors: KEYED, USABLE, &[RESOURCE_NOT_FOUND]);
+error_codes!(CancelErrors: KEYED, USABLE, &[RESOURCE_NOT_FOUND, PAYMENT_LINK_NOT_ACTIVE]);
+
+/// A hosted checkout page for a fixed amount.
+#[derive(Serialize, ToSchema)]
+#[schema(title = "PaymentLink", as = PaymentLink, examples(json!({
+    "id": "pl_01kzdq3f5ve8x9m2r7t4w6y8za", "project_id": "prj_01kzdq3f5ve8x9m2r7t4w6y8za",
+    "merchant_name": "Toko Kopi", "reference": "PL-7K3M9QX2TA", "title": "Kopi susu", "description": "",
+    "amount": 50000, "currency": "IDR", "fee_bearer": "merchant",
+    "fee_previews": [{
+        "payment_method": { "type": "qris" }, "fee_amount": 350, "customer_amount": 50000, "merchant_net": 49650
+    }],
+    "allowed_payment_methods": [{ "type": "qris" }], "allow_multiple_payments": false,
+    "customer_fields": { "name": true, "email": false, "phone": false, "address": false }, "status": "active",
+    "created_at": "2026-11-14T09:30:00.000Z", "url": "https://pay.example/p/pl_01kzdq3f5ve8x9m2r7t4w6y8za",
+    "expires_at": null
+})))]
+pub(crate) struct LinkJson {
+    #[schema(value_type = schemas::PaymentLinkId)]
+    id: String,
+    #[schema(value_type = schemas::ProjectId)]
+    project_id: String,
+    /// Who customers see they are paying.
+    #[schema(examples("Toko Kopi"))]
+    merchant_name: String,
+    /// Your own order id; made up when omitted at creation.
+    #[schema(min_length = 1, max_length = 255, examples("PL-7K3M9QX2TA"))]
+    reference: String,
+    /// Shown to the customer.
+    #[schema(min_length = 1, max_length = 255, examples("Kopi susu"))]
+    title: String,
+    /// Shown below the title; empty when not given.
+    #[schema(max_length = 2000, examples("Dua gelas, tanpa gula"))]
+    description: String,
+    #[schema(value_type = schemas::Amount)]
+    amount: i64,
+    #[schema(value_type = schemas::Currency)]
+    currency: &'static str,
+    #[schema(value_type = schemas::FeeBearer)]
+    fee_bearer: &'static str,
+    /// One per allowed method.
+    fee_previews: Vec<FeePreviewJson>,
+    /// What the customer can choose from.
+    allowed_payment_methods: Vec<MethodJson>,
+    /// Whether the link stays payable after its first payment.
+    allow_multiple_payments: bool,
+    /// What the checkout page asks the customer for.
+    customer_fields: CustomerFieldsJson,
+    #[schema(value_type = schemas::PaymentLinkStatus)]
+    status: &'static str,
+    #[schema(value_type = schemas::DateTime)]
+    created_at: String,
+    /// Where the customer pays.
+    #[schema(format = "uri", examples("https://pay.example/p/pl_01kzdq3f5ve8x9m2r7t4w6y8za"))]
+    url: String,
+    /// Null when the link does not expire.
+    #[schema(value_type = Option<schemas::DateTime>, required)]
+    expires_at: Option<String>,
+}
+
+/// What a payment by one method would cost.
+#[derive(Serialize, ToSchema)]
+#[schema(title = "FeePreview", as = FeePreview)]
+struct FeePreviewJson {
+    payment_method: MethodJson,
+    /// What the merchant is charged.
+    #[schema(value_type = schemas::Amount)]
+    fee_amount: i64,
+    /// What the customer pays.
+    #[schema(value_type = schemas::Amount)]
+    customer_amount: i64,
+    /// What the merchant gets.
+    #[schema(value_type = schemas::Amount)]
+    merchant_net: i64,
+}
+
+/// Which fields the checkout page collects.
+#[derive(Serialize, ToSchema)]
+#[schema(title = "CustomerFields", as = CustomerFields)]
+struct CustomerFieldsJson {
+    name: bool,
+    email: bool,
+    phone: bool,
+    address: bool,
+}
+
+impl LinkJson {
+    fn of(app: &App, project: &Project, link: Link) -> LinkJson {
+        let fees = app.engine.fees(project);
+        let previews = link.methods.iter().map(|method| fees.preview(*method, link.amount));
+        let CustomerFields { name, email, phone, address } = link.customer_fields;
+        LinkJson {
+            id: link.id.to_string(),
+            project_id: link.project_id.to_string(),
+            merchant_name: project.merchant.name.clone(),
+            amount: link.amount.get(),
+            currency: "IDR",
+            fee_bearer: "merchant",
+            fee_previews: previews
+                .map(|preview| FeePreviewJson {
+                    payment_method: preview.method.into(),
+                    fee_amount: preview.fee.get(),
+                    customer_amount: preview.customer_amount.get(),
+                    merchant_net: preview.merchant_net.get(),
+                })
+                .collect(),
+            allowed_payment_methods: link.methods.iter().copied().map(MethodJson::from).collect(),
+            allow_multiple_payments: link.allow_multiple_payments,
+            customer_fields: CustomerFieldsJson { name, email, phone, address },
+            status: link.status_at(app.engine.now()).word(),
+            created_at: link.created_at.to_string(),
+            url: format!("{}/p/{}", app.settings.pages_url, link.id),
+            expires_at: link.expires_at.map(|at| at.to_string()),
+            reference: link.reference,
+            title: link.title,
+            description: link.description,
+        }
+    }
+}
+
+// Only describes the body, which is read member by member so that each mistake gets its own message.
+#[derive(Serialize, ToSchema)]
+#[schema(examples(json!({
+    "project_id": "prj_01kzdq3f5ve8x9m2r7t4w6y8za", "title": "Kopi susu", "amount": 50000,
+    "allowed_payment_methods": [{ "type": "qris" }, { "type": "virtual_account", "bank": "bca" }]
+})))]
+pub(crate) struct CreateLink {
+    /// Must be the API key's own project.
+    #[schema(value_type = schemas::ProjectId)]
+    project_id: String,
+    /// Shown to the customer.
+    #[schema(
+        min_length = 1,
+        max_length = 255,
+        pattern = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$",
+        examples("Kopi susu")
+    )]
+    title: String,
+    /// Whole rupiah, at least the highest floor among the allowed methods: 100 for `qris`, 10000 for `virtual_account`.
+    #[schema(minimum = 100, maximum = 999_999_999_999_i64, examples(50000))]
+    amount: i64,
+    /// Your order id; made up when omitted.
+    #[schema(min_length = 1, max_length = 255, pattern = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$", examples("order-1"))]
+    reference: Option<String>,
+    /// Shown below the title; may have several lines.
+    #[schema(
+        max_length = 2000,
+        pattern = "^[^\\u0000-\\u0009\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]*$",
+        examples("Dua gelas")
+    )]
+    description: Option<String>,
+    /// From when on the link takes no payment; never when omitted.
+    #[schema(value_type = Option<schemas::FutureDateTime>)]
+    expires_at: Option<String>,
+    /// The ways to pay, each at most once; the project's default methods when omitted or empty.
+    #[schema(value_type = Option<Vec<schemas::AllowedMethodBody>>, max_items = 14)]
+    allowed_payment_methods: Option<String>,
+    /// Whether the link stays payable after its first payment; false when omitted.
+    allow_multiple_payments: Option<bool>,
+    customer_fields: Option<CustomerFieldsBody>,
+}
+
+/// What the checkout page must ask the customer for; nothing that is not named here.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct CustomerFieldsBody {
+    name: Option<bool>,
+    email: Option<bool>,
+    phone: Option<bool>,
+    address: Option<bool>,
+}
+
+/// Create a payment link.
+#[utoipa::path(
+    post, path = "/v1/payment-links", tag = "Payment links", operation_id = "createPaymentLink",
+    params(CreateParameters),
+    request_body = CreateLink,
+    responses(
+        (status = 201, description = "Created", body = LinkJson),
+        (status = 200, description = "The link that an earlier request with this key made", body = LinkJson),
+        CreateErrors
+    )
+)]
+pub(crate) async fn create(
+    State(app): State<App>,
+    caller: Caller,
+    OptionalKey(key): OptionalKey,
+    JsonBytes(bytes): JsonBytes,
+) -> Result<Answer<LinkJson>, ErrorAnswer> {
+    let project = &caller.project;
+    let (request, fingerprint, ignored) = decode(&bytes, project, link_request)?;
+    let idempotency =
+        key.map(|key| Idempotency { project_id: project.id, endpoint: Endpoint::Links, key, request: fingerprint });
+    let created = app.engine.create_link(project, idempotency, request).await;
+    let created = created.map_err(|error| ErrorAnswer::ignoring(error, ignored.as_ref()))?;
+    Ok(Answer::created(created, |link| LinkJson::of(&app, project, link)).ignoring(ignored))
+}
+
+fn link_request(members: &Members<'_>) -> Result<LinkRequest, ShapeError> {
+    let methods = members.objects("allowed_payment_methods")?;
+    let fields = members.object("customer_fields")?;
+    Ok(LinkRequest {
+        title: members.text("title")?,
+        amount: members.integer("amount")?,
+        reference: members.text("reference")?,
+        description: members.text("description")?,
+        expires_at: members.text("expires_at")?,
+        methods: methods.map(|methods| methods.iter().map(method_request).collect()).transpose()?,
+        allow_multiple_payments: members.boolean("allow_multiple_payments")?,
+        customer_fields: fields.map(|fields| customer_fields(&fields)).transpose()?.unwrap_or_default(),
+    })
+}
+
+fn customer_fields(members: &Members<'_>) -> Result<CustomerFields, ShapeError> {
+    let wanted = |name| members.boolean(name).map(Option::unwrap_or_default);
+    Ok(CustomerFields {
+        name: wanted("name")?,
+        email: wanted("email")?,
+        phone: wanted("phone")?,
+        address: wanted("address")?,
+    })
+}
+
+/// List payment links, newest first.
+#[utoipa::path(
+    get, path = "/v1/payment-links", tag = "Payment links", operation_id = "listPaymentLinks",
+    params(ListParameters),
+    responses((status = 200, description = "One page", body = Listing<LinkJson>), ListErrors)
+)]
+pub(crate) async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    RawQuery(query): RawQuery,
+) -> Result<Json<Listing<LinkJson>>, ApiError> {
+    let query = Query::parse(query.as_deref())?;
+    let page = query.page()?;
+    let filter = LinkFilter { search: query.search()? };
+    let listed = app.engine.links(caller.project.id, &filter, page.into()).await?;
+    Ok(Listing::of(listed, page, |link| LinkJson::of(&app, &caller.project, link)))
+}
+
+/// Get a payment link.
+#[utoipa::path(
+    get, path = "/v1/payment-links/{paymentLinkID}", tag = "Payment links", operation_id = "getPaymentLink",
+    params(LinkParameters),
+    responses((status = 200, description = "The link", body = LinkJson), LinkErrors)
+)]
+pub(crate) async fn get(
+    State(app): State<App>,
+    caller: Caller,
+    PathId(id): PathId<LinkId>,
+) -> Result<Json<LinkJson>, ApiError> {
+    let link = app.engine.link(caller.project.id, id).await?;
+    Ok(Json(LinkJson::of(&app, &caller.project, link)))
+}
+
+/// Cancel a payment link at once, and its pending payments with it.
+#[utoipa::path(
+    post, path = "/v1/payment-links/{paymentLinkID}/cancel", tag = "Payment links", operation_id = "cancelPaymentLink",
+    params(LinkParameters),
+    responses((status = 200, description = "The cancelled link", body = LinkJson), CancelErrors)
+)]
+pub(crate) async fn cancel(
+    State(app): State<App>,
+    caller: Caller,
+    PathId(id): PathId<LinkId>,
+) -> Result<Json<LinkJson>, ApiError> {
+    let link = app.engine.cancel_link(caller.project.id, id).await?;
+    Ok(Json(LinkJson::of(&app, &caller.project, link)))
+}

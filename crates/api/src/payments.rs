@@ -1,0 +1,211 @@
+//! `/v1/payments`: direct payments.
+
+use axum::{
+    Json,
+    extract::{RawQuery, State},
+    http::{HeaderMap, HeaderValue, header},
+};
+use domain::{
+    id::{LinkId, PaymentId},
+    idempotency::{Endpoint, Idempotency},
+    method::MethodKind,
+    payment::Status,
+    project::Project,
+    rules::PaymentRequest,
+    steps::Language,
+};
+use engine::{MethodFilter, PaymentFilter};
+use serde::Serialize;
+use utoipa::{ToSchema, openapi::Required};
+use web::{App, query::Query};
+use wire::{
+    payment::{PaymentJson, View},
+    schemas,
+};
+
+use crate::{
+    answer::{Answer, ErrorAnswer, Listing},
+    auth::Caller,
+    body::{
+        JsonBytes, RequiredKey,
+        fingerprint::fingerprint,
+        json::ShapeError,
+        members::{Body, Members, ignored_header, method_request},
+    },
+    document::{accept_language, idempotency_key, page, page_size, parameters, path, query, search},
+    error::ApiError,
+    error_code::{
+        IDEMPOTENCY_CONFLICT, IDEMPOTENCY_KEY_REQUIRED, JSON_BODY, KEYED, PAYMENT_PROVIDER_UNAVAILABLE,
+        PROJECT_NOT_FOUND, RESOURCE_NOT_FOUND, USABLE, VALIDATION_ERROR, error_codes,
+    },
+    path::PathId,
+};
+
+parameters!(CreateParameters: idempotency_key(Required::True), accept_language());
+error_codes!(
+    CreateErrors: KEYED, USABLE, JSON_BODY,
+    &[IDEMPOTENCY_KEY_REQUIRED, PROJECT_NOT_FOUND, IDEMPOTENCY_CONFLICT, PAYMENT_PROVIDER_UNAVAILABLE]
+);
+parameters!(
+    ListParameters: page(), page_size(),
+    search("Part of the reference, in any case; `%` and `_` mean themselves."),
+    query::<String>("payment_link_id", "Only payments made through the link with this id; none when there is no such link."),
+    query::<schemas::PaymentStatus>("status", "Only payments in this state; `paid` and `succeeded` mean the same."),
+    query::<schemas::MethodType>("method", "Only payments by this method."),
+    accept_language(),
+);
+error_codes!(ListErrors: KEYED, USABLE, &[VALIDATION_ERROR]);
+parameters!(PaymentParameters: path::<schemas::PaymentId>("paymentID"), accept_language());
+error_codes!(PaymentErrors: KEYED, USABLE, &[RESOURCE_NOT_FOUND]);
+
+/// The filter's words: the six states, and the other word for `paid`.
+const STATUSES: [(&str, Status); 7] = [
+    ("pending", Status::Pending),
+    ("processing", Status::Processing),
+    ("paid", Status::Paid),
+    ("succeeded", Status::Paid),
+    ("failed", Status::Failed),
+    ("expired", Status::Expired),
+    ("cancelled", Status::Cancelled),
+];
+const METHODS: [(&str, MethodKind); 2] = [("qris", MethodKind::Qris), ("virtual_account", MethodKind::VirtualAccount)];
+
+// Only describes the body, which is read member by member so that each mistake gets its own message.
+#[derive(Serialize, ToSchema)]
+#[schema(examples(json!({
+    "project_id": "prj_01kzdq3f5ve8x9m2r7t4w6y8za", "reference": "order-1", "amount": 15000,
+    "payment_method": { "type": "virtual_account", "bank": "bca" }
+})))]
+pub(crate) struct CreatePayment {
+    /// Must be the API key's own project.
+    #[schema(value_type = schemas::ProjectId)]
+    project_id: String,
+    /// Your order id; need not be unique.
+    #[schema(min_length = 1, max_length = 255, pattern = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$", examples("order-1"))]
+    reference: String,
+    /// Whole rupiah, at least 100 for `qris` and 10000 for `virtual_account`.
+    #[schema(minimum = 100, maximum = 999_999_999_999_i64, examples(15000))]
+    amount: i64,
+    #[schema(value_type = schemas::PaymentMethodBody)]
+    payment_method: String,
+    /// 15 by default for `qris` and at most 60; 1440 for `virtual_account` and at most 10080. More is lowered to that.
+    #[schema(value_type = Option<schemas::Minutes>)]
+    expires_in_minutes: Option<i64>,
+}
+
+/// Create a direct payment.
+#[utoipa::path(
+    post, path = "/v1/payments", tag = "Payments", operation_id = "createPayment",
+    params(CreateParameters),
+    request_body = CreatePayment,
+    responses(
+        (status = 201, description = "Created", body = PaymentJson),
+        (status = 200, description = "The payment that an earlier request with this key made", body = PaymentJson),
+        CreateErrors
+    )
+)]
+pub(crate) async fn create(
+    State(app): State<App>,
+    caller: Caller,
+    RequiredKey(key): RequiredKey,
+    headers: HeaderMap,
+    JsonBytes(bytes): JsonBytes,
+) -> Result<Answer<PaymentJson>, ErrorAnswer> {
+    let project = &caller.project;
+    let (request, fingerprint, ignored) = decode(&bytes, project, payment_request)?;
+    let idempotency = Idempotency { project_id: project.id, endpoint: Endpoint::Payments, key, request: fingerprint };
+    let created = app.engine.create_payment(project, idempotency, request).await;
+    let created = created.map_err(|error| ErrorAnswer::ignoring(error, ignored.as_ref()))?;
+    let view = view(&app, project, &headers);
+    Ok(Answer::created(created, |payment| PaymentJson::of(payment, view)).ignoring(ignored))
+}
+
+/// Reads a body whose `project_id` must be the caller's own; answers with its fingerprint and what nobody read.
+pub(super) fn decode<T>(
+    bytes: &[u8],
+    project: &Project,
+    read: impl FnOnce(&Members<'_>) -> Result<T, ShapeError>,
+) -> Result<(T, [u8; 16], Option<HeaderValue>), ApiError> {
+    let body = Body::parse(bytes)?;
+    let members = body.members();
+    let project_id = members.text("project_id")?;
+    let request = read(&members)?;
+    own_project(project_id, project)?;
+    Ok((request, fingerprint(body.json()), ignored_header(&body.ignored())))
+}
+
+fn own_project(project_id: Option<String>, project: &Project) -> Result<(), ApiError> {
+    match project_id.filter(|id| !id.is_empty()) {
+        None => Err(domain::rules::Invalid::new("project_id", "is required").into()),
+        Some(id) if id == project.id.to_string() => Ok(()),
+        Some(_) => Err(ApiError::ProjectNotFound),
+    }
+}
+
+fn payment_request(members: &Members<'_>) -> Result<PaymentRequest, ShapeError> {
+    let method = members.object("payment_method")?;
+    Ok(PaymentRequest {
+        reference: members.text("reference")?,
+        amount: members.integer("amount")?,
+        method: method.map(|method| method_request(&method)).transpose()?,
+        expires_in_minutes: members.integer("expires_in_minutes")?,
+    })
+}
+
+/// List payments, newest first.
+#[utoipa::path(
+    get, path = "/v1/payments", tag = "Payments", operation_id = "listPayments",
+    params(ListParameters),
+    responses((status = 200, description = "One page", body = Listing<PaymentJson>), ListErrors)
+)]
+pub(crate) async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    headers: HeaderMap,
+    RawQuery(query): RawQuery,
+) -> Result<Json<Listing<PaymentJson>>, ApiError> {
+    let view = view(&app, &caller.project, &headers);
+    let query = Query::parse(query.as_deref())?;
+    let page = query.page()?;
+    let link_id: Option<Option<LinkId>> = query.text("payment_link_id")?.map(|text| text.parse().ok());
+    let filter = PaymentFilter {
+        search: query.search()?,
+        link_id: link_id.flatten(),
+        status: query.choice("status", &STATUSES)?.map(|status| (status, view.now)),
+        method: query.choice("method", &METHODS)?.map(MethodFilter::Kind),
+        created: None,
+    };
+    // Nothing was made through a link whose id cannot exist.
+    let listed = match link_id {
+        Some(None) => engine::Listed { items: Vec::new(), total: 0 },
+        _ => app.engine.payments(caller.project.id, &filter, page.into()).await?,
+    };
+    Ok(Listing::of(listed, page, |payment| PaymentJson::of(payment, view)))
+}
+
+/// Get a payment.
+#[utoipa::path(
+    get, path = "/v1/payments/{paymentID}", tag = "Payments", operation_id = "getPayment",
+    params(PaymentParameters),
+    responses((status = 200, description = "The payment", body = PaymentJson), PaymentErrors)
+)]
+pub(crate) async fn get(
+    State(app): State<App>,
+    caller: Caller,
+    PathId(id): PathId<PaymentId>,
+    headers: HeaderMap,
+) -> Result<Json<PaymentJson>, ApiError> {
+    let payment = app.engine.payment(caller.project.id, id).await?;
+    Ok(Json(PaymentJson::of(payment, view(&app, &caller.project, &headers))))
+}
+
+/// How payments look to this caller, now.
+pub(super) fn view<'a>(app: &'a App, project: &Project, headers: &HeaderMap) -> View<'a> {
+    let accepted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
+    View {
+        now: app.engine.now(),
+        success_word: project.success_word,
+        language: Language::from_accept_language(accepted),
+        pages_url: &app.settings.pages_url,
+    }
+}

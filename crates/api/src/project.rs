@@ -1,0 +1,115 @@
+//! `/v1/project`: what a project is set to, for members who are signed in.
+
+use axum::Json;
+use domain::{method::Method, project::Project};
+use engine::Desk;
+use serde::Serialize;
+use utoipa::ToSchema;
+use wire::{method::MethodJson, schemas};
+
+use crate::{
+    auth::Member,
+    document::{parameters, project},
+    error::ApiError,
+    error_code::{KEYED_OR_SIGNED_IN, MEMBERS_ONLY, error_codes},
+};
+
+parameters!(ProjectParameters: project());
+error_codes!(ProjectErrors: KEYED_OR_SIGNED_IN, &[MEMBERS_ONLY]);
+
+/// What a project is set to, and what the caller is to it.
+#[derive(Serialize, ToSchema)]
+#[schema(title = "Project", as = Project)]
+pub(crate) struct ProjectJson {
+    #[schema(value_type = schemas::ProjectId)]
+    id: String,
+    /// The name by which its members know it.
+    #[schema(min_length = 1, max_length = 255, examples("Toko Kopi"))]
+    name: String,
+    #[schema(value_type = schemas::Environment)]
+    environment: &'static str,
+    active: bool,
+    /// Whether an operator lets it take money; the sandbox needs no approval.
+    approved: bool,
+    #[schema(value_type = schemas::SuccessStatus)]
+    success_status: &'static str,
+    /// Where events are sent; null when nowhere.
+    #[schema(value_type = Option<String>, format = "uri", required, examples("https://shop.example/hooks"))]
+    webhook_url: Option<String>,
+    merchant: MerchantJson,
+    /// The origins whose pages may call the API with a key.
+    #[schema(value_type = Vec<schemas::Origin>)]
+    allowed_origins: Vec<String>,
+    /// Every way to pay that the project offers.
+    payment_methods: Vec<MethodJson>,
+    /// What a link accepts when it names nothing.
+    default_methods: Vec<MethodJson>,
+    fees: FeesJson,
+    #[schema(value_type = schemas::DateTime)]
+    created_at: String,
+    #[schema(value_type = schemas::MemberRole)]
+    role: &'static str,
+}
+
+/// Who customers see they are paying.
+#[derive(Serialize, ToSchema)]
+#[schema(title = "Merchant", as = Merchant)]
+struct MerchantJson {
+    #[schema(min_length = 1, max_length = 255, examples("Toko Kopi"))]
+    name: String,
+    #[schema(examples("JAKARTA"))]
+    city: String,
+    #[schema(examples("10110"))]
+    postal_code: String,
+}
+
+/// What payments cost this project.
+#[derive(Serialize, ToSchema)]
+#[schema(title = "Fees", as = Fees)]
+struct FeesJson {
+    /// Of a QRIS payment, in hundredths of a percent.
+    #[schema(minimum = 0, maximum = 10_000, examples(70))]
+    qris_basis_points: i64,
+    /// Of a virtual account payment.
+    #[schema(value_type = schemas::Amount)]
+    virtual_account: i64,
+}
+
+impl ProjectJson {
+    fn of(desk: &Desk, allowed_origins: Vec<String>) -> ProjectJson {
+        let (project, fees): (&Project, _) = (desk.project(), desk.fees());
+        let accounts = project.banks.iter().copied().map(Method::VirtualAccount);
+        ProjectJson {
+            id: project.id.to_string(),
+            name: project.name.clone(),
+            environment: project.environment.word(),
+            active: project.active,
+            approved: project.approved,
+            success_status: project.success_word.word(),
+            webhook_url: project.webhook_url.clone(),
+            merchant: MerchantJson {
+                name: project.merchant.name.clone(),
+                city: project.merchant.city.clone(),
+                postal_code: project.merchant.postal_code.clone(),
+            },
+            allowed_origins,
+            payment_methods: std::iter::once(Method::Qris).chain(accounts).map(MethodJson::from).collect(),
+            default_methods: project.usable_defaults().into_iter().map(MethodJson::from).collect(),
+            fees: FeesJson { qris_basis_points: fees.qris_basis_points, virtual_account: fees.virtual_account.get() },
+            created_at: project.created_at.to_string(),
+            role: desk.role().word(),
+        }
+    }
+}
+
+/// Get the project; for members who are signed in.
+#[utoipa::path(
+    get, path = "/v1/project", tag = "Project", operation_id = "getProject",
+    security(("api_key" = []), ("session" = [])),
+    params(ProjectParameters),
+    responses((status = 200, description = "The project", body = ProjectJson), ProjectErrors)
+)]
+pub(crate) async fn get(Member(desk): Member) -> Result<Json<ProjectJson>, ApiError> {
+    let allowed_origins = desk.allowed_origins().await?;
+    Ok(Json(ProjectJson::of(&desk, allowed_origins)))
+}

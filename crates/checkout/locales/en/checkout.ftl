@@ -1,0 +1,172 @@
+# Texts of the checkout pages, in English. Plain words, sentence case.
+
+## Around every page
+
+sandbox-stripe = Test mode — no money moves
+language-switch = Bahasa Indonesia
+footer = Secure payment by Lunas
+
+## What is being paid for
+
+amount-label = Total
+order-details = Order details
+payee = Merchant
+item = For
+reference = Reference
+payment-id = Payment ID
+method = Payment method
+paid-at = Paid at
+
+## Choosing how to pay
+
+choose-title = Pay { $amount }
+choose-title-mistakes = Check your answers
+choose-heading = Payment to { $merchant }
+choose-method = Choose how to pay
+method-qris = QRIS
+method-qris-hint = Any e-wallet or mobile banking app
+method-banks = Virtual account transfer
+method-down = Not available right now
+method-none = No way to pay works at the moment. Please try again in a few minutes.
+method-missing = Choose a way to pay.
+customer = Your details
+field-name = Full name
+field-email = Email
+field-phone = Mobile number
+field-address = Full address
+mistake-missing = Please fill this in.
+mistake-too-long = Too long, { $most } characters at most.
+mistake-name = Some characters cannot be used. Please type the name again.
+mistake-email = Check the email address, for example name@example.com.
+mistake-phone = Check the number, for example 0812 3456 7890.
+mistake-address = Some characters cannot be used. Please type the address again.
+notice-mistakes = Something needs fixing. Check what is marked below, then send it again.
+notice-method-down = That way to pay is not working right now, so no code was made. Please choose another one.
+replaces = Your old payment code will be cancelled as soon as you choose a new way to pay.
+replaces-back = Back to the old code
+pay-button = Pay { $amount }
+pay-busy = Processing…
+
+## Waiting for the money
+
+pending-title = Waiting for payment · { $method }
+time-left = Time left
+time-days = { $days } d
+time-five = 5 minutes left.
+time-one = 1 minute left.
+pay-before = Pay before
+waiting = Waiting for payment
+waiting-script = This page changes by itself once the payment arrives.
+check-status = Check status
+change-method = Pay another way
+change-hint = This code will be cancelled if you choose another way.
+change-closed = The payment method cannot be changed at the moment.
+change-not-allowed = { $merchant } set this way to pay, so it cannot be changed here.
+
+## QRIS
+
+qris-heading = Scan QRIS to pay
+qris-image = QRIS code to pay { $amount } to { $merchant }
+qris-enlarge = Enlarge
+qris-close = Close
+qris-download = Save QR
+qris-share = Share
+qris-other-device = This page is on another screen
+qris-other-device-1 = Open an e-wallet or mobile banking app on your phone.
+qris-other-device-2 = Choose Scan or QRIS and point the camera at the code above.
+qris-other-device-3 = Check that it says { $merchant } and { $amount }, then pay.
+qris-this-phone = This page is on your phone
+qris-this-phone-1 = Save the QR image above, or take a screenshot.
+qris-this-phone-2 = Open an e-wallet or mobile banking app, choose Scan, then upload the image from your gallery.
+qris-this-phone-3 = Check that it says { $merchant } and { $amount }, then pay.
+
+## Virtual account
+
+account-heading = Transfer to a virtual account
+account-number = Virtual account number
+account-amount = Amount to transfer
+account-exact = Transfer exactly this amount. The bank may refuse more or less.
+account-steps = How to pay
+copy = Copy
+copied = Copied
+
+## The ends
+
+paid-title = Paid
+paid-heading = Paid. Thank you!
+paid-text = Your payment to { $merchant } has been received.
+paid-close = You may close this page.
+paid-stamp = Paid
+print = Print receipt
+processing-title = Processing
+processing-heading = Your payment is being processed
+processing-warning = Do not pay again.
+processing-text = The bank has seen your payment and is making sure of it. This usually takes a moment.
+processing-script = This page changes by itself when that is done.
+expired-title = Expired
+expired-heading = The time to pay has run out
+expired-text = This payment code no longer works. Please do not pay with it.
+expired-deadline = It was due
+failed-title = Failed
+failed-heading = The payment failed
+failed-text = Your bank or app did not complete this payment.
+cancelled-title = Cancelled
+cancelled-heading = The payment was cancelled
+cancelled-text = This payment code no longer works: another way to pay was chosen, or the bill was paid or cancelled.
+already-paid-question = Already paid?
+expired-already-paid =
+    Money that arrived in time still counts: open this page again in a moment. If it does not change, contact
+    { $merchant } and give the payment ID below.
+unpaid-already-paid =
+    If money left your account, do not pay twice. Contact { $merchant } and give the payment ID below.
+again-expired = Get a new code
+again-failed = Try again
+again-cancelled = Choose how to pay
+again-none = Still want to pay? Ask { $merchant } for a new bill.
+
+## Links that take no payments
+
+closed-cancelled-title = Bill cancelled
+closed-cancelled-heading = This bill was cancelled
+closed-cancelled-text = { $merchant } cancelled this bill, so there is nothing to pay. If you think this is a mistake, contact { $merchant }.
+closed-inactive-title = Not active
+closed-inactive-heading = This bill is not active
+closed-inactive-text = It has expired, or { $merchant } is not taking payments at the moment. Ask { $merchant } for a new link.
+closed-already-paid-title = Already paid
+closed-already-paid-heading = This bill is already paid
+closed-already-paid-text = There is nothing left to pay. If it was not you who paid, ask { $merchant }.
+closed-being-paid-title = Being paid
+closed-being-paid-heading = This bill is being paid
+closed-being-paid-text = The bank is processing a payment for this bill. Do not pay again. Check back in a moment.
+
+## What goes wrong
+
+problem-not-found-title = Not found
+problem-not-found-heading = Page not found
+problem-not-found-text = This link is incomplete or mistyped. Open the link from the seller again, or ask for a new one.
+problem-forbidden-title = Refused
+problem-forbidden-heading = This request cannot be accepted
+problem-forbidden-text = It came from another site. To keep you safe, please start again from our payment page.
+problem-too-many-title = Too often
+problem-too-many-heading = Too many requests
+problem-too-many-text = Please wait a moment, then try again. Payments already made stay recorded.
+problem-not-understood-title = Not readable
+problem-not-understood-heading = This request cannot be read
+problem-not-understood-text = Part of the form is missing or damaged. Open the payment page again and repeat it from there.
+problem-unavailable-title = Not available
+problem-unavailable-heading = The service is having trouble
+problem-unavailable-text = Wait a moment, then try again. Trying again does not make you pay twice, and payments already made stay recorded.
+problem-broken-title = Something went wrong
+problem-broken-heading = Something went wrong on our side
+problem-broken-text = We have taken note of it. If you have paid, do not pay again: your payment stays recorded.
+problem-reopen = Open the payment page
+problem-retry = Try again
+problem-reference = Support code
+
+## Sandbox only
+
+simulate = Test simulator
+simulate-text = Choose what happens to this payment. This panel only exists in test mode.
+simulate-paid = Pay
+simulate-failed = Fail
+simulate-processing = Mark as processing

@@ -1,0 +1,172 @@
+# Texts of the checkout pages, in Indonesian. "Anda", sentence case, and the words that people here use for paying.
+
+## Around every page
+
+sandbox-stripe = Mode uji coba — tidak ada uang yang berpindah
+language-switch = English
+footer = Pembayaran aman lewat Lunas
+
+## What is being paid for
+
+amount-label = Total pembayaran
+order-details = Rincian pesanan
+payee = Penerima
+item = Untuk
+reference = Referensi
+payment-id = ID pembayaran
+method = Cara bayar
+paid-at = Waktu bayar
+
+## Choosing how to pay
+
+choose-title = Bayar { $amount }
+choose-title-mistakes = Periksa isian Anda
+choose-heading = Pembayaran untuk { $merchant }
+choose-method = Pilih cara bayar
+method-qris = QRIS
+method-qris-hint = Semua e-wallet dan mobile banking
+method-banks = Transfer virtual account
+method-down = Sedang gangguan
+method-none = Semua cara bayar sedang gangguan. Silakan coba lagi beberapa menit lagi.
+method-missing = Pilih salah satu cara bayar.
+customer = Data Anda
+field-name = Nama lengkap
+field-email = Email
+field-phone = Nomor HP
+field-address = Alamat lengkap
+mistake-missing = Bagian ini perlu diisi.
+mistake-too-long = Terlalu panjang, paling banyak { $most } karakter.
+mistake-name = Ada karakter yang tidak bisa dipakai. Tulis ulang namanya.
+mistake-email = Periksa lagi alamat emailnya, misalnya nama@contoh.com.
+mistake-phone = Periksa lagi nomornya, misalnya 0812 3456 7890.
+mistake-address = Ada karakter yang tidak bisa dipakai. Tulis ulang alamatnya.
+notice-mistakes = Ada yang perlu diperbaiki. Periksa bagian yang ditandai, lalu kirim lagi.
+notice-method-down = Cara bayar tadi sedang gangguan, jadi belum ada kode yang dibuat. Silakan pilih cara lain.
+replaces = Kode bayar yang lama akan dibatalkan begitu Anda memilih cara baru.
+replaces-back = Kembali ke kode lama
+pay-button = Bayar { $amount }
+pay-busy = Memproses…
+
+## Waiting for the money
+
+pending-title = Menunggu pembayaran · { $method }
+time-left = Sisa waktu
+time-days = { $days } hari
+time-five = Sisa waktu 5 menit.
+time-one = Sisa waktu 1 menit.
+pay-before = Bayar sebelum
+waiting = Menunggu pembayaran
+waiting-script = Halaman ini akan berubah sendiri begitu pembayaran diterima.
+check-status = Cek status
+change-method = Ganti cara bayar
+change-hint = Kode ini akan dibatalkan jika Anda memilih cara lain.
+change-closed = Cara bayar tidak bisa diganti saat ini.
+change-not-allowed = Cara bayar ini ditentukan oleh { $merchant } dan tidak bisa diganti di sini.
+
+## QRIS
+
+qris-heading = Scan QRIS untuk membayar
+qris-image = Kode QRIS untuk membayar { $amount } ke { $merchant }
+qris-enlarge = Perbesar
+qris-close = Tutup
+qris-download = Simpan QR
+qris-share = Bagikan
+qris-other-device = Halaman ini dibuka di perangkat lain
+qris-other-device-1 = Buka aplikasi e-wallet atau m-banking di HP Anda.
+qris-other-device-2 = Pilih menu Scan atau QRIS, lalu arahkan kamera ke kode di atas.
+qris-other-device-3 = Pastikan nama { $merchant } dan jumlah { $amount } sudah benar, lalu bayar.
+qris-this-phone = Halaman ini dibuka di HP ini
+qris-this-phone-1 = Simpan gambar QR di atas, atau ambil tangkapan layar.
+qris-this-phone-2 = Buka aplikasi e-wallet atau m-banking, pilih Scan, lalu unggah gambar dari galeri.
+qris-this-phone-3 = Pastikan nama { $merchant } dan jumlah { $amount } sudah benar, lalu bayar.
+
+## Virtual account
+
+account-heading = Transfer ke virtual account
+account-number = Nomor virtual account
+account-amount = Jumlah transfer
+account-exact = Transfer persis sejumlah ini. Jika kurang atau lebih, bank bisa menolaknya.
+account-steps = Langkah pembayaran
+copy = Salin
+copied = Tersalin
+
+## The ends
+
+paid-title = Lunas
+paid-heading = Lunas. Terima kasih!
+paid-text = Pembayaran Anda ke { $merchant } sudah diterima.
+paid-close = Anda boleh menutup halaman ini.
+paid-stamp = Lunas
+print = Cetak bukti
+processing-title = Sedang diproses
+processing-heading = Pembayaran sedang diproses
+processing-warning = Jangan bayar lagi.
+processing-text = Bank sudah mencatat pembayaran Anda dan sedang memastikannya. Biasanya hanya sebentar.
+processing-script = Halaman ini akan berubah sendiri setelah selesai.
+expired-title = Waktu habis
+expired-heading = Waktu pembayaran habis
+expired-text = Kode bayar ini tidak berlaku lagi. Jangan memakainya untuk membayar.
+expired-deadline = Batas waktunya
+failed-title = Gagal
+failed-heading = Pembayaran gagal
+failed-text = Pembayaran ini tidak diselesaikan oleh bank atau aplikasi Anda.
+cancelled-title = Dibatalkan
+cancelled-heading = Pembayaran dibatalkan
+cancelled-text = Kode bayar ini tidak berlaku lagi: cara bayarnya diganti, atau tagihannya sudah dibayar atau dibatalkan.
+already-paid-question = Sudah telanjur membayar?
+expired-already-paid =
+    Uang yang masuk sebelum batas waktu tetap dihitung: buka lagi halaman ini sebentar lagi. Jika tidak berubah juga, hubungi
+    { $merchant } dan sebutkan ID pembayaran di bawah.
+unpaid-already-paid =
+    Jika saldo Anda terpotong, jangan bayar dua kali. Hubungi { $merchant } dan sebutkan ID pembayaran di bawah.
+again-expired = Minta kode baru
+again-failed = Coba lagi
+again-cancelled = Pilih cara bayar
+again-none = Masih ingin membayar? Minta tagihan baru kepada { $merchant }.
+
+## Links that take no payments
+
+closed-cancelled-title = Tagihan dibatalkan
+closed-cancelled-heading = Tagihan ini dibatalkan
+closed-cancelled-text = { $merchant } membatalkan tagihan ini, jadi tidak ada yang perlu dibayar. Jika menurut Anda ini keliru, hubungi { $merchant }.
+closed-inactive-title = Tidak aktif
+closed-inactive-heading = Tagihan ini tidak aktif
+closed-inactive-text = Masa berlakunya sudah lewat, atau { $merchant } sedang tidak menerima pembayaran. Minta tautan baru kepada { $merchant }.
+closed-already-paid-title = Sudah lunas
+closed-already-paid-heading = Tagihan ini sudah lunas
+closed-already-paid-text = Tidak ada lagi yang perlu dibayar. Jika bukan Anda yang membayar, tanyakan kepada { $merchant }.
+closed-being-paid-title = Sedang dibayar
+closed-being-paid-heading = Tagihan ini sedang dibayar
+closed-being-paid-text = Bank sedang memproses sebuah pembayaran untuk tagihan ini. Jangan bayar lagi. Silakan cek kembali sebentar lagi.
+
+## What goes wrong
+
+problem-not-found-title = Tidak ditemukan
+problem-not-found-heading = Halaman tidak ditemukan
+problem-not-found-text = Tautan ini tidak lengkap atau salah ketik. Buka lagi tautan yang Anda terima dari penjual, atau minta yang baru.
+problem-forbidden-title = Ditolak
+problem-forbidden-heading = Permintaan ini tidak bisa diterima
+problem-forbidden-text = Permintaannya datang dari situs lain. Demi keamanan Anda, mulai lagi dari halaman pembayaran kami.
+problem-too-many-title = Terlalu sering
+problem-too-many-heading = Terlalu banyak permintaan
+problem-too-many-text = Tunggu sebentar, lalu coba lagi. Pembayaran yang sudah dilakukan tetap tercatat.
+problem-not-understood-title = Tidak terbaca
+problem-not-understood-heading = Permintaan ini tidak bisa dibaca
+problem-not-understood-text = Ada bagian formulir yang hilang atau rusak. Buka lagi halaman pembayaran, lalu ulangi dari sana.
+problem-unavailable-title = Sedang gangguan
+problem-unavailable-heading = Layanan sedang terganggu
+problem-unavailable-text = Tunggu sebentar, lalu coba lagi. Mencoba lagi tidak membuat Anda membayar dua kali, dan pembayaran yang sudah masuk tetap tercatat.
+problem-broken-title = Terjadi kesalahan
+problem-broken-heading = Ada yang salah di pihak kami
+problem-broken-text = Kesalahannya sudah kami catat. Jika Anda sudah membayar, jangan bayar lagi: pembayaran Anda tetap tercatat.
+problem-reopen = Buka halaman pembayaran
+problem-retry = Coba lagi
+problem-reference = Kode bantuan
+
+## Sandbox only
+
+simulate = Simulasi uji coba
+simulate-text = Pilih apa yang terjadi pada pembayaran ini. Panel ini hanya ada di mode uji coba.
+simulate-paid = Bayar
+simulate-failed = Gagalkan
+simulate-processing = Tandai diproses

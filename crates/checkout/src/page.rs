@@ -1,0 +1,105 @@
+//! What the pages of the checkout have in common.
+
+use axum::{
+    http::{HeaderValue, StatusCode, header},
+    response::Response,
+};
+use domain::{
+    bank::Bank,
+    link::Link,
+    payment::Payment,
+    project::{Environment, Project},
+};
+use web::{
+    App,
+    page::{
+        assets::{self, Asset},
+        page_error::PageError,
+        render::{page, switch_query},
+        visitor::Visitor,
+    },
+};
+
+use crate::{
+    view::{BankRow, Frame, Order, Problem},
+    words::{code, words},
+};
+
+pub(crate) static STYLE: Asset = Asset::style("checkout", &[assets::TOKENS, include_str!("../assets/checkout.css")]);
+pub(crate) static SCRIPT: Asset = Asset::script("checkout", &[include_str!("../assets/checkout.js")]);
+const MARK_LETTERS: usize = 3;
+
+/// The page for an error.
+pub(crate) fn error_page(app: &App, visitor: &Visitor, error: &PageError) -> Response {
+    let mut frame = frame(app, visitor, None);
+    let is_miss = error.status == StatusCode::NOT_FOUND;
+    if is_miss {
+        // Every miss looks the same, so its address is not in it; without one a link leads to where the visitor is.
+        frame.switch_url = switch_query(visitor);
+    }
+    let mut response = page(
+        error.status,
+        &Problem {
+            frame,
+            kind: error.kind(),
+            support_reference: visitor.request_id.clone().filter(|_| !is_miss),
+            next_url: (!is_miss).then(|| page_of(app, &visitor.path)),
+        },
+    );
+    if let Some(seconds) = error.retry_after {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    response
+}
+
+/// The page that a path belongs to: `/pay/<id>` for all that is beneath it.
+fn page_of(app: &App, path: &str) -> String {
+    let end = path.match_indices('/').nth(2).map_or(path.len(), |(at, _)| at);
+    app.settings.urls.url(&path[..end])
+}
+
+pub(super) fn frame(app: &App, visitor: &Visitor, project: Option<&Project>) -> Frame {
+    let urls = &app.settings.urls;
+    Frame {
+        words: words(visitor.language),
+        language: code(visitor.language),
+        switch_url: format!("{}{}", page_of(app, &visitor.path), switch_query(visitor)),
+        style_url: urls.url(STYLE.path()),
+        script_url: urls.url(SCRIPT.path()),
+        sandbox: project.is_some_and(|project| project.environment == Environment::Sandbox),
+        merchant: project.map(|project| project.merchant.name.clone()),
+    }
+}
+
+pub(super) fn bank_row(bank: Bank) -> BankRow {
+    let bank_code = bank.code();
+    // Short codes are how people call the bank; of the others the beginning will do beside the whole name.
+    let mark = bank_code.get(..MARK_LETTERS).filter(|_| bank_code.len() > MARK_LETTERS + 1).unwrap_or(bank_code);
+    BankRow { name: bank.name(), mark: mark.to_ascii_uppercase() }
+}
+
+/// What is paid for, as a link tells it.
+pub(super) fn order(project: &Project, link: &Link) -> Order {
+    let text = |text: &str| Some(text).filter(|text| !text.is_empty()).map(str::to_owned);
+    Order {
+        merchant: project.merchant.name.clone(),
+        title: text(&link.title),
+        description: text(&link.description),
+        reference: link.reference.clone(),
+        amount: link.amount.to_string(),
+    }
+}
+
+/// What is paid for, as a payment tells it.
+pub(super) fn order_of(project: &Project, payment: &Payment, link: Option<&Link>) -> Order {
+    match link {
+        Some(link) => order(project, link),
+        None => Order {
+            merchant: project.merchant.name.clone(),
+            title: None,
+            description: None,
+            reference: payment.reference.clone(),
+            amount: payment.amount.to_string(),
+        },
+    }
+}

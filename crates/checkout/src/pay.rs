@@ -1,0 +1,190 @@
+//! `/pay/<payment_id>`: what to pay to, and then how it ended.
+
+use axum::{
+    extract::State,
+    http::{HeaderName, HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use domain::{
+    bank::Bank,
+    id::PaymentId,
+    link::LinkStanding,
+    method::Method,
+    payment::{Payment, Status},
+    project::Environment,
+    qr_image,
+    steps::step_groups,
+};
+use engine::{Error, PaymentPage};
+use web::{
+    App,
+    page::{moment::moment, page_error::PageError, render::page, visitor::Visitor},
+};
+
+use crate::{
+    page::{bank_row, frame, order_of},
+    path::PathId,
+    view::{Account, Change, Ended, Next, Paid, Pending, Processing, Qris, Steps, Unpaid, Why},
+};
+
+const FILE_NAME_CHARACTERS: usize = 64;
+/// Digits of an account number that are read at a glance.
+const GROUP_DIGITS: usize = 4;
+
+pub(super) type PaymentPath = Result<PathId<PaymentId>, PageError>;
+
+pub(super) async fn show(State(app): State<App>, visitor: Visitor, id: PaymentPath) -> Result<Response, PageError> {
+    let PathId(id) = id?;
+    let shown = app.engine.payment_page(id).await?;
+    let status = shown.payment.status_at(app.engine.now());
+    Ok(match status {
+        Status::Pending => match shown.payment.method {
+            Method::Qris => page(StatusCode::OK, &qris(&app, &visitor, &shown)),
+            Method::VirtualAccount(bank) => page(StatusCode::OK, &account(&app, &visitor, &shown, bank)),
+        },
+        Status::Processing => page(StatusCode::OK, &processing(&app, &visitor, &shown)),
+        Status::Paid => page(StatusCode::OK, &paid(&app, &visitor, &shown)),
+        Status::Expired => page(StatusCode::OK, &unpaid(&app, &visitor, &shown, Why::Expired)),
+        Status::Failed => page(StatusCode::OK, &unpaid(&app, &visitor, &shown, Why::Failed)),
+        Status::Cancelled => page(StatusCode::OK, &unpaid(&app, &visitor, &shown, Why::Cancelled)),
+    })
+}
+
+/// The QR code as a file, named by the reference. Only what can still be paid is handed out.
+pub(super) async fn image(State(app): State<App>, id: PaymentPath) -> Result<Response, PageError> {
+    let PathId(id) = id?;
+    let payment = app.engine.known_payment(id).await?;
+    let is_shown = payment.method == Method::Qris && payment.status_at(app.engine.now()) == Status::Pending;
+    let png = is_shown.then(|| qr_image::png(&payment.code).ok()).flatten().ok_or(Error::NotFound("QR code"))?;
+    let disposition = format!("attachment; filename=\"{}\"", file_name(&payment));
+    let disposition = HeaderValue::try_from(disposition).unwrap_or(HeaderValue::from_static("attachment"));
+    let headers: [(HeaderName, HeaderValue); 2] =
+        [(header::CONTENT_TYPE, HeaderValue::from_static("image/png")), (header::CONTENT_DISPOSITION, disposition)];
+    Ok((headers, png).into_response())
+}
+
+fn qris(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Qris {
+    let PaymentPage { project, payment, .. } = shown;
+    let image = qr_image::png(&payment.code).unwrap_or_default();
+    Qris {
+        frame: frame(app, visitor, Some(project)),
+        pending: pending(app, visitor, shown),
+        image: format!("data:image/png;base64,{}", STANDARD.encode(image)),
+        image_url: app.settings.urls.url(format_args!("/pay/{}/qr.png", payment.id)),
+        image_name: file_name(payment),
+    }
+}
+
+fn account(app: &App, visitor: &Visitor, shown: &PaymentPage, bank: Bank) -> Account {
+    let PaymentPage { project, payment, .. } = shown;
+    let groups = step_groups(bank, &payment.code, payment.amount, visitor.language);
+    let digits: Vec<char> = payment.code.chars().collect();
+    let grouped: Vec<String> = digits.chunks(GROUP_DIGITS).map(|group| group.iter().collect()).collect();
+    Account {
+        frame: frame(app, visitor, Some(project)),
+        pending: pending(app, visitor, shown),
+        bank: bank_row(bank),
+        number: payment.code.clone(),
+        grouped_number: grouped.join(" "),
+        amount_digits: payment.amount.get().to_string(),
+        steps: groups.into_iter().map(|group| Steps { title: group.title, steps: group.steps }).collect(),
+    }
+}
+
+fn pending(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Pending {
+    let PaymentPage { project, payment, link } = shown;
+    let urls = &app.settings.urls;
+    let change = match link {
+        Some((_, LinkStanding::Processing)) => Change::BeingPaid,
+        Some(_) if !shown.has_other_methods() => Change::NotAllowed,
+        Some((link, LinkStanding::Open)) => {
+            Change::Allowed { url: urls.url(format_args!("/p/{}?change={}", link.id, payment.id)) }
+        }
+        Some(_) => Change::Closed,
+        None => Change::NotAllowed,
+    };
+    let Live { page_url, status_url, events_url, simulate_url } = live(app, shown);
+    Pending {
+        order: order_of(project, payment, link.as_ref().map(|(link, _)| link)),
+        payment_id: payment.id.to_string(),
+        deadline: moment(payment.expires_at, visitor.language),
+        expires_at_millis: payment.expires_at.as_millis(),
+        now_millis: app.engine.now().as_millis(),
+        page_url,
+        status_url,
+        events_url,
+        change,
+        simulate_url,
+    }
+}
+
+/// What a page that may still change leads to.
+struct Live {
+    page_url: String,
+    status_url: String,
+    events_url: String,
+    /// Where the panel's form goes; none in production.
+    simulate_url: Option<String>,
+}
+
+fn live(app: &App, shown: &PaymentPage) -> Live {
+    let (id, urls) = (shown.payment.id, &app.settings.urls);
+    let is_sandbox = shown.project.environment == Environment::Sandbox;
+    Live {
+        page_url: urls.url(format_args!("/pay/{id}")),
+        status_url: urls.url(format_args!("/pay/{id}/status")),
+        events_url: urls.url(format_args!("/pay/{id}/events")),
+        simulate_url: is_sandbox.then(|| urls.url(format_args!("/pay/{id}/simulate"))),
+    }
+}
+
+fn ended(shown: &PaymentPage) -> Ended {
+    let PaymentPage { project, payment, link } = shown;
+    Ended {
+        order: order_of(project, payment, link.as_ref().map(|(link, _)| link)),
+        payment_id: payment.id.to_string(),
+        method: payment.method.bank().map_or("QRIS", |bank| bank.name()).to_owned(),
+    }
+}
+
+fn processing(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Processing {
+    let frame = frame(app, visitor, Some(&shown.project));
+    let Live { page_url, status_url, events_url, simulate_url } = live(app, shown);
+    Processing { frame, ended: ended(shown), page_url, status_url, events_url, simulate_url }
+}
+
+fn paid(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Paid {
+    let frame = frame(app, visitor, Some(&shown.project));
+    let paid_at = shown.payment.paid_at().unwrap_or(shown.payment.created_at);
+    Paid { frame, ended: ended(shown), paid_at: moment(paid_at, visitor.language) }
+}
+
+fn unpaid(app: &App, visitor: &Visitor, shown: &PaymentPage, why: Why) -> Unpaid {
+    let next = match &shown.link {
+        Some((link, LinkStanding::Open)) => Next::Again { url: app.settings.urls.url(format_args!("/p/{}", link.id)) },
+        Some((_, LinkStanding::Paid)) => Next::AlreadyPaid,
+        Some((_, LinkStanding::Processing)) => Next::BeingPaid,
+        Some((_, LinkStanding::Cancelled | LinkStanding::Inactive)) | None => Next::AskMerchant,
+    };
+    let Live { status_url, events_url, .. } = live(app, shown);
+    Unpaid {
+        frame: frame(app, visitor, Some(&shown.project)),
+        ended: ended(shown),
+        why,
+        expired_at: moment(shown.payment.expires_at, visitor.language),
+        next,
+        status_url,
+        events_url,
+    }
+}
+
+/// `QRIS-INV-1.png`: the reference, as far as every file system takes it.
+fn file_name(payment: &Payment) -> String {
+    let plain = |character: char| match character {
+        'A'..='Z' | 'a'..='z' | '0'..='9' | '-' | '_' => character,
+        _ => '-',
+    };
+    let reference: String = payment.reference.chars().take(FILE_NAME_CHARACTERS).map(plain).collect();
+    format!("QRIS-{reference}.png")
+}

@@ -1,0 +1,410 @@
+//! Every page in every state, rendered from samples, and what must hold on all of them.
+
+use askama::Template;
+use domain::{
+    bank::Bank,
+    money::Rupiah,
+    qr_image,
+    steps::{Language, step_groups},
+};
+use web::page::{moment::Moment, page_error::ProblemKind};
+
+use crate::{
+    view::{
+        Account, BankRow, Change, Choose, Closed, ClosedReason, Ended, Field, FieldKind, Frame, MethodRow, Mistake,
+        Next, Notice, Order, Paid, Pending, Problem, Processing, Qris, Replaced, Steps, Unpaid, Why,
+    },
+    words::{code, words},
+};
+
+const LANGUAGES: [Language; 2] = [Language::Indonesian, Language::English];
+
+/// As long as a payload of a QRIS payment usually is.
+const PAYLOAD: &str = "00020101021226590014ID.CO.LUNAS.WWW0118936000000000000001020300003033UME51440014ID.CO.QRIS.WWW0215ID\
+                       10200000000010303UME5204581453033605406150000580210D5915Toko Kopi Senja6007BANDUNG6304A1B2";
+
+/// The weight of a page in bytes that keeps a first load below 14 KB with the style sheet, the script and the headers.
+const MOST_CHOOSER_BYTES: usize = 6_500;
+const MOST_PENDING_BYTES: usize = 7_500;
+
+/// A name that tries to break out of its place, and a word that tries to push the page sideways.
+const HOSTILE: &str = "<script>alert(1)</script>\"'&WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW";
+
+struct Sample {
+    name: String,
+    language: &'static str,
+    sandbox: bool,
+    html: String,
+}
+
+/// What a sample is made from.
+#[derive(Clone, Copy)]
+struct Setting {
+    language: Language,
+    sandbox: bool,
+    merchant: &'static str,
+}
+
+impl Setting {
+    fn frame(self) -> Frame {
+        Frame {
+            words: words(self.language),
+            language: code(self.language),
+            switch_url: "/p/pl_01kc2m8r5gfq9t3v7x1y4z6a8b?lang=en".to_owned(),
+            style_url: "/assets/checkout.css?v=1".into(),
+            script_url: "/assets/checkout.js?v=1".into(),
+            sandbox: self.sandbox,
+            merchant: Some(self.merchant.to_owned()),
+        }
+    }
+
+    fn order(self) -> Order {
+        let hostile = self.merchant == HOSTILE;
+        Order {
+            merchant: self.merchant.to_owned(),
+            title: Some(if hostile { HOSTILE } else { "Biji kopi Gayo 1 kg" }.to_owned()),
+            description: Some("2 × 500 gram, sangrai sedang\nDikirim dari Bandung".to_owned()),
+            reference: if hostile { HOSTILE } else { "INV-2026-00123" }.to_owned(),
+            amount: if hostile { "Rp999.999.999.999" } else { "Rp150.000" }.to_owned(),
+        }
+    }
+
+    fn pending(self) -> Pending {
+        Pending {
+            order: self.order(),
+            payment_id: "pay_01kc2m8r5gfq9t3v7x1y4z6a8b".to_owned(),
+            deadline: moment(),
+            expires_at_millis: 1_794_753_000_000,
+            now_millis: 1_794_752_125_000,
+            page_url: "/pay/pay_01kc2m8r5gfq9t3v7x1y4z6a8b".to_owned(),
+            status_url: "/pay/pay_01kc2m8r5gfq9t3v7x1y4z6a8b/status".to_owned(),
+            events_url: "/pay/pay_01kc2m8r5gfq9t3v7x1y4z6a8b/events".to_owned(),
+            change: Change::Allowed { url: "/p/pl_01kc2m8r5gfq9t3v7x1y4z6a8b?change=pay_01kc2m8r5g".to_owned() },
+            simulate_url: self.sandbox.then(|| "/pay/pay_01kc2m8r5gfq9t3v7x1y4z6a8b/simulate".to_owned()),
+        }
+    }
+
+    fn ended(self) -> Ended {
+        let payment_id = "pay_01kc2m8r5gfq9t3v7x1y4z6a8b".to_owned();
+        Ended { order: self.order(), payment_id, method: "QRIS".to_owned() }
+    }
+
+    fn choose(self) -> Choose {
+        Choose {
+            frame: self.frame(),
+            order: self.order(),
+            methods: methods(),
+            fields: vec![field(FieldKind::Name, None), field(FieldKind::Email, None)],
+            action: "/p/pl_01kc2m8r5gfq9t3v7x1y4z6a8b".to_owned(),
+            attempt: "01kc2m8r5gfq9t3v7x1y4z6a8b".to_owned(),
+            replaces: None,
+            notice: None,
+        }
+    }
+
+    fn qris(self) -> Qris {
+        Qris {
+            frame: self.frame(),
+            pending: self.pending(),
+            image: format!("data:image/png;base64,{}", base64(&qr_image::png(PAYLOAD).unwrap())),
+            image_url: "/pay/pay_01kc2m8r5gfq9t3v7x1y4z6a8b/qr.png".to_owned(),
+            image_name: "INV-2026-00123.png".to_owned(),
+        }
+    }
+
+    fn account(self, bank: Bank) -> Account {
+        let number = bank.account_number(12_345_678);
+        let groups = step_groups(bank, &number, Rupiah::new(150_000), self.language).into_iter();
+        Account {
+            frame: self.frame(),
+            pending: self.pending(),
+            bank: row(bank),
+            grouped_number: number.as_bytes().chunks(4).map(String::from_utf8_lossy).collect::<Vec<_>>().join(" "),
+            number,
+            amount_digits: "150000".to_owned(),
+            steps: groups.map(|group| Steps { title: group.title, steps: group.steps }).collect(),
+        }
+    }
+
+    fn unpaid(self, why: Why, next: Next) -> Unpaid {
+        Unpaid {
+            frame: self.frame(),
+            ended: self.ended(),
+            why,
+            expired_at: moment(),
+            next,
+            status_url: self.pending().status_url,
+            events_url: self.pending().events_url,
+        }
+    }
+
+    fn problem(self, kind: ProblemKind) -> Problem {
+        let known = kind != ProblemKind::NotFound;
+        let merchant = self.frame().merchant.filter(|_| known);
+        Problem {
+            frame: Frame { merchant, ..self.frame() },
+            kind,
+            support_reference: known.then(|| "req_01kc2m8r5gfq9t3v7x1y4z6a8b".to_owned()),
+            next_url: known.then(|| "/p/pl_01kc2m8r5gfq9t3v7x1y4z6a8b".to_owned()),
+        }
+    }
+}
+
+fn base64(bytes: &[u8]) -> String {
+    use base64::{Engine, engine::general_purpose::STANDARD};
+    STANDARD.encode(bytes)
+}
+
+fn moment() -> Moment {
+    Moment { text: "15 November 2026 pukul 21.30 WIB".to_owned(), utc: "2026-11-15T14:30:00Z".to_owned() }
+}
+
+fn row(bank: Bank) -> BankRow {
+    BankRow { name: bank.name(), mark: bank.code().to_uppercase() }
+}
+
+/// All fourteen, the second of them down.
+fn methods() -> Vec<MethodRow> {
+    let qris = MethodRow { value: "qris".to_owned(), bank: None, checked: true, down: false };
+    let banks = Bank::ALL.into_iter().map(|bank| MethodRow {
+        value: format!("virtual_account:{}", bank.code()),
+        bank: Some(row(bank)),
+        checked: false,
+        down: bank == Bank::Bni,
+    });
+    std::iter::once(qris).chain(banks).collect()
+}
+
+fn field(kind: FieldKind, mistake: Option<Mistake>) -> Field {
+    let value = match (mistake, kind) {
+        (Some(Mistake::Missing), _) => "",
+        (_, FieldKind::Name) => "Sari Dewi",
+        (_, FieldKind::Email) => "sari.dewi@",
+        (_, FieldKind::Phone) => "0812 3456 7890",
+        (_, FieldKind::Address) => "Jl. Braga 1\nBandung",
+    };
+    Field { kind, value: value.to_owned(), mistake }
+}
+
+/// The form as it comes back: nothing chosen, and every kind of mistake.
+fn mistaken(setting: Setting) -> Choose {
+    let methods = methods().into_iter().map(|row| MethodRow { checked: false, ..row }).collect();
+    let fields = vec![
+        field(FieldKind::Name, Some(Mistake::Missing)),
+        field(FieldKind::Email, Some(Mistake::Malformed)),
+        field(FieldKind::Phone, Some(Mistake::TooLong { most: 255 })),
+        field(FieldKind::Address, Some(Mistake::Malformed)),
+    ];
+    Choose { methods, fields, notice: Some(Notice::Mistakes), ..setting.choose() }
+}
+
+fn choosers(setting: Setting) -> Vec<(&'static str, String)> {
+    let replaced = Replaced { payment_id: "pay_1".to_owned(), url: "/pay/pay_1".to_owned() };
+    let lone = methods().into_iter().take(1).collect();
+    let none = methods().into_iter().map(|row| MethodRow { checked: false, down: true, ..row }).collect();
+    let untitled = Order { title: None, description: None, ..setting.order() };
+    vec![
+        ("choose", setting.choose().render().unwrap()),
+        ("choose-mistakes", mistaken(setting).render().unwrap()),
+        ("choose-down", Choose { notice: Some(Notice::MethodDown), ..setting.choose() }.render().unwrap()),
+        ("choose-replaces", Choose { replaces: Some(replaced), ..setting.choose() }.render().unwrap()),
+        ("choose-lone", Choose { methods: lone, fields: vec![], ..setting.choose() }.render().unwrap()),
+        ("choose-none", Choose { methods: none, fields: vec![], ..setting.choose() }.render().unwrap()),
+        ("choose-untitled", Choose { order: untitled, ..setting.choose() }.render().unwrap()),
+    ]
+}
+
+fn pendings(setting: Setting) -> Vec<(&'static str, String)> {
+    let direct = || {
+        let order = Order { title: None, description: None, ..setting.order() };
+        Pending { order, change: Change::NotAllowed, ..setting.pending() }
+    };
+    let with = |change| Pending { change, ..setting.pending() };
+    let processing = Processing {
+        frame: setting.frame(),
+        ended: setting.ended(),
+        page_url: setting.pending().page_url,
+        status_url: setting.pending().status_url,
+        events_url: setting.pending().events_url,
+        simulate_url: setting.pending().simulate_url,
+    };
+    vec![
+        ("qris", setting.qris().render().unwrap()),
+        ("qris-direct", Qris { pending: direct(), ..setting.qris() }.render().unwrap()),
+        ("qris-being-paid", Qris { pending: with(Change::BeingPaid), ..setting.qris() }.render().unwrap()),
+        ("account-closed", Account { pending: with(Change::Closed), ..setting.account(Bank::Bca) }.render().unwrap()),
+        ("account", setting.account(Bank::Bca).render().unwrap()),
+        ("account-direct", Account { pending: direct(), ..setting.account(Bank::Danamon) }.render().unwrap()),
+        ("processing", processing.render().unwrap()),
+    ]
+}
+
+fn ends(setting: Setting) -> Vec<(&'static str, String)> {
+    let again = || Next::Again { url: "/p/pl_01kc2m8r5gfq9t3v7x1y4z6a8b".to_owned() };
+    let closed = |reason| Closed { frame: setting.frame(), order: setting.order(), reason }.render().unwrap();
+    let problem = |kind| setting.problem(kind).render().unwrap();
+    let paid = Paid { frame: setting.frame(), ended: setting.ended(), paid_at: moment() };
+    vec![
+        ("paid", paid.render().unwrap()),
+        ("expired", setting.unpaid(Why::Expired, again()).render().unwrap()),
+        ("expired-for-good", setting.unpaid(Why::Expired, Next::AskMerchant).render().unwrap()),
+        ("failed", setting.unpaid(Why::Failed, again()).render().unwrap()),
+        ("cancelled", setting.unpaid(Why::Cancelled, again()).render().unwrap()),
+        ("cancelled-paid", setting.unpaid(Why::Cancelled, Next::AlreadyPaid).render().unwrap()),
+        ("failed-being-paid", setting.unpaid(Why::Failed, Next::BeingPaid).render().unwrap()),
+        ("closed-cancelled", closed(ClosedReason::Cancelled)),
+        ("closed-inactive", closed(ClosedReason::Inactive)),
+        ("closed-already-paid", closed(ClosedReason::AlreadyPaid)),
+        ("closed-being-paid", closed(ClosedReason::BeingPaid)),
+        ("problem-not-found", problem(ProblemKind::NotFound)),
+        ("problem-forbidden", problem(ProblemKind::Forbidden)),
+        ("problem-too-many", problem(ProblemKind::TooMany)),
+        ("problem-not-understood", problem(ProblemKind::NotUnderstood)),
+        ("problem-unavailable", problem(ProblemKind::Unavailable)),
+        ("problem-broken", problem(ProblemKind::Broken)),
+    ]
+}
+
+fn samples() -> Vec<Sample> {
+    let kinds = [("", "Toko Kopi Senja", true), ("live-", "Toko Kopi Senja", false), ("hostile-", HOSTILE, false)];
+    let mut samples = Vec::new();
+    for language in LANGUAGES {
+        for (kind, merchant, sandbox) in kinds {
+            let setting = Setting { language, sandbox, merchant };
+            let pages = [choosers(setting), pendings(setting), ends(setting)].into_iter().flatten();
+            let language = code(language);
+            samples.extend(pages.map(|(page, html)| {
+                let name = format!("{kind}{page}.{language}");
+                Sample { name, language, sandbox, html }
+            }));
+        }
+    }
+    samples
+}
+
+/// What stands between `before` and `after`.
+fn between<'a>(html: &'a str, before: &str, after: &str) -> &'a str {
+    let from = html.find(before).unwrap_or_else(|| panic!("no {before}")) + before.len();
+    let length = html[from..].find(after).unwrap_or_else(|| panic!("no {after} after {before}"));
+    &html[from..from + length]
+}
+
+/// The names of the attributes of a page, by a reading that is crude but knows quotation marks.
+fn attributes(html: &str) -> Vec<&str> {
+    let outside_of_quotes = html.split('<').skip(1).flat_map(|tag| tag.split('>').next()).flat_map(|tag| {
+        let (head, quoted) = tag.split_once('"').unwrap_or((tag, ""));
+        std::iter::once(head).chain(quoted.split('"').skip(1).step_by(2))
+    });
+    outside_of_quotes.flat_map(|text| text.split_whitespace()).map(|word| word.trim_end_matches('=')).collect()
+}
+
+#[test]
+fn every_page_says_its_language_and_its_state_once() {
+    for Sample { name, language, html, .. } in samples() {
+        assert!(html.starts_with(&format!("<!doctype html>\n<html lang=\"{language}\">")), "{name}");
+        assert_eq!(html.matches("<h1").count(), 1, "{name}");
+        assert_eq!(html.matches("<main").count(), 1, "{name}");
+        let title = between(&html, "<title>", "</title>");
+        assert!(!title.trim().is_empty() && title.trim() == title, "{name}: {title:?}");
+        assert!(html.contains("<meta name=\"robots\" content=\"noindex,nofollow\">"), "{name}");
+        let other = if language == "id" { "en" } else { "id" };
+        assert!(html.contains(&format!("hreflang=\"{other}\" lang=\"{other}\"")), "{name}");
+    }
+}
+
+#[test]
+fn every_state_has_a_title_of_its_own() {
+    let setting = Setting { language: Language::Indonesian, sandbox: false, merchant: "Toko" };
+    let pages = [choosers(setting), pendings(setting), ends(setting)].into_iter().flatten();
+    // These show a state in another dress.
+    let same = [
+        "choose-down",
+        "choose-replaces",
+        "choose-lone",
+        "choose-none",
+        "choose-untitled",
+        "qris-direct",
+        "qris-being-paid",
+        "account-closed",
+        "expired-for-good",
+        "cancelled-paid",
+        "failed-being-paid",
+    ];
+    let mut titles: Vec<_> = pages
+        .filter(|(page, _)| !same.contains(page))
+        .map(|(_, html)| between(&html, "<title>", "</title>").to_owned())
+        .collect();
+    let count = titles.len();
+    titles.sort();
+    titles.dedup();
+    assert_eq!(titles.len(), count, "{titles:?}");
+}
+
+#[test]
+fn no_page_asks_for_what_the_content_security_policy_forbids() {
+    for Sample { name, html, .. } in samples() {
+        assert_eq!(html.matches("<script").count(), 1, "{name}");
+        assert!(html.contains("<script src=\"/assets/checkout.js?v=1\" defer></script>"), "{name}");
+        assert!(!html.contains("<style"), "{name}");
+        assert!(!html.contains("http://") && !html.contains("https://") && !html.contains("=\"//"), "{name}");
+        for attribute in attributes(&html) {
+            assert!(attribute != "style" && !attribute.starts_with("on"), "{name}: {attribute}");
+        }
+    }
+}
+
+#[test]
+fn only_the_sandbox_says_so_and_has_a_simulator() {
+    for Sample { name, sandbox, html, .. } in samples() {
+        assert_eq!(html.contains("class=\"stripe\""), sandbox, "{name}");
+        let pays = ["qris", "account", "processing"].iter().any(|page| name.starts_with(page));
+        assert_eq!(html.contains("name=\"outcome\""), sandbox && pays, "{name}");
+    }
+}
+
+#[test]
+fn pages_with_a_form_let_the_browser_name_their_origin() {
+    for Sample { name, html, .. } in samples() {
+        let says = html.contains("<meta name=\"referrer\" content=\"same-origin\">");
+        assert_eq!(says, html.contains("<form"), "{name}");
+    }
+}
+
+#[test]
+fn ends_take_the_focus_and_pending_pages_do_not() {
+    for Sample { name, html, .. } in samples() {
+        let chooses = name.contains("choose");
+        let waits = name.contains("qris") || name.contains("account");
+        let focuses = html.contains("<h1 tabindex=\"-1\" autofocus>");
+        assert_eq!(focuses, !chooses && !waits, "{name}");
+    }
+}
+
+#[test]
+fn what_can_still_change_is_watched() {
+    for Sample { name, html, .. } in samples() {
+        let status = |page: &str| name.trim_start_matches("live-").trim_start_matches("hostile-").starts_with(page);
+        let expected = match () {
+            () if status("qris") || status("account") => Some("pending"),
+            () if status("processing") => Some("processing"),
+            () if status("expired") => Some("expired"),
+            () if status("failed") => Some("failed"),
+            () if status("cancelled") => Some("cancelled"),
+            () => None,
+        };
+        let watched = html.contains("id=\"watch\"").then(|| between(&html, "role=\"status\" data-status=\"", "\""));
+        assert_eq!(watched, expected, "{name}");
+    }
+}
+
+#[test]
+fn pages_are_light_enough_for_a_slow_phone() {
+    for Sample { name, html, .. } in samples() {
+        let most = match name.as_str() {
+            "choose.id" | "choose.en" | "live-choose.id" | "live-choose.en" => MOST_CHOOSER_BYTES,
+            _ if name.starts_with("hostile") => continue,
+            _ => MOST_PENDING_BYTES,
+        };
+        assert!(html.len() <= most, "{name} has {} bytes", html.len());
+    }
+}

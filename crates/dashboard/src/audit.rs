@@ -1,0 +1,170 @@
+//! `/dashboard/<project>/audit`: who did what, the newest first. Operators read the whole log with the same eyes.
+
+use askama::Template;
+use axum::{Router, extract::State, http::StatusCode, response::Response, routing::get};
+use domain::{
+    access::Role,
+    audit::{Actor, AuditLine, Deed},
+    project::Environment,
+    time::Timestamp,
+};
+use engine::Audited;
+use i18n_embed_fl::fl;
+use web::{
+    App,
+    page::{
+        moment::{Moment, moment},
+        page_error::PageError,
+        render::page,
+        visitor::Visitor,
+    },
+};
+
+use crate::{
+    session::AtDesk,
+    shell::{self, Section, Shell},
+    table::{PageNumber, Paging},
+    words::Words,
+};
+
+#[derive(Template)]
+#[template(path = "audit.html")]
+pub(super) struct AuditPage {
+    pub(super) shell: Shell,
+    pub(super) log: Log,
+}
+
+/// A part of the log, as a table.
+pub(super) struct Log {
+    pub(super) rows: Vec<LogRow>,
+    pub(super) paging: Paging,
+}
+
+pub(super) struct LogRow {
+    pub(super) at: Moment,
+    pub(super) who: String,
+    /// Where they were, when that is known.
+    pub(super) address: String,
+    pub(super) deed: String,
+    pub(super) subject: String,
+    pub(super) detail: String,
+    /// Whose log it is, where several are read at once.
+    pub(super) project: String,
+}
+
+pub(super) fn routes() -> Router<App> {
+    Router::new().route("/dashboard/{project}/audit", get(show))
+}
+
+async fn show(State(app): State<App>, visitor: Visitor, at: AtDesk) -> Result<Response, PageError> {
+    let shell = shell::at_desk(&app, &visitor, &at, Section::Audit).await?;
+    let number = PageNumber::of(&visitor);
+    let listed = at.desk.audit(number.window()).await?;
+    let path = format!("/dashboard/{}/audit", at.desk.project().id);
+    let paging = number.paging(&app, &path, "", &listed, shell.words);
+    let rows = listed.items.iter().map(|audited| row(&visitor, shell.words, audited, String::new())).collect();
+    Ok(page(StatusCode::OK, &AuditPage { shell, log: Log { rows, paging } }))
+}
+
+pub(super) fn row(visitor: &Visitor, words: Words, audited: &Audited, project: String) -> LogRow {
+    let Audited { line, user } = audited;
+    let email = user.as_ref().map(|user| user.email.to_string());
+    let (who, address) = match &line.actor {
+        Actor::User { id, address } => (email.unwrap_or_else(|| id.to_string()), address.clone()),
+        Actor::Key(id) => (id.to_string(), String::new()),
+        Actor::CommandLine => (fl!(words, "audit-command-line"), String::new()),
+        Actor::Stranger { address } => (fl!(words, "audit-stranger"), address.clone()),
+    };
+    LogRow {
+        at: moment(line.at, visitor.language),
+        who,
+        address,
+        deed: deed(words, line.deed),
+        subject: subject(words, line),
+        detail: detail(visitor, words, line),
+        project,
+    }
+}
+
+/// What was done, in a sentence.
+pub(super) fn deed(words: Words, deed: Deed) -> String {
+    match deed {
+        Deed::KeyCreated => fl!(words, "deed-key-created"),
+        Deed::KeyRevoked => fl!(words, "deed-key-revoked"),
+        Deed::WebhookUrlChanged => fl!(words, "deed-webhook-url-changed"),
+        Deed::WebhookSecretShown => fl!(words, "deed-webhook-secret-shown"),
+        Deed::WebhookSecretRotated => fl!(words, "deed-webhook-secret-rotated"),
+        Deed::WebhookResent => fl!(words, "deed-webhook-resent"),
+        Deed::WebhooksRecovered => fl!(words, "deed-webhooks-recovered"),
+        Deed::WebhookTested => fl!(words, "deed-webhook-tested"),
+        Deed::LinkCreated => fl!(words, "deed-link-created"),
+        Deed::LinkCancelled => fl!(words, "deed-link-cancelled"),
+        Deed::PaymentSimulated => fl!(words, "deed-payment-simulated"),
+        Deed::ReceiptAccepted => fl!(words, "deed-receipt-accepted"),
+        Deed::ReceiptReturned => fl!(words, "deed-receipt-returned"),
+        Deed::ProjectCreated => fl!(words, "deed-project-created"),
+        Deed::SettingsChanged => fl!(words, "deed-settings-changed"),
+        Deed::ProjectApproved => fl!(words, "deed-project-approved"),
+        Deed::ApprovalWithdrawn => fl!(words, "deed-approval-withdrawn"),
+        Deed::ProjectActivated => fl!(words, "deed-project-activated"),
+        Deed::ProjectDeactivated => fl!(words, "deed-project-deactivated"),
+        Deed::MemberInvited => fl!(words, "deed-member-invited"),
+        Deed::InviteWithdrawn => fl!(words, "deed-invite-withdrawn"),
+        Deed::MemberJoined => fl!(words, "deed-member-joined"),
+        Deed::RoleChanged => fl!(words, "deed-role-changed"),
+        Deed::MemberRemoved => fl!(words, "deed-member-removed"),
+        Deed::UserCreated => fl!(words, "deed-user-created"),
+        Deed::OperatorMade => fl!(words, "deed-operator-made"),
+        Deed::OperatorUnmade => fl!(words, "deed-operator-unmade"),
+        Deed::SignedIn => fl!(words, "deed-signed-in"),
+        Deed::SignInRefused => fl!(words, "deed-sign-in-refused"),
+        Deed::SignedOut => fl!(words, "deed-signed-out"),
+        Deed::PasswordChanged => fl!(words, "deed-password-changed"),
+        Deed::SessionEnded => fl!(words, "deed-session-ended"),
+    }
+}
+
+fn subject(words: Words, line: &AuditLine) -> String {
+    match (line.deed, line.subject.as_str()) {
+        (Deed::SessionEnded, "others") => fl!(words, "audit-other-sessions"),
+        (Deed::WebhooksRecovered, count) => fl!(words, "audit-webhooks", count = count),
+        (_, subject) => subject.to_owned(),
+    }
+}
+
+/// The log keeps words of the API; people read their own.
+fn detail(visitor: &Visitor, words: Words, line: &AuditLine) -> String {
+    let detail = line.detail.as_str();
+    let said = match line.deed {
+        Deed::MemberInvited | Deed::MemberJoined | Deed::RoleChanged => {
+            Role::parse(detail).map(|role| shell::role_name(words, role))
+        }
+        Deed::ProjectCreated => Environment::parse(detail).map(|environment| match environment {
+            Environment::Sandbox => fl!(words, "sandbox"),
+            Environment::Production => fl!(words, "production"),
+        }),
+        Deed::UserCreated => (detail == "operator").then(|| fl!(words, "nav-operator")),
+        Deed::SettingsChanged => {
+            Some(detail.split(", ").map(|name| setting(words, name)).collect::<Vec<_>>().join(", "))
+        }
+        Deed::WebhooksRecovered => detail.strip_prefix("since ").and_then(|at| Timestamp::parse(at).ok()).map(|at| {
+            let since = moment(at, visitor.language).text;
+            fl!(words, "audit-since", since = since)
+        }),
+        Deed::WebhookUrlChanged => detail.is_empty().then(|| fl!(words, "audit-no-url")),
+        _ => None,
+    };
+    said.unwrap_or_else(|| detail.to_owned())
+}
+
+fn setting(words: Words, name: &str) -> String {
+    match name {
+        "merchant" => fl!(words, "settings-merchant"),
+        "success_word" => fl!(words, "settings-success"),
+        "fees" => fl!(words, "audit-fees"),
+        "banks" => fl!(words, "settings-banks"),
+        "default_methods" => fl!(words, "settings-defaults"),
+        "allowed_origins" => fl!(words, "settings-origins-label"),
+        other => other.to_owned(),
+    }
+}

@@ -1,0 +1,384 @@
+//! The pages for links, keys, webhooks and the simulator, rendered from samples, and what must hold on all of them.
+
+use askama::Template;
+use domain::{steps::Language, time::Timestamp};
+use web::page::moment::{Moment, moment};
+
+use crate::{
+    deliveries::{AttemptRow, DeliveryPage},
+    fragment::Badge,
+    keys::{KeyRow, Keys, MadeKey, RevokeKey},
+    links::{CancelLink, LinkPage, LinkRow, Links, PaymentRow},
+    new_link::{Choice, FeeRow, Fees, FeesOnly, Filled, Mistakes, NewLink},
+    notifications::{EventRow, News, Notifications, RemoveUrl, RollSecret, ShownSecret, snippets},
+    shell::{ProjectChoice, Section, Shell, ShellProject},
+    simulator::{Found, SimulatorNews, SimulatorPage, WaitingRow},
+    table::Paging,
+    words::{code, words},
+};
+
+const LANGUAGES: [Language; 2] = [Language::Indonesian, Language::English];
+const BASE: &str = "/dashboard/prj_01kc2m8r5gfq9t3v7x1y4z6a8b";
+/// A name that tries to break out of its place.
+const HOSTILE: &str =
+    "</textarea><script>alert(1)</script>\"'&WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW";
+
+fn text(text: &str) -> String {
+    text.to_owned()
+}
+
+fn at(language: Language) -> Moment {
+    moment(Timestamp::from_millis(1_794_752_125_000), language)
+}
+
+fn badge(status: &'static str) -> Badge {
+    Badge { status, text: text("Aktif") }
+}
+
+fn shell(language: Language) -> Shell {
+    Shell {
+        words: words(language),
+        language: code(language),
+        switch_url: text("?lang=en"),
+        style_url: "/assets/dashboard.css".into(),
+        script_url: "/assets/dashboard.js".into(),
+        email: text("siti@example.com"),
+        is_operator: false,
+        form_token: text("f0"),
+        home_url: text("/dashboard"),
+        new_project_url: text("/dashboard/projects/new"),
+        account_url: text("/dashboard/account"),
+        sign_out_url: text("/dashboard/sign-out"),
+        operator_url: text("/dashboard/operator"),
+        project: Some(ShellProject { name: text(HOSTILE), sandbox: true, base: text(BASE), attention: 1 }),
+        projects: vec![ProjectChoice { url: text(BASE), name: text(HOSTILE), sandbox: true, current: true }],
+        section: Section::Links,
+        notice: None,
+        failing: true,
+        unusable: None,
+        live_url: Some(format!("{BASE}/live")),
+    }
+}
+
+fn paging() -> Paging {
+    Paging { summary: text("1–20 dari 40"), newer: None, older: Some(format!("{BASE}/links?page=2")) }
+}
+
+fn link_row(language: Language) -> LinkRow {
+    LinkRow {
+        url: format!("{BASE}/links/pl_1"),
+        title: text(HOSTILE),
+        reference: text(HOSTILE),
+        amount: text("Rp999.999.999.999"),
+        badge: badge("active"),
+        used_up: true,
+        created: at(language),
+    }
+}
+
+fn links(language: Language, rows: Vec<LinkRow>, search: &str) -> String {
+    let view = Links {
+        shell: shell(language),
+        base: text(BASE),
+        search: text(search),
+        rows,
+        paging: paging(),
+        may_create: true,
+    };
+    view.render().unwrap()
+}
+
+fn link(language: Language, payments: Vec<PaymentRow>) -> String {
+    let view = LinkPage {
+        shell: shell(language),
+        base: text(BASE),
+        row: link_row(language),
+        description: text(HOSTILE),
+        checkout_url: text("https://pay.example/p/pl_1"),
+        image_url: format!("{BASE}/links/pl_1/qr.png"),
+        image_name: text("QR-PL-1.png"),
+        expires: Some(at(language)),
+        cancelled: Some(at(language)),
+        many: false,
+        methods: vec![text("QRIS"), text("Virtual account BCA")],
+        asked: vec![text("Nama")],
+        payments,
+        payments_url: format!("{BASE}/payments?link=pl_1"),
+        payments_total: Some(text("11")),
+        cancel_url: Some(format!("{BASE}/links/pl_1/cancel")),
+    };
+    view.render().unwrap()
+}
+
+fn payment_row(language: Language) -> PaymentRow {
+    PaymentRow {
+        url: format!("{BASE}/payments/pay_1"),
+        customer: text(HOSTILE),
+        method: text("QRIS"),
+        amount: text("Rp150.000"),
+        badge: badge("paid"),
+        created: at(language),
+    }
+}
+
+fn cancel_link(language: Language, ended: Option<String>) -> String {
+    let view = CancelLink {
+        shell: shell(language),
+        link_url: format!("{BASE}/links/pl_1"),
+        title: text(HOSTILE),
+        action: format!("{BASE}/links/pl_1/cancel"),
+        pending: text("2"),
+        ended,
+    };
+    view.render().unwrap()
+}
+
+fn fees(language: Language) -> Fees {
+    let row = FeeRow {
+        method: text("QRIS"),
+        customer_pays: text("Rp150.000"),
+        fee: text("Rp1.050"),
+        you_receive: text("Rp148.950"),
+    };
+    Fees { words: words(language), rows: vec![row], note: Some(text("Paling sedikit Rp10.000")) }
+}
+
+fn new_link(language: Language, mistake: Option<String>) -> String {
+    let hostile = || text(HOSTILE);
+    let choice = |name: &str| Choice { name: text(name), text: text("QRIS"), checked: true };
+    let view = NewLink {
+        shell: shell(language),
+        base: text(BASE),
+        attempt: text("0"),
+        filled: Filled { title: hostile(), amount: hostile(), description: hostile(), ..Filled::default() },
+        mistakes: Mistakes {
+            title: mistake.clone(),
+            amount: mistake.clone(),
+            reference: mistake.clone(),
+            description: mistake.clone(),
+            expires_at: mistake.clone(),
+            methods: mistake.clone(),
+        },
+        notice: mistake,
+        fees: fees(language),
+        methods: vec![choice("qris"), choice("virtual_account:bca")],
+        asked: vec![choice("ask_name")],
+    };
+    view.render().unwrap()
+}
+
+fn key_row(language: Language) -> KeyRow {
+    KeyRow {
+        name: text(HOSTILE),
+        shown: text("sk_test_…abcd"),
+        created: at(language),
+        used: Some(at(language)),
+        badge: badge("active"),
+        revoke_url: Some(format!("{BASE}/keys/key_1/revoke")),
+    }
+}
+
+fn keys(language: Language, rows: Vec<KeyRow>, made: Option<MadeKey>) -> String {
+    let mistake = made.is_none().then(|| text("Nama sudah dipakai"));
+    let view = Keys {
+        shell: shell(language),
+        base: text(BASE),
+        rows,
+        may_manage: true,
+        name: text(HOSTILE),
+        notice: mistake.clone(),
+        mistake,
+        made,
+    };
+    view.render().unwrap()
+}
+
+fn revoke_key(language: Language, is_revoked: bool) -> String {
+    let (keys_url, action) = (format!("{BASE}/keys"), format!("{BASE}/keys/key_1/revoke"));
+    RevokeKey { shell: shell(language), keys_url, action, key: key_row(language), is_revoked }.render().unwrap()
+}
+
+fn notifications(language: Language, rows: Vec<EventRow>, may_manage: bool) -> String {
+    let secret = ShownSecret { title: text("Secret"), text: text("Simpan"), value: text(HOSTILE) };
+    let view = Notifications {
+        shell: shell(language),
+        base: text(BASE),
+        may_manage,
+        sandbox: true,
+        has_url: true,
+        url: text(HOSTILE),
+        url_mistake: Some(text("Alamat ini tidak bisa dibaca")),
+        rolling_until: Some(at(language)),
+        secret: Some(secret),
+        attempt: text("0"),
+        failing_only: rows.is_empty(),
+        rows,
+        paging: paging(),
+        since: text("2026-11-15T21:30"),
+        since_mistake: Some(text("Waktu itu belum tiba")),
+        news: Some(News { text: text("Ada kabar"), bad: may_manage }),
+        snippets: snippets(),
+    };
+    view.render().unwrap()
+}
+
+fn event_row(language: Language) -> EventRow {
+    EventRow {
+        url: format!("{BASE}/notifications/deliveries/evt_1"),
+        kind: "payment.paid",
+        about: text(HOSTILE),
+        created: at(language),
+        badge: badge("retrying"),
+        next: Some(at(language)),
+        attempts: text("3"),
+    }
+}
+
+fn roll_secret(language: Language, rolling_until: Option<Moment>) -> String {
+    let (back_url, action) = (format!("{BASE}/notifications"), format!("{BASE}/notifications/secret/roll"));
+    RollSecret { shell: shell(language), back_url, action, rolling_until }.render().unwrap()
+}
+
+fn remove_url(language: Language, url: Option<String>) -> String {
+    let (back_url, action) = (format!("{BASE}/notifications"), format!("{BASE}/notifications/url/remove"));
+    RemoveUrl { shell: shell(language), back_url, action, url }.render().unwrap()
+}
+
+fn attempt(language: Language, failure: Option<(String, String)>) -> AttemptRow {
+    AttemptRow {
+        number: 1,
+        at: at(language),
+        delivered: failure.is_none(),
+        status: failure.is_none().then(|| text("200")),
+        latency: text("412"),
+        answer: if failure.is_none() { text(HOSTILE) } else { String::new() },
+        failure,
+    }
+}
+
+fn delivery(language: Language, attempts: Vec<AttemptRow>, url: Option<String>) -> String {
+    let view = DeliveryPage {
+        shell: shell(language),
+        back_url: format!("{BASE}/notifications"),
+        id: text("evt_1"),
+        kind: "payment.paid",
+        about: text(HOSTILE),
+        about_url: format!("{BASE}/payments/pay_1"),
+        created: at(language),
+        badge: badge("retrying"),
+        next: Some(at(language)),
+        attempts,
+        url,
+        headers: text("Content-Type: application/json"),
+        body: text(HOSTILE),
+        resend_url: Some(format!("{BASE}/notifications/deliveries/evt_1/resend")),
+        notice: Some(text("Belum ada URL")),
+    };
+    view.render().unwrap()
+}
+
+fn simulator(language: Language, rows: Vec<WaitingRow>, may_simulate: bool) -> String {
+    let found = Found {
+        merchant: text(HOSTILE),
+        amount: text("Rp150.000"),
+        reference: text(HOSTILE),
+        url: format!("{BASE}/payments/pay_1"),
+        method: text("QRIS"),
+        badge: badge("pending"),
+        action: format!("{BASE}/simulator/pay_1"),
+        attempt: text("0"),
+        typed: text(HOSTILE),
+        mistake: Some(text("Rupiah bulat")),
+    };
+    let view = SimulatorPage {
+        shell: shell(language),
+        base: text(BASE),
+        may_simulate,
+        more: true,
+        code: text(HOSTILE),
+        code_mistake: Some(text("Tidak ada")),
+        found: (!rows.is_empty()).then_some(found),
+        rows,
+        news: Some(SimulatorNews { text: text("Sudah selesai"), bad: may_simulate }),
+    };
+    view.render().unwrap()
+}
+
+fn waiting(language: Language) -> WaitingRow {
+    WaitingRow {
+        url: format!("{BASE}/payments/pay_1"),
+        reference: text(HOSTILE),
+        amount: text("Rp150.000"),
+        method: text("QRIS"),
+        expires: at(language),
+        action: format!("{BASE}/simulator/pay_1"),
+    }
+}
+
+/// Every page in its states.
+fn samples(language: Language) -> Vec<(&'static str, String)> {
+    let made = MadeKey { title: text("Jadi"), secret: text("rahasia"), example: text(HOSTILE) };
+    let failed = Some((text("Server Anda tidak bisa dihubungi."), text(HOSTILE)));
+    vec![
+        ("links", links(language, vec![link_row(language)], HOSTILE)),
+        ("no links", links(language, Vec::new(), "")),
+        ("no link found", links(language, Vec::new(), HOSTILE)),
+        ("link", link(language, vec![payment_row(language)])),
+        ("new link's page", link(language, Vec::new())),
+        ("cancel link", cancel_link(language, None)),
+        ("cancelled link", cancel_link(language, Some(text("Sudah dibatalkan")))),
+        ("new link", new_link(language, None)),
+        ("new link again", new_link(language, Some(text("Salah")))),
+        ("keys", keys(language, vec![key_row(language)], None)),
+        ("made key", keys(language, Vec::new(), Some(made))),
+        ("revoke key", revoke_key(language, false)),
+        ("revoked key", revoke_key(language, true)),
+        ("notifications", notifications(language, vec![event_row(language)], true)),
+        ("notifications of a viewer", notifications(language, Vec::new(), false)),
+        ("roll secret", roll_secret(language, None)),
+        ("roll secret again", roll_secret(language, Some(at(language)))),
+        ("remove url", remove_url(language, Some(text(HOSTILE)))),
+        ("no url", remove_url(language, None)),
+        ("delivery", delivery(language, vec![attempt(language, None), attempt(language, failed)], Some(text(HOSTILE)))),
+        ("event without url", delivery(language, Vec::new(), None)),
+        ("simulator", simulator(language, vec![waiting(language)], true)),
+        ("simulator of a viewer", simulator(language, Vec::new(), false)),
+    ]
+}
+
+#[test]
+fn every_page_is_whole_in_both_languages_and_lets_nothing_break_out() {
+    for language in LANGUAGES {
+        for (name, html) in samples(language) {
+            let name = format!("{name} ({})", code(language));
+            assert_eq!(html.matches("<h1").count(), 1, "{name} has one heading");
+            assert!(html.contains("<title>") && !html.contains("<title> ·"), "{name} has a title");
+            assert!(!html.contains("No localization for id"), "{name} has all its texts");
+            for wrong in ["<script>alert", " style=", " onclick=", " onsubmit=", "javascript:"] {
+                assert!(!html.contains(wrong), "{name} has {wrong}");
+            }
+            assert!(html.contains("&#60;script&#62;"), "{name} shows hostile text as text");
+            let main = html.split_once("<main").unwrap().1;
+            assert!(
+                main.matches("class=\"main\"").count() + main.matches("button main\"").count() <= 1,
+                "{name}: one thing to do"
+            );
+            for form in main.split("<form").skip(1).filter(|form| form.contains("method=\"post\"")) {
+                let form = form.split("</form>").next().unwrap();
+                assert!(form.contains("name=\"form_token\""), "{name}: {form}");
+            }
+            let mut ids: Vec<&str> = html.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+            ids.sort_unstable();
+            assert!(ids.windows(2).all(|pair| pair[0] != pair[1]), "{name} has an id twice: {ids:?}");
+        }
+    }
+}
+
+#[test]
+fn the_fees_alone_are_what_the_form_shows_of_them() {
+    for language in LANGUAGES {
+        let alone = FeesOnly { fees: fees(language) }.render().unwrap();
+        assert!(alone.contains("Rp148.950") && !alone.contains("<html"));
+        assert!(new_link(language, None).contains(alone.trim()), "{alone}");
+    }
+}

@@ -1,0 +1,433 @@
+//! The pages about people, settings and the installation, rendered from samples, and what must hold on all of them.
+
+use askama::Template;
+use domain::{audit::Deed, steps::Language};
+use web::page::moment::Moment;
+
+use crate::{
+    account::{AccountPage, ProjectRow, SessionRow},
+    audit::{self, AuditPage, Log, LogRow},
+    fragment::Badge,
+    invite::{InviteGone, InvitePage, Way},
+    members::{FreshInvite, InviteRow, MemberRow, MembersPage, RemovePage, RolePage, RoleRow},
+    new_project::NewProjectPage,
+    operator::{
+        self, ActLink, CreatePage, DecisionPage, OperatorAuditPage, OperatorPage, Part, ProjectPage, UserRow, UsersPage,
+    },
+    settings::{Check, Facts, MerchantForm, MethodsForm, OriginsForm, SettingsPage},
+    shell::{Bare, Flash, ProjectChoice, Section, Shell, ShellProject},
+    table::Paging,
+    words::{code, words},
+};
+
+/// A text that tries to break out of its place.
+const HOSTILE: &str = "<script>alert(1)</script>\"'&";
+
+/// What a sample is made from.
+#[derive(Clone, Copy)]
+struct Setting {
+    language: Language,
+    text: &'static str,
+}
+
+fn moment() -> Moment {
+    Moment { text: "15 November 2026, 21:30 WIB".to_owned(), utc: "2026-11-15T14:30:00.000Z".to_owned() }
+}
+
+fn url(path: &str) -> String {
+    format!("/dashboard{path}")
+}
+
+impl Setting {
+    fn text(self) -> String {
+        self.text.to_owned()
+    }
+
+    fn mistake(self) -> Option<String> {
+        Some(self.text())
+    }
+
+    fn shell(self, section: Section, has_project: bool) -> Shell {
+        Shell {
+            words: words(self.language),
+            language: code(self.language),
+            switch_url: url("?lang=en"),
+            style_url: "/assets/dashboard.css?v=1".into(),
+            script_url: "/assets/dashboard.js?v=1".into(),
+            email: self.text(),
+            is_operator: true,
+            form_token: "0123456789abcdef".to_owned(),
+            home_url: url(""),
+            new_project_url: url("/projects/new"),
+            account_url: url("/account"),
+            sign_out_url: url("/sign-out"),
+            operator_url: url("/operator"),
+            project: has_project.then(|| ShellProject {
+                name: self.text(),
+                sandbox: true,
+                base: url("/prj_1"),
+                attention: 1,
+            }),
+            projects: vec![ProjectChoice {
+                url: url("/prj_1"),
+                name: self.text(),
+                sandbox: true,
+                current: has_project,
+            }],
+            section,
+            notice: Some(Flash { text: self.text(), bad: true }),
+            failing: false,
+            unusable: None,
+            live_url: has_project.then(|| url("/prj_1/live")),
+        }
+    }
+
+    fn bare(self) -> Bare {
+        Bare {
+            words: words(self.language),
+            language: code(self.language),
+            switch_url: url("?lang=en"),
+            style_url: "/assets/dashboard.css?v=1".into(),
+            script_url: "/assets/dashboard.js?v=1".into(),
+            home_url: url(""),
+        }
+    }
+
+    fn paging(self) -> Paging {
+        Paging { summary: self.text(), newer: Some(url("?page=1")), older: Some(url("?page=3")) }
+    }
+
+    fn account(self, mistaken: bool) -> String {
+        let session = |end_action| SessionRow {
+            browser: self.text(),
+            address: self.text(),
+            since: moment(),
+            seen: moment(),
+            end_action,
+        };
+        let project = ProjectRow { url: url("/prj_1"), name: self.text(), sandbox: false, role: self.text() };
+        let page = AccountPage {
+            shell: self.shell(Section::Account, false),
+            since: moment(),
+            projects: if mistaken { vec![] } else { vec![project] },
+            may_found: !mistaken,
+            password_action: url("/account/password"),
+            password_hint: self.text(),
+            old_mistake: self.mistake().filter(|_| mistaken),
+            new_mistake: self.mistake().filter(|_| mistaken),
+            sessions: vec![session(None), session(Some(url("/account/sessions/ses_1/end")))],
+            end_others_action: Some(url("/account/end-others")),
+        };
+        page.render().unwrap()
+    }
+
+    fn invite(self, way: Way) -> String {
+        let page = InvitePage {
+            frame: self.bare(),
+            heading: self.text(),
+            sandbox: false,
+            role: self.text(),
+            role_text: self.text(),
+            email: self.text(),
+            until: moment(),
+            notice: self.mistake(),
+            way,
+        };
+        page.render().unwrap()
+    }
+
+    fn invites(self) -> Vec<(&'static str, String)> {
+        let (action, form_token) = (url("/invite/1"), "0123456789abcdef".to_owned());
+        vec![
+            (
+                "invite-anew",
+                self.invite(Way::Anew { action: action.clone(), hint: self.text(), mistake: self.mistake() }),
+            ),
+            ("invite-sign-in", self.invite(Way::SignIn { action: action.clone(), next: action.clone() })),
+            ("invite-join", self.invite(Way::Join { action: action.clone(), form_token: form_token.clone() })),
+            ("invite-else", self.invite(Way::SomebodyElse { email: self.text(), action, form_token })),
+            ("invite-gone", InviteGone { frame: self.bare() }.render().unwrap()),
+        ]
+    }
+
+    fn new_project(self) -> String {
+        let page = NewProjectPage {
+            shell: self.shell(Section::Other, false),
+            action: url("/projects/new"),
+            name: self.text(),
+            name_mistake: self.mistake(),
+            environment: "production",
+            environment_mistake: self.mistake(),
+        };
+        page.render().unwrap()
+    }
+
+    fn settings(self, may_configure: bool) -> String {
+        let check = |field: &str| Check { field: field.to_owned(), label: self.text(), checked: true };
+        let page = SettingsPage {
+            shell: self.shell(Section::Settings, true),
+            base: url("/prj_1/settings"),
+            may_configure,
+            facts: Facts {
+                project_id: self.text(),
+                sandbox: true,
+                standing: Badge { status: "active", text: self.text() },
+                fee_qris: "0,7%".to_owned(),
+                fee_account: "Rp4.000".to_owned(),
+            },
+            merchant: MerchantForm {
+                name: self.text(),
+                name_mistake: self.mistake(),
+                city: self.text(),
+                city_mistake: self.mistake(),
+                postal_code: self.text(),
+                postal_mistake: None,
+            },
+            origins: OriginsForm { text: self.text(), mistake: self.mistake() },
+            methods: MethodsForm {
+                banks: vec![check("bank_bca")],
+                defaults: vec![check("default_qris"), check("default_bca")],
+                mistake: self.mistake(),
+                offered: self.text(),
+                chosen: self.text(),
+            },
+            success_word: "paid",
+            success_mistake: self.mistake(),
+        };
+        page.render().unwrap()
+    }
+
+    fn members(self, may_manage: bool) -> String {
+        let role = |word, chosen| RoleRow { word, name: self.text(), text: self.text(), chosen };
+        let page = MembersPage {
+            shell: self.shell(Section::Settings, true),
+            base: url("/prj_1/settings"),
+            may_manage,
+            fresh: may_manage.then(|| FreshInvite { title: self.text(), url: self.text() }),
+            members: vec![MemberRow {
+                id: "usr_1".to_owned(),
+                email: self.text(),
+                is_self: true,
+                role: self.text(),
+                joined: moment(),
+            }],
+            invites: vec![InviteRow { id: "inv_1".to_owned(), email: self.text(), role: self.text(), until: moment() }],
+            roles: vec![role("owner", false), role("viewer", true)],
+            email: self.text(),
+            email_mistake: self.mistake(),
+        };
+        page.render().unwrap()
+    }
+
+    fn role(self) -> String {
+        let page = RolePage {
+            shell: self.shell(Section::Settings, true),
+            members_url: url("/prj_1/settings/members"),
+            action: url("/prj_1/settings/members/usr_1/role"),
+            heading: self.text(),
+            roles: vec![RoleRow { word: "owner", name: self.text(), text: self.text(), chosen: true }],
+        };
+        page.render().unwrap()
+    }
+
+    fn remove(self) -> String {
+        let page = RemovePage {
+            shell: self.shell(Section::Settings, true),
+            members_url: url("/prj_1/settings/members"),
+            action: url("/prj_1/settings/members/usr_1/remove"),
+            heading: self.text(),
+            is_self: false,
+        };
+        page.render().unwrap()
+    }
+
+    fn log(self, rows: usize) -> Log {
+        let row = || LogRow {
+            at: moment(),
+            who: self.text(),
+            address: self.text(),
+            deed: audit::deed(words(self.language), Deed::KeyCreated),
+            subject: self.text(),
+            detail: self.text(),
+            project: self.text(),
+        };
+        Log { rows: std::iter::repeat_with(row).take(rows).collect(), paging: self.paging() }
+    }
+
+    fn audits(self) -> Vec<(&'static str, String)> {
+        let log = |rows| AuditPage { shell: self.shell(Section::Audit, true), log: self.log(rows) }.render().unwrap();
+        let whole = OperatorAuditPage {
+            shell: self.shell(Section::Operator, false),
+            part: Part::Log,
+            base: url("/operator"),
+            log: self.log(1),
+        };
+        vec![("audit", log(2)), ("audit-empty", log(0)), ("operator-audit", whole.render().unwrap())]
+    }
+
+    fn operator(self, rows: usize, waiting_only: bool) -> String {
+        let row = || operator::ProjectRow {
+            url: url("/operator/projects/prj_1"),
+            name: self.text(),
+            about: self.text(),
+            standing: Badge { status: "wait", text: self.text() },
+            undecided: 1,
+            failing: 0,
+            last_payment: None,
+        };
+        let page = OperatorPage {
+            shell: self.shell(Section::Operator, false),
+            part: Part::Projects,
+            base: url("/operator"),
+            total: 2,
+            waiting: 1,
+            waiting_only,
+            rows: std::iter::repeat_with(row).take(rows).collect(),
+            paging: self.paging(),
+        };
+        page.render().unwrap()
+    }
+
+    fn operator_project(self) -> String {
+        let act = |bad| ActLink { url: url("/operator/projects/prj_1/approve"), text: self.text(), bad };
+        let page = ProjectPage {
+            shell: self.shell(Section::Operator, false),
+            base: url("/operator"),
+            name: self.text(),
+            project_id: "prj_1".to_owned(),
+            sandbox: false,
+            standing: Badge { status: "wait", text: self.text() },
+            made: moment(),
+            members: 2,
+            undecided: 1,
+            failing: 0,
+            last_payment: Some(moment()),
+            acts: vec![act(false), act(true)],
+            desk_url: Some(url("/prj_1")),
+        };
+        page.render().unwrap()
+    }
+
+    fn operators(self) -> Vec<(&'static str, String)> {
+        let user = UserRow { id: "usr_1".to_owned(), email: self.text(), is_operator: true, since: moment() };
+        let users = UsersPage {
+            shell: self.shell(Section::Operator, false),
+            part: Part::Users,
+            base: url("/operator"),
+            rows: vec![user],
+            paging: self.paging(),
+        };
+        let decision = DecisionPage {
+            shell: self.shell(Section::Operator, false),
+            project: self.text(),
+            project_url: url("/operator/projects/prj_1"),
+            action: url("/operator/projects/prj_1/deactivate"),
+            heading: self.text(),
+            project_id: "prj_1".to_owned(),
+            effects: vec![self.text()],
+            button: self.text(),
+            bad: true,
+        };
+        let create = CreatePage {
+            shell: self.shell(Section::Operator, false),
+            base: url("/operator"),
+            action: url("/operator/projects/new"),
+            fresh: Some(FreshInvite { title: self.text(), url: self.text() }),
+            name: self.text(),
+            name_mistake: self.mistake(),
+            owner: self.text(),
+            owner_mistake: self.mistake(),
+            environment: "sandbox",
+            environment_mistake: None,
+        };
+        vec![
+            ("operator", self.operator(1, false)),
+            ("operator-project", self.operator_project()),
+            ("operator-empty", self.operator(0, false)),
+            ("operator-none-waiting", self.operator(0, true)),
+            ("operator-users", users.render().unwrap()),
+            ("operator-decide", decision.render().unwrap()),
+            ("operator-create", create.render().unwrap()),
+        ]
+    }
+
+    fn pages(self) -> Vec<(&'static str, String)> {
+        let mut pages = vec![
+            ("account", self.account(false)),
+            ("account-mistaken", self.account(true)),
+            ("new-project", self.new_project()),
+            ("settings", self.settings(true)),
+            ("settings-of-others", self.settings(false)),
+            ("members", self.members(true)),
+            ("members-of-others", self.members(false)),
+            ("member-role", self.role()),
+            ("member-remove", self.remove()),
+        ];
+        pages.extend(self.invites());
+        pages.extend(self.audits());
+        pages.extend(self.operators());
+        pages
+    }
+}
+
+fn check(holds: impl Fn(&str, &'static str, &str)) {
+    for language in [Language::Indonesian, Language::English] {
+        for (name, html) in (Setting { language, text: HOSTILE }).pages() {
+            holds(name, code(language), &html);
+        }
+    }
+}
+
+#[test]
+fn every_page_has_its_language_one_heading_and_a_title() {
+    check(|name, language, html| {
+        assert!(html.contains(&format!("<html lang=\"{language}\">")), "{name}");
+        assert_eq!(html.matches("<h1").count(), 1, "{name}");
+        assert_eq!(html.matches("<main").count(), 1, "{name}");
+        let title = html.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>")).unwrap().0;
+        assert!(!title.trim_start_matches([' ', '·']).starts_with("Lunas"), "{name}: {title}");
+        // What the texts do not have is written by its key.
+        assert!(!html.contains("dash-") && !html.contains("No localization"), "{name}");
+    });
+}
+
+#[test]
+fn nothing_that_people_write_becomes_markup_and_nothing_breaks_the_policy() {
+    check(|name, _, html| {
+        assert_eq!(html.matches("<script").count(), 1, "{name}");
+        assert!(!html.contains(HOSTILE), "{name}");
+        assert!(!html.contains("<style") && !html.contains(" style=") && !html.contains(" onclick="), "{name}");
+    });
+}
+
+#[test]
+fn every_form_that_is_posted_to_somebody_signed_in_carries_their_token() {
+    check(|name, _, html| {
+        for form in html.split("<form").skip(1).map(|form| form.split("</form>").next().unwrap()) {
+            let is_open_to_strangers = name == "invite-anew" || name == "invite-sign-in";
+            let posts = form.contains("method=\"post\"") && !is_open_to_strangers;
+            assert_eq!(form.contains("name=\"form_token\" value=\"0123456789abcdef\""), posts, "{name}: {form}");
+        }
+    });
+}
+
+#[test]
+fn whoever_may_not_change_anything_sees_no_form_for_it() {
+    check(|name, _, html| {
+        if name.ends_with("-of-others") {
+            // The one that signs out is in the menu twice.
+            assert_eq!(html.matches("<form").count(), 2, "{name}");
+            assert!(!html.contains("<button class=\"main\""), "{name}");
+        }
+    });
+}
+
+#[test]
+fn every_deed_is_told_in_a_sentence_of_its_own() {
+    for language in [Language::Indonesian, Language::English] {
+        let mut texts: Vec<String> = Deed::ALL.iter().map(|deed| audit::deed(words(language), *deed)).collect();
+        texts.sort();
+        texts.dedup();
+        assert_eq!(texts.len(), Deed::ALL.len());
+    }
+}

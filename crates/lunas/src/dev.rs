@@ -1,0 +1,219 @@
+//! `lunas dev`: everything in one process, by default on an embedded database, with a sandbox project and its owner ready to use.
+
+use std::{
+    fs::File,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
+
+use clap::Args;
+use domain::project::Environment;
+use engine::Settings;
+use serde::Serialize;
+
+use engine::addresses::Scheme;
+
+use crate::{
+    database::{Database, Installation},
+    demo::{self, Credentials},
+    error::CliError,
+    files,
+    options::{DATABASE_FILE, DEFAULT_DATA, GlobalOptions, MoneyOptions, ServerOptions, WebhookOptions},
+    output::{fields, shell_word},
+    remote,
+    running::Running,
+    secret_key,
+};
+
+const LOCK_FILE: &str = "dev.lock";
+
+#[derive(Args)]
+pub(crate) struct DevOptions {
+    #[command(flatten)]
+    server: ServerOptions,
+    /// Keep the database, the secret key and the demo credentials in this directory, which is made when it is missing.
+    #[arg(long, env = "LUNAS_DATA", value_name = "DIRECTORY", default_value = DEFAULT_DATA)]
+    data: PathBuf,
+    #[command(flatten)]
+    money: MoneyOptions,
+    #[command(flatten)]
+    webhooks: WebhookOptions,
+}
+
+/// What a program that starts us needs to know, once we are ready.
+#[derive(Serialize)]
+struct Ready<'a> {
+    base_url: &'a str,
+    checkout_url_base: &'a str,
+    dashboard_url: &'a str,
+    dashboard_email: &'a str,
+    dashboard_password: &'a str,
+    project_id: &'a str,
+    api_key: &'a str,
+    webhook_secret: &'a str,
+}
+
+pub(crate) async fn run(options: DevOptions, global: &GlobalOptions) -> Result<(), CliError> {
+    let config = options.server.config(Scheme::HttpOrHttps).map_err(CliError::several)?;
+    let data = options.data.as_path();
+    let database = database(data, global)?;
+    let settings = options.webhooks.targets.with(options.money.settings());
+    let (installation, credentials) = prepare(data, &database, settings).await?;
+    let running = Running::start(installation, config, &options.webhooks).await?;
+    note_address(data, running.address())?;
+    // People see all pages at one address: sessions are kept by it.
+    let dashboard_url = format!("{}/dashboard", running.pages_url());
+    let ready = Ready {
+        base_url: running.base_url(),
+        checkout_url_base: running.pages_url(),
+        dashboard_url: &dashboard_url,
+        dashboard_email: &credentials.dashboard_email,
+        dashboard_password: &credentials.dashboard_password,
+        project_id: &credentials.project_id,
+        api_key: &credentials.api_key,
+        webhook_secret: &credentials.webhook_secret,
+    };
+    global.output().show(&ready, |ready| block(ready, data, &database))?;
+    running.until_stopped().await;
+    Ok(())
+}
+
+/// The database in `data`, unless one on a server is asked for.
+fn database(data: &Path, global: &GlobalOptions) -> Result<Database, CliError> {
+    let own = Database::Sqlite(data.join(DATABASE_FILE));
+    let asked = global.database().map(|_| Database::of(global)).transpose()?;
+    match asked {
+        Some(database @ Database::Postgres(..)) => return Ok(database),
+        Some(Database::Sqlite(path)) if path != data.join(DATABASE_FILE) => {
+            tracing::warn!("`lunas dev` works on {own} and takes no other file; --data chooses its directory");
+        }
+        _ => {}
+    }
+    Ok(own)
+}
+
+/// Makes whatever is missing. Only one process does so at a time, so that two first runs agree on what was made.
+async fn prepare(
+    data: &Path,
+    database: &Database,
+    settings: Settings,
+) -> Result<(Installation, Credentials), CliError> {
+    files::make_private_directory(data).map_err(|error| CliError::file("make the directory", data, &error))?;
+    let _turn = turn(data)?;
+    let installation = open(data, database, settings).await?;
+    installation.engine.mark_development().await?;
+    let credentials = demo::credentials(&installation.engine, &demo::place(data)).await?;
+    Ok((installation, credentials))
+}
+
+/// Waits until no other process makes something in the directory.
+fn turn(data: &Path) -> Result<File, CliError> {
+    let lock = data.join(LOCK_FILE);
+    files::lock(&lock).map_err(|error| CliError::file("lock", &lock, &error))
+}
+
+fn note_address(data: &Path, listen: SocketAddr) -> Result<(), CliError> {
+    let _turn = turn(data)?;
+    remote::keep_address(data, listen)
+}
+
+async fn open(data: &Path, database: &Database, settings: Settings) -> Result<Installation, CliError> {
+    let found = secret_key::find(data)?;
+    let store = database.open().await?;
+    let projects = store.projects().await?;
+    let found = match found {
+        Some(found) => found,
+        None if projects.is_empty() => secret_key::generate(data)?,
+        None => {
+            let (variable, file) = (secret_key::VARIABLE, secret_key::file_in(data));
+            let what = format!("{database} has sealed secrets, and the key that opens them is missing");
+            return Err(CliError::new(format!("{what}; set {variable} or put {} back", file.display())));
+        }
+    };
+    let installation = Installation::new(store, settings, found.key);
+    installation.check_key(&found.origin).await?;
+    let production = projects.iter().any(|project| project.environment == Environment::Production);
+    if production && !installation.engine.is_development().await? {
+        let what = format!("{database} has production projects, and a development database can never serve them");
+        return Err(CliError::new(format!("{what}; choose another with --data or --database")));
+    }
+    Ok(installation)
+}
+
+/// Where things are, and what opens them.
+fn places(ready: &Ready<'_>, data: &Path, database: &Database) -> String {
+    let mut places = vec![
+        ("  API", ready.base_url.to_owned()),
+        ("  Checkout", ready.checkout_url_base.to_owned()),
+        ("  Dashboard", ready.dashboard_url.to_owned()),
+        ("", format!("sign in as {} with {}", ready.dashboard_email, ready.dashboard_password)),
+        ("  Docs", format!("{}/openapi.json", ready.base_url)),
+        ("  Project", ready.project_id.to_owned()),
+        ("  API key", ready.api_key.to_owned()),
+        ("  Webhook secret", ready.webhook_secret.to_owned()),
+        ("  Data", data.display().to_string()),
+    ];
+    if let Database::Postgres(..) = database {
+        places.push(("  Database", database.to_string()));
+    }
+    fields(&places)
+}
+
+/// What a developer sees when all is ready: where things are, and how to take a first payment.
+fn block(ready: &Ready<'_>, data: &Path, database: &Database) -> String {
+    let Ready { base_url, project_id, api_key, .. } = ready;
+    let places = places(ready, data, database);
+    let method = r#""payment_method":{"type":"qris"}"#;
+    let body = format!(r#"{{"project_id":"{project_id}","reference":"ORDER-1","amount":15000,{method}}}"#);
+    let url = shell_word(&format!("{base_url}/v1/payments"));
+    let (terminal, pay) = pay_command(data, database);
+    format!(
+        r#"
+Lunas is ready. This is a sandbox: no money moves.
+
+{places}
+
+Make a first payment:
+
+  curl -sS {url} \
+    -H 'Authorization: Bearer {api_key}' \
+    -H 'Content-Type: application/json' \
+    -H "Idempotency-Key: first-$(date +%s)" \
+    -d '{body}'
+
+Pay it from another terminal{terminal}, with the `id` of the answer:
+
+  {pay} PAYMENT_ID
+
+Ctrl-C stops it; the next run finds everything as it is.
+"#
+    )
+}
+
+/// The command that pays, as this very program was started, so that it works where `lunas` is not installed; and what the
+/// terminal needs. The address of a server may hold a password, so it is not in the command.
+fn pay_command(data: &Path, database: &Database) -> (&'static str, String) {
+    let program = std::env::args().next().unwrap_or_else(|| "lunas".to_owned());
+    let program = shell_word(&program);
+    match database {
+        Database::Postgres(..) => (" where LUNAS_DATABASE is this database's address", format!("{program} pay")),
+        Database::Sqlite(_) if data == Path::new(DEFAULT_DATA) => ("", format!("{program} pay")),
+        Database::Sqlite(_) => ("", format!("{program} --database {} pay", shell_word(&database.to_string()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_that_pays_names_the_database_unless_it_is_the_usual_one_or_has_a_password() {
+        let pay = |data: &str| pay_command(Path::new(data), &Database::Sqlite(Path::new(data).join(DATABASE_FILE))).1;
+        assert!(pay("./lunas-data").ends_with(" pay"));
+        assert!(!pay("./lunas-data").contains("--database"));
+        assert!(pay("/tmp/my data").ends_with(" --database 'sqlite:/tmp/my data/lunas.db' pay"));
+        let server = Database::parse("postgres://u:quiet@h/d", store::CONNECTIONS).unwrap();
+        let (terminal, command) = pay_command(Path::new("/tmp/my data"), &server);
+        assert!(terminal.contains("LUNAS_DATABASE") && !command.contains("postgres"));
+    }
+}

@@ -1,0 +1,150 @@
+//! `lunas doctor`: looks at the database and the secret key, and says for each point whether it is well, and what to do where
+//! it is not. It changes nothing.
+
+mod judge;
+
+use engine::{Clock, SecretKey, Settings, SystemClock};
+use serde::Serialize;
+use store::{Store, Tables};
+
+use crate::{
+    database::{Database, Installation},
+    error::{CliError, chain},
+    options::GlobalOptions,
+    output::table,
+    secret_key::{self, FoundKey},
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Verdict {
+    #[serde(rename = "ok")]
+    Well,
+    Warning,
+    Failure,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Point {
+    point: &'static str,
+    verdict: Verdict,
+    finding: String,
+}
+
+impl Point {
+    fn ok(point: &'static str, finding: impl Into<String>) -> Point {
+        Point { point, verdict: Verdict::Well, finding: finding.into() }
+    }
+
+    fn warning(point: &'static str, finding: impl Into<String>) -> Point {
+        Point { point, verdict: Verdict::Warning, finding: finding.into() }
+    }
+
+    fn failure(point: &'static str, finding: impl Into<String>) -> Point {
+        Point { point, verdict: Verdict::Failure, finding: finding.into() }
+    }
+}
+
+#[derive(Serialize)]
+struct ExaminedJson {
+    /// Whether nothing fails; there may be warnings.
+    ok: bool,
+    database: String,
+    points: Vec<Point>,
+}
+
+impl ExaminedJson {
+    fn text(&self) -> String {
+        let word = |verdict| match verdict {
+            Verdict::Well => "ok",
+            Verdict::Warning => "warning",
+            Verdict::Failure => "FAILURE",
+        };
+        let row = |point: &Point| [word(point.verdict).to_owned(), point.point.to_owned(), point.finding.clone()];
+        let rows: Vec<_> = self.points.iter().map(row).collect();
+        format!("{}\n\n{}", self.database, table(["VERDICT", "POINT", "FINDING"], &rows))
+    }
+}
+
+pub(crate) async fn run(global: &GlobalOptions) -> Result<(), CliError> {
+    let database = Database::of(global)?;
+    let points = examine(&database).await;
+    let failures = points.iter().filter(|point| point.verdict == Verdict::Failure).count();
+    let examined = ExaminedJson { ok: failures == 0, database: database.to_string(), points };
+    global.output().show(&examined, ExaminedJson::text)?;
+    match failures {
+        0 => Ok(()),
+        _ => Err(CliError::new(format!("points that fail: {failures}; what to do is said beside each"))),
+    }
+}
+
+async fn examine(database: &Database) -> Vec<Point> {
+    let (mut points, ready) = match database {
+        Database::Sqlite(path) if !path.exists() => {
+            (vec![Point::failure("file", "there is none; `lunas migrate` makes one")], false)
+        }
+        Database::Sqlite(path) => match Store::inspect_sqlite(path).await {
+            Ok(found) => {
+                (judge::file(&found), found.journal_mode == "wal" && matches!(found.tables, Ok(Tables::Current)))
+            }
+            Err(error) => (vec![Point::failure("file", chain(&error))], false),
+        },
+        Database::Postgres(url, connections) => match Store::inspect_postgres(url, || SystemClock.now()).await {
+            Ok(found) => {
+                let ready = found.settings.takes_writes && matches!(found.tables, Ok(Tables::Current));
+                (judge::server(&found, *connections, url.is_here()), ready && found.rights.may_use_tables)
+            }
+            Err(error) => (vec![Point::failure("server", chain(&error))], false),
+        },
+    };
+    points.push(key(database, ready).await);
+    points
+}
+
+/// The secret key, and whether it opens what is sealed, where the database can be asked.
+async fn key(database: &Database, ready: bool) -> Point {
+    let found = match secret_key::find(&database.home()) {
+        Ok(found) => found,
+        Err(error) => return Point::failure(KEY, error.reasons().join("; ")),
+    };
+    if !ready {
+        return match found {
+            Some(found) => Point::ok(KEY, format!("found in {}", found.origin)),
+            None => Point::warning(KEY, missing_key(database)),
+        };
+    }
+    match fits(database, found).await {
+        Ok(point) => point,
+        Err(error) => Point::failure(KEY, error.reasons().join("; ")),
+    }
+}
+
+const KEY: &str = "secret key";
+
+fn missing_key(database: &Database) -> String {
+    let file = secret_key::file_in(&database.home());
+    format!("{} is not set and there is no {}; `lunas serve` needs it", secret_key::VARIABLE, file.display())
+}
+
+async fn fits(database: &Database, found: Option<FoundKey>) -> Result<Point, CliError> {
+    let (key, origin): (SecretKey, Option<String>) = match found {
+        Some(found) => (found.key, Some(found.origin)),
+        None => (secret_key::unused()?, None),
+    };
+    let installation = Installation::new(database.open().await?, Settings::default(), key);
+    let projects = installation.engine.projects().await;
+    let checked = match &origin {
+        Some(origin) => installation.check_key(origin).await,
+        None => Ok(()),
+    };
+    installation.close().await;
+    let none = projects?.is_empty();
+    checked?;
+    Ok(match origin {
+        Some(origin) if none => Point::ok(KEY, format!("found in {origin}; nothing is sealed yet")),
+        Some(origin) => Point::ok(KEY, format!("the one in {origin} opens what is sealed")),
+        None if none => Point::warning(KEY, missing_key(database)),
+        None => Point::failure(KEY, format!("{}; use the key that the database was made with", missing_key(database))),
+    })
+}

@@ -1,0 +1,162 @@
+//! `lunas key`: API keys of a project. A key's secret is in one answer only: the one that made it.
+
+use clap::Subcommand;
+use domain::{
+    api_key::{ApiKey, key_prefix},
+    id::KeyId,
+};
+use engine::{Engine, Settings};
+use serde::Serialize;
+
+use crate::{
+    database::Installation,
+    error::CliError,
+    options::GlobalOptions,
+    output::{Output, fields, table},
+    project,
+};
+
+#[derive(Subcommand)]
+pub(crate) enum KeyCommand {
+    /// Make an API key. The answer shows it, and nothing shows it again.
+    Create {
+        /// The id of the project that the key opens, prj_….
+        #[arg(long, value_name = "ID")]
+        project: String,
+        /// A name to know the key by, which no other live key of the project has.
+        #[arg(long)]
+        name: String,
+    },
+    /// List a project's API keys, without their secrets.
+    List {
+        /// The project's id, prj_….
+        #[arg(long, value_name = "ID")]
+        project: String,
+    },
+    /// Revoke an API key. It stops working at once and for good.
+    Revoke {
+        /// The key's id, key_….
+        id: String,
+    },
+}
+
+#[derive(Serialize)]
+struct CreatedJson {
+    id: String,
+    key: String,
+    name: String,
+    project_id: String,
+    environment: &'static str,
+    key_prefix: &'static str,
+}
+
+#[derive(Serialize)]
+struct ListedJson {
+    id: String,
+    name: String,
+    key_prefix: &'static str,
+    last_four: String,
+    created_at: String,
+    revoked_at: Option<String>,
+}
+
+#[derive(Serialize)]
+struct RevokedJson {
+    id: String,
+    name: String,
+    environment: &'static str,
+    project_id: String,
+    key_prefix: &'static str,
+    revoked_at: Option<String>,
+}
+
+pub(crate) async fn run(command: KeyCommand, global: &GlobalOptions) -> Result<(), CliError> {
+    let installation = Installation::existing(global, Settings::default()).await?;
+    let (engine, output) = (&installation.engine, global.output());
+    let answer = match command {
+        KeyCommand::Create { project, name } => create(&project, name, engine, output).await,
+        KeyCommand::List { project } => list(&project, engine, output).await,
+        KeyCommand::Revoke { id } => revoke(&id, engine, output).await,
+    };
+    installation.close().await;
+    answer
+}
+
+async fn create(project: &str, name: String, engine: &Engine, output: Output) -> Result<(), CliError> {
+    let project = project::find(engine, project).await?;
+    let (key, secret) = match engine.create_key(project.id, name).await {
+        Err(engine::Error::Taken(_)) => {
+            let what_to_do = "choose another name, or revoke that key first";
+            return Err(CliError::new(format!("a live key of this project has that name already; {what_to_do}")));
+        }
+        made => made?,
+    };
+    let created = CreatedJson {
+        id: key.id.to_string(),
+        key: secret.reveal().to_owned(),
+        name: key.name,
+        project_id: key.project_id.to_string(),
+        environment: key.environment.word(),
+        key_prefix: key_prefix(key.environment),
+    };
+    output.show(&created, |created| {
+        let fields = fields(&[
+            ("id", created.id.clone()),
+            ("key", created.key.clone()),
+            ("name", created.name.clone()),
+            ("project", created.project_id.clone()),
+            ("environment", created.environment.to_owned()),
+        ]);
+        format!("{fields}\n\nKeep the key now: it is not shown again.")
+    })
+}
+
+async fn list(project: &str, engine: &Engine, output: Output) -> Result<(), CliError> {
+    let project = project::find(engine, project).await?;
+    let listed = |key: ApiKey| ListedJson {
+        id: key.id.to_string(),
+        name: key.name,
+        key_prefix: key_prefix(key.environment),
+        last_four: key.last_four,
+        created_at: key.created_at.to_string(),
+        revoked_at: key.revoked_at.map(|at| at.to_string()),
+    };
+    let keys: Vec<_> = engine.keys(project.id).await?.into_iter().map(listed).collect();
+    output.show(keys.as_slice(), |keys| {
+        let row = |key: &ListedJson| {
+            [
+                key.id.clone(),
+                key.name.clone(),
+                format!("{}…{}", key.key_prefix, key.last_four),
+                key.created_at.clone(),
+                key.revoked_at.clone().unwrap_or_else(|| "no".to_owned()),
+            ]
+        };
+        let rows: Vec<_> = keys.iter().map(row).collect();
+        table(["ID", "NAME", "KEY", "CREATED", "REVOKED"], &rows)
+    })
+}
+
+async fn revoke(id: &str, engine: &Engine, output: Output) -> Result<(), CliError> {
+    let unknown = || {
+        let id = id.escape_debug();
+        CliError::new(format!("there is no API key {id} in this database; `lunas key list --project ID` shows them"))
+    };
+    let parsed: KeyId = id.parse().map_err(|_| unknown())?;
+    let key = match engine.revoke_key(parsed, None).await {
+        Err(engine::Error::NotFound(_)) => return Err(unknown()),
+        revoked => revoked?,
+    };
+    let revoked = RevokedJson {
+        id: key.id.to_string(),
+        name: key.name,
+        environment: key.environment.word(),
+        project_id: key.project_id.to_string(),
+        key_prefix: key_prefix(key.environment),
+        revoked_at: key.revoked_at.map(|at| at.to_string()),
+    };
+    output.show(&revoked, |revoked| {
+        let at = revoked.revoked_at.as_deref().unwrap_or_default();
+        format!("{} ({}) is revoked since {at}", revoked.id, revoked.name)
+    })
+}

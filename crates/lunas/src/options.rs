@@ -1,0 +1,327 @@
+//! What can be set from outside, by flag or by environment variable, and what it means to the rest of the program.
+
+use std::{
+    env,
+    net::{IpAddr, SocketAddr},
+    path::PathBuf,
+    str::FromStr,
+    time::Duration,
+};
+
+use axum::http::HeaderName;
+use clap::{Args, value_parser};
+use domain::{fee::FeeSchedule, money::Rupiah};
+use engine::{Courier, Engine, Settings, SettlementDelays};
+use gateway::{AddressGuard, SendLimits, WebhookSender};
+use ipnet::IpNet;
+use web::{ServerConfig, Timeouts};
+
+use engine::addresses::{Scheme, base_url};
+
+use crate::{error::CliError, output::Output};
+
+pub(crate) const DEFAULT_DATA: &str = "./lunas-data";
+pub(crate) const DATABASE_FILE: &str = "lunas.db";
+pub(crate) const DEFAULT_LISTEN: &str = "127.0.0.1:8080";
+const DEFAULT_SIGNATURE_HEADER: &str = "X-Service-Signature";
+const RATE_MOST: i64 = 1_000_000;
+const CONNECTIONS: u16 = store::CONNECTIONS as u16;
+/// Fewer would leave nothing beside those that short reads, commits and wakes have for themselves.
+const CONNECTIONS_LEAST: i64 = 8;
+const CONNECTIONS_MOST: i64 = 1_000;
+const IN_FLIGHT_MOST: i64 = 1_000;
+/// A year; settlement after longer than that is a mistyped number.
+const SETTLE_SECONDS_MOST: u64 = 366 * 24 * 60 * 60;
+
+/// Options that every command takes, before its name or after.
+#[derive(Args)]
+pub(crate) struct GlobalOptions {
+    /// Use this database, written sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE. Without it, commands use
+    /// lunas.db in the directory that LUNAS_DATA names, or in ./lunas-data. The variable keeps a password out of the
+    /// list of processes.
+    // A database's address may hold a password, so its value never shows in the help.
+    #[arg(long, global = true, value_name = "URL", env = "LUNAS_DATABASE", hide_env_values = true)]
+    database: Option<String>,
+    /// How many connections to open to a PostgreSQL server at most.
+    #[arg(long, global = true, value_name = "NUMBER", env = "LUNAS_DATABASE_CONNECTIONS",
+          default_value_t = CONNECTIONS, value_parser = value_parser!(u16).range(CONNECTIONS_LEAST..=CONNECTIONS_MOST))]
+    database_connections: u16,
+    /// Answer with one line of JSON instead of text for people.
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+impl GlobalOptions {
+    pub(crate) fn output(&self) -> Output {
+        Output { json: self.json }
+    }
+
+    /// The database that was asked for; an empty text asks for none.
+    pub(crate) fn database(&self) -> Option<&str> {
+        self.database.as_deref().filter(|url| !url.is_empty())
+    }
+
+    pub(crate) fn database_connections(&self) -> usize {
+        self.database_connections.into()
+    }
+}
+
+/// The directory in which `lunas dev` keeps its things.
+pub(crate) fn data_directory() -> PathBuf {
+    let data = env::var_os("LUNAS_DATA").filter(|data| !data.is_empty());
+    data.map_or_else(|| PathBuf::from(DEFAULT_DATA), PathBuf::from)
+}
+
+/// The database file where nobody asks for another.
+pub(crate) fn default_database_file() -> PathBuf {
+    data_directory().join(DATABASE_FILE)
+}
+
+/// Options of the commands that serve.
+#[derive(Args)]
+pub(crate) struct ServerOptions {
+    /// Accept connections on this address and port. Port 0 lets the system choose one.
+    #[arg(long, env = "LUNAS_LISTEN", value_name = "ADDRESS", default_value = DEFAULT_LISTEN)]
+    listen: SocketAddr,
+    /// The address at which merchants reach the API. `lunas dev` makes it from the listening address, and
+    /// `lunas serve` needs an https one.
+    #[arg(long, env = "LUNAS_BASE_URL", value_name = "URL")]
+    base_url: Option<String>,
+    /// The address at which customers reach the checkout pages, when it is not the base URL.
+    #[arg(long, env = "LUNAS_CHECKOUT_URL_BASE", value_name = "URL")]
+    checkout_url_base: Option<String>,
+    /// How many requests a second each API key may make. Twice as many may come at once, and 0 lifts every limit.
+    #[arg(long, env = "LUNAS_RATE_LIMIT", value_name = "REQUESTS", default_value_t = 100,
+          value_parser = value_parser!(u32).range(0..=RATE_MOST))]
+    rate_limit: u32,
+    /// The networks of your own proxies, separated by commas. Only they are believed when they say, in
+    /// X-Forwarded-For, which address a request came from.
+    #[arg(long, env = "LUNAS_TRUSTED_PROXIES", value_name = "NETWORKS", default_value = "", hide_default_value = true)]
+    trusted_proxies: Networks,
+}
+
+impl ServerOptions {
+    /// The server's configuration, or one line for each address that will not do.
+    pub(crate) fn config(&self, scheme: Scheme) -> Result<ServerConfig, Vec<String>> {
+        let mut reasons = Vec::new();
+        let mut checked = |variable: &str, text: &Option<String>| {
+            let text = text.as_deref().filter(|text| !text.is_empty())?;
+            match base_url(text, scheme) {
+                Ok(url) => return Some(url),
+                Err(rule) => reasons.push(format!("{variable} {rule}; it is `{}`", shown(text))),
+            }
+            None
+        };
+        let base_url = checked("LUNAS_BASE_URL", &self.base_url);
+        let pages_url = checked("LUNAS_CHECKOUT_URL_BASE", &self.checkout_url_base);
+        if scheme == Scheme::HttpsOnly && self.base_url.as_deref().is_none_or(str::is_empty) {
+            let what = "LUNAS_BASE_URL is not set, so nobody could be told where this service is; set it to its public";
+            reasons.insert(0, format!("{what} https:// address"));
+        }
+        if !reasons.is_empty() {
+            return Err(reasons);
+        }
+        Ok(ServerConfig {
+            listen: self.listen,
+            base_url,
+            pages_url,
+            rate_limit_per_second: self.rate_limit,
+            trusted_proxies: self.trusted_proxies.0.clone(),
+            signature_header: DEFAULT_SIGNATURE_HEADER.to_owned(),
+            timeouts: Timeouts::default(),
+        })
+    }
+}
+
+/// An address in a message, without the password that someone may have put into it.
+pub(crate) fn shown(text: &str) -> String {
+    match text.contains('@') {
+        true => "…".to_owned(),
+        false => text.escape_debug().to_string(),
+    }
+}
+
+/// Networks separated by commas; a lone address is a network of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Networks(Vec<IpNet>);
+
+impl FromStr for Networks {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Networks, String> {
+        let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+        let network = |part: &str| {
+            let address = || part.parse::<IpAddr>().map(IpNet::from);
+            let network = part.parse::<IpNet>().or_else(|_| address());
+            network.map_err(|_| format!("`{part}` is not a network such as 10.0.0.0/8"))
+        };
+        parts.map(network).collect::<Result<_, _>>().map(Networks)
+    }
+}
+
+/// Where webhooks may go, for every command that sends them or is told where.
+#[derive(Args)]
+#[command(next_help_heading = "Webhooks")]
+pub(crate) struct WebhookTargets {
+    /// Networks that webhooks may go to though they are not public, separated by commas.
+    #[arg(long, env = "LUNAS_WEBHOOK_ALLOW", value_name = "NETWORKS", default_value = "", hide_default_value = true)]
+    webhook_allow: Networks,
+}
+
+impl WebhookTargets {
+    pub(crate) fn with(&self, settings: Settings) -> Settings {
+        Settings { webhook_allow: self.webhook_allow.0.clone(), ..settings }
+    }
+}
+
+/// Where a webhook's signature is, for every command that signs one.
+#[derive(Args)]
+#[command(next_help_heading = "Webhooks")]
+pub(crate) struct SignatureOptions {
+    /// The header that carries a webhook's signature.
+    #[arg(long, env = "LUNAS_WEBHOOK_SIGNATURE_HEADER", value_name = "NAME", default_value = DEFAULT_SIGNATURE_HEADER,
+          value_parser = signature_header)]
+    webhook_signature_header: HeaderName,
+}
+
+/// A name of our own; the others mean something to the receiver's server already.
+fn signature_header(name: &str) -> Result<HeaderName, String> {
+    let is_own = name.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("x-"));
+    let name = HeaderName::from_bytes(name.as_bytes()).ok().filter(|_| is_own);
+    name.ok_or_else(|| "it is the name of a header that begins with `X-`".to_owned())
+}
+
+impl SignatureOptions {
+    pub(crate) fn header(&self) -> String {
+        self.webhook_signature_header.to_string()
+    }
+}
+
+/// How webhooks are sent.
+#[derive(Args)]
+#[command(next_help_heading = "Webhooks")]
+pub(crate) struct WebhookOptions {
+    #[command(flatten)]
+    pub(crate) targets: WebhookTargets,
+    #[command(flatten)]
+    signature: SignatureOptions,
+    /// How many webhooks of one project may be on their way at once.
+    #[arg(long, env = "LUNAS_WEBHOOK_IN_FLIGHT", value_name = "NUMBER", default_value_t = 4,
+          value_parser = value_parser!(u16).range(1..=IN_FLIGHT_MOST))]
+    webhook_in_flight: u16,
+}
+
+impl WebhookOptions {
+    pub(crate) fn signature_header(&self) -> String {
+        self.signature.header()
+    }
+
+    pub(crate) async fn courier(&self, engine: &Engine, pages_url: String) -> Result<Courier, CliError> {
+        Ok(Courier {
+            sender: webhook_sender(engine.webhook_guard().await?)?,
+            signature_header: self.signature_header(),
+            in_flight_per_project: self.webhook_in_flight.into(),
+            pages_url,
+        })
+    }
+}
+
+/// What webhooks to the addresses that `guard` lets through are sent with.
+pub(crate) fn webhook_sender(guard: AddressGuard) -> Result<WebhookSender, CliError> {
+    WebhookSender::new(guard, SendLimits::default()).map_err(|error| {
+        CliError::new(format!("{error}; certificates come with the package ca-certificates of most systems"))
+    })
+}
+
+/// What payments cost and when their money settles: options of every command that makes or pays payments.
+#[derive(Args)]
+#[command(next_help_heading = "Fees and settlement")]
+pub(crate) struct MoneyOptions {
+    /// The fee on a QRIS payment, in hundredths of a percent of its amount.
+    #[arg(long, env = "LUNAS_FEE_QRIS_BASIS_POINTS", value_name = "POINTS", default_value_t = 70,
+          value_parser = value_parser!(i64).range(0..=10_000))]
+    fee_qris_basis_points: i64,
+    /// The fee on a virtual account payment, in whole rupiah.
+    #[arg(long, env = "LUNAS_FEE_VIRTUAL_ACCOUNT", value_name = "RUPIAH", default_value_t = 4_000,
+          value_parser = value_parser!(i64).range(0..=Rupiah::MAX.get()))]
+    fee_virtual_account: i64,
+    /// How long a sandbox payment's money stays pending before it is available.
+    #[arg(long, env = "LUNAS_SETTLE_SANDBOX_SECONDS", value_name = "SECONDS", default_value_t = 60,
+          value_parser = value_parser!(u64).range(0..=SETTLE_SECONDS_MOST))]
+    settle_sandbox_seconds: u64,
+    /// How long the money of a QRIS payment in production stays pending.
+    #[arg(long, env = "LUNAS_SETTLE_QRIS_SECONDS", value_name = "SECONDS", default_value_t = 86_400,
+          value_parser = value_parser!(u64).range(0..=SETTLE_SECONDS_MOST))]
+    settle_qris_seconds: u64,
+    /// How long the money of a virtual account payment in production stays pending.
+    #[arg(long, env = "LUNAS_SETTLE_VIRTUAL_ACCOUNT_SECONDS", value_name = "SECONDS", default_value_t = 86_400,
+          value_parser = value_parser!(u64).range(0..=SETTLE_SECONDS_MOST))]
+    settle_virtual_account_seconds: u64,
+}
+
+impl MoneyOptions {
+    pub(crate) fn settings(&self) -> Settings {
+        Settings {
+            fees: FeeSchedule {
+                qris_basis_points: self.fee_qris_basis_points,
+                virtual_account: Rupiah::new(self.fee_virtual_account),
+            },
+            settlement: SettlementDelays {
+                sandbox: Duration::from_secs(self.settle_sandbox_seconds),
+                qris: Duration::from_secs(self.settle_qris_seconds),
+                virtual_account: Duration::from_secs(self.settle_virtual_account_seconds),
+            },
+            ..Settings::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(base_url: Option<&str>, checkout_url_base: Option<&str>) -> ServerOptions {
+        ServerOptions {
+            listen: ([127, 0, 0, 1], 0).into(),
+            base_url: base_url.map(str::to_owned),
+            checkout_url_base: checkout_url_base.map(str::to_owned),
+            rate_limit: 100,
+            trusted_proxies: Networks(Vec::new()),
+        }
+    }
+
+    #[test]
+    fn serving_needs_https_and_every_wrong_address_is_named() {
+        let reasons = |base, checkout| options(base, checkout).config(Scheme::HttpsOnly).err().unwrap_or_default();
+        assert_eq!(reasons(Some("https://a.example"), Some("https://b.example")), Vec::<String>::new());
+        assert_eq!(reasons(None, None).len(), 1);
+        assert_eq!(reasons(Some(""), Some("")).len(), 1);
+        let both = reasons(Some("http://a.example"), Some("b.example"));
+        assert!(both[0].starts_with("LUNAS_BASE_URL must"), "{both:?}");
+        assert!(both[1].starts_with("LUNAS_CHECKOUT_URL_BASE must"), "{both:?}");
+        assert!(!reasons(Some("https://user:quiet@a.example"), None)[0].contains("quiet"));
+    }
+
+    #[test]
+    fn development_needs_no_address() {
+        let config = options(None, Some("http://b.example/")).config(Scheme::HttpOrHttps).unwrap();
+        assert_eq!((config.base_url, config.pages_url.as_deref()), (None, Some("http://b.example")));
+    }
+
+    #[test]
+    fn a_signature_has_a_header_of_its_own() {
+        assert_eq!(signature_header("X-Shop-Signature").unwrap().as_str(), "x-shop-signature");
+        for name in ["", "X", "Host", "content-type", "X-Not a name", "x-é", "é"] {
+            assert!(signature_header(name).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn proxies_are_networks_or_addresses_between_commas() {
+        let read = |text: &str| text.parse::<Networks>().map(|networks| networks.0.len());
+        assert_eq!(read(""), Ok(0));
+        assert_eq!(read("10.0.0.0/8, 192.168.1.1,::1/128,"), Ok(3));
+        assert!(read("10.0.0.0/33").is_err());
+        assert!(read("proxy.example").is_err());
+    }
+}

@@ -1,0 +1,244 @@
+//! `lunas project update`: reads what is to change, checks it against the project, and changes it at once.
+
+use clap::Args;
+use domain::{
+    bank::Bank,
+    fee::FeeOverrides,
+    method::Method,
+    money::Rupiah,
+    project::{MerchantProfile, Project, SuccessWord},
+};
+use engine::project_rules::{checked_merchant, distinct, not_offered};
+use engine::{Engine, ProjectUpdate};
+
+use engine::addresses;
+
+use crate::{error::CliError, options::WebhookTargets};
+
+const BASIS_POINTS_MOST: i64 = 10_000;
+
+#[derive(Args)]
+pub(crate) struct UpdateOptions {
+    /// The project's id, prj_….
+    pub(crate) id: String,
+    /// Send events to this URL, which must be https in production. An empty one stops sending.
+    #[arg(long, value_name = "URL")]
+    webhook_url: Option<String>,
+    #[command(flatten)]
+    pub(crate) targets: WebhookTargets,
+    /// Let pages of this origin call the API with a browser. It may be repeated; those given replace the list, and a
+    /// single empty one clears it.
+    #[arg(long = "allow-origin", value_name = "ORIGIN")]
+    allow_origins: Option<Vec<String>>,
+    /// Approve a production project, so that its keys work.
+    #[arg(long)]
+    approve: bool,
+    /// Whether the project's keys work at all: true or false.
+    #[arg(long, value_name = "TRUE_OR_FALSE", action = clap::ArgAction::Set)]
+    active: Option<bool>,
+    /// The word that the API and events use for a payment that was paid: paid or succeeded.
+    #[arg(long, value_name = "WORD", value_parser = success_word)]
+    success_status: Option<SuccessWord>,
+    /// The name that customers see.
+    #[arg(long, value_name = "NAME")]
+    merchant_name: Option<String>,
+    /// The city that QRIS codes name.
+    #[arg(long, value_name = "CITY")]
+    merchant_city: Option<String>,
+    /// The postal code that QRIS codes name, of five digits.
+    #[arg(long, value_name = "DIGITS")]
+    merchant_postal_code: Option<String>,
+    /// This project's own fee on QRIS payments, in hundredths of a percent; `default` goes back to the installation's.
+    #[arg(long, value_name = "POINTS", value_parser = basis_points)]
+    fee_qris_basis_points: Option<OwnFee>,
+    /// This project's own fee on virtual account payments, in rupiah; `default` goes back to the installation's.
+    #[arg(long, value_name = "RUPIAH", value_parser = rupiah)]
+    fee_virtual_account: Option<OwnFee>,
+    /// Offer virtual accounts of this bank, such as bca. It may be repeated; those given replace the list.
+    #[arg(long = "bank", value_name = "CODE", value_parser = bank)]
+    banks: Option<Vec<Bank>>,
+    /// A method of links that name none: qris, or virtual_account:bca. It may be repeated; those given replace the list.
+    #[arg(long = "default-method", value_name = "METHOD", value_parser = method)]
+    default_methods: Option<Vec<Method>>,
+}
+
+/// A fee of the project's own, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct OwnFee(Option<i64>);
+
+fn success_word(word: &str) -> Result<SuccessWord, String> {
+    SuccessWord::parse(word).ok_or_else(|| "it is `paid` or `succeeded`".to_owned())
+}
+
+fn basis_points(text: &str) -> Result<OwnFee, String> {
+    own_fee(text, BASIS_POINTS_MOST)
+}
+
+fn rupiah(text: &str) -> Result<OwnFee, String> {
+    own_fee(text, Rupiah::MAX.get())
+}
+
+fn own_fee(text: &str, most: i64) -> Result<OwnFee, String> {
+    if text == "default" {
+        return Ok(OwnFee(None));
+    }
+    let fee = text.parse().ok().filter(|fee| (0..=most).contains(fee));
+    fee.map(|fee| OwnFee(Some(fee))).ok_or_else(|| format!("it is a whole number from 0 to {most}, or `default`"))
+}
+
+fn bank(code: &str) -> Result<Bank, String> {
+    let codes = || Bank::ALL.map(Bank::code).join(", ");
+    Bank::from_code(code).ok_or_else(|| format!("the banks are {}", codes()))
+}
+
+fn method(text: &str) -> Result<Method, String> {
+    Method::parse(text).ok_or_else(|| "it is `qris` or `virtual_account:` with a bank's code".to_owned())
+}
+
+pub(crate) async fn update(options: UpdateOptions, project: Project, engine: &Engine) -> Result<Project, CliError> {
+    let id = project.id;
+    let update = checked(options, project).map_err(CliError::new)?;
+    Ok(engine.update_project(id, update).await?)
+}
+
+/// What is to change, or the rule that is broken.
+fn checked(options: UpdateOptions, project: Project) -> Result<ProjectUpdate, String> {
+    let fees = changed_fees(&options, project.fees);
+    let merchant = changed_merchant(&options, &project.merchant)?;
+    let banks = options.banks.map(distinct);
+    let offered = banks.as_ref().unwrap_or(&project.banks);
+    let default_methods = options.default_methods.map(distinct);
+    if let Some(method) = default_methods.as_deref().and_then(|methods| not_offered(methods, offered)) {
+        return Err(format!("the project does not offer {method}; name its bank with --bank first"));
+    }
+    Ok(ProjectUpdate {
+        merchant,
+        active: options.active,
+        approved: options.approve.then_some(true),
+        success_word: options.success_status,
+        // Whether it may be sent to is judged where it is saved.
+        webhook_url: options.webhook_url.map(|url| Some(url).filter(|url| !url.is_empty())),
+        fees,
+        allowed_origins: options
+            .allow_origins
+            .as_deref()
+            .map(addresses::origins)
+            .transpose()
+            .map_err(|wrong| wrong.to_string())?,
+        banks,
+        default_methods,
+    })
+}
+
+fn changed_fees(options: &UpdateOptions, fees: FeeOverrides) -> Option<FeeOverrides> {
+    let (qris, account) = (options.fee_qris_basis_points, options.fee_virtual_account);
+    (qris.is_some() || account.is_some()).then(|| FeeOverrides {
+        qris_basis_points: qris.map_or(fees.qris_basis_points, |fee| fee.0),
+        virtual_account: account.map_or(fees.virtual_account, |fee| fee.0.map(Rupiah::new)),
+    })
+}
+
+fn changed_merchant(options: &UpdateOptions, merchant: &MerchantProfile) -> Result<Option<MerchantProfile>, String> {
+    let or = |given: &Option<String>, now: &String| given.as_ref().unwrap_or(now).clone();
+    let changed = MerchantProfile {
+        name: or(&options.merchant_name, &merchant.name),
+        city: or(&options.merchant_city, &merchant.city),
+        postal_code: or(&options.merchant_postal_code, &merchant.postal_code),
+    };
+    if changed == *merchant {
+        return Ok(None);
+    }
+    checked_merchant(changed).map(Some).map_err(|invalid| invalid.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use domain::{
+        id::{ENTROPY_BYTES, mint},
+        project::{Environment, initial_default_methods},
+        time::Timestamp,
+    };
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: UpdateOptions,
+    }
+
+    fn project(environment: Environment) -> Project {
+        let now = Timestamp::from_millis(1);
+        Project {
+            id: mint(now, [1; ENTROPY_BYTES]),
+            name: "Toko".to_owned(),
+            environment,
+            merchant: MerchantProfile {
+                name: "Toko".to_owned(),
+                city: "SOLO".to_owned(),
+                postal_code: "57111".to_owned(),
+            },
+            active: true,
+            approved: true,
+            success_word: SuccessWord::Paid,
+            webhook_url: None,
+            fees: FeeOverrides { qris_basis_points: Some(30), virtual_account: None },
+            banks: vec![Bank::Bca],
+            default_methods: initial_default_methods(),
+            created_at: now,
+            version: 1,
+        }
+    }
+
+    fn read(environment: Environment, arguments: &[&str]) -> Result<ProjectUpdate, String> {
+        let line =
+            Line::try_parse_from(["update", "prj_1"].iter().chain(arguments)).map_err(|error| error.to_string())?;
+        checked(line.options, project(environment))
+    }
+
+    #[test]
+    fn only_what_is_named_changes() {
+        let update = read(Environment::Sandbox, &[]).unwrap();
+        assert!(update.merchant.is_none() && update.active.is_none() && update.approved.is_none());
+        assert!(update.webhook_url.is_none() && update.fees.is_none() && update.allowed_origins.is_none());
+        assert!(update.banks.is_none() && update.default_methods.is_none() && update.success_word.is_none());
+        let update = read(Environment::Sandbox, &["--merchant-city", "BOGOR", "--fee-virtual-account", "0"]).unwrap();
+        assert_eq!(update.merchant.unwrap().name, "Toko");
+        let fees = FeeOverrides { qris_basis_points: Some(30), virtual_account: Some(Rupiah::ZERO) };
+        assert_eq!(update.fees, Some(fees));
+        let update = read(Environment::Sandbox, &["--fee-qris-basis-points", "default"]).unwrap();
+        assert_eq!(update.fees, Some(FeeOverrides::default()));
+    }
+
+    #[test]
+    fn lists_are_replaced_and_empty_values_clear() {
+        let arguments =
+            ["--allow-origin", "https://b.example", "--allow-origin=https://a.example", "--webhook-url", ""];
+        let update = read(Environment::Sandbox, &arguments).unwrap();
+        assert_eq!(update.allowed_origins.unwrap(), ["https://b.example", "https://a.example"]);
+        assert_eq!(update.webhook_url, Some(None));
+        assert_eq!(read(Environment::Sandbox, &["--allow-origin", ""]).unwrap().allowed_origins, Some(Vec::new()));
+    }
+
+    #[test]
+    fn what_breaks_a_rule_is_refused() {
+        for arguments in [
+            &["--allow-origin", "https://shop.example/path"][..],
+            &["--merchant-name", ""],
+            &["--merchant-city", "a\u{7}"],
+            &["--merchant-postal-code", "1011"],
+            &["--fee-qris-basis-points", "10001"],
+            &["--fee-virtual-account=-1"],
+            &["--bank", "xyz"],
+            &["--default-method", "virtual_account:bni"],
+            &["--default-method", "cash"],
+            &["--active", "maybe"],
+            &["--success-status", "done"],
+        ] {
+            assert!(read(Environment::Production, arguments).is_err(), "{arguments:?}");
+        }
+        let both = ["--bank", "bni", "--default-method", "virtual_account:bni", "--default-method", "qris"];
+        assert!(read(Environment::Production, &both).is_ok());
+    }
+}

@@ -1,0 +1,119 @@
+//! `lunas serve`: the server for real use. It refuses to start until everything it needs to be safe is there.
+
+use std::net::SocketAddr;
+
+use clap::Args;
+use engine::Settings;
+use serde::Serialize;
+use store::Tables;
+use web::ServerConfig;
+
+use engine::addresses::Scheme;
+
+use crate::{
+    database::{Database, Installation},
+    error::CliError,
+    options::{GlobalOptions, MoneyOptions, ServerOptions, WebhookOptions},
+    running::Running,
+    secret_key::{self, FoundKey},
+};
+
+#[derive(Args)]
+pub(crate) struct ServeOptions {
+    #[command(flatten)]
+    server: ServerOptions,
+    #[command(flatten)]
+    money: MoneyOptions,
+    #[command(flatten)]
+    webhooks: WebhookOptions,
+}
+
+#[derive(Serialize)]
+struct Ready<'a> {
+    /// The address that was bound, with the port that the system chose when it was asked to.
+    listen: SocketAddr,
+    base_url: &'a str,
+    checkout_url_base: &'a str,
+}
+
+pub(crate) async fn run(options: ServeOptions, global: &GlobalOptions) -> Result<(), CliError> {
+    let (installation, config) = prepare(&options, global).await?;
+    // Not knowing is no reason to say anything, let alone not to serve.
+    let has_operator = installation.engine.has_operator().await.unwrap_or(true);
+    let running = Running::start(installation, config, &options.webhooks).await?;
+    let listen = running.address();
+    let ready = Ready { listen, base_url: running.base_url(), checkout_url_base: running.pages_url() };
+    tracing::info!(%listen, base_url = ready.base_url, checkout_url_base = ready.checkout_url_base, "serving");
+    if !has_operator {
+        tracing::info!("there is no operator at the dashboard yet; `lunas user create EMAIL --operator` makes one");
+    }
+    let output = global.output();
+    if output.json {
+        output.show(&ready, |_| String::new())?;
+    }
+    running.until_stopped().await;
+    Ok(())
+}
+
+/// Looks at everything before it refuses, so that an operator mends all of it at once.
+async fn prepare(options: &ServeOptions, global: &GlobalOptions) -> Result<(Installation, ServerConfig), CliError> {
+    let mut reasons = Vec::new();
+    let key = secret_key::from_environment().and_then(|key| key.ok_or_else(missing_key));
+    let key = kept(key, &mut reasons);
+    let config = kept(options.server.config(Scheme::HttpsOnly).map_err(CliError::several), &mut reasons);
+    let sound = reasons.is_empty();
+    let settings = options.webhooks.targets.with(options.money.settings());
+    let installation = kept(open(global, settings, key, sound).await, &mut reasons);
+    match (config, installation) {
+        (Some(config), Some(Some(installation))) if reasons.is_empty() => Ok((installation, config)),
+        (_, installation) => {
+            if let Some(Some(installation)) = installation {
+                installation.close().await;
+            }
+            Err(CliError::several(reasons))
+        }
+    }
+}
+
+/// Opens the database and judges it. A database that is missing is made only when nothing else is wrong.
+async fn open(
+    global: &GlobalOptions,
+    settings: Settings,
+    key: Option<FoundKey>,
+    sound: bool,
+) -> Result<Option<Installation>, CliError> {
+    let database = Database::of(global)?;
+    if !sound && database.has_directory() && database.look().await? == Tables::Missing {
+        return Ok(None);
+    }
+    let store = database.open().await?;
+    let (key, origin) = match key {
+        Some(found) => (found.key, Some(found.origin)),
+        None => (secret_key::unused()?, None),
+    };
+    let installation = Installation::new(store, settings, key);
+    if installation.engine.is_development().await? {
+        installation.close().await;
+        let what_to_do = "give another with --database or LUNAS_DATABASE";
+        return Err(CliError::new(format!("{database} is a development database, made by `lunas dev`; {what_to_do}")));
+    }
+    if let Some(origin) = origin {
+        installation.check_key(&origin).await?;
+    }
+    Ok(Some(installation))
+}
+
+fn missing_key() -> CliError {
+    let (variable, how) = (secret_key::VARIABLE, secret_key::HOW_TO_MAKE);
+    CliError::new(format!("{variable} is not set, and stored secrets are sealed with it; {how}; keep it safe"))
+}
+
+fn kept<T>(outcome: Result<T, CliError>, reasons: &mut Vec<String>) -> Option<T> {
+    match outcome {
+        Ok(value) => Some(value),
+        Err(error) => {
+            reasons.extend_from_slice(error.reasons());
+            None
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! `lunas pay` and `lunas fail`: what a customer's bank would report about a sandbox payment.
+
+use clap::Args;
+use domain::{
+    id::PaymentId,
+    payment::{Payment, Status},
+    project::Project,
+    receipt::Unapplied,
+};
+use engine::{Engine, Observed};
+use gateway::Outcome;
+use serde::Serialize;
+
+use crate::{
+    database::Installation,
+    error::CliError,
+    options::{GlobalOptions, MoneyOptions},
+};
+
+#[derive(Args)]
+pub(crate) struct SimulateOptions {
+    /// The payment's id, pay_….
+    payment_id: String,
+    #[command(flatten)]
+    money: MoneyOptions,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Report {
+    Paid,
+    Failed,
+}
+
+#[derive(Serialize)]
+struct SimulatedJson {
+    id: String,
+    status: &'static str,
+    paid_at: Option<String>,
+    outcome: &'static str,
+    /// Why money was not applied.
+    reason: Option<&'static str>,
+}
+
+pub(crate) async fn run(report: Report, options: SimulateOptions, global: &GlobalOptions) -> Result<(), CliError> {
+    let installation = Installation::existing(global, options.money.settings()).await?;
+    let simulated = simulate(report, &options.payment_id, &installation).await;
+    installation.close().await;
+    let (simulated, text) = simulated?;
+    global.output().show(&simulated, |_| text)
+}
+
+async fn simulate(report: Report, id: &str, installation: &Installation) -> Result<(SimulatedJson, String), CliError> {
+    let engine = &installation.engine;
+    let payment = find(installation, id).await?;
+    let project = engine.project(payment.project_id).await?;
+    let amount = payment.amount;
+    let outcome = |now| match report {
+        Report::Paid => Outcome::Paid { amount, paid_at: now },
+        Report::Failed => Outcome::Failed,
+    };
+    match engine.simulate(&payment, None, outcome).await {
+        Ok(Observed::Moved(payment)) => Ok(told(engine, &project, &payment, "moved", None)),
+        Ok(Observed::Known(payment)) => Ok(told(engine, &project, &payment, "known", None)),
+        Ok(Observed::Unapplied(payment, why)) => Ok(told(engine, &project, &payment, "unapplied", Some(why))),
+        Ok(Observed::Ended(payment)) => {
+            let status = status_word(engine, &project, &payment);
+            Err(CliError::new(format!("{} is {status} already and cannot fail any more", payment.id)))
+        }
+        Err(engine::Error::NotSandbox) => {
+            let what = format!("{} is a production payment, and only real money pays those", payment.id);
+            Err(CliError::new(format!("{what}; try a payment of a sandbox project")))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn find(installation: &Installation, id: &str) -> Result<Payment, CliError> {
+    let unknown = || {
+        let what = format!("there is no payment {} in this database", id.escape_debug());
+        CliError::new(format!("{what}; check the id, and --database when the server uses another one"))
+    };
+    let parsed: PaymentId = id.parse().map_err(|_| unknown())?;
+    installation.store.payment(parsed).await?.ok_or_else(unknown)
+}
+
+fn told(
+    engine: &Engine,
+    project: &Project,
+    payment: &Payment,
+    outcome: &'static str,
+    unapplied: Option<Unapplied>,
+) -> (SimulatedJson, String) {
+    let simulated = SimulatedJson {
+        id: payment.id.to_string(),
+        status: status_word(engine, project, payment),
+        paid_at: payment.paid_at().map(|at| at.to_string()),
+        outcome,
+        reason: unapplied.map(Unapplied::word),
+    };
+    let state = format!("{} is {}", simulated.id, simulated.status);
+    let text = match (&simulated.paid_at, unapplied) {
+        (_, Some(why)) => {
+            let because = sentence(why);
+            format!("{state}, as before: {because}, so the {} were kept as unapplied money", payment.amount)
+        }
+        (Some(at), None) => format!("{state}: {} at {at}", payment.amount),
+        (None, None) => state,
+    };
+    (simulated, text)
+}
+
+fn sentence(why: Unapplied) -> &'static str {
+    match why {
+        Unapplied::WrongAmount => "the amount is not the payment's",
+        Unapplied::AlreadyPaid => "it was paid before",
+        Unapplied::LinkClaimed => "another payment has claimed its link",
+        Unapplied::TooLate => "the money came too late",
+    }
+}
+
+/// The status in the word that the project's API uses.
+fn status_word(engine: &Engine, project: &Project, payment: &Payment) -> &'static str {
+    match payment.status_at(engine.now()) {
+        Status::Paid => project.success_word.word(),
+        status => status.word(),
+    }
+}

@@ -1,0 +1,294 @@
+//! `lunas user`: people who sign in to the dashboard. A password that was made up is in one answer only.
+
+use clap::{Args, Subcommand};
+use domain::{access::Role, project::Project, user::User};
+use engine::{Engine, Error, NewUser, Settings};
+use serde::Serialize;
+
+use crate::{
+    database::Installation,
+    error::CliError,
+    options::GlobalOptions,
+    output::{Output, fields, shell_word, table},
+    password::Password,
+    project::{self, yes_or_no},
+};
+
+const KEEP: &str = "Keep the password now: it is not shown again.";
+
+#[derive(Subcommand)]
+pub(crate) enum UserCommand {
+    /// Make somebody who can sign in to the dashboard. Without --password-stdin a password is made up, and only this answer
+    /// shows it.
+    Create(CreateOptions),
+    /// List everybody who can sign in, and what they are members of.
+    List,
+    /// Give somebody a new password, and sign them out everywhere.
+    Password {
+        /// Their address.
+        email: String,
+        /// Read the password from standard input, where it is one line, instead of making one up.
+        #[arg(long)]
+        password_stdin: bool,
+    },
+    /// Let somebody who can sign in already run the installation, or with --revoke do so no longer.
+    Operator {
+        /// Their address.
+        email: String,
+        #[arg(long)]
+        revoke: bool,
+    },
+    /// Make somebody who can sign in already a member of a project.
+    Add {
+        /// Their address.
+        email: String,
+        /// The project's id, prj_….
+        #[arg(long, value_name = "ID")]
+        project: String,
+        /// What they may do there: owner, developer or viewer.
+        #[arg(long, value_parser = role)]
+        role: Role,
+    },
+}
+
+#[derive(Args)]
+pub(crate) struct CreateOptions {
+    /// The address by which they sign in.
+    email: String,
+    /// Let them run the installation: approve projects, and see how all of them fare.
+    #[arg(long)]
+    operator: bool,
+    /// Make them a member of this project, prj_….
+    #[arg(long, value_name = "ID", requires = "role")]
+    project: Option<String>,
+    /// What they may do there: owner, developer or viewer.
+    #[arg(long, requires = "project", value_parser = role)]
+    role: Option<Role>,
+    /// Read the password from standard input, where it is one line, instead of making one up.
+    #[arg(long)]
+    password_stdin: bool,
+}
+
+fn role(word: &str) -> Result<Role, String> {
+    Role::parse(word).ok_or_else(|| "it is `owner`, `developer` or `viewer`".to_owned())
+}
+
+#[derive(Serialize)]
+struct CreatedJson {
+    id: String,
+    email: String,
+    operator: bool,
+    project_id: Option<String>,
+    role: Option<&'static str>,
+    /// None where somebody else chose it.
+    password: Option<String>,
+    created_at: String,
+}
+
+#[derive(Serialize)]
+struct ListedJson {
+    id: String,
+    email: String,
+    operator: bool,
+    projects: Vec<MembershipJson>,
+    created_at: String,
+}
+
+#[derive(Serialize)]
+struct MembershipJson {
+    id: String,
+    name: String,
+    role: &'static str,
+}
+
+#[derive(Serialize)]
+struct PasswordJson {
+    id: String,
+    email: String,
+    /// None where somebody else chose it.
+    password: Option<String>,
+}
+
+#[derive(Serialize)]
+struct OperatorJson {
+    id: String,
+    email: String,
+    operator: bool,
+}
+
+#[derive(Serialize)]
+struct AddedJson {
+    id: String,
+    email: String,
+    project_id: String,
+    role: &'static str,
+}
+
+pub(crate) async fn run(command: UserCommand, global: &GlobalOptions) -> Result<(), CliError> {
+    let installation = Installation::existing(global, Settings::default()).await?;
+    let (engine, output) = (&installation.engine, global.output());
+    let answer = match command {
+        UserCommand::Create(options) => create(options, engine, output).await,
+        UserCommand::List => list(engine, output).await,
+        UserCommand::Password { email, password_stdin } => password(&email, password_stdin, engine, output).await,
+        UserCommand::Operator { email, revoke } => set_operator(&email, !revoke, engine, output).await,
+        UserCommand::Add { email, project, role } => add(&email, &project, role, engine, output).await,
+    };
+    installation.close().await;
+    answer
+}
+
+async fn create(options: CreateOptions, engine: &Engine, output: Output) -> Result<(), CliError> {
+    let CreateOptions { email, operator, project, role, password_stdin } = options;
+    let project = match project.zip(role) {
+        Some((id, role)) => Some(joinable(engine, &id, role).await?),
+        None => None,
+    };
+    let password = Password::get(password_stdin)?;
+    let new = NewUser { email: email.clone(), password: password.secret(), is_operator: operator };
+    let made = match project.as_ref().zip(role) {
+        Some((project, role)) => engine.create_member(new, project.id, role).await,
+        None => engine.create_user(new).await,
+    };
+    let user = match made {
+        Err(Error::Taken(_)) => return Err(taken(&email)),
+        made => made?,
+    };
+    let created = CreatedJson {
+        id: user.id.to_string(),
+        email: user.email.to_string(),
+        operator: user.is_operator,
+        project_id: project.map(|project| project.id.to_string()),
+        role: role.map(Role::word),
+        password: password.to_show(),
+        created_at: user.created_at.to_string(),
+    };
+    output.show(&created, CreatedJson::text)
+}
+
+impl CreatedJson {
+    fn text(&self) -> String {
+        let mut lines =
+            vec![("id", self.id.clone()), ("email", self.email.clone()), ("operator", yes_or_no(self.operator))];
+        lines.extend(self.project_id.clone().map(|id| ("project", id)));
+        lines.extend(self.role.map(|role| ("role", role.to_owned())));
+        with_password(lines, self.password.as_deref())
+    }
+}
+
+/// What is known of somebody, and their password where nobody knows it yet.
+fn with_password(mut lines: Vec<(&str, String)>, password: Option<&str>) -> String {
+    match password {
+        None => fields(&lines),
+        Some(password) => {
+            lines.push(("password", password.to_owned()));
+            format!("{}\n\n{KEEP}", fields(&lines))
+        }
+    }
+}
+
+fn taken(email: &str) -> CliError {
+    let word = shell_word(email.trim());
+    let what_to_do = format!("`lunas user password {word}` gives them a new password");
+    let or = format!("`lunas user add {word}` makes them a member of a project");
+    CliError::new(format!("somebody with the address {} is there already; {what_to_do}, {or}", email.escape_debug()))
+}
+
+async fn list(engine: &Engine, output: Output) -> Result<(), CliError> {
+    let membership = |(project, role): (Project, Role)| MembershipJson {
+        id: project.id.to_string(),
+        name: project.name,
+        role: role.word(),
+    };
+    let mut users = Vec::new();
+    for user in engine.users().await? {
+        let projects = engine.projects_of(user.id).await?;
+        users.push(ListedJson {
+            id: user.id.to_string(),
+            email: user.email.to_string(),
+            operator: user.is_operator,
+            projects: projects.into_iter().map(membership).collect(),
+            created_at: user.created_at.to_string(),
+        });
+    }
+    output.show(users.as_slice(), |users| {
+        let row = |user: &ListedJson| {
+            let projects = user.projects.iter().map(|project| format!("{} ({})", project.id, project.role));
+            [
+                user.id.clone(),
+                user.email.clone(),
+                yes_or_no(user.operator),
+                user.created_at.clone(),
+                projects.collect::<Vec<_>>().join(", "),
+            ]
+        };
+        let rows: Vec<_> = users.iter().map(row).collect();
+        table(["ID", "EMAIL", "OPERATOR", "CREATED", "PROJECTS"], &rows)
+    })
+}
+
+async fn password(email: &str, from_stdin: bool, engine: &Engine, output: Output) -> Result<(), CliError> {
+    let user = find(engine, email).await?;
+    let password = Password::get(from_stdin)?;
+    engine.reset_password(&user, password.secret()).await?;
+    let changed = PasswordJson { id: user.id.to_string(), email: user.email.to_string(), password: password.to_show() };
+    output.show(&changed, |changed| {
+        let lines = vec![("id", changed.id.clone()), ("email", changed.email.clone())];
+        let text = with_password(lines, changed.password.as_deref());
+        format!("{text}\n\nThey are signed out everywhere.")
+    })
+}
+
+/// A second time changes nothing, and says the same.
+async fn set_operator(email: &str, is_operator: bool, engine: &Engine, output: Output) -> Result<(), CliError> {
+    let user = find(engine, email).await?;
+    engine.set_operator(&user, is_operator).await?;
+    let set = OperatorJson { id: user.id.to_string(), email: user.email.to_string(), operator: is_operator };
+    output.show(&set, |set| match set.operator {
+        true => format!("{} runs the installation now", set.email),
+        false => format!("{} does not run the installation any more", set.email),
+    })
+}
+
+async fn add(email: &str, project: &str, role: Role, engine: &Engine, output: Output) -> Result<(), CliError> {
+    let project = joinable(engine, project, role).await?;
+    let user = find(engine, email).await?;
+    match engine.add_member(project.id, &user, role).await {
+        Err(Error::Taken(_)) => {
+            let what_to_do = "an owner of the project changes roles at the dashboard";
+            let what = format!("{} is a member of project {} already", user.email, project.id);
+            return Err(CliError::new(format!("{what}; {what_to_do}")));
+        }
+        added => added?,
+    }
+    let added = AddedJson {
+        id: user.id.to_string(),
+        email: user.email.to_string(),
+        project_id: project.id.to_string(),
+        role: role.word(),
+    };
+    output.show(&added, |added| format!("{} is {} of project {} now", added.email, added.role, added.project_id))
+}
+
+/// The project that a person means by `id`, if somebody may join it in that role.
+async fn joinable(engine: &Engine, id: &str, role: Role) -> Result<Project, CliError> {
+    let project = project::find(engine, id).await?;
+    if role != Role::Owner && !engine.has_owner(project.id).await? {
+        let what = format!("project {} has no owner yet, and its first member must be one", project.id);
+        return Err(CliError::new(format!("{what}; say --role owner, or make somebody else its owner first")));
+    }
+    Ok(project)
+}
+
+/// The person that somebody means by `email`.
+async fn find(engine: &Engine, email: &str) -> Result<User, CliError> {
+    match engine.user_by_email(email).await {
+        Err(Error::NotFound(_)) => {
+            let what = format!("there is no user {} in this database", email.escape_debug());
+            Err(CliError::new(format!(
+                "{what}; `lunas user list` shows those there are, and `lunas user create` makes one"
+            )))
+        }
+        found => Ok(found?),
+    }
+}

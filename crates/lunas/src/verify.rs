@@ -1,0 +1,45 @@
+//! `lunas verify`: asks the database whether everything that must hold does.
+
+use engine::Settings;
+use serde::Serialize;
+use store::Store;
+
+use crate::{database::Installation, error::CliError, options::GlobalOptions};
+
+#[derive(Serialize)]
+struct VerifiedJson {
+    ok: bool,
+    invariants: usize,
+    breaches: Vec<BreachJson>,
+}
+
+#[derive(Serialize)]
+struct BreachJson {
+    invariant: &'static str,
+    row: String,
+}
+
+impl VerifiedJson {
+    fn text(&self) -> String {
+        let breaches = self.breaches.iter().map(|breach| format!("{}: {}", breach.invariant, breach.row));
+        let summary = match self.ok {
+            true => format!("{} invariants checked: ok", self.invariants),
+            false => format!("{} invariants checked; rows that break one: {}", self.invariants, self.breaches.len()),
+        };
+        breaches.chain([summary]).collect::<Vec<_>>().join("\n")
+    }
+}
+
+pub(crate) async fn run(global: &GlobalOptions) -> Result<(), CliError> {
+    let installation = Installation::existing(global, Settings::default()).await?;
+    let breaches = installation.engine.verify().await;
+    installation.close().await;
+    let breaches: Vec<_> =
+        breaches?.into_iter().map(|breach| BreachJson { invariant: breach.invariant, row: breach.row }).collect();
+    let verified = VerifiedJson { ok: breaches.is_empty(), invariants: Store::invariants_checked(), breaches };
+    global.output().show(&verified, VerifiedJson::text)?;
+    match verified.ok {
+        true => Ok(()),
+        false => Err(CliError::new("the database breaks its own rules; keep a copy of it and report the rows above")),
+    }
+}

@@ -1,0 +1,43 @@
+//! Getting a body in: of the right type, within its size and in time.
+
+use axum::{
+    body::{Body, Bytes},
+    extract::Request,
+    http::{HeaderMap, header},
+};
+use http_body_util::BodyExt;
+
+use crate::{App, Failure};
+
+const BYTES_MOST: usize = 64 * 1024;
+/// A larger body is still read up to here before it is refused, so that its sender is done sending and can listen.
+const DISCARDED_BYTES_MOST: usize = 4 * 1024 * 1024;
+
+/// The whole body, if it says that it is of that type.
+pub async fn read_as(request: Request, app: &App, media_type: &'static str) -> Result<Bytes, Failure> {
+    let is_of_type = is_of_type(request.headers(), media_type);
+    let read = read(request.into_body());
+    let bytes = tokio::time::timeout(app.settings.body_timeout, read).await.map_err(|_| Failure::BodyTimeout)??;
+    if is_of_type { Ok(bytes) } else { Err(Failure::UnsupportedMediaType(media_type)) }
+}
+
+fn is_of_type(headers: &HeaderMap, media_type: &str) -> bool {
+    let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let given = value.and_then(|value| value.split(';').next()).unwrap_or_default();
+    given.trim().eq_ignore_ascii_case(media_type)
+}
+
+async fn read(mut body: Body) -> Result<Bytes, Failure> {
+    let mut bytes = Vec::new();
+    let mut received = 0_usize;
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(|_| Failure::BodyBroken)?.into_data() else { continue };
+        received += data.len();
+        if received <= BYTES_MOST {
+            bytes.extend_from_slice(&data);
+        } else if received > DISCARDED_BYTES_MOST {
+            break;
+        }
+    }
+    if received > BYTES_MOST { Err(Failure::BodyTooLarge { bytes_most: BYTES_MOST }) } else { Ok(bytes.into()) }
+}

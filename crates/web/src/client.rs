@@ -1,0 +1,98 @@
+//! The address that a request comes from.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use axum::http::{Extensions, HeaderMap};
+use ipnet::IpNet;
+
+/// The address at the other end of the socket.
+#[derive(Clone, Copy)]
+pub struct Peer(pub IpAddr);
+
+/// How many addresses of `X-Forwarded-For` are read; chains of proxies are short.
+const HOPS_MOST: usize = 16;
+
+/// The client's address: the last one in `X-Forwarded-For` that no trusted proxy vouches for, or the peer itself.
+pub fn address(extensions: &Extensions, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
+    let peer = peer(extensions);
+    let is_trusted = |address| is_trusted(address, trusted);
+    if !is_trusted(peer) {
+        return peer;
+    }
+    let forwarded = headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
+    let hops: Vec<&str> = forwarded.flat_map(|value| value.split(',')).map(str::trim).collect();
+    let mut client = peer;
+    for hop in hops.iter().rev().take(HOPS_MOST) {
+        let Ok(address) = hop.parse::<IpAddr>() else { break };
+        client = address.to_canonical();
+        if !is_trusted(client) {
+            break;
+        }
+    }
+    client
+}
+
+/// Whether the request came through a trusted proxy, whose headers are believed.
+pub fn is_proxied(extensions: &Extensions, trusted: &[IpNet]) -> bool {
+    is_trusted(peer(extensions), trusted)
+}
+
+fn peer(extensions: &Extensions) -> IpAddr {
+    extensions.get::<Peer>().map_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED), |peer| peer.0.to_canonical())
+}
+
+fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
+    trusted.iter().any(|network| network.contains(&address))
+}
+
+/// What limits count by: one address, or for IPv6 the /64 network that one customer usually has.
+pub fn limited_as(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(_) => address,
+        IpAddr::V6(address) => {
+            let network = u128::from(address) & (u128::MAX << 64);
+            IpAddr::V6(network.into())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    fn seen(peer: &str, forwarded: &[&'static str]) -> String {
+        let mut extensions = Extensions::new();
+        extensions.insert(Peer(peer.parse().unwrap()));
+        let mut headers = HeaderMap::new();
+        for value in forwarded {
+            headers.append("x-forwarded-for", HeaderValue::from_static(value));
+        }
+        let trusted = ["127.0.0.0/8".parse().unwrap(), "10.0.0.0/8".parse().unwrap()];
+        address(&extensions, &headers, &trusted).to_string()
+    }
+
+    #[test]
+    fn only_trusted_proxies_are_believed() {
+        assert_eq!(seen("203.0.113.9", &["198.51.100.1"]), "203.0.113.9");
+        assert_eq!(seen("127.0.0.1", &["198.51.100.1"]), "198.51.100.1");
+        assert_eq!(seen("127.0.0.1", &["6.6.6.6, 198.51.100.1, 10.0.0.7"]), "198.51.100.1");
+        assert_eq!(seen("127.0.0.1", &["6.6.6.6", "198.51.100.1"]), "198.51.100.1");
+        assert_eq!(seen("::ffff:127.0.0.1", &["198.51.100.1"]), "198.51.100.1");
+    }
+
+    #[test]
+    fn junk_in_the_header_is_not_an_address() {
+        assert_eq!(seen("127.0.0.1", &["unknown"]), "127.0.0.1");
+        assert_eq!(seen("127.0.0.1", &["198.51.100.1, junk, 10.0.0.7"]), "10.0.0.7");
+        assert_eq!(seen("127.0.0.1", &[]), "127.0.0.1");
+    }
+
+    #[test]
+    fn neighbours_in_one_ipv6_network_share_a_limit() {
+        let one = limited_as("2001:db8:1:2::1".parse().unwrap());
+        assert_eq!(one, limited_as("2001:db8:1:2:ffff::9".parse().unwrap()));
+        assert_ne!(one, limited_as("2001:db8:1:3::1".parse().unwrap()));
+    }
+}

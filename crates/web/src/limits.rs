@@ -1,0 +1,217 @@
+//! How many requests are too many. Limits are kept in memory, and each process has its own.
+
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    net::IpAddr,
+    num::NonZeroU32,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use domain::id::{KeyId, SessionId};
+use governor::{
+    Quota, RateLimiter,
+    clock::{Clock, DefaultClock},
+    middleware::StateInformationMiddleware,
+    state::keyed::DashMapStateStore,
+};
+
+const FAILED_LOGINS_PER_MINUTE: NonZeroU32 = NonZeroU32::new(60).unwrap();
+/// Event streams of one address; further pages poll. Mobile networks put many customers behind one address.
+const STREAMS_PER_ADDRESS: usize = 512;
+const PUBLIC_FORMS_PER_MINUTE: NonZeroU32 = NonZeroU32::new(30).unwrap();
+/// Once in so many requests, addresses and sessions that have sent nothing for a while are dropped, so that they cannot fill the memory.
+const DROP_EVERY: u32 = 1_024;
+
+type Keyed<Key> = RateLimiter<Key, DashMapStateStore<Key>, DefaultClock, StateInformationMiddleware>;
+
+/// The limits of one process; `None` where they are lifted.
+pub struct Limits {
+    on: Option<Limiters>,
+}
+
+struct Limiters {
+    callers: Keyed<Limited>,
+    per_second: NonZeroU32,
+    sessions_counted: AtomicU32,
+    failed_logins: ByAddress,
+    public_forms: ByAddress,
+    streams: Arc<Streams>,
+}
+
+/// Whose requests are counted together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Limited {
+    Key(KeyId),
+    Session(SessionId),
+}
+
+/// How many event streams each address has open.
+#[derive(Default)]
+struct Streams(Mutex<HashMap<IpAddr, usize>>);
+
+/// One of the event streams that an address may have open; it is free again when this is dropped.
+pub struct StreamSlot(Option<(Arc<Streams>, IpAddr)>);
+
+/// What an address may do only so often a minute.
+struct ByAddress {
+    limiter: Keyed<IpAddr>,
+    counted: AtomicU32,
+}
+
+/// How much of its limit a caller has used; every answer to it has that in its headers.
+#[derive(Clone, Copy, Debug)]
+pub struct Standing {
+    limit: u32,
+    remaining: u32,
+    reset_seconds: u64,
+    /// Set when this request is one too many.
+    pub retry_after: Option<u64>,
+}
+
+impl Limits {
+    pub fn new(per_second: u32) -> Limits {
+        let on = NonZeroU32::new(per_second).map(|per_second| {
+            let burst = per_second.saturating_mul(const { NonZeroU32::new(2).unwrap() });
+            Limiters {
+                callers: keyed(Quota::per_second(per_second).allow_burst(burst)),
+                per_second,
+                sessions_counted: AtomicU32::new(0),
+                failed_logins: ByAddress::new(FAILED_LOGINS_PER_MINUTE),
+                public_forms: ByAddress::new(PUBLIC_FORMS_PER_MINUTE),
+                streams: Arc::default(),
+            }
+        });
+        Limits { on }
+    }
+
+    /// Counts one request of a key or a session.
+    pub fn request(&self, caller: Limited) -> Option<Standing> {
+        let limiters = self.on.as_ref()?;
+        // A project has few keys, and they stay; sessions come and go by the thousand.
+        if matches!(caller, Limited::Session(_)) && is_time_to_drop(&limiters.sessions_counted) {
+            limiters.callers.retain_recent();
+        }
+        Some(match limiters.callers.check_key(&caller) {
+            Ok(state) => {
+                let limit = state.quota().burst_size().get();
+                let remaining = state.remaining_burst_capacity();
+                let missing = limit.saturating_sub(remaining);
+                let reset_seconds = u64::from(missing.div_ceil(limiters.per_second.get()));
+                Standing { limit, remaining, reset_seconds, retry_after: None }
+            }
+            Err(refused) => {
+                let wait = whole_seconds(refused.wait_time_from(DefaultClock::default().now()));
+                let limit = refused.quota().burst_size().get();
+                let reset_seconds = u64::from(limit.div_ceil(limiters.per_second.get()));
+                Standing { limit, remaining: 0, reset_seconds, retry_after: Some(wait) }
+            }
+        })
+    }
+
+    /// Counts one failed authentication; answers how long to wait when there were too many.
+    pub fn failed_login(&self, address: IpAddr) -> Option<u64> {
+        self.on.as_ref()?.failed_logins.count(address)
+    }
+
+    /// Counts one form of a visitor who is not signed in; answers how long to wait when there were too many.
+    pub fn public_form(&self, address: IpAddr) -> Option<u64> {
+        self.on.as_ref()?.public_forms.count(address)
+    }
+
+    /// One more event stream of an address; none when it has too many open.
+    pub fn stream(&self, address: IpAddr) -> Option<StreamSlot> {
+        let Some(limiters) = &self.on else { return Some(StreamSlot(None)) };
+        let mut open = limiters.streams.open();
+        let count = open.entry(address).or_default();
+        if *count >= STREAMS_PER_ADDRESS {
+            return None;
+        }
+        *count += 1;
+        Some(StreamSlot(Some((Arc::clone(&limiters.streams), address))))
+    }
+}
+
+impl Streams {
+    fn open(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for StreamSlot {
+    fn drop(&mut self) {
+        let Some((streams, address)) = &self.0 else { return };
+        let mut open = streams.open();
+        if let Entry::Occupied(mut entry) = open.entry(*address) {
+            *entry.get_mut() -= 1;
+            if *entry.get() == 0 {
+                entry.remove();
+            }
+        }
+    }
+}
+
+impl ByAddress {
+    fn new(per_minute: NonZeroU32) -> ByAddress {
+        ByAddress { limiter: keyed(Quota::per_minute(per_minute)), counted: AtomicU32::new(0) }
+    }
+
+    fn count(&self, address: IpAddr) -> Option<u64> {
+        if is_time_to_drop(&self.counted) {
+            self.limiter.retain_recent();
+        }
+        let refused = self.limiter.check_key(&address).err()?;
+        Some(whole_seconds(refused.wait_time_from(DefaultClock::default().now())))
+    }
+}
+
+fn is_time_to_drop(counted: &AtomicU32) -> bool {
+    counted.fetch_add(1, Ordering::Relaxed) % DROP_EVERY == DROP_EVERY - 1
+}
+
+fn keyed<Key: Clone + Eq + std::hash::Hash>(quota: Quota) -> Keyed<Key> {
+    RateLimiter::dashmap(quota).with_middleware()
+}
+
+fn whole_seconds(duration: Duration) -> u64 {
+    duration.as_secs() + u64::from(duration.subsec_nanos() > 0)
+}
+
+impl Standing {
+    pub fn write(self, headers: &mut HeaderMap) {
+        for (name, value) in [
+            ("ratelimit-limit", u64::from(self.limit)),
+            ("ratelimit-remaining", u64::from(self.remaining)),
+            ("ratelimit-reset", self.reset_seconds),
+        ] {
+            headers.insert(HeaderName::from_static(name), HeaderValue::from(value));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_a_limit_of_event_streams_and_gets_another_when_one_ends() {
+        let (limits, lifted) = (Limits::new(1), Limits::new(0));
+        let (one, other) = (IpAddr::from([192, 0, 2, 1]), IpAddr::from([192, 0, 2, 2]));
+        let mut slots: Vec<StreamSlot> = (0..STREAMS_PER_ADDRESS).filter_map(|_| limits.stream(one)).collect();
+        assert_eq!(slots.len(), STREAMS_PER_ADDRESS);
+        assert!(limits.stream(one).is_none() && limits.stream(other).is_some());
+        slots.pop();
+        slots.extend(limits.stream(one));
+        assert!(limits.stream(one).is_none());
+        drop(slots);
+        assert!(
+            limits.on.as_ref().is_some_and(|limiters| limiters.streams.open().is_empty()),
+            "an address without streams is not kept"
+        );
+        assert!((0..=STREAMS_PER_ADDRESS).all(|_| lifted.stream(one).is_some()));
+    }
+}

@@ -1,0 +1,157 @@
+//! Style sheets and scripts: part of the program, compressed once per process, at addresses that change with their content.
+
+use std::{
+    io::{self, Write},
+    sync::OnceLock,
+};
+
+use axum::{
+    Router,
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use flate2::{Compression, write::GzEncoder};
+use sha2::{Digest, Sha256};
+
+/// Colours, type and measures that all style sheets begin with.
+pub const TOKENS: &str = include_str!("../../assets/tokens.css");
+/// Enough of the hash that no two versions of a file share an address.
+const HASH_BYTES: usize = 8;
+/// An address never gets another content, so browsers need not ask again.
+const FOR_GOOD: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+
+/// A file of the pages.
+pub struct Asset {
+    /// Such as `shop`, for `/assets/shop.0123456789abcdef.css`.
+    name: &'static str,
+    kind: Kind,
+    /// Its text, in pieces that are put one after another.
+    pieces: &'static [&'static str],
+    made: OnceLock<Made>,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Style,
+    Script,
+}
+
+struct Made {
+    path: String,
+    etag: HeaderValue,
+    plain: Vec<u8>,
+    gzipped: Vec<u8>,
+}
+
+impl Asset {
+    pub const fn style(name: &'static str, pieces: &'static [&'static str]) -> Asset {
+        Asset { name, kind: Kind::Style, pieces, made: OnceLock::new() }
+    }
+
+    pub const fn script(name: &'static str, pieces: &'static [&'static str]) -> Asset {
+        Asset { name, kind: Kind::Script, pieces, made: OnceLock::new() }
+    }
+
+    /// Where it is found.
+    pub fn path(&'static self) -> &'static str {
+        &self.made().path
+    }
+
+    fn made(&'static self) -> &'static Made {
+        self.made.get_or_init(|| {
+            let plain = self.pieces.concat().into_bytes();
+            let hash: String = Sha256::digest(&plain)[..HASH_BYTES].iter().map(|byte| format!("{byte:02x}")).collect();
+            let ending = match self.kind {
+                Kind::Style => "css",
+                Kind::Script => "js",
+            };
+            Made {
+                path: format!("/assets/{}.{hash}.{ending}", self.name),
+                etag: HeaderValue::try_from(format!("\"{hash}\"")).unwrap_or(HeaderValue::from_static("\"\"")),
+                // Writing into memory does not fail; an empty one is never sent.
+                gzipped: gzipped(&plain).unwrap_or_default(),
+                plain,
+            }
+        })
+    }
+
+    fn answer(&'static self, request: &HeaderMap) -> Response {
+        let made = self.made();
+        let media_type = match self.kind {
+            Kind::Style => "text/css; charset=utf-8",
+            Kind::Script => "text/javascript; charset=utf-8",
+        };
+        let headers = [
+            (header::CONTENT_TYPE, HeaderValue::from_static(media_type)),
+            (header::CACHE_CONTROL, FOR_GOOD),
+            (header::ETAG, made.etag.clone()),
+            (header::VARY, HeaderValue::from_static("accept-encoding")),
+        ];
+        if request.get(header::IF_NONE_MATCH) == Some(&made.etag) {
+            return (StatusCode::NOT_MODIFIED, headers).into_response();
+        }
+        if takes_gzip(request) && !made.gzipped.is_empty() {
+            let encoding = [(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"))];
+            return (headers, encoding, made.gzipped.as_slice()).into_response();
+        }
+        (headers, made.plain.as_slice()).into_response()
+    }
+}
+
+/// The addresses of these files.
+pub(crate) fn router(assets: impl Iterator<Item = &'static Asset>) -> Router {
+    assets.fold(Router::new(), |router, asset| {
+        router.route(asset.path(), get(move |headers: HeaderMap| async move { asset.answer(&headers) }))
+    })
+}
+
+fn gzipped(plain: &[u8]) -> io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(plain)?;
+    encoder.finish()
+}
+
+/// Whether the client accepts gzip. `q=0` refuses it.
+fn takes_gzip(headers: &HeaderMap) -> bool {
+    let lines = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());
+    lines.flat_map(|line| line.split(',')).any(|offer| {
+        let (encoding, quality) = offer.split_once(';').unwrap_or((offer, ""));
+        let refused = quality.trim().strip_prefix("q=").is_some_and(|q| q.trim_matches(['0', '.', ' ']).is_empty());
+        encoding.trim().eq_ignore_ascii_case("gzip") && !refused
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static STYLE: Asset = Asset::style("sample", &["a{color:red}", "b{color:red}"]);
+
+    fn asked(headers: &[(header::HeaderName, &'static str)]) -> (StatusCode, Option<String>) {
+        let headers = headers.iter().map(|(name, value)| (name.clone(), HeaderValue::from_static(value))).collect();
+        let response = STYLE.answer(&headers);
+        let encoding = response.headers().get(header::CONTENT_ENCODING);
+        (response.status(), encoding.map(|encoding| encoding.to_str().unwrap().to_owned()))
+    }
+
+    #[test]
+    fn the_address_of_a_file_holds_the_hash_of_its_content() {
+        static OTHER: Asset = Asset::style("sample", &["a{color:blue}"]);
+        assert!(STYLE.path().starts_with("/assets/sample.") && STYLE.path().ends_with(".css"), "{}", STYLE.path());
+        assert_ne!(STYLE.path(), OTHER.path());
+    }
+
+    #[test]
+    fn a_client_gets_gzip_where_it_accepts_it_and_nothing_where_it_has_the_file() {
+        let gzip = (StatusCode::OK, Some("gzip".to_owned()));
+        for accepted in ["gzip", "gzip, deflate, br", "br;q=1.0, GZIP;q=0.5", "deflate,gzip;q=1"] {
+            assert_eq!(asked(&[(header::ACCEPT_ENCODING, accepted)]), gzip, "{accepted}");
+        }
+        for refused in ["", "br", "gzip;q=0", "gzip; q=0.0", "identity"] {
+            assert_eq!(asked(&[(header::ACCEPT_ENCODING, refused)]), (StatusCode::OK, None), "{refused}");
+        }
+        let etag: &'static str = STYLE.made().etag.to_str().unwrap();
+        assert_eq!(asked(&[(header::IF_NONE_MATCH, etag)]), (StatusCode::NOT_MODIFIED, None));
+    }
+}

@@ -1,0 +1,29 @@
+//! What a form of our pages sends: fields by name, each at most once.
+
+use axum::{
+    extract::{FromRequest, Request},
+    http::StatusCode,
+};
+
+use super::page_error::PageError;
+use crate::{App, body, query::Query};
+
+pub struct Form(Query);
+
+impl FromRequest<App> for Form {
+    type Rejection = PageError;
+
+    async fn from_request(request: Request, app: &App) -> Result<Form, PageError> {
+        let bytes = body::read_as(request, app, "application/x-www-form-urlencoded").await?;
+        let sent = str::from_utf8(&bytes).ok().and_then(|text| Query::parse(Some(text)).ok());
+        let form = sent.filter(Query::names_are_unique).map(Form);
+        form.ok_or_else(|| PageError::with(StatusCode::UNPROCESSABLE_ENTITY))
+    }
+}
+
+impl Form {
+    /// A field's text; a field left empty is as good as one that was not sent.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.0.text(name).ok().flatten().filter(|text| !text.is_empty())
+    }
+}

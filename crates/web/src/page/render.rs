@@ -1,0 +1,55 @@
+//! How a view becomes an answer.
+
+use askama::Template;
+use axum::{
+    body::Body,
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use domain::steps::Language;
+
+use super::{visitor::Visitor, words};
+
+/// For the head of pages with forms. The header of every page says no-referrer, under which browsers send `Origin: null` with our own
+/// forms; an old browser, which says nothing else about where a form comes from, would then look like another site to the check
+/// against forged requests.
+pub const REFERRER: &str = r#"<meta name="referrer" content="same-origin">"#;
+/// Few pages are larger.
+const PAGE_BYTES_USUAL: usize = 6 * 1024;
+/// How many headers an answer gets from its page, its cookies and the server.
+const HEADERS_USUAL: usize = 12;
+
+pub fn page(status: StatusCode, view: &impl Template) -> Response {
+    // Growing it step by step would copy most of the page several times.
+    let mut html = String::with_capacity(PAGE_BYTES_USUAL);
+    match view.render_into(&mut html) {
+        Ok(()) => {
+            let mut response = (status, Body::from(html)).into_response();
+            response.headers_mut().reserve(HEADERS_USUAL);
+            response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+            response
+        }
+        Err(error) => {
+            tracing::error!(%error, "a page could not be rendered");
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+    }
+}
+
+pub fn see_other(url: &str) -> Response {
+    // Our own addresses are ids and a configured path, which are plain text.
+    let location = HeaderValue::try_from(url).unwrap_or(HeaderValue::from_static("/"));
+    (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response()
+}
+
+pub const fn other_language(language: Language) -> Language {
+    match language {
+        Language::Indonesian => Language::English,
+        Language::English => Language::Indonesian,
+    }
+}
+
+/// The query that asks for the other language.
+pub fn switch_query(visitor: &Visitor) -> String {
+    format!("?lang={}", words::code(other_language(visitor.language)))
+}

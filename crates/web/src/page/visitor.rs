@@ -1,0 +1,136 @@
+//! Who looks at a page: their language, their address, and what their browser says about itself.
+
+use std::{borrow::Cow, net::IpAddr, ops::Deref, sync::Arc};
+
+use axum::{
+    extract::{FromRequestParts, Request},
+    http::{Extensions, HeaderMap, Uri, header, request::Parts},
+};
+use domain::steps::Language;
+
+use super::{cookie, words};
+use crate::{App, client, query::Query, request_id::RequestId};
+
+pub(super) const LANGUAGE_COOKIE: &str = "lunas_lang";
+/// The query parameter that chooses a language.
+const LANGUAGE_PARAMETER: &str = "lang";
+/// The headers in which proxies name the visitor's country.
+const COUNTRY_HEADERS: [&str; 2] = ["cf-ipcountry", "x-country-code"];
+/// Longer ones are cut; real ones are far shorter.
+const USER_AGENT_CHARACTERS: usize = 512;
+
+/// One pointer: read once per request, and then kept in its extensions for every layer and handler.
+#[derive(Clone)]
+pub struct Visitor(Arc<VisitorData>);
+
+/// What a request says about its visitor.
+pub struct VisitorData {
+    pub language: Language,
+    /// Whether the language was asked for in the address, and is to be remembered.
+    pub chose_language: bool,
+    pub path: String,
+    pub query: Query,
+    pub address: IpAddr,
+    pub country: Option<String>,
+    pub user_agent: Option<String>,
+    pub request_id: Option<String>,
+    /// The lines of the header `Cookie`.
+    cookies: Vec<String>,
+    /// The query as it was sent.
+    raw_query: Option<String>,
+}
+
+impl Deref for Visitor {
+    type Target = VisitorData;
+
+    fn deref(&self) -> &VisitorData {
+        &self.0
+    }
+}
+
+impl Visitor {
+    pub fn of(app: &App, request: &Request) -> Visitor {
+        Visitor::known(app, request.uri(), request.headers(), request.extensions())
+    }
+
+    /// The one that was read before, if any.
+    fn known(app: &App, uri: &Uri, headers: &HeaderMap, extensions: &Extensions) -> Visitor {
+        let known = extensions.get::<Visitor>().cloned();
+        known.unwrap_or_else(|| Visitor(Arc::new(VisitorData::read(app, uri, headers, extensions))))
+    }
+}
+
+impl VisitorData {
+    fn read(app: &App, uri: &Uri, headers: &HeaderMap, extensions: &Extensions) -> VisitorData {
+        // A query that is not text counts as none.
+        let query = Query::parse(uri.query()).unwrap_or_default();
+        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        let spoken =
+            |code: &str| [Language::Indonesian, Language::English].into_iter().find(|l| words::code(*l) == code);
+        let asked = query.text(LANGUAGE_PARAMETER).ok().flatten().and_then(spoken);
+        let remembered = cookie::read(headers, LANGUAGE_COOKIE).and_then(spoken);
+        let language = asked.or(remembered).unwrap_or_else(|| {
+            let accepted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
+            Language::from_accept_language(accepted)
+        });
+        let country = client::is_proxied(extensions, &app.settings.trusted_proxies)
+            .then(|| COUNTRY_HEADERS.iter().find_map(|name| text(name)))
+            .flatten()
+            // `XX` means that the proxy does not know it either.
+            .filter(|code| code.len() == 2 && *code != "XX" && code.bytes().all(|byte| byte.is_ascii_uppercase()));
+        let user_agent = headers.get(header::USER_AGENT).map(|value| String::from_utf8_lossy(value.as_bytes()));
+        VisitorData {
+            language,
+            chose_language: asked.is_some(),
+            path: uri.path().to_owned(),
+            query,
+            address: client::address(extensions, headers, &app.settings.trusted_proxies),
+            country: country.map(str::to_owned),
+            user_agent: user_agent.map(shortened),
+            request_id: extensions.get::<RequestId>().and_then(|id| id.0.to_str().ok()).map(str::to_owned),
+            cookies: headers
+                .get_all(header::COOKIE)
+                .iter()
+                .filter_map(|line| line.to_str().ok())
+                .map(str::to_owned)
+                .collect(),
+            raw_query: uri.query().map(str::to_owned),
+        }
+    }
+
+    /// The address that was asked for, with its query.
+    pub fn address_again(&self) -> String {
+        let query = self.raw_query.as_deref().map(|query| format!("?{query}")).unwrap_or_default();
+        format!("{}{query}", self.path)
+    }
+
+    /// The same address in that language, without the parameters that are shown only once.
+    pub fn address_in(&self, language: Language, shown_once: &[&str]) -> String {
+        let query = self.raw_query.as_deref().unwrap_or_default();
+        let name = |piece: &str| piece.split('=').next().unwrap_or_default().to_owned();
+        let stays = |piece: &&str| {
+            let name = name(piece);
+            !piece.is_empty() && name != LANGUAGE_PARAMETER && !shown_once.contains(&name.as_str())
+        };
+        let kept: String = query.split('&').filter(stays).map(|piece| format!("{piece}&")).collect();
+        format!("{}?{kept}{LANGUAGE_PARAMETER}={}", self.path, words::code(language))
+    }
+
+    /// The value of the first cookie of that name.
+    pub fn cookie(&self, name: &str) -> Option<&str> {
+        cookie::find(self.cookies.iter().map(String::as_str), name)
+    }
+}
+
+fn shortened(user_agent: Cow<'_, str>) -> String {
+    let end = user_agent.char_indices().nth(USER_AGENT_CHARACTERS).map_or(user_agent.len(), |(end, _)| end);
+    user_agent[..end].to_owned()
+}
+
+impl FromRequestParts<App> for Visitor {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Visitor, Self::Rejection> {
+        Ok(Visitor::known(app, &parts.uri, &parts.headers, &parts.extensions))
+    }
+}

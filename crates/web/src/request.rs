@@ -1,0 +1,89 @@
+//! What happens to every request: it gets an id, a time limit and one line in the log, and its answer gets the id.
+
+use std::{any::Any, panic::AssertUnwindSafe, time::Instant};
+
+use axum::{
+    extract::Request,
+    http::{HeaderValue, header},
+    response::Response,
+};
+use domain::id::{KeyId, ProjectId, UserId};
+use futures_util::FutureExt;
+
+use crate::{
+    App, Cause, Failure, client,
+    request_id::{REQUEST_ID, RequestId},
+    surface::{Surfaces, Wording},
+};
+
+/// Who called, kept in the answer's extensions for the log.
+#[derive(Clone, Copy)]
+pub struct LoggedCaller {
+    /// Whose data was asked for; none where a user who is signed in named no project of theirs.
+    pub project_id: Option<ProjectId>,
+    pub who: LoggedAs,
+}
+
+#[derive(Clone, Copy)]
+pub enum LoggedAs {
+    Key(KeyId),
+    User(UserId),
+}
+
+impl LoggedAs {
+    fn key_id(self) -> Option<KeyId> {
+        if let LoggedAs::Key(id) = self { Some(id) } else { None }
+    }
+
+    fn user_id(self) -> Option<UserId> {
+        if let LoggedAs::User(id) = self { Some(id) } else { None }
+    }
+}
+
+/// Answers one request: as its surface does, or with that surface's words when the answer takes too long or the handler panics.
+pub(crate) async fn handle_request(app: App, surfaces: &Surfaces, mut request: Request) -> Response {
+    let started = Instant::now();
+    let id = RequestId::of(request.headers());
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    request.extensions_mut().insert(id.clone());
+    let surface = surfaces.of(&path);
+    let wording = surface.wording.of(&app, &request);
+    if let Wording::Page(_, visitor) = &wording {
+        // Handlers of pages need the visitor too, and need not read the request again for it.
+        request.extensions_mut().insert(visitor.clone());
+    }
+    let client = client::address(request.extensions(), request.headers(), &app.settings.trusted_proxies);
+    let answer = AssertUnwindSafe(surface.answer(request)).catch_unwind();
+    let mut response = match tokio::time::timeout(app.settings.request_timeout, answer).await {
+        Ok(Ok(response)) => response,
+        Ok(Err(panic)) => wording.answer(&app, panicked(&*panic)),
+        Err(_) => wording.answer(&app, Failure::RequestTimeout),
+    };
+    let caller = response.extensions().get::<LoggedCaller>();
+    let who = caller.map(|caller| caller.who);
+    // Only what is named here is logged: no header, no query, no body and no secret part of a path.
+    tracing::info!(
+        request_id = id.text(),
+        %method,
+        path = surface.logged(&path),
+        status = response.status().as_u16(),
+        duration_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX),
+        %client,
+        project_id = caller.and_then(|caller| caller.project_id).map(tracing::field::display),
+        key_id = who.and_then(LoggedAs::key_id).map(tracing::field::display),
+        user_id = who.and_then(LoggedAs::user_id).map(tracing::field::display),
+        error = response.extensions().get::<Cause>().map(|cause| cause.0.as_str()),
+        "request"
+    );
+    let headers = response.headers_mut();
+    headers.insert(REQUEST_ID, id.0);
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
+}
+
+/// A panic is a bug of ours; the client gets an error and the log gets the message.
+fn panicked(panic: &(dyn Any + Send)) -> Failure {
+    let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    tracing::error!(panic = text.unwrap_or("without a message"), "a request panicked");
+    Failure::Panicked
+}

@@ -1,0 +1,32 @@
+//! The id by which a request is known to its client, in the log, and on an error page.
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use rand::RngExt;
+
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const CHARACTERS_MOST: usize = 128;
+
+/// A request's id, kept in its extensions.
+#[derive(Clone)]
+pub struct RequestId(pub HeaderValue);
+
+impl RequestId {
+    /// The client's own id when it is well-formed, or a new one.
+    pub(crate) fn of(headers: &HeaderMap) -> RequestId {
+        let own = headers.get(REQUEST_ID).filter(|value| is_well_formed(value)).cloned();
+        RequestId(own.unwrap_or_else(|| {
+            let id = format!("req_{:032x}", rand::rng().random::<u128>());
+            HeaderValue::try_from(id).unwrap_or(HeaderValue::from_static("req_0"))
+        }))
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        self.0.to_str().unwrap_or_default()
+    }
+}
+
+fn is_well_formed(value: &HeaderValue) -> bool {
+    let bytes = value.as_bytes();
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':');
+    (1..=CHARACTERS_MOST).contains(&bytes.len()) && bytes.iter().all(plain)
+}

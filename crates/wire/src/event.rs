@@ -1,0 +1,80 @@
+//! An event as webhooks bring it and as `GET /v1/events/{eventID}` answers it: the same bytes.
+
+use domain::{
+    api_key::ApiKey,
+    event::{Event, News},
+    payment::Payment,
+    project::SuccessWord,
+    steps::Language,
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::{
+    api_key::RevokedKeyJson,
+    payment::{PaymentJson, View},
+    schemas,
+};
+
+/// An event, and what it is about as it was when the event happened.
+#[derive(Clone, Debug)]
+pub struct EventWithSubject {
+    pub event: Event,
+    pub subject: Subject,
+}
+
+#[derive(Clone, Debug)]
+pub enum Subject {
+    Payment(Box<Payment>),
+    ApiKey(ApiKey),
+}
+
+/// One thing that happened.
+#[derive(Serialize, ToSchema)]
+#[schema(title = "Event", as = Event)]
+pub struct EventJson {
+    #[schema(value_type = schemas::EventId)]
+    id: String,
+    #[serde(rename = "type")]
+    #[schema(value_type = schemas::EventType)]
+    kind: &'static str,
+    /// When it happened.
+    #[schema(value_type = schemas::DateTime)]
+    created_at: String,
+    data: EventDataJson,
+}
+
+/// What the event is about, as it was when the event happened.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+#[schema(title = "EventData", as = EventData)]
+enum EventDataJson {
+    Payment(Box<PaymentJson>),
+    ApiKey(RevokedKeyJson),
+}
+
+impl EventJson {
+    /// The texts of an event are Indonesian, so that every reader of it gets the same bytes.
+    pub fn of(pages_url: &str, EventWithSubject { event, subject }: EventWithSubject) -> EventJson {
+        let success_word = match event.news {
+            News::PaymentPaid { word, .. } => word,
+            News::PaymentFailed { .. } | News::ApiKeyDeleted { .. } => SuccessWord::default(),
+        };
+        let view = View { now: event.created_at, success_word, language: Language::Indonesian, pages_url };
+        EventJson {
+            id: event.id.to_string(),
+            kind: event.kind().word(),
+            created_at: event.created_at.to_string(),
+            data: match subject {
+                Subject::Payment(payment) => EventDataJson::Payment(Box::new(PaymentJson::of(*payment, view))),
+                Subject::ApiKey(key) => EventDataJson::ApiKey(key.into()),
+            },
+        }
+    }
+}
+
+/// The bytes of an event, as they are signed and sent.
+#[expect(clippy::expect_used, reason = "an event is made of texts and numbers, which always have a JSON form")]
+pub fn body(pages_url: &str, event: EventWithSubject) -> Vec<u8> {
+    serde_json::to_vec(&EventJson::of(pages_url, event)).expect("an event has a JSON form")
+}

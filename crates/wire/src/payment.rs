@@ -1,0 +1,217 @@
+//! The payment object, as every endpoint and event shows it.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use domain::{
+    method::Method,
+    payment::{Device, Location, Payment, Status},
+    project::SuccessWord,
+    qr_image,
+    steps::{Language, payment_steps},
+    time::Timestamp,
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::{method::MethodJson, schemas};
+
+/// What a payment's JSON depends on besides the payment.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    pub now: Timestamp,
+    pub success_word: SuccessWord,
+    pub language: Language,
+    /// Where people reach the pages.
+    pub pages_url: &'a str,
+}
+
+/// One attempt to be paid, by one method.
+#[derive(Serialize, ToSchema)]
+#[schema(title = "Payment", as = Payment, examples(json!({
+    "id": "pay_01kzdq3f5ve8x9m2r7t4w6y8za", "payment_link_id": null,
+    "project_id": "prj_01kzdq3f5ve8x9m2r7t4w6y8za", "reference": "order-1", "amount": 15000, "currency": "IDR",
+    "fee_bearer": "merchant", "fee_amount": 4000, "merchant_net": 11000, "status": "pending",
+    "checkout_url": "https://pay.example/pay/pay_01kzdq3f5ve8x9m2r7t4w6y8za",
+    "payment_method": { "type": "virtual_account", "bank": "bca" },
+    "instructions": {
+        "bank_name": "Bank Central Asia (BCA)", "virtual_account_number": "9901418357157900",
+        "payment_steps": ["BCA mobile: buka aplikasi lalu masuk"]
+    },
+    "customer": { "name": "", "email": "", "phone": "", "address": "" },
+    "checkout_context": { "location": {}, "device": {} },
+    "expires_at": "2026-11-15T09:30:00.000Z", "paid_at": null, "created_at": "2026-11-14T09:30:00.000Z"
+})))]
+pub struct PaymentJson {
+    #[schema(value_type = schemas::PaymentId)]
+    id: String,
+    /// Null for a direct payment.
+    #[schema(value_type = Option<schemas::PaymentLinkId>, required)]
+    payment_link_id: Option<String>,
+    #[schema(value_type = schemas::ProjectId)]
+    project_id: String,
+    /// Your own order id.
+    #[schema(min_length = 1, max_length = 255, examples("order-1"))]
+    reference: String,
+    #[schema(value_type = schemas::Amount)]
+    amount: i64,
+    #[schema(value_type = schemas::Currency)]
+    currency: &'static str,
+    #[schema(value_type = schemas::FeeBearer)]
+    fee_bearer: &'static str,
+    /// What the merchant is charged.
+    #[schema(value_type = schemas::Amount)]
+    fee_amount: i64,
+    /// What the merchant gets: the amount less the fee.
+    #[schema(value_type = schemas::Amount)]
+    merchant_net: i64,
+    #[schema(value_type = schemas::PaymentStatus)]
+    status: &'static str,
+    /// A page that shows this payment.
+    #[schema(format = "uri", examples("https://pay.example/pay/pay_01kzdq3f5ve8x9m2r7t4w6y8za"))]
+    checkout_url: String,
+    payment_method: MethodJson,
+    instructions: InstructionsJson,
+    customer: CustomerJson,
+    checkout_context: ContextJson,
+    /// From when on it can no longer be paid.
+    #[schema(value_type = schemas::DateTime)]
+    expires_at: String,
+    /// When the customer paid; null until then.
+    #[schema(value_type = Option<schemas::DateTime>, required)]
+    paid_at: Option<String>,
+    #[schema(value_type = schemas::DateTime)]
+    created_at: String,
+}
+
+/// How the customer pays: the first form for `qris`, the second for `virtual_account`.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+#[schema(title = "Instructions", as = Instructions)]
+enum InstructionsJson {
+    Qris {
+        /// The raw QRIS payload, for drawing a QR code of your own.
+        #[schema(pattern = "^000201", max_length = 512, examples("00020101021226…"))]
+        qr_string: String,
+        /// A PNG as a `data:` URI, ready to display.
+        #[schema(pattern = "^data:image/png;base64,[A-Za-z0-9+/]+=*$")]
+        qr_image_url: String,
+    },
+    VirtualAccount {
+        #[schema(examples("Bank Central Asia (BCA)"))]
+        bank_name: &'static str,
+        /// Where the customer sends the money.
+        #[schema(min_length = 1, examples("9901418357157900"))]
+        virtual_account_number: String,
+        /// Displayable as they are.
+        #[schema(min_items = 1)]
+        payment_steps: Vec<String>,
+    },
+}
+
+/// What the checkout page collected; empty where it did not.
+#[derive(Default, Serialize, ToSchema)]
+#[schema(title = "Customer", as = Customer)]
+struct CustomerJson {
+    #[schema(max_length = 255, examples("Siti"))]
+    name: String,
+    #[schema(max_length = 255, examples("siti@example.com"))]
+    email: String,
+    #[schema(max_length = 255, examples("+62 812 0000 0000"))]
+    phone: String,
+    #[schema(max_length = 1000, examples("Jl. Melati 1, Bandung"))]
+    address: String,
+}
+
+/// Where the customer paid from; empty for a direct payment.
+#[derive(Default, Serialize, ToSchema)]
+#[schema(title = "CheckoutContext", as = CheckoutContext)]
+struct ContextJson {
+    location: LocationJson,
+    device: DeviceJson,
+}
+
+#[derive(Default, Serialize, ToSchema)]
+#[schema(title = "Location", as = Location)]
+struct LocationJson {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false, examples("203.0.113.9"))]
+    ip: Option<String>,
+    /// When a proxy supplies it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false, examples("ID"))]
+    country: Option<String>,
+}
+
+#[derive(Default, Serialize, ToSchema)]
+#[schema(title = "Device", as = Device)]
+struct DeviceJson {
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = schemas::DeviceType, required = false)]
+    kind: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false, examples("Android"))]
+    os: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false, examples("Chrome"))]
+    browser: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false, examples("Mozilla/5.0"))]
+    user_agent: Option<String>,
+}
+
+impl PaymentJson {
+    pub fn of(payment: Payment, view: View<'_>) -> PaymentJson {
+        let status = match payment.status_at(view.now) {
+            Status::Paid => view.success_word.word(),
+            other => other.word(),
+        };
+        let (customer, context) = checkout(&payment);
+        PaymentJson {
+            id: payment.id.to_string(),
+            payment_link_id: payment.link_id.map(|id| id.to_string()),
+            project_id: payment.project_id.to_string(),
+            amount: payment.amount.get(),
+            currency: "IDR",
+            fee_bearer: "merchant",
+            fee_amount: payment.fee.get(),
+            merchant_net: payment.merchant_net().get(),
+            status,
+            checkout_url: format!("{}/pay/{}", view.pages_url, payment.id),
+            payment_method: payment.method.into(),
+            customer,
+            checkout_context: context,
+            expires_at: payment.expires_at.to_string(),
+            paid_at: payment.paid_at().map(|at| at.to_string()),
+            created_at: payment.created_at.to_string(),
+            instructions: instructions(&payment, view.language),
+            reference: payment.reference,
+        }
+    }
+}
+
+fn instructions(payment: &Payment, language: Language) -> InstructionsJson {
+    match payment.method {
+        Method::Qris => {
+            // Payloads are made by us within the standard's 512 characters, which always fit.
+            let image = qr_image::png(&payment.code).unwrap_or_default();
+            InstructionsJson::Qris {
+                qr_string: payment.code.clone(),
+                qr_image_url: format!("data:image/png;base64,{}", STANDARD.encode(image)),
+            }
+        }
+        Method::VirtualAccount(bank) => InstructionsJson::VirtualAccount {
+            bank_name: bank.name(),
+            virtual_account_number: payment.code.clone(),
+            payment_steps: payment_steps(bank, &payment.code, payment.amount, language),
+        },
+    }
+}
+
+fn checkout(payment: &Payment) -> (CustomerJson, ContextJson) {
+    let Some(checkout) = payment.checkout.clone() else { return Default::default() };
+    let (customer, Location { ip, country }) = (checkout.customer, checkout.location);
+    let Device { kind, os, browser, user_agent } = checkout.device;
+    (
+        CustomerJson { name: customer.name, email: customer.email, phone: customer.phone, address: customer.address },
+        ContextJson { location: LocationJson { ip, country }, device: DeviceJson { kind, os, browser, user_agent } },
+    )
+}

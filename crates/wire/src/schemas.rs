@@ -1,0 +1,146 @@
+//! The small types that the OpenAPI document names: ids, instants and the words of the contract. Each takes its values from the
+//! code that goes by them, so the document cannot differ from what the service does.
+
+use domain::{
+    access::Role,
+    api_key::key_prefix,
+    bank::Bank,
+    event::EventKind,
+    link::LinkStatus as Link,
+    method::MethodKind,
+    money::Rupiah,
+    payment::Status,
+    project::{Environment as Surroundings, SuccessWord},
+};
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{
+        KnownFormat, ObjectBuilder, OneOfBuilder, Ref, RefOr, SchemaFormat,
+        schema::{AdditionalProperties, Schema, Type},
+    },
+};
+
+/// What must not be in a line of text.
+pub const ONE_LINE: &str = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
+const EXAMPLE_ID: &str = "01kzdq3f5ve8x9m2r7t4w6y8za";
+
+macro_rules! schemas {
+    ($($name:ident = $description:literal $schema:expr;)*) => {
+        $(
+            pub enum $name {}
+
+            impl PartialSchema for $name {
+                fn schema() -> RefOr<Schema> {
+                    $schema.description(Some($description)).into()
+                }
+            }
+
+            impl ToSchema for $name {}
+        )*
+    };
+}
+
+schemas! {
+    PaymentId = "Identifies a payment." id("pay");
+    PaymentLinkId = "Identifies a payment link." id("pl");
+    ProjectId = "Identifies a project." id("prj");
+    ApiKeyId = "Identifies an API key; not the key itself." id("key");
+    EventId = "Identifies an event; use it to recognise one that you have seen." id("evt");
+    DateTime = "In UTC, to the millisecond." text()
+        .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
+        .pattern(Some("^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"))
+        .examples(["2026-11-14T09:30:00.000Z"]);
+    GivenDateTime = "RFC 3339, with any offset." text()
+        .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
+        .examples(["2026-11-14T16:30:00+07:00"]);
+    FutureDateTime = "RFC 3339, with any offset, after now." text()
+        .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
+        .examples(["2099-12-31T23:59:59+07:00"]);
+    Amount = "Whole rupiah." integer(0).examples([15_000]);
+    Minutes = "However many: more than the most is lowered to it."
+        ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).examples([15]);
+    PaymentStatus = "`succeeded` is the word for `paid` in projects that chose it." words(payment_statuses());
+    PaymentLinkStatus = "`inactive` is past its expiry."
+        words([Link::Active, Link::Cancelled, Link::Inactive].map(Link::word));
+    MethodType = "A way to pay." words([MethodKind::Qris, MethodKind::VirtualAccount].map(MethodKind::word));
+    BankCode = "A bank that issues virtual accounts." words(Bank::ALL.map(Bank::code));
+    Environment = "Where money is real and where it is not." words(ENVIRONMENTS.map(Surroundings::word));
+    KeyPrefix = "What the key begins with." words(ENVIRONMENTS.map(key_prefix));
+    KeySecret = "The key itself, which nothing shows again."
+        text().pattern(Some("^sk_(test|live)_[0-9A-Za-z]{38}$"));
+    LastFour = "What the key ends with." text().pattern(Some("^[0-9A-Za-z]{4}$")).examples(["a1B2"]);
+    SuccessStatus = "The project's word for a payment that was paid."
+        words([SuccessWord::Paid, SuccessWord::Succeeded].map(SuccessWord::word));
+    Origin = "Where a page comes from: scheme, host, and port where it is not the usual one."
+        text().examples(["https://shop.example"]);
+    MemberRole = "What somebody is to a project." words(Role::ALL.map(Role::word));
+    EventType = "What happened." words(EventKind::ALL.map(EventKind::word));
+    Currency = "Always rupiah." words(["IDR"]);
+    FeeBearer = "Who bears the fee: always the merchant." words(["merchant"]);
+    Outcome = "What the bank is to report." words(["paid", "failed", "processing"]);
+    DeviceType = "What kind of machine the customer used." words(["desktop", "mobile", "tablet", "bot", "unknown"]);
+    OpenApiDocument = "An OpenAPI 3.1 document." ObjectBuilder::new()
+        .property("openapi", text().pattern(Some("^3\\.1\\.[0-9]+$")))
+        .required("openapi")
+        .additional_properties(Some(AdditionalProperties::FreeForm(true)));
+    PaymentMethodBody = "One way to pay." OneOfBuilder::new()
+        .item(qris_body())
+        .item(account_body(Ref::from_schema_name(BankCode::name())).required("bank"))
+        .examples([serde_json::json!({ "type": "virtual_account", "bank": "bca" })]);
+    AllowedMethodBody = "A way to pay; `virtual_account` without `bank` means every bank of the project."
+        OneOfBuilder::new()
+            .item(qris_body())
+            .item(account_body(OneOfBuilder::new().item(Ref::from_schema_name(BankCode::name())).item(nothing())))
+            .examples([serde_json::json!({ "type": "virtual_account" })]);
+}
+
+const ENVIRONMENTS: [Surroundings; 2] = [Surroundings::Sandbox, Surroundings::Production];
+
+fn text() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::String)
+}
+
+/// An amount of rupiah from `least` on.
+fn integer(least: i64) -> ObjectBuilder {
+    let bounded = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(least)).maximum(Some(Rupiah::MAX.get()));
+    bounded.format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
+}
+
+/// One of a few words.
+fn words(words: impl IntoIterator<Item = &'static str>) -> ObjectBuilder {
+    let words: Vec<&str> = words.into_iter().collect();
+    let first = words.first().copied();
+    text().enum_values(Some(words)).examples(first)
+}
+
+fn id(prefix: &str) -> ObjectBuilder {
+    // Crockford's alphabet without i, l, o and u; 26 of its characters hold 130 bits, an id only 128.
+    text()
+        .pattern(Some(format!("^{prefix}_[0-7][0-9a-hjkmnp-tv-z]{{25}}$")))
+        .examples([format!("{prefix}_{EXAMPLE_ID}")])
+}
+
+/// The words that a payment's `status` can be, in the order in which a payment may see them.
+fn payment_statuses() -> Vec<&'static str> {
+    Status::ALL
+        .into_iter()
+        .flat_map(|status| match status {
+            Status::Paid => vec![SuccessWord::Paid.word(), SuccessWord::Succeeded.word()],
+            other => vec![other.word()],
+        })
+        .collect()
+}
+
+fn nothing() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::Null)
+}
+
+fn qris_body() -> ObjectBuilder {
+    let kind = words([MethodKind::Qris.word()]);
+    ObjectBuilder::new().property("type", kind).required("type").property("bank", nothing())
+}
+
+fn account_body(bank: impl Into<RefOr<Schema>>) -> ObjectBuilder {
+    let kind = words([MethodKind::VirtualAccount.word()]);
+    ObjectBuilder::new().property("type", kind).required("type").property("bank", bank)
+}
