@@ -123,7 +123,7 @@ pub(crate) async fn tidy(cluster: &Arc<Cluster>, url: &str) -> io::Result<()> {
 
 async fn run(cluster: &Arc<Cluster>, url: &str, sql: impl FnOnce() -> String + Send + 'static) -> io::Result<()> {
     let (cluster, url) = (Arc::clone(cluster), url.to_owned());
-    let ran = tokio::task::spawn_blocking(move || cluster.run(&url, &sql())).await?;
+    let ran = tokio::task::spawn_blocking(move || cluster.run_script(&url, &sql())).await?;
     ran.map(drop).map_err(io::Error::other)
 }
 

@@ -1,14 +1,15 @@
+//! The databases that tests run a server on.
+
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
+use pgcluster::{Cluster, ScratchDatabase};
 use store::{CONNECTIONS, Store};
 use tokio::sync::OnceCell;
 
-use crate::Cluster;
-
-/// Where a server keeps everything; other servers can be opened on it too.
+/// The database of a server; a test can open other servers on it too.
 #[derive(Clone)]
 pub enum Database {
     Sqlite(PathBuf),
@@ -20,20 +21,19 @@ impl Database {
         Database::Sqlite(directory.join("lunas.db"))
     }
 
-    /// A database of the shared cluster that nobody has used.
-    pub async fn fresh_postgres() -> Database {
-        // To copy the tables takes less time than to make them.
+    /// A database of the shared cluster with the tables and nothing in them. To copy the tables takes less time than to create
+    /// them.
+    pub async fn fresh_postgres() -> ScratchDatabase {
         static TEMPLATE: OnceCell<String> = OnceCell::const_new();
         let template = TEMPLATE.get_or_init(|| async {
             let template = Database::Postgres { url: Cluster::shared().fresh_database() };
             template.open().await.close().await;
             template.url()
         });
-        let url = Cluster::shared().fresh_database_like(template.await);
-        Database::Postgres { url }
+        ScratchDatabase::copy_of(template.await)
     }
 
-    /// The word for its kind.
+    /// What people call it.
     pub fn name(&self) -> &'static str {
         match self {
             Database::Sqlite(_) => "SQLite",
@@ -41,7 +41,7 @@ impl Database {
         }
     }
 
-    /// What `--database` takes.
+    /// The value of `--database`.
     pub fn url(&self) -> String {
         match self {
             Database::Sqlite(path) => format!("sqlite:{}", path.display()),
@@ -49,7 +49,7 @@ impl Database {
         }
     }
 
-    /// Everything that is stored, as it is stored; PostgreSQL shows bytes as their hex digits.
+    /// All stored bytes, for a test that searches them; PostgreSQL shows binary columns as hex digits.
     pub fn stored(&self) -> Vec<u8> {
         match self {
             Database::Sqlite(path) => {
@@ -64,7 +64,7 @@ impl Database {
         }
     }
 
-    /// Takes the database away from everyone, until [`Database::bring_back`].
+    /// Makes the database unavailable and disconnects all clients, until [`Database::bring_back`].
     pub fn take_away(&self) {
         match self {
             Database::Sqlite(path) => {
@@ -93,14 +93,14 @@ impl Database {
         self.run_elsewhere(&format!("ALTER DATABASE {{}} ALLOW_CONNECTIONS {allowed}"));
     }
 
-    /// Runs SQL about this database, whose name stands for `{}`, from another one.
+    /// Runs SQL in another database of the same cluster; `{}` stands for the name of this one.
     fn run_elsewhere(&self, sql: &str) {
         let url = self.url();
         let name = url.rsplit('/').next().unwrap();
         Cluster::shared().run("postgres", &sql.replace("{}", name)).unwrap();
     }
 
-    /// One more handle, as another process would have.
+    /// Opens one more store on it, as another process would.
     pub async fn open(&self) -> Store {
         match self {
             Database::Sqlite(path) => Store::open_sqlite(path).await.unwrap(),

@@ -7,7 +7,6 @@ mod browser;
 mod clock;
 mod contract;
 mod database;
-mod postgres;
 mod process;
 mod receiver;
 mod reply;
@@ -18,7 +17,7 @@ pub use browser::{Browser, Look, TARGET_LEAST, Theme, Transfer, Violation, decod
 pub use clock::ManualClock;
 pub use contract::{Contract, contract};
 pub use database::Database;
-pub use postgres::{Cluster, StopMode};
+pub use pgcluster::{Cluster, StopMode};
 pub use process::{Program, Ran, Running};
 pub use receiver::{Answer, Received, Receiver};
 pub use reply::{Api, Reply};

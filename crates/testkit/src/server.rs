@@ -13,6 +13,7 @@ use domain::{
 };
 use engine::{Clock, Courier, Engine, NewProject, ProjectUpdate, Reconcilers, SecretKey, Settings};
 use gateway::{AddressGuard, Providers, SendLimits, Simulator, WebhookSender};
+use pgcluster::ScratchDatabase;
 use store::Store;
 use tempfile::TempDir;
 use tokio::{sync::oneshot, task::JoinHandle};
@@ -48,6 +49,8 @@ pub struct Kit {
     leaves_nothing_due: AtomicBool,
     stop: Mutex<Option<oneshot::Sender<()>>>,
     task: Mutex<Option<JoinHandle<()>>>,
+    /// Drops the database, unless the test has created it.
+    _scratch: Option<ScratchDatabase>,
 }
 
 /// A project with a live key.
@@ -102,7 +105,10 @@ impl Kit {
     }
 
     async fn start_on_postgres(options: Options) -> Kit {
-        Kit::start(options, Database::fresh_postgres().await, tempfile::tempdir().unwrap()).await
+        let scratch = Database::fresh_postgres().await;
+        let database = Database::Postgres { url: scratch.url().to_owned() };
+        let kit = Kit::start(options, database, tempfile::tempdir().unwrap()).await;
+        Kit { _scratch: Some(scratch), ..kit }
     }
 
     /// A server on a database that the test has made.
@@ -141,6 +147,7 @@ impl Kit {
             leaves_nothing_due: AtomicBool::new(false),
             stop: Mutex::new(Some(stop)),
             task: Mutex::new(Some(task)),
+            _scratch: None,
         }
     }
 

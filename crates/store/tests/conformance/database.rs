@@ -1,11 +1,13 @@
-//! Where the tests run: a fresh database of each kind there is. A new kind is added in this file and nowhere else.
+//! The databases that the tests run on: a new one of each kind for each test. A new kind is added in this file and nowhere
+//! else.
 
 use std::path::PathBuf;
 
+use pgcluster::{Cluster, ScratchDatabase};
 use rusqlite::Connection;
 use store::{CONNECTIONS, Change, CommitError, Guard, OpenError, Store, StoreError, Tables};
 use tempfile::TempDir;
-use testkit::Cluster;
+use tokio::sync::OnceCell;
 
 /// Runs tests, which are functions that take a [`Database`], on every kind of database.
 macro_rules! on_every_database {
@@ -23,7 +25,7 @@ macro_rules! on_every_database {
             $(
                 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn $test() {
-                    super::$test(crate::database::Database::postgres()).await;
+                    super::$test(crate::database::Database::postgres().await).await;
                 }
             )*
         }
@@ -32,38 +34,17 @@ macro_rules! on_every_database {
 
 pub(crate) use on_every_database;
 
-/// Takes triggers, references and checks away from PostgreSQL.
+/// Removes triggers, references and checks from a PostgreSQL database.
 const WITHOUT_CHECKS: &str = "SET session_replication_role = replica; \
     DO $$ DECLARE c record; BEGIN \
     FOR c IN SELECT conrelid::regclass AS place, conname FROM pg_constraint \
     WHERE contype = 'c' AND connamespace = 'public'::regnamespace LOOP \
     EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', c.place, c.conname); END LOOP; END $$;";
 
-/// A place that nobody has opened yet. It goes away with this value.
+/// A database that no store has opened yet. It is removed with this value.
 pub(crate) enum Database {
     Sqlite(TempDir),
-    Postgres(Schema),
-}
-
-/// A database of the cluster that the tests share.
-pub(crate) struct Schema {
-    url: String,
-}
-
-impl Schema {
-    fn name(&self) -> &str {
-        self.url.rsplit('/').next().unwrap()
-    }
-
-    fn run(&self, sql: &str) -> Result<String, String> {
-        Cluster::shared().run(self.name(), sql)
-    }
-}
-
-impl Drop for Schema {
-    fn drop(&mut self) {
-        Cluster::shared().drop_database(self.name());
-    }
+    Postgres(ScratchDatabase),
 }
 
 impl Database {
@@ -71,19 +52,34 @@ impl Database {
         Database::Sqlite(TempDir::new().unwrap())
     }
 
-    pub(crate) fn postgres() -> Database {
-        Database::Postgres(Schema { url: Cluster::shared().fresh_database() })
+    /// A PostgreSQL database with the tables in it. To copy them takes less time than to create them.
+    pub(crate) async fn postgres() -> Database {
+        static TEMPLATE: OnceCell<String> = OnceCell::const_new();
+        let template = TEMPLATE.get_or_init(|| async {
+            let url = Cluster::shared().fresh_database();
+            open_postgres(&url).await.unwrap().close().await;
+            url
+        });
+        Database::Postgres(ScratchDatabase::copy_of(template.await))
     }
 
-    /// Another fresh place of the same kind.
-    pub(crate) fn another(&self) -> Database {
+    /// Another database of the same kind, as new as this one was.
+    pub(crate) async fn another(&self) -> Database {
         match self {
             Database::Sqlite(_) => Database::sqlite(),
-            Database::Postgres(_) => Database::postgres(),
+            Database::Postgres(_) => Database::postgres().await,
         }
     }
 
-    /// Another place with the same in it. Nobody may have this one open.
+    /// Another database of the same kind without anything in it.
+    pub(crate) fn empty(&self) -> Database {
+        match self {
+            Database::Sqlite(_) => Database::sqlite(),
+            Database::Postgres(_) => Database::Postgres(ScratchDatabase::empty()),
+        }
+    }
+
+    /// Another database of the same kind with the same rows. No store may have this one open.
     pub(crate) fn copied(&self) -> Database {
         match self {
             Database::Sqlite(directory) => {
@@ -91,13 +87,11 @@ impl Database {
                 std::fs::copy(file_in(directory), file_in(&copy)).unwrap();
                 Database::Sqlite(copy)
             }
-            Database::Postgres(schema) => {
-                Database::Postgres(Schema { url: Cluster::shared().fresh_database_like(schema.name()) })
-            }
+            Database::Postgres(scratch) => Database::Postgres(ScratchDatabase::copy_of(scratch.url())),
         }
     }
 
-    /// One more handle on this database, as another process would have.
+    /// Opens one more store on this database, as another process would.
     pub(crate) async fn open(&self) -> Store {
         self.try_open().await.unwrap()
     }
@@ -105,12 +99,13 @@ impl Database {
     pub(crate) async fn try_open(&self) -> Result<Store, OpenError> {
         match self {
             Database::Sqlite(directory) => Store::open_sqlite(&file_in(directory)).await,
-            Database::Postgres(schema) => Store::open_postgres(&schema.url.parse().unwrap(), CONNECTIONS).await,
+            Database::Postgres(scratch) => open_postgres(scratch.url()).await,
         }
     }
 
-    /// The tables as the first version made them, with the note that it did.
-    pub(crate) fn make_first_version(&self) {
+    /// Another database of the same kind with the tables of the first version, and its row in the history of migrations.
+    pub(crate) fn first_version(&self) -> Database {
+        let database = self.empty();
         let tables = match self {
             Database::Sqlite(_) => include_str!("../../migrations/sqlite/V1__initial.sql"),
             Database::Postgres(_) => include_str!("../../migrations/postgres/V1__initial.sql"),
@@ -121,18 +116,19 @@ impl Database {
              applied_on VARCHAR(255), checksum VARCHAR(255)); \
              INSERT INTO refinery_schema_history VALUES (1, 'initial', '2027-01-15T08:00:00Z', '{checksum}');"
         );
-        self.run_beside(&format!("{tables}\n{history}")).unwrap();
+        database.run_beside(&format!("{tables}\n{history}")).unwrap();
+        database
     }
 
-    /// How far the tables are.
+    /// Whether the tables are up to date.
     pub(crate) async fn look(&self) -> Tables {
         match self {
             Database::Sqlite(directory) => Store::look_at_sqlite(&file_in(directory)).await.unwrap(),
-            Database::Postgres(schema) => Store::look_at_postgres(&schema.url.parse().unwrap()).await.unwrap(),
+            Database::Postgres(scratch) => Store::look_at_postgres(&scratch.url().parse().unwrap()).await.unwrap(),
         }
     }
 
-    /// Whether a column takes values of its own type only.
+    /// Whether a column accepts values of its own type only.
     pub(crate) fn is_typed(&self) -> bool {
         matches!(self, Database::Postgres(_))
     }
@@ -142,7 +138,7 @@ impl Database {
         matches!(self, Database::Sqlite(_))
     }
 
-    /// Takes everything out of the search index, and leaves it thinking that it is all there.
+    /// Deletes everything from the search index without its noticing.
     pub(crate) fn empty_search_index(&self) {
         let sql = match self {
             Database::Sqlite(_) => "INSERT INTO payment_search (payment_search) VALUES ('delete-all')",
@@ -151,15 +147,15 @@ impl Database {
         self.run_beside(sql).unwrap();
     }
 
-    /// Runs SQL past the store. What the database itself forbids stays forbidden.
+    /// Runs SQL without the store. The database's own constraints hold.
     pub(crate) fn run_beside(&self, sql: &str) -> Result<(), String> {
         match self {
             Database::Sqlite(directory) => connect(directory).execute_batch(sql).map_err(|error| error.to_string()),
-            Database::Postgres(schema) => schema.run(sql).map(drop),
+            Database::Postgres(scratch) => Cluster::shared().run(scratch.url(), sql).map(drop),
         }
     }
 
-    /// Damages what is stored: runs SQL with the triggers gone and neither checks nor references watched.
+    /// Damages the rows: runs SQL without triggers, checks and references.
     pub(crate) fn damage(&self, sql: &str) {
         match self {
             Database::Sqlite(directory) => {
@@ -170,9 +166,9 @@ impl Database {
                 }
                 connection.execute_batch(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
             }
-            Database::Postgres(schema) => {
+            Database::Postgres(scratch) => {
                 let sql = format!("{WITHOUT_CHECKS} {sql}");
-                schema.run(&sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+                Cluster::shared().run(scratch.url(), &sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
             }
         }
     }
@@ -182,22 +178,26 @@ impl Database {
         match self {
             Database::Sqlite(directory) => {
                 let connection = connect(directory);
-                // A virtual table shows in the tables that it is made of.
+                // The content of a virtual table is in other tables.
                 let tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' \
                               ORDER BY name";
                 let tables = strings(&connection, tables);
                 tables.iter().flat_map(|table| rows_of(&connection, table)).collect()
             }
-            Database::Postgres(schema) => {
-                let tables = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename";
-                let tables = schema.run(tables).unwrap();
-                // Asked all at once: to start a program for each table takes longer than everything else.
+            Database::Postgres(scratch) => {
+                let run = |sql: &str| Cluster::shared().run(scratch.url(), sql).unwrap();
+                let tables = run("SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename");
                 let rows = |table| format!("SELECT '{table}: ' || t::text FROM {table} t ORDER BY 1;");
-                let rows = schema.run(&tables.lines().map(rows).collect::<String>()).unwrap();
+                // In one go, because each call connects anew.
+                let rows = run(&tables.lines().map(rows).collect::<String>());
                 rows.lines().map(str::to_owned).collect()
             }
         }
     }
+}
+
+async fn open_postgres(url: &str) -> Result<Store, OpenError> {
+    Store::open_postgres(&url.parse().unwrap(), CONNECTIONS).await
 }
 
 pub(crate) fn file_in(directory: &TempDir) -> PathBuf {
@@ -228,12 +228,12 @@ fn rows_of(connection: &Connection, table: &str) -> Vec<String> {
     rows
 }
 
-/// Texts are shown as they are, so that a row can be found by an id in it.
+/// Text is shown without quotes, so that a test can find a row by an id in it.
 fn text_of(value: rusqlite::types::ValueRef<'_>) -> String {
     value.as_str().map_or_else(|_| format!("{value:?}"), str::to_owned)
 }
 
-/// What became of a change, in a form that can be compared.
+/// What became of a change, in a form that tests can compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Kept,
@@ -251,7 +251,7 @@ pub(crate) async fn commit(store: &Store, change: impl Into<Change>) -> Outcome 
     }
 }
 
-/// Commits what must be right.
+/// Commits a change that must be accepted.
 pub(crate) async fn keep(store: &Store, change: impl Into<Change>) {
     store.commit(change.into()).await.unwrap();
 }

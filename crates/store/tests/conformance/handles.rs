@@ -81,7 +81,7 @@ async fn handles_opened_at_once_on_a_new_database_all_succeed(database: Database
     const ROUNDS: usize = 10;
     const HANDLES: usize = 8;
     for _ in 0..ROUNDS {
-        let database = std::sync::Arc::new(database.another());
+        let database = std::sync::Arc::new(database.empty());
         let opening = (0..HANDLES).map(|_| {
             let database = database.clone();
             tokio::spawn(async move { database.try_open().await })

@@ -117,7 +117,7 @@ async fn an_attempt_needs_an_open_link(database: Database) {
         (true, false, true, Outcome::Kept),
         (true, true, true, refused),
     ] {
-        let database = database.another();
+        let database = database.another().await;
         let store = database.open().await;
         let project = kept_project(&store).await;
         let link = kept_link(&store, &project, reusable).await;

@@ -1,5 +1,5 @@
-//! What every database under the store must do. Each test runs on a fresh database of every kind that `database`
-//! knows; only `files` is about SQLite alone.
+//! What the store promises, whichever database is below it. Each test runs on a new database of every kind in `database.rs`;
+//! only those in `files.rs` are about SQLite alone.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

@@ -99,7 +99,7 @@ async fn assert_kept(store: &Store, kept: &Kept) {
 }
 
 async fn what_the_first_version_kept_is_there_after_the_migration(database: Database) {
-    database.make_first_version();
+    let database = database.first_version();
     let kept = fill(&database);
     assert_eq!(database.look().await, Tables::Behind);
     let store = database.open().await;
@@ -111,7 +111,7 @@ async fn what_the_first_version_kept_is_there_after_the_migration(database: Data
 }
 
 async fn what_was_forbidden_before_the_migration_still_is(database: Database) {
-    database.make_first_version();
+    let database = database.first_version();
     fill(&database);
     database.open().await;
     let before = database.rows();
@@ -134,7 +134,7 @@ async fn what_was_forbidden_before_the_migration_still_is(database: Database) {
 }
 
 async fn what_is_new_works_on_what_the_first_version_kept(database: Database) {
-    database.make_first_version();
+    let database = database.first_version();
     let kept = fill(&database);
     let store = database.open().await;
     let undecided = store.unapplied_receipts(kept.project, UnappliedFilter::Undecided, EVERYTHING).await.unwrap();
@@ -151,7 +151,7 @@ async fn what_is_new_works_on_what_the_first_version_kept(database: Database) {
 }
 
 async fn an_empty_first_version_is_brought_up_to_date_by_several_at_once(database: Database) {
-    database.make_first_version();
+    let database = database.first_version();
     let stores = futures_util::future::join_all((0..4).map(|_| database.open())).await;
     for store in &stores {
         kept_project(store).await;

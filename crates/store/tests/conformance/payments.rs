@@ -197,7 +197,7 @@ async fn a_value_we_never_write_is_an_error_and_not_a_guess(database: Database) 
         if database.is_typed() && ["much", "soon"].iter().any(|word| damage.contains(word)) {
             continue;
         }
-        let database = database.another();
+        let database = database.another().await;
         let store = database.open().await;
         let project = kept_project(&store).await;
         let payment = kept_payment(&store, samples::payment(&project)).await;

@@ -4,18 +4,18 @@ use std::{
     sync::mpsc,
 };
 
-use super::*;
+use super::{databases::name_of, *};
 
-/// Makes [`another_process`] do something; it says how that process is to end.
-const ENDS: &str = "TESTKIT_ENDS";
+/// Tells [`another_process`] that the other test started it, and how it will be ended.
+const ENDS: &str = "PGCLUSTER_ENDS";
 
-/// What psql says about a URL, as any other client sees it.
+/// Connects to a URL with psql, as any other client would.
 fn dial(url: &str, sql: &str) -> Output {
     let mut psql = Host::get().command(Host::get().program("psql"), Path::new("/"));
     psql.args(["-X", "-q", "-A", "-t", "-c", sql, url]).output().unwrap()
 }
 
-fn said(output: &Output) -> &str {
+fn printed(output: &Output) -> &str {
     str::from_utf8(if output.status.success() { &output.stdout } else { &output.stderr }).unwrap().trim()
 }
 
@@ -31,7 +31,7 @@ fn assert_kept(cluster: &Cluster, database: &str) {
     assert_eq!(cluster.run(database, "SELECT what FROM kept").as_deref(), Ok("this"));
 }
 
-/// How many processes work in a directory, or did when it was still there.
+/// How many processes have their working directory in this one, which may have been removed.
 fn working_in(directory: &Path) -> usize {
     let entries = fs::read_dir("/proc").unwrap().filter_map(|entry| Some(entry.ok()?.path()));
     entries.filter(|entry| fs::read_link(entry.join("cwd")).is_ok_and(|path| path.starts_with(directory))).count()
@@ -40,11 +40,11 @@ fn working_in(directory: &Path) -> usize {
 #[test]
 fn urls_work_with_the_password_only() {
     let url = Cluster::shared().fresh_database();
-    assert_eq!(said(&dial(&url, "SELECT current_user")), "lunas");
+    assert_eq!(printed(&dial(&url, "SELECT current_user")), "lunas");
     let wrong = url.replacen(&Cluster::shared().password, "guess", 1);
-    assert!(said(&dial(&wrong, "SELECT 1")).contains("password authentication failed"));
+    assert!(printed(&dial(&wrong, "SELECT 1")).contains("password authentication failed"));
     let without = url.replacen(&format!(":{}", Cluster::shared().password), "", 1);
-    assert!(said(&dial(&without, "SELECT 1")).contains("no password supplied"));
+    assert!(printed(&dial(&without, "SELECT 1")).contains("no password supplied"));
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn a_dropped_database_is_gone_even_under_a_client() {
         let client = scope.spawn(|| cluster.run(&url, "SELECT pg_sleep(100)"));
         let sleeping =
             format!("SELECT 1 FROM pg_stat_activity WHERE datname = '{}' AND query ~ 'sleep'", name_of(&url));
-        cluster.wait_until("has the client", || cluster.run("postgres", &sleeping).as_deref() == Ok("1"));
+        cluster.wait_until("runs the statement", || cluster.run("postgres", &sleeping).as_deref() == Ok("1"));
         cluster.drop_database(&url);
         client.join().unwrap().unwrap_err();
     });
@@ -106,12 +106,35 @@ fn a_dropped_database_is_gone_even_under_a_client() {
 }
 
 #[test]
-fn a_mistake_comes_back_as_text_and_stops_what_follows() {
+fn a_scratch_database_is_dropped_with_its_value() {
+    let cluster = Cluster::shared();
+    let scratch = ScratchDatabase::copy_of(&remembering(cluster));
+    assert_kept(cluster, scratch.url());
+    let name = name_of(scratch.url()).to_owned();
+    let there =
+        || cluster.run("postgres", &format!("SELECT count(*) FROM pg_database WHERE datname = '{name}'")).unwrap();
+    assert_eq!(there(), "1");
+    drop(scratch);
+    cluster.wait_until("has dropped it", || there() == "0");
+}
+
+#[test]
+fn rows_are_lines_and_columns_are_separated() {
+    let rows = "SELECT 1, NULL, 'a b'; SELECT true; SELECT 2 WHERE false";
+    assert_eq!(Cluster::shared().run("postgres", rows).as_deref(), Ok("1||a b\nt"));
+}
+
+#[test]
+fn an_error_is_returned_as_text_and_stops_the_rest() {
     let cluster = Cluster::shared();
     let url = remembering(cluster);
-    let refused = cluster.run(&url, "SELECT nothing; DELETE FROM kept;").unwrap_err();
-    assert!(refused.contains("column \"nothing\" does not exist"), "{refused}");
+    let sql = "SELECT nothing; DELETE FROM kept;";
+    for error in [cluster.run(&url, sql), cluster.run_script(&url, sql)].map(Result::unwrap_err) {
+        assert!(error.contains("column \"nothing\" does not exist"), "{error}");
+    }
     assert_kept(cluster, &url);
+    let script = "COPY kept FROM STDIN;\nthat\n\\.\nSELECT count(*) FROM kept;";
+    assert_eq!(cluster.run_script(&url, script).as_deref(), Ok("2"));
 }
 
 #[test]
@@ -135,7 +158,7 @@ fn a_port_that_someone_takes_is_given_up_at_the_first_start() {
     cluster.port = taken.local_addr().unwrap().port();
     let cluster = cluster.first_start();
     assert_ne!(cluster.port(), taken.local_addr().unwrap().port());
-    assert_eq!(said(&dial(&cluster.url("postgres"), "SELECT 1")), "1");
+    assert_eq!(printed(&dial(&cluster.url("postgres"), "SELECT 1")), "1");
 }
 
 #[test]
@@ -158,9 +181,10 @@ fn data_survive_every_stop_and_start_on_the_same_port() {
     for stop in stops {
         stop(&cluster);
         assert_eq!(working_in(&cluster.data()), 0);
-        assert!(said(&dial(&url, "SELECT 1")).contains("Connection refused"));
+        assert!(printed(&dial(&url, "SELECT 1")).contains("Connection refused"));
         cluster.start_again();
-        assert_eq!(said(&dial(&url, "SELECT what FROM kept")), "this");
+        assert_eq!(printed(&dial(&url, "SELECT what FROM kept")), "this");
+        assert_kept(&cluster, &cluster.fresh_database_like(&url));
     }
 }
 
@@ -172,7 +196,7 @@ fn a_paused_server_answers_nobody_until_it_goes_on() {
     thread::scope(|scope| {
         let (sender, answers) = mpsc::channel();
         let url = &url;
-        scope.spawn(move || sender.send(said(&dial(url, "SELECT what FROM kept")).to_owned()));
+        scope.spawn(move || sender.send(printed(&dial(url, "SELECT what FROM kept")).to_owned()));
         let early = answers.recv_timeout(Duration::from_millis(500));
         cluster.resume();
         assert_eq!(early, Err(mpsc::RecvTimeoutError::Timeout), "a paused server answers nothing");
@@ -189,11 +213,11 @@ fn a_standby_follows_and_takes_over() {
     assert_ne!(primary.port(), standby.port());
     assert_eq!(standby.run("postgres", "SHOW max_standby_streaming_delay").as_deref(), Ok("1s"));
 
-    // With a commit that waits for it, what the primary acknowledges is on the standby.
+    // When the primary's commits wait for the standby, the standby has everything that the primary has acknowledged.
     primary.administer("ALTER SYSTEM SET synchronous_standby_names = 'second'");
     primary.administer("SELECT pg_reload_conf()");
     let synchronous = "SELECT sync_state FROM pg_stat_replication WHERE application_name = 'second'";
-    primary.wait_until("waits for it", || primary.run("postgres", synchronous).as_deref() == Ok("sync"));
+    primary.wait_until("waits for the standby", || primary.run("postgres", synchronous).as_deref() == Ok("sync"));
     primary.run(&url, "SET synchronous_commit = remote_apply; UPDATE kept SET what = 'that'").unwrap();
     assert_eq!(standby.run(&url, "SELECT what FROM kept").as_deref(), Ok("that"));
     assert!(standby.run(&url, "DELETE FROM kept").unwrap_err().contains("read-only transaction"));
@@ -228,7 +252,7 @@ fn a_dropped_cluster_leaves_nothing() {
 fn a_process_that_ends_in_any_way_leaves_nothing() {
     for ends in ["by exit", "by kill", "by kill, with a paused server"] {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "postgres::tests::another_process", "--ignored", "--nocapture"]).env(ENDS, ends);
+        command.args(["--exact", "tests::another_process", "--ignored", "--nocapture"]).env(ENDS, ends);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
         let directory = lines.find_map(|line| Some(PathBuf::from(line.split_once("directory: ")?.1))).unwrap();
@@ -243,14 +267,14 @@ fn a_process_that_ends_in_any_way_leaves_nothing() {
         let started = Instant::now();
         while directory.exists() {
             assert!(started.elapsed() < PATIENCE, "{} is still there", directory.display());
-            thread::sleep(LOOK_AGAIN);
+            thread::sleep(POLL_INTERVAL);
         }
         assert_eq!(working_in(&directory), 0);
     }
 }
 
 #[test]
-#[ignore = "the process that `a_process_that_ends_in_any_way_leaves_nothing` starts; alone it does nothing"]
+#[ignore = "a process that `a_process_that_ends_in_any_way_leaves_nothing` starts; by itself it does nothing"]
 fn another_process() {
     let Ok(ends) = std::env::var(ENDS) else { return };
     let cluster = Cluster::shared();
@@ -259,7 +283,7 @@ fn another_process() {
         cluster.pause();
     }
     println!("\ndirectory: {}", cluster.directory().display());
-    // Until it is killed, or its input ends.
+    // Wait until the other test kills this process or closes its input.
     let _ = std::io::stdin().read(&mut [0]);
     exit(0);
 }

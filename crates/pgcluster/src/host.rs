@@ -1,4 +1,4 @@
-//! What clusters are run with: PostgreSQL's own programs, under an account that may run them.
+//! Finds PostgreSQL's own programs, and runs them under an account that they accept.
 
 use std::{
     env, fs,
@@ -8,20 +8,22 @@ use std::{
     sync::OnceLock,
 };
 
-/// A directory of programs must have all of these: Debian has some of them in several places, and all in one.
-const PROGRAMS: [&str; 5] = ["initdb", "postgres", "psql", "pg_basebackup", "pg_isready"];
+use crate::PATIENCE;
+
+/// The directory of programs is one that has all of these: Debian has some of them in other directories as well.
+const PROGRAMS: [&str; 4] = ["initdb", "postgres", "psql", "pg_basebackup"];
 /// Where Debian has one directory per version.
 const DEBIAN: &str = "/usr/lib/postgresql";
 
-pub(super) struct Host {
+pub(crate) struct Host {
     programs: PathBuf,
-    /// User and group to become, as PostgreSQL refuses to run as root.
+    /// User and group to run as if we are root, because PostgreSQL refuses to run as root.
     account: Option<(u32, u32)>,
 }
 
 impl Host {
-    /// Looks once per process. A machine without PostgreSQL fails the tests that want it; nothing is skipped.
-    pub(super) fn get() -> &'static Host {
+    /// Searches once per process. On a machine without PostgreSQL the tests that need it fail; none is skipped.
+    pub(crate) fn get() -> &'static Host {
         static HOST: OnceLock<Host> = OnceLock::new();
         HOST.get_or_init(|| {
             let programs = from_path().or_else(from_pg_config).or_else(newest_of_debian).expect(
@@ -36,12 +38,12 @@ impl Host {
     }
 
     /// One of PostgreSQL's programs.
-    pub(super) fn program(&self, name: &str) -> PathBuf {
+    pub(crate) fn program(&self, name: &str) -> PathBuf {
         self.programs.join(name)
     }
 
-    /// A command under the account, working in `directory`, that sees none of the settings of whoever runs the tests.
-    pub(super) fn command(&self, program: impl AsRef<Path>, directory: &Path) -> Command {
+    /// A command that runs under the account in `directory`, without the PostgreSQL settings in the environment of the tests.
+    pub(crate) fn command(&self, program: impl AsRef<Path>, directory: &Path) -> Command {
         let mut command = Command::new(program.as_ref());
         command.current_dir(directory).stdin(Stdio::null());
         for (name, _) in env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("PG")) {
@@ -54,8 +56,15 @@ impl Host {
         command
     }
 
+    /// One of PostgreSQL's client programs, running in `directory`; it is ended when it takes too long.
+    pub(crate) fn tool(&self, name: &str, directory: &Path) -> Command {
+        let mut command = self.command("timeout", directory);
+        command.args(["--kill-after=5", &PATIENCE.as_secs().to_string()]).arg(self.program(name));
+        command
+    }
+
     /// Makes the account the owner of a file or directory.
-    pub(super) fn own(&self, path: &Path) {
+    pub(crate) fn own(&self, path: &Path) {
         if let Some((user, group)) = self.account {
             chown(path, Some(user), Some(group)).unwrap();
         }
@@ -71,8 +80,8 @@ fn from_path() -> Option<PathBuf> {
 }
 
 fn from_pg_config() -> Option<PathBuf> {
-    let said = Command::new("pg_config").arg("--bindir").output().ok()?;
-    let directory = PathBuf::from(String::from_utf8(said.stdout).ok()?.trim());
+    let output = Command::new("pg_config").arg("--bindir").output().ok()?;
+    let directory = PathBuf::from(String::from_utf8(output.stdout).ok()?.trim());
     has_all(&directory).then_some(directory)
 }
 
@@ -84,6 +93,6 @@ fn newest_of_debian() -> Option<PathBuf> {
 }
 
 fn id(arguments: &[&str]) -> Option<u32> {
-    let said = Command::new("id").args(arguments).stderr(Stdio::null()).output().ok()?;
-    String::from_utf8(said.stdout).ok()?.trim().parse().ok()
+    let output = Command::new("id").args(arguments).stderr(Stdio::null()).output().ok()?;
+    String::from_utf8(output.stdout).ok()?.trim().parse().ok()
 }
