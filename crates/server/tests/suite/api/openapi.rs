@@ -4,6 +4,7 @@ use std::{
     collections::{BTreeMap, BTreeSet, HashSet},
     fs,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use reqwest::{
@@ -11,7 +12,12 @@ use reqwest::{
     header::{HeaderMap, HeaderName, HeaderValue},
 };
 use serde_json::{Map, Value, json};
-use testkit::{Contract, Program, Reply, contract, on_every_database};
+use testkit::{Contract, Kit, Program, Reply, contract, on_every_database};
+
+on_every_database![
+    the_command_and_the_server_give_the_same_document,
+    the_document_names_exactly_the_methods_that_each_address_takes,
+];
 
 const ALWAYS_THERE: &str = "x-request-id";
 
@@ -30,18 +36,14 @@ fn members(value: &Value) -> &Map<String, Value> {
     value.as_object().unwrap()
 }
 
-#[tokio::test]
-async fn the_command_and_the_server_give_the_same_document() {
-    on_every_database(|kit| async move {
-        let served = kit.anonymous().get("/openapi.json").await.expect(200);
-        let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
-        let printed: Value = serde_json::from_str(&program.run(&["openapi"]).stdout).unwrap();
-        assert_eq!(served, printed);
-        assert_eq!(served, contract().document);
-        assert_eq!(served["openapi"], "3.1.0");
-        assert_eq!(served["info"]["version"], env!("CARGO_PKG_VERSION"));
-    })
-    .await;
+async fn the_command_and_the_server_give_the_same_document(kit: Arc<Kit>) {
+    let served = kit.anonymous().get("/openapi.json").await.expect(200);
+    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let printed: Value = serde_json::from_str(&program.run(&["openapi"]).stdout).unwrap();
+    assert_eq!(served, printed);
+    assert_eq!(served, contract().document);
+    assert_eq!(served["openapi"], "3.1.0");
+    assert_eq!(served["info"]["version"], env!("CARGO_PKG_VERSION"));
 }
 
 #[test]
@@ -68,23 +70,18 @@ fn every_operation_says_what_it_is_and_what_it_answers() {
 }
 
 /// The server itself tells which methods an address takes; the document must name the same.
-#[tokio::test]
-async fn the_document_names_exactly_the_methods_that_each_address_takes() {
-    on_every_database(|kit| async move {
-        let api = kit.sandbox().await.api;
-        for (template, item) in members(&contract().document["paths"]) {
-            let path: Vec<&str> =
-                template.split('/').map(|part| if part.starts_with('{') { "x" } else { part }).collect();
-            let reply = api.send(api.request(Method::TRACE, &path.join("/"))).await;
-            let allowed: BTreeSet<String> = reply.header("allow").unwrap().split(',').map(str::to_owned).collect();
-            let mut named: BTreeSet<String> = members(item).keys().map(|word| word.to_uppercase()).collect();
-            if named.contains("GET") {
-                named.insert("HEAD".to_owned());
-            }
-            assert_eq!(named, allowed, "{template}");
+async fn the_document_names_exactly_the_methods_that_each_address_takes(kit: Arc<Kit>) {
+    let api = kit.sandbox().await.api;
+    for (template, item) in members(&contract().document["paths"]) {
+        let path: Vec<&str> = template.split('/').map(|part| if part.starts_with('{') { "x" } else { part }).collect();
+        let reply = api.send(api.request(Method::TRACE, &path.join("/"))).await;
+        let allowed: BTreeSet<String> = reply.header("allow").unwrap().split(',').map(str::to_owned).collect();
+        let mut named: BTreeSet<String> = members(item).keys().map(|word| word.to_uppercase()).collect();
+        if named.contains("GET") {
+            named.insert("HEAD".to_owned());
         }
-    })
-    .await;
+        assert_eq!(named, allowed, "{template}");
+    }
 }
 
 /// `routes!` takes an address from its description, so an address that came by it cannot be without one.

@@ -2,17 +2,30 @@
 //!
 //! Each request here is broken from one check on, in every way that its route can be.
 
+use std::sync::Arc;
+
 use reqwest::{
     Method, RequestBuilder,
     header::{CONTENT_TYPE, ORIGIN},
 };
 use serde_json::{Value, json};
-use testkit::{Api, Kit, Options, TestProject, on_every_database, on_every_database_with};
+use testkit::{Api, Kit, TestProject, on_every_database};
 
 use crate::support::{
     acts::{altered, id, method_and_path, refused, routes},
+    options::rate_limit,
     samples,
 };
+
+on_every_database![
+    key_then_origin_then_rate_are_checked_before_everything_else_on_every_route with rate_limit(1),
+    the_first_check_that_fails_answers_whatever_else_is_wrong,
+    the_same_requests_with_nothing_wrong_succeed,
+    a_production_project_without_a_provider_is_told_so_only_when_all_else_is_right,
+    an_unknown_path_is_404_whatever_the_key,
+    a_trailing_slash_leads_nowhere_on_every_route,
+    a_wrong_method_is_405_with_allow_once_the_key_is_right,
+];
 
 /// What can be wrong, in the order in which it is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -227,137 +240,109 @@ fn the_table_below_has_a_row_for_every_route() {
     assert_eq!(routes(), ROWS.map(|row| row.route));
 }
 
-#[tokio::test]
-async fn key_then_origin_then_rate_are_checked_before_everything_else_on_every_route() {
-    on_every_database_with(Options { rate_limit_per_second: 1, ..Options::default() }, |kit| async move {
-        let world = World::bare(&kit).await;
-        for Row { route, .. } in &ROWS {
-            let anonymous = kit.anonymous();
-            let send = |from| anonymous.send(world.request(route, from));
-            refused(route, send(Check::Key).await, 401, "UNAUTHORIZED");
-            // More than the burst allows, so the rate is exceeded as well.
-            for _ in 0..4 {
-                refused(route, send(Check::Origin).await, 403, "CORS_ORIGIN_FORBIDDEN");
-            }
-            let mut reply = send(Check::Rate).await;
-            // The key earns one request a second, so on a slow machine a request may slip through.
-            for _ in 0..20 {
-                if reply.status == 429 {
-                    break;
-                }
-                reply = send(Check::Rate).await;
-            }
-            refused(route, reply, 429, "RATE_LIMITED");
+async fn key_then_origin_then_rate_are_checked_before_everything_else_on_every_route(kit: Arc<Kit>) {
+    let world = World::bare(&kit).await;
+    for Row { route, .. } in &ROWS {
+        let anonymous = kit.anonymous();
+        let send = |from| anonymous.send(world.request(route, from));
+        refused(route, send(Check::Key).await, 401, "UNAUTHORIZED");
+        // More than the burst allows, so the rate is exceeded as well.
+        for _ in 0..4 {
+            refused(route, send(Check::Origin).await, 403, "CORS_ORIGIN_FORBIDDEN");
         }
-        let window = engine::Window { offset: 0, limit: 1 };
-        for project in [&world.usable, &world.inactive, &world.unapproved] {
-            assert_eq!(kit.engine.payments(project.id, &Default::default(), window).await.unwrap().total, 0);
-            assert_eq!(kit.engine.links(project.id, &Default::default(), window).await.unwrap().total, 0);
+        let mut reply = send(Check::Rate).await;
+        // The key earns one request a second, so on a slow machine a request may slip through.
+        for _ in 0..20 {
+            if reply.status == 429 {
+                break;
+            }
+            reply = send(Check::Rate).await;
         }
-    })
-    .await;
+        refused(route, reply, 429, "RATE_LIMITED");
+    }
+    let window = engine::Window { offset: 0, limit: 1 };
+    for project in [&world.usable, &world.inactive, &world.unapproved] {
+        assert_eq!(kit.engine.payments(project.id, &Default::default(), window).await.unwrap().total, 0);
+        assert_eq!(kit.engine.links(project.id, &Default::default(), window).await.unwrap().total, 0);
+    }
 }
 
-#[tokio::test]
-async fn the_first_check_that_fails_answers_whatever_else_is_wrong() {
-    on_every_database(|kit| async move {
-        let world = World::furnished(&kit).await;
-        for Row { route, answers, .. } in &ROWS {
-            for (check, status, code, named) in *answers {
-                let reply = kit.anonymous().send(world.request(route, *check)).await;
-                let message = refused(&format!("{route} broken from {check:?} on"), reply, *status, code);
-                assert!(message.contains(named), "{route} broken from {check:?} on: {message}");
-            }
+async fn the_first_check_that_fails_answers_whatever_else_is_wrong(kit: Arc<Kit>) {
+    let world = World::furnished(&kit).await;
+    for Row { route, answers, .. } in &ROWS {
+        for (check, status, code, named) in *answers {
+            let reply = kit.anonymous().send(world.request(route, *check)).await;
+            let message = refused(&format!("{route} broken from {check:?} on"), reply, *status, code);
+            assert!(message.contains(named), "{route} broken from {check:?} on: {message}");
         }
-        let api = &world.usable.api;
-        assert_eq!(api.get("/v1/payments").await.expect(200)["pagination"]["total_items"], 1);
-        assert_eq!(api.get("/v1/payment-links").await.expect(200)["pagination"]["total_items"], 1);
-        assert_eq!(api.get("/v1/events").await.expect(200)["pagination"]["total_items"], 1);
-        assert_eq!(api.get(&format!("/v1/payments/{}", world.payment)).await.expect(200)["status"], "pending");
-    })
-    .await;
+    }
+    let api = &world.usable.api;
+    assert_eq!(api.get("/v1/payments").await.expect(200)["pagination"]["total_items"], 1);
+    assert_eq!(api.get("/v1/payment-links").await.expect(200)["pagination"]["total_items"], 1);
+    assert_eq!(api.get("/v1/events").await.expect(200)["pagination"]["total_items"], 1);
+    assert_eq!(api.get(&format!("/v1/payments/{}", world.payment)).await.expect(200)["status"], "pending");
 }
 
 /// Otherwise the table above could be refused for reasons of its own.
-#[tokio::test]
-async fn the_same_requests_with_nothing_wrong_succeed() {
-    on_every_database(|kit| async move {
-        let world = World::furnished(&kit).await;
-        for Row { route, success, .. } in ROWS.iter().filter(|row| row.success != 0) {
-            let reply = kit.anonymous().send(world.request(route, Check::Nothing)).await;
-            assert_eq!(reply.status.as_u16(), *success, "{route}: {}", reply.text);
-        }
-    })
-    .await;
+async fn the_same_requests_with_nothing_wrong_succeed(kit: Arc<Kit>) {
+    let world = World::furnished(&kit).await;
+    for Row { route, success, .. } in ROWS.iter().filter(|row| row.success != 0) {
+        let reply = kit.anonymous().send(world.request(route, Check::Nothing)).await;
+        assert_eq!(reply.status.as_u16(), *success, "{route}: {}", reply.text);
+    }
 }
 
 /// The last check of all is the work itself, here the provider that a production project lacks.
-#[tokio::test]
-async fn a_production_project_without_a_provider_is_told_so_only_when_all_else_is_right() {
-    on_every_database(|kit| async move {
-        let project = kit.production().await;
-        let bad = samples::qris(&project, 99);
-        project.api.pay("k-1", &bad).await.refused(400, "VALIDATION_ERROR");
-        let reply = project.api.pay("k-1", &samples::qris(&project, 100)).await;
-        assert_eq!(reply.header("retry-after"), Some("1"));
-        reply.refused(503, "PAYMENT_PROVIDER_UNAVAILABLE");
-        // The key stays unused, so the same one may carry another body.
-        project.api.pay("k-1", &samples::qris(&project, 200)).await.refused(503, "PAYMENT_PROVIDER_UNAVAILABLE");
-        assert_eq!(project.api.get("/v1/payments").await.expect(200)["pagination"]["total_items"], 0);
-    })
-    .await;
+async fn a_production_project_without_a_provider_is_told_so_only_when_all_else_is_right(kit: Arc<Kit>) {
+    let project = kit.production().await;
+    let bad = samples::qris(&project, 99);
+    project.api.pay("k-1", &bad).await.refused(400, "VALIDATION_ERROR");
+    let reply = project.api.pay("k-1", &samples::qris(&project, 100)).await;
+    assert_eq!(reply.header("retry-after"), Some("1"));
+    reply.refused(503, "PAYMENT_PROVIDER_UNAVAILABLE");
+    // The key stays unused, so the same one may carry another body.
+    project.api.pay("k-1", &samples::qris(&project, 200)).await.refused(503, "PAYMENT_PROVIDER_UNAVAILABLE");
+    assert_eq!(project.api.get("/v1/payments").await.expect(200)["pagination"]["total_items"], 0);
 }
 
-#[tokio::test]
-async fn an_unknown_path_is_404_whatever_the_key() {
-    on_every_database(|kit| async move {
-        let key = kit.sandbox().await.key;
-        for path in ["/", "/v1", "/v1/", "/v1/nothing", "/v2/payments", "/v1/payments/a/b", "/V1/payments"] {
-            for api in [kit.anonymous(), Api::new(kit.address, Some(&key)), Api::new(kit.address, Some("junk"))] {
-                for method in [Method::GET, Method::POST, Method::DELETE, Method::PUT] {
-                    let reply = api.send(api.request(method, path)).await;
-                    refused(path, reply, 404, "RESOURCE_NOT_FOUND");
-                }
+async fn an_unknown_path_is_404_whatever_the_key(kit: Arc<Kit>) {
+    let key = kit.sandbox().await.key;
+    for path in ["/", "/v1", "/v1/", "/v1/nothing", "/v2/payments", "/v1/payments/a/b", "/V1/payments"] {
+        for api in [kit.anonymous(), Api::new(kit.address, Some(&key)), Api::new(kit.address, Some("junk"))] {
+            for method in [Method::GET, Method::POST, Method::DELETE, Method::PUT] {
+                let reply = api.send(api.request(method, path)).await;
+                refused(path, reply, 404, "RESOURCE_NOT_FOUND");
             }
         }
-    })
-    .await;
+    }
 }
 
-#[tokio::test]
-async fn a_trailing_slash_leads_nowhere_on_every_route() {
-    on_every_database(|kit| async move {
-        let world = World::furnished(&kit).await;
-        for route in routes() {
-            let (method, path) = method_and_path(&route, world.own_id(&route));
-            let reply = world.usable.api.send(world.usable.api.request(method, &format!("{path}/"))).await;
-            assert!(!reply.headers.contains_key("location"), "{route}");
-            refused(&route, reply, 404, "RESOURCE_NOT_FOUND");
-        }
-    })
-    .await;
+async fn a_trailing_slash_leads_nowhere_on_every_route(kit: Arc<Kit>) {
+    let world = World::furnished(&kit).await;
+    for route in routes() {
+        let (method, path) = method_and_path(&route, world.own_id(&route));
+        let reply = world.usable.api.send(world.usable.api.request(method, &format!("{path}/"))).await;
+        assert!(!reply.headers.contains_key("location"), "{route}");
+        refused(&route, reply, 404, "RESOURCE_NOT_FOUND");
+    }
 }
 
-#[tokio::test]
-async fn a_wrong_method_is_405_with_allow_once_the_key_is_right() {
-    on_every_database(|kit| async move {
-        let project = kit.sandbox().await;
-        for path in ["/v1/payments", "/v1/balance", "/v1/api-keys/junk", "/v1/payment-links/junk/cancel"] {
-            let anonymous = kit.anonymous();
-            refused(path, anonymous.send(anonymous.request(Method::PUT, path)).await, 401, "UNAUTHORIZED");
-            let reply = project.api.send(project.api.request(Method::PUT, path)).await;
-            let allow = reply.header("allow").unwrap_or_default().to_owned();
-            refused(path, reply, 405, "INVALID_REQUEST");
-            let wanted = match path {
-                "/v1/payments" => "GET,HEAD,POST",
-                "/v1/balance" => "GET,HEAD",
-                "/v1/api-keys/junk" => "DELETE",
-                _ => "POST",
-            };
-            let mut allowed: Vec<&str> = allow.split(',').map(str::trim).collect();
-            allowed.sort_unstable();
-            assert_eq!(allowed.join(","), wanted, "{path}");
-        }
-    })
-    .await;
+async fn a_wrong_method_is_405_with_allow_once_the_key_is_right(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    for path in ["/v1/payments", "/v1/balance", "/v1/api-keys/junk", "/v1/payment-links/junk/cancel"] {
+        let anonymous = kit.anonymous();
+        refused(path, anonymous.send(anonymous.request(Method::PUT, path)).await, 401, "UNAUTHORIZED");
+        let reply = project.api.send(project.api.request(Method::PUT, path)).await;
+        let allow = reply.header("allow").unwrap_or_default().to_owned();
+        refused(path, reply, 405, "INVALID_REQUEST");
+        let wanted = match path {
+            "/v1/payments" => "GET,HEAD,POST",
+            "/v1/balance" => "GET,HEAD",
+            "/v1/api-keys/junk" => "DELETE",
+            _ => "POST",
+        };
+        let mut allowed: Vec<&str> = allow.split(',').map(str::trim).collect();
+        allowed.sort_unstable();
+        assert_eq!(allowed.join(","), wanted, "{path}");
+    }
 }

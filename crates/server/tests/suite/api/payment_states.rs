@@ -1,6 +1,6 @@
 //! The table of states, row by row, and expiry to the millisecond (section 3.2 of the contract, §4 of the decisions).
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use domain::method::Method;
 use engine::Clock;
@@ -11,6 +11,21 @@ use crate::support::payments::{
     at, attempted, balance, cancel_link, create_link, events_of, fetch, moved, pending_qris, shifted, simulate,
     simulate_paid, status, text, total, unapplied,
 };
+
+on_every_database![
+    timely_money_pays_whatever_became_of_the_payment_meanwhile,
+    money_of_after_the_expiry_is_unapplied_unless_the_payment_is_processing,
+    money_pays_a_cancelled_payment_only_up_to_its_cancellation,
+    money_of_another_amount_is_unapplied_in_full_and_changes_no_state,
+    the_right_amount_still_pays_after_money_of_another,
+    a_second_payment_of_the_same_code_is_unapplied,
+    a_refusal_fails_a_payment_that_has_not_ended,
+    a_payment_that_was_seen_but_is_not_final_is_processing,
+    a_failed_payment_that_is_paid_after_all_has_both_events_each_as_it_was_then,
+    a_pending_payment_is_expired_the_millisecond_after_expires_at,
+    writing_expiries_down_changes_nothing_that_can_be_seen,
+    a_processing_payment_never_expires,
+];
 
 /// How a payment came to stand where money or news finds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,204 +152,155 @@ fn paid_at(payment: &Value, member: &str, millis: i64) -> Value {
     json!({ "outcome": "paid", "paid_at": shifted(at(payment, member), millis) })
 }
 
-#[tokio::test]
-async fn timely_money_pays_whatever_became_of_the_payment_meanwhile() {
-    on_every_database(|kit| async move {
-        let project = kit.sandbox().await;
-        for from in From::ALL {
-            let effect = if from == From::Paid { Effect::Unapplied } else { Effect::Pays };
+async fn timely_money_pays_whatever_became_of_the_payment_meanwhile(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    for from in From::ALL {
+        let effect = if from == From::Paid { Effect::Unapplied } else { Effect::Pays };
+        let payment = from.make(&kit, &project).await;
+        check(&project, &payment, &paid_at(&payment, "created_at", 0), effect).await;
+        if from != From::Cancelled {
             let payment = from.make(&kit, &project).await;
-            check(&project, &payment, &paid_at(&payment, "created_at", 0), effect).await;
-            if from != From::Cancelled {
-                let payment = from.make(&kit, &project).await;
-                check(&project, &payment, &paid_at(&payment, "expires_at", 0), effect).await;
-            }
+            check(&project, &payment, &paid_at(&payment, "expires_at", 0), effect).await;
         }
-    })
-    .await;
+    }
 }
 
-#[tokio::test]
-async fn money_of_after_the_expiry_is_unapplied_unless_the_payment_is_processing() {
-    on_every_database(|kit| async move {
-        let project = kit.sandbox().await;
-        for from in From::ALL {
-            let effect = if from == From::Processing { Effect::Pays } else { Effect::Unapplied };
-            for millis in [1, 86_400_000] {
-                let payment = from.make(&kit, &project).await;
-                check(&project, &payment, &paid_at(&payment, "expires_at", millis), effect).await;
-            }
-        }
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn money_pays_a_cancelled_payment_only_up_to_its_cancellation() {
-    on_every_database(|kit| async move {
-        let project = kit.sandbox().await;
-        for (millis, effect) in [(999, Effect::Pays), (1_000, Effect::Pays), (1_001, Effect::Unapplied)] {
-            let payment = From::Cancelled.make(&kit, &project).await;
-            check(&project, &payment, &paid_at(&payment, "created_at", millis), effect).await;
-        }
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn money_of_another_amount_is_unapplied_in_full_and_changes_no_state() {
-    on_every_database(|kit| async move {
-        let project = kit.sandbox().await;
-        for from in From::ALL {
+async fn money_of_after_the_expiry_is_unapplied_unless_the_payment_is_processing(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    for from in From::ALL {
+        let effect = if from == From::Processing { Effect::Pays } else { Effect::Unapplied };
+        for millis in [1, 86_400_000] {
             let payment = from.make(&kit, &project).await;
-            let amount = payment["amount"].as_i64().unwrap();
-            for other in [1, amount - 1, amount + 1, amount * 2, 999_999_999_999] {
-                let mut report = paid_at(&payment, "created_at", 0);
-                report["amount"] = json!(other);
-                check(&project, &payment, &report, Effect::Unapplied).await;
-            }
+            check(&project, &payment, &paid_at(&payment, "expires_at", millis), effect).await;
         }
-    })
-    .await;
+    }
 }
 
-#[tokio::test]
-async fn the_right_amount_still_pays_after_money_of_another() {
-    on_every_database(|kit| async move {
-        let project = kit.sandbox().await;
-        let payment = From::Pending.make(&kit, &project).await;
-        let short = json!({ "outcome": "paid", "amount": 49_999 });
-        check(&project, &payment, &short, Effect::Unapplied).await;
-        let mut report = paid_at(&payment, "created_at", 0);
-        report["amount"] = json!(50_000);
-        check(&project, &payment, &report, Effect::Pays).await;
-        assert_eq!(unapplied(&project).await, 49_999);
-    })
-    .await;
+async fn money_pays_a_cancelled_payment_only_up_to_its_cancellation(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    for (millis, effect) in [(999, Effect::Pays), (1_000, Effect::Pays), (1_001, Effect::Unapplied)] {
+        let payment = From::Cancelled.make(&kit, &project).await;
+        check(&project, &payment, &paid_at(&payment, "created_at", millis), effect).await;
+    }
 }
 
-#[tokio::test]
-async fn a_second_payment_of_the_same_code_is_unapplied() {
-    on_every_database(|kit| async move {
-        let project = kit.sandbox().await;
-        let payment = From::Paid.make(&kit, &project).await;
-        for _ in 0..3 {
-            check(&project, &payment, &json!({ "outcome": "paid" }), Effect::Unapplied).await;
+async fn money_of_another_amount_is_unapplied_in_full_and_changes_no_state(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    for from in From::ALL {
+        let payment = from.make(&kit, &project).await;
+        let amount = payment["amount"].as_i64().unwrap();
+        for other in [1, amount - 1, amount + 1, amount * 2, 999_999_999_999] {
+            let mut report = paid_at(&payment, "created_at", 0);
+            report["amount"] = json!(other);
+            check(&project, &payment, &report, Effect::Unapplied).await;
         }
-        kit.clock.advance(Duration::from_hours(24));
+    }
+}
+
+async fn the_right_amount_still_pays_after_money_of_another(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let payment = From::Pending.make(&kit, &project).await;
+    let short = json!({ "outcome": "paid", "amount": 49_999 });
+    check(&project, &payment, &short, Effect::Unapplied).await;
+    let mut report = paid_at(&payment, "created_at", 0);
+    report["amount"] = json!(50_000);
+    check(&project, &payment, &report, Effect::Pays).await;
+    assert_eq!(unapplied(&project).await, 49_999);
+}
+
+async fn a_second_payment_of_the_same_code_is_unapplied(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let payment = From::Paid.make(&kit, &project).await;
+    for _ in 0..3 {
         check(&project, &payment, &json!({ "outcome": "paid" }), Effect::Unapplied).await;
-        assert_eq!(unapplied(&project).await, 4 * 50_000);
-    })
-    .await;
+    }
+    kit.clock.advance(Duration::from_hours(24));
+    check(&project, &payment, &json!({ "outcome": "paid" }), Effect::Unapplied).await;
+    assert_eq!(unapplied(&project).await, 4 * 50_000);
 }
 
-#[tokio::test]
-async fn a_refusal_fails_a_payment_that_has_not_ended() {
-    on_every_database(|kit| async move {
-        let project = kit.sandbox().await;
-        for from in From::ALL {
-            let effect = if from.is_final() { Effect::Refused } else { Effect::Becomes("failed") };
-            let payment = from.make(&kit, &project).await;
-            check(&project, &payment, &json!({ "outcome": "failed" }), effect).await;
-        }
-    })
-    .await;
+async fn a_refusal_fails_a_payment_that_has_not_ended(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    for from in From::ALL {
+        let effect = if from.is_final() { Effect::Refused } else { Effect::Becomes("failed") };
+        let payment = from.make(&kit, &project).await;
+        check(&project, &payment, &json!({ "outcome": "failed" }), effect).await;
+    }
 }
 
-#[tokio::test]
-async fn a_payment_that_was_seen_but_is_not_final_is_processing() {
-    on_every_database(|kit| async move {
-        let project = kit.sandbox().await;
-        for from in From::ALL {
-            let effect = match from {
-                From::Pending => Effect::Becomes("processing"),
-                From::Processing => Effect::Nothing,
-                _ => Effect::Refused,
-            };
-            let payment = from.make(&kit, &project).await;
-            check(&project, &payment, &json!({ "outcome": "processing" }), effect).await;
-        }
-    })
-    .await;
+async fn a_payment_that_was_seen_but_is_not_final_is_processing(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    for from in From::ALL {
+        let effect = match from {
+            From::Pending => Effect::Becomes("processing"),
+            From::Processing => Effect::Nothing,
+            _ => Effect::Refused,
+        };
+        let payment = from.make(&kit, &project).await;
+        check(&project, &payment, &json!({ "outcome": "processing" }), effect).await;
+    }
 }
 
-#[tokio::test]
-async fn a_failed_payment_that_is_paid_after_all_has_both_events_each_as_it_was_then() {
-    on_every_database(|kit| async move {
-        let project = kit.sandbox().await;
-        let failed = From::Failed.make(&kit, &project).await;
-        kit.clock.advance(Duration::from_hours(1));
-        check(&project, &failed, &paid_at(&failed, "expires_at", 0), Effect::Pays).await;
-        let told = events_of(&project, &failed, "payment.failed").await;
-        assert_eq!(told.len(), 1);
-        assert_eq!(told[0]["data"], failed);
-    })
-    .await;
+async fn a_failed_payment_that_is_paid_after_all_has_both_events_each_as_it_was_then(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let failed = From::Failed.make(&kit, &project).await;
+    kit.clock.advance(Duration::from_hours(1));
+    check(&project, &failed, &paid_at(&failed, "expires_at", 0), Effect::Pays).await;
+    let told = events_of(&project, &failed, "payment.failed").await;
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0]["data"], failed);
 }
 
-#[tokio::test]
-async fn a_pending_payment_is_expired_the_millisecond_after_expires_at() {
-    on_every_database(|kit| async move {
-        let project = kit.sandbox().await;
-        for swept in [false, true] {
-            let payment = pending_qris(&project, 15_000).await;
-            let expires_at = at(&payment, "expires_at");
-            let before = total(&project, "status=expired").await;
-            for (millis, word, pending) in [(-1, "pending", 1), (0, "pending", 1), (1, "expired", 0), (2, "expired", 0)]
-            {
-                kit.clock.set(moved(expires_at, millis));
-                if swept {
-                    kit.engine.expire_due().await.unwrap();
-                }
-                let mut expected = payment.clone();
-                expected["status"] = json!(word);
-                assert_eq!(fetch(&project, &payment).await, expected, "{millis} ms, swept: {swept}");
-                let found = (total(&project, "status=pending").await, total(&project, "status=expired").await);
-                assert_eq!(found, (pending, before + 1 - pending), "{millis} ms, swept: {swept}");
-                let listed = project.api.get(&format!("/v1/payments?status={word}")).await.expect(200);
-                assert!(listed["data"].as_array().unwrap().contains(&expected), "{millis} ms, swept: {swept}");
+async fn a_pending_payment_is_expired_the_millisecond_after_expires_at(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    for swept in [false, true] {
+        let payment = pending_qris(&project, 15_000).await;
+        let expires_at = at(&payment, "expires_at");
+        let before = total(&project, "status=expired").await;
+        for (millis, word, pending) in [(-1, "pending", 1), (0, "pending", 1), (1, "expired", 0), (2, "expired", 0)] {
+            kit.clock.set(moved(expires_at, millis));
+            if swept {
+                kit.engine.expire_due().await.unwrap();
             }
+            let mut expected = payment.clone();
+            expected["status"] = json!(word);
+            assert_eq!(fetch(&project, &payment).await, expected, "{millis} ms, swept: {swept}");
+            let found = (total(&project, "status=pending").await, total(&project, "status=expired").await);
+            assert_eq!(found, (pending, before + 1 - pending), "{millis} ms, swept: {swept}");
+            let listed = project.api.get(&format!("/v1/payments?status={word}")).await.expect(200);
+            assert!(listed["data"].as_array().unwrap().contains(&expected), "{millis} ms, swept: {swept}");
         }
-        assert_eq!(project.api.get("/v1/events").await.expect(200)["pagination"]["total_items"], 0);
-    })
-    .await;
+    }
+    assert_eq!(project.api.get("/v1/events").await.expect(200)["pagination"]["total_items"], 0);
 }
 
-#[tokio::test]
-async fn writing_expiries_down_changes_nothing_that_can_be_seen() {
-    on_every_database(|kit| async move {
-        let project = kit.sandbox().await;
-        for from in [From::Pending, From::Processing, From::Paid, From::Failed, From::Cancelled] {
-            from.make(&kit, &project).await;
-        }
-        kit.clock.advance(Duration::from_hours(1));
-        let pages = ["/v1/payments", "/v1/payments?status=expired", "/v1/payments?status=pending", "/v1/events"];
-        let mut before = Vec::new();
-        for page in pages {
-            before.push(project.api.get(page).await.expect(200));
-        }
-        assert_eq!(kit.engine.expire_due().await.unwrap(), 1);
-        assert_eq!(kit.engine.expire_due().await.unwrap(), 0, "the work is done");
-        for (page, before) in pages.into_iter().zip(before) {
-            assert_eq!(project.api.get(page).await.expect(200), before, "{page}");
-        }
-    })
-    .await;
+async fn writing_expiries_down_changes_nothing_that_can_be_seen(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    for from in [From::Pending, From::Processing, From::Paid, From::Failed, From::Cancelled] {
+        from.make(&kit, &project).await;
+    }
+    kit.clock.advance(Duration::from_hours(1));
+    let pages = ["/v1/payments", "/v1/payments?status=expired", "/v1/payments?status=pending", "/v1/events"];
+    let mut before = Vec::new();
+    for page in pages {
+        before.push(project.api.get(page).await.expect(200));
+    }
+    assert_eq!(kit.engine.expire_due().await.unwrap(), 1);
+    assert_eq!(kit.engine.expire_due().await.unwrap(), 0, "the work is done");
+    for (page, before) in pages.into_iter().zip(before) {
+        assert_eq!(project.api.get(page).await.expect(200), before, "{page}");
+    }
 }
 
-#[tokio::test]
-async fn a_processing_payment_never_expires() {
-    on_every_database(|kit| async move {
-        let project = kit.sandbox().await;
-        let payment = From::Processing.make(&kit, &project).await;
-        From::Pending.make(&kit, &project).await;
-        kit.clock.advance(Duration::from_hours(24 * 365));
-        assert_eq!(kit.engine.expire_due().await.unwrap(), 1, "the sweeper has been at work");
-        assert_eq!(status(&project, &payment).await, "processing");
-        let found = (total(&project, "status=processing").await, total(&project, "status=expired").await);
-        assert_eq!(found, (1, 1));
-        let report = json!({ "outcome": "paid", "paid_at": kit.clock.now().to_string() });
-        check(&project, &payment, &report, Effect::Pays).await;
-    })
-    .await;
+async fn a_processing_payment_never_expires(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let payment = From::Processing.make(&kit, &project).await;
+    From::Pending.make(&kit, &project).await;
+    kit.clock.advance(Duration::from_hours(24 * 365));
+    assert_eq!(kit.engine.expire_due().await.unwrap(), 1, "the sweeper has been at work");
+    assert_eq!(status(&project, &payment).await, "processing");
+    let found = (total(&project, "status=processing").await, total(&project, "status=expired").await);
+    assert_eq!(found, (1, 1));
+    let report = json!({ "outcome": "paid", "paid_at": kit.clock.now().to_string() });
+    check(&project, &payment, &report, Effect::Pays).await;
 }

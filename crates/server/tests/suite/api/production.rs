@@ -22,6 +22,15 @@ use crate::support::{
     samples::{qris, virtual_account},
 };
 
+on_every_database![
+    a_production_project_without_a_provider_answers_503_and_keeps_the_key_unused,
+    a_replay_needs_no_provider,
+    after_a_provider_failed_the_same_key_is_safe_to_retry,
+    a_link_needs_no_provider_until_somebody_pays_through_it,
+    a_link_that_is_cancelled_while_the_provider_works_gains_no_payment,
+    a_single_use_link_that_comes_into_use_while_the_provider_works_gains_no_payment,
+];
+
 /// A bank that can be out of order.
 #[derive(Default)]
 struct Bank {
@@ -67,74 +76,58 @@ fn unavailable(reply: Reply) {
     reply.refused(503, "PAYMENT_PROVIDER_UNAVAILABLE");
 }
 
-#[tokio::test]
-async fn a_production_project_without_a_provider_answers_503_and_keeps_the_key_unused() {
-    on_every_database(|kit| async move {
-        let project = kit.production().await;
-        for body in [qris(&project, 15_000), virtual_account(&project, "bca", 15_000)] {
-            unavailable(project.api.pay("key", &body).await);
-        }
-        assert_eq!(total(&project, "").await, 0);
-        // Fields are judged before the provider is asked.
-        project.api.pay("key", &qris(&project, 99)).await.refused(400, "VALIDATION_ERROR");
-        let (node, _) = node_with_bank(&kit).await;
-        let other_body = qris(&project, 20_000);
-        api(&node, &project).pay("key", &other_body).await.expect(201);
-        assert_eq!(total(&project, "").await, 1);
-        node.stop().await;
-    })
-    .await;
+async fn a_production_project_without_a_provider_answers_503_and_keeps_the_key_unused(kit: Arc<Kit>) {
+    let project = kit.production().await;
+    for body in [qris(&project, 15_000), virtual_account(&project, "bca", 15_000)] {
+        unavailable(project.api.pay("key", &body).await);
+    }
+    assert_eq!(total(&project, "").await, 0);
+    // Fields are judged before the provider is asked.
+    project.api.pay("key", &qris(&project, 99)).await.refused(400, "VALIDATION_ERROR");
+    let (node, _) = node_with_bank(&kit).await;
+    let other_body = qris(&project, 20_000);
+    api(&node, &project).pay("key", &other_body).await.expect(201);
+    assert_eq!(total(&project, "").await, 1);
+    node.stop().await;
 }
 
-#[tokio::test]
-async fn a_replay_needs_no_provider() {
-    on_every_database(|kit| async move {
-        let project = kit.production().await;
-        let (node, _) = node_with_bank(&kit).await;
-        let body = qris(&project, 15_000);
-        let payment = api(&node, &project).pay("key", &body).await.expect(201);
-        node.stop().await;
-        let reply = project.api.pay("key", &body).await;
-        assert_eq!(reply.header("idempotent-replayed"), Some("true"));
-        assert_eq!(anywhere(reply.expect(200)), anywhere(payment));
-        project.api.pay("key", &with(body.clone(), "amount", 15_001)).await.refused(409, "IDEMPOTENCY_CONFLICT");
-        unavailable(project.api.pay("another", &body).await);
-        assert_eq!(total(&project, "").await, 1);
-    })
-    .await;
+async fn a_replay_needs_no_provider(kit: Arc<Kit>) {
+    let project = kit.production().await;
+    let (node, _) = node_with_bank(&kit).await;
+    let body = qris(&project, 15_000);
+    let payment = api(&node, &project).pay("key", &body).await.expect(201);
+    node.stop().await;
+    let reply = project.api.pay("key", &body).await;
+    assert_eq!(reply.header("idempotent-replayed"), Some("true"));
+    assert_eq!(anywhere(reply.expect(200)), anywhere(payment));
+    project.api.pay("key", &with(body.clone(), "amount", 15_001)).await.refused(409, "IDEMPOTENCY_CONFLICT");
+    unavailable(project.api.pay("another", &body).await);
+    assert_eq!(total(&project, "").await, 1);
 }
 
-#[tokio::test]
-async fn after_a_provider_failed_the_same_key_is_safe_to_retry() {
-    on_every_database(|kit| async move {
-        let project = kit.production().await;
-        let (node, bank) = node_with_bank(&kit).await;
-        let (api, body) = (api(&node, &project), qris(&project, 15_000));
-        bank.set_down(true);
-        for _ in 0..3 {
-            unavailable(api.pay("key", &body).await);
-        }
-        assert_eq!(total(&project, "").await, 0);
-        bank.set_down(false);
-        let payment = api.pay("key", &body).await.expect(201);
-        bank.set_down(true);
-        assert_eq!(api.pay("key", &body).await.expect(200), payment);
-        assert_eq!(total(&project, "").await, 1);
-        node.stop().await;
-    })
-    .await;
+async fn after_a_provider_failed_the_same_key_is_safe_to_retry(kit: Arc<Kit>) {
+    let project = kit.production().await;
+    let (node, bank) = node_with_bank(&kit).await;
+    let (api, body) = (api(&node, &project), qris(&project, 15_000));
+    bank.set_down(true);
+    for _ in 0..3 {
+        unavailable(api.pay("key", &body).await);
+    }
+    assert_eq!(total(&project, "").await, 0);
+    bank.set_down(false);
+    let payment = api.pay("key", &body).await.expect(201);
+    bank.set_down(true);
+    assert_eq!(api.pay("key", &body).await.expect(200), payment);
+    assert_eq!(total(&project, "").await, 1);
+    node.stop().await;
 }
 
-#[tokio::test]
-async fn a_link_needs_no_provider_until_somebody_pays_through_it() {
-    on_every_database(|kit| async move {
-        let project = kit.production().await;
-        let link = create_link(&project, json!({})).await;
-        let refused = attempt(&kit, &link, Method::Qris).await;
-        assert!(matches!(refused, Err(Error::Provider(_))), "{refused:?}");
-        assert_eq!(total(&project, "").await, 0);
-    })
-    .await;
+async fn a_link_needs_no_provider_until_somebody_pays_through_it(kit: Arc<Kit>) {
+    let project = kit.production().await;
+    let link = create_link(&project, json!({})).await;
+    let refused = attempt(&kit, &link, Method::Qris).await;
+    assert!(matches!(refused, Err(Error::Provider(_))), "{refused:?}");
+    assert_eq!(total(&project, "").await, 0);
 }
 
 /// What happens to a link while the provider makes a code for a new attempt on it.
@@ -184,30 +177,22 @@ async fn attempt_while(kit: &Kit, project: &TestProject, meanwhile: impl Fn(Link
     refused.unwrap_err()
 }
 
-#[tokio::test]
-async fn a_link_that_is_cancelled_while_the_provider_works_gains_no_payment() {
-    on_every_database(|kit| async move {
-        let project = kit.production().await;
-        let refused = attempt_while(&kit, &project, |link_id, _| Meanwhile::Cancelled(project.id, link_id)).await;
-        assert!(matches!(refused, Error::LinkNotActive), "{refused:?}");
-        assert_eq!((total(&project, "").await, total(&project, "status=cancelled").await), (1, 1));
-    })
-    .await;
+async fn a_link_that_is_cancelled_while_the_provider_works_gains_no_payment(kit: Arc<Kit>) {
+    let project = kit.production().await;
+    let refused = attempt_while(&kit, &project, |link_id, _| Meanwhile::Cancelled(project.id, link_id)).await;
+    assert!(matches!(refused, Error::LinkNotActive), "{refused:?}");
+    assert_eq!((total(&project, "").await, total(&project, "status=cancelled").await), (1, 1));
 }
 
-#[tokio::test]
-async fn a_single_use_link_that_comes_into_use_while_the_provider_works_gains_no_payment() {
-    on_every_database(|kit| async move {
-        for status in ["paid", "processing"] {
-            let project = kit.production().await;
-            let refused = attempt_while(&kit, &project, |_, sibling| {
-                let paid = Outcome::Paid { amount: sibling.amount, paid_at: sibling.created_at };
-                Meanwhile::Reported(sibling.id, if status == "paid" { paid } else { Outcome::Processing })
-            });
-            let refused = refused.await;
-            assert!(matches!(refused, Error::NotEditable), "{refused:?}");
-            assert_eq!((total(&project, "").await, total(&project, &format!("status={status}")).await), (1, 1));
-        }
-    })
-    .await;
+async fn a_single_use_link_that_comes_into_use_while_the_provider_works_gains_no_payment(kit: Arc<Kit>) {
+    for status in ["paid", "processing"] {
+        let project = kit.production().await;
+        let refused = attempt_while(&kit, &project, |_, sibling| {
+            let paid = Outcome::Paid { amount: sibling.amount, paid_at: sibling.created_at };
+            Meanwhile::Reported(sibling.id, if status == "paid" { paid } else { Outcome::Processing })
+        });
+        let refused = refused.await;
+        assert!(matches!(refused, Error::NotEditable), "{refused:?}");
+        assert_eq!((total(&project, "").await, total(&project, &format!("status={status}")).await), (1, 1));
+    }
 }

@@ -1,12 +1,21 @@
 //! Keys that open nothing and ids that belong to someone else: nothing is done, nothing is shown, nothing is left behind.
 
+use std::sync::Arc;
+
 use reqwest::Method;
-use testkit::{Api, TestProject, on_every_database};
+use testkit::{Api, Kit, TestProject, on_every_database};
 
 use crate::support::{
     refusals::{Members, totals},
     samples::{link, qris},
 };
+
+on_every_database![
+    only_a_live_key_opens_anything,
+    two_authorization_headers_open_nothing,
+    a_key_in_the_query_or_the_body_opens_nothing,
+    what_belongs_to_another_project_does_not_exist,
+];
 
 /// Each endpoint with a request that would work with the right key.
 fn everything(project: &TestProject, payment: &str, link: &str, event: &str) -> Vec<(Method, String, String)> {
@@ -54,98 +63,82 @@ async fn send(api: &Api, authorization: Option<&str>, request: &(Method, String,
     api.send(request).await
 }
 
-#[tokio::test]
-async fn only_a_live_key_opens_anything() {
-    on_every_database(|kit| async move {
-        let project = kit.sandbox().await;
-        let (payment, link, event) = belongings(&project).await;
-        let (revoked_key, revoked) = kit.engine.create_key(project.id, "revoked".to_owned()).await.unwrap();
-        kit.engine.revoke_key(revoked_key.id, None).await.unwrap();
-        let before = totals(&project.api).await;
-        let key = project.key.as_str();
-        let flipped = if key.ends_with('0') { '1' } else { '0' };
-        let wrong = [
-            None,
-            Some(String::new()),
-            Some("Bearer".to_owned()),
-            Some("Bearer ".to_owned()),
-            Some("Bearer x".to_owned()),
-            Some(key.to_owned()),
-            Some(format!("Basic {key}")),
-            Some(format!("Bearer {}", &key[..key.len() - 1])),
-            Some(format!("Bearer {key}0")),
-            Some(format!("Bearer {}{flipped}", &key[..key.len() - 1])),
-            Some(format!("Bearer {}", key.replace("sk_test_", "sk_live_"))),
-            Some(format!("Bearer {}", key.to_uppercase())),
-            Some(format!("Bearer \"{key}\"")),
-            Some(format!("Bearer {key} {key}")),
-            Some(format!("Bearer {}", revoked.reveal())),
-        ];
-        for authorization in &wrong {
-            for request in everything(&project, &payment, &link, &event) {
-                let reply = send(&kit.anonymous(), authorization.as_deref(), &request).await;
-                assert_eq!(reply.status, 401, "{} {}", request.0, request.1);
-                assert!(!reply.text.contains(key));
-                reply.refused(401, "UNAUTHORIZED");
-            }
+async fn only_a_live_key_opens_anything(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let (payment, link, event) = belongings(&project).await;
+    let (revoked_key, revoked) = kit.engine.create_key(project.id, "revoked".to_owned()).await.unwrap();
+    kit.engine.revoke_key(revoked_key.id, None).await.unwrap();
+    let before = totals(&project.api).await;
+    let key = project.key.as_str();
+    let flipped = if key.ends_with('0') { '1' } else { '0' };
+    let wrong = [
+        None,
+        Some(String::new()),
+        Some("Bearer".to_owned()),
+        Some("Bearer ".to_owned()),
+        Some("Bearer x".to_owned()),
+        Some(key.to_owned()),
+        Some(format!("Basic {key}")),
+        Some(format!("Bearer {}", &key[..key.len() - 1])),
+        Some(format!("Bearer {key}0")),
+        Some(format!("Bearer {}{flipped}", &key[..key.len() - 1])),
+        Some(format!("Bearer {}", key.replace("sk_test_", "sk_live_"))),
+        Some(format!("Bearer {}", key.to_uppercase())),
+        Some(format!("Bearer \"{key}\"")),
+        Some(format!("Bearer {key} {key}")),
+        Some(format!("Bearer {}", revoked.reveal())),
+    ];
+    for authorization in &wrong {
+        for request in everything(&project, &payment, &link, &event) {
+            let reply = send(&kit.anonymous(), authorization.as_deref(), &request).await;
+            assert_eq!(reply.status, 401, "{} {}", request.0, request.1);
+            assert!(!reply.text.contains(key));
+            reply.refused(401, "UNAUTHORIZED");
         }
-        assert_eq!(totals(&project.api).await, before);
-        assert_eq!(project.api.get(&format!("/v1/payments/{payment}")).await.expect(200)["status"], "pending");
-        assert_eq!(project.api.get(&format!("/v1/payment-links/{link}")).await.expect(200)["status"], "active");
-    })
-    .await;
+    }
+    assert_eq!(totals(&project.api).await, before);
+    assert_eq!(project.api.get(&format!("/v1/payments/{payment}")).await.expect(200)["status"], "pending");
+    assert_eq!(project.api.get(&format!("/v1/payment-links/{link}")).await.expect(200)["status"], "active");
 }
 
-#[tokio::test]
-async fn two_authorization_headers_open_nothing() {
-    on_every_database(|kit| async move {
-        let project = kit.sandbox().await;
-        let bearer = format!("Bearer {}", project.key);
-        let request = project.api.request(Method::GET, "/v1/payments").header("Authorization", bearer);
-        project.api.send(request).await.refused(401, "UNAUTHORIZED");
-    })
-    .await;
+async fn two_authorization_headers_open_nothing(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let bearer = format!("Bearer {}", project.key);
+    let request = project.api.request(Method::GET, "/v1/payments").header("Authorization", bearer);
+    project.api.send(request).await.refused(401, "UNAUTHORIZED");
 }
 
-#[tokio::test]
-async fn a_key_in_the_query_or_the_body_opens_nothing() {
-    on_every_database(|kit| async move {
-        let project = kit.sandbox().await;
-        for name in ["api_key", "key", "access_token", "Authorization"] {
-            let path = format!("/v1/payments?{name}={}", project.key);
-            kit.anonymous().get(&path).await.refused(401, "UNAUTHORIZED");
-        }
-    })
-    .await;
+async fn a_key_in_the_query_or_the_body_opens_nothing(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    for name in ["api_key", "key", "access_token", "Authorization"] {
+        let path = format!("/v1/payments?{name}={}", project.key);
+        kit.anonymous().get(&path).await.refused(401, "UNAUTHORIZED");
+    }
 }
 
-#[tokio::test]
-async fn what_belongs_to_another_project_does_not_exist() {
-    on_every_database(|kit| async move {
-        let (owner, stranger) = (kit.sandbox().await, kit.sandbox().await);
-        let (payment, link, event) = belongings(&owner).await;
-        let before = totals(&owner.api).await;
-        for request in everything(&owner, &payment, &link, &event) {
-            let reply = send(&stranger.api, None, &request).await;
-            let (method, path, _) = &request;
-            let (status, code) = match (method, path.as_str()) {
-                (&Method::POST, "/v1/payments" | "/v1/payment-links") => (404, "PROJECT_NOT_FOUND"),
-                (_, "/v1/api-keys" | "/v1/project") => (403, "FORBIDDEN"),
-                (_, "/v1/payments" | "/v1/payment-links" | "/v1/balance" | "/v1/events") => (200, ""),
-                _ => (404, "RESOURCE_NOT_FOUND"),
-            };
-            assert_eq!(reply.status, status, "{method} {path}: {}", reply.text);
-            for own in [&payment, &link, &event, &owner.id.to_string(), &owner.key_id.to_string()] {
-                assert!(!reply.text.contains(own.as_str()), "{method} {path} shows {own}");
-            }
-            if status != 200 {
-                reply.refused(status, code);
-            }
+async fn what_belongs_to_another_project_does_not_exist(kit: Arc<Kit>) {
+    let (owner, stranger) = (kit.sandbox().await, kit.sandbox().await);
+    let (payment, link, event) = belongings(&owner).await;
+    let before = totals(&owner.api).await;
+    for request in everything(&owner, &payment, &link, &event) {
+        let reply = send(&stranger.api, None, &request).await;
+        let (method, path, _) = &request;
+        let (status, code) = match (method, path.as_str()) {
+            (&Method::POST, "/v1/payments" | "/v1/payment-links") => (404, "PROJECT_NOT_FOUND"),
+            (_, "/v1/api-keys" | "/v1/project") => (403, "FORBIDDEN"),
+            (_, "/v1/payments" | "/v1/payment-links" | "/v1/balance" | "/v1/events") => (200, ""),
+            _ => (404, "RESOURCE_NOT_FOUND"),
+        };
+        assert_eq!(reply.status, status, "{method} {path}: {}", reply.text);
+        for own in [&payment, &link, &event, &owner.id.to_string(), &owner.key_id.to_string()] {
+            assert!(!reply.text.contains(own.as_str()), "{method} {path} shows {own}");
         }
-        assert_eq!(totals(&owner.api).await, before);
-        assert_eq!(totals(&stranger.api).await, [0, 0, 0]);
-        assert_eq!(owner.api.get(&format!("/v1/payments/{payment}")).await.expect(200)["status"], "pending");
-        assert_eq!(owner.api.get(&format!("/v1/payment-links/{link}")).await.expect(200)["status"], "active");
-    })
-    .await;
+        if status != 200 {
+            reply.refused(status, code);
+        }
+    }
+    assert_eq!(totals(&owner.api).await, before);
+    assert_eq!(totals(&stranger.api).await, [0, 0, 0]);
+    assert_eq!(owner.api.get(&format!("/v1/payments/{payment}")).await.expect(200)["status"], "pending");
+    assert_eq!(owner.api.get(&format!("/v1/payment-links/{link}")).await.expect(200)["status"], "active");
 }

@@ -1,6 +1,6 @@
 //! The whole road of a customer in a real browser: from a link to "paid", by each kind of method, with and without script.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use domain::time::Timestamp;
 use serde_json::{Value, json};
@@ -10,6 +10,11 @@ use crate::support::{
     acts::{simulate, total},
     payments::create_link,
 };
+
+on_every_database![
+    a_customer_scans_the_qr_code_and_sees_it_paid_without_touching_the_page,
+    a_customer_copies_number_and_amount_as_digits_and_sees_it_paid_without_touching_the_page,
+];
 
 pub(crate) fn url(resource: &Value, member: &str) -> String {
     resource[member].as_str().unwrap().to_owned()
@@ -52,51 +57,39 @@ async fn sees_the_end(browser: &Browser, heading: &str) {
     assert_eq!(browser.console_errors().await, [""; 0]);
 }
 
-#[tokio::test]
-async fn a_customer_scans_the_qr_code_and_sees_it_paid_without_touching_the_page() {
-    on_every_database(|kit| async move {
-        let (browser, project, _) = opened(&kit, Look::phone(), json!({ "title": "Kopi susu" })).await;
-        let payment = choose(&browser, &project, "qris").await;
-        let payload = url(&payment["instructions"], "qr_string");
-        assert_eq!(decode_qr(&browser.screenshot_of("#qr").await), Some(payload.clone()));
-        browser.look_with(Look::phone().dark()).await;
-        assert_eq!(
-            decode_qr(&browser.screenshot_of("#qr").await),
-            Some(payload),
-            "a dark page keeps the code on white"
-        );
-        let side = browser.evaluate("document.querySelector('#qr img').getBoundingClientRect().width").await;
-        assert!(side.as_f64().unwrap() >= 240.0, "{side}");
-        simulate(&project, &payment, json!({ "outcome": "processing" })).await;
-        sees_the_end(&browser, "sedang diproses").await;
-        simulate(&project, &payment, json!({ "outcome": "paid" })).await;
-        sees_the_end(&browser, "Lunas").await;
-        for part in ["Rp50.000", "QRIS", payment["id"].as_str().unwrap(), "WIB"] {
-            assert!(browser.text("main").await.contains(part), "the receipt tells {part}");
-        }
-    })
-    .await;
+async fn a_customer_scans_the_qr_code_and_sees_it_paid_without_touching_the_page(kit: Arc<Kit>) {
+    let (browser, project, _) = opened(&kit, Look::phone(), json!({ "title": "Kopi susu" })).await;
+    let payment = choose(&browser, &project, "qris").await;
+    let payload = url(&payment["instructions"], "qr_string");
+    assert_eq!(decode_qr(&browser.screenshot_of("#qr").await), Some(payload.clone()));
+    browser.look_with(Look::phone().dark()).await;
+    assert_eq!(decode_qr(&browser.screenshot_of("#qr").await), Some(payload), "a dark page keeps the code on white");
+    let side = browser.evaluate("document.querySelector('#qr img').getBoundingClientRect().width").await;
+    assert!(side.as_f64().unwrap() >= 240.0, "{side}");
+    simulate(&project, &payment, json!({ "outcome": "processing" })).await;
+    sees_the_end(&browser, "sedang diproses").await;
+    simulate(&project, &payment, json!({ "outcome": "paid" })).await;
+    sees_the_end(&browser, "Lunas").await;
+    for part in ["Rp50.000", "QRIS", payment["id"].as_str().unwrap(), "WIB"] {
+        assert!(browser.text("main").await.contains(part), "the receipt tells {part}");
+    }
 }
 
-#[tokio::test]
-async fn a_customer_copies_number_and_amount_as_digits_and_sees_it_paid_without_touching_the_page() {
-    on_every_database(|kit| async move {
-        let (browser, project, _) = opened(&kit, Look::phone(), json!({})).await;
-        let payment = choose(&browser, &project, "virtual_account:bca").await;
-        let number = url(&payment["instructions"], "virtual_account_number");
-        let groups = browser.text(".digits b").await;
-        assert_eq!(groups.replace(' ', ""), number);
-        assert!(groups.split(' ').rev().skip(1).all(|group| group.len() == 4), "{groups}");
-        for digits in [number.as_str(), "50000"] {
-            browser.click(&format!("[data-copy='{digits}']")).await;
-            browser.wait_for_text("[role=status]", "Tersalin").await;
-            assert_eq!(browser.clipboard().await, digits);
-        }
-        assert!(browser.count("details ol li").await >= 12, "the steps of three places are there, folded");
-        simulate(&project, &payment, json!({ "outcome": "paid" })).await;
-        sees_the_end(&browser, "Lunas").await;
-    })
-    .await;
+async fn a_customer_copies_number_and_amount_as_digits_and_sees_it_paid_without_touching_the_page(kit: Arc<Kit>) {
+    let (browser, project, _) = opened(&kit, Look::phone(), json!({})).await;
+    let payment = choose(&browser, &project, "virtual_account:bca").await;
+    let number = url(&payment["instructions"], "virtual_account_number");
+    let groups = browser.text(".digits b").await;
+    assert_eq!(groups.replace(' ', ""), number);
+    assert!(groups.split(' ').rev().skip(1).all(|group| group.len() == 4), "{groups}");
+    for digits in [number.as_str(), "50000"] {
+        browser.click(&format!("[data-copy='{digits}']")).await;
+        browser.wait_for_text("[role=status]", "Tersalin").await;
+        assert_eq!(browser.clipboard().await, digits);
+    }
+    assert!(browser.count("details ol li").await >= 12, "the steps of three places are there, folded");
+    simulate(&project, &payment, json!({ "outcome": "paid" })).await;
+    sees_the_end(&browser, "Lunas").await;
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Opening pages of the checkout: it changes nothing, resumes what this browser began, and says why a link is closed
 //! (decisions §5; C19, C25 to C27).
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use domain::bank::Bank;
 use engine::ProjectUpdate;
@@ -13,6 +13,19 @@ use crate::support::{
     customer::{Customer, heading, is_page, led_to, link_path, pay_path, rows},
     payments::{cancel_link, create_link, fetch, pending_qris, simulate, simulate_paid, text, total},
 };
+
+on_every_database![
+    looking_at_a_page_creates_claims_and_changes_nothing,
+    a_scanner_that_opens_a_link_fifty_times_changes_nothing,
+    reopening_a_link_resumes_this_browsers_payment_and_no_other_browsers,
+    an_attempt_that_came_to_nothing_is_not_resumed,
+    a_paid_single_use_link_leads_its_payer_to_the_receipt_and_tells_others_that_it_is_paid,
+    a_link_for_many_payments_offers_the_choice_again_after_paying,
+    a_closed_link_shows_why_takes_no_form_and_makes_nothing,
+    a_production_project_that_is_not_approved_takes_no_customers,
+    a_link_whose_methods_the_project_no_longer_offers_takes_no_customers,
+    a_direct_payments_address_shows_the_payment_and_no_choice,
+];
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
@@ -57,124 +70,100 @@ async fn everything(kit: &Kit, project: &TestProject) -> Vec<String> {
     paths
 }
 
-#[tokio::test]
-async fn looking_at_a_page_creates_claims_and_changes_nothing() {
-    on_every_database(|kit| async move {
-        let project = kit.sandbox().await;
-        let paths = everything(&kit, &project).await;
-        let before = rows(&kit.database);
-        for path in &paths {
-            let customer = Customer::of(&kit);
-            let found = glance(&customer, &Method::GET, path).await;
-            let again = glance(&customer, &Method::HEAD, path).await;
-            assert!(found == 200 || found == 404 && path.ends_with("/qr.png"), "{path}: {found}");
-            assert_eq!(found, again, "HEAD {path}");
-        }
-        // Times pass, and what has expired by now is still for nobody's glance to write down.
-        kit.clock.advance(Duration::from_hours(48));
-        for path in &paths {
-            glance(&Customer::of(&kit), &Method::GET, path).await;
-        }
-        assert_eq!(rows(&kit.database), before);
-    })
-    .await;
+async fn looking_at_a_page_creates_claims_and_changes_nothing(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let paths = everything(&kit, &project).await;
+    let before = rows(&kit.database);
+    for path in &paths {
+        let customer = Customer::of(&kit);
+        let found = glance(&customer, &Method::GET, path).await;
+        let again = glance(&customer, &Method::HEAD, path).await;
+        assert!(found == 200 || found == 404 && path.ends_with("/qr.png"), "{path}: {found}");
+        assert_eq!(found, again, "HEAD {path}");
+    }
+    // Times pass, and what has expired by now is still for nobody's glance to write down.
+    kit.clock.advance(Duration::from_hours(48));
+    for path in &paths {
+        glance(&Customer::of(&kit), &Method::GET, path).await;
+    }
+    assert_eq!(rows(&kit.database), before);
 }
 
-#[tokio::test]
-async fn a_scanner_that_opens_a_link_fifty_times_changes_nothing() {
-    on_every_database(|kit| async move {
-        let project = kit.sandbox().await;
-        let link = create_link(&project, json!({})).await;
-        let customer = Customer::of(&kit);
+async fn a_scanner_that_opens_a_link_fifty_times_changes_nothing(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let link = create_link(&project, json!({})).await;
+    let customer = Customer::of(&kit);
+    let payment = customer.pays_by(&project, &link, "qris").await;
+    let before = rows(&kit.database);
+    for _ in 0..50 {
+        let scanner = Customer::of(&kit);
+        is_page("the link", &scanner.open(&link_path(&link)).await, 200);
+        is_page("the payment", &scanner.open(&pay_path(&payment)).await, 200);
+    }
+    assert_eq!(rows(&kit.database), before);
+    assert_eq!(led_to(&customer.open(&link_path(&link)).await), pay_path(&payment));
+}
+
+async fn reopening_a_link_resumes_this_browsers_payment_and_no_other_browsers(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    for many in [false, true] {
+        let link = create_link(&project, json!({ "allow_multiple_payments": many })).await;
+        let (one, other) = (Customer::of(&kit), Customer::of(&kit));
+        let payment = one.pays_by(&project, &link, "qris").await;
+        assert_eq!(led_to(&one.open(&link_path(&link)).await), pay_path(&payment));
+        is_page("another browser", &other.open(&link_path(&link)).await, 200);
+        let theirs = other.pays_by(&project, &link, "qris").await;
+        assert_ne!(theirs["id"], payment["id"]);
+        report(&project, &payment, "processing").await;
+        assert_eq!(led_to(&one.open(&link_path(&link)).await), pay_path(&payment));
+        assert_eq!(led_to(&other.open(&link_path(&link)).await), pay_path(&theirs));
+    }
+}
+
+async fn an_attempt_that_came_to_nothing_is_not_resumed(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let link = create_link(&project, json!({})).await;
+    let customer = Customer::of(&kit);
+    let failed = customer.pays_by(&project, &link, "qris").await;
+    report(&project, &failed, "failed").await;
+    is_page("after a failure", &customer.open(&link_path(&link)).await, 200);
+    let expired = customer.pays_by(&project, &link, "qris").await;
+    kit.clock.advance(Duration::from_mins(15));
+    assert_eq!(led_to(&customer.open(&link_path(&link)).await), pay_path(&expired));
+    kit.clock.advance(MILLISECOND);
+    is_page("after the expiry", &customer.open(&link_path(&link)).await, 200);
+    assert_eq!(fetch(&project, &expired).await["status"], "expired");
+}
+
+async fn a_paid_single_use_link_leads_its_payer_to_the_receipt_and_tells_others_that_it_is_paid(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let link = create_link(&project, json!({})).await;
+    let (payer, other) = (Customer::of(&kit), Customer::of(&kit));
+    let payment = payer.pays_by(&project, &link, "qris").await;
+    simulate_paid(&project, &payment).await;
+    assert_eq!(led_to(&payer.open(&link_path(&link)).await), pay_path(&payment));
+    let form = [("method", "qris")];
+    assert_eq!(led_to(&payer.post(&link_path(&link), &form).await), pay_path(&payment));
+    let page = other.open(&link_path(&link)).await;
+    is_page("another browser", &page, 200);
+    assert!(!page.text.contains("<form"));
+    is_page("another browser's form", &other.post(&link_path(&link), &form).await, 409);
+    assert_eq!(total(&project, "").await, 1);
+}
+
+async fn a_link_for_many_payments_offers_the_choice_again_after_paying(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let link = create_link(&project, json!({ "allow_multiple_payments": true })).await;
+    let customer = Customer::of(&kit);
+    let mut paid = Vec::new();
+    for _ in 0..3 {
         let payment = customer.pays_by(&project, &link, "qris").await;
-        let before = rows(&kit.database);
-        for _ in 0..50 {
-            let scanner = Customer::of(&kit);
-            is_page("the link", &scanner.open(&link_path(&link)).await, 200);
-            is_page("the payment", &scanner.open(&pay_path(&payment)).await, 200);
-        }
-        assert_eq!(rows(&kit.database), before);
-        assert_eq!(led_to(&customer.open(&link_path(&link)).await), pay_path(&payment));
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn reopening_a_link_resumes_this_browsers_payment_and_no_other_browsers() {
-    on_every_database(|kit| async move {
-        let project = kit.sandbox().await;
-        for many in [false, true] {
-            let link = create_link(&project, json!({ "allow_multiple_payments": many })).await;
-            let (one, other) = (Customer::of(&kit), Customer::of(&kit));
-            let payment = one.pays_by(&project, &link, "qris").await;
-            assert_eq!(led_to(&one.open(&link_path(&link)).await), pay_path(&payment));
-            is_page("another browser", &other.open(&link_path(&link)).await, 200);
-            let theirs = other.pays_by(&project, &link, "qris").await;
-            assert_ne!(theirs["id"], payment["id"]);
-            report(&project, &payment, "processing").await;
-            assert_eq!(led_to(&one.open(&link_path(&link)).await), pay_path(&payment));
-            assert_eq!(led_to(&other.open(&link_path(&link)).await), pay_path(&theirs));
-        }
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn an_attempt_that_came_to_nothing_is_not_resumed() {
-    on_every_database(|kit| async move {
-        let project = kit.sandbox().await;
-        let link = create_link(&project, json!({})).await;
-        let customer = Customer::of(&kit);
-        let failed = customer.pays_by(&project, &link, "qris").await;
-        report(&project, &failed, "failed").await;
-        is_page("after a failure", &customer.open(&link_path(&link)).await, 200);
-        let expired = customer.pays_by(&project, &link, "qris").await;
-        kit.clock.advance(Duration::from_mins(15));
-        assert_eq!(led_to(&customer.open(&link_path(&link)).await), pay_path(&expired));
-        kit.clock.advance(MILLISECOND);
-        is_page("after the expiry", &customer.open(&link_path(&link)).await, 200);
-        assert_eq!(fetch(&project, &expired).await["status"], "expired");
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_paid_single_use_link_leads_its_payer_to_the_receipt_and_tells_others_that_it_is_paid() {
-    on_every_database(|kit| async move {
-        let project = kit.sandbox().await;
-        let link = create_link(&project, json!({})).await;
-        let (payer, other) = (Customer::of(&kit), Customer::of(&kit));
-        let payment = payer.pays_by(&project, &link, "qris").await;
         simulate_paid(&project, &payment).await;
-        assert_eq!(led_to(&payer.open(&link_path(&link)).await), pay_path(&payment));
-        let form = [("method", "qris")];
-        assert_eq!(led_to(&payer.post(&link_path(&link), &form).await), pay_path(&payment));
-        let page = other.open(&link_path(&link)).await;
-        is_page("another browser", &page, 200);
-        assert!(!page.text.contains("<form"));
-        is_page("another browser's form", &other.post(&link_path(&link), &form).await, 409);
-        assert_eq!(total(&project, "").await, 1);
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_link_for_many_payments_offers_the_choice_again_after_paying() {
-    on_every_database(|kit| async move {
-        let project = kit.sandbox().await;
-        let link = create_link(&project, json!({ "allow_multiple_payments": true })).await;
-        let customer = Customer::of(&kit);
-        let mut paid = Vec::new();
-        for _ in 0..3 {
-            let payment = customer.pays_by(&project, &link, "qris").await;
-            simulate_paid(&project, &payment).await;
-            paid.push(text(&payment, "id").to_owned());
-        }
-        paid.dedup();
-        assert_eq!(paid.len(), 3, "each form is another payment");
-        assert_eq!(total(&project, "status=paid").await, 3);
-    })
-    .await;
+        paid.push(text(&payment, "id").to_owned());
+    }
+    paid.dedup();
+    assert_eq!(paid.len(), 3, "each form is another payment");
+    assert_eq!(total(&project, "status=paid").await, 3);
 }
 
 /// How a link can be closed to customers.
@@ -217,63 +206,47 @@ async fn is_closed(kit: &Kit, row: &str, link: &Value) -> Reply {
     page
 }
 
-#[tokio::test]
-async fn a_closed_link_shows_why_takes_no_form_and_makes_nothing() {
-    on_every_database(|kit| async move {
-        let mut headings = Vec::new();
-        for how in [Closed::Cancelled, Closed::Expired, Closed::Paid, Closed::BeingPaid, Closed::ProjectInactive] {
-            let project = kit.sandbox().await;
-            let expires_at = kit.engine.now().plus(Duration::from_mins(1)).to_string();
-            let link = create_link(&project, json!({ "expires_at": expires_at })).await;
-            close(&kit, &project, &link, how).await;
-            headings.push(heading(&is_closed(&kit, &format!("{how:?}"), &link).await));
-        }
-        assert_eq!(headings.pop().as_ref(), headings.get(1), "who cannot pay is not told about the merchant's affairs");
-        let different: BTreeSet<&String> = headings.iter().collect();
-        assert_eq!(different.len(), 4, "{headings:?}");
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_production_project_that_is_not_approved_takes_no_customers() {
-    on_every_database(|kit| async move {
-        let project = kit.production().await;
-        let link = create_link(&project, json!({})).await;
-        kit.update(project.id, ProjectUpdate { approved: Some(false), ..Default::default() }).await;
-        is_closed(&kit, "not approved", &link).await;
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_link_whose_methods_the_project_no_longer_offers_takes_no_customers() {
-    on_every_database(|kit| async move {
+async fn a_closed_link_shows_why_takes_no_form_and_makes_nothing(kit: Arc<Kit>) {
+    let mut headings = Vec::new();
+    for how in [Closed::Cancelled, Closed::Expired, Closed::Paid, Closed::BeingPaid, Closed::ProjectInactive] {
         let project = kit.sandbox().await;
-        let bank = json!([{ "type": "virtual_account", "bank": "bca" }]);
-        let link = create_link(&project, json!({ "allowed_payment_methods": bank })).await;
-        kit.update(project.id, ProjectUpdate { banks: Some(vec![Bank::Bni]), ..Default::default() }).await;
-        is_closed(&kit, "no method is left", &link).await;
-    })
-    .await;
+        let expires_at = kit.engine.now().plus(Duration::from_mins(1)).to_string();
+        let link = create_link(&project, json!({ "expires_at": expires_at })).await;
+        close(&kit, &project, &link, how).await;
+        headings.push(heading(&is_closed(&kit, &format!("{how:?}"), &link).await));
+    }
+    assert_eq!(headings.pop().as_ref(), headings.get(1), "who cannot pay is not told about the merchant's affairs");
+    let different: BTreeSet<&String> = headings.iter().collect();
+    assert_eq!(different.len(), 4, "{headings:?}");
 }
 
-#[tokio::test]
-async fn a_direct_payments_address_shows_the_payment_and_no_choice() {
-    on_every_database(|kit| async move {
-        let project = kit.sandbox().await;
-        let payment = pending_qris(&project, 15_000).await;
-        let path = text(&payment, "checkout_url").strip_prefix(&format!("http://{}", kit.address)).unwrap().to_owned();
-        assert_eq!(path, pay_path(&payment));
-        let customer = Customer::of(&kit);
-        let pending = customer.open(&path).await;
-        is_page("pending", &pending, 200);
-        assert!(!pending.text.contains("/p/pl_") && !pending.text.contains("name=\"method\""), "there is no choice");
-        for outcome in ["processing", "paid"] {
-            report(&project, &payment, outcome).await;
-            is_page(outcome, &customer.open(&path).await, 200);
-        }
-        assert_eq!(customer.open(&format!("{path}/status")).await.expect(200), json!({ "status": "paid" }));
-    })
-    .await;
+async fn a_production_project_that_is_not_approved_takes_no_customers(kit: Arc<Kit>) {
+    let project = kit.production().await;
+    let link = create_link(&project, json!({})).await;
+    kit.update(project.id, ProjectUpdate { approved: Some(false), ..Default::default() }).await;
+    is_closed(&kit, "not approved", &link).await;
+}
+
+async fn a_link_whose_methods_the_project_no_longer_offers_takes_no_customers(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let bank = json!([{ "type": "virtual_account", "bank": "bca" }]);
+    let link = create_link(&project, json!({ "allowed_payment_methods": bank })).await;
+    kit.update(project.id, ProjectUpdate { banks: Some(vec![Bank::Bni]), ..Default::default() }).await;
+    is_closed(&kit, "no method is left", &link).await;
+}
+
+async fn a_direct_payments_address_shows_the_payment_and_no_choice(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let payment = pending_qris(&project, 15_000).await;
+    let path = text(&payment, "checkout_url").strip_prefix(&format!("http://{}", kit.address)).unwrap().to_owned();
+    assert_eq!(path, pay_path(&payment));
+    let customer = Customer::of(&kit);
+    let pending = customer.open(&path).await;
+    is_page("pending", &pending, 200);
+    assert!(!pending.text.contains("/p/pl_") && !pending.text.contains("name=\"method\""), "there is no choice");
+    for outcome in ["processing", "paid"] {
+        report(&project, &payment, outcome).await;
+        is_page(outcome, &customer.open(&path).await, 200);
+    }
+    assert_eq!(customer.open(&format!("{path}/status")).await.expect(200), json!({ "status": "paid" }));
 }

@@ -1,12 +1,18 @@
 //! Stopping: what is in flight is answered, nothing new is taken, nothing waits for ever.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use serde_json::Value;
-use testkit::{Options, Program, Socket, on_every_database, on_every_database_with, request_bytes};
+use testkit::{Kit, Options, Program, Socket, on_every_database, request_bytes};
 use tokio::net::TcpStream;
 
 use crate::support::samples::qris;
+
+on_every_database![
+    what_is_in_flight_when_stop_is_asked_is_answered_and_nothing_new_is_taken,
+    idle_connections_are_closed_when_stop_is_asked,
+    requests_that_never_finish_hold_up_the_stop_only_so_long with short_drain_timeout(),
+];
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -54,75 +60,68 @@ async fn refuses_connections(address: SocketAddr) {
     tokio::time::timeout(PATIENCE, refused).await.expect("the server still takes connections");
 }
 
-#[tokio::test]
-async fn what_is_in_flight_when_stop_is_asked_is_answered_and_nothing_new_is_taken() {
-    on_every_database(|kit| async move {
-        let project = kit.sandbox().await;
-        let mut in_flight = Vec::new();
-        for number in 0..20 {
-            let key = format!("flight-{number}");
-            in_flight.push(InFlight::begin(kit.address, &project.key, &key, &qris(&project, 15_000)).await);
-        }
-        kit.ask_to_stop();
-        refuses_connections(kit.address).await;
-        let mut ids = Vec::new();
-        for request in in_flight {
-            assert!(!kit.has_stopped(), "it waits for what is in flight");
-            let payment = request.finish().await;
-            ids.push(payment["id"].as_str().unwrap().to_owned());
-        }
-        tokio::time::timeout(PATIENCE, kit.stopped()).await.expect("it stops once all is answered");
-        ids.sort();
-        ids.dedup();
-        assert_eq!(ids.len(), 20);
-        for id in ids {
-            kit.engine.payment(project.id, id.parse().unwrap()).await.unwrap();
-        }
-    })
-    .await;
+async fn what_is_in_flight_when_stop_is_asked_is_answered_and_nothing_new_is_taken(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let mut in_flight = Vec::new();
+    for number in 0..20 {
+        let key = format!("flight-{number}");
+        in_flight.push(InFlight::begin(kit.address, &project.key, &key, &qris(&project, 15_000)).await);
+    }
+    kit.ask_to_stop();
+    refuses_connections(kit.address).await;
+    let mut ids = Vec::new();
+    for request in in_flight {
+        assert!(!kit.has_stopped(), "it waits for what is in flight");
+        let payment = request.finish().await;
+        ids.push(payment["id"].as_str().unwrap().to_owned());
+    }
+    tokio::time::timeout(PATIENCE, kit.stopped()).await.expect("it stops once all is answered");
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 20);
+    for id in ids {
+        kit.engine.payment(project.id, id.parse().unwrap()).await.unwrap();
+    }
 }
 
-#[tokio::test]
-async fn idle_connections_are_closed_when_stop_is_asked() {
-    on_every_database(|kit| async move {
-        let mut idle = Vec::new();
-        for requests in [0, 1, 3] {
-            let mut socket = Socket::connect(kit.address).await;
-            for _ in 0..requests {
-                socket.send(&request_bytes("GET", "/readyz", &[], b"")).await;
-                socket.answer().await.unwrap().expect(200);
-            }
-            idle.push(socket);
+async fn idle_connections_are_closed_when_stop_is_asked(kit: Arc<Kit>) {
+    let mut idle = Vec::new();
+    for requests in [0, 1, 3] {
+        let mut socket = Socket::connect(kit.address).await;
+        for _ in 0..requests {
+            socket.send(&request_bytes("GET", "/readyz", &[], b"")).await;
+            socket.answer().await.unwrap().expect(200);
         }
-        kit.ask_to_stop();
-        for mut socket in idle {
-            socket.closed().await;
-        }
-        // They keep nothing waiting: this is far below the time that requests in flight are given.
-        tokio::time::timeout(Duration::from_secs(10), kit.stopped()).await.expect("idle connections hold up the stop");
-    })
-    .await;
+        idle.push(socket);
+    }
+    kit.ask_to_stop();
+    for mut socket in idle {
+        socket.closed().await;
+    }
+    // They keep nothing waiting: this is far below the time that requests in flight are given.
+    tokio::time::timeout(Duration::from_secs(10), kit.stopped()).await.expect("idle connections hold up the stop");
 }
 
-#[tokio::test]
-async fn requests_that_never_finish_hold_up_the_stop_only_so_long() {
+/// The server waits for requests for a moment once it is asked to stop, and for an hour before.
+fn short_drain_timeout() -> Options {
     let mut options = Options::default();
     options.timeouts.drain = Duration::from_millis(200);
     options.timeouts.header = Duration::from_secs(3_600);
     options.timeouts.body = Duration::from_secs(3_600);
     options.timeouts.request = Duration::from_secs(3_600);
-    on_every_database_with(options, |kit| async move {
-        let project = kit.sandbox().await;
-        let stuck = InFlight::begin(kit.address, &project.key, "stuck", &qris(&project, 15_000)).await;
-        let mut half = Socket::connect(kit.address).await;
-        half.send(b"GET /healthz HT").await;
-        kit.ask_to_stop();
-        tokio::time::timeout(PATIENCE, kit.stopped()).await.expect("a stuck request holds up the stop for ever");
-        drop((stuck, half));
-        let listed = kit.store.payments(project.id, &Default::default(), engine::Window { offset: 0, limit: 1 }).await;
-        assert_eq!(listed.unwrap().total, 0);
-    })
-    .await;
+    options
+}
+
+async fn requests_that_never_finish_hold_up_the_stop_only_so_long(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let stuck = InFlight::begin(kit.address, &project.key, "stuck", &qris(&project, 15_000)).await;
+    let mut half = Socket::connect(kit.address).await;
+    half.send(b"GET /healthz HT").await;
+    kit.ask_to_stop();
+    tokio::time::timeout(PATIENCE, kit.stopped()).await.expect("a stuck request holds up the stop for ever");
+    drop((stuck, half));
+    let listed = kit.store.payments(project.id, &Default::default(), engine::Window { offset: 0, limit: 1 }).await;
+    assert_eq!(listed.unwrap().total, 0);
 }
 
 fn demo_order(running: &testkit::Running) -> Value {

@@ -1,7 +1,7 @@
 //! The whole road of a merchant in a real browser: from an installation in which there is nobody but its operator to a payment that
 //! is paid and a webhook that has arrived, and back from a webhook that has not.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use gateway::SendLimits;
 use testkit::{Answer, Api, Browser, Kit, Look, Receiver, TestProject, on_every_database, on_sqlite};
@@ -14,6 +14,8 @@ use crate::{
     },
     webhooks::sending::{attempted, newest_event},
 };
+
+on_every_database![from_nothing_to_a_delivered_webhook_takes_a_minute_of_pages_alone,];
 
 const OPERATOR: &str = "operator@lunas.test";
 /// What nothing to a delivered webhook may take, all pages together.
@@ -117,49 +119,45 @@ async fn look_at_payment(merchant: &Browser) {
     assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?} in {story}");
 }
 
-#[tokio::test]
-async fn from_nothing_to_a_delivered_webhook_takes_a_minute_of_pages_alone() {
-    on_every_database(|kit| async move {
-        make(&kit, OPERATOR, true).await;
-        // As an installation on one's own machine, whose webhooks go to that machine.
-        kit.engine.mark_development().await.unwrap();
-        kit.deliver(SendLimits::default());
-        let receiver = Receiver::answering(Answer::Hang).await;
-        let (merchant, other) = Browser::open_two(Look::desktop(), Look::desktop()).await;
-        let road = async {
-            let invitation = found(&other, &kit, "sari@kopisenja.test").await;
-            merchant.goto(&invitation).await;
-            merchant.fill("#password", PASSWORD).await;
-            merchant.click("form button.main").await;
-            merchant.wait_for("#guide .now").await;
-            assert_eq!(merchant.count("#guide .guide > li").await, 4);
-            assert!(merchant.text(".side .switch summary").await.contains("Kopi Senja"));
-            let key = make_key(&merchant).await;
-            Api::new(kit.address, Some(&key)).get("/v1/balance").await.expect(200);
-            set_url(&merchant, &receiver).await;
-            let link = make_link(&merchant).await;
-            merchant.click(".side .brand").await;
-            merchant.wait_until(&format!("{DONE_STEPS} === 2 * 2")).await;
-            merchant.evaluate("window.stayed = true").await;
+async fn from_nothing_to_a_delivered_webhook_takes_a_minute_of_pages_alone(kit: Arc<Kit>) {
+    make(&kit, OPERATOR, true).await;
+    // As an installation on one's own machine, whose webhooks go to that machine.
+    kit.engine.mark_development().await.unwrap();
+    kit.deliver(SendLimits::default());
+    let receiver = Receiver::answering(Answer::Hang).await;
+    let (merchant, other) = Browser::open_two(Look::desktop(), Look::desktop()).await;
+    let road = async {
+        let invitation = found(&other, &kit, "sari@kopisenja.test").await;
+        merchant.goto(&invitation).await;
+        merchant.fill("#password", PASSWORD).await;
+        merchant.click("form button.main").await;
+        merchant.wait_for("#guide .now").await;
+        assert_eq!(merchant.count("#guide .guide > li").await, 4);
+        assert!(merchant.text(".side .switch summary").await.contains("Kopi Senja"));
+        let key = make_key(&merchant).await;
+        Api::new(kit.address, Some(&key)).get("/v1/balance").await.expect(200);
+        set_url(&merchant, &receiver).await;
+        let link = make_link(&merchant).await;
+        merchant.click(".side .brand").await;
+        merchant.wait_until(&format!("{DONE_STEPS} === 2 * 2")).await;
+        merchant.evaluate("window.stayed = true").await;
 
-            other.forget().await;
-            other.look_with(Look::phone()).await;
-            pay(&other, &link).await;
-            merchant.wait_until(&format!("{DONE_STEPS} === 2 * 3")).await;
-            merchant.wait_for_text("#recent", "Rp25.000").await;
-            assert!(merchant.text("#stats").await.contains("Rp25.000"));
-            receiver.release();
-            merchant.wait_until("document.querySelector('#guide').childElementCount === 0").await;
-            assert_eq!(merchant.evaluate("window.stayed").await, true, "nobody loaded the page again");
-            look_at_delivery(&merchant, &receiver).await;
-            look_at_payment(&merchant).await;
-        };
-        tokio::time::timeout(ROAD_LONGEST, road).await.expect("within a minute");
-        for browser in [&merchant, &other] {
-            assert_eq!(browser.console_errors().await, [""; 0]);
-        }
-    })
-    .await;
+        other.forget().await;
+        other.look_with(Look::phone()).await;
+        pay(&other, &link).await;
+        merchant.wait_until(&format!("{DONE_STEPS} === 2 * 3")).await;
+        merchant.wait_for_text("#recent", "Rp25.000").await;
+        assert!(merchant.text("#stats").await.contains("Rp25.000"));
+        receiver.release();
+        merchant.wait_until("document.querySelector('#guide').childElementCount === 0").await;
+        assert_eq!(merchant.evaluate("window.stayed").await, true, "nobody loaded the page again");
+        look_at_delivery(&merchant, &receiver).await;
+        look_at_payment(&merchant).await;
+    };
+    tokio::time::timeout(ROAD_LONGEST, road).await.expect("within a minute");
+    for browser in [&merchant, &other] {
+        assert_eq!(browser.console_errors().await, [""; 0]);
+    }
 }
 
 /// A project whose receiver is out of order, and its owner at the home page.

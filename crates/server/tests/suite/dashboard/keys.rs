@@ -1,5 +1,7 @@
 //! API keys at the dashboard: shown once, named once, revoked for good.
 
+use std::sync::Arc;
+
 use domain::access::Role;
 use gateway::SendLimits;
 use serde_json::Value;
@@ -13,6 +15,16 @@ use crate::{
         people::{Person, desk},
     },
 };
+
+on_every_database![
+    a_new_keys_secret_is_shown_once_and_works on 2 threads,
+    a_name_that_will_not_do_is_told_at_its_field_and_makes_no_key on 2 threads,
+    revoking_says_what_it_does_and_stops_the_key_at_once on 2 threads,
+    the_list_says_when_a_key_was_last_used on 2 threads,
+    a_viewer_sees_keys_and_neither_makes_nor_revokes_any on 2 threads,
+    another_projects_key_is_not_there on 2 threads,
+    a_project_has_no_more_than_a_hundred_live_keys on 2 threads,
+];
 
 async fn setting(kit: &Kit) -> (TestProject, Person, String) {
     let project = kit.sandbox().await;
@@ -38,139 +50,111 @@ pub(crate) fn element(html: &str, id: &str) -> String {
     marks.iter().fold(text.to_owned(), |text, (mark, meaning)| text.replace(mark, meaning))
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_new_keys_secret_is_shown_once_and_works() {
-    on_every_database(async |kit| {
-        let (project, person, base) = setting(&kit).await;
-        let made = person.post(&base, &[("name", " Server <toko> ")]).await;
-        is_page("made", &made, 200);
-        let secret = element(&made.text, "new-key");
-        assert!(secret.starts_with("sk_test_"), "it is a key of the sandbox");
-        let api = project.api.with_key(&secret);
-        api.get("/v1/payments").await.expect(200);
-        let example = element(&made.text, "curl");
-        assert!(example.contains(&format!("export LUNAS_API_KEY={secret}")), "{example}");
-        let body: Value = serde_json::from_str(example.split('\'').nth(1).unwrap()).unwrap();
-        assert!(example.contains(&format!("http://{}/v1/payment-links", kit.address)), "{example}");
-        api.post("/v1/payment-links", &body).await.expect(201);
+async fn a_new_keys_secret_is_shown_once_and_works(kit: Arc<Kit>) {
+    let (project, person, base) = setting(&kit).await;
+    let made = person.post(&base, &[("name", " Server <toko> ")]).await;
+    is_page("made", &made, 200);
+    let secret = element(&made.text, "new-key");
+    assert!(secret.starts_with("sk_test_"), "it is a key of the sandbox");
+    let api = project.api.with_key(&secret);
+    api.get("/v1/payments").await.expect(200);
+    let example = element(&made.text, "curl");
+    assert!(example.contains(&format!("export LUNAS_API_KEY={secret}")), "{example}");
+    let body: Value = serde_json::from_str(example.split('\'').nth(1).unwrap()).unwrap();
+    assert!(example.contains(&format!("http://{}/v1/payment-links", kit.address)), "{example}");
+    api.post("/v1/payment-links", &body).await.expect(201);
 
-        let later = person.open(&base).await;
-        is_page("later", &later, 200);
-        assert!(!later.text.contains(&secret), "nobody sees it a second time");
-        assert!(later.text.contains(&format!("sk_test_…{}", &secret[secret.len() - 4..])));
-        assert!(later.text.contains("Server &#60;toko&#62;"));
-        assert_eq!(counts(&kit, &project).await, (2, 2));
-    })
-    .await;
+    let later = person.open(&base).await;
+    is_page("later", &later, 200);
+    assert!(!later.text.contains(&secret), "nobody sees it a second time");
+    assert!(later.text.contains(&format!("sk_test_…{}", &secret[secret.len() - 4..])));
+    assert!(later.text.contains("Server &#60;toko&#62;"));
+    assert_eq!(counts(&kit, &project).await, (2, 2));
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_name_that_will_not_do_is_told_at_its_field_and_makes_no_key() {
-    on_every_database(async |kit| {
-        let (project, person, base) = setting(&kit).await;
-        let long = "a".repeat(256);
-        for (name, status) in [("", 422), ("  ", 422), (&long, 422), ("a\u{7}b", 422), ("first", 409)] {
-            let refused = person.post(&base, &[("name", name)]).await;
-            is_page(name, &refused, status);
-            assert!(refused.text.contains("id=\"name-why\""), "{name}");
-            assert!(!refused.text.contains("class=\"secret\""), "{name}");
-        }
-        let taken = person.post(&base, &[("name", "first")]).await;
-        assert!(taken.text.contains("value=\"first\"") && taken.text.contains("sudah dipakai key lain"));
-        assert_eq!(counts(&kit, &project).await, (1, 1));
-    })
-    .await;
+async fn a_name_that_will_not_do_is_told_at_its_field_and_makes_no_key(kit: Arc<Kit>) {
+    let (project, person, base) = setting(&kit).await;
+    let long = "a".repeat(256);
+    for (name, status) in [("", 422), ("  ", 422), (&long, 422), ("a\u{7}b", 422), ("first", 409)] {
+        let refused = person.post(&base, &[("name", name)]).await;
+        is_page(name, &refused, status);
+        assert!(refused.text.contains("id=\"name-why\""), "{name}");
+        assert!(!refused.text.contains("class=\"secret\""), "{name}");
+    }
+    let taken = person.post(&base, &[("name", "first")]).await;
+    assert!(taken.text.contains("value=\"first\"") && taken.text.contains("sudah dipakai key lain"));
+    assert_eq!(counts(&kit, &project).await, (1, 1));
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn revoking_says_what_it_does_and_stops_the_key_at_once() {
-    on_every_database(async |kit| {
-        let (project, person, base) = setting(&kit).await;
-        let revoke = format!("{base}/{}/revoke", project.key_id);
-        assert!(person.open(&base).await.text.contains(&format!("href=\"{revoke}\"")));
-        let question = person.open(&revoke).await;
-        is_page("question", &question, 200);
-        for part in ["first", "ditolak saat itu juga", "apikey.deleted"] {
-            assert!(question.text.contains(part), "{part}");
-        }
-        project.api.get("/v1/payments").await.expect(200);
-        for _ in 0..2 {
-            assert_eq!(leads(&person.post(&revoke, &[]).await, "key-revoked"), base, "a second time changes nothing");
-        }
-        project.api.get("/v1/payments").await.refused(401, "UNAUTHORIZED");
-        let (_, secret) = kit.engine.create_key(project.id, "second".to_owned()).await.unwrap();
-        let events = project.api.with_key(secret.reveal()).get("/v1/events").await.expect(200);
-        assert_eq!(events["pagination"]["total_items"], 1);
-        assert_eq!(events["data"][0]["type"], "apikey.deleted");
-        let again = person.open(&revoke).await;
-        is_page("again", &again, 409);
-        assert!(again.text.contains("Key ini sudah dicabut.") && !again.text.contains("class=\"danger\""));
-        assert!(person.open(&base).await.text.contains("Dicabut"));
-    })
-    .await;
+async fn revoking_says_what_it_does_and_stops_the_key_at_once(kit: Arc<Kit>) {
+    let (project, person, base) = setting(&kit).await;
+    let revoke = format!("{base}/{}/revoke", project.key_id);
+    assert!(person.open(&base).await.text.contains(&format!("href=\"{revoke}\"")));
+    let question = person.open(&revoke).await;
+    is_page("question", &question, 200);
+    for part in ["first", "ditolak saat itu juga", "apikey.deleted"] {
+        assert!(question.text.contains(part), "{part}");
+    }
+    project.api.get("/v1/payments").await.expect(200);
+    for _ in 0..2 {
+        assert_eq!(leads(&person.post(&revoke, &[]).await, "key-revoked"), base, "a second time changes nothing");
+    }
+    project.api.get("/v1/payments").await.refused(401, "UNAUTHORIZED");
+    let (_, secret) = kit.engine.create_key(project.id, "second".to_owned()).await.unwrap();
+    let events = project.api.with_key(secret.reveal()).get("/v1/events").await.expect(200);
+    assert_eq!(events["pagination"]["total_items"], 1);
+    assert_eq!(events["data"][0]["type"], "apikey.deleted");
+    let again = person.open(&revoke).await;
+    is_page("again", &again, 409);
+    assert!(again.text.contains("Key ini sudah dicabut.") && !again.text.contains("class=\"danger\""));
+    assert!(person.open(&base).await.text.contains("Dicabut"));
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_list_says_when_a_key_was_last_used() {
-    on_every_database(async |kit| {
-        let (project, person, base) = setting(&kit).await;
-        assert!(person.open(&base).await.text.contains("Belum pernah"));
-        kit.deliver(SendLimits::default());
-        project.api.get("/v1/payments").await.expect(200);
-        until(async || !person.open(&base).await.text.contains("Belum pernah")).await;
-        assert!(person.open(&base).await.text.contains("14 November 2026 pukul 16.30 WIB"));
-    })
-    .await;
+async fn the_list_says_when_a_key_was_last_used(kit: Arc<Kit>) {
+    let (project, person, base) = setting(&kit).await;
+    assert!(person.open(&base).await.text.contains("Belum pernah"));
+    kit.deliver(SendLimits::default());
+    project.api.get("/v1/payments").await.expect(200);
+    until(async || !person.open(&base).await.text.contains("Belum pernah")).await;
+    assert!(person.open(&base).await.text.contains("14 November 2026 pukul 16.30 WIB"));
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_viewer_sees_keys_and_neither_makes_nor_revokes_any() {
-    on_every_database(async |kit| {
-        let project = kit.sandbox().await;
-        let person = beside_owner(&kit, &project, Role::Viewer).await;
-        let base = format!("{}/keys", desk(project.id));
-        let revoke = format!("{base}/{}/revoke", project.key_id);
-        let page = person.open(&base).await;
-        is_page("list", &page, 200);
-        assert!(!page.text.contains("/revoke") && !page.text.contains("name=\"name\""));
-        is_page("make", &person.post(&base, &[("name", "mine")]).await, 403);
-        is_page("ask", &person.open(&revoke).await, 403);
-        is_page("revoke", &person.post(&revoke, &[]).await, 403);
-        assert_eq!(counts(&kit, &project).await, (1, 1));
-    })
-    .await;
+async fn a_viewer_sees_keys_and_neither_makes_nor_revokes_any(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let person = beside_owner(&kit, &project, Role::Viewer).await;
+    let base = format!("{}/keys", desk(project.id));
+    let revoke = format!("{base}/{}/revoke", project.key_id);
+    let page = person.open(&base).await;
+    is_page("list", &page, 200);
+    assert!(!page.text.contains("/revoke") && !page.text.contains("name=\"name\""));
+    is_page("make", &person.post(&base, &[("name", "mine")]).await, 403);
+    is_page("ask", &person.open(&revoke).await, 403);
+    is_page("revoke", &person.post(&revoke, &[]).await, 403);
+    assert_eq!(counts(&kit, &project).await, (1, 1));
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn another_projects_key_is_not_there() {
-    on_every_database(async |kit| {
-        let (project, person, base) = setting(&kit).await;
-        let other = kit.sandbox().await;
-        let strange = unknown(&serde_json::json!({ "id": project.key_id.to_string() }));
-        for id in [&other.key_id.to_string(), &strange, "x"] {
-            let path = format!("{base}/{id}/revoke");
-            is_page(&path, &person.open(&path).await, 404);
-            is_page(&path, &person.post(&path, &[]).await, 404);
-        }
-        let theirs = format!("{}/keys", desk(other.id));
-        is_page("list", &person.open(&theirs).await, 404);
-        is_page("make", &person.post(&theirs, &[("name", "mine")]).await, 404);
-        assert_eq!(counts(&kit, &other).await, (1, 1));
-    })
-    .await;
+async fn another_projects_key_is_not_there(kit: Arc<Kit>) {
+    let (project, person, base) = setting(&kit).await;
+    let other = kit.sandbox().await;
+    let strange = unknown(&serde_json::json!({ "id": project.key_id.to_string() }));
+    for id in [&other.key_id.to_string(), &strange, "x"] {
+        let path = format!("{base}/{id}/revoke");
+        is_page(&path, &person.open(&path).await, 404);
+        is_page(&path, &person.post(&path, &[]).await, 404);
+    }
+    let theirs = format!("{}/keys", desk(other.id));
+    is_page("list", &person.open(&theirs).await, 404);
+    is_page("make", &person.post(&theirs, &[("name", "mine")]).await, 404);
+    assert_eq!(counts(&kit, &other).await, (1, 1));
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_project_has_no_more_than_a_hundred_live_keys() {
-    on_every_database(async |kit| {
-        let (project, person, base) = setting(&kit).await;
-        for number in 2..=100 {
-            kit.engine.create_key(project.id, format!("key {number}")).await.unwrap();
-        }
-        let refused = person.post(&base, &[("name", "one more")]).await;
-        is_page("one more", &refused, 409);
-        assert!(refused.text.contains("100 key yang aktif"));
-        assert_eq!(counts(&kit, &project).await, (100, 100));
-    })
-    .await;
+async fn a_project_has_no_more_than_a_hundred_live_keys(kit: Arc<Kit>) {
+    let (project, person, base) = setting(&kit).await;
+    for number in 2..=100 {
+        kit.engine.create_key(project.id, format!("key {number}")).await.unwrap();
+    }
+    let refused = person.post(&base, &[("name", "one more")]).await;
+    is_page("one more", &refused, 409);
+    assert!(refused.text.contains("100 key yang aktif"));
+    assert_eq!(counts(&kit, &project).await, (100, 100));
 }

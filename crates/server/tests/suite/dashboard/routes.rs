@@ -1,7 +1,7 @@
 //! Every address of the dashboard against everybody who has no business there. The table is compared with the code, so that no
 //! address can be forgotten.
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{collections::BTreeSet, fs, path::Path, sync::Arc};
 
 use domain::{
     access::{Act, Role},
@@ -16,6 +16,16 @@ use crate::support::{
     payments::{create_link, events_of, pending_qris, simulate_paid, text},
     people::{Person, make},
 };
+
+on_every_database![
+    whoever_is_not_signed_in_is_asked_who_they_are_everywhere on 2 threads,
+    a_session_that_ran_out_is_asked_for_again_everywhere on 2 threads,
+    another_projects_owner_finds_nothing_and_an_operator_is_no_member on 2 threads,
+    ids_of_another_project_are_not_found_at_ones_own_desk on 2 threads,
+    a_role_that_does_not_go_that_far_is_refused on 2 threads,
+    a_role_that_goes_that_far_is_let_in on 2 threads,
+    a_form_counts_only_with_its_own_sessions_token_and_from_our_own_pages on 2 threads,
+];
 
 /// Who an address is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -270,175 +280,147 @@ fn said(row: &Row, who: &str) -> String {
     format!("{} {} by {who}", row.method, row.path)
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_is_not_signed_in_is_asked_who_they_are_everywhere() {
-    on_every_database(async |kit| {
-        let world = World::new(&kit).await;
-        let ended = Person::member(&kit, world.project.id, Role::Owner, "ended@toko.test").await;
-        ended.post("/dashboard/sign-out", &[]).await;
-        let before = rows(&kit.database);
-        let nobody = crate::support::customer::Customer::of(&kit);
-        let forged = crate::support::customer::Customer::of(&kit);
-        for row in table().iter().filter(|row| row.is_for != For::Anyone) {
-            let path = world.path(row);
-            for (who, browser) in [("nobody", &nobody), ("whoever signed out", &ended.browser), ("a forger", &forged)] {
-                let request = match row.method {
-                    Method::GET => browser.request(Method::GET, &path),
-                    _ => browser.form(&path, row.fields),
-                };
-                let made_up = format!("lunas_session={}", Token::of([5; 32]).reveal());
-                let request = if who == "a forger" { request.header("cookie", made_up) } else { request };
-                let reply = browser.send(request).await;
-                is_page(&said(row, who), &reply, 401);
-                assert!(reply.text.contains("name=\"password\""), "{}", said(row, who));
-            }
-        }
-        assert_eq!(rows(&kit.database), before, "nothing is left behind");
-    })
-    .await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_session_that_ran_out_is_asked_for_again_everywhere() {
-    on_every_database(async |kit| {
-        let world = World::new(&kit).await;
-        kit.clock.advance(SESSION_IDLE);
-        let before = rows(&kit.database);
-        for row in table().iter().filter(|row| row.is_for != For::Anyone) {
-            let reply = world.ask(&world.owner, row).await;
-            is_page(&said(row, "somebody who was away"), &reply, 401);
-        }
-        assert_eq!(rows(&kit.database), before, "nothing is left behind");
-    })
-    .await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn another_projects_owner_finds_nothing_and_an_operator_is_no_member() {
-    on_every_database(async |kit| {
-        let world = World::new(&kit).await;
-        let elsewhere = kit.sandbox().await;
-        let other = Person::member(&kit, elsewhere.id, Role::Owner, "other@toko.test").await;
-        let operator = Person::operator(&kit, "operator@toko.test").await;
-        let before = rows(&kit.database);
-        for row in table() {
-            for (who, person) in [("another project's owner", &other), ("an operator", &operator)] {
-                let is_theirs = match row.is_for {
-                    For::Role(_) => false,
-                    For::Operators => who == "an operator",
-                    For::SignedIn | For::Anyone => true,
-                };
-                if !is_theirs {
-                    is_page(&said(&row, who), &world.ask(person, &row).await, 404);
-                }
-            }
-        }
-        assert_eq!(rows(&kit.database), before, "nothing is left behind");
-    })
-    .await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn ids_of_another_project_are_not_found_at_ones_own_desk() {
-    on_every_database(async |kit| {
-        let world = World::new(&kit).await;
-        let elsewhere = kit.sandbox().await;
-        let other = Person::member(&kit, elsewhere.id, Role::Owner, "other@toko.test").await;
-        let before = rows(&kit.database);
-        let own = elsewhere.id.to_string();
-        let desks = table().into_iter().filter(|row| row.path.matches('{').count() > 1);
-        for row in desks.filter(|row| row.path.starts_with("/dashboard/{project}")) {
-            let path = world.path(&row).replace(&world.project.id.to_string(), &own);
-            let reply = match row.method {
-                Method::GET => other.open(&path).await,
-                _ => other.post(&path, row.fields).await,
+async fn whoever_is_not_signed_in_is_asked_who_they_are_everywhere(kit: Arc<Kit>) {
+    let world = World::new(&kit).await;
+    let ended = Person::member(&kit, world.project.id, Role::Owner, "ended@toko.test").await;
+    ended.post("/dashboard/sign-out", &[]).await;
+    let before = rows(&kit.database);
+    let nobody = crate::support::customer::Customer::of(&kit);
+    let forged = crate::support::customer::Customer::of(&kit);
+    for row in table().iter().filter(|row| row.is_for != For::Anyone) {
+        let path = world.path(row);
+        for (who, browser) in [("nobody", &nobody), ("whoever signed out", &ended.browser), ("a forger", &forged)] {
+            let request = match row.method {
+                Method::GET => browser.request(Method::GET, &path),
+                _ => browser.form(&path, row.fields),
             };
-            // Some addresses show the whole section again; none of them may show or do anything about the other project.
-            match row.method == Method::GET && reply.status == 200 {
-                true => assert!(!reply.text.contains("toko.test") || reply.text.contains("other@toko.test")),
-                false => is_page(&said(&row, "another project's owner"), &reply, 404),
-            }
+            let made_up = format!("lunas_session={}", Token::of([5; 32]).reveal());
+            let request = if who == "a forger" { request.header("cookie", made_up) } else { request };
+            let reply = browser.send(request).await;
+            is_page(&said(row, who), &reply, 401);
+            assert!(reply.text.contains("name=\"password\""), "{}", said(row, who));
         }
-        assert_eq!(rows(&kit.database), before, "nothing is left behind");
-    })
-    .await;
+    }
+    assert_eq!(rows(&kit.database), before, "nothing is left behind");
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_role_that_does_not_go_that_far_is_refused() {
-    on_every_database(async |kit| {
-        let world = World::new(&kit).await;
-        let people = [
-            (Role::Viewer, Person::member(&kit, world.project.id, Role::Viewer, "viewer@toko.test").await),
-            (Role::Developer, Person::member(&kit, world.project.id, Role::Developer, "developer@toko.test").await),
-        ];
-        let before = rows(&kit.database);
-        for row in table() {
-            for (role, person) in &people {
-                let (who, reply) = match row.is_for {
-                    For::Role(act) if !role.may(act) => (role.word(), world.ask(person, &row).await),
-                    For::Operators => {
-                        is_page(&said(&row, role.word()), &world.ask(person, &row).await, 404);
-                        continue;
-                    }
-                    _ => continue,
-                };
-                is_page(&said(&row, who), &reply, 403);
-            }
-        }
-        assert_eq!(rows(&kit.database), before, "nothing is left behind");
-    })
-    .await;
+async fn a_session_that_ran_out_is_asked_for_again_everywhere(kit: Arc<Kit>) {
+    let world = World::new(&kit).await;
+    kit.clock.advance(SESSION_IDLE);
+    let before = rows(&kit.database);
+    for row in table().iter().filter(|row| row.is_for != For::Anyone) {
+        let reply = world.ask(&world.owner, row).await;
+        is_page(&said(row, "somebody who was away"), &reply, 401);
+    }
+    assert_eq!(rows(&kit.database), before, "nothing is left behind");
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_role_that_goes_that_far_is_let_in() {
-    on_every_database(async |kit| {
-        let world = World::new(&kit).await;
-        for role in Role::ALL {
-            let person = Person::member(&kit, world.project.id, role, &format!("{}@role.test", role.word())).await;
-            // A stream never ends, and which receipt is meant stands in the query.
-            let unopened = ["/dashboard/{project}/live", "/dashboard/{project}/balance/receipts/decide"];
-            let shown = table().into_iter().filter(|row| row.method == Method::GET && !unopened.contains(&row.path));
-            for row in shown.filter(|row| matches!(row.is_for, For::Role(act) if role.may(act))) {
-                let status = world.ask(&person, &row).await.status.as_u16();
-                // Where there is nothing to be done any more, or not yet, the page says so.
-                assert!([200, 409].contains(&status), "{}: {status}", said(&row, role.word()));
+async fn another_projects_owner_finds_nothing_and_an_operator_is_no_member(kit: Arc<Kit>) {
+    let world = World::new(&kit).await;
+    let elsewhere = kit.sandbox().await;
+    let other = Person::member(&kit, elsewhere.id, Role::Owner, "other@toko.test").await;
+    let operator = Person::operator(&kit, "operator@toko.test").await;
+    let before = rows(&kit.database);
+    for row in table() {
+        for (who, person) in [("another project's owner", &other), ("an operator", &operator)] {
+            let is_theirs = match row.is_for {
+                For::Role(_) => false,
+                For::Operators => who == "an operator",
+                For::SignedIn | For::Anyone => true,
+            };
+            if !is_theirs {
+                is_page(&said(&row, who), &world.ask(person, &row).await, 404);
             }
         }
-    })
-    .await;
+    }
+    assert_eq!(rows(&kit.database), before, "nothing is left behind");
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_form_counts_only_with_its_own_sessions_token_and_from_our_own_pages() {
-    on_every_database(async |kit| {
-        let world = World::new(&kit).await;
-        let operator = make(&kit, "operator@toko.test", true).await;
-        kit.engine.add_member(world.project.id, &operator, Role::Owner).await.unwrap();
-        let operator = Person::signed_in(&kit, operator).await;
-        let world = World { owner: operator, ..world };
-        let own = world.owner.token().unwrap().form_token();
-        let another = Token::of([9; 32]).form_token();
-        let before = rows(&kit.database);
-        for row in table().iter().filter(|row| row.method == Method::POST) {
-            if row.is_for != For::Anyone {
-                for (what, token) in [("no token", ""), ("another's token", another.as_str()), ("junk", &own[1..])] {
-                    let reply = send(&world, row, token, &[("sec-fetch-site", "same-origin")]).await;
-                    is_page(&said(row, what), &reply, 403);
+async fn ids_of_another_project_are_not_found_at_ones_own_desk(kit: Arc<Kit>) {
+    let world = World::new(&kit).await;
+    let elsewhere = kit.sandbox().await;
+    let other = Person::member(&kit, elsewhere.id, Role::Owner, "other@toko.test").await;
+    let before = rows(&kit.database);
+    let own = elsewhere.id.to_string();
+    let desks = table().into_iter().filter(|row| row.path.matches('{').count() > 1);
+    for row in desks.filter(|row| row.path.starts_with("/dashboard/{project}")) {
+        let path = world.path(&row).replace(&world.project.id.to_string(), &own);
+        let reply = match row.method {
+            Method::GET => other.open(&path).await,
+            _ => other.post(&path, row.fields).await,
+        };
+        // Some addresses show the whole section again; none of them may show or do anything about the other project.
+        match row.method == Method::GET && reply.status == 200 {
+            true => assert!(!reply.text.contains("toko.test") || reply.text.contains("other@toko.test")),
+            false => is_page(&said(&row, "another project's owner"), &reply, 404),
+        }
+    }
+    assert_eq!(rows(&kit.database), before, "nothing is left behind");
+}
+
+async fn a_role_that_does_not_go_that_far_is_refused(kit: Arc<Kit>) {
+    let world = World::new(&kit).await;
+    let people = [
+        (Role::Viewer, Person::member(&kit, world.project.id, Role::Viewer, "viewer@toko.test").await),
+        (Role::Developer, Person::member(&kit, world.project.id, Role::Developer, "developer@toko.test").await),
+    ];
+    let before = rows(&kit.database);
+    for row in table() {
+        for (role, person) in &people {
+            let (who, reply) = match row.is_for {
+                For::Role(act) if !role.may(act) => (role.word(), world.ask(person, &row).await),
+                For::Operators => {
+                    is_page(&said(&row, role.word()), &world.ask(person, &row).await, 404);
+                    continue;
                 }
-            }
-            for headers in [
-                [("sec-fetch-site", "cross-site"), ("accept", "text/html")],
-                [("sec-fetch-site", "same-site"), ("accept", "text/html")],
-                [("origin", "https://evil.example"), ("accept", "text/html")],
-                [("origin", "null"), ("accept", "text/html")],
-            ] {
-                let reply = send(&world, row, &own, &headers).await;
-                is_page(&said(row, headers[0].1), &reply, 403);
+                _ => continue,
+            };
+            is_page(&said(&row, who), &reply, 403);
+        }
+    }
+    assert_eq!(rows(&kit.database), before, "nothing is left behind");
+}
+
+async fn a_role_that_goes_that_far_is_let_in(kit: Arc<Kit>) {
+    let world = World::new(&kit).await;
+    for role in Role::ALL {
+        let person = Person::member(&kit, world.project.id, role, &format!("{}@role.test", role.word())).await;
+        // A stream never ends, and which receipt is meant stands in the query.
+        let unopened = ["/dashboard/{project}/live", "/dashboard/{project}/balance/receipts/decide"];
+        let shown = table().into_iter().filter(|row| row.method == Method::GET && !unopened.contains(&row.path));
+        for row in shown.filter(|row| matches!(row.is_for, For::Role(act) if role.may(act))) {
+            let status = world.ask(&person, &row).await.status.as_u16();
+            // Where there is nothing to be done any more, or not yet, the page says so.
+            assert!([200, 409].contains(&status), "{}: {status}", said(&row, role.word()));
+        }
+    }
+}
+
+async fn a_form_counts_only_with_its_own_sessions_token_and_from_our_own_pages(kit: Arc<Kit>) {
+    let world = World::new(&kit).await;
+    let operator = make(&kit, "operator@toko.test", true).await;
+    kit.engine.add_member(world.project.id, &operator, Role::Owner).await.unwrap();
+    let operator = Person::signed_in(&kit, operator).await;
+    let world = World { owner: operator, ..world };
+    let own = world.owner.token().unwrap().form_token();
+    let another = Token::of([9; 32]).form_token();
+    let before = rows(&kit.database);
+    for row in table().iter().filter(|row| row.method == Method::POST) {
+        if row.is_for != For::Anyone {
+            for (what, token) in [("no token", ""), ("another's token", another.as_str()), ("junk", &own[1..])] {
+                let reply = send(&world, row, token, &[("sec-fetch-site", "same-origin")]).await;
+                is_page(&said(row, what), &reply, 403);
             }
         }
-        assert_eq!(rows(&kit.database), before, "nothing is left behind");
-    })
-    .await;
+        for headers in [
+            [("sec-fetch-site", "cross-site"), ("accept", "text/html")],
+            [("sec-fetch-site", "same-site"), ("accept", "text/html")],
+            [("origin", "https://evil.example"), ("accept", "text/html")],
+            [("origin", "null"), ("accept", "text/html")],
+        ] {
+            let reply = send(&world, row, &own, &headers).await;
+            is_page(&said(row, headers[0].1), &reply, 403);
+        }
+    }
+    assert_eq!(rows(&kit.database), before, "nothing is left behind");
 }

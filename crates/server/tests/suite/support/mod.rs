@@ -4,6 +4,7 @@ pub(crate) mod acts;
 pub(crate) mod customer;
 pub(crate) mod dashboard_browser;
 pub(crate) mod load;
+pub(crate) mod options;
 pub(crate) mod payments;
 pub(crate) mod people;
 pub(crate) mod refusals;

@@ -1,5 +1,7 @@
 //! Where webhooks may go, asked when a URL is saved: what could reach the server's own surroundings is refused with a reason.
 
+use std::sync::Arc;
+
 use domain::project::Environment;
 use engine::{Engine, Error, ProjectUpdate, SecretKey, Settings};
 use secrecy::ExposeSecret;
@@ -7,6 +9,12 @@ use serde_json::{Value, json};
 use testkit::{Kit, Program, on_every_database};
 
 use crate::support::acts::no_bank;
+
+on_every_database![
+    a_url_that_leads_inside_is_refused_with_a_reason_and_the_old_one_stays,
+    a_production_project_takes_https_only_wherever_it_leads,
+    development_opens_this_machine_and_a_setting_opens_the_networks_it_names,
+];
 
 /// What no installation but one for development takes, and what the reason speaks of.
 const REFUSED: [(&str, &str); 22] = [
@@ -56,68 +64,56 @@ async fn reason(engine: &Engine, project: domain::id::ProjectId, url: &str) -> S
     }
 }
 
-#[tokio::test]
-async fn a_url_that_leads_inside_is_refused_with_a_reason_and_the_old_one_stays() {
-    on_every_database(|kit| async move {
-        let project = kit.sandbox().await;
-        let old = "https://8.8.8.8/hook";
-        kit.update(project.id, to(old)).await;
-        for (url, said) in REFUSED {
-            let reason = reason(&kit.engine, project.id, url).await;
-            assert!(reason.contains(said) && reason.contains("webhook_url"), "{url}: {reason}");
-        }
-        let reason = reason(&kit.engine, project.id, &over_long()).await;
-        assert!(reason.contains("2048"), "{reason}");
-        assert_eq!(kit.engine.project(project.id).await.unwrap().webhook_url.as_deref(), Some(old));
-    })
-    .await;
+async fn a_url_that_leads_inside_is_refused_with_a_reason_and_the_old_one_stays(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let old = "https://8.8.8.8/hook";
+    kit.update(project.id, to(old)).await;
+    for (url, said) in REFUSED {
+        let reason = reason(&kit.engine, project.id, url).await;
+        assert!(reason.contains(said) && reason.contains("webhook_url"), "{url}: {reason}");
+    }
+    let reason = reason(&kit.engine, project.id, &over_long()).await;
+    assert!(reason.contains("2048"), "{reason}");
+    assert_eq!(kit.engine.project(project.id).await.unwrap().webhook_url.as_deref(), Some(old));
 }
 
-#[tokio::test]
-async fn a_production_project_takes_https_only_wherever_it_leads() {
-    on_every_database(|kit| async move {
-        let project = kit.project(Environment::Production).await;
-        let engine = with_networks(&kit, &["10.0.0.0/8"]);
-        for url in ["http://8.8.8.8/", "http://10.0.0.7/"] {
-            assert!(reason(&engine, project.id, url).await.contains("https://"), "{url}");
-        }
-        for url in ["https://8.8.8.8/", "https://10.0.0.7/"] {
-            engine.update_project(project.id, to(url)).await.unwrap();
-        }
-        kit.engine.mark_development().await.unwrap();
-        assert!(reason(&kit.engine, project.id, "http://127.0.0.1/").await.contains("https://"));
-        kit.engine.update_project(project.id, to("https://127.0.0.1/")).await.unwrap();
-    })
-    .await;
+async fn a_production_project_takes_https_only_wherever_it_leads(kit: Arc<Kit>) {
+    let project = kit.project(Environment::Production).await;
+    let engine = with_networks(&kit, &["10.0.0.0/8"]);
+    for url in ["http://8.8.8.8/", "http://10.0.0.7/"] {
+        assert!(reason(&engine, project.id, url).await.contains("https://"), "{url}");
+    }
+    for url in ["https://8.8.8.8/", "https://10.0.0.7/"] {
+        engine.update_project(project.id, to(url)).await.unwrap();
+    }
+    kit.engine.mark_development().await.unwrap();
+    assert!(reason(&kit.engine, project.id, "http://127.0.0.1/").await.contains("https://"));
+    kit.engine.update_project(project.id, to("https://127.0.0.1/")).await.unwrap();
 }
 
-#[tokio::test]
-async fn development_opens_this_machine_and_a_setting_opens_the_networks_it_names() {
-    on_every_database(|kit| async move {
-        let project = kit.sandbox().await;
-        let engine = with_networks(&kit, &["10.1.0.0/16", "fd00::/8"]);
-        for (url, taken) in [
-            ("http://10.1.2.3:9000/hook", true),
-            ("http://[::ffff:10.1.2.3]/hook", true),
-            ("http://[fd00::1]/", true),
-            ("http://10.2.0.1/", false),
-            ("http://127.0.0.1/", false),
-            ("http://169.254.169.254/", false),
-        ] {
-            assert_eq!(engine.update_project(project.id, to(url)).await.is_ok(), taken, "{url}");
-        }
-        kit.engine.mark_development().await.unwrap();
-        for (url, taken) in [
-            ("http://127.0.0.1:9000/hook", true),
-            ("http://localhost:9000/hook", true),
-            ("http://[::1]:9000/", true),
-            ("http://10.1.2.3/", false),
-            ("http://169.254.169.254/", false),
-        ] {
-            assert_eq!(kit.engine.update_project(project.id, to(url)).await.is_ok(), taken, "{url}");
-        }
-    })
-    .await;
+async fn development_opens_this_machine_and_a_setting_opens_the_networks_it_names(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let engine = with_networks(&kit, &["10.1.0.0/16", "fd00::/8"]);
+    for (url, taken) in [
+        ("http://10.1.2.3:9000/hook", true),
+        ("http://[::ffff:10.1.2.3]/hook", true),
+        ("http://[fd00::1]/", true),
+        ("http://10.2.0.1/", false),
+        ("http://127.0.0.1/", false),
+        ("http://169.254.169.254/", false),
+    ] {
+        assert_eq!(engine.update_project(project.id, to(url)).await.is_ok(), taken, "{url}");
+    }
+    kit.engine.mark_development().await.unwrap();
+    for (url, taken) in [
+        ("http://127.0.0.1:9000/hook", true),
+        ("http://localhost:9000/hook", true),
+        ("http://[::1]:9000/", true),
+        ("http://10.1.2.3/", false),
+        ("http://169.254.169.254/", false),
+    ] {
+        assert_eq!(kit.engine.update_project(project.id, to(url)).await.is_ok(), taken, "{url}");
+    }
 }
 
 /// The real program on a database that `lunas dev` has never seen.
