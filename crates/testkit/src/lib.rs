@@ -1,7 +1,7 @@
 //! What tests share: a server on a free port with a database of its own, a clock that tests move, clients, a receiver
 //! of webhooks, browsers, and PostgreSQL.
 //!
-//! [`on_every_database`] is the one place that knows which databases there are.
+//! [`on_every_database!`] is the one place that knows which databases there are.
 
 mod browser;
 mod clock;
@@ -21,5 +21,5 @@ pub use pgcluster::{Cluster, StopMode};
 pub use process::{Program, Ran, Running};
 pub use receiver::{Answer, Received, Receiver};
 pub use reply::{Api, Reply};
-pub use server::{Kit, Options, TestProject, on_every_database, on_every_database_with, on_postgres, on_sqlite};
+pub use server::{Kit, Options, TestProject, on_postgres, on_postgres_with, on_sqlite, on_sqlite_with};
 pub use socket::{Socket, exchange, request_bytes};

@@ -61,28 +61,69 @@ pub struct TestProject {
     pub api: Api,
 }
 
-/// Runs `test` once per database, each time on a new server, and checks afterwards that every invariant holds, and that
-/// whoever delivered has left nothing that is due.
-pub async fn on_every_database<Test: Future<Output = ()>>(test: impl Fn(Arc<Kit>) -> Test) {
-    on_every_database_with(Options::default(), test).await;
+/// Makes two tests of each function in the list, `on_sqlite::rule` and `on_postgres::rule`, so that a failure says on which
+/// database a rule does not hold, and both run side by side. A function takes an `Arc<Kit>`; a function that is in no list
+/// is dead code, of which the compiler warns.
+///
+/// An entry may say how many threads the test runs on (one, unless it says so), and name the function of the same file
+/// that makes the server's [`Options`]:
+///
+/// ```ignore
+/// on_every_database![
+///     a_rule,
+///     a_rule_of_a_limited_server with rate_limit(1),
+///     a_rule_about_races on 4 threads,
+/// ];
+/// ```
+#[macro_export]
+macro_rules! on_every_database {
+    (@options) => { $crate::Options::default() };
+    (@options $options:expr) => { $options };
+    (@test $run:ident, $test:ident, [], $($options:expr)?) => {
+        #[tokio::test]
+        async fn $test() {
+            $crate::$run($crate::on_every_database!(@options $($options)?), super::$test).await;
+        }
+    };
+    (@test $run:ident, $test:ident, [$threads:tt], $($options:expr)?) => {
+        #[tokio::test(flavor = "multi_thread", worker_threads = $threads)]
+        async fn $test() {
+            $crate::$run($crate::on_every_database!(@options $($options)?), super::$test).await;
+        }
+    };
+    ($($test:ident $(on $threads:tt threads)? $(with $options:ident($($argument:expr),*))?),* $(,)?) => {
+        mod on_sqlite {
+            $($crate::on_every_database!(@test
+                on_sqlite_with, $test, [$($threads)?], $(super::$options($($argument),*))?);)*
+        }
+
+        mod on_postgres {
+            $($crate::on_every_database!(@test
+                on_postgres_with, $test, [$($threads)?], $(super::$options($($argument),*))?);)*
+        }
+    };
 }
 
-pub async fn on_every_database_with<Test: Future<Output = ()>>(options: Options, test: impl Fn(Arc<Kit>) -> Test) {
-    run(Kit::start_on_sqlite(options.clone()).await, &test).await;
-    run(Kit::start_on_postgres(options).await, &test).await;
+/// Runs a test on a new server with an SQLite database, for what needs no other database, such as how pages look.
+pub async fn on_sqlite<Test: Future<Output = ()>>(test: impl FnOnce(Arc<Kit>) -> Test) {
+    on_sqlite_with(Options::default(), test).await;
 }
 
-/// The same on a file alone, for what a database has no part in, such as how pages look.
-pub async fn on_sqlite<Test: Future<Output = ()>>(test: impl Fn(Arc<Kit>) -> Test) {
-    run(Kit::start_on_sqlite(Options::default()).await, &test).await;
+/// Runs a test on a new server with a PostgreSQL database, for what a file on one machine cannot do.
+pub async fn on_postgres<Test: Future<Output = ()>>(test: impl FnOnce(Arc<Kit>) -> Test) {
+    on_postgres_with(Options::default(), test).await;
 }
 
-/// The same on PostgreSQL alone, for what a file on one machine cannot do.
-pub async fn on_postgres<Test: Future<Output = ()>>(test: impl Fn(Arc<Kit>) -> Test) {
-    run(Kit::start_on_postgres(Options::default()).await, &test).await;
+pub async fn on_sqlite_with<Test: Future<Output = ()>>(options: Options, test: impl FnOnce(Arc<Kit>) -> Test) {
+    run(Kit::start_on_sqlite(options).await, test).await;
 }
 
-async fn run<Test: Future<Output = ()>>(kit: Kit, test: &impl Fn(Arc<Kit>) -> Test) {
+pub async fn on_postgres_with<Test: Future<Output = ()>>(options: Options, test: impl FnOnce(Arc<Kit>) -> Test) {
+    run(Kit::start_on_postgres(options).await, test).await;
+}
+
+/// Runs a test, and checks afterwards that every invariant holds and that a test that delivered has left nothing due.
+async fn run<Test: Future<Output = ()>>(kit: Kit, test: impl FnOnce(Arc<Kit>) -> Test) {
     let kit = Arc::new(kit);
     let database = kit.database.name();
     test(Arc::clone(&kit)).await;
@@ -109,6 +150,14 @@ impl Kit {
         let database = Database::Postgres { url: scratch.url().to_owned() };
         let kit = Kit::start(options, database, tempfile::tempdir().unwrap()).await;
         Kit { _scratch: Some(scratch), ..kit }
+    }
+
+    /// Runs a test on one more server with other options, which has a new database of the same kind as this one.
+    pub async fn on_another<Test: Future<Output = ()>>(&self, options: Options, test: impl FnOnce(Arc<Kit>) -> Test) {
+        match self.database {
+            Database::Sqlite(_) => on_sqlite_with(options, test).await,
+            Database::Postgres { .. } => on_postgres_with(options, test).await,
+        }
     }
 
     /// A server on a database that the test has made.

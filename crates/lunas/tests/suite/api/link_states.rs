@@ -1,0 +1,320 @@
+//! What becomes of payment links: sections 3.1 and 4.6 to 4.8 of the contract, decisions §5.
+
+use std::{sync::Arc, time::Duration};
+
+use domain::{bank::Bank, method::Method};
+use reqwest::{Method as Verb, header::CONTENT_TYPE};
+use serde_json::{Value, json};
+use testkit::{Kit, TestProject, on_every_database};
+
+use crate::support::{
+    acts::{attempt, id, refused, simulate, total, try_attempt},
+    samples,
+};
+
+on_every_database![
+    cancelling_an_active_link_answers_with_the_link_cancelled,
+    only_an_active_link_can_be_cancelled,
+    a_link_that_is_not_there_or_not_ones_own_is_not_found,
+    cancel_ignores_any_body_and_content_type,
+    a_link_is_inactive_one_millisecond_after_its_expiry_and_not_before,
+    a_cancelled_link_stays_cancelled_after_its_expiry,
+    cancelling_a_link_cancels_its_pending_payments_and_no_other,
+    money_sent_before_a_link_was_cancelled_still_pays_and_later_money_does_not,
+    a_single_use_link_stays_active_after_its_payment_but_takes_no_other_attempt,
+    a_processing_payment_claims_a_single_use_link_too,
+    a_link_for_many_payments_takes_them_all,
+    a_cancelled_or_expired_link_takes_no_attempt,
+    a_payment_through_a_link_ends_at_its_methods_default_or_with_the_link_if_that_is_sooner,
+    links_are_listed_newest_first_in_the_envelope,
+    search_finds_part_of_the_title_or_the_reference_in_any_case_and_no_character_is_special,
+    bad_query_values_are_validation_errors_on_every_list,
+];
+
+const PATH: &str = "/v1/payment-links";
+const MILLISECOND: Duration = Duration::from_millis(1);
+
+async fn link(project: &TestProject, changes: Value) -> Value {
+    let mut body = samples::link(project, 15_000);
+    for (name, value) in changes.as_object().unwrap() {
+        body[name.as_str()] = value.clone();
+    }
+    project.api.post(PATH, &body).await.expect(201)
+}
+
+async fn cancel(project: &TestProject, link: &Value) -> testkit::Reply {
+    let path = format!("{PATH}/{}/cancel", id(link));
+    project.api.send(project.api.request(Verb::POST, &path)).await
+}
+
+async fn shown(project: &TestProject, link: &Value) -> Value {
+    project.api.get(&format!("{PATH}/{}", id(link))).await.expect(200)
+}
+
+async fn payment_status(project: &TestProject, payment: &Value) -> Value {
+    project.api.get(&format!("/v1/payments/{}", id(payment))).await.expect(200)["status"].clone()
+}
+
+/// Expiring a minute from now.
+fn soon(kit: &Kit) -> Value {
+    json!({ "expires_at": kit.engine.now().plus(Duration::from_mins(1)).to_string() })
+}
+
+async fn cancelling_an_active_link_answers_with_the_link_cancelled(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let made = link(&project, json!({})).await;
+    let mut wanted = made.clone();
+    wanted["status"] = json!("cancelled");
+    assert_eq!(cancel(&project, &made).await.expect(200), wanted);
+    assert_eq!(shown(&project, &made).await, wanted);
+    assert_eq!(project.api.get(PATH).await.expect(200)["data"], json!([wanted]));
+}
+
+async fn only_an_active_link_can_be_cancelled(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let cancelled = link(&project, json!({})).await;
+    cancel(&project, &cancelled).await.expect(200);
+    cancel(&project, &cancelled).await.refused(409, "PAYMENT_LINK_NOT_ACTIVE");
+    let inactive = link(&project, soon(&kit)).await;
+    kit.clock.advance(Duration::from_mins(1) + MILLISECOND);
+    cancel(&project, &inactive).await.refused(409, "PAYMENT_LINK_NOT_ACTIVE");
+    assert_eq!(shown(&project, &inactive).await["status"], "inactive");
+}
+
+async fn a_link_that_is_not_there_or_not_ones_own_is_not_found(kit: Arc<Kit>) {
+    let (project, other) = (kit.sandbox().await, kit.sandbox().await);
+    let theirs = link(&other, json!({})).await;
+    let payment = project.api.pay("k-1", &samples::qris(&project, 15_000)).await.expect(201);
+    let unknown = format!("{}{}", &id(&theirs)[..28], if id(&theirs).ends_with('0') { "1" } else { "0" });
+    for wrong in [id(&theirs), &unknown, id(&payment), "junk", "pl_", &id(&theirs).to_uppercase(), "%00", "%FF"] {
+        let path = format!("{PATH}/{wrong}");
+        refused(&path, project.api.get(&path).await, 404, "RESOURCE_NOT_FOUND");
+        let path = format!("{path}/cancel");
+        refused(&path, project.api.post(&path, &json!({})).await, 404, "RESOURCE_NOT_FOUND");
+    }
+    assert_eq!(shown(&other, &theirs).await["status"], "active");
+    let listed = project.api.get(PATH).await;
+    assert!(!listed.text.contains(id(&theirs)) && !listed.text.contains(&other.id.to_string()));
+    assert_eq!(listed.expect(200)["pagination"]["total_items"], 0);
+}
+
+async fn cancel_ignores_any_body_and_content_type(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    for (content_type, body) in [("text/plain", "["), ("application/json", "\u{0}"), ("application/xml", "<a/>")] {
+        let made = link(&project, json!({})).await;
+        let path = format!("{PATH}/{}/cancel", id(&made));
+        let request = project.api.request(Verb::POST, &path).header(CONTENT_TYPE, content_type).body(body);
+        assert_eq!(project.api.send(request).await.expect(200)["status"], "cancelled", "{content_type}");
+    }
+}
+
+async fn a_link_is_inactive_one_millisecond_after_its_expiry_and_not_before(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let made = link(&project, soon(&kit)).await;
+    kit.clock.advance(Duration::from_mins(1));
+    assert_eq!(shown(&project, &made).await["status"], "active");
+    kit.clock.advance(MILLISECOND);
+    assert_eq!(shown(&project, &made).await["status"], "inactive");
+    assert_eq!(project.api.get(PATH).await.expect(200)["data"][0]["status"], "inactive");
+}
+
+async fn a_cancelled_link_stays_cancelled_after_its_expiry(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let made = link(&project, soon(&kit)).await;
+    cancel(&project, &made).await.expect(200);
+    kit.clock.advance(Duration::from_hours(1));
+    assert_eq!(shown(&project, &made).await["status"], "cancelled");
+}
+
+async fn cancelling_a_link_cancels_its_pending_payments_and_no_other(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let made = link(&project, json!({ "allow_multiple_payments": true })).await;
+    let neighbour = link(&project, json!({})).await;
+    let pending = attempt(&kit, &project, &made, Method::VirtualAccount(Bank::Bca)).await;
+    let expired = attempt(&kit, &project, &made, Method::Qris).await;
+    kit.clock.advance(Duration::from_mins(16));
+    let processing = attempt(&kit, &project, &made, Method::Qris).await;
+    simulate(&project, &processing, json!({ "outcome": "processing" })).await;
+    let failed = attempt(&kit, &project, &made, Method::Qris).await;
+    simulate(&project, &failed, json!({ "outcome": "failed" })).await;
+    let paid = attempt(&kit, &project, &made, Method::Qris).await;
+    simulate(&project, &paid, json!({ "outcome": "paid" })).await;
+    let elsewhere = attempt(&kit, &project, &neighbour, Method::Qris).await;
+    let direct = project.api.pay("k-1", &samples::qris(&project, 15_000)).await.expect(201);
+
+    assert_eq!(cancel(&project, &made).await.expect(200)["status"], "cancelled");
+    for (payment, status) in [
+        (&pending, "cancelled"),
+        (&expired, "expired"),
+        (&processing, "processing"),
+        (&failed, "failed"),
+        (&paid, "paid"),
+        (&elsewhere, "pending"),
+        (&direct, "pending"),
+    ] {
+        assert_eq!(payment_status(&project, payment).await, status);
+    }
+    // What was on its way when the link was cancelled may still arrive.
+    assert_eq!(simulate(&project, &processing, json!({ "outcome": "paid" })).await["status"], "paid");
+    let path = format!("/v1/payments?payment_link_id={}&status=cancelled", id(&made));
+    assert_eq!(project.api.get(&path).await.expect(200)["data"][0]["id"], pending["id"]);
+}
+
+async fn money_sent_before_a_link_was_cancelled_still_pays_and_later_money_does_not(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    for (late, status) in [(Duration::ZERO, "paid"), (MILLISECOND, "cancelled")] {
+        let made = link(&project, json!({})).await;
+        let payment = attempt(&kit, &project, &made, Method::Qris).await;
+        cancel(&project, &made).await.expect(200);
+        let paid_at = kit.engine.now().plus(late).to_string();
+        kit.clock.advance(Duration::from_secs(1));
+        let after = simulate(&project, &payment, json!({ "outcome": "paid", "paid_at": paid_at })).await;
+        assert_eq!(after["status"], status);
+        assert_eq!(shown(&project, &made).await["status"], "cancelled");
+    }
+    assert_eq!(project.api.get("/v1/balance").await.expect(200)["unapplied"], 15_000);
+}
+
+async fn a_single_use_link_stays_active_after_its_payment_but_takes_no_other_attempt(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let made = link(&project, json!({})).await;
+    let first = attempt(&kit, &project, &made, Method::Qris).await;
+    let sibling = attempt(&kit, &project, &made, Method::VirtualAccount(Bank::Bca)).await;
+    simulate(&project, &first, json!({ "outcome": "paid" })).await;
+    assert_eq!(shown(&project, &made).await["status"], "active");
+    assert_eq!(payment_status(&project, &sibling).await, "cancelled");
+    let refusal = try_attempt(&kit, &made, Method::Qris).await;
+    assert!(matches!(refusal, Err(engine::Error::NotEditable)), "{refusal:?}");
+    assert_eq!(total(&project.api, "/v1/payments").await, 2);
+    // It is active, so it can be cancelled, and what was paid stays paid.
+    cancel(&project, &made).await.expect(200);
+    assert_eq!(payment_status(&project, &first).await, "paid");
+}
+
+async fn a_processing_payment_claims_a_single_use_link_too(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let made = link(&project, json!({})).await;
+    let first = attempt(&kit, &project, &made, Method::Qris).await;
+    let second = attempt(&kit, &project, &made, Method::VirtualAccount(Bank::Bca)).await;
+    simulate(&project, &first, json!({ "outcome": "processing" })).await;
+    let refusal = try_attempt(&kit, &made, Method::Qris).await;
+    assert!(matches!(refusal, Err(engine::Error::NotEditable)), "{refusal:?}");
+    // Another payment may still win; then the processing one stays, and its money is unapplied.
+    simulate(&project, &second, json!({ "outcome": "paid" })).await;
+    assert_eq!(payment_status(&project, &first).await, "processing");
+    assert_eq!(simulate(&project, &first, json!({ "outcome": "paid" })).await["status"], "processing");
+    assert_eq!(project.api.get("/v1/balance").await.expect(200)["unapplied"], 15_000);
+}
+
+async fn a_link_for_many_payments_takes_them_all(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let made = link(&project, json!({ "allow_multiple_payments": true })).await;
+    for _ in 0..3 {
+        let payment = attempt(&kit, &project, &made, Method::Qris).await;
+        assert_eq!(simulate(&project, &payment, json!({ "outcome": "paid" })).await["status"], "paid");
+    }
+    assert_eq!(shown(&project, &made).await["status"], "active");
+    assert_eq!(total(&project.api, &format!("/v1/payments?payment_link_id={}", id(&made))).await, 3);
+    assert_eq!(project.api.get("/v1/balance").await.expect(200)["unapplied"], 0);
+}
+
+async fn a_cancelled_or_expired_link_takes_no_attempt(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let cancelled = link(&project, json!({})).await;
+    cancel(&project, &cancelled).await.expect(200);
+    let inactive = link(&project, soon(&kit)).await;
+    kit.clock.advance(Duration::from_mins(1) + MILLISECOND);
+    for made in [&cancelled, &inactive] {
+        let refusal = try_attempt(&kit, made, Method::Qris).await;
+        assert!(matches!(refusal, Err(engine::Error::LinkNotActive)), "{refusal:?}");
+    }
+    assert_eq!(total(&project.api, "/v1/payments").await, 0);
+}
+
+async fn a_payment_through_a_link_ends_at_its_methods_default_or_with_the_link_if_that_is_sooner(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let after = |minutes| json!(kit.engine.now().plus(Duration::from_mins(minutes)).to_string());
+    let endless = link(&project, json!({ "allow_multiple_payments": true })).await;
+    let ending = link(&project, json!({ "allow_multiple_payments": true, "expires_at": after(20) })).await;
+    for (made, method, ends) in [
+        (&endless, Method::Qris, after(15)),
+        (&endless, Method::VirtualAccount(Bank::Bca), after(1_440)),
+        (&ending, Method::Qris, after(15)),
+        (&ending, Method::VirtualAccount(Bank::Bca), after(20)),
+    ] {
+        let payment = attempt(&kit, &project, made, method).await;
+        assert_eq!(payment["expires_at"], ends);
+        assert_eq!(payment["payment_link_id"], made["id"]);
+        assert_eq!((&payment["reference"], &payment["amount"]), (&made["reference"], &made["amount"]));
+    }
+    let made = link(&project, json!({})).await;
+    let foreign = try_attempt(&kit, &made, Method::VirtualAccount(Bank::Bss)).await;
+    assert!(matches!(foreign, Err(engine::Error::Invalid(_))), "a link takes only its own methods: {foreign:?}");
+}
+
+async fn links_are_listed_newest_first_in_the_envelope(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let empty = json!({ "data": [], "pagination": { "page": 1, "page_size": 20, "total_items": 0, "total_pages": 0 } });
+    assert_eq!(project.api.get(PATH).await.expect(200), empty);
+    let mut made = Vec::new();
+    for index in 0..21 {
+        made.insert(0, link(&project, json!({ "reference": format!("order-{index}") })).await);
+        kit.clock.advance(MILLISECOND);
+    }
+    let listed = |page: i64, size: i64, pages: i64, data: &[Value]| {
+        let pagination = json!({ "page": page, "page_size": size, "total_items": 21, "total_pages": pages });
+        json!({ "data": data, "pagination": pagination })
+    };
+    assert_eq!(project.api.get(PATH).await.expect(200), listed(1, 20, 2, &made[..20]));
+    for (query, wanted) in [
+        ("page=2", listed(2, 20, 2, &made[20..])),
+        ("page=3", listed(3, 20, 2, &[])),
+        ("page=2&page_size=1", listed(2, 1, 21, &made[1..2])),
+        ("page_size=100&page=1&colour=blue", listed(1, 100, 1, &made)),
+    ] {
+        assert_eq!(project.api.get(&format!("{PATH}?{query}")).await.expect(200), wanted, "{query}");
+    }
+}
+
+async fn search_finds_part_of_the_title_or_the_reference_in_any_case_and_no_character_is_special(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    for (title, reference) in [("Kopi Susu", "INV-1"), ("Teh 100%", "kopi_2"), ("Es Jeruk É", "x\\y")] {
+        link(&project, json!({ "title": title, "reference": reference })).await;
+        kit.clock.advance(MILLISECOND);
+    }
+    for (term, found) in [
+        ("kopi", &["kopi_2", "INV-1"][..]),
+        ("KOPI+SUSU", &["INV-1"]),
+        ("inv-1", &["INV-1"]),
+        ("%25", &["kopi_2"]),
+        ("_", &["kopi_2"]),
+        ("%5C", &["x\\y"]),
+        ("%C3%A9", &["x\\y"]),
+        ("susuinv", &[]),
+        ("toko", &[]),
+        ("", &["x\\y", "kopi_2", "INV-1"]),
+    ] {
+        let listed = project.api.get(&format!("{PATH}?search={term}")).await.expect(200);
+        let references: Vec<&str> =
+            listed["data"].as_array().unwrap().iter().map(|link| link["reference"].as_str().unwrap()).collect();
+        assert_eq!(references, found, "{term}");
+        assert_eq!(listed["pagination"]["total_items"], found.len(), "{term}");
+    }
+}
+
+async fn bad_query_values_are_validation_errors_on_every_list(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    for list in [PATH, "/v1/events", "/v1/payments"] {
+        for query in
+            ["page=0", "page=-1", "page=x", "page=", "page=1.0", "page_size=0", "page_size=101", "page=1&page=2"]
+        {
+            let path = format!("{list}?{query}");
+            let message = refused(&path, project.api.get(&path).await, 400, "VALIDATION_ERROR");
+            assert!(message.contains("`page"), "{path}: {message}");
+        }
+    }
+    for search in ["%00", "%FF", &"x".repeat(256)] {
+        let path = format!("{PATH}?search={search}");
+        refused(&path, project.api.get(&path).await, 400, "VALIDATION_ERROR");
+    }
+}

@@ -1,0 +1,198 @@
+//! Production projects and the provider behind them (§3 and §7 of the decisions).
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use domain::{
+    id::{LinkId, PaymentId, ProjectId},
+    method::Method,
+    payment::{Checkout, Payment},
+    receipt::ReceiptKey,
+};
+use engine::{Attempt, Engine, Error, Outcome};
+use gateway::{BoxFuture, Issue, Observation, Provider, ProviderError, Providers, Simulator};
+use serde_json::{Value, json};
+use testkit::{Api, Kit, Reply, TestProject, on_every_database};
+
+use crate::support::{
+    acts::Node,
+    payments::{attempt, create_link, text, total, with, without},
+    samples::{qris, virtual_account},
+};
+
+on_every_database![
+    a_production_project_without_a_provider_answers_503_and_keeps_the_key_unused,
+    a_replay_needs_no_provider,
+    after_a_provider_failed_the_same_key_is_safe_to_retry,
+    a_link_needs_no_provider_until_somebody_pays_through_it,
+    a_link_that_is_cancelled_while_the_provider_works_gains_no_payment,
+    a_single_use_link_that_comes_into_use_while_the_provider_works_gains_no_payment,
+];
+
+/// A bank that can be out of order.
+#[derive(Default)]
+struct Bank {
+    simulator: Simulator,
+    down: AtomicBool,
+}
+
+impl Bank {
+    fn set_down(&self, down: bool) {
+        self.down.store(down, Ordering::SeqCst);
+    }
+}
+
+impl Provider for Bank {
+    fn issue<'a>(&'a self, issue: Issue<'a>) -> BoxFuture<'a, Result<String, ProviderError>> {
+        if self.down.load(Ordering::SeqCst) {
+            return Box::pin(std::future::ready(Err(ProviderError::NotConfigured)));
+        }
+        self.simulator.issue(issue)
+    }
+}
+
+/// A second server on the kit's database, whose production projects have a provider.
+async fn node_with_bank(kit: &Kit) -> (Node, Arc<Bank>) {
+    let bank = Arc::new(Bank::default());
+    let providers = Providers { sandbox: Simulator::default(), production: Some(bank.clone()) };
+    (Node::with_providers(kit, providers).await, bank)
+}
+
+fn api(node: &Node, project: &TestProject) -> Api {
+    Api::new(node.address, Some(&project.key))
+}
+
+/// A payment without the one member that depends on which server shows it.
+fn anywhere(payment: Value) -> Value {
+    without(payment, "checkout_url")
+}
+
+#[track_caller]
+fn unavailable(reply: Reply) {
+    let wait: u64 = reply.header("retry-after").unwrap().parse().unwrap();
+    assert!(wait >= 1);
+    reply.refused(503, "PAYMENT_PROVIDER_UNAVAILABLE");
+}
+
+async fn a_production_project_without_a_provider_answers_503_and_keeps_the_key_unused(kit: Arc<Kit>) {
+    let project = kit.production().await;
+    for body in [qris(&project, 15_000), virtual_account(&project, "bca", 15_000)] {
+        unavailable(project.api.pay("key", &body).await);
+    }
+    assert_eq!(total(&project, "").await, 0);
+    // Fields are judged before the provider is asked.
+    project.api.pay("key", &qris(&project, 99)).await.refused(400, "VALIDATION_ERROR");
+    let (node, _) = node_with_bank(&kit).await;
+    let other_body = qris(&project, 20_000);
+    api(&node, &project).pay("key", &other_body).await.expect(201);
+    assert_eq!(total(&project, "").await, 1);
+    node.stop().await;
+}
+
+async fn a_replay_needs_no_provider(kit: Arc<Kit>) {
+    let project = kit.production().await;
+    let (node, _) = node_with_bank(&kit).await;
+    let body = qris(&project, 15_000);
+    let payment = api(&node, &project).pay("key", &body).await.expect(201);
+    node.stop().await;
+    let reply = project.api.pay("key", &body).await;
+    assert_eq!(reply.header("idempotent-replayed"), Some("true"));
+    assert_eq!(anywhere(reply.expect(200)), anywhere(payment));
+    project.api.pay("key", &with(body.clone(), "amount", 15_001)).await.refused(409, "IDEMPOTENCY_CONFLICT");
+    unavailable(project.api.pay("another", &body).await);
+    assert_eq!(total(&project, "").await, 1);
+}
+
+async fn after_a_provider_failed_the_same_key_is_safe_to_retry(kit: Arc<Kit>) {
+    let project = kit.production().await;
+    let (node, bank) = node_with_bank(&kit).await;
+    let (api, body) = (api(&node, &project), qris(&project, 15_000));
+    bank.set_down(true);
+    for _ in 0..3 {
+        unavailable(api.pay("key", &body).await);
+    }
+    assert_eq!(total(&project, "").await, 0);
+    bank.set_down(false);
+    let payment = api.pay("key", &body).await.expect(201);
+    bank.set_down(true);
+    assert_eq!(api.pay("key", &body).await.expect(200), payment);
+    assert_eq!(total(&project, "").await, 1);
+    node.stop().await;
+}
+
+async fn a_link_needs_no_provider_until_somebody_pays_through_it(kit: Arc<Kit>) {
+    let project = kit.production().await;
+    let link = create_link(&project, json!({})).await;
+    let refused = attempt(&kit, &link, Method::Qris).await;
+    assert!(matches!(refused, Err(Error::Provider(_))), "{refused:?}");
+    assert_eq!(total(&project, "").await, 0);
+}
+
+/// What happens to a link while the provider makes a code for a new attempt on it.
+#[derive(Clone, Copy)]
+enum Meanwhile {
+    Cancelled(ProjectId, LinkId),
+    /// The bank reports this of the link's other payment.
+    Reported(PaymentId, Outcome),
+}
+
+/// A bank so slow that something happens before it answers.
+struct SlowBank {
+    simulator: Simulator,
+    engine: Engine,
+    meanwhile: Meanwhile,
+}
+
+impl Provider for SlowBank {
+    fn issue<'a>(&'a self, issue: Issue<'a>) -> BoxFuture<'a, Result<String, ProviderError>> {
+        Box::pin(async move {
+            match self.meanwhile {
+                Meanwhile::Cancelled(project_id, link_id) => {
+                    self.engine.cancel_link(project_id, link_id).await.unwrap();
+                }
+                Meanwhile::Reported(payment_id, outcome) => {
+                    let receipt = ReceiptKey { provider: "bank".to_owned(), id: payment_id.to_string() };
+                    self.engine.observe(Observation { receipt, payment_id, outcome }).await.unwrap();
+                }
+            }
+            self.simulator.issue(issue).await
+        })
+    }
+}
+
+/// Attempts a single-use link that has one pending payment, while something happens to it.
+async fn attempt_while(kit: &Kit, project: &TestProject, meanwhile: impl Fn(LinkId, Payment) -> Meanwhile) -> Error {
+    let link_id: LinkId = text(&create_link(project, json!({})).await, "id").parse().unwrap();
+    let (node, _) = node_with_bank(kit).await;
+    let sibling = node.engine.attempt_link(link_id, &Attempt::new(Method::Qris, Checkout::default())).await.unwrap();
+    node.stop().await;
+    let meanwhile = meanwhile(link_id, sibling);
+    let bank = SlowBank { simulator: Simulator::default(), engine: kit.engine.clone(), meanwhile };
+    let providers = Providers { sandbox: Simulator::default(), production: Some(Arc::new(bank)) };
+    let node = Node::with_providers(kit, providers).await;
+    let refused = node.engine.attempt_link(link_id, &Attempt::new(Method::Qris, Checkout::default())).await;
+    node.stop().await;
+    refused.unwrap_err()
+}
+
+async fn a_link_that_is_cancelled_while_the_provider_works_gains_no_payment(kit: Arc<Kit>) {
+    let project = kit.production().await;
+    let refused = attempt_while(&kit, &project, |link_id, _| Meanwhile::Cancelled(project.id, link_id)).await;
+    assert!(matches!(refused, Error::LinkNotActive), "{refused:?}");
+    assert_eq!((total(&project, "").await, total(&project, "status=cancelled").await), (1, 1));
+}
+
+async fn a_single_use_link_that_comes_into_use_while_the_provider_works_gains_no_payment(kit: Arc<Kit>) {
+    for status in ["paid", "processing"] {
+        let project = kit.production().await;
+        let refused = attempt_while(&kit, &project, |_, sibling| {
+            let paid = Outcome::Paid { amount: sibling.amount, paid_at: sibling.created_at };
+            Meanwhile::Reported(sibling.id, if status == "paid" { paid } else { Outcome::Processing })
+        });
+        let refused = refused.await;
+        assert!(matches!(refused, Error::NotEditable), "{refused:?}");
+        assert_eq!((total(&project, "").await, total(&project, &format!("status={status}")).await), (1, 1));
+    }
+}

@@ -1,0 +1,121 @@
+//! The loops that finish what time brings, running as they do in the server.
+
+use std::{sync::Arc, time::Duration};
+
+use domain::payment::State;
+use engine::Reconcilers;
+use gateway::SendLimits;
+use serde_json::json;
+use testkit::{Kit, ManualClock, on_every_database};
+
+use crate::support::{
+    acts::{Node, PATIENCE, engine_on, no_bank, paid, simulate, stored_state, until},
+    samples,
+};
+
+on_every_database![
+    an_expiry_that_is_due_gets_written_down_without_anyone_asking,
+    money_that_is_due_settles_without_anyone_asking,
+    more_than_one_round_can_hold_is_finished_all_the_same,
+    two_nodes_reconciling_at_once_settle_everything_once,
+    stop_ends_the_loops_even_while_they_rest,
+    nothing_is_written_once_stop_has_answered,
+];
+
+async fn an_expiry_that_is_due_gets_written_down_without_anyone_asking(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let due = project.api.pay("k-1", &samples::qris(&project, 15_000)).await.expect(201);
+    let later = project.api.pay("k-2", &samples::virtual_account(&project, "bca", 15_000)).await.expect(201);
+    let processing = project.api.pay("k-3", &samples::qris(&project, 15_000)).await.expect(201);
+    simulate(&project, &processing, json!({ "outcome": "processing" })).await;
+    kit.clock.advance(Duration::from_mins(15));
+    let reconcilers = Reconcilers::start(&kit.engine, kit.courier(SendLimits::default()));
+    // At its very instant it is not past yet; the loops have had their first round by the time it is.
+    assert_eq!(stored_state(&kit, &due).await, State::Pending);
+    kit.clock.advance(Duration::from_millis(1));
+    until(async || stored_state(&kit, &due).await == State::Expired).await;
+    assert_eq!(stored_state(&kit, &later).await, State::Pending);
+    assert_eq!(stored_state(&kit, &processing).await, State::Processing);
+    reconcilers.stop().await;
+}
+
+async fn money_that_is_due_settles_without_anyone_asking(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let reconcilers = Reconcilers::start(&kit.engine, kit.courier(SendLimits::default()));
+    paid(&project, "k-1", 15_000).await;
+    let balance = || async { project.api.get("/v1/balance").await.expect(200) };
+    assert_eq!((&balance().await["available"], &balance().await["pending"]), (&json!(0), &json!(14_895)));
+    kit.clock.advance(Duration::from_mins(1));
+    until(async || balance().await["available"] == 14_895).await;
+    assert_eq!(balance().await["pending"], 0);
+    reconcilers.stop().await;
+}
+
+async fn more_than_one_round_can_hold_is_finished_all_the_same(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let count = 520;
+    let sent: Vec<_> = (0..count)
+        .map(|index| {
+            let (api, body) = (project.api.clone(), samples::qris(&project, 15_000));
+            tokio::spawn(async move { api.pay(&format!("k-{index}"), &body).await.expect(201) })
+        })
+        .collect();
+    let mut payments = Vec::new();
+    for payment in sent {
+        payments.push(payment.await.unwrap());
+    }
+    kit.clock.advance(Duration::from_mins(16));
+    let reconcilers = Reconcilers::start(&kit.engine, kit.courier(SendLimits::default()));
+    until(async || !kit.store.any_to_expire(kit.engine.now()).await.unwrap()).await;
+    reconcilers.stop().await;
+    for payment in &payments {
+        assert_eq!(stored_state(&kit, payment).await, State::Expired);
+    }
+}
+
+async fn two_nodes_reconciling_at_once_settle_everything_once(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let node = Node::beside(&kit).await;
+    for index in 0..20 {
+        paid(&project, &format!("k-{index}"), 15_000).await;
+    }
+    kit.clock.advance(Duration::from_mins(1));
+    let both = [
+        Reconcilers::start(&kit.engine, kit.courier(SendLimits::default())),
+        Reconcilers::start(&node.engine, kit.courier(SendLimits::default())),
+    ];
+    let balance = || async { project.api.get("/v1/balance").await.expect(200) };
+    until(async || balance().await["pending"] == 0).await;
+    for reconcilers in both {
+        reconcilers.stop().await;
+    }
+    assert_eq!(balance().await["available"], 20 * 14_895);
+    node.stop().await;
+}
+
+/// A loop that runs holds the engine, and so its clock; one that has ended has let go of them.
+async fn stop_ends_the_loops_even_while_they_rest(kit: Arc<Kit>) {
+    let clock = Arc::new(ManualClock::default());
+    let engine = engine_on(kit.store.clone(), clock.clone(), no_bank());
+    let before = Arc::strong_count(&clock);
+    for _ in 0..3 {
+        let reconcilers = Reconcilers::start(&engine, kit.courier(SendLimits::default()));
+        assert!(Arc::strong_count(&clock) > before);
+        tokio::time::timeout(PATIENCE, reconcilers.stop()).await.unwrap();
+        assert_eq!(Arc::strong_count(&clock), before);
+    }
+}
+
+async fn nothing_is_written_once_stop_has_answered(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let payment = project.api.pay("k-1", &samples::qris(&project, 15_000)).await.expect(201);
+    let reconcilers = Reconcilers::start(&kit.engine, kit.courier(SendLimits::default()));
+    reconcilers.stop().await;
+    kit.clock.advance(Duration::from_mins(16));
+    // To readers it is expired all the same; only a round called by hand writes it down.
+    let path = format!("/v1/payments/{}", payment["id"].as_str().unwrap());
+    assert_eq!(project.api.get(&path).await.expect(200)["status"], "expired");
+    assert_eq!(stored_state(&kit, &payment).await, State::Pending);
+    kit.engine.expire_due().await.unwrap();
+    assert_eq!(stored_state(&kit, &payment).await, State::Expired);
+}

@@ -1,0 +1,86 @@
+//! Tools that others wrote, held against the document and the real binary. `make test` installs them.
+
+use std::{fs, path::Path, process::Command};
+
+use serde_json::{Value, json};
+use testkit::{Program, Ran, Running};
+
+use crate::house::source_rules::house;
+
+/// A tool of `make tools`, which sees none of the settings of whoever runs the tests.
+pub(crate) fn tool(name: &str, program: &Program) -> Command {
+    let path = house().join("target/test-tools/bin").join(name);
+    assert!(path.exists(), "{} is not there: run `make tools`", path.display());
+    let mut command = Command::new(path);
+    command.current_dir(program.directory.path()).env("PYTHONDONTWRITEBYTECODE", "1").env_remove("PYTHONHOME");
+    command
+}
+
+#[track_caller]
+fn succeeds(mut command: Command) {
+    let ran = Ran::from(command.output().unwrap());
+    assert_eq!(ran.code, 0, "\n{}\n{}", ran.stdout, ran.stderr);
+}
+
+/// The document, and in it what only this server knows: its project, that project's default methods, a key to revoke.
+fn narrowed(running: &Running, spare_key: &Value) -> Value {
+    let mut document: Value = serde_json::from_str(&api::openapi_json()).unwrap();
+    let schemas = &mut document["components"]["schemas"];
+    for name in ["CreatePayment", "CreateLink"] {
+        schemas[name]["properties"]["project_id"] = json!({ "const": running.said("project_id") });
+        schemas[name]["examples"][0]["project_id"] = json!(running.said("project_id"));
+    }
+    // Without methods of its own a link takes the project's, and a demo project's include virtual accounts.
+    let only_qris =
+        json!({ "type": "array", "minItems": 1, "items": { "properties": { "type": { "const": "qris" } } } });
+    let link = schemas["CreateLink"].as_object_mut().unwrap();
+    link["if"]["properties"]["allowed_payment_methods"] = only_qris;
+    let dearer = link.remove("then").unwrap();
+    link.insert("else".to_owned(), dearer);
+    let revoke = &mut document["paths"]["/v1/api-keys/{id}"]["delete"];
+    assert_eq!(revoke["parameters"][0]["name"], "id");
+    revoke["parameters"][0]["schema"]["examples"] = json!([spare_key]);
+    document
+}
+
+#[test]
+#[ignore = "needs the tools that `make test` installs"]
+fn an_independent_validator_finds_the_document_valid() {
+    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    fs::write(program.directory.path().join("openapi.json"), program.run(&["openapi"]).stdout).unwrap();
+    let mut command = tool("openapi-spec-validator", &program);
+    command.arg("openapi.json");
+    succeeds(command);
+}
+
+/// Requests by the thousand, right and wrong: no 5xx, nothing undescribed, nothing wrong accepted, nothing right
+/// refused; and whatever they did, the books still balance.
+#[test]
+#[ignore = "needs the tools that `make test` installs"]
+fn schemathesis_gets_only_answers_that_the_document_describes() {
+    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let running = program.dev();
+    let project = running.said("project_id");
+    let database = program.database();
+    let spare =
+        program.json(&["key", "create", "--project", project, "--name", "spare", "--database", &database, "--json"]);
+    let document = narrowed(&running, &spare["id"]);
+    fs::write(program.directory.path().join("openapi.json"), document.to_string()).unwrap();
+    let settings = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/schemathesis");
+    let mut command = tool("schemathesis", &program);
+    command
+        .env("PYTHONPATH", &settings)
+        .arg("--config-file")
+        .arg(settings.join("schemathesis.toml"))
+        .args(["run", "openapi.json", "--no-color", "--url", running.said("base_url")])
+        .args(["--header", &format!("Authorization: Bearer {}", running.said("api_key"))]);
+    succeeds(command);
+    let log = running.log();
+    assert!(log.lines().count() > 1_000, "requests reached the server");
+    for done in [("POST", "201"), ("DELETE", "200"), ("GET", "200"), ("GET", "401")] {
+        let (method, status) = (format!("method={} ", done.0), format!("status={} ", done.1));
+        assert!(log.lines().any(|line| line.contains(&method) && line.contains(&status)), "{done:?} happened");
+    }
+    assert_eq!(running.terminate(), Some(0));
+    assert_eq!(program.json(&["verify", "--database", &database, "--json"])["ok"], true);
+}

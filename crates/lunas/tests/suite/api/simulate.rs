@@ -1,0 +1,285 @@
+//! `POST /v1/sandbox/payments/{id}/simulate`: the road that every report takes, its receipts and its races
+//! (§4 and §7 of the decisions).
+
+use std::sync::Arc;
+
+use domain::{project::Environment, project::SuccessWord};
+use engine::{Clock, ProjectUpdate};
+use serde_json::{Value, json};
+use testkit::{Kit, Reply, TestProject, on_every_database};
+use tokio::task::JoinSet;
+
+use crate::support::payments::{
+    at, balance, events_of, fetch, moved, pending_qris, shifted, simulate, simulate_paid, status, text, total,
+    unapplied,
+};
+
+on_every_database![
+    a_report_of_paid_pays_the_amount_now,
+    paid_at_is_the_receipts_payment_time_whatever_its_offset,
+    future_money_pays_a_pending_payment_only_up_to_its_expiry,
+    each_report_is_a_new_receipt_unless_its_receipt_id_repeats,
+    a_receipt_counts_once_in_a_project_and_says_nothing_about_another,
+    a_repeated_refusal_with_the_same_receipt_id_answers_200,
+    the_success_word_of_the_project_is_used_in_payments_lists_and_events,
+    a_production_key_may_not_simulate,
+    another_projects_payment_or_none_cannot_be_simulated,
+    a_report_that_breaks_a_rule_is_refused_and_leaves_nothing_behind,
+    concurrent_money_pays_once_and_the_rest_is_unapplied on 4 threads,
+    concurrent_reports_of_one_receipt_are_one_receipt_and_all_see_what_it_did on 4 threads,
+    a_refusal_that_races_with_timely_money_never_undoes_it on 4 threads,
+    a_receipt_id_that_repeats_is_the_same_report_whatever_it_says,
+];
+
+const RACERS: usize = 16;
+
+async fn a_report_of_paid_pays_the_amount_now(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let payment = pending_qris(&project, 15_000).await;
+    kit.clock.set(moved(kit.clock.now(), 1_234));
+    let mut expected = payment.clone();
+    expected["status"] = json!("paid");
+    expected["paid_at"] = json!(kit.clock.now().to_string());
+    assert_eq!(simulate_paid(&project, &payment).await, expected);
+    assert_eq!(fetch(&project, &payment).await, expected);
+    assert_eq!((balance(&project, "pending").await, unapplied(&project).await), (14_895, 0));
+}
+
+async fn paid_at_is_the_receipts_payment_time_whatever_its_offset(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let created = at(&pending_qris(&project, 15_000).await, "created_at");
+    kit.clock.set(moved(created, 60_000));
+    let jakarta = shifted(created, 7 * 3_600_000 + 5).replace('Z', "+07:00");
+    for (reported, shown) in [
+        (shifted(created, 0), shifted(created, 0)),
+        (shifted(created, 59_999), shifted(created, 59_999)),
+        (jakarta, shifted(created, 5)),
+        // The bank's clock may be ahead of ours, and its word counts.
+        (shifted(created, 300_000), shifted(created, 300_000)),
+        // So may it be behind: all that the contract asks is that the money came before the expiry.
+        (shifted(created, -1), shifted(created, -1)),
+    ] {
+        let payment = pending_qris(&project, 15_000).await;
+        let paid = simulate(&project, &payment, &json!({ "outcome": "paid", "paid_at": reported })).await.expect(200);
+        assert_eq!((text(&paid, "status"), text(&paid, "paid_at")), ("paid", shown.as_str()), "{reported}");
+    }
+    assert_eq!(unapplied(&project).await, 0);
+}
+
+async fn future_money_pays_a_pending_payment_only_up_to_its_expiry(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let (one, other) = (pending_qris(&project, 15_000).await, pending_qris(&project, 20_000).await);
+    let expires_at = at(&one, "expires_at");
+    let report = |millis| json!({ "outcome": "paid", "paid_at": shifted(expires_at, millis) });
+    let late = simulate(&project, &one, &report(1)).await.expect(200);
+    assert_eq!(late, one, "money of after the expiry leaves the payment as it was");
+    assert_eq!(unapplied(&project).await, 15_000);
+    let paid = simulate(&project, &other, &report(0)).await.expect(200);
+    assert_eq!((text(&paid, "status"), at(&paid, "paid_at")), ("paid", expires_at));
+    assert_eq!(unapplied(&project).await, 15_000);
+}
+
+async fn each_report_is_a_new_receipt_unless_its_receipt_id_repeats(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let payment = pending_qris(&project, 15_000).await;
+    let named = json!({ "outcome": "paid", "receipt_id": "r-1" });
+    let paid = simulate(&project, &payment, &named).await.expect(200);
+    for report in [
+        named.clone(),
+        json!({ "outcome": "paid", "receipt_id": "r-1", "amount": 1 }),
+        json!({ "outcome": "paid", "receipt_id": "r-1", "paid_at": shifted(kit.clock.now(), 86_400_000) }),
+    ] {
+        assert_eq!(simulate(&project, &payment, &report).await.expect(200), paid);
+    }
+    assert_eq!(unapplied(&project).await, 0, "one receipt is one payment");
+    for (count, id) in [(1, json!("r-2")), (2, json!("R-1")), (3, Value::Null)] {
+        let report = json!({ "outcome": "paid", "receipt_id": id });
+        assert_eq!(simulate(&project, &payment, &report).await.expect(200), paid);
+        assert_eq!(unapplied(&project).await, count * 15_000, "{id}");
+    }
+    simulate_paid(&project, &payment).await;
+    simulate_paid(&project, &payment).await;
+    assert_eq!(unapplied(&project).await, 5 * 15_000);
+    assert_eq!(events_of(&project, &payment, "payment.paid").await.len(), 1);
+}
+
+async fn a_receipt_counts_once_in_a_project_and_says_nothing_about_another(kit: Arc<Kit>) {
+    let (project, other) = (kit.sandbox().await, kit.sandbox().await);
+    let (one, sibling) = (pending_qris(&project, 15_000).await, pending_qris(&project, 15_000).await);
+    let elsewhere = pending_qris(&other, 15_000).await;
+    let report = json!({ "outcome": "paid", "receipt_id": "r-1" });
+    assert_eq!(simulate(&project, &one, &report).await.expect(200)["status"], "paid");
+    assert_eq!(simulate(&project, &sibling, &report).await.expect(200), sibling);
+    assert_eq!(simulate(&other, &elsewhere, &report).await.expect(200)["status"], "paid");
+    assert_eq!((unapplied(&project).await, balance(&project, "pending").await), (0, 14_895));
+    assert_eq!((unapplied(&other).await, balance(&other, "pending").await), (0, 14_895));
+    // An unapplied receipt is a receipt too.
+    let short = json!({ "outcome": "paid", "receipt_id": "r-2", "amount": 14_999 });
+    for _ in 0..2 {
+        assert_eq!(simulate(&project, &sibling, &short).await.expect(200), sibling);
+    }
+    let full = json!({ "outcome": "paid", "receipt_id": "r-2" });
+    assert_eq!(simulate(&project, &sibling, &full).await.expect(200), sibling);
+    assert_eq!(unapplied(&project).await, 14_999);
+}
+
+async fn a_repeated_refusal_with_the_same_receipt_id_answers_200(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let payment = pending_qris(&project, 15_000).await;
+    let report = json!({ "outcome": "failed", "receipt_id": "r-1" });
+    let failed = simulate(&project, &payment, &report).await.expect(200);
+    assert_eq!(failed["status"], "failed");
+    assert_eq!(simulate(&project, &payment, &report).await.expect(200), failed);
+    let anew = json!({ "outcome": "failed", "receipt_id": "r-2" });
+    simulate(&project, &payment, &anew).await.refused(409, "PAYMENT_NOT_EDITABLE");
+    assert_eq!(events_of(&project, &payment, "payment.failed").await.len(), 1);
+}
+
+async fn the_success_word_of_the_project_is_used_in_payments_lists_and_events(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let before = simulate_paid(&project, &pending_qris(&project, 15_000).await).await;
+    let word = |word| ProjectUpdate { success_word: Some(word), ..ProjectUpdate::default() };
+    kit.update(project.id, word(SuccessWord::Succeeded)).await;
+    let after = simulate_paid(&project, &pending_qris(&project, 20_000).await).await;
+    assert_eq!(after["status"], "succeeded");
+    assert_eq!(status(&project, &before).await, "succeeded", "it is the API's word, not the payment's");
+    for filter in ["paid", "succeeded"] {
+        let listed = project.api.get(&format!("/v1/payments?status={filter}")).await.expect(200);
+        let words: Vec<&str> = listed["data"].as_array().unwrap().iter().map(|one| text(one, "status")).collect();
+        assert_eq!(words, ["succeeded", "succeeded"], "{filter}");
+    }
+    let told = |events: Vec<Value>| text(&events[0]["data"], "status").to_owned();
+    assert_eq!(told(events_of(&project, &after, "payment.paid").await), "succeeded");
+    assert_eq!(told(events_of(&project, &before, "payment.paid").await), "paid", "an event tells what was then");
+    kit.update(project.id, word(SuccessWord::Paid)).await;
+    assert_eq!(status(&project, &after).await, "paid");
+    assert_eq!((total(&project, "status=paid").await, total(&project, "status=succeeded").await), (2, 2));
+    assert_eq!(told(events_of(&project, &after, "payment.paid").await), "succeeded");
+}
+
+async fn a_production_key_may_not_simulate(kit: Arc<Kit>) {
+    let sandbox = kit.sandbox().await;
+    let payment = pending_qris(&sandbox, 15_000).await;
+    let unapproved = kit.project(Environment::Production).await;
+    for project in [kit.production().await, unapproved] {
+        for report in [json!({ "outcome": "paid" }), json!([]), json!({ "outcome": "maybe" })] {
+            simulate(&project, &payment, &report).await.refused(403, "FORBIDDEN");
+        }
+        let unknown = json!({ "id": "pay_unknown" });
+        simulate(&project, &unknown, &json!({ "outcome": "paid" })).await.refused(403, "FORBIDDEN");
+    }
+    assert_eq!(fetch(&sandbox, &payment).await, payment);
+}
+
+async fn another_projects_payment_or_none_cannot_be_simulated(kit: Arc<Kit>) {
+    let (project, other) = (kit.sandbox().await, kit.sandbox().await);
+    let payment = pending_qris(&other, 15_000).await;
+    let unknown = json!({ "id": format!("pay_{}", "0".repeat(26)) });
+    for target in [payment.clone(), unknown, json!({ "id": "junk" })] {
+        for outcome in ["paid", "failed", "processing"] {
+            simulate(&project, &target, &json!({ "outcome": outcome })).await.refused(404, "RESOURCE_NOT_FOUND");
+        }
+    }
+    assert_eq!(fetch(&other, &payment).await, payment);
+    assert_eq!((unapplied(&project).await, unapplied(&other).await), (0, 0));
+}
+
+async fn a_report_that_breaks_a_rule_is_refused_and_leaves_nothing_behind(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let payment = pending_qris(&project, 15_000).await;
+    let paid = |member: &str, value: Value| json!({ "outcome": "paid", member: value });
+    for (report, code, named) in [
+        (json!({}), "VALIDATION_ERROR", "`outcome`"),
+        (json!({ "outcome": null }), "VALIDATION_ERROR", "`outcome`"),
+        (json!({ "outcome": "" }), "VALIDATION_ERROR", "`outcome`"),
+        (json!({ "outcome": "PAID" }), "VALIDATION_ERROR", "`outcome`"),
+        (json!({ "outcome": "succeeded" }), "VALIDATION_ERROR", "`outcome`"),
+        (json!({ "outcome": "expired" }), "VALIDATION_ERROR", "`outcome`"),
+        (paid("amount", json!(0)), "VALIDATION_ERROR", "`amount`"),
+        (paid("amount", json!(-15_000)), "VALIDATION_ERROR", "`amount`"),
+        (paid("amount", json!(1_000_000_000_000_i64)), "VALIDATION_ERROR", "`amount`"),
+        (paid("paid_at", json!("")), "VALIDATION_ERROR", "`paid_at`"),
+        (paid("paid_at", json!("yesterday")), "VALIDATION_ERROR", "`paid_at`"),
+        (paid("paid_at", json!("2026-02-30T00:00:00Z")), "VALIDATION_ERROR", "`paid_at`"),
+        (json!({ "outcome": 1 }), "INVALID_REQUEST", "`outcome`"),
+        (paid("amount", json!("15000")), "INVALID_REQUEST", "`amount`"),
+        (paid("amount", json!(15_000.0)), "INVALID_REQUEST", "`amount`"),
+        (paid("paid_at", json!(1_794_648_600)), "INVALID_REQUEST", "`paid_at`"),
+        (paid("receipt_id", json!(1)), "INVALID_REQUEST", "`receipt_id`"),
+        (json!([]), "INVALID_REQUEST", ""),
+        (json!("paid"), "INVALID_REQUEST", ""),
+    ] {
+        let reply = simulate(&project, &payment, &report).await;
+        assert_eq!(reply.status.as_u16(), 400, "{report} {}", reply.text);
+        let message = reply.refused(400, code);
+        assert!(message.contains(named), "{report}: {message}");
+    }
+    assert_eq!(fetch(&project, &payment).await, payment);
+    assert_eq!((unapplied(&project).await, balance(&project, "pending").await), (0, 0));
+}
+
+/// Sends `reports` to one payment, all at once.
+async fn race(project: &TestProject, payment: &Value, reports: Vec<Value>) -> Vec<(Value, Reply)> {
+    let mut racers = JoinSet::new();
+    for report in reports {
+        let (api, path) = (project.api.clone(), format!("/v1/sandbox/payments/{}/simulate", text(payment, "id")));
+        racers.spawn(async move {
+            let reply = api.post(&path, &report).await;
+            (report, reply)
+        });
+    }
+    racers.join_all().await
+}
+
+async fn concurrent_money_pays_once_and_the_rest_is_unapplied(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let payment = pending_qris(&project, 15_000).await;
+    for (_, reply) in race(&project, &payment, vec![json!({ "outcome": "paid" }); RACERS]).await {
+        assert_eq!(reply.expect(200)["status"], "paid");
+    }
+    assert_eq!(balance(&project, "pending").await, 14_895);
+    assert_eq!(unapplied(&project).await, (RACERS as i64 - 1) * 15_000);
+    assert_eq!(events_of(&project, &payment, "payment.paid").await.len(), 1);
+}
+
+async fn concurrent_reports_of_one_receipt_are_one_receipt_and_all_see_what_it_did(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    for (outcome, kind) in [("paid", "payment.paid"), ("failed", "payment.failed")] {
+        let payment = pending_qris(&project, 15_000).await;
+        let report = json!({ "outcome": outcome, "receipt_id": format!("r-{outcome}") });
+        for (_, reply) in race(&project, &payment, vec![report; RACERS]).await {
+            assert_eq!(reply.expect(200)["status"], outcome);
+        }
+        assert_eq!(unapplied(&project).await, 0);
+        assert_eq!(events_of(&project, &payment, kind).await.len(), 1);
+    }
+}
+
+async fn a_refusal_that_races_with_timely_money_never_undoes_it(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let payment = pending_qris(&project, 15_000).await;
+    let (money, refusal) = (json!({ "outcome": "paid" }), json!({ "outcome": "failed" }));
+    let reports = [money, refusal].into_iter().cycle().take(RACERS).collect();
+    for (report, reply) in race(&project, &payment, reports).await {
+        match (text(&report, "outcome"), reply.status.as_u16()) {
+            ("failed", 409) => _ = reply.refused(409, "PAYMENT_NOT_EDITABLE"),
+            _ => _ = reply.expect(200),
+        }
+    }
+    assert_eq!(status(&project, &payment).await, "paid");
+    assert_eq!(unapplied(&project).await, (RACERS as i64 / 2 - 1) * 15_000);
+    assert_eq!(events_of(&project, &payment, "payment.paid").await.len(), 1);
+    assert!(events_of(&project, &payment, "payment.failed").await.len() <= 1);
+}
+
+async fn a_receipt_id_that_repeats_is_the_same_report_whatever_it_says(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let payment = project.api.pay("k-1", &crate::support::samples::qris(&project, 15_000)).await.expect(201);
+    let path = format!("/v1/sandbox/payments/{}/simulate", payment["id"].as_str().unwrap());
+    let failed = json!({ "outcome": "failed", "receipt_id": "r-1" });
+    assert_eq!(project.api.post(&path, &failed).await.expect(200)["status"], "failed");
+    let paid = json!({ "outcome": "paid", "receipt_id": "r-1" });
+    assert_eq!(project.api.post(&path, &paid).await.expect(200)["status"], "failed");
+    assert_eq!(project.api.get("/v1/balance").await.expect(200)["unapplied"], 0);
+    assert_eq!(project.api.get("/v1/events").await.expect(200)["pagination"]["total_items"], 1);
+}

@@ -1,0 +1,212 @@
+//! Every page and state in a real browser, on the narrowest screen and on a wide one, in both themes and both languages.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use domain::{bank::Bank, method::Method};
+use serde_json::{Value, json};
+use testkit::{Browser, Kit, Look, TestProject, on_sqlite};
+
+use crate::{
+    checkout::browser_road::url,
+    support::{
+        acts::{attempt, simulate},
+        payments::create_link,
+        samples,
+    },
+};
+
+/// Words without a place to break, as long as they may be.
+const LONG: &str = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft";
+
+fn looks() -> [Look; 5] {
+    let (narrow, desktop) = (Look::narrow(), Look::desktop());
+    [narrow.clone(), narrow.clone().dark(), desktop.clone(), desktop.dark(), narrow.english()]
+}
+
+/// What is done on a page before it is looked at.
+const NOTHING: &str = "0";
+const SEND_BACK: &str = "(form => { form.noValidate = true; form.requestSubmit(); })(document.forms[0])";
+const SEND: &str = "document.forms[0].submit()";
+
+/// Looks at each page with everything that pages are looked at with: its name, its address, and what is done there first.
+async fn check_all(kit: &Kit, pages: &[(&str, String, &str)]) {
+    let browser = Browser::open(Look::narrow()).await;
+    let mut titles = BTreeSet::new();
+    for look in looks() {
+        browser.look_with(look.clone()).await;
+        for (name, address, act) in pages {
+            println!("{name}: {look:?}");
+            // An address that differs only after its `#` would not be loaded anew.
+            browser.goto("about:blank").await;
+            browser.goto(address).await;
+            browser.evaluate(act).await;
+            if *act != NOTHING {
+                browser.wait_for("[role=alert], .seal").await;
+            }
+            browser.check_page().await;
+            assert_eq!(browser.attribute("html", "lang").await.as_deref(), Some(look.language), "{name}");
+            assert_eq!(browser.count("h1").await, 1, "{name}");
+            let title = browser.title().await;
+            if look == Look::narrow() {
+                assert!(titles.insert(title.clone()), "{name} is called {title} like another page");
+            }
+            let errors = browser.console_errors().await;
+            // That the answer is an error is no news.
+            let is_answer = |error: &String| ["403", "404", "422"].iter().any(|status| error.contains(status));
+            assert_eq!(errors.into_iter().filter(|error| !is_answer(error)).collect::<Vec<_>>(), [""; 0], "{name}");
+        }
+    }
+    assert_eq!(kit.store.breaches().await.unwrap(), []);
+}
+
+async fn everything_asked(project: &TestProject) -> Value {
+    let members = json!({
+        "title": LONG,
+        "description": format!("{LONG}\n{LONG} dua baris"),
+        "reference": LONG,
+        "amount": 999_999_999_999_i64,
+        "allowed_payment_methods": [{ "type": "qris" }, { "type": "virtual_account" }],
+        "customer_fields": { "name": true, "email": true, "phone": true, "address": true },
+    });
+    create_link(project, members).await
+}
+
+#[tokio::test]
+async fn pages_to_choose_and_to_pay_are_open_to_everyone_on_every_screen() {
+    on_sqlite(|kit| async move {
+        let project = kit.sandbox().await;
+        let link = everything_asked(&project).await;
+        let qris = attempt(&kit, &project, &link, Method::Qris).await;
+        let account = attempt(&kit, &project, &link, Method::VirtualAccount(Bank::Bri)).await;
+        let lone = create_link(&project, json!({ "allowed_payment_methods": [{ "type": "qris" }] })).await;
+        let direct = project.api.pay("direct", &samples::virtual_account(&project, "bss", 75_000)).await.expect(201);
+        let change = format!("{}?change={}", url(&link, "url"), qris["id"].as_str().unwrap());
+        let foreign = format!("data:text/html,<form method=post action={}></form>", url(&link, "url"));
+        let pages = [
+            ("chooser", url(&link, "url"), NOTHING),
+            ("chooser of one", url(&lone, "url"), NOTHING),
+            ("chooser with mistakes", url(&link, "url"), SEND_BACK),
+            ("form of another site", foreign, SEND),
+            ("QRIS", url(&qris, "checkout_url"), NOTHING),
+            ("virtual account", url(&account, "checkout_url"), NOTHING),
+            ("direct virtual account", url(&direct, "checkout_url"), NOTHING),
+        ];
+        check_all(&kit, &pages).await;
+        // These are called like pages above.
+        check_all(&kit, &[("change of method", change, NOTHING)]).await;
+        check_all(&kit, &[("enlarged code", format!("{}#qr", url(&qris, "checkout_url")), NOTHING)]).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn ends_of_payments_are_open_to_everyone_on_every_screen() {
+    on_sqlite(|kit| async move {
+        let project = kit.sandbox().await;
+        let many = create_link(&project, json!({ "title": LONG, "allow_multiple_payments": true })).await;
+        let mut ends = Vec::new();
+        for outcome in ["processing", "paid", "failed"] {
+            let payment = attempt(&kit, &project, &many, Method::Qris).await;
+            simulate(&project, &payment, json!({ "outcome": outcome })).await;
+            ends.push((outcome, url(&payment, "checkout_url"), NOTHING));
+        }
+        let cancelled = create_link(&project, json!({})).await;
+        let payment = attempt(&kit, &project, &cancelled, Method::Qris).await;
+        let path = format!("/v1/payment-links/{}/cancel", cancelled["id"].as_str().unwrap());
+        project.api.post(&path, &json!({})).await.expect(200);
+        ends.push(("cancelled", url(&payment, "checkout_url"), NOTHING));
+        let expired = project.api.pay("expired", &samples::qris(&project, 75_000)).await.expect(201);
+        kit.clock.advance(Duration::from_hours(1));
+        ends.push(("expired", url(&expired, "checkout_url"), NOTHING));
+        check_all(&kit, &ends).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn links_that_take_no_payment_and_addresses_that_lead_nowhere_are_open_to_everyone_on_every_screen() {
+    on_sqlite(|kit| async move {
+        let project = kit.sandbox().await;
+        let expires_at = "2026-11-14T09:31:00Z";
+        let inactive = create_link(&project, json!({ "expires_at": expires_at })).await;
+        let cancelled = create_link(&project, json!({})).await;
+        let path = format!("/v1/payment-links/{}/cancel", cancelled["id"].as_str().unwrap());
+        project.api.post(&path, &json!({})).await.expect(200);
+        let mut used = Vec::new();
+        for outcome in ["paid", "processing"] {
+            let link = create_link(&project, json!({})).await;
+            let payment = attempt(&kit, &project, &link, Method::Qris).await;
+            simulate(&project, &payment, json!({ "outcome": outcome })).await;
+            used.push(url(&link, "url"));
+        }
+        kit.clock.advance(Duration::from_mins(2));
+        let [paid, processing] = used.try_into().unwrap();
+        let pages = [
+            ("inactive", url(&inactive, "url"), NOTHING),
+            ("cancelled", url(&cancelled, "url"), NOTHING),
+            ("paid", paid, NOTHING),
+            ("being paid", processing, NOTHING),
+            ("no page", format!("http://{}/p/nothing", kit.address), NOTHING),
+        ];
+        check_all(&kit, &pages).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn twice_as_large_letters_still_fit() {
+    on_sqlite(|kit| async move {
+        let project = kit.sandbox().await;
+        let link = everything_asked(&project).await;
+        let account = attempt(&kit, &project, &link, Method::VirtualAccount(Bank::Bri)).await;
+        let browser = Browser::open(Look::desktop().zoomed()).await;
+        for address in [url(&link, "url"), url(&account, "checkout_url")] {
+            browser.goto(&address).await;
+            browser.check_page().await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn nothing_moves_for_those_who_prefer_that() {
+    on_sqlite(|kit| async move {
+        let project = kit.sandbox().await;
+        let payment = project.api.pay("direct", &samples::qris(&project, 75_000)).await.expect(201);
+        let browser = Browser::open(Look::phone()).await;
+        browser.goto(&url(&payment, "checkout_url")).await;
+        let moving = "document.getAnimations().filter(one => one.playState === 'running').length";
+        assert_ne!(browser.evaluate(moving).await, json!(0), "a page that waits shows that it does");
+        browser.look_with(Look::phone().with_reduced_motion()).await;
+        assert_eq!(browser.evaluate(moving).await, json!(0));
+    })
+    .await;
+}
+
+/// The bytes and the requests of a first visit, as they went over the wire, heads included.
+#[tokio::test]
+async fn a_first_visit_is_at_most_14_kilobytes_in_at_most_four_requests() {
+    on_sqlite(|kit| async move {
+        let project = kit.sandbox().await;
+        let members = json!({
+            "title": "Kopi susu gula aren",
+            "description": "Dua gelas, diambil di toko.",
+            "allowed_payment_methods": [{ "type": "qris" }, { "type": "virtual_account" }],
+            "customer_fields": { "name": true, "email": true, "phone": true, "address": true },
+        });
+        let link = create_link(&project, members).await;
+        let qris = attempt(&kit, &project, &link, Method::Qris).await;
+        let account = attempt(&kit, &project, &link, Method::VirtualAccount(Bank::Bca)).await;
+        for address in [url(&link, "url"), url(&qris, "checkout_url"), url(&account, "checkout_url")] {
+            let browser = Browser::open(Look::phone()).await;
+            browser.goto(&address).await;
+            browser.wait_until("document.readyState === 'complete'").await;
+            let traffic = browser.traffic().await;
+            let bytes: u64 = traffic.iter().map(|transfer| transfer.bytes).sum();
+            println!("{address}: {bytes} bytes in {} requests: {traffic:#?}", traffic.len());
+            assert!((1..=4).contains(&traffic.len()), "{traffic:#?}");
+            assert!(bytes <= 14 * 1024, "{bytes} bytes: {traffic:#?}");
+        }
+    })
+    .await;
+}

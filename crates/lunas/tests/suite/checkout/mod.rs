@@ -1,0 +1,14 @@
+//! The pages on which customers pay, over HTTP and in a real browser.
+
+mod bad_input;
+pub(crate) mod browser_hostile;
+mod browser_pages;
+mod browser_road;
+mod change;
+mod choose;
+mod headers;
+mod live;
+mod open;
+mod panel;
+mod production;
+mod watching;

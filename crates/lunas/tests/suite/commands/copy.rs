@@ -1,0 +1,322 @@
+//! `lunas copy`: moves an installation from the embedded database to PostgreSQL, whole or not at all.
+
+use std::{fs, sync::Arc};
+
+use domain::{
+    method::Method,
+    payment::{Checkout, Customer},
+};
+use engine::{Attempt, Engine, SecretKey, Settings, SystemClock};
+use rusqlite::{Connection, types::ValueRef};
+use serde_json::{Map, Value, json};
+use store::Store;
+use testkit::{Answer, Api, Cluster, Program, Ran, Receiver, Running};
+
+use crate::support::acts::{id, no_bank, until};
+
+const TABLES: [&str; 24] = [
+    "installation",
+    "users",
+    "projects",
+    "members",
+    "sessions",
+    "invites",
+    "sign_ins",
+    "audit",
+    "allowed_origins",
+    "api_keys",
+    "key_uses",
+    "links",
+    "payments",
+    "payment_marks",
+    "checkouts",
+    "views",
+    "idempotency",
+    "receipts",
+    "postings",
+    "entries",
+    "volumes",
+    "events",
+    "deliveries",
+    "attempts",
+];
+
+fn program() -> Program {
+    Program::new(env!("CARGO_BIN_EXE_lunas"))
+}
+
+/// Addresses in answers must not depend on the port that a start finds free.
+fn dev(program: &Program, arguments: &[&str]) -> Running {
+    program.dev_with(&[&["--checkout-url-base", "https://pay.lunas.test"], arguments].concat())
+}
+
+fn copy(program: &Program, from: &str, to: &str) -> Ran {
+    program.run(&["copy", "--from", from, "--to", to, "--json"])
+}
+
+fn order(running: &Running, method: &str) -> Value {
+    let method = match method {
+        "qris" => json!({ "type": "qris" }),
+        bank => json!({ "type": "virtual_account", "bank": bank }),
+    };
+    let project = running.said("project_id");
+    json!({ "project_id": project, "reference": "Pesanan é 1", "amount": 15_000, "payment_method": method })
+}
+
+/// What was acknowledged of an installation that has something of everything.
+struct Installation {
+    payment: Value,
+    link: Value,
+}
+
+/// Makes something of everything with a server, the engine and, for what takes days, by hand.
+async fn furnish(program: &Program) -> Installation {
+    let running = dev(program, &[]);
+    let (api, database, project) = (running.api(), program.database(), running.said("project_id").to_owned());
+    let receiver = Receiver::start().await;
+    let lunas = |arguments: &[&str]| program.json(&[&["--json", "--database", &database], arguments].concat());
+    lunas(&["project", "update", &project, "--webhook-url", &receiver.url(), "--allow-origin", "https://shop.example"]);
+    lunas(&["project", "create", "--name", "Toko \"kedua\"", "--environment", "production"]);
+    let simulate = async |payment: &Value, outcome: &str| {
+        let path = format!("/v1/sandbox/payments/{}/simulate", id(payment));
+        api.post(&path, &json!({ "outcome": outcome })).await.expect(200)
+    };
+    let payment = api.pay("first", &order(&running, "qris")).await.expect(201);
+    let mut others = Vec::new();
+    for number in 0..5 {
+        others.push(api.pay(&format!("other-{number}"), &order(&running, "qris")).await.expect(201));
+    }
+    let paid = simulate(&payment, "paid").await;
+    // Money that comes twice is kept as unapplied.
+    simulate(&payment, "paid").await;
+    simulate(&others[0], "processing").await;
+    receiver.arrived(1).await;
+    receiver.answer(Answer::Status(500));
+    simulate(&others[1], "failed").await;
+    let spare = lunas(&["key", "create", "--project", &project, "--name", "spare"]);
+    lunas(&["key", "revoke", id(&spare)]);
+    receiver.arrived(3).await;
+    let link = json!({ "project_id": project, "title": "Kopi", "amount": 15_000, "allow_multiple_payments": true });
+    let link = api.post("/v1/payment-links", &link).await.expect(201);
+    // Attempts are written down after they were answered.
+    let written = || async { attempts(program) == 3 };
+    until(written).await;
+    assert_eq!(running.terminate(), Some(0));
+
+    check_out(program, &link).await;
+    let file = Connection::open(program.data().join("lunas.db")).unwrap();
+    let by_hand = format!(
+        "UPDATE payments SET state = 'expired' WHERE id = '{}'; \
+         UPDATE payments SET state = 'cancelled', ended_at = created_at WHERE id = '{}'; \
+         UPDATE deliveries SET state = 'exhausted', due_at = NULL WHERE event_id = (SELECT id FROM events \
+         WHERE kind = 'payment.failed'); \
+         INSERT INTO payment_marks SELECT project_id, MIN(id), 1, 15000 FROM payments GROUP BY project_id; \
+         INSERT INTO sessions SELECT x'00ff', 'ses_1', id, created_at, created_at, '127.0.0.1', 'é' FROM users; \
+         INSERT INTO invites SELECT x'ff00', 'inv_1', project_id, 'a@b.id', 'viewer', 1, 2, NULL, NULL FROM members; \
+         INSERT INTO sign_ins VALUES ('account:1', 6, 2000, 2001, 1); \
+         INSERT INTO views SELECT id, project_id, created_at FROM payments LIMIT 1; \
+         INSERT INTO volumes SELECT project_id, at / 3600000, COUNT(*), -SUM(amount) FROM entries \
+         WHERE account = 'clearing' AND posting_id LIKE 'paid:%' GROUP BY project_id, at / 3600000; \
+         INSERT INTO key_uses SELECT id, project_id, created_at FROM api_keys WHERE TRUE ON CONFLICT DO NOTHING",
+        id(&others[2]),
+        id(&others[3]),
+    );
+    file.execute_batch(&by_hand).unwrap();
+    Installation { payment: paid, link }
+}
+
+fn attempts(program: &Program) -> i64 {
+    let file = Connection::open(program.data().join("lunas.db")).unwrap();
+    file.query_row("SELECT COUNT(*) FROM attempts", [], |row| row.get(0)).unwrap()
+}
+
+/// A customer goes through the link's page.
+async fn check_out(program: &Program, link: &Value) {
+    let store = Store::open_sqlite(&program.data().join("lunas.db")).await.unwrap();
+    let key = fs::read_to_string(program.data().join("secret.key")).unwrap();
+    let key = SecretKey::from_base64(&key.trim().to_owned().into()).unwrap();
+    let engine = Engine::new(store.clone(), no_bank(), Arc::new(SystemClock), Settings::default(), key);
+    let customer = Customer { name: "Ibu \\ Sri\n".to_owned(), ..Customer::default() };
+    let checkout = Checkout { customer, ..Checkout::default() };
+    engine.attempt_link(id(link).parse().unwrap(), &Attempt::new(Method::Qris, checkout)).await.unwrap();
+    store.close().await;
+}
+
+/// Every row of a table of the file, as PostgreSQL would write it in JSON.
+fn source_rows(program: &Program, table: &str) -> Vec<Value> {
+    let file = Connection::open(program.data().join("lunas.db")).unwrap();
+    let mut statement = file.prepare(&format!("SELECT * FROM {table}")).unwrap();
+    let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+    let row = |row: &rusqlite::Row<'_>| {
+        let value = |index| match row.get_ref(index).unwrap() {
+            ValueRef::Null => Value::Null,
+            ValueRef::Integer(number) => json!(number),
+            ValueRef::Text(text) => json!(std::str::from_utf8(text).unwrap()),
+            ValueRef::Blob(bytes) => {
+                json!(format!("\\x{}", bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()))
+            }
+            ValueRef::Real(number) => panic!("{number}"),
+        };
+        let members = names.iter().enumerate().filter(|(_, name)| (table, name.as_str()) != ("payments", "number"));
+        Ok(Value::Object(members.map(|(index, name)| (name.clone(), value(index))).collect::<Map<_, _>>()))
+    };
+    sorted(statement.query_map([], row).unwrap().map(Result::unwrap).collect())
+}
+
+fn target_rows(cluster: &Cluster, url: &str, table: &str) -> Vec<Value> {
+    let lines = cluster.run(url, &format!("SELECT row_to_json(t) FROM {table} t")).unwrap();
+    sorted(lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+}
+
+fn sorted(mut rows: Vec<Value>) -> Vec<Value> {
+    rows.sort_by_key(ToString::to_string);
+    rows
+}
+
+fn is_empty(cluster: &Cluster, url: &str) -> bool {
+    TABLES.iter().all(|table| target_rows(cluster, url, table).is_empty())
+}
+
+#[tokio::test]
+async fn a_copy_has_every_row_and_serves_on_as_if_nothing_had_happened() {
+    let (program, cluster) = (program(), Cluster::shared());
+    let made = furnish(&program).await;
+    let url = cluster.fresh_database();
+    let copied = copy(&program, &program.database(), &url).json(0);
+    assert_eq!(
+        copied["to"],
+        format!("postgres://lunas@127.0.0.1:{}/{}", cluster.port(), url.rsplit_once('/').unwrap().1)
+    );
+    let counted = copied["tables"].as_array().unwrap();
+    assert_eq!(counted.len(), TABLES.len());
+    for (table, counted) in TABLES.into_iter().zip(counted) {
+        let rows = source_rows(&program, table);
+        assert_eq!(target_rows(cluster, &url, table), rows, "{table}");
+        assert_eq!(*counted, json!({ "table": table, "rows": rows.len() }));
+        assert!(!rows.is_empty(), "there is something of everything to copy, but not in {table}");
+    }
+    let words = |sql: &str| cluster.run(&url, sql).unwrap().lines().map(str::to_owned).collect::<Vec<_>>();
+    let states = words("SELECT DISTINCT state FROM payments ORDER BY 1");
+    assert_eq!(states, ["cancelled", "expired", "failed", "paid", "pending", "processing"]);
+    let states = words("SELECT DISTINCT state FROM deliveries ORDER BY 1");
+    assert_eq!(states, ["delivered", "exhausted", "pending"]);
+    assert_eq!(program.json(&["verify", "--json", "--database", &url])["ok"], true);
+
+    // The same directory has the same secret key, and dev.json fits the new database as it fitted the old one.
+    let running = dev(&program, &["--database", &url]);
+    let mut replay = order(&running, "qris");
+    let again = running.api().pay("first", &replay).await;
+    assert_eq!(again.header("idempotent-replayed"), Some("true"));
+    assert_eq!(again.json, made.payment);
+    replay["amount"] = json!(15_001);
+    running.api().pay("first", &replay).await.refused(409, "IDEMPOTENCY_CONFLICT");
+    let link = running.api().get(&format!("/v1/payment-links/{}", id(&made.link))).await.expect(200);
+    assert_eq!(link["url"], made.link["url"]);
+    let found = running.api().get("/v1/payments?search=pesanan").await.expect(200);
+    assert_eq!(found["pagination"]["total_items"], 6);
+    running.api().pay("new", &order(&running, "bca")).await.expect(201);
+    let project = program.json(&["project", "list", "--json", "--database", &url]);
+    assert_eq!(project.as_array().unwrap().len(), 2);
+    assert_eq!(running.terminate(), Some(0));
+    assert_eq!(program.json(&["verify", "--json", "--database", &url])["ok"], true);
+
+    // The target has data now.
+    let ran = copy(&program, &program.database(), &url);
+    assert!(ran.failed(1).len() == 1 && ran.stderr.contains("has data already"), "{ran:?}");
+}
+
+#[tokio::test]
+async fn a_copy_that_fails_leaves_the_target_empty_and_the_source_in_order() {
+    let (program, cluster) = (program(), Cluster::shared());
+    furnish(&program).await;
+    let url = cluster.fresh_database();
+    program.json(&["migrate", "--json", "--database", &url]);
+    // The very last row of the very last table is refused.
+    let refusing = "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS \
+                    $$ BEGIN RAISE EXCEPTION 'no more room'; END $$; \
+                    CREATE TRIGGER refuse AFTER INSERT ON attempts FOR EACH STATEMENT EXECUTE FUNCTION refuse()";
+    cluster.run(&url, refusing).unwrap();
+    let ran = copy(&program, &program.database(), &url);
+    let lines = ran.failed(1);
+    assert!(lines.len() == 1 && lines[0].contains("attempts") && lines[0].contains("no more room"), "{lines:?}");
+    assert!(is_empty(cluster, &url));
+    // A copy that lost something would not be kept.
+    let losing = "CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS \
+                  $$ BEGIN DELETE FROM attempts WHERE number = 1; RETURN NULL; END $$";
+    cluster.run(&url, losing).unwrap();
+    let ran = copy(&program, &program.database(), &url);
+    assert!(ran.failed(1)[0].contains("attempts has 3 rows in the source and 0 in the copy"), "{ran:?}");
+    assert!(is_empty(cluster, &url));
+    cluster.run(&url, "DROP TRIGGER refuse ON attempts").unwrap();
+
+    // Neither would one of a source that does not add up.
+    let file = Connection::open(program.data().join("lunas.db")).unwrap();
+    let state = |state: &str, paid_at: &str| {
+        let sql = format!("UPDATE payments SET state = '{state}', paid_at = {paid_at} WHERE reference = 'odd'");
+        file.execute_batch(&sql).unwrap();
+    };
+    file.execute_batch("UPDATE payments SET reference = 'odd' WHERE state = 'processing'").unwrap();
+    state("paid", "created_at");
+    let ran = copy(&program, &program.database(), &url);
+    assert!(ran.failed(1)[0].contains("breaks a rule (I3"), "{ran:?}");
+    assert!(is_empty(cluster, &url));
+    state("processing", "NULL");
+    let text = program.command(&["copy", "--from", &program.database()]).env("LUNAS_DATABASE", &url).output().unwrap();
+    let ran = Ran::from(text);
+    assert!(
+        ran.code == 0 && ran.stdout.contains("LUNAS_SECRET_KEY") && ran.stdout.contains("payment_marks"),
+        "{ran:?}"
+    );
+    assert!(!is_empty(cluster, &url));
+}
+
+#[tokio::test]
+async fn what_cannot_be_copied_is_refused_and_left_alone() {
+    let (program, cluster) = (program(), Cluster::shared());
+    assert_eq!(program.dev().terminate(), Some(0));
+    let (source, empty, foreign) = (program.database(), cluster.fresh_database(), cluster.fresh_database());
+    cluster.run(&foreign, "CREATE TABLE orders (id INT)").unwrap();
+    let strange = program.directory.path().join("strange.db");
+    Connection::open(&strange).unwrap().execute_batch("CREATE TABLE orders (id INT)").unwrap();
+    let blank = program.directory.path().join("blank.db");
+    fs::write(&blank, "").unwrap();
+    let at = |path: &std::path::Path| format!("sqlite:{}", path.display());
+    for (from, to, reason) in [
+        (source.as_str(), "sqlite:other.db", "a copy goes --from sqlite:PATH --to postgres://"),
+        (empty.as_str(), empty.as_str(), "a copy goes --from sqlite:PATH --to postgres://"),
+        (empty.as_str(), source.as_str(), "a copy goes --from sqlite:PATH --to postgres://"),
+        ("sqlite:missing.db", empty.as_str(), "no database at missing.db"),
+        (&at(&strange), empty.as_str(), "another program"),
+        (&at(&blank), empty.as_str(), "no tables of lunas"),
+        (source.as_str(), foreign.as_str(), "another program"),
+        (source.as_str(), &cluster.url("missing"), "does not exist"),
+        (source.as_str(), "postgres://u:quiet@h", "names no database"),
+    ] {
+        let ran = copy(&program, from, to);
+        let lines = ran.failed(1);
+        assert!(lines.len() == 1 && lines[0].contains(reason), "{reason}: {lines:?}");
+    }
+    let tables = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'";
+    assert_eq!(cluster.run(&empty, tables).unwrap(), "0", "nothing was made");
+    assert_eq!(cluster.run(&foreign, tables).unwrap(), "1");
+    assert!(!program.directory.path().join("missing.db").exists());
+    program.run(&["copy"]).failed(2);
+}
+
+#[tokio::test]
+async fn while_someone_writes_to_the_source_a_copy_is_refused_and_an_idle_server_does_no_harm() {
+    let (program, cluster) = (program(), Cluster::shared());
+    let running = program.dev();
+    let url = cluster.fresh_database();
+    let file = Connection::open(program.data().join("lunas.db")).unwrap();
+    file.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let ran = copy(&program, &program.database(), &url);
+    assert!(ran.failed(1)[0].contains("stop the server that uses it"), "{ran:?}");
+    file.execute_batch("ROLLBACK").unwrap();
+    // A server that is idle does no harm, and what it acknowledged is copied.
+    let payment = running.api().pay("k", &order(&running, "qris")).await.expect(201);
+    copy(&program, &program.database(), &url).json(0);
+    let other = dev(&program, &["--database", &url]);
+    let api = Api::new(other.address(), Some(running.said("api_key")));
+    assert_eq!(id(&api.pay("k", &order(&running, "qris")).await.expect(200)), id(&payment));
+}

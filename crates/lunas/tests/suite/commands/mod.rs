@@ -1,0 +1,19 @@
+//! The commands of the real binary: what they print, how they fail, and what they change.
+
+mod beside_a_server;
+mod command_line;
+mod copy;
+mod dev;
+mod doctor;
+mod event;
+mod listen;
+mod listen_pages;
+mod on_postgres;
+mod open_files;
+mod request_log;
+mod serve;
+mod shutdown;
+mod trigger;
+mod user;
+mod webhook_rotate_secret;
+mod webhook_verify;

@@ -1,0 +1,174 @@
+//! Stopping: what is in flight is answered, nothing new is taken, nothing waits for ever.
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use serde_json::Value;
+use testkit::{Kit, Options, Program, Socket, on_every_database, request_bytes};
+use tokio::net::TcpStream;
+
+use crate::support::samples::qris;
+
+on_every_database![
+    what_is_in_flight_when_stop_is_asked_is_answered_and_nothing_new_is_taken,
+    idle_connections_are_closed_when_stop_is_asked,
+    requests_that_never_finish_hold_up_the_stop_only_so_long with short_drain_timeout(),
+];
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A request whose server has asked for its body and has not got it: in flight beyond doubt.
+struct InFlight {
+    socket: Socket,
+    body: Vec<u8>,
+}
+
+impl InFlight {
+    async fn begin(address: SocketAddr, api_key: &str, idempotency_key: &str, body: &Value) -> InFlight {
+        let body = serde_json::to_vec(body).unwrap();
+        let (authorization, length) = (format!("Bearer {api_key}"), body.len().to_string());
+        let headers = [
+            ("Authorization", authorization.as_str()),
+            ("Idempotency-Key", idempotency_key),
+            ("Content-Type", "application/json"),
+            ("Content-Length", length.as_str()),
+            ("Expect", "100-continue"),
+        ];
+        let mut socket = Socket::connect(address).await;
+        socket.send(&request_bytes("POST", "/v1/payments", &headers, b"")).await;
+        assert_eq!(socket.answer().await.unwrap().status, 100);
+        InFlight { socket, body }
+    }
+
+    /// Sends the rest and reads the answer, after which the connection must be closed.
+    async fn finish(mut self) -> Value {
+        assert!(self.socket.send(&self.body).await);
+        let reply = self.socket.answer().await.expect("a request in flight is answered");
+        assert_eq!(reply.header("connection"), Some("close"));
+        let payment = reply.expect(201);
+        self.socket.closed().await;
+        payment
+    }
+}
+
+/// Waits until nothing listens at `address` any more.
+async fn refuses_connections(address: SocketAddr) {
+    let refused = async {
+        while TcpStream::connect(address).await.is_ok() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, refused).await.expect("the server still takes connections");
+}
+
+async fn what_is_in_flight_when_stop_is_asked_is_answered_and_nothing_new_is_taken(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let mut in_flight = Vec::new();
+    for number in 0..20 {
+        let key = format!("flight-{number}");
+        in_flight.push(InFlight::begin(kit.address, &project.key, &key, &qris(&project, 15_000)).await);
+    }
+    kit.ask_to_stop();
+    refuses_connections(kit.address).await;
+    let mut ids = Vec::new();
+    for request in in_flight {
+        assert!(!kit.has_stopped(), "it waits for what is in flight");
+        let payment = request.finish().await;
+        ids.push(payment["id"].as_str().unwrap().to_owned());
+    }
+    tokio::time::timeout(PATIENCE, kit.stopped()).await.expect("it stops once all is answered");
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 20);
+    for id in ids {
+        kit.engine.payment(project.id, id.parse().unwrap()).await.unwrap();
+    }
+}
+
+async fn idle_connections_are_closed_when_stop_is_asked(kit: Arc<Kit>) {
+    let mut idle = Vec::new();
+    for requests in [0, 1, 3] {
+        let mut socket = Socket::connect(kit.address).await;
+        for _ in 0..requests {
+            socket.send(&request_bytes("GET", "/readyz", &[], b"")).await;
+            socket.answer().await.unwrap().expect(200);
+        }
+        idle.push(socket);
+    }
+    kit.ask_to_stop();
+    for mut socket in idle {
+        socket.closed().await;
+    }
+    // They keep nothing waiting: this is far below the time that requests in flight are given.
+    tokio::time::timeout(Duration::from_secs(10), kit.stopped()).await.expect("idle connections hold up the stop");
+}
+
+/// The server waits for requests for a moment once it is asked to stop, and for an hour before.
+fn short_drain_timeout() -> Options {
+    let mut options = Options::default();
+    options.timeouts.drain = Duration::from_millis(200);
+    options.timeouts.header = Duration::from_secs(3_600);
+    options.timeouts.body = Duration::from_secs(3_600);
+    options.timeouts.request = Duration::from_secs(3_600);
+    options
+}
+
+async fn requests_that_never_finish_hold_up_the_stop_only_so_long(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let stuck = InFlight::begin(kit.address, &project.key, "stuck", &qris(&project, 15_000)).await;
+    let mut half = Socket::connect(kit.address).await;
+    half.send(b"GET /healthz HT").await;
+    kit.ask_to_stop();
+    tokio::time::timeout(PATIENCE, kit.stopped()).await.expect("a stuck request holds up the stop for ever");
+    drop((stuck, half));
+    let listed = kit.store.payments(project.id, &Default::default(), engine::Window { offset: 0, limit: 1 }).await;
+    assert_eq!(listed.unwrap().total, 0);
+}
+
+fn demo_order(running: &testkit::Running) -> Value {
+    serde_json::json!({
+        "project_id": running.said("project_id"),
+        "reference": "order-1",
+        "amount": 15_000,
+        "payment_method": { "type": "qris" },
+    })
+}
+
+#[tokio::test]
+async fn sigterm_answers_what_is_in_flight_and_exits_0() {
+    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let mut running = program.dev();
+    let (address, key, order) = (running.address(), running.said("api_key").to_owned(), demo_order(&running));
+    let mut in_flight = Vec::new();
+    for number in 0..10 {
+        in_flight.push(InFlight::begin(address, &key, &format!("flight-{number}"), &order).await);
+    }
+    let mut idle = Socket::connect(address).await;
+    idle.send(&request_bytes("GET", "/readyz", &[], b"")).await;
+    idle.answer().await.unwrap().expect(200);
+    running.signal("TERM");
+    refuses_connections(address).await;
+    idle.closed().await;
+    let mut answered = Vec::new();
+    for request in in_flight {
+        answered.push(request.finish().await);
+    }
+    assert_eq!(running.ended(), Some(0), "{}", running.log());
+
+    let again = program.dev();
+    for payment in answered {
+        let kept = again.api().get(&format!("/v1/payments/{}", payment["id"].as_str().unwrap())).await.expect(200);
+        assert_eq!((&kept["reference"], &kept["created_at"]), (&payment["reference"], &payment["created_at"]));
+    }
+    let list = again.api().get("/v1/payments").await.expect(200);
+    assert_eq!(list["pagination"]["total_items"], 10);
+    assert_eq!(program.json(&["verify", "--json", "--database", &program.database()])["ok"], true);
+}
+
+#[tokio::test]
+async fn sigint_stops_as_sigterm_does() {
+    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let mut running = program.dev();
+    running.api().pay("k", &demo_order(&running)).await.expect(201);
+    running.signal("INT");
+    assert_eq!(running.ended(), Some(0), "{}", running.log());
+}

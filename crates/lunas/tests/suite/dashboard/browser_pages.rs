@@ -1,0 +1,273 @@
+//! Every page of the dashboard in a real browser, on a phone, on something between and on a wide screen, in both themes and languages.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+use testkit::{Browser, Kit, Look, Theme, on_sqlite};
+
+use crate::{
+    dashboard::routes as dash_routes,
+    support::{
+        dashboard_browser::{World, at, enter},
+        payments::{events_of, fetch, text},
+        people::desk,
+    },
+};
+
+/// What is no page: news, a part of one, a picture, a file.
+const NO_PAGES: [&str; 4] = ["/live", "/links/fees", "/qr.png", "/payments.csv"];
+
+fn looks() -> [Look; 5] {
+    let (phone, desktop) = (Look::phone(), Look::desktop());
+    let tablet = Look { width: 768, height: 1_024, ..Look::phone() };
+    [phone.clone(), phone.dark(), tablet, desktop.clone(), desktop.dark()]
+}
+
+/// What is done on a page before it is looked at.
+const NOTHING: &str = "0";
+const OPEN_ALL: &str = "document.querySelectorAll('main details').forEach(part => { part.open = true; })";
+const OPEN_MENU: &str = "document.querySelectorAll('.menu, .switch').forEach(part => { part.open = true; })";
+/// Sends the page's first form with nothing in its fields, whatever the browser would say to that.
+const SEND_BACK: &str = "(form => { form.noValidate = true; \
+                         form.querySelectorAll('input:not([type=hidden], [type=radio], [type=checkbox]), textarea') \
+                         .forEach(field => { field.value = ''; }); form.requestSubmit(); }) \
+                         (document.querySelector('main form:has(input:not([type=hidden]))'))";
+
+/// Every barrier, sideways scroll and, where fingers are used, small target that the page has as it is now. Sizes are the same in
+/// both themes.
+async fn faults(browser: &Browser, look: &Look) -> Vec<String> {
+    let mut faults: Vec<String> = browser.axe().await.iter().map(ToString::to_string).collect();
+    if look.theme == Theme::Dark {
+        return faults;
+    }
+    if look.mobile {
+        faults.extend(browser.small_targets().await.into_iter().map(|target| format!("too small to hit: {target}")));
+    }
+    if browser.has_sideways_scroll().await {
+        faults.push("it scrolls sideways".to_owned());
+    }
+    faults
+}
+
+/// Looks at the page that is open with everything that pages are looked at with.
+async fn check(browser: &Browser, name: &str, language: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    assert_eq!(browser.attribute("html", "lang").await.as_deref(), Some(language), "{name}");
+    assert_eq!(browser.count("h1").await, 1, "{name}");
+    assert_eq!(browser.count("main").await, 1, "{name}");
+    let title = browser.title().await;
+    assert!(title.ends_with(" · Lunas") && !title.starts_with(" ·"), "{name} is called {title}");
+    for look in looks() {
+        println!("{name}: {look:?}");
+        browser.look_with(look.clone()).await;
+        let found = faults(browser, &look).await;
+        all.extend(found.into_iter().map(|fault| format!("{name}, {} {:?}: {fault}", look.width, look.theme)));
+    }
+    browser.look_with(Look::phone()).await;
+    let errors = browser.console_errors().await;
+    // That the answer is an error is no news.
+    let is_answer = |error: &String| ["401", "403", "404", "409", "422"].iter().any(|status| error.contains(status));
+    assert_eq!(errors.into_iter().filter(|error| !is_answer(error)).collect::<Vec<_>>(), [""; 0], "{name}");
+    all
+}
+
+/// Opens each page, does something there and looks at it, unless it says the same as one before.
+async fn check_all(browser: &Browser, kit: &Kit, pages: &[(String, &str)]) {
+    let (mut seen, mut faults) = (BTreeSet::new(), Vec::new());
+    for (path, act) in pages {
+        browser.goto("about:blank").await;
+        browser.goto(&at(kit, path)).await;
+        browser.evaluate(act).await;
+        if *act == SEND_BACK {
+            browser.wait_for("[role=alert], [aria-invalid]").await;
+        }
+        let says = browser.evaluate("document.title + document.querySelector('main').innerText").await;
+        if seen.insert(says.to_string()) {
+            faults.extend(check(browser, path, "id").await);
+        }
+    }
+    assert!(faults.is_empty(), "pages are not as they must be:\n{}", faults.join("\n"));
+}
+
+/// Everything at a desk that can be opened without knowing what is in it.
+const SECTIONS: [&str; 12] = [
+    "",
+    "/payments",
+    "/links",
+    "/links/new",
+    "/balance",
+    "/balance/receipts",
+    "/keys",
+    "/notifications",
+    "/simulator",
+    "/settings",
+    "/settings/members",
+    "/audit",
+];
+
+#[tokio::test]
+async fn every_page_of_a_busy_project_is_open_to_everyone_on_every_screen() {
+    on_sqlite(|kit| async move {
+        let world = World::new(&kit).await;
+        let browser = Browser::open(Look::phone()).await;
+        enter(&browser, &kit, world.owner.email.as_str(), "/dashboard").await;
+        let pages = dash_routes::opened().into_iter().filter(|path| !NO_PAGES.iter().any(|end| path.ends_with(end)));
+        let pages: Vec<(String, &str)> = pages.map(|path| (world.path(path), OPEN_ALL)).collect();
+        assert!(pages.len() > 40 && !pages.iter().any(|(path, _)| path.contains('{')), "{pages:?}");
+        check_all(&browser, &kit, &pages).await;
+        assert_eq!(kit.store.breaches().await.unwrap(), []);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_pages_say_to_what_was_asked_or_written_is_open_to_everyone_on_every_screen() {
+    on_sqlite(|kit| async move {
+        let world = World::new(&kit).await;
+        let browser = Browser::open(Look::phone()).await;
+        enter(&browser, &kit, world.owner.email.as_str(), "/dashboard").await;
+        let mut pages: Vec<(String, &str)> = Vec::new();
+        for receipt in &world.undecided {
+            pages.push((world.desk(&format!("/balance/receipts/decide?provider=sandbox&id={receipt}")), NOTHING));
+        }
+        let code = text(&world.waits, "id");
+        let code =
+            fetch(&world.project, &json!({ "id": code })).await["instructions"]["virtual_account_number"].clone();
+        let found = format!("/simulator?code={}", code.as_str().unwrap());
+        for rest in [
+            "?lang=id",
+            "/payments?status=paid&search=PL",
+            "/payments?search=nothing+of+the+kind",
+            "/payments?link=x&from=never",
+            "/links?search=nothing+of+the+kind",
+            "/notifications?show=failing",
+            "/balance?account=unapplied",
+            "/balance/receipts?tab=decided",
+            "/simulator?code=1",
+            &found,
+        ] {
+            pages.push((world.desk(rest), NOTHING));
+        }
+        pages.push((world.desk(""), OPEN_MENU));
+        pages.push((world.desk(&format!("/payments/{}", text(&world.waits, "id"))), OPEN_ALL));
+        let failing = events_of(&world.project, &world.failed, "payment.failed").await;
+        pages.push((world.desk(&format!("/notifications/deliveries/{}", text(&failing[0], "id"))), OPEN_ALL));
+        for rest in ["/links/new", "/keys", "/settings", "/settings/members", "/notifications"] {
+            pages.push((world.desk(rest), SEND_BACK));
+        }
+        pages.push(("/dashboard/account".to_owned(), SEND_BACK));
+        pages.push(("/dashboard/projects/new".to_owned(), SEND_BACK));
+        pages.push(("/dashboard/operator?show=waiting".to_owned(), NOTHING));
+        pages.push(("/dashboard/nothing/of/the/kind".to_owned(), NOTHING));
+        check_all(&browser, &kit, &pages).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn secrets_that_are_shown_once_are_open_to_everyone_on_every_screen() {
+    on_sqlite(|kit| async move {
+        let world = World::new(&kit).await;
+        let browser = Browser::open(Look::phone()).await;
+        enter(&browser, &kit, world.owner.email.as_str(), "/dashboard").await;
+        for (path, field, written, form) in [
+            (world.desk("/keys"), "#name", "Baru", "form.card"),
+            (world.desk("/notifications"), "#url", "", "form[action$='/secret/show']"),
+            (world.desk("/notifications/secret/roll"), "h1", "", "main form"),
+            (world.desk("/settings/members"), "#email", "tamu@toko.test", "form[action$='/members']"),
+            ("/dashboard/operator/projects/new".to_owned(), "#owner", "pemilik@toko.test", "main form"),
+        ] {
+            browser.goto(&at(&kit, &path)).await;
+            if !written.is_empty() {
+                browser.fill(field, written).await;
+            }
+            if browser.count("main #owner").await > 0 {
+                browser.fill("#name", "Toko baru").await;
+            }
+            browser.click(&format!("{form} :is(button.main, button.danger, button)")).await;
+            browser.wait_for(".secret").await;
+            let faults = check(&browser, &path, "id").await;
+            assert!(faults.is_empty(), "{}", faults.join("\n"));
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn empty_pages_say_what_to_do_next_and_are_open_to_everyone_on_every_screen() {
+    on_sqlite(|kit| async move {
+        let world = World::new(&kit).await;
+        let browser = Browser::open(Look::phone()).await;
+        enter(&browser, &kit, world.owner.email.as_str(), "/dashboard").await;
+        let empty: Vec<(String, &str)> =
+            SECTIONS.iter().map(|rest| (format!("{}{rest}", desk(world.empty)), NOTHING)).collect();
+        for (path, says) in [
+            (&empty[1].0, ".empty a"),
+            (&empty[2].0, ".empty a"),
+            (&empty[4].0, ".empty p"),
+            (&empty[5].0, ".empty p"),
+            (&empty[6].0, ".empty p"),
+            (&empty[7].0, ".empty p"),
+            (&empty[8].0, ".empty a"),
+        ] {
+            browser.goto(&at(&kit, path)).await;
+            browser.wait_for(says).await;
+        }
+        check_all(&browser, &kit, &empty).await;
+        let waiting = ["", "/settings", "/links/new"].map(|rest| (format!("{}{rest}", desk(world.waiting)), NOTHING));
+        check_all(&browser, &kit, &waiting).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_a_viewer_and_a_stranger_see_is_open_to_everyone_on_every_screen() {
+    on_sqlite(|kit| async move {
+        let world = World::new(&kit).await;
+        let browser = Browser::open(Look::phone()).await;
+        let invite = world.path("/dashboard/invite/{token}");
+        let strange = [
+            ("/dashboard".to_owned(), NOTHING),
+            ("/dashboard/sign-in".to_owned(), SEND_BACK),
+            (invite.clone(), NOTHING),
+            (invite, SEND_BACK),
+            (format!("/dashboard/invite/{}", "0".repeat(64)), NOTHING),
+        ];
+        check_all(&browser, &kit, &strange).await;
+        enter(&browser, &kit, "viewer@toko.test", "/dashboard").await;
+        let mut pages: Vec<(String, &str)> = SECTIONS.iter().map(|rest| (world.desk(rest), NOTHING)).collect();
+        let receipt = &world.undecided[0];
+        pages.push((world.desk(&format!("/balance/receipts/decide?provider=sandbox&id={receipt}")), NOTHING));
+        check_all(&browser, &kit, &pages).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn every_section_is_open_to_everyone_in_english() {
+    on_sqlite(|kit| async move {
+        let world = World::new(&kit).await;
+        let browser = Browser::open(Look::phone()).await;
+        enter(&browser, &kit, world.owner.email.as_str(), "/dashboard?lang=en").await;
+        for path in SECTIONS.iter().map(|rest| world.desk(rest)).chain(["/dashboard/operator".to_owned()]) {
+            browser.goto(&at(&kit, &path)).await;
+            let faults = check(&browser, &path, "en").await;
+            assert!(faults.is_empty(), "{}", faults.join("\n"));
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn twice_as_large_letters_still_fit() {
+    on_sqlite(|kit| async move {
+        let world = World::new(&kit).await;
+        let browser = Browser::open(Look::desktop().zoomed()).await;
+        enter(&browser, &kit, world.owner.email.as_str(), "/dashboard").await;
+        for path in SECTIONS.iter().map(|rest| world.desk(rest)).chain(["/dashboard/operator".to_owned()]) {
+            browser.goto(&at(&kit, &path)).await;
+            assert!(!browser.has_sideways_scroll().await, "{path}");
+        }
+    })
+    .await;
+}

@@ -1,0 +1,160 @@
+//! API keys at the dashboard: shown once, named once, revoked for good.
+
+use std::sync::Arc;
+
+use domain::access::Role;
+use gateway::SendLimits;
+use serde_json::Value;
+use testkit::{Kit, TestProject, on_every_database};
+
+use crate::{
+    dashboard::links::{beside_owner, leads},
+    support::{
+        acts::until,
+        customer::{is_page, unknown},
+        people::{Person, desk},
+    },
+};
+
+on_every_database![
+    a_new_keys_secret_is_shown_once_and_works on 2 threads,
+    a_name_that_will_not_do_is_told_at_its_field_and_makes_no_key on 2 threads,
+    revoking_says_what_it_does_and_stops_the_key_at_once on 2 threads,
+    the_list_says_when_a_key_was_last_used on 2 threads,
+    a_viewer_sees_keys_and_neither_makes_nor_revokes_any on 2 threads,
+    another_projects_key_is_not_there on 2 threads,
+    a_project_has_no_more_than_a_hundred_live_keys on 2 threads,
+];
+
+async fn setting(kit: &Kit) -> (TestProject, Person, String) {
+    let project = kit.sandbox().await;
+    let person = beside_owner(kit, &project, Role::Developer).await;
+    let base = format!("{}/keys", desk(project.id));
+    (project, person, base)
+}
+
+/// How many keys there are, and how many of them are live.
+async fn counts(kit: &Kit, project: &TestProject) -> (usize, usize) {
+    let keys = kit.engine.keys(project.id).await.unwrap();
+    (keys.len(), keys.iter().filter(|key| key.revoked_at.is_none()).count())
+}
+
+/// What stands in the element of that id.
+#[track_caller]
+pub(crate) fn element(html: &str, id: &str) -> String {
+    let (_, rest) = html.split_once(&format!(" id=\"{id}\"")).unwrap_or_else(|| panic!("no {id} in {html}"));
+    let (_, rest) = rest.split_once('>').unwrap();
+    let rest = rest.strip_prefix("<code>").unwrap_or(rest);
+    let text = rest.split("</").next().unwrap();
+    let marks = [("&#34;", "\""), ("&#39;", "'"), ("&#60;", "<"), ("&#62;", ">"), ("&#38;", "&")];
+    marks.iter().fold(text.to_owned(), |text, (mark, meaning)| text.replace(mark, meaning))
+}
+
+async fn a_new_keys_secret_is_shown_once_and_works(kit: Arc<Kit>) {
+    let (project, person, base) = setting(&kit).await;
+    let made = person.post(&base, &[("name", " Server <toko> ")]).await;
+    is_page("made", &made, 200);
+    let secret = element(&made.text, "new-key");
+    assert!(secret.starts_with("sk_test_"), "it is a key of the sandbox");
+    let api = project.api.with_key(&secret);
+    api.get("/v1/payments").await.expect(200);
+    let example = element(&made.text, "curl");
+    assert!(example.contains(&format!("export LUNAS_API_KEY={secret}")), "{example}");
+    let body: Value = serde_json::from_str(example.split('\'').nth(1).unwrap()).unwrap();
+    assert!(example.contains(&format!("http://{}/v1/payment-links", kit.address)), "{example}");
+    api.post("/v1/payment-links", &body).await.expect(201);
+
+    let later = person.open(&base).await;
+    is_page("later", &later, 200);
+    assert!(!later.text.contains(&secret), "nobody sees it a second time");
+    assert!(later.text.contains(&format!("sk_test_…{}", &secret[secret.len() - 4..])));
+    assert!(later.text.contains("Server &#60;toko&#62;"));
+    assert_eq!(counts(&kit, &project).await, (2, 2));
+}
+
+async fn a_name_that_will_not_do_is_told_at_its_field_and_makes_no_key(kit: Arc<Kit>) {
+    let (project, person, base) = setting(&kit).await;
+    let long = "a".repeat(256);
+    for (name, status) in [("", 422), ("  ", 422), (&long, 422), ("a\u{7}b", 422), ("first", 409)] {
+        let refused = person.post(&base, &[("name", name)]).await;
+        is_page(name, &refused, status);
+        assert!(refused.text.contains("id=\"name-why\""), "{name}");
+        assert!(!refused.text.contains("class=\"secret\""), "{name}");
+    }
+    let taken = person.post(&base, &[("name", "first")]).await;
+    assert!(taken.text.contains("value=\"first\"") && taken.text.contains("sudah dipakai key lain"));
+    assert_eq!(counts(&kit, &project).await, (1, 1));
+}
+
+async fn revoking_says_what_it_does_and_stops_the_key_at_once(kit: Arc<Kit>) {
+    let (project, person, base) = setting(&kit).await;
+    let revoke = format!("{base}/{}/revoke", project.key_id);
+    assert!(person.open(&base).await.text.contains(&format!("href=\"{revoke}\"")));
+    let question = person.open(&revoke).await;
+    is_page("question", &question, 200);
+    for part in ["first", "ditolak saat itu juga", "apikey.deleted"] {
+        assert!(question.text.contains(part), "{part}");
+    }
+    project.api.get("/v1/payments").await.expect(200);
+    for _ in 0..2 {
+        assert_eq!(leads(&person.post(&revoke, &[]).await, "key-revoked"), base, "a second time changes nothing");
+    }
+    project.api.get("/v1/payments").await.refused(401, "UNAUTHORIZED");
+    let (_, secret) = kit.engine.create_key(project.id, "second".to_owned()).await.unwrap();
+    let events = project.api.with_key(secret.reveal()).get("/v1/events").await.expect(200);
+    assert_eq!(events["pagination"]["total_items"], 1);
+    assert_eq!(events["data"][0]["type"], "apikey.deleted");
+    let again = person.open(&revoke).await;
+    is_page("again", &again, 409);
+    assert!(again.text.contains("Key ini sudah dicabut.") && !again.text.contains("class=\"danger\""));
+    assert!(person.open(&base).await.text.contains("Dicabut"));
+}
+
+async fn the_list_says_when_a_key_was_last_used(kit: Arc<Kit>) {
+    let (project, person, base) = setting(&kit).await;
+    assert!(person.open(&base).await.text.contains("Belum pernah"));
+    kit.deliver(SendLimits::default());
+    project.api.get("/v1/payments").await.expect(200);
+    until(async || !person.open(&base).await.text.contains("Belum pernah")).await;
+    assert!(person.open(&base).await.text.contains("14 November 2026 pukul 16.30 WIB"));
+}
+
+async fn a_viewer_sees_keys_and_neither_makes_nor_revokes_any(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let person = beside_owner(&kit, &project, Role::Viewer).await;
+    let base = format!("{}/keys", desk(project.id));
+    let revoke = format!("{base}/{}/revoke", project.key_id);
+    let page = person.open(&base).await;
+    is_page("list", &page, 200);
+    assert!(!page.text.contains("/revoke") && !page.text.contains("name=\"name\""));
+    is_page("make", &person.post(&base, &[("name", "mine")]).await, 403);
+    is_page("ask", &person.open(&revoke).await, 403);
+    is_page("revoke", &person.post(&revoke, &[]).await, 403);
+    assert_eq!(counts(&kit, &project).await, (1, 1));
+}
+
+async fn another_projects_key_is_not_there(kit: Arc<Kit>) {
+    let (project, person, base) = setting(&kit).await;
+    let other = kit.sandbox().await;
+    let strange = unknown(&serde_json::json!({ "id": project.key_id.to_string() }));
+    for id in [&other.key_id.to_string(), &strange, "x"] {
+        let path = format!("{base}/{id}/revoke");
+        is_page(&path, &person.open(&path).await, 404);
+        is_page(&path, &person.post(&path, &[]).await, 404);
+    }
+    let theirs = format!("{}/keys", desk(other.id));
+    is_page("list", &person.open(&theirs).await, 404);
+    is_page("make", &person.post(&theirs, &[("name", "mine")]).await, 404);
+    assert_eq!(counts(&kit, &other).await, (1, 1));
+}
+
+async fn a_project_has_no_more_than_a_hundred_live_keys(kit: Arc<Kit>) {
+    let (project, person, base) = setting(&kit).await;
+    for number in 2..=100 {
+        kit.engine.create_key(project.id, format!("key {number}")).await.unwrap();
+    }
+    let refused = person.post(&base, &[("name", "one more")]).await;
+    is_page("one more", &refused, 409);
+    assert!(refused.text.contains("100 key yang aktif"));
+    assert_eq!(counts(&kit, &project).await, (100, 100));
+}

@@ -1,0 +1,208 @@
+//! Payment links at the dashboard: the list, one link, its QR code, and cancelling it.
+
+use std::{sync::Arc, time::Duration};
+
+use domain::{access::Role, method::Method};
+use serde_json::{Value, json};
+use testkit::{Kit, Reply, TestProject, decode_qr, on_every_database, on_sqlite};
+
+use crate::support::{
+    acts::total,
+    customer::{is_page, link_path},
+    payments::{attempted, create_link, fetch, simulate_paid, text},
+    people::{Person, desk, make},
+};
+
+on_every_database![
+    the_list_finds_links_by_title_and_reference_page_by_page on 2 threads,
+    a_links_page_shows_its_address_its_terms_and_its_payments on 2 threads,
+    cancelling_says_what_it_does_and_does_it_once on 2 threads,
+    a_link_past_its_time_is_not_there_to_be_cancelled on 2 threads,
+    a_viewer_sees_links_and_changes_none on 2 threads,
+    another_projects_link_is_not_there on 2 threads,
+    a_form_without_the_sessions_token_cancels_nothing on 2 threads,
+];
+
+/// The address of a link's page at its project's desk.
+fn page_of(project: &TestProject, link: &Value) -> String {
+    format!("{}/links/{}", desk(project.id), text(link, "id"))
+}
+
+async fn link_status(project: &TestProject, link: &Value) -> String {
+    let link = project.api.get(&format!("/v1/payment-links/{}", text(link, "id"))).await.expect(200);
+    text(&link, "status").to_owned()
+}
+
+/// Where a form led, and what it told.
+#[track_caller]
+pub(crate) fn leads(reply: &Reply, done: &str) -> String {
+    assert_eq!(reply.status, 303, "{}", reply.text);
+    let location = reply.header("location").unwrap();
+    let (path, told) = location.split_once('?').unwrap();
+    assert_eq!(told, format!("done={done}"));
+    path.to_owned()
+}
+
+/// A member of a project that has an owner besides.
+pub(crate) async fn beside_owner(kit: &Kit, project: &TestProject, role: Role) -> Person {
+    let owner = make(kit, "boss@example.com", false).await;
+    kit.engine.add_member(project.id, &owner, Role::Owner).await.unwrap();
+    Person::member(kit, project.id, role, "member@example.com").await
+}
+
+async fn developer(kit: &Kit, project: &TestProject) -> Person {
+    beside_owner(kit, project, Role::Developer).await
+}
+
+async fn the_list_finds_links_by_title_and_reference_page_by_page(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let person = developer(&kit, &project).await;
+    let base = format!("{}/links", desk(project.id));
+    let empty = person.open(&base).await;
+    is_page("empty", &empty, 200);
+    assert!(empty.text.contains("Belum ada link pembayaran") && empty.text.contains("/links/new"));
+    for number in 1..=21 {
+        kit.clock.advance(Duration::from_millis(1));
+        create_link(&project, json!({ "title": format!("Kopi {number:02}"), "reference": format!("A-{number}") }))
+            .await;
+    }
+    create_link(&project, json!({ "title": "100% arabika_", "reference": "<b>x</b>" })).await;
+    let first = person.open(&base).await;
+    assert!(first.text.contains("1–20 dari 22") && first.text.contains("page=2"), "{}", first.text);
+    assert!(first.text.contains("&#60;b&#62;x&#60;/b&#62;") && !first.text.contains("<b>x"));
+    let second = person.open(&format!("{base}?page=2")).await;
+    assert!(second.text.contains("21–22 dari 22") && second.text.contains("Kopi 01"));
+    for (search, found) in [("kopi+07", "Kopi 07"), ("a-13", "Kopi 13"), ("%25+arabika_", "100% arabika_")] {
+        let page = person.open(&format!("{base}?search={search}")).await;
+        assert!(page.text.contains(found) && page.text.contains("1–1 dari 1"), "{search}");
+    }
+    let searched = person.open(&format!("{base}?search=Kopi")).await;
+    assert!(searched.text.contains("page=2&amp;search=Kopi") || searched.text.contains("page=2&#38;search=Kopi"));
+    let none = person.open(&format!("{base}?search=teh")).await;
+    assert!(none.text.contains("Tidak ada yang cocok") && none.text.contains("value=\"teh\""));
+    let long = person.open(&format!("{base}?search={}&page=x", "a".repeat(300))).await;
+    assert_eq!(long.status, 200);
+}
+
+async fn a_links_page_shows_its_address_its_terms_and_its_payments(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let person = developer(&kit, &project).await;
+    let link = create_link(&project, json!({ "description": "Dua gelas", "customer_fields": { "name": true } })).await;
+    let page = person.open(&page_of(&project, &link)).await;
+    is_page("link", &page, 200);
+    for part in ["Kopi susu", "Rp50.000", "Dua gelas", "QRIS", "Nama", text(&link, "url"), text(&link, "reference")] {
+        assert!(page.text.contains(part), "{part} in {}", page.text);
+    }
+    assert!(page.text.contains("Belum ada pembayaran"));
+    let payment = attempted(&kit, &project, &link, Method::Qris).await;
+    simulate_paid(&project, &payment).await;
+    let page = person.open(&page_of(&project, &link)).await;
+    assert!(page.text.contains(&format!("{}/payments/{}", desk(project.id), text(&payment, "id"))));
+    assert!(page.text.contains(&format!("/payments?link={}", text(&link, "id"))));
+    assert!(page.text.contains("Sudah dibayar"), "a link for one payment that was paid says so");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_qr_code_of_a_link_holds_its_address() {
+    on_sqlite(async |kit| {
+        let project = kit.sandbox().await;
+        let person = developer(&kit, &project).await;
+        let link = create_link(&project, json!({ "reference": "INV/2026 \"1\"" })).await;
+        let request = person.request(reqwest::Method::GET, &format!("{}/qr.png", page_of(&project, &link)));
+        let response = person.browser.begin(request).await;
+        assert_eq!(response.headers()["content-type"], "image/png");
+        assert_eq!(response.headers()["content-disposition"], "attachment; filename=\"QR-INV-2026--1-.png\"");
+        assert_eq!(decode_qr(&response.bytes().await.unwrap()).as_deref(), Some(text(&link, "url")));
+    })
+    .await;
+}
+
+async fn cancelling_says_what_it_does_and_does_it_once(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let person = developer(&kit, &project).await;
+    let link = create_link(&project, json!({ "allow_multiple_payments": true })).await;
+    let pending = attempted(&kit, &project, &link, Method::Qris).await;
+    let paid = attempted(&kit, &project, &link, Method::Qris).await;
+    simulate_paid(&project, &paid).await;
+    let cancel = format!("{}/cancel", page_of(&project, &link));
+    let question = person.open(&cancel).await;
+    is_page("question", &question, 200);
+    assert!(question.text.contains("1 pembayaran yang masih menunggu ikut dibatalkan"), "{}", question.text);
+    assert_eq!(link_status(&project, &link).await, "active", "looking changes nothing");
+    let path = leads(&person.post(&cancel, &[]).await, "link-cancelled");
+    assert!(person.open(&path).await.text.contains("Dibatalkan"));
+    assert_eq!(link_status(&project, &link).await, "cancelled");
+    assert_eq!(text(&fetch(&project, &pending).await, "status"), "cancelled");
+    assert_eq!(text(&fetch(&project, &paid).await, "status"), "paid");
+    let closed = person.open(&link_path(&link)).await;
+    assert!(!closed.text.contains("name=\"method\""), "the page takes nothing any more");
+    for again in [person.post(&cancel, &[]).await, person.open(&cancel).await] {
+        is_page("again", &again, 409);
+        assert!(again.text.contains("Link ini sudah dibatalkan.") && !again.text.contains("class=\"danger\""));
+    }
+}
+
+async fn a_link_past_its_time_is_not_there_to_be_cancelled(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let person = developer(&kit, &project).await;
+    let link = create_link(&project, json!({ "expires_at": "2026-11-14T09:35:00Z" })).await;
+    kit.clock.advance(Duration::from_mins(6));
+    let refused = person.post(&format!("{}/cancel", page_of(&project, &link)), &[]).await;
+    is_page("expired", &refused, 409);
+    assert!(refused.text.contains("sudah lewat waktunya"));
+    assert_eq!(link_status(&project, &link).await, "inactive");
+    let page = person.open(&page_of(&project, &link)).await;
+    assert!(!page.text.contains("/cancel\""), "there is no button for it");
+}
+
+async fn a_viewer_sees_links_and_changes_none(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let link = create_link(&project, json!({})).await;
+    let person = beside_owner(&kit, &project, Role::Viewer).await;
+    let (base, page) = (format!("{}/links", desk(project.id)), page_of(&project, &link));
+    for path in [&base, &page] {
+        let shown = person.open(path).await;
+        is_page(path, &shown, 200);
+        assert!(!shown.text.contains("/links/new") && !shown.text.contains("/cancel\""), "{path}");
+    }
+    for path in [format!("{base}/new"), format!("{base}/fees?amount=15000"), format!("{page}/cancel")] {
+        is_page(&path, &person.open(&path).await, 403);
+    }
+    is_page("create", &person.post(&base, &[("title", "Kopi"), ("amount", "15000")]).await, 403);
+    is_page("cancel", &person.post(&format!("{page}/cancel"), &[]).await, 403);
+    assert_eq!(total(&project.api, "/v1/payment-links").await, 1);
+    assert_eq!(link_status(&project, &link).await, "active");
+}
+
+async fn another_projects_link_is_not_there(kit: Arc<Kit>) {
+    let (mine, other) = (kit.sandbox().await, kit.sandbox().await);
+    let person = Person::member(&kit, mine.id, Role::Owner, "owner@example.com").await;
+    let link = create_link(&other, json!({})).await;
+    let id = text(&link, "id");
+    for base in [desk(mine.id), desk(other.id)] {
+        for rest in ["", "/cancel", "/qr.png"] {
+            let path = format!("{base}/links/{id}{rest}");
+            is_page(&path, &person.open(&path).await, 404);
+        }
+        is_page("cancel", &person.post(&format!("{base}/links/{id}/cancel"), &[]).await, 404);
+    }
+    for malformed in ["x", "pl_1", "pay_01kzdq3f5ve8x9m2r7t4w6y8za", "%00"] {
+        let path = format!("{}/links/{malformed}", desk(mine.id));
+        is_page(&path, &person.open(&path).await, 404);
+    }
+    assert_eq!(link_status(&other, &link).await, "active");
+    assert_eq!(total(&mine.api, "/v1/payment-links").await, 0);
+}
+
+async fn a_form_without_the_sessions_token_cancels_nothing(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let person = developer(&kit, &project).await;
+    let link = create_link(&project, json!({})).await;
+    let cancel = format!("{}/cancel", page_of(&project, &link));
+    is_page("none", &person.browser.post(&cancel, &[]).await, 403);
+    is_page("forged", &person.browser.post(&cancel, &[("form_token", "0")]).await, 403);
+    let token = person.token().unwrap().form_token();
+    let elsewhere = person.browser.form(&cancel, &[("form_token", &token)]).header("sec-fetch-site", "cross-site");
+    assert_eq!(person.browser.send(elsewhere).await.status, 403);
+    assert_eq!(link_status(&project, &link).await, "active");
+}

@@ -1,0 +1,164 @@
+//! Who belongs to a project, and who may say so.
+
+use std::sync::Arc;
+
+use domain::{access::Role, audit::Deed, id::UserId};
+use testkit::{Kit, TestProject, on_every_database};
+
+use crate::{
+    dashboard::{
+        invites::{invited, link_in},
+        sign_in::audited,
+    },
+    support::{
+        customer::{is_page, rows},
+        people::{Person, desk},
+    },
+};
+
+on_every_database![
+    an_invitations_link_is_shown_once_and_listed_without_it,
+    a_wrong_invitation_comes_back_with_what_was_written_and_invites_nobody,
+    an_owner_changes_roles_and_removes_members_after_being_asked,
+    the_last_owner_stays_one,
+    whoever_is_no_owner_sees_the_members_and_changes_none,
+    an_owner_reaches_nobody_of_another_project,
+];
+
+fn members(project: &TestProject) -> String {
+    format!("{}/settings/members", desk(project.id))
+}
+
+async fn role_of(kit: &Kit, project: &TestProject, user: UserId) -> Option<Role> {
+    kit.store.membership(user, project.id).await.unwrap().map(|membership| membership.role)
+}
+
+async fn an_invitations_link_is_shown_once_and_listed_without_it(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let owner = Person::member(&kit, project.id, Role::Owner, "siti@example.com").await;
+    let page = owner.post(&members(&project), &[("email", "budi@example.com"), ("role", "viewer")]).await;
+    is_page("an invitation", &page, 200);
+    link_in(&kit, &page);
+    let later = owner.open(&members(&project)).await;
+    assert!(later.text.contains("budi@example.com") && !later.text.contains("/dashboard/invite/"));
+    assert_eq!(kit.store.invites(project.id, kit.engine.now()).await.unwrap().len(), 1);
+}
+
+async fn a_wrong_invitation_comes_back_with_what_was_written_and_invites_nobody(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let owner = Person::member(&kit, project.id, Role::Owner, "siti@example.com").await;
+    let before = rows(&kit.database);
+    let long = format!("{}@example.com", "a".repeat(255));
+    for (email, role, status) in [
+        ("", "viewer", 422),
+        ("budi<b>", "viewer", 422),
+        (long.as_str(), "viewer", 422),
+        ("budi@example.com", "operator", 422),
+        ("budi@example.com", "", 422),
+        (" Siti@Example.com ", "viewer", 409),
+    ] {
+        let page = owner.post(&members(&project), &[("email", email), ("role", role)]).await;
+        is_page(email, &page, status);
+        assert!(page.text.contains(&email.trim().replace('<', "&#60;").replace('>', "&#62;")), "{}", page.text);
+        assert!(!page.text.contains("must be"), "in the person's own words");
+    }
+    assert_eq!(rows(&kit.database), before);
+}
+
+async fn an_owner_changes_roles_and_removes_members_after_being_asked(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let owner = Person::member(&kit, project.id, Role::Owner, "siti@example.com").await;
+    let budi = Person::member(&kit, project.id, Role::Viewer, "budi@example.com").await;
+    let path = format!("{}/{}", members(&project), budi.user.id);
+    let form = owner.open(&format!("{path}/role")).await;
+    assert!(form.text.contains("value=\"viewer\" checked"), "{}", form.text);
+    let reply = owner.post(&format!("{path}/role"), &[("role", "developer")]).await;
+    let told = format!("{}?done=role-changed", members(&project));
+    assert_eq!(reply.header("location"), Some(told.as_str()), "{}", reply.text);
+    assert_eq!(role_of(&kit, &project, budi.user.id).await, Some(Role::Developer));
+    is_page("no role", &owner.post(&format!("{path}/role"), &[("role", "operator")]).await, 422);
+
+    let before = rows(&kit.database);
+    let page = owner.open(&format!("{path}/remove")).await;
+    is_page("the question", &page, 200);
+    assert!(page.text.contains("budi@example.com"));
+    assert_eq!(rows(&kit.database), before, "asking changes nothing");
+    assert_eq!(owner.post(&format!("{path}/remove"), &[]).await.status, 303);
+    assert_eq!(role_of(&kit, &project, budi.user.id).await, None);
+    is_page("twice", &owner.post(&format!("{path}/remove"), &[]).await, 404);
+    for deed in [Deed::RoleChanged, Deed::MemberRemoved] {
+        let lines = audited(&kit, deed).await;
+        assert_eq!(lines.iter().map(|(_, email)| email.as_str()).collect::<Vec<_>>(), ["budi@example.com"]);
+    }
+}
+
+async fn the_last_owner_stays_one(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let owner = Person::member(&kit, project.id, Role::Owner, "siti@example.com").await;
+    let path = format!("{}/{}", members(&project), owner.user.id);
+    let before = rows(&kit.database);
+    let page = owner.post(&format!("{path}/role?lang=en"), &[("role", "viewer")]).await;
+    is_page("demoted", &page, 409);
+    assert!(page.text.contains("This is the last owner."), "{}", page.text);
+    is_page("removed", &owner.post(&format!("{path}/remove"), &[]).await, 409);
+    assert_eq!(rows(&kit.database), before);
+    // With another owner one may leave, and finds nothing there any more.
+    Person::member(&kit, project.id, Role::Owner, "dewi@example.com").await;
+    let reply = owner.post(&format!("{path}/remove"), &[]).await;
+    assert_eq!(reply.header("location"), Some("/dashboard/account?done=member-removed"));
+    is_page("afterwards", &owner.open(&members(&project)).await, 404);
+}
+
+async fn whoever_is_no_owner_sees_the_members_and_changes_none(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let owner = Person::member(&kit, project.id, Role::Owner, "siti@example.com").await;
+    invited(&kit, &owner, &project, "agus@example.com", "viewer").await;
+    let invite = kit.store.invites(project.id, kit.engine.now()).await.unwrap()[0].id;
+    let people = [
+        Person::member(&kit, project.id, Role::Viewer, "budi@example.com").await,
+        Person::member(&kit, project.id, Role::Developer, "dewi@example.com").await,
+    ];
+    let before = rows(&kit.database);
+    for person in people {
+        let page = person.open(&members(&project)).await;
+        assert!(page.text.contains("siti@example.com") && page.text.contains("agus@example.com"));
+        assert!(!page.text.contains("name=\"role\"") && !page.text.contains("/withdraw"), "{}", page.text);
+        let owner_path = format!("{}/{}", members(&project), owner.user.id);
+        for asked in ["role", "remove"] {
+            is_page(asked, &person.open(&format!("{owner_path}/{asked}")).await, 403);
+        }
+        for (path, fields) in [
+            (members(&project), &[("email", "x@example.com"), ("role", "owner")][..]),
+            (members(&project), &[("email", "junk"), ("role", "owner")]),
+            (format!("{owner_path}/role"), &[("role", "viewer")]),
+            (format!("{owner_path}/remove"), &[]),
+            (format!("{}/{}/role", members(&project), person.user.id), &[("role", "owner")]),
+            (format!("{}/settings/invites/{invite}/withdraw", desk(project.id)), &[]),
+        ] {
+            is_page(&path, &person.post(&path, fields).await, 403);
+        }
+    }
+    assert_eq!(rows(&kit.database), before);
+}
+
+async fn an_owner_reaches_nobody_of_another_project(kit: Arc<Kit>) {
+    let (project, other) = (kit.sandbox().await, kit.sandbox().await);
+    let owner = Person::member(&kit, project.id, Role::Owner, "siti@example.com").await;
+    let theirs = Person::member(&kit, other.id, Role::Owner, "dewi@example.com").await;
+    invited(&kit, &theirs, &other, "agus@example.com", "viewer").await;
+    let invite = kit.store.invites(other.id, kit.engine.now()).await.unwrap()[0].id;
+    let before = rows(&kit.database);
+    let stranger = theirs.user.id;
+    for (path, fields) in [
+        (members(&other), &[("email", "x@example.com"), ("role", "owner")][..]),
+        (format!("{}/{stranger}/role", members(&project)), &[("role", "viewer")]),
+        (format!("{}/{stranger}/remove", members(&project)), &[]),
+        (format!("{}/junk/remove", members(&project)), &[]),
+        (format!("{}/settings/invites/{invite}/withdraw", desk(project.id)), &[]),
+        (format!("{}/settings/invites/{invite}/withdraw", desk(other.id)), &[]),
+    ] {
+        is_page(&path, &owner.post(&path, fields).await, 404);
+    }
+    is_page("their members", &owner.open(&members(&other)).await, 404);
+    assert_eq!(rows(&kit.database), before);
+}

@@ -1,0 +1,372 @@
+//! The dashboard's payments: the list by its address, the file, and one payment with all that happened to it (D3, D4).
+
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+use domain::{
+    access::Role,
+    id::PaymentId,
+    idempotency::{Endpoint, Idempotency},
+    method::Method as Way,
+    rules::{MethodRequest, PaymentRequest},
+    time::Timestamp,
+};
+use futures_util::future::join_all;
+use gateway::SendLimits;
+use reqwest::Method;
+use serde_json::{Value, json};
+use testkit::{Answer, Kit, Reply, TestProject, on_every_database};
+
+use crate::support::{
+    acts::until,
+    customer::{Customer, is_page, is_protected, link_path, pay_path, payment_of, rows},
+    payments::{attempted, create, create_link, fetch, pending_qris, simulate, simulate_paid, text, with},
+    people::{Person, desk},
+    samples,
+};
+
+on_every_database![
+    the_list_shows_what_its_address_asks_for_with_how_many_and_how_much,
+    days_are_whole_and_those_of_western_indonesia,
+    a_filter_that_cannot_be_understood_is_told_at_its_field_and_lists_nothing,
+    older_pages_keep_what_is_asked_for,
+    nobody_but_members_sees_payments_and_every_member_may,
+    a_file_has_every_payment_that_is_asked_for_once,
+    no_cell_of_a_file_is_a_formula,
+    a_payments_page_shows_all_that_is_known_and_its_json_as_the_api_does,
+    a_customers_first_look_is_noted_by_the_pages_stream_and_by_nothing_else,
+];
+
+async fn owner(kit: &Kit, project: &TestProject) -> Person {
+    Person::member(kit, project.id, Role::Owner, &format!("owner@{}.example", project.id)).await
+}
+
+async fn list(person: &Person, project: &TestProject, query: &str) -> Reply {
+    person.open(&format!("{}/payments{query}", desk(project.id))).await
+}
+
+async fn page(person: &Person, project: &TestProject, payment: &Value) -> Reply {
+    person.open(&format!("{}/payments/{}", desk(project.id), text(payment, "id"))).await
+}
+
+/// The references of a list, in its order.
+fn references(page: &Reply) -> Vec<String> {
+    let links = page.text.split("<a class=\"row\"").skip(1);
+    links.map(|link| link.split(['>', '<']).nth(1).unwrap().to_owned()).collect()
+}
+
+/// What stands under the list's filters.
+fn sum(page: &Reply) -> Option<String> {
+    let (_, rest) = page.text.split_once("id=\"sum\">")?;
+    let plain: String = rest.split("</p>").next()?.split('<').map(|part| part.rsplit('>').next().unwrap()).collect();
+    Some(plain)
+}
+
+/// A payment of that reference, a moment after the one before.
+async fn make(kit: &Kit, project: &TestProject, reference: &str, body: Value) -> Value {
+    kit.clock.advance(Duration::from_millis(1));
+    create(project, &with(body, "reference", reference)).await
+}
+
+async fn the_list_shows_what_its_address_asks_for_with_how_many_and_how_much(kit: Arc<Kit>) {
+    let (project, other) = (kit.sandbox().await, kit.sandbox().await);
+    let person = owner(&kit, &project).await;
+    assert!(list(&person, &project, "").await.text.contains("Belum ada pembayaran"));
+    let qris = make(&kit, &project, "INV-qris", samples::qris(&project, 15_000)).await;
+    simulate_paid(&project, &qris).await;
+    make(&kit, &project, "INV-bca", samples::virtual_account(&project, "bca", 20_000)).await;
+    let bni = make(&kit, &project, "order <b>", samples::virtual_account(&project, "bni", 30_000)).await;
+    simulate(&project, &bni, &json!({ "outcome": "failed" })).await.expect(200);
+    let link = create_link(&project, json!({ "reference": "INV-link" })).await;
+    kit.clock.advance(Duration::from_millis(1));
+    attempted(&kit, &project, &link, Way::Qris).await;
+    make(&kit, &other, "INV-other", samples::qris(&other, 15_000)).await;
+
+    let link_id = text(&link, "id");
+    for (query, found, total) in [
+        ("", "INV-link order &#60;b&#62; INV-bca INV-qris", Some("4 pembayaranTotal Rp115.000")),
+        (
+            "?status=&method=&from=&to=&link=&search=",
+            "INV-link order &#60;b&#62; INV-bca INV-qris",
+            Some("4 pembayaranTotal Rp115.000"),
+        ),
+        ("?status=paid", "INV-qris", Some("1 pembayaranTotal Rp15.000")),
+        ("?status=pending", "INV-link INV-bca", Some("2 pembayaranTotal Rp70.000")),
+        ("?method=qris", "INV-link INV-qris", Some("2 pembayaranTotal Rp65.000")),
+        ("?method=virtual_account", "order &#60;b&#62; INV-bca", Some("2 pembayaranTotal Rp50.000")),
+        ("?method=virtual_account:bca", "INV-bca", Some("1 pembayaranTotal Rp20.000")),
+        ("?search=inv&status=pending&method=virtual_account", "INV-bca", Some("1 pembayaranTotal Rp20.000")),
+        ("?search=%3Cb%3E", "order &#60;b&#62;", Some("1 pembayaranTotal Rp30.000")),
+        (&format!("?link={link_id}"), "INV-link", Some("1 pembayaranTotal Rp50.000")),
+        ("?status=cancelled", "", None),
+        ("?status=paid&page=7", "", None),
+    ] {
+        let page = list(&person, &project, query).await;
+        is_page(query, &page, 200);
+        assert_eq!(references(&page).join(" "), found, "{query}");
+        assert_eq!(sum(&page).as_deref(), total, "{query}");
+    }
+    let unfound = list(&person, &project, "?status=cancelled").await;
+    assert!(unfound.text.contains("Tidak ada yang cocok"));
+    let foreign = make(&kit, &other, "x", samples::qris(&other, 15_000)).await;
+    let foreign_link = create_link(&other, json!({})).await;
+    assert!(references(&list(&person, &project, &format!("?link={}", text(&foreign_link, "id"))).await).is_empty());
+    is_page("another project's", &page(&person, &project, &foreign).await, 404);
+}
+
+async fn days_are_whole_and_those_of_western_indonesia(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    for (reference, at) in [
+        ("before", "2026-11-14T16:59:59.999Z"),
+        ("first", "2026-11-14T17:00:00Z"),
+        ("last", "2026-11-15T16:59:59.999Z"),
+        ("after", "2026-11-15T17:00:00Z"),
+    ] {
+        kit.clock.set(Timestamp::parse(at).unwrap());
+        create(&project, &with(samples::virtual_account(&project, "bca", 10_000), "reference", reference)).await;
+    }
+    let person = owner(&kit, &project).await;
+    for (query, found) in [
+        ("?from=2026-11-15&to=2026-11-15", "last first"),
+        ("?from=2026-11-15", "after last first"),
+        ("?to=2026-11-15", "last first before"),
+        ("?from=2026-11-16&status=pending", "after"),
+        ("?from=0001-01-01&to=9999-12-31", "after last first before"),
+        ("?from=1969-12-31&to=1970-01-01", ""),
+    ] {
+        assert_eq!(references(&list(&person, &project, query).await).join(" "), found, "{query}");
+    }
+}
+
+async fn a_filter_that_cannot_be_understood_is_told_at_its_field_and_lists_nothing(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let person = owner(&kit, &project).await;
+    pending_qris(&project, 15_000).await;
+    let long = "a".repeat(256);
+    for (query, field) in [
+        ("?status=PAID", "status"),
+        ("?status=paid&status=paid", "status"),
+        ("?method=card", "method"),
+        ("?method=virtual_account:xyz", "method"),
+        ("?from=2026-02-30", "from"),
+        ("?to=tomorrow", "to"),
+        ("?from=2026-11-15&to=2026-11-14", "to"),
+        ("?link=%3Cscript%3E", "link"),
+        ("?link=pay_01kzdq3f5ve8x9m2r7t4w6y8za", "link"),
+        ("?search=a%00b", "search"),
+        (&format!("?search={long}"), "search"),
+    ] {
+        for path in ["payments", "payments.csv"] {
+            let page = person.open(&format!("{}/{path}{query}", desk(project.id))).await;
+            is_page(query, &page, 422);
+            assert!(page.text.contains(&format!("aria-describedby=\"{field}-why\"")), "{query}: {}", page.text);
+            assert_eq!(page.text.matches("class=\"why\"").count(), 1, "{query}");
+            assert!(references(&page).is_empty() && sum(&page).is_none() && !page.text.contains("order-1"), "{query}");
+        }
+    }
+    let reply = list(&person, &project, "?link=%3Cscript%3E").await;
+    assert!(reply.text.contains("value=\"&#60;script&#62;\""), "what was typed stays");
+    is_page("no text", &list(&person, &project, "?status=%ff").await, 200);
+}
+
+/// Makes so many payments in one go, numbered from nought.
+async fn make_many(kit: &Kit, project: &TestProject, count: usize) {
+    let owner = kit.engine.project(project.id).await.unwrap();
+    for numbers in (0..count).collect::<Vec<_>>().chunks(50) {
+        kit.clock.advance(Duration::from_millis(1));
+        join_all(numbers.iter().map(|number| {
+            let request = PaymentRequest {
+                reference: Some(format!("bulk-{number}")),
+                amount: Some(1_000),
+                method: Some(MethodRequest { kind: Some("qris".to_owned()), bank: None }),
+                expires_in_minutes: None,
+            };
+            let key = Idempotency {
+                project_id: project.id,
+                endpoint: Endpoint::Payments,
+                key: format!("bulk-{number}"),
+                request: [0; 16],
+            };
+            let (engine, owner) = (&kit.engine, &owner);
+            async move { engine.create_payment(owner, key, request).await.unwrap() }
+        }))
+        .await;
+    }
+}
+
+async fn older_pages_keep_what_is_asked_for(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let person = owner(&kit, &project).await;
+    make_many(&kit, &project, 45).await;
+    make(&kit, &project, "another", samples::qris(&project, 15_000)).await;
+    let (mut url, mut seen) = (format!("{}/payments?search=BULK&status=pending", desk(project.id)), Vec::new());
+    for rows in [20, 20, 5] {
+        let page = person.open(&url).await;
+        assert_eq!(sum(&page).as_deref(), Some("45 pembayaranTotal Rp45.000"));
+        assert_eq!(references(&page).len(), rows, "{url}");
+        seen.extend(references(&page));
+        let older = page.text.split("rel=\"next\" href=\"").nth(1).and_then(|rest| rest.split('"').next());
+        match older {
+            Some(older) => url = older.replace("&#38;", "&").replace("&amp;", "&"),
+            None => assert_eq!(rows, 5),
+        }
+    }
+    assert_eq!(seen.iter().collect::<BTreeSet<_>>().len(), 45);
+}
+
+async fn nobody_but_members_sees_payments_and_every_member_may(kit: Arc<Kit>) {
+    let (project, other) = (kit.sandbox().await, kit.sandbox().await);
+    let payment = pending_qris(&project, 15_000).await;
+    let paths = ["/payments".to_owned(), "/payments.csv".to_owned(), format!("/payments/{}", text(&payment, "id"))];
+    let viewer = Person::member(&kit, project.id, Role::Viewer, "viewer@toko.example").await;
+    let (_, stranger) = (owner(&kit, &project).await, owner(&kit, &other).await);
+    for path in &paths {
+        let of = |id| format!("{}{path}", desk(id));
+        assert_eq!(viewer.open(&of(project.id)).await.status, 200, "{path}");
+        is_page(path, &stranger.open(&of(project.id)).await, 404);
+        is_page(path, &Customer::of(&kit).open(&of(project.id)).await, 401);
+    }
+    is_page("mine", &stranger.open(&format!("{}{}", desk(other.id), paths[2])).await, 404);
+    for wrong in ["pay_x", "pl_01kzdq3f5ve8x9m2r7t4w6y8za", "%00", "pay_01kzdq3f5ve8x9m2r7t4w6y8za"] {
+        is_page(wrong, &viewer.open(&format!("{}/payments/{wrong}", desk(project.id))).await, 404);
+    }
+}
+
+/// The cells of a file without quotes in it.
+fn cells(file: &Reply, separator: char) -> Vec<Vec<String>> {
+    let text = file.text.strip_prefix('\u{feff}').unwrap_or_else(|| panic!("no byte order mark: {:?}", file.text));
+    assert!(text.ends_with("\r\n"));
+    text.trim_end().split("\r\n").map(|line| line.split(separator).map(str::to_owned).collect()).collect()
+}
+
+async fn a_file_has_every_payment_that_is_asked_for_once(kit: Arc<Kit>) {
+    let (project, other) = (kit.sandbox().await, kit.sandbox().await);
+    make_many(&kit, &project, 1_003).await;
+    make(&kit, &other, "bulk-other", samples::qris(&other, 15_000)).await;
+    let bca = make(&kit, &project, "va", samples::virtual_account(&project, "bca", 20_000)).await;
+    let bca = simulate_paid(&project, &bca).await;
+    let person = owner(&kit, &project).await;
+    let path = format!("{}/payments.csv", desk(project.id));
+    let file = person.open(&format!("{path}?search=bulk")).await;
+    is_protected("file", &file);
+    assert_eq!(file.header("content-type"), Some("text/csv; charset=utf-8; header=present"));
+    assert_eq!(file.header("content-disposition"), Some("attachment; filename=\"toko-2026-11-14.csv\""));
+    let lines = cells(&file, ',');
+    let references: BTreeSet<&str> = lines[1..].iter().map(|line| line[1].as_str()).collect();
+    assert_eq!((lines.len(), references.len()), (1_004, 1_003));
+    let ids: Vec<&String> = lines[1..].iter().map(|line| &line[0]).collect();
+    assert!(ids.is_sorted_by(|later, earlier| later > earlier), "the newest first");
+
+    let file = person.open(&format!("{path}?method=virtual_account:bca&separator=semicolon")).await;
+    let lines = cells(&file, ';');
+    let head = "id;reference;status;method;bank;amount;fee;net;created_at;paid_at;expires_at;customer_name;\
+                customer_email;customer_phone;link_id";
+    assert_eq!(lines[0].join(";"), head);
+    let at = "2026-11-14T16:30:00+07:00";
+    let wanted = [text(&bca, "id"), "va", "paid", "virtual_account", "bca", "20000", "4000", "16000", at, at];
+    assert_eq!((lines.len(), &lines[1][..10]), (2, &wanted.map(str::to_owned)[..]));
+    assert_eq!(&lines[1][11..], ["", "", "", ""]);
+    assert_eq!(cells(&person.open(&format!("{path}?status=cancelled")).await, ',').len(), 1, "a head at least");
+}
+
+async fn no_cell_of_a_file_is_a_formula(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let person = owner(&kit, &project).await;
+    make(&kit, &project, "=HYPERLINK(\"http://evil.example\")", samples::qris(&project, 15_000)).await;
+    make(&kit, &project, "a;=1+1", samples::qris(&project, 15_000)).await;
+    let asks = json!({ "reference": "＝1", "customer_fields": { "name": true, "email": true, "phone": true } });
+    let link = create_link(&project, asks).await;
+    let answers =
+        [("method", "qris"), ("name", "@SUM(A1)"), ("email", "-2+3@x.example"), ("phone", "+62 812-0000-0000")];
+    payment_of(&project, &Customer::of(&kit).choose(&link, &answers).await).await;
+    let file = person.open(&format!("{}/payments.csv", desk(project.id))).await;
+    for safe in [
+        ",\"'=HYPERLINK(\"\"http://evil.example\"\")\",",
+        ",\"a;'=1+1\",",
+        ",'＝1,",
+        ",'@SUM(A1),'-2+3@x.example,'+62 812-0000-0000,pl_",
+    ] {
+        assert!(file.text.contains(safe), "{safe} is not in {}", file.text);
+    }
+}
+
+/// What the page shows as raw JSON.
+fn raw(page: &Reply) -> Value {
+    let (_, rest) = page.text.split_once("<pre id=\"json\"").unwrap();
+    let code = rest.split_once("<code>").unwrap().1.split_once("</code>").unwrap().0;
+    let plain = code.replace("&#34;", "\"").replace("&#39;", "'").replace("&#60;", "<").replace("&#62;", ">");
+    serde_json::from_str(&plain.replace("&#38;", "&")).unwrap()
+}
+
+async fn a_payments_page_shows_all_that_is_known_and_its_json_as_the_api_does(kit: Arc<Kit>) {
+    let (project, receiver) = kit.hooked(Answer::Status(500)).await;
+    let asks = json!({ "title": "Kopi <susu>", "customer_fields": { "name": true, "email": true } });
+    let link = create_link(&project, asks).await;
+    let customer = Customer::of(&kit);
+    let answers = [("method", "virtual_account:bca"), ("name", "Siti & Budi"), ("email", "siti@toko.example")];
+    let request = customer.open(&link_path(&link)).await;
+    assert_eq!(request.status, 200);
+    let payment = payment_of(&project, &customer.choose(&link, &answers).await).await;
+    let person = owner(&kit, &project).await;
+    let before = page(&person, &project, &payment).await;
+    is_page("pending", &before, 200);
+    let number = payment["instructions"]["virtual_account_number"].as_str().unwrap();
+    for known in [
+        "<p class=\"amount\">Rp50.000</p>",
+        "<span class=\"badge pending\">Menunggu</span>",
+        "-Rp4.000",
+        "Rp46.000",
+        &format!("<code>{number}</code>"),
+        "Siti &#38; Budi",
+        "siti@toko.example",
+        "127.0.0.1",
+        "Kopi &#60;susu&#62;",
+        &format!("{}/links/{}", desk(project.id), text(&link, "id")),
+        text(&payment, "checkout_url"),
+        &format!("{}/simulator?code={number}", desk(project.id)),
+        "<b>Menunggu pelanggan</b>",
+    ] {
+        assert!(before.text.contains(known), "{known} is not in {}", before.text);
+    }
+    assert_eq!(raw(&before), fetch(&project, &payment).await);
+
+    simulate_paid(&project, &payment).await;
+    kit.deliver(SendLimits::default());
+    receiver.arrived(1).await;
+    let shown = || page(&person, &project, &payment);
+    until(async || shown().await.text.contains("gagal terkirim</b>")).await;
+    let after = shown().await;
+    for known in ["<b>Dibayar</b>", "Server menjawab 500", "akan dicoba lagi", "/notifications/deliveries/evt_"] {
+        assert!(after.text.contains(known), "{known} is not in {}", after.text);
+    }
+    assert!(!after.text.contains("/simulator?code="), "what has ended is not simulated");
+    assert_eq!(raw(&after), fetch(&project, &payment).await);
+    kit.may_leave_deliveries_due();
+}
+
+async fn a_customers_first_look_is_noted_by_the_pages_stream_and_by_nothing_else(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let payment = create(&project, &samples::virtual_account(&project, "bca", 15_000)).await;
+    let id: PaymentId = text(&payment, "id").parse().unwrap();
+    let (customer, path) = (Customer::of(&kit), pay_path(&payment));
+    for look in [path.clone(), format!("{path}/status"), link_path(&create_link(&project, json!({})).await)] {
+        assert_eq!(customer.open(&look).await.status, 200);
+    }
+    let before = rows(&kit.database);
+    kit.engine.tend_store().await.unwrap();
+    assert_eq!(kit.store.view_of(id).await.unwrap(), None, "whoever merely opens a page may be a machine");
+    kit.engine.tend_store().await.unwrap();
+    let seen_at = kit.engine.now();
+    for _ in 0..3 {
+        let stream = customer.begin(customer.request(Method::GET, &format!("{path}/events"))).await;
+        assert_eq!(stream.status(), 200);
+        drop(stream);
+        kit.engine.tend_store().await.unwrap();
+        kit.clock.advance(Duration::from_secs(61));
+        assert_eq!(kit.store.view_of(id).await.unwrap(), Some(seen_at));
+    }
+    let added: Vec<String> = rows(&kit.database).into_iter().filter(|row| !before.contains(row)).collect();
+    assert_eq!(added.iter().filter(|row| row.contains(text(&payment, "id"))).count(), 1, "{added:?}");
+    let person = owner(&kit, &project).await;
+    let page = page(&person, &project, &payment).await;
+    assert!(page.text.contains("Halaman bayar dibuka pelanggan"), "{}", page.text);
+}

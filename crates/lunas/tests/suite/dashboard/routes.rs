@@ -1,0 +1,426 @@
+//! Every address of the dashboard against everybody who has no business there. The table is compared with the code, so that no
+//! address can be forgotten.
+
+use std::{collections::BTreeSet, fs, path::Path, sync::Arc};
+
+use domain::{
+    access::{Act, Role},
+    user::{SESSION_IDLE, Token},
+};
+use reqwest::Method;
+use serde_json::json;
+use testkit::{Kit, Reply, TestProject, on_every_database};
+
+use crate::support::{
+    customer::{is_page, rows},
+    payments::{create_link, events_of, pending_qris, simulate_paid, text},
+    people::{Person, make},
+};
+
+on_every_database![
+    whoever_is_not_signed_in_is_asked_who_they_are_everywhere on 2 threads,
+    a_session_that_ran_out_is_asked_for_again_everywhere on 2 threads,
+    another_projects_owner_finds_nothing_and_an_operator_is_no_member on 2 threads,
+    ids_of_another_project_are_not_found_at_ones_own_desk on 2 threads,
+    a_role_that_does_not_go_that_far_is_refused on 2 threads,
+    a_role_that_goes_that_far_is_let_in on 2 threads,
+    a_form_counts_only_with_its_own_sessions_token_and_from_our_own_pages on 2 threads,
+];
+
+/// Who an address is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum For {
+    /// Whoever knows it.
+    Anyone,
+    SignedIn,
+    /// Members whose role goes that far.
+    Role(Act),
+    Operators,
+}
+
+/// One address and one method. `fields`: a form that would be taken from the right person.
+struct Row {
+    path: &'static str,
+    method: Method,
+    is_for: For,
+    fields: &'static [(&'static str, &'static str)],
+}
+
+const LOOK: For = For::Role(Act::Look);
+const LINKS: For = For::Role(Act::ManageLinks);
+const KEYS: For = For::Role(Act::ManageKeys);
+const WEBHOOKS: For = For::Role(Act::ManageWebhooks);
+const SIMULATE: For = For::Role(Act::Simulate);
+const RECEIPTS: For = For::Role(Act::DecideReceipts);
+const CONFIGURE: For = For::Role(Act::Configure);
+const MEMBERS: For = For::Role(Act::ManageMembers);
+
+fn get(path: &'static str, is_for: For) -> Row {
+    Row { path, method: Method::GET, is_for, fields: &[] }
+}
+
+fn post(path: &'static str, is_for: For, fields: &'static [(&'static str, &'static str)]) -> Row {
+    Row { path, method: Method::POST, is_for, fields }
+}
+
+/// An address that shows a form's page again to whoever comes back to where the form was sent.
+fn both(path: &'static str, shown: For, is_for: For, fields: &'static [(&'static str, &'static str)]) -> [Row; 2] {
+    [get(path, shown), post(path, is_for, fields)]
+}
+
+fn table() -> Vec<Row> {
+    let mut table = vec![
+        get("/dashboard", For::SignedIn),
+        post("/dashboard/sign-out", For::SignedIn, &[]),
+        get("/dashboard/account", For::SignedIn),
+        get("/dashboard/operator", For::Operators),
+        get("/dashboard/operator/audit", For::Operators),
+        get("/dashboard/operator/users", For::Operators),
+        get("/dashboard/operator/projects/{project}", For::Operators),
+        get("/dashboard/{project}", LOOK),
+        get("/dashboard/{project}/audit", LOOK),
+        get("/dashboard/{project}/balance", LOOK),
+        get("/dashboard/{project}/balance/receipts", LOOK),
+        get("/dashboard/{project}/balance/receipts/decide", LOOK),
+        get("/dashboard/{project}/links/fees", LINKS),
+        get("/dashboard/{project}/links/new", LINKS),
+        get("/dashboard/{project}/links/{link}", LOOK),
+        get("/dashboard/{project}/links/{link}/qr.png", LOOK),
+        get("/dashboard/{project}/live", LOOK),
+        get("/dashboard/{project}/notifications", LOOK),
+        get("/dashboard/{project}/notifications/deliveries/{event}", LOOK),
+        get("/dashboard/{project}/payments", LOOK),
+        get("/dashboard/{project}/payments.csv", LOOK),
+        get("/dashboard/{project}/payments/{payment}", LOOK),
+        get("/dashboard/{project}/settings", LOOK),
+        get("/dashboard/{project}/simulator", LOOK),
+    ];
+    table.extend(forms());
+    table
+}
+
+/// The addresses that forms are sent to.
+fn forms() -> Vec<Row> {
+    let new_project = &[("name", "Toko"), ("environment", "sandbox")];
+    let old_and_new = &[("old_password", "twelve or more"), ("new_password", "fourteen or more")];
+    let link = &[("title", "Kopi"), ("amount", "15000"), ("attempt", "0123456789abcdef0123456789abcdef")];
+    let receipt = &[("provider", "sandbox"), ("id", "none"), ("note", "why")];
+    let test = &[("attempt", "0123456789abcdef0123456789abcdef")];
+    let merchant = &[("merchant_name", "Toko"), ("merchant_city", "Bandung"), ("merchant_postal_code", "40111")];
+    let forms = [
+        both("/dashboard/sign-in", For::Anyone, For::Anyone, &[]),
+        both("/dashboard/invite/{token}", For::Anyone, For::Anyone, &[]),
+        both("/dashboard/invite/{token}/join", For::Anyone, For::SignedIn, &[]),
+        both("/dashboard/account/password", For::SignedIn, For::SignedIn, old_and_new),
+        both("/dashboard/account/end-others", For::SignedIn, For::SignedIn, &[]),
+        both("/dashboard/account/sessions/{session}/end", For::SignedIn, For::SignedIn, &[]),
+        both("/dashboard/projects/new", For::SignedIn, For::SignedIn, new_project),
+        both("/dashboard/operator/projects/new", For::Operators, For::Operators, new_project),
+        both("/dashboard/operator/projects/{project}/approve", For::Operators, For::Operators, &[]),
+        both("/dashboard/operator/projects/{project}/withdraw-approval", For::Operators, For::Operators, &[]),
+        both("/dashboard/operator/projects/{project}/activate", For::Operators, For::Operators, &[]),
+        both("/dashboard/operator/projects/{project}/deactivate", For::Operators, For::Operators, &[]),
+        both("/dashboard/{project}/keys", LOOK, KEYS, &[("name", "server")]),
+        both("/dashboard/{project}/keys/{key}/revoke", KEYS, KEYS, &[]),
+        both("/dashboard/{project}/links", LOOK, LINKS, link),
+        both("/dashboard/{project}/links/{link}/cancel", LINKS, LINKS, &[]),
+        both("/dashboard/{project}/balance/receipts/accept", LOOK, RECEIPTS, receipt),
+        both("/dashboard/{project}/balance/receipts/return", LOOK, RECEIPTS, receipt),
+        both("/dashboard/{project}/notifications/deliveries/{event}/resend", LOOK, WEBHOOKS, &[]),
+        both("/dashboard/{project}/notifications/recover", LOOK, WEBHOOKS, &[("since", "2026-01-01T00:00")]),
+        both("/dashboard/{project}/notifications/secret/show", LOOK, WEBHOOKS, &[]),
+        both("/dashboard/{project}/notifications/test", LOOK, WEBHOOKS, test),
+        both("/dashboard/{project}/notifications/url", LOOK, WEBHOOKS, &[("url", "https://example.com/hook")]),
+        both("/dashboard/{project}/simulator/{payment}", LOOK, SIMULATE, &[("outcome", "paid")]),
+        both("/dashboard/{project}/notifications/secret/roll", WEBHOOKS, WEBHOOKS, &[]),
+        both("/dashboard/{project}/notifications/url/remove", WEBHOOKS, WEBHOOKS, &[]),
+        both("/dashboard/{project}/settings/members", LOOK, MEMBERS, &[("email", "a@b.id"), ("role", "viewer")]),
+        both("/dashboard/{project}/settings/members/{user}/role", MEMBERS, MEMBERS, &[("role", "viewer")]),
+        both("/dashboard/{project}/settings/members/{user}/remove", MEMBERS, MEMBERS, &[]),
+        both("/dashboard/{project}/settings/invites/{invite}/withdraw", LOOK, MEMBERS, &[]),
+        both("/dashboard/{project}/settings/merchant", LOOK, CONFIGURE, merchant),
+        both("/dashboard/{project}/settings/origins", LOOK, CONFIGURE, &[("allowed_origins", "https://example.com")]),
+        both("/dashboard/{project}/settings/methods", LOOK, CONFIGURE, &[("default_qris", "on")]),
+        both("/dashboard/{project}/settings/success-word", LOOK, CONFIGURE, &[("success_word", "paid")]),
+    ];
+    forms.into_iter().flatten().collect()
+}
+
+/// The paths of everything that can be opened, with the names of what stands in them.
+pub(crate) fn opened() -> Vec<&'static str> {
+    table().iter().filter(|row| row.method == Method::GET).map(|row| row.path).collect()
+}
+
+/// Every `.route(…)` of the dashboard's code, as a path and a method. A path is a text, or a constant of that file or of the one above.
+fn routes_in_code() -> BTreeSet<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/dashboard");
+    let mut found = BTreeSet::new();
+    for (file, code) in sources(&folder) {
+        let constant = |name: &str, code: &str| {
+            let definition = code.split(&format!("const {name}: &str = \"")).nth(1)?;
+            definition.split('"').next().map(str::to_owned)
+        };
+        let above = file.parent().unwrap().join("mod.rs");
+        for call in code.split(".route(").skip(1) {
+            let (argument, rest) = call.trim_start().split_once(',').unwrap();
+            let methods: Vec<&str> = ["get", "post"]
+                .into_iter()
+                .filter(|method| rest.lines().next().unwrap().contains(&format!("{method}(")))
+                .collect();
+            let path = match argument.strip_prefix('"') {
+                Some(text) => text.trim_end_matches('"').to_owned(),
+                // The four decisions about a project are one line of code.
+                None if argument.starts_with("&format!") => {
+                    for word in ["approve", "withdraw-approval", "activate", "deactivate"] {
+                        for method in ["GET", "POST"] {
+                            let path = format!("/dashboard/operator/projects/{{project}}/{word}");
+                            found.insert((path, method.to_owned()));
+                        }
+                    }
+                    continue;
+                }
+                None => constant(argument, &code)
+                    .or_else(|| constant(argument, &fs::read_to_string(&above).unwrap()))
+                    .unwrap_or_else(|| panic!("what is {argument} in {}?", file.display())),
+            };
+            assert!(!methods.is_empty(), "{path} in {}: a route says its methods on the same line", file.display());
+            found.extend(methods.iter().map(|method| (path.clone(), method.to_uppercase())));
+        }
+    }
+    found
+}
+
+fn sources(folder: &Path) -> Vec<(std::path::PathBuf, String)> {
+    let mut sources = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => sources.extend(self::sources(&path)),
+            false => sources.push((path.clone(), fs::read_to_string(&path).unwrap())),
+        }
+    }
+    sources
+}
+
+#[test]
+fn no_address_of_the_dashboard_is_missing_from_the_table() {
+    let table: BTreeSet<(String, String)> =
+        table().into_iter().map(|row| (row.path.to_owned(), row.method.to_string())).collect();
+    let code = routes_in_code();
+    let missing: Vec<_> = code.difference(&table).collect();
+    let gone: Vec<_> = table.difference(&code).collect();
+    assert_eq!((missing, gone), (Vec::new(), Vec::new()));
+}
+
+/// Whoever has to sign in before a form is taken is led back to its address.
+#[test]
+fn every_address_of_a_form_has_something_to_show() {
+    let has = |path: &str, method: Method| table().iter().any(|row| row.path == path && row.method == method);
+    for row in table().iter().filter(|row| row.path != "/dashboard/sign-out") {
+        assert!(has(row.path, Method::GET), "{}", row.path);
+    }
+}
+
+/// A project with one of everything that an address can name.
+struct World {
+    project: TestProject,
+    owner: Person,
+    names: Vec<(&'static str, String)>,
+}
+
+impl World {
+    async fn new(kit: &Kit) -> World {
+        let (project, _receiver) = kit.hooked(testkit::Answer::Status(200)).await;
+        let owner = Person::member(kit, project.id, Role::Owner, "owner@toko.test").await;
+        let link = create_link(&project, json!({})).await;
+        let payment = pending_qris(&project, 15_000).await;
+        let paid = pending_qris(&project, 15_000).await;
+        simulate_paid(&project, &paid).await;
+        let event = events_of(&project, &paid, "payment.paid").await;
+        let visit = kit.engine.visit(&owner.token().unwrap(), String::new(), false).await.unwrap().unwrap();
+        let own = kit.engine.desk(&visit, project.id).await.unwrap();
+        let (invite, token) = own.invite("guest@toko.test", Role::Viewer).await.unwrap();
+        let names = vec![
+            ("{project}", project.id.to_string()),
+            ("{link}", text(&link, "id").to_owned()),
+            ("{key}", project.key_id.to_string()),
+            ("{payment}", text(&payment, "id").to_owned()),
+            ("{event}", text(&event[0], "id").to_owned()),
+            ("{user}", owner.user.id.to_string()),
+            ("{session}", visit.session.id.to_string()),
+            ("{invite}", invite.id.to_string()),
+            ("{token}", token.reveal()),
+        ];
+        World { project, owner, names }
+    }
+
+    fn path(&self, row: &Row) -> String {
+        self.names.iter().fold(row.path.to_owned(), |path, (name, id)| path.replace(name, id))
+    }
+
+    async fn ask(&self, person: &Person, row: &Row) -> Reply {
+        let path = self.path(row);
+        match row.method {
+            Method::GET => person.open(&path).await,
+            _ => person.post(&path, row.fields).await,
+        }
+    }
+}
+
+/// A form as that person's page would send it, with another token, or from elsewhere.
+async fn send(world: &World, row: &Row, token: &str, headers: &[(&'static str, &str)]) -> Reply {
+    let mut fields = row.fields.to_vec();
+    fields.push(("form_token", token));
+    let form = world.owner.browser.form(&world.path(row), &fields);
+    let form = headers.iter().fold(form, |form, (name, value)| form.header(*name, *value));
+    world.owner.browser.send(form).await
+}
+
+fn said(row: &Row, who: &str) -> String {
+    format!("{} {} by {who}", row.method, row.path)
+}
+
+async fn whoever_is_not_signed_in_is_asked_who_they_are_everywhere(kit: Arc<Kit>) {
+    let world = World::new(&kit).await;
+    let ended = Person::member(&kit, world.project.id, Role::Owner, "ended@toko.test").await;
+    ended.post("/dashboard/sign-out", &[]).await;
+    let before = rows(&kit.database);
+    let nobody = crate::support::customer::Customer::of(&kit);
+    let forged = crate::support::customer::Customer::of(&kit);
+    for row in table().iter().filter(|row| row.is_for != For::Anyone) {
+        let path = world.path(row);
+        for (who, browser) in [("nobody", &nobody), ("whoever signed out", &ended.browser), ("a forger", &forged)] {
+            let request = match row.method {
+                Method::GET => browser.request(Method::GET, &path),
+                _ => browser.form(&path, row.fields),
+            };
+            let made_up = format!("lunas_session={}", Token::of([5; 32]).reveal());
+            let request = if who == "a forger" { request.header("cookie", made_up) } else { request };
+            let reply = browser.send(request).await;
+            is_page(&said(row, who), &reply, 401);
+            assert!(reply.text.contains("name=\"password\""), "{}", said(row, who));
+        }
+    }
+    assert_eq!(rows(&kit.database), before, "nothing is left behind");
+}
+
+async fn a_session_that_ran_out_is_asked_for_again_everywhere(kit: Arc<Kit>) {
+    let world = World::new(&kit).await;
+    kit.clock.advance(SESSION_IDLE);
+    let before = rows(&kit.database);
+    for row in table().iter().filter(|row| row.is_for != For::Anyone) {
+        let reply = world.ask(&world.owner, row).await;
+        is_page(&said(row, "somebody who was away"), &reply, 401);
+    }
+    assert_eq!(rows(&kit.database), before, "nothing is left behind");
+}
+
+async fn another_projects_owner_finds_nothing_and_an_operator_is_no_member(kit: Arc<Kit>) {
+    let world = World::new(&kit).await;
+    let elsewhere = kit.sandbox().await;
+    let other = Person::member(&kit, elsewhere.id, Role::Owner, "other@toko.test").await;
+    let operator = Person::operator(&kit, "operator@toko.test").await;
+    let before = rows(&kit.database);
+    for row in table() {
+        for (who, person) in [("another project's owner", &other), ("an operator", &operator)] {
+            let is_theirs = match row.is_for {
+                For::Role(_) => false,
+                For::Operators => who == "an operator",
+                For::SignedIn | For::Anyone => true,
+            };
+            if !is_theirs {
+                is_page(&said(&row, who), &world.ask(person, &row).await, 404);
+            }
+        }
+    }
+    assert_eq!(rows(&kit.database), before, "nothing is left behind");
+}
+
+async fn ids_of_another_project_are_not_found_at_ones_own_desk(kit: Arc<Kit>) {
+    let world = World::new(&kit).await;
+    let elsewhere = kit.sandbox().await;
+    let other = Person::member(&kit, elsewhere.id, Role::Owner, "other@toko.test").await;
+    let before = rows(&kit.database);
+    let own = elsewhere.id.to_string();
+    let desks = table().into_iter().filter(|row| row.path.matches('{').count() > 1);
+    for row in desks.filter(|row| row.path.starts_with("/dashboard/{project}")) {
+        let path = world.path(&row).replace(&world.project.id.to_string(), &own);
+        let reply = match row.method {
+            Method::GET => other.open(&path).await,
+            _ => other.post(&path, row.fields).await,
+        };
+        // Some addresses show the whole section again; none of them may show or do anything about the other project.
+        match row.method == Method::GET && reply.status == 200 {
+            true => assert!(!reply.text.contains("toko.test") || reply.text.contains("other@toko.test")),
+            false => is_page(&said(&row, "another project's owner"), &reply, 404),
+        }
+    }
+    assert_eq!(rows(&kit.database), before, "nothing is left behind");
+}
+
+async fn a_role_that_does_not_go_that_far_is_refused(kit: Arc<Kit>) {
+    let world = World::new(&kit).await;
+    let people = [
+        (Role::Viewer, Person::member(&kit, world.project.id, Role::Viewer, "viewer@toko.test").await),
+        (Role::Developer, Person::member(&kit, world.project.id, Role::Developer, "developer@toko.test").await),
+    ];
+    let before = rows(&kit.database);
+    for row in table() {
+        for (role, person) in &people {
+            let (who, reply) = match row.is_for {
+                For::Role(act) if !role.may(act) => (role.word(), world.ask(person, &row).await),
+                For::Operators => {
+                    is_page(&said(&row, role.word()), &world.ask(person, &row).await, 404);
+                    continue;
+                }
+                _ => continue,
+            };
+            is_page(&said(&row, who), &reply, 403);
+        }
+    }
+    assert_eq!(rows(&kit.database), before, "nothing is left behind");
+}
+
+async fn a_role_that_goes_that_far_is_let_in(kit: Arc<Kit>) {
+    let world = World::new(&kit).await;
+    for role in Role::ALL {
+        let person = Person::member(&kit, world.project.id, role, &format!("{}@role.test", role.word())).await;
+        // A stream never ends, and which receipt is meant stands in the query.
+        let unopened = ["/dashboard/{project}/live", "/dashboard/{project}/balance/receipts/decide"];
+        let shown = table().into_iter().filter(|row| row.method == Method::GET && !unopened.contains(&row.path));
+        for row in shown.filter(|row| matches!(row.is_for, For::Role(act) if role.may(act))) {
+            let status = world.ask(&person, &row).await.status.as_u16();
+            // Where there is nothing to be done any more, or not yet, the page says so.
+            assert!([200, 409].contains(&status), "{}: {status}", said(&row, role.word()));
+        }
+    }
+}
+
+async fn a_form_counts_only_with_its_own_sessions_token_and_from_our_own_pages(kit: Arc<Kit>) {
+    let world = World::new(&kit).await;
+    let operator = make(&kit, "operator@toko.test", true).await;
+    kit.engine.add_member(world.project.id, &operator, Role::Owner).await.unwrap();
+    let operator = Person::signed_in(&kit, operator).await;
+    let world = World { owner: operator, ..world };
+    let own = world.owner.token().unwrap().form_token();
+    let another = Token::of([9; 32]).form_token();
+    let before = rows(&kit.database);
+    for row in table().iter().filter(|row| row.method == Method::POST) {
+        if row.is_for != For::Anyone {
+            for (what, token) in [("no token", ""), ("another's token", another.as_str()), ("junk", &own[1..])] {
+                let reply = send(&world, row, token, &[("sec-fetch-site", "same-origin")]).await;
+                is_page(&said(row, what), &reply, 403);
+            }
+        }
+        for headers in [
+            [("sec-fetch-site", "cross-site"), ("accept", "text/html")],
+            [("sec-fetch-site", "same-site"), ("accept", "text/html")],
+            [("origin", "https://evil.example"), ("accept", "text/html")],
+            [("origin", "null"), ("accept", "text/html")],
+        ] {
+            let reply = send(&world, row, &own, &headers).await;
+            is_page(&said(row, headers[0].1), &reply, 403);
+        }
+    }
+    assert_eq!(rows(&kit.database), before, "nothing is left behind");
+}

@@ -1,0 +1,263 @@
+//! Signing in: who gets in, who does not, and how often anybody may try.
+
+use std::{collections::BTreeMap, fs, sync::Arc, time::Duration};
+
+use domain::{
+    audit::{Actor, Deed},
+    user::Token,
+};
+use engine::Window;
+use futures_util::future::join_all;
+use reqwest::Method;
+use testkit::{Kit, Options, Reply, on_every_database};
+
+use crate::{
+    house::source_rules::house,
+    support::{
+        customer::{Customer, SetCookie, hidden, is_page},
+        options::{base_url, trusted_proxy},
+        people::{PASSWORD, Person, make, sign_in},
+    },
+};
+
+on_every_database![
+    the_right_password_leads_on_to_where_one_wanted_to_go,
+    nobody_learns_from_a_refusal_whether_there_is_such_a_person,
+    of_fifty_attempts_at_once_five_are_judged_and_the_right_password_waits_as_well,
+    each_failure_after_the_fifth_doubles_the_wait_up_to_a_quarter_of_an_hour,
+    an_account_is_guarded_wherever_the_attempts_come_from with trusted_proxy(),
+    an_address_is_stopped_whichever_accounts_it_tries with trusted_proxy(),
+    every_sign_in_makes_a_token_of_its_own_and_adopts_none,
+    looking_at_the_form_needs_nobody_and_changes_nothing,
+    no_script_and_no_other_site_gets_at_the_session_cookie,
+];
+
+const FORM: &str = "/dashboard/sign-in";
+/// Five may fail; the fifth is followed by this.
+const FREE: usize = 5;
+const FIRST_DELAY: Duration = Duration::from_secs(1);
+
+/// Everything in the audit log of that kind: who, and what it was done to.
+pub(crate) async fn audited(kit: &Kit, deed: Deed) -> Vec<(Actor, String)> {
+    let window = Window { offset: 0, limit: 1_000 };
+    let lines = kit.store.audit(None, window).await.unwrap().items;
+    lines.into_iter().filter(|line| line.deed == deed).map(|line| (line.actor, line.subject)).collect()
+}
+
+fn at_localhost() -> Actor {
+    Actor::Stranger { address: "127.0.0.1".to_owned() }
+}
+
+/// An attempt from behind a proxy.
+async fn attempt(kit: &Kit, forwarded_for: &str, email: &str, password: &str) -> Reply {
+    let browser = Customer::of(kit);
+    let form = browser.form(FORM, &[("email", email), ("password", password)]);
+    browser.send(form.header("x-forwarded-for", forwarded_for)).await
+}
+
+#[track_caller]
+fn must_wait(reply: &Reply) -> u64 {
+    is_page("a refused attempt", reply, 429);
+    reply.header("retry-after").unwrap().parse().unwrap()
+}
+
+fn statuses(replies: &[Reply]) -> BTreeMap<u16, usize> {
+    replies.iter().fold(BTreeMap::new(), |mut counted, reply| {
+        *counted.entry(reply.status.as_u16()).or_default() += 1;
+        counted
+    })
+}
+
+async fn the_right_password_leads_on_to_where_one_wanted_to_go(kit: Arc<Kit>) {
+    make(&kit, "siti@example.com", false).await;
+    for (next, led_to) in [
+        ("", "/dashboard"),
+        ("/dashboard/account?lang=en", "/dashboard/account?lang=en"),
+        ("https://evil.example/dashboard", "/dashboard"),
+        ("//evil.example", "/dashboard"),
+    ] {
+        let browser = Customer::of(&kit);
+        let fields = [("email", " Siti@Example.COM "), ("password", PASSWORD), ("next", next)];
+        let reply = browser.post(FORM, &fields).await;
+        assert_eq!((reply.status.as_u16(), reply.header("location")), (303, Some(led_to)), "{next}");
+        is_page(next, &browser.open("/dashboard/account").await, 200);
+    }
+    let signed_in = audited(&kit, Deed::SignedIn).await;
+    assert_eq!(signed_in.len(), 4);
+    assert!(
+        signed_in.iter().all(|(actor, email)| matches!(actor, Actor::User { address, .. } if address == "127.0.0.1")
+            && email == "siti@example.com")
+    );
+}
+
+/// What a browser sees of an answer, apart from what it has sent itself.
+fn told(reply: &Reply, email: &str) -> (u16, BTreeMap<String, String>, String) {
+    let own = ["x-request-id", "date"];
+    let headers = reply.headers.iter().filter(|(name, _)| !own.contains(&name.as_str()));
+    let headers = headers.map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned())).collect();
+    (reply.status.as_u16(), headers, reply.text.replace(email, "EMAIL"))
+}
+
+async fn nobody_learns_from_a_refusal_whether_there_is_such_a_person(kit: Arc<Kit>) {
+    make(&kit, "siti@example.com", false).await;
+    let mut answers = Vec::new();
+    for email in ["siti@example.com", "dewi@example.com", "siti.example.com"] {
+        let reply = sign_in(&Customer::of(&kit), email, "not the password").await;
+        is_page(email, &reply, 401);
+        assert_eq!(reply.headers.get("set-cookie"), None, "{email}");
+        answers.push(told(&reply, email));
+    }
+    assert_eq!(answers[0], answers[1]);
+    assert_eq!(answers[0], answers[2]);
+    let mut refused = audited(&kit, Deed::SignInRefused).await;
+    refused.sort_by(|one, other| one.1.cmp(&other.1));
+    // What is no address may be a password in the wrong field, and is not written down.
+    let expected = ["", "dewi@example.com", "siti@example.com"].map(|email| (at_localhost(), email.to_owned()));
+    assert_eq!(refused, expected);
+}
+
+/// How long it takes is not measured here: that would be a test of this machine. But there is one road for everybody, and the
+/// password is compared on it before anything depends on whether somebody was found.
+#[test]
+fn whoever_does_not_exist_costs_a_comparison_as_well() {
+    let source = fs::read_to_string(house().join("crates/engine/src/people.rs")).unwrap();
+    let (_, body) = source.split_once("pub async fn sign_in(").unwrap();
+    let (body, _) = body.split_once("\n    }\n").unwrap();
+    let (before, after) = body.split_once("passwords::matches(password, kept).await?").unwrap();
+    let (_, looked_up) = before.split_once("let found = ").unwrap();
+    assert!(!looked_up.contains("return") && !looked_up.contains("if "), "{looked_up}");
+    assert!(after.contains("SignIn::Refused"), "{after}");
+    assert!(!after.contains("passwords::"), "once");
+}
+
+async fn of_fifty_attempts_at_once_five_are_judged_and_the_right_password_waits_as_well(kit: Arc<Kit>) {
+    make(&kit, "siti@example.com", false).await;
+    let attempts = (0..50).map(|n| {
+        let kit = Arc::clone(&kit);
+        async move { sign_in(&Customer::of(&kit), "siti@example.com", &format!("wrong password {n}")).await }
+    });
+    let replies = join_all(attempts).await;
+    assert_eq!(statuses(&replies), BTreeMap::from([(401, FREE), (429, 50 - FREE)]));
+    for reply in replies.iter().filter(|reply| reply.status == 429) {
+        assert_eq!(must_wait(reply), FIRST_DELAY.as_secs());
+    }
+    assert_eq!(audited(&kit, Deed::SignInRefused).await.len(), FREE);
+    must_wait(&sign_in(&Customer::of(&kit), "siti@example.com", PASSWORD).await);
+    kit.clock.advance(FIRST_DELAY);
+    assert_eq!(sign_in(&Customer::of(&kit), "siti@example.com", PASSWORD).await.status, 303);
+}
+
+async fn each_failure_after_the_fifth_doubles_the_wait_up_to_a_quarter_of_an_hour(kit: Arc<Kit>) {
+    make(&kit, "siti@example.com", false).await;
+    let browser = Customer::of(&kit);
+    for _ in 0..FREE {
+        assert_eq!(sign_in(&browser, "siti@example.com", "wrong").await.status, 401);
+    }
+    let mut wait = 1;
+    for _ in 0..12 {
+        assert_eq!(must_wait(&sign_in(&browser, "siti@example.com", "wrong").await), wait);
+        kit.clock.advance(Duration::from_secs(wait));
+        assert_eq!(sign_in(&browser, "siti@example.com", "wrong").await.status, 401);
+        wait = (wait * 2).min(900);
+    }
+    assert_eq!(wait, 900);
+}
+
+async fn an_account_is_guarded_wherever_the_attempts_come_from(kit: Arc<Kit>) {
+    for email in ["siti@example.com", "dewi@example.com"] {
+        make(&kit, email, false).await;
+    }
+    for n in 0..FREE {
+        let address = format!("203.0.113.{n}");
+        assert_eq!(attempt(&kit, &address, "siti@example.com", "wrong").await.status, 401);
+    }
+    must_wait(&attempt(&kit, "198.51.100.1", "siti@example.com", PASSWORD).await);
+    assert_eq!(attempt(&kit, "198.51.100.1", "dewi@example.com", PASSWORD).await.status, 303);
+    // An account that does not exist is guarded the same way, or the difference would tell.
+    for n in 10..10 + FREE {
+        let address = format!("203.0.113.{n}");
+        assert_eq!(attempt(&kit, &address, "nobody@example.com", "wrong").await.status, 401);
+    }
+    must_wait(&attempt(&kit, "198.51.100.2", "nobody@example.com", "wrong").await);
+}
+
+async fn an_address_is_stopped_whichever_accounts_it_tries(kit: Arc<Kit>) {
+    make(&kit, "siti@example.com", false).await;
+    for n in 0..FREE {
+        let email = format!("person{n}@example.com");
+        assert_eq!(attempt(&kit, "203.0.113.7", &email, "wrong").await.status, 401);
+    }
+    must_wait(&attempt(&kit, "203.0.113.7", "siti@example.com", PASSWORD).await);
+    // What a client writes in front of its own address changes nothing; another address is another one.
+    must_wait(&attempt(&kit, "198.51.100.1, 203.0.113.7", "siti@example.com", PASSWORD).await);
+    assert_eq!(attempt(&kit, "203.0.113.8", "siti@example.com", PASSWORD).await.status, 303);
+    // One customer's network counts as one.
+    for n in 0..FREE {
+        let address = format!("2001:db8:0:1::{n}");
+        assert_eq!(attempt(&kit, &address, &format!("somebody{n}@example.com"), "wrong").await.status, 401);
+    }
+    must_wait(&attempt(&kit, "2001:db8:0:1::ffff", "siti@example.com", PASSWORD).await);
+    assert_eq!(attempt(&kit, "2001:db8:0:2::1", "siti@example.com", PASSWORD).await.status, 303);
+}
+
+async fn no_script_and_no_other_site_gets_at_the_session_cookie(kit: Arc<Kit>) {
+    let rows = [
+        (Options::default(), "lunas_session", vec!["HttpOnly", "SameSite=Lax"]),
+        (base_url("https://pay.example"), "__Host-lunas_session", vec!["HttpOnly", "SameSite=Lax", "Secure"]),
+    ];
+    for (options, name, flags) in rows {
+        kit.on_another(options, |kit| async move {
+            make(&kit, "siti@example.com", false).await;
+            let reply = sign_in(&Customer::of(&kit), "siti@example.com", PASSWORD).await;
+            let [cookie] = &SetCookie::all(&reply.headers)[..] else { panic!("one cookie") };
+            let seconds = 12 * 60 * 60;
+            assert_eq!((cookie.name.as_str(), cookie.path.as_str(), cookie.seconds), (name, "/", seconds));
+            assert_eq!(cookie.flags, flags);
+            let token = Token::parse(&cookie.value).unwrap();
+            assert!(!reply.text.contains(&token.reveal()));
+            // What the database keeps opens nothing.
+            let kept = crate::support::customer::rows(&kit.database);
+            assert!(!kept.iter().any(|row| row.contains(&token.reveal()) || row.contains(PASSWORD)));
+        })
+        .await;
+    }
+}
+
+async fn every_sign_in_makes_a_token_of_its_own_and_adopts_none(kit: Arc<Kit>) {
+    let siti = make(&kit, "siti@example.com", false).await;
+    // Somebody has planted a token in this browser, and knows it.
+    let (browser, planted) = (Customer::of(&kit), "ab".repeat(32));
+    let form = browser.form(FORM, &[("email", "siti@example.com"), ("password", PASSWORD)]);
+    let reply = browser.send(form.header("cookie", format!("lunas_session={planted}"))).await;
+    assert_eq!(reply.status, 303);
+    let given = browser.cookie("/", "lunas_session").unwrap();
+    assert_ne!(given, planted);
+    let with = |token: &str| {
+        let stranger = Customer::of(&kit);
+        let request = stranger.request(Method::GET, "/dashboard/account");
+        let request = request.header("cookie", format!("lunas_session={token}"));
+        async move { stranger.send(request).await.status.as_u16() }
+    };
+    assert_eq!((with(&planted).await, with(&given).await), (401, 200));
+
+    // A live session of somebody else, planted in this browser, ends when its owner's victim signs in.
+    let mallory = Person::new(&kit, "mallory@example.com").await;
+    let stolen = mallory.token().unwrap().reveal();
+    let browser = Customer::of(&kit);
+    let form = browser.form(FORM, &[("email", siti.email.as_str()), ("password", PASSWORD)]);
+    browser.send(form.header("cookie", format!("lunas_session={stolen}"))).await;
+    let own = browser.cookie("/", "lunas_session").unwrap();
+    assert_eq!((with(&stolen).await, with(&own).await), (401, 200));
+    assert!(browser.open("/dashboard/account").await.text.contains("siti@example.com"));
+}
+
+async fn looking_at_the_form_needs_nobody_and_changes_nothing(kit: Arc<Kit>) {
+    let siti = Person::new(&kit, "siti@example.com").await;
+    let before = crate::support::customer::rows(&kit.database);
+    let page = Customer::of(&kit).open(FORM).await;
+    is_page("the form", &page, 200);
+    assert_eq!(hidden(&page), [("next".to_owned(), "/dashboard".to_owned())]);
+    // Whoever is signed in is led on.
+    assert_eq!(siti.open(FORM).await.header("location"), Some("/dashboard"));
+    assert_eq!(crate::support::customer::rows(&kit.database), before);
+}

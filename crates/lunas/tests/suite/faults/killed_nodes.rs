@@ -1,0 +1,144 @@
+//! Two real servers on one PostgreSQL database are killed by turns, while clients go from the one to the other: nothing that was
+//! acknowledged is lost, nothing is doubled, and every event that is owed arrives (I5, I7, I9, I10).
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+use store::{CONNECTIONS, Store};
+use testkit::{Answer, Api, Cluster, Program, Receiver, Running};
+
+use crate::{
+    faults::{
+        durability::{History, converge, create, judge, pay},
+        webhook_crashes::{judge as judge_events, let_leases_run_out},
+    },
+    support::acts::{id, until_within},
+};
+
+const CLIENTS: usize = 8;
+const KILLS: usize = 8;
+const PATIENCE: Duration = Duration::from_secs(120);
+/// Before a client turns to the other node, so that one that is gone is not asked without end.
+const BACK_OFF: Duration = Duration::from_millis(10);
+
+/// What clients know: where the nodes are at the moment, and what they were told.
+struct Shop {
+    project_id: String,
+    nodes: Mutex<[Api; 2]>,
+    history: Mutex<History>,
+    acknowledged: AtomicUsize,
+    over: AtomicBool,
+}
+
+impl Shop {
+    fn is_over(&self) -> bool {
+        self.over.load(Ordering::SeqCst)
+    }
+
+    /// Asks the nodes by turns until one of them answers, or the test is over.
+    async fn answered<Asked: Future<Output = Option<(u16, Value)>>>(
+        &self,
+        first: usize,
+        ask: impl Fn(Api) -> Asked,
+    ) -> Option<Value> {
+        for turn in first.. {
+            let api = self.nodes.lock().unwrap()[turn % 2].clone();
+            match ask(api).await {
+                Some((200 | 201, answer)) => {
+                    self.acknowledged.fetch_add(1, Ordering::SeqCst);
+                    return Some(answer);
+                }
+                Some((status, answer)) => assert_eq!(status, 503, "{answer}"),
+                None => {}
+            }
+            if self.is_over() {
+                return None;
+            }
+            tokio::time::sleep(BACK_OFF).await;
+        }
+        None
+    }
+
+    async fn client(self: Arc<Shop>, client: usize) {
+        for number in 0.. {
+            if self.is_over() {
+                return;
+            }
+            let (key, first) = (format!("client-{client}-{number}"), client + number);
+            self.history.lock().unwrap().created.insert(key.clone(), None);
+            let created = self.answered(first, async |api: Api| create(&api, &self.project_id, &key).await).await;
+            self.history.lock().unwrap().created.insert(key.clone(), created.clone());
+            let Some(payment) = created else { return };
+            if number % 2 == 0 {
+                self.history.lock().unwrap().paid.insert(key.clone(), None);
+                let paid = self.answered(first + 1, async |api: Api| pay(&api, &payment, &key).await).await;
+                self.history.lock().unwrap().paid.insert(key, paid);
+            }
+        }
+    }
+
+    async fn acknowledges(&self, more: usize) {
+        let enough = self.acknowledged.load(Ordering::SeqCst) + more;
+        until_within(PATIENCE, async || self.acknowledged.load(Ordering::SeqCst) >= enough).await;
+    }
+
+    /// The payments that were acknowledged as paid, with the event that each of them owes.
+    fn owed(&self) -> BTreeMap<String, &'static str> {
+        let history = self.history.lock().unwrap();
+        history.paid.values().flatten().map(|payment| (id(payment).to_owned(), "payment.paid")).collect()
+    }
+}
+
+/// The addresses in bodies must not depend on the node that sends them.
+fn start(program: &Program, url: &str) -> Running {
+    program.dev_with(&["--checkout-url-base", "https://pay.lunas.test", "--database", url])
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_nodes_that_are_killed_by_turns_lose_nothing_and_send_every_event() {
+    let (program, url) = (Program::new(env!("CARGO_BIN_EXE_lunas")), Cluster::shared().fresh_database());
+    let receiver = Receiver::start().await;
+    let mut nodes = [start(&program, &url), start(&program, &url)];
+    let project_id = nodes[0].said("project_id").to_owned();
+    let hook = ["--json", "--database", &url, "project", "update", &project_id, "--webhook-url", &receiver.url()];
+    program.json(&hook);
+    let shop = Arc::new(Shop {
+        project_id,
+        nodes: Mutex::new(nodes.each_ref().map(Running::api)),
+        history: Mutex::default(),
+        acknowledged: AtomicUsize::new(0),
+        over: AtomicBool::new(false),
+    });
+    let clients: Vec<_> = (0..CLIENTS).map(|client| tokio::spawn(Arc::clone(&shop).client(client))).collect();
+    for kill in 0..KILLS {
+        // One webhook is on its way when the kill comes; different numbers let it fall at different points.
+        receiver.answer_next([Answer::Hang]);
+        shop.acknowledges(30 + 13 * (kill % 4)).await;
+        let fresh = tokio::task::block_in_place(|| {
+            std::mem::replace(&mut nodes[kill % 2], start(&program, &url)).kill();
+            nodes[kill % 2].api()
+        });
+        shop.nodes.lock().unwrap()[kill % 2] = fresh;
+    }
+    shop.acknowledges(30).await;
+    shop.over.store(true, Ordering::SeqCst);
+    for client in clients {
+        tokio::time::timeout(PATIENCE, client).await.expect("a client hangs").unwrap();
+    }
+    let api = nodes[0].api();
+    converge(&api, &shop.project_id, &shop.history).await;
+    judge(&api, &shop.history).await;
+    // Requests that hung were held by nodes that are gone; their leases would last for half a minute.
+    let store = Store::open_postgres(&url.parse().unwrap(), CONNECTIONS).await.unwrap();
+    let_leases_run_out(store).await;
+    judge_events(&api, &receiver, &shop.owed()).await;
+    let verified = program.json(&["verify", "--json", "--database", &url]);
+    assert_eq!((&verified["ok"], &verified["breaches"]), (&json!(true), &json!([])));
+}

@@ -1,0 +1,10 @@
+//! What happens when a process, a connection or a database fails, or when several nodes share one database.
+
+mod bad_connections;
+pub(crate) mod durability;
+mod failover;
+mod killed_nodes;
+mod postgres_outages;
+mod standby_away;
+mod three_nodes;
+mod webhook_crashes;

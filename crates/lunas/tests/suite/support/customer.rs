@@ -1,0 +1,293 @@
+//! A customer's browser, as far as HTTP tells: it keeps cookies by their paths, follows nothing by itself and sends forms.
+
+use std::{collections::BTreeMap, net::SocketAddr, sync::Mutex};
+
+use reqwest::{
+    Client, Method, RequestBuilder, Response,
+    header::{COOKIE, HeaderMap, SET_COOKIE},
+    redirect::Policy,
+};
+use rusqlite::types::Value as Cell;
+use serde_json::{Value, json};
+use testkit::{Cluster, Database, Kit, Reply, TestProject};
+
+use crate::support::payments::{fetch, text};
+
+/// What keeps a browser at its payment.
+pub(crate) const CHECKOUT_COOKIE: &str = "lunas_checkout";
+
+pub(crate) struct Customer {
+    client: Client,
+    base_url: String,
+    /// Values by path and name.
+    cookies: Mutex<BTreeMap<(String, String), String>>,
+}
+
+impl Customer {
+    pub(crate) fn of(kit: &Kit) -> Customer {
+        Customer::at(kit.address)
+    }
+
+    pub(crate) fn at(address: SocketAddr) -> Customer {
+        let client = Client::builder().no_proxy().redirect(Policy::none()).build().unwrap();
+        Customer { client, base_url: format!("http://{address}"), cookies: Mutex::default() }
+    }
+
+    /// The same browser at another node of the service.
+    pub(crate) fn moved_to(&self, address: SocketAddr) -> Customer {
+        let cookies = Mutex::new(self.cookies.lock().unwrap().clone());
+        Customer { cookies, ..Customer::at(address) }
+    }
+
+    /// A request with the cookies that belong to the path.
+    pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let request = self.client.request(method, format!("{}{path}", self.base_url));
+        let plain = path.split('?').next().unwrap();
+        let belongs = |of: &str| {
+            plain.strip_prefix(of).is_some_and(|rest| of.ends_with('/') || rest.is_empty() || rest.starts_with('/'))
+        };
+        let kept = self.cookies.lock().unwrap();
+        let sent: Vec<String> = kept
+            .iter()
+            .filter(|((of, _), _)| belongs(of))
+            .map(|((_, name), value)| format!("{name}={value}"))
+            .collect();
+        if sent.is_empty() { request } else { request.header(COOKIE, sent.join("; ")) }
+    }
+
+    /// Sends a request and keeps the cookies of the answer, whose body is not read yet.
+    pub(crate) async fn begin(&self, request: RequestBuilder) -> Response {
+        let response = request.send().await.unwrap();
+        for line in response.headers().get_all(SET_COOKIE) {
+            let cookie = SetCookie::read(line.to_str().unwrap());
+            let (mut kept, place) = (self.cookies.lock().unwrap(), (cookie.path, cookie.name));
+            match cookie.seconds {
+                0 => kept.remove(&place),
+                _ => kept.insert(place, cookie.value),
+            };
+        }
+        response
+    }
+
+    pub(crate) async fn send(&self, request: RequestBuilder) -> Reply {
+        let response = self.begin(request).await;
+        let (status, headers) = (response.status(), response.headers().clone());
+        let text = response.text().await.unwrap();
+        Reply { status, headers, json: serde_json::from_str(&text).unwrap_or(Value::Null), text }
+    }
+
+    pub(crate) async fn open(&self, path: &str) -> Reply {
+        self.send(self.request(Method::GET, path)).await
+    }
+
+    /// Sends a form's fields to `path`, as they are.
+    pub(crate) async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Reply {
+        self.send(self.form(path, fields)).await
+    }
+
+    pub(crate) fn form(&self, path: &str, fields: &[(&str, &str)]) -> RequestBuilder {
+        let body: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
+        self.request(Method::POST, path)
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body(body.join("&"))
+    }
+
+    /// Opens the link's page and sends its form with these answers.
+    pub(crate) async fn choose(&self, link: &Value, answers: &[(&str, &str)]) -> Reply {
+        self.choose_at(&link_path(link), answers).await
+    }
+
+    /// The same from an address of the chooser.
+    pub(crate) async fn choose_at(&self, path: &str, answers: &[(&str, &str)]) -> Reply {
+        let page = self.open(path).await;
+        assert_eq!(page.status, 200, "{path} offers no choice: {}", page.text);
+        let hidden = hidden(&page);
+        let mut fields: Vec<(&str, &str)> =
+            hidden.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        fields.extend(answers);
+        self.post(path.split('?').next().unwrap(), &fields).await
+    }
+
+    /// Chooses that method, and answers with the payment as the merchant sees it.
+    pub(crate) async fn pays_by(&self, project: &TestProject, link: &Value, method: &str) -> Value {
+        self.pays_by_at(project, &link_path(link), method).await
+    }
+
+    pub(crate) async fn pays_by_at(&self, project: &TestProject, path: &str, method: &str) -> Value {
+        let reply = self.choose_at(path, &[("method", method)]).await;
+        payment_of(project, &reply).await
+    }
+
+    /// Presses a button of the sandbox's panel.
+    pub(crate) async fn press(&self, payment: &Value, outcome: &str) -> Reply {
+        self.post(&format!("{}/simulate", pay_path(payment)), &[("outcome", outcome)]).await
+    }
+
+    /// What the browser keeps for that path under that name.
+    pub(crate) fn cookie(&self, path: &str, name: &str) -> Option<String> {
+        self.cookies.lock().unwrap().get(&(path.to_owned(), name.to_owned())).cloned()
+    }
+
+    /// The payment's id or the form's token that the browser keeps for the link.
+    pub(crate) fn kept(&self, link: &Value) -> Option<String> {
+        let place = (link_path(link), CHECKOUT_COOKIE.to_owned());
+        self.cookies.lock().unwrap().get(&place).cloned()
+    }
+
+    /// Has the browser keep something else for the link.
+    pub(crate) fn keep(&self, link: &Value, value: &str) {
+        let place = (link_path(link), CHECKOUT_COOKIE.to_owned());
+        self.cookies.lock().unwrap().insert(place, value.to_owned());
+    }
+}
+
+/// A cookie as the server sets it.
+pub(crate) struct SetCookie {
+    pub(crate) name: String,
+    pub(crate) value: String,
+    pub(crate) path: String,
+    /// 0 means that the browser is to forget it.
+    pub(crate) seconds: u32,
+    /// What stands after the value, without the path and the age.
+    pub(crate) flags: Vec<String>,
+}
+
+impl SetCookie {
+    fn read(line: &str) -> SetCookie {
+        let mut parts = line.split("; ");
+        let (name, value) = parts.next().unwrap().split_once('=').unwrap();
+        let (mut path, mut seconds, mut flags) = (None, None, Vec::new());
+        for part in parts {
+            match part.split_once('=') {
+                Some(("Path", of)) => path = Some(of.to_owned()),
+                Some(("Max-Age", age)) => seconds = Some(age.parse().unwrap()),
+                _ => flags.push(part.to_owned()),
+            }
+        }
+        let (name, value) = (name.to_owned(), value.to_owned());
+        SetCookie { name, value, path: path.unwrap(), seconds: seconds.unwrap(), flags }
+    }
+
+    pub(crate) fn all(headers: &HeaderMap) -> Vec<SetCookie> {
+        headers.get_all(SET_COOKIE).iter().map(|line| SetCookie::read(line.to_str().unwrap())).collect()
+    }
+}
+
+pub(crate) fn link_path(link: &Value) -> String {
+    format!("/p/{}", text(link, "id"))
+}
+
+pub(crate) fn pay_path(payment: &Value) -> String {
+    format!("/pay/{}", text(payment, "id"))
+}
+
+/// A well-formed id that nothing has.
+pub(crate) fn unknown(like: &Value) -> String {
+    let id = text(like, "id");
+    format!("{}{}", &id[..id.len() - 1], if id.ends_with('0') { '1' } else { '0' })
+}
+
+/// Where a form leads, which must be an address of ours.
+#[track_caller]
+pub(crate) fn led_to(reply: &Reply) -> String {
+    assert_eq!(reply.status, 303, "{}", reply.text);
+    let location = reply.header("location").unwrap();
+    assert!(location.starts_with("/pay/pay_"), "{location}");
+    location.to_owned()
+}
+
+/// The payment that a form led to, as the merchant sees it.
+pub(crate) async fn payment_of(project: &TestProject, reply: &Reply) -> Value {
+    let id = led_to(reply).split_off("/pay/".len());
+    fetch(project, &json!({ "id": id })).await
+}
+
+/// A page of that status, whatever it says.
+#[track_caller]
+pub(crate) fn is_page(row: &str, reply: &Reply, status: u16) {
+    assert_eq!(reply.status.as_u16(), status, "{row}: {}", reply.text);
+    assert_eq!(reply.header("content-type"), Some("text/html; charset=utf-8"), "{row}");
+    assert!(reply.text.starts_with("<!doctype html>"), "{row}: {}", reply.text);
+    assert!(!reply.text.contains("\"error\""), "{row}: customers are told nothing in the API's words");
+    is_protected(row, reply);
+}
+
+/// What a browser is told about everything of the checkout, whatever it is.
+#[track_caller]
+pub(crate) fn is_protected(row: &str, reply: &Reply) {
+    let policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+                  form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+    for (name, value) in [
+        ("content-security-policy", policy),
+        ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "no-referrer"),
+        ("cross-origin-opener-policy", "same-origin"),
+        ("cache-control", "no-store"),
+        ("x-robots-tag", "noindex"),
+    ] {
+        assert_eq!(reply.header(name), Some(value), "{row}: {name}");
+        assert_eq!(reply.headers.get_all(name).iter().count(), 1, "{row}: {name} once");
+    }
+    assert_eq!(reply.header("access-control-allow-origin"), None, "{row}: no other site may read it");
+    assert!(reply.header("x-request-id").is_some_and(|id| !id.is_empty()), "{row}");
+}
+
+/// The hidden fields of a page's form.
+pub(crate) fn hidden(page: &Reply) -> Vec<(String, String)> {
+    let inputs = page.text.split("<input type=\"hidden\"").skip(1);
+    inputs.map(|input| (attribute(input, "name"), attribute(input, "value"))).collect()
+}
+
+/// What stands above the page's text.
+#[track_caller]
+pub(crate) fn heading(page: &Reply) -> String {
+    let (_, rest) = page.text.split_once("<h1").unwrap_or_else(|| panic!("no heading in {}", page.text));
+    rest.split(['<', '>']).nth(1).unwrap().to_owned()
+}
+
+/// The value of the first attribute of that name.
+#[track_caller]
+pub(crate) fn attribute(html: &str, name: &str) -> String {
+    let found = html.split_once(&format!(" {name}=\"")).and_then(|(_, rest)| rest.split_once('"'));
+    found.unwrap_or_else(|| panic!("no {name} in {html}")).0.to_owned()
+}
+
+fn encoded(text: &str) -> String {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);
+    text.bytes().map(|byte| if plain(&byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+}
+
+/// Every row of every table, in an order of its own, so that two looks at an unchanged database are equal.
+pub(crate) fn rows(database: &Database) -> Vec<String> {
+    let mut rows = match database {
+        Database::Sqlite(path) => {
+            let connection = rusqlite::Connection::open(path).unwrap();
+            // An index of words is no table to be read; its words are kept beside it.
+            let names = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL %'";
+            let tables: Vec<String> = select(&connection, names).into_iter().map(|row| row.concat()).collect();
+            let of = |table: &String| {
+                let rows = select(&connection, &format!("SELECT * FROM \"{table}\""));
+                rows.into_iter().map(|row| format!("{table}: {}", row.join(","))).collect::<Vec<_>>()
+            };
+            tables.iter().flat_map(of).collect::<Vec<_>>()
+        }
+        Database::Postgres { url } => {
+            let each = "query_to_xml(format('SELECT * FROM %I', tablename), true, true, tablename)";
+            let sql = format!("SELECT {each} FROM pg_tables WHERE schemaname = 'public'");
+            Cluster::shared().run(url, &sql).unwrap().lines().map(str::to_owned).collect()
+        }
+    };
+    rows.sort();
+    rows
+}
+
+fn select(connection: &rusqlite::Connection, sql: &str) -> Vec<Vec<String>> {
+    let mut statement = connection.prepare(sql).unwrap();
+    let columns = statement.column_count();
+    let shown = |cell: Cell| match cell {
+        Cell::Text(text) => text,
+        cell => format!("{cell:?}"),
+    };
+    let row = |row: &rusqlite::Row<'_>| (0..columns).map(|column| row.get(column).map(shown)).collect();
+    statement.query_map([], row).unwrap().collect::<Result<_, _>>().unwrap()
+}

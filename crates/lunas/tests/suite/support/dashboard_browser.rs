@@ -1,0 +1,223 @@
+//! People at the dashboard in a real browser, and a project in which everything has happened that a page can show.
+
+use std::time::Duration;
+
+use domain::{
+    access::Role,
+    bank::Bank,
+    id::ProjectId,
+    method::Method,
+    project::{Environment, MerchantProfile},
+    user::User,
+};
+use engine::{NewProject, ProjectUpdate};
+use gateway::SendLimits;
+use serde_json::{Value, json};
+use testkit::{Answer, Browser, Kit, Receiver, TestProject};
+
+use crate::{
+    support::{
+        customer::{Customer, payment_of},
+        payments::{attempted, cancel_link, create, create_link, events_of, pending_qris, simulate, text, with},
+        people::{PASSWORD, Person, desk, make},
+        samples,
+    },
+    webhooks::sending as webhook_sending,
+};
+
+/// A word without a place to break.
+pub(crate) const LONG: &str = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft";
+/// What a receiver says that is out of order.
+pub(crate) const BROKEN: &str = "{\"error\":\"database is down\",\"hint\":\"try again later\"}";
+
+/// An address of the server.
+pub(crate) fn at(kit: &Kit, path: &str) -> String {
+    format!("http://{}{path}", kit.address)
+}
+
+/// Opens a page of the dashboard as somebody who is not signed in, signs in there and comes to the page.
+pub(crate) async fn enter(browser: &Browser, kit: &Kit, email: &str, path: &str) {
+    browser.goto(&at(kit, path)).await;
+    sign_in(browser, email).await;
+    // That the first answer was a question is no news.
+    browser.console_errors().await;
+}
+
+/// Fills in the form that asks who somebody is, and waits until it is answered.
+pub(crate) async fn sign_in(browser: &Browser, email: &str) {
+    browser.fill("#email", email).await;
+    browser.fill("#password", PASSWORD).await;
+    browser.click("form button.main").await;
+    browser.wait_for("body.app").await;
+}
+
+/// Somebody who owns a project.
+pub(crate) async fn owner_of(kit: &Kit, project: ProjectId, email: &str) -> User {
+    let user = make(kit, email, false).await;
+    kit.engine.add_member(project, &user, Role::Owner).await.unwrap();
+    user
+}
+
+/// A project with one of everything, and others beside it.
+pub(crate) struct World {
+    pub(crate) project: TestProject,
+    /// Out of order, and there as long as this is.
+    _receiver: Receiver,
+    /// Owns the project and runs the installation.
+    pub(crate) owner: User,
+    /// A production project of the same owner, which waits for an approval.
+    pub(crate) waiting: ProjectId,
+    /// A project of the same owner in which nothing has happened.
+    pub(crate) empty: ProjectId,
+    /// What stands in addresses: the name in the table of addresses, and what it is here.
+    names: Vec<(&'static str, String)>,
+    /// A payment whose webhooks do not get through.
+    pub(crate) failed: Value,
+    /// A payment that waits for its customer, by virtual account.
+    pub(crate) waits: Value,
+    pub(crate) undecided: Vec<String>,
+}
+
+impl World {
+    pub(crate) async fn new(kit: &Kit) -> World {
+        let (project, receiver) = kit.hooked(Answer::Status(200)).await;
+        kit.deliver(SendLimits::default());
+        kit.may_leave_deliveries_due();
+        let owner = make(kit, "owner@toko.test", true).await;
+        let [waiting, empty] = found_projects(kit, &project, &owner).await;
+        let mut names = vec![("{project}", project.id.to_string()), ("{user}", owner.id.to_string())];
+        names.extend(people(kit, &project, &owner).await);
+        names.extend(keys(kit, &project).await);
+        let (link, paid, failed) = payments(kit, &project, &receiver).await;
+        let undecided = receipts(kit, &project, &owner).await;
+        // So that some still wait for their customers.
+        pending_qris(&project, 30_000).await;
+        let waits = create(&project, &samples::virtual_account(&project, "bca", 35_000)).await;
+        let event = events_of(&project, &paid, "payment.paid").await;
+        names.push(("{link}", text(&link, "id").to_owned()));
+        names.push(("{payment}", text(&paid, "id").to_owned()));
+        names.push(("{event}", text(&event[0], "id").to_owned()));
+        World { project, _receiver: receiver, owner, waiting, empty, names, failed, waits, undecided }
+    }
+
+    /// An address of the table, with what is here in it.
+    pub(crate) fn path(&self, template: &str) -> String {
+        self.names.iter().fold(template.to_owned(), |path, (name, id)| path.replace(name, id))
+    }
+
+    /// An address at this project's desk.
+    pub(crate) fn desk(&self, rest: &str) -> String {
+        format!("{}{rest}", desk(self.project.id))
+    }
+}
+
+async fn found_projects(kit: &Kit, project: &TestProject, owner: &User) -> [ProjectId; 2] {
+    kit.engine.add_member(project.id, owner, Role::Owner).await.unwrap();
+    let merchant =
+        MerchantProfile { name: "Kopi Senja".to_owned(), city: "Bandung".to_owned(), postal_code: "40111".to_owned() };
+    let origins = vec!["https://kopisenja.example".to_owned()];
+    let update = ProjectUpdate { merchant: Some(merchant), allowed_origins: Some(origins), ..ProjectUpdate::default() };
+    kit.update(project.id, update).await;
+    let mut made = Vec::new();
+    for (name, environment) in
+        [("Kopi Senja", Environment::Production), ("Baru", Environment::Sandbox), (LONG, Environment::Sandbox)]
+    {
+        let new = NewProject { name: name.to_owned(), environment, merchant_name: None };
+        let project = kit.engine.create_project(new).await.unwrap().0.id;
+        kit.engine.add_member(project, owner, Role::Owner).await.unwrap();
+        made.push(project);
+    }
+    kit.update(made[2], ProjectUpdate { active: Some(false), ..ProjectUpdate::default() }).await;
+    [made[0], made[1]]
+}
+
+/// Members of every role, an invitation, and a second session of the owner's, which is named.
+async fn people(kit: &Kit, project: &TestProject, owner: &User) -> Vec<(&'static str, String)> {
+    Person::member(kit, project.id, Role::Developer, "developer@toko.test").await;
+    Person::member(kit, project.id, Role::Viewer, "viewer@toko.test").await;
+    let person = Person::signed_in(kit, owner.clone()).await;
+    let visit = kit.engine.visit(&person.token().unwrap(), String::new(), false).await.unwrap().unwrap();
+    let own = kit.engine.desk(&visit, project.id).await.unwrap();
+    let (invite, token) = own.invite("guest@toko.test", Role::Viewer).await.unwrap();
+    vec![("{invite}", invite.id.to_string()), ("{token}", token.reveal()), ("{session}", visit.session.id.to_string())]
+}
+
+async fn keys(kit: &Kit, project: &TestProject) -> Vec<(&'static str, String)> {
+    for name in ["Kasir depan", LONG] {
+        kit.engine.create_key(project.id, name.to_owned()).await.unwrap();
+    }
+    let (revoked, _) = kit.engine.create_key(project.id, "Server lama".to_owned()).await.unwrap();
+    project.api.delete(&format!("/v1/api-keys/{}", revoked.id)).await.expect(200);
+    vec![("{key}", project.key_id.to_string())]
+}
+
+/// Payments of every state. Answers with a link, a payment of it that was paid by somebody who told who they are, and one that
+/// failed.
+async fn payments(kit: &Kit, project: &TestProject, receiver: &Receiver) -> (Value, Value, Value) {
+    let everything = json!({
+        "title": LONG, "description": format!("{LONG}\n{LONG} dua baris"), "reference": LONG, "amount": 999_999_999_999_i64,
+        "allowed_payment_methods": [{ "type": "qris" }, { "type": "virtual_account" }],
+    });
+    let long = create_link(project, everything).await;
+    let expired = attempted(kit, project, &long, Method::VirtualAccount(Bank::Bri)).await;
+    let cancelled = create_link(project, json!({ "title": "Kelas seduh manual" })).await;
+    attempted(kit, project, &cancelled, Method::Qris).await;
+    cancel_link(project, &cancelled).await;
+    let over = create_link(project, json!({ "title": "Promo pagi", "expires_at": "2026-11-15T09:35:00Z" })).await;
+    attempted(kit, project, &over, Method::Qris).await;
+    kit.clock.advance(Duration::from_hours(25));
+    assert_eq!(crate::support::payments::status(project, &expired).await, "expired");
+
+    let fields = json!({ "name": true, "email": true, "phone": true, "address": true });
+    let members = json!({ "title": "Kopi susu gula aren", "allow_multiple_payments": true, "customer_fields": fields });
+    let link = create_link(project, members).await;
+    let answers = [
+        ("method", "qris"),
+        ("name", "Siti Aisyah"),
+        ("email", "siti@example.com"),
+        ("phone", "081234567890"),
+        ("address", "Jl. Melati 1, Bandung"),
+    ];
+    let paid = payment_of(project, &Customer::of(kit).choose(&link, &answers).await).await;
+    simulate(project, &paid, &json!({ "outcome": "paid" })).await.expect(200);
+    tried(kit, project, &paid, "paid").await;
+    receiver.answer(Answer::Body(500, BROKEN.as_bytes().to_vec()));
+    let mut made = Vec::new();
+    for (bank, outcome) in [("bca", "paid"), ("bni", "failed"), ("mandiri", "processing")] {
+        let body = with(samples::virtual_account(project, bank, 45_000), "reference", format!("INV-{bank}"));
+        let payment = create(project, &body).await;
+        simulate(project, &payment, &json!({ "outcome": outcome })).await.expect(200);
+        if outcome != "processing" {
+            tried(kit, project, &payment, outcome).await;
+        }
+        made.push(payment);
+    }
+    attempted(kit, project, &link, Method::Qris).await;
+    (link, paid, made.remove(1))
+}
+
+/// Waits until a payment's webhook was sent once.
+async fn tried(kit: &Kit, project: &TestProject, payment: &Value, outcome: &str) {
+    let event = events_of(project, payment, &format!("payment.{outcome}")).await.remove(0);
+    webhook_sending::attempted(kit, text(&event, "id"), 1).await;
+}
+
+/// Money that fits no payment: some that waits for a decision, whose ids are the answer, and some that is decided on.
+async fn receipts(kit: &Kit, project: &TestProject, owner: &User) -> Vec<String> {
+    let late = pending_qris(project, 15_000).await;
+    let short = pending_qris(project, 20_000).await;
+    let returned = pending_qris(project, 25_000).await;
+    kit.clock.advance(Duration::from_mins(16));
+    let mut made = Vec::new();
+    for (payment, receipt, amount) in [(&late, "late", 15_000), (&short, "short", 19_000), (&returned, "back", 24_000)]
+    {
+        let report = json!({ "outcome": "paid", "amount": amount, "receipt_id": receipt });
+        simulate(project, payment, &report).await.expect(200);
+        made.push(format!("{}:{receipt}", project.id));
+    }
+    let person = Person::signed_in(kit, owner.clone()).await;
+    let fields = [("provider", "sandbox"), ("id", made[2].as_str()), ("note", "Dikembalikan lewat BCA, bukti 12345")];
+    let reply = person.post(&format!("{}/balance/receipts/return", desk(project.id)), &fields).await;
+    assert_eq!(reply.status, 303, "{}", reply.text);
+    made
+}

@@ -1,0 +1,21 @@
+//! Options that servers of several tests are started with.
+
+use testkit::Options;
+
+/// The address at which the service says that it can be reached.
+pub(crate) fn base_url(url: &str) -> Options {
+    Options { base_url: Some(url.to_owned()), ..Options::default() }
+}
+
+pub(crate) fn rate_limit(rate_limit_per_second: u32) -> Options {
+    Options { rate_limit_per_second, ..Options::default() }
+}
+
+/// Clients come through a proxy on this machine, which says for whom it asks.
+pub(crate) fn trusted_proxy() -> Options {
+    Options { trusted_proxies: vec!["127.0.0.0/8".parse().unwrap()], ..Options::default() }
+}
+
+pub(crate) fn trusted_proxy_and_rate_limit(rate_limit_per_second: u32) -> Options {
+    Options { rate_limit_per_second, ..trusted_proxy() }
+}

@@ -1,0 +1,278 @@
+//! Receivers that hang cost their own project only, and nodes that share a database share the work.
+
+use std::{
+    io,
+    net::{IpAddr, Ipv4Addr},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use domain::delivery::DeliveryState;
+use engine::{Courier, Reconcilers};
+use gateway::{AddressGuard, BoxFuture, Resolve, SendLimits, WebhookSender};
+use testkit::{Answer, Api, Kit, Received, Receiver, TestProject, on_every_database};
+
+use crate::{
+    support::acts::{Node, PATIENCE, paid, until},
+    webhooks::sending::{attempted, delivery, events, newest_event},
+};
+
+on_every_database![
+    a_receiver_that_hangs_holds_four_of_its_own_webhooks_and_none_of_anyone_elses,
+    many_receivers_that_hang_delay_nobody_else,
+    when_a_receiver_that_hung_answers_again_its_events_all_arrive,
+    two_nodes_send_each_event_once,
+    an_event_that_another_node_commits_is_sent_without_a_wake,
+    an_attempt_that_could_not_be_noted_is_made_again_once_the_lease_is_over,
+    what_a_node_was_sending_when_it_vanished_is_sent_by_another_once_the_lease_is_over,
+    a_clock_that_jumps_ahead_makes_no_node_send_what_it_is_sending_already,
+    an_event_that_is_sent_by_hand_during_an_attempt_is_sent_as_soon_as_that_has_ended,
+    stopping_gives_back_at_once_what_a_hanging_receiver_holds,
+    an_attempt_that_breaks_off_on_our_side_is_made_again_and_stops_no_other,
+];
+
+/// Longer than any test waits, so that what hangs does so until the test is over.
+const PATIENT: SendLimits = SendLimits { connect: PATIENCE, total: Duration::from_secs(120) };
+const LEASE: Duration = Duration::from_secs(30);
+
+async fn pay_often(project: &TestProject, times: usize) {
+    for number in 0..times {
+        paid(project, &format!("k-{number}"), 15_000).await;
+    }
+}
+
+fn event_ids(received: &[Received]) -> Vec<String> {
+    let mut ids: Vec<String> = received.iter().map(Received::event_id).collect();
+    ids.sort();
+    ids
+}
+
+/// Shows by an event of another project that whatever is due has been looked for.
+async fn see_a_round(witness: &(TestProject, Receiver)) {
+    let before = witness.1.count();
+    paid(&witness.0, &format!("round-{before}"), 15_000).await;
+    witness.1.arrived(before + 1).await;
+}
+
+async fn a_receiver_that_hangs_holds_four_of_its_own_webhooks_and_none_of_anyone_elses(kit: Arc<Kit>) {
+    let (hanging, stuck) = kit.hooked(Answer::Hang).await;
+    let witness = kit.hooked(Answer::Status(200)).await;
+    pay_often(&hanging, 12).await;
+    kit.deliver(PATIENT);
+    stuck.arrived(4).await;
+    for _ in 0..10 {
+        see_a_round(&witness).await;
+    }
+    assert_eq!((stuck.count(), stuck.waiting_most()), (4, 4));
+    kit.vanish();
+    kit.may_leave_deliveries_due();
+}
+
+async fn many_receivers_that_hang_delay_nobody_else(kit: Arc<Kit>) {
+    let (first, stuck) = kit.hooked(Answer::Hang).await;
+    pay_often(&first, 6).await;
+    for _ in 1..25 {
+        let project = kit.sandbox().await;
+        kit.set_webhook_url(project.id, Some(&stuck.url())).await;
+        pay_often(&project, 6).await;
+    }
+    let witness = kit.hooked(Answer::Status(200)).await;
+    kit.deliver(PATIENT);
+    stuck.arrived(100).await;
+    for _ in 0..5 {
+        see_a_round(&witness).await;
+    }
+    assert_eq!(stuck.count(), 100, "four of each");
+    kit.vanish();
+    kit.may_leave_deliveries_due();
+}
+
+async fn when_a_receiver_that_hung_answers_again_its_events_all_arrive(kit: Arc<Kit>) {
+    let (project, receiver) = kit.hooked(Answer::Hang).await;
+    pay_often(&project, 10).await;
+    kit.deliver(SendLimits { total: Duration::from_secs(2), ..PATIENT });
+    receiver.arrived(4).await;
+    receiver.answer(Answer::Status(200));
+    // Those that hung are due again after the first rest, which the others do not wait for.
+    until(async || {
+        kit.clock.advance(Duration::from_secs(6));
+        let mut told = event_ids(&receiver.received());
+        told.dedup();
+        told.len() == 10
+    })
+    .await;
+    for event in events(&project).await {
+        let event = event["id"].as_str().unwrap();
+        until(async || {
+            kit.clock.advance(Duration::from_secs(6));
+            delivery(&kit, event).await.0.state == DeliveryState::Delivered
+        })
+        .await;
+    }
+}
+
+async fn two_nodes_send_each_event_once(kit: Arc<Kit>) {
+    let (project, receiver) = kit.hooked(Answer::Status(200)).await;
+    let node = Node::beside(&kit).await;
+    kit.deliver(PATIENT);
+    let other = Reconcilers::start(&node.engine, kit.courier(PATIENT));
+    pay_often(&project, 60).await;
+    receiver.arrived(60).await;
+    kit.stop_delivering().await;
+    other.stop().await;
+    node.stop().await;
+    let mut told = event_ids(&receiver.received());
+    assert_eq!(told.len(), 60);
+    told.dedup();
+    assert_eq!(told.len(), 60, "none twice");
+    for event in told {
+        assert_eq!(attempted(&kit, &event, 1).await.0.state, DeliveryState::Delivered);
+    }
+}
+
+/// Nothing wakes whoever sends when another process commits.
+async fn an_event_that_another_node_commits_is_sent_without_a_wake(kit: Arc<Kit>) {
+    let (project, receiver) = kit.hooked(Answer::Status(200)).await;
+    let node = Node::beside(&kit).await;
+    kit.deliver(PATIENT);
+    let api = Api::new(node.address, Some(&project.key));
+    let elsewhere = TestProject { api, key: project.key.clone(), ..project };
+    paid(&elsewhere, "k-1", 15_000).await;
+    assert_eq!(receiver.arrived(1).await[0].event_id(), newest_event(&elsewhere).await);
+    node.stop().await;
+}
+
+async fn an_attempt_that_could_not_be_noted_is_made_again_once_the_lease_is_over(kit: Arc<Kit>) {
+    let (project, receiver) = kit.hooked(Answer::Hang).await;
+    let node = Node::beside(&kit).await;
+    let failing = Reconcilers::start(&node.engine, kit.courier(PATIENT));
+    paid(&project, "k-1", 15_000).await;
+    let event = receiver.arrived(1).await[0].event_id();
+    // From now on its database takes no commits.
+    node.stop().await;
+    receiver.answer(Answer::Status(200));
+    receiver.release();
+    failing.stop().await;
+    assert_eq!(delivery(&kit, &event).await.0.attempts, 0);
+    kit.deliver(PATIENT);
+    kit.clock.advance(LEASE);
+    receiver.arrived(2).await;
+    assert_eq!(attempted(&kit, &event, 1).await.0.state, DeliveryState::Delivered);
+}
+
+async fn what_a_node_was_sending_when_it_vanished_is_sent_by_another_once_the_lease_is_over(kit: Arc<Kit>) {
+    let (project, receiver) = kit.hooked(Answer::Hang).await;
+    let witness = kit.hooked(Answer::Status(200)).await;
+    let node = Node::beside(&kit).await;
+    kit.deliver(PATIENT);
+    paid(&project, "k-1", 15_000).await;
+    let event = receiver.arrived(1).await[0].event_id();
+    kit.vanish();
+    receiver.answer(Answer::Status(200));
+    let other = Reconcilers::start(&node.engine, kit.courier(PATIENT));
+    kit.clock.advance(LEASE - Duration::from_millis(1));
+    see_a_round(&witness).await;
+    assert_eq!(receiver.count(), 1, "the lease still holds");
+    kit.clock.advance(Duration::from_millis(1));
+    receiver.arrived(2).await;
+    assert_eq!(attempted(&kit, &event, 1).await.0.state, DeliveryState::Delivered);
+    other.stop().await;
+    node.stop().await;
+}
+
+/// Regression: leases went by the clock alone, so a jump made a node send what it was sending already.
+async fn a_clock_that_jumps_ahead_makes_no_node_send_what_it_is_sending_already(kit: Arc<Kit>) {
+    let (project, receiver) = kit.hooked(Answer::Hang).await;
+    let witness = kit.hooked(Answer::Status(200)).await;
+    kit.deliver(PATIENT);
+    pay_often(&project, 3).await;
+    receiver.arrived(3).await;
+    for _ in 0..3 {
+        kit.clock.advance(Duration::from_hours(1));
+        see_a_round(&witness).await;
+    }
+    receiver.release();
+    for event in events(&project).await {
+        attempted(&kit, event["id"].as_str().unwrap(), 1).await;
+    }
+    assert_eq!(receiver.count(), 3);
+}
+
+/// Regression: the outcome of the attempt under way outweighed the person's wish, and the event was not sent again.
+async fn an_event_that_is_sent_by_hand_during_an_attempt_is_sent_as_soon_as_that_has_ended(kit: Arc<Kit>) {
+    let (project, receiver) = kit.hooked(Answer::Hang).await;
+    let witness = kit.hooked(Answer::Status(200)).await;
+    kit.deliver(PATIENT);
+    paid(&project, "k-1", 15_000).await;
+    let event = receiver.arrived(1).await[0].event_id();
+    receiver.answer(Answer::Status(200));
+    kit.engine.resend(project.id, event.parse().unwrap()).await.unwrap();
+    see_a_round(&witness).await;
+    assert_eq!(receiver.count(), 1, "never twice at once");
+    receiver.release();
+    receiver.arrived(2).await;
+    assert_eq!(attempted(&kit, &event, 1).await.0.state, DeliveryState::Delivered);
+}
+
+async fn stopping_gives_back_at_once_what_a_hanging_receiver_holds(kit: Arc<Kit>) {
+    let (project, receiver) = kit.hooked(Answer::Hang).await;
+    kit.deliver(PATIENT);
+    pay_often(&project, 6).await;
+    receiver.arrived(4).await;
+    tokio::time::timeout(PATIENCE, kit.stop_delivering()).await.unwrap();
+    let due = kit.store.due_deliveries(kit.engine.now(), 10).await.unwrap();
+    assert_eq!(due.len(), 6, "all are due, without waiting for a lease");
+    assert!(due.iter().all(|delivery| delivery.attempts == 0));
+    receiver.answer(Answer::Status(200));
+    kit.deliver(PATIENT);
+    receiver.arrived(10).await;
+    for event in events(&project).await {
+        attempted(&kit, event["id"].as_str().unwrap(), 1).await;
+    }
+}
+
+/// Panics when a host is looked up for the first time.
+#[derive(Default)]
+struct StumblingResolver {
+    stumbled: AtomicBool,
+}
+
+impl Resolve for StumblingResolver {
+    fn resolve<'a>(&'a self, _: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
+        assert!(self.stumbled.swap(true, Ordering::SeqCst), "this attempt breaks off");
+        Box::pin(async { Ok(vec![Ipv4Addr::LOCALHOST.into()]) })
+    }
+}
+
+/// A courier whose first attempt panics.
+fn stumbling(kit: &Kit) -> Courier {
+    let guard = AddressGuard::new(Vec::new(), true).with_resolver(Arc::<StumblingResolver>::default());
+    Courier { sender: WebhookSender::new(guard, PATIENT).unwrap(), ..kit.courier(PATIENT) }
+}
+
+async fn an_attempt_that_breaks_off_on_our_side_is_made_again_and_stops_no_other(kit: Arc<Kit>) {
+    let (project, receiver) = kit.hooked(Answer::Status(200)).await;
+    // By name, so that the resolver is asked.
+    let url = receiver.url().replace("127.0.0.1", "localhost");
+    kit.set_webhook_url(project.id, Some(&url)).await;
+    paid(&project, "k-1", 15_000).await;
+    let reconcilers = Reconcilers::start(&kit.engine, stumbling(&kit));
+    let event = newest_event(&project).await;
+    let leased = async || delivery(&kit, &event).await.0.state != DeliveryState::Pending { due_at: kit.engine.now() };
+    until(leased).await;
+    pay_others(&project).await;
+    receiver.arrived(5).await;
+    kit.clock.advance(LEASE);
+    let webhooks = receiver.arrived(6).await;
+    assert_eq!(webhooks[5].event_id(), event);
+    reconcilers.stop().await;
+}
+
+async fn pay_others(project: &TestProject) {
+    for number in 0..5 {
+        paid(project, &format!("other-{number}"), 15_000).await;
+    }
+}

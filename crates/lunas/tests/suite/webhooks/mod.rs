@@ -1,0 +1,9 @@
+//! Webhooks: which are sent, how they look, where they may go, and when they are retried.
+
+mod answers;
+mod docs_page;
+mod isolation;
+mod retries;
+pub(crate) mod sending;
+mod stripe_library;
+mod urls;
