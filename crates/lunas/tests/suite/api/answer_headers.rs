@@ -9,10 +9,7 @@ use reqwest::{
 use serde_json::{Value, json};
 use testkit::{Kit, Reply, on_every_database};
 
-use crate::support::{
-    acts::{id, total},
-    samples,
-};
+use crate::support::{json::id, payments::total, samples};
 
 on_every_database![
     a_well_formed_request_id_is_kept_and_any_other_replaced,

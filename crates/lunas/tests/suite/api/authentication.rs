@@ -11,7 +11,10 @@ use reqwest::{
 use testkit::{Api, Kit, Reply, on_every_database};
 
 use crate::support::{
-    acts::{Node, altered, id, method_and_path, refused, routes},
+    json::id,
+    nodes::Node,
+    refusals::refused,
+    routes::{altered, method_and_path, routes},
     samples,
 };
 

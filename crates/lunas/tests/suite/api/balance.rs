@@ -9,7 +9,10 @@ use serde_json::{Value, json};
 use testkit::{Api, Kit, TestProject, on_every_database};
 
 use crate::support::{
-    acts::{Node, id, paid, refused, simulate},
+    json::id,
+    nodes::Node,
+    payments::{paid, report, simulate, simulate_paid},
+    refusals::refused,
     samples,
 };
 
@@ -49,7 +52,7 @@ async fn a_paid_payments_net_is_pending_until_its_delay_is_over_and_available_th
     let project = kit.sandbox().await;
     let payment = project.api.pay("k-1", &samples::qris(&project, 15_000)).await.expect(201);
     assert_eq!(amounts(&project, "").await, (0, 0, 0));
-    simulate(&project, &payment, json!({ "outcome": "paid" })).await;
+    simulate_paid(&project, &payment).await;
     assert_eq!(amounts(&project, "").await, (0, 14_895, 0));
     kit.clock.advance(MINUTE - MILLISECOND);
     kit.engine.settle_due().await.unwrap();
@@ -66,7 +69,7 @@ async fn nothing_but_money_changes_the_balance(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     for (key, outcome) in [("k-1", "failed"), ("k-2", "processing")] {
         let payment = project.api.pay(key, &samples::qris(&project, 15_000)).await.expect(201);
-        simulate(&project, &payment, json!({ "outcome": outcome })).await;
+        report(&project, &payment, outcome).await;
     }
     project.api.pay("k-3", &samples::qris(&project, 15_000)).await.expect(201);
     project.api.post("/v1/payment-links", &samples::link(&project, 15_000)).await.expect(201);
@@ -79,10 +82,10 @@ async fn nothing_but_money_changes_the_balance(kit: Arc<Kit>) {
 async fn money_that_cannot_be_applied_is_held_in_gross_and_never_settles(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let payment = project.api.pay("k-1", &samples::qris(&project, 15_000)).await.expect(201);
-    simulate(&project, &payment, json!({ "outcome": "paid", "amount": 14_999 })).await;
+    simulate(&project, &payment, &json!({ "outcome": "paid", "amount": 14_999 })).await.expect(200);
     assert_eq!(amounts(&project, "").await, (0, 0, 14_999));
-    simulate(&project, &payment, json!({ "outcome": "paid" })).await;
-    simulate(&project, &payment, json!({ "outcome": "paid" })).await;
+    simulate_paid(&project, &payment).await;
+    simulate_paid(&project, &payment).await;
     assert_eq!(amounts(&project, "").await, (0, 14_895, 29_999));
     kit.clock.advance(Duration::from_hours(24));
     kit.engine.settle_due().await.unwrap();
@@ -98,7 +101,7 @@ async fn at_shows_the_balance_as_it_was_at_that_instant(kit: Arc<Kit>) {
     kit.engine.settle_due().await.unwrap();
     kit.clock.advance(MINUTE);
     let late = project.api.pay("k-2", &samples::qris(&project, 10_000)).await.expect(201);
-    simulate(&project, &late, json!({ "outcome": "paid", "amount": 5 })).await;
+    simulate(&project, &late, &json!({ "outcome": "paid", "amount": 5 })).await.expect(200);
 
     let rows = [
         (start, (0, 0, 0)),
@@ -133,7 +136,7 @@ async fn the_balance_is_the_sum_of_what_was_paid_less_fees_and_no_other_projects
         net += paid(&project, &format!("k-{index}"), amount).await["merchant_net"].as_i64().unwrap();
     }
     let account = project.api.pay("va", &samples::virtual_account(&project, "bca", 10_000)).await.expect(201);
-    simulate(&project, &account, json!({ "outcome": "paid" })).await;
+    simulate_paid(&project, &account).await;
     net += 6_000;
     paid(&other, "k-1", 10_000).await;
     assert_eq!(amounts(&project, "").await, (0, net, 0));
@@ -150,7 +153,7 @@ async fn a_fee_that_eats_the_whole_amount_leaves_nothing_to_settle(kit: Arc<Kit>
     kit.update(project.id, ProjectUpdate { fees: Some(fees), ..Default::default() }).await;
     let payment = project.api.pay("k-1", &samples::virtual_account(&project, "bca", 10_000)).await.expect(201);
     assert_eq!((&payment["fee_amount"], &payment["merchant_net"]), (&json!(10_000), &json!(0)));
-    assert_eq!(simulate(&project, &payment, json!({ "outcome": "paid" })).await["status"], "paid");
+    assert_eq!(simulate_paid(&project, &payment).await["status"], "paid");
     kit.clock.advance(MINUTE);
     assert_eq!(kit.engine.settle_due().await.unwrap(), 0);
     assert_eq!(amounts(&project, "").await, (0, 0, 0));

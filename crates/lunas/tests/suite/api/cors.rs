@@ -7,8 +7,10 @@ use reqwest::{Method, header::ORIGIN};
 use testkit::{Api, Kit, Reply, TestProject, on_every_database};
 
 use crate::support::{
-    acts::{method_and_path, refused, routes, total},
     options::{base_url, rate_limit},
+    payments::total,
+    refusals::refused,
+    routes::{method_and_path, routes},
     samples,
 };
 

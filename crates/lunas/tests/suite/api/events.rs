@@ -8,7 +8,10 @@ use serde_json::{Value, json};
 use testkit::{Kit, TestProject, on_every_database};
 
 use crate::support::{
-    acts::{attempt, id, paid, refused, simulate, total},
+    json::id,
+    links::attempt,
+    payments::{paid, report, simulate, simulate_paid, total},
+    refusals::refused,
     samples,
 };
 
@@ -33,7 +36,7 @@ const MILLISECOND: Duration = Duration::from_millis(1);
 
 async fn failed(project: &TestProject, key: &str) -> Value {
     let payment = project.api.pay(key, &samples::virtual_account(project, "bca", 15_000)).await.expect(201);
-    simulate(project, &payment, json!({ "outcome": "failed" })).await
+    report(project, &payment, "failed").await
 }
 
 async fn revoked(kit: &Kit, project: &TestProject, name: &str) -> Value {
@@ -96,7 +99,7 @@ async fn a_failed_payments_event_still_says_failed_when_timely_money_arrives_aft
     let payment = failed(&project, "k-1").await;
     assert_eq!((&payment["status"], &payment["paid_at"]), (&json!("failed"), &Value::Null));
     kit.clock.advance(MILLISECOND);
-    let after = simulate(&project, &payment, json!({ "outcome": "paid" })).await;
+    let after = simulate_paid(&project, &payment).await;
     assert_eq!(after["status"], "paid");
     let listed = project.api.get(PATH).await.expect(200);
     assert_eq!(kinds(&listed), ["payment.paid", "payment.failed"]);
@@ -108,7 +111,7 @@ async fn an_event_of_a_payment_through_a_link_names_the_link(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let link = project.api.post("/v1/payment-links", &samples::link(&project, 15_000)).await.expect(201);
     let payment = attempt(&kit, &project, &link, Method::VirtualAccount(Bank::Bni)).await;
-    let paid = simulate(&project, &payment, json!({ "outcome": "paid" })).await;
+    let paid = simulate_paid(&project, &payment).await;
     let listed = project.api.get(PATH).await.expect(200);
     assert_eq!(listed["data"][0]["data"], paid);
     assert_eq!(listed["data"][0]["data"]["payment_link_id"], link["id"]);
@@ -146,13 +149,13 @@ async fn a_revoked_key_makes_an_event_with_exactly_the_fields_of_the_contract(ki
 async fn only_payment_outcomes_and_revocations_make_events(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let payment = project.api.pay("k-1", &samples::qris(&project, 15_000)).await.expect(201);
-    simulate(&project, &payment, json!({ "outcome": "processing" })).await;
+    report(&project, &payment, "processing").await;
     project.api.pay("k-2", &samples::qris(&project, 15_000)).await.expect(201);
     let link = project.api.post("/v1/payment-links", &samples::link(&project, 15_000)).await.expect(201);
     attempt(&kit, &project, &link, Method::Qris).await;
     project.api.post(&format!("/v1/payment-links/{}/cancel", id(&link)), &json!({})).await.expect(200);
     let short = project.api.pay("k-3", &samples::qris(&project, 15_000)).await.expect(201);
-    simulate(&project, &short, json!({ "outcome": "paid", "amount": 1 })).await;
+    simulate(&project, &short, &json!({ "outcome": "paid", "amount": 1 })).await.expect(200);
     kit.clock.advance(Duration::from_hours(1));
     kit.engine.expire_due().await.unwrap();
     assert_eq!(total(&project.api, PATH).await, 0);
@@ -162,9 +165,9 @@ async fn the_same_news_twice_makes_one_event(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let payment = project.api.pay("k-1", &samples::qris(&project, 15_000)).await.expect(201);
     for _ in 0..3 {
-        simulate(&project, &payment, json!({ "outcome": "paid", "receipt_id": "r-1" })).await;
+        simulate(&project, &payment, &json!({ "outcome": "paid", "receipt_id": "r-1" })).await.expect(200);
     }
-    simulate(&project, &payment, json!({ "outcome": "paid" })).await;
+    simulate_paid(&project, &payment).await;
     assert_eq!(total(&project.api, PATH).await, 1);
     assert_eq!(project.api.get("/v1/balance").await.expect(200)["unapplied"], 15_000);
 }

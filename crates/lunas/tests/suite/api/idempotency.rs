@@ -10,8 +10,9 @@ use testkit::{Api, Kit, Reply, on_every_database};
 use tokio::task::JoinSet;
 
 use crate::support::{
-    acts::Node,
-    payments::{fetch, pay_text, simulate_paid, status, text, total, with, without},
+    json::{text, with, without},
+    nodes::Node,
+    payments::{count_payments, fetch, pay_text, simulate_paid, status},
     samples::{link, qris, virtual_account},
 };
 
@@ -60,7 +61,7 @@ async fn without_a_key_nothing_is_created(kit: Arc<Kit>) {
     project.api.pay("", &body).await.refused(400, "IDEMPOTENCY_KEY_REQUIRED");
     // The key is asked for before the body is looked at.
     project.api.post("/v1/payments", &json!([])).await.refused(400, "IDEMPOTENCY_KEY_REQUIRED");
-    assert_eq!(total(&project, "").await, 0);
+    assert_eq!(count_payments(&project, "").await, 0);
 }
 
 async fn a_key_has_at_most_255_visible_ascii_characters(kit: Arc<Kit>) {
@@ -72,7 +73,7 @@ async fn a_key_has_at_most_255_visible_ascii_characters(kit: Arc<Kit>) {
         let request = request.header("Idempotency-Key", HeaderValue::from_bytes(key).unwrap());
         project.api.send(request).await.refused(400, "VALIDATION_ERROR");
     }
-    assert_eq!(total(&project, "").await, 0);
+    assert_eq!(count_payments(&project, "").await, 0);
     for key in ["k".repeat(255), (b'!'..=b'~').map(char::from).collect::<String>(), "0".to_owned()] {
         let payment = created(project.api.pay(&key, &body).await);
         replayed(project.api.pay(&key, &body).await, &payment);
@@ -82,12 +83,12 @@ async fn a_key_has_at_most_255_visible_ascii_characters(kit: Arc<Kit>) {
 async fn a_repeated_request_answers_the_original_and_makes_nothing(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     for (key, body) in [("a", qris(&project, 15_000)), ("b", virtual_account(&project, "bri", 15_000))] {
-        let before = total(&project, "").await;
+        let before = count_payments(&project, "").await;
         let payment = created(project.api.pay(key, &body).await);
         for _ in 0..3 {
             assert_eq!(replayed(project.api.pay(key, &body).await, &payment), payment);
         }
-        assert_eq!(total(&project, "").await, before + 1);
+        assert_eq!(count_payments(&project, "").await, before + 1);
     }
 }
 
@@ -97,7 +98,7 @@ async fn a_new_key_makes_a_new_payment_from_the_same_body(kit: Arc<Kit>) {
     let one = created(project.api.pay("key", &body).await);
     let other = created(project.api.pay("KEY", &body).await);
     assert_ne!(one["id"], other["id"], "keys differ by case");
-    assert_eq!(total(&project, "").await, 2);
+    assert_eq!(count_payments(&project, "").await, 2);
 }
 
 async fn a_replay_shows_the_payment_as_it_is_now(kit: Arc<Kit>) {
@@ -123,7 +124,7 @@ async fn a_key_is_kept_for_ever(kit: Arc<Kit>) {
     kit.engine.expire_due().await.unwrap();
     replayed(project.api.pay("key", &body).await, &payment);
     project.api.pay("key", &qris(&project, 15_001)).await.refused(409, "IDEMPOTENCY_CONFLICT");
-    assert_eq!(total(&project, "").await, 1);
+    assert_eq!(count_payments(&project, "").await, 1);
 }
 
 async fn white_space_member_order_and_escapes_do_not_make_a_body_different(kit: Arc<Kit>) {
@@ -144,7 +145,7 @@ async fn white_space_member_order_and_escapes_do_not_make_a_body_different(kit: 
     for body in rows {
         replayed(pay_text(&project, "key", &body).await, &payment);
     }
-    assert_eq!(total(&project, "").await, 1);
+    assert_eq!(count_payments(&project, "").await, 1);
 }
 
 async fn a_used_key_with_another_body_is_a_conflict_and_changes_nothing(kit: Arc<Kit>) {
@@ -174,7 +175,7 @@ async fn a_used_key_with_another_body_is_a_conflict_and_changes_nothing(kit: Arc
         assert_eq!(reply.status.as_u16(), 409, "{body} {}", reply.text);
         reply.refused(409, "IDEMPOTENCY_CONFLICT");
     }
-    assert_eq!(total(&project, "").await, 1);
+    assert_eq!(count_payments(&project, "").await, 1);
     assert_eq!(replayed(project.api.pay("key", &first).await, &payment), payment);
 }
 
@@ -185,7 +186,7 @@ async fn shape_and_project_are_judged_before_a_used_key(kit: Arc<Kit>) {
     project.api.pay("key", &with(body.clone(), "amount", "15000")).await.refused(400, "INVALID_REQUEST");
     project.api.pay("key", &without(body.clone(), "project_id")).await.refused(400, "VALIDATION_ERROR");
     project.api.pay("key", &qris(&other, 15_000)).await.refused(404, "PROJECT_NOT_FOUND");
-    assert_eq!(total(&project, "").await, 1);
+    assert_eq!(count_payments(&project, "").await, 1);
 }
 
 async fn a_key_used_on_the_other_endpoint_or_in_another_project_is_unused(kit: Arc<Kit>) {
@@ -198,7 +199,7 @@ async fn a_key_used_on_the_other_endpoint_or_in_another_project_is_unused(kit: A
     let request = project.api.request(reqwest::Method::POST, "/v1/payment-links").header("Idempotency-Key", "second");
     created(project.api.send(request.json(&link(&project, 50_000))).await);
     created(project.api.pay("second", &qris(&project, 15_000)).await);
-    assert_eq!((total(&project, "").await, total(&other, "").await), (2, 1));
+    assert_eq!((count_payments(&project, "").await, count_payments(&other, "").await), (2, 1));
 }
 
 async fn a_key_belongs_to_the_project_whichever_api_key_sends_it(kit: Arc<Kit>) {
@@ -223,7 +224,7 @@ async fn a_refused_request_leaves_its_key_unused(kit: Arc<Kit>) {
     for (index, (refused, status, code)) in rows.into_iter().enumerate() {
         let key = format!("key-{index}");
         project.api.pay(&key, &refused).await.refused(status, code);
-        assert_eq!(total(&project, "").await, index as i64);
+        assert_eq!(count_payments(&project, "").await, index as i64);
         let payment = created(project.api.pay(&key, &body).await);
         replayed(project.api.pay(&key, &body).await, &payment);
     }
@@ -240,7 +241,7 @@ async fn a_replay_answers_the_original_even_where_the_rules_have_changed_since(k
     assert_eq!(replayed(project.api.pay("key", &body).await, &payment), payment);
     let other = with(body, "amount", 15_001);
     project.api.pay("key", &other).await.refused(409, "IDEMPOTENCY_CONFLICT");
-    assert_eq!(total(&project, "").await, 1);
+    assert_eq!(count_payments(&project, "").await, 1);
 }
 
 /// Sends the bodies in turn to the servers in turn with one key, all at once.
@@ -272,7 +273,7 @@ async fn concurrent_first_uses_of_one_key_make_exactly_one_payment(kit: Arc<Kit>
             }
         }
         assert_eq!(made, 1);
-        assert_eq!(total(&project, "").await, index as i64 + 1);
+        assert_eq!(count_payments(&project, "").await, index as i64 + 1);
         assert_eq!(fetch(&project, &first).await, first);
     }
 }
@@ -295,7 +296,7 @@ async fn concurrent_first_uses_with_different_bodies_make_one_payment_and_confli
             _ => _ = reply.refused(409, "IDEMPOTENCY_CONFLICT"),
         }
     }
-    assert_eq!((made, total(&project, "").await), (1, 1));
+    assert_eq!((made, count_payments(&project, "").await), (1, 1));
     assert_eq!(status(&project, &first).await, "pending");
     assert_eq!(text(&first, "id"), text(&fetch(&project, &first).await, "id"));
 }
@@ -314,7 +315,7 @@ async fn concurrent_first_uses_on_two_nodes_make_exactly_one_payment(kit: Arc<Ki
                 _ => _ = replayed(reply, &first),
             }
         }
-        assert_eq!((made, total(&project, "").await), (1, round as i64 + 1));
+        assert_eq!((made, count_payments(&project, "").await), (1, round as i64 + 1));
     }
     node.stop().await;
 }

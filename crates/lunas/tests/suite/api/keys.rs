@@ -7,7 +7,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use testkit::{Kit, TestProject, on_every_database};
 
-use crate::support::acts::{Node, id, refused, total};
+use crate::support::{json::id, nodes::Node, payments::total, refusals::refused};
 
 on_every_database![
     a_key_is_its_prefix_and_32_random_characters_and_a_checksum_over_both,

@@ -13,9 +13,10 @@ use serde_json::{Value, json};
 use testkit::{Kit, TestProject, on_every_database};
 use tokio::task::JoinSet;
 
-use crate::support::payments::{
-    at, attempt, attempted, balance, cancel_link, create_link, events_of, fetch, moved, shifted, simulate,
-    simulate_paid, status, text, total, unapplied,
+use crate::support::{
+    json::{at, moved, shifted, text},
+    links::{attempt, cancel_link, create_link, try_attempt},
+    payments::{balance, count_payments, events_of, fetch, report, simulate, simulate_paid, status, unapplied},
 };
 
 on_every_database![
@@ -38,10 +39,6 @@ on_every_database![
 
 const BCA: Method = Method::VirtualAccount(Bank::Bca);
 const RACERS: usize = 8;
-
-async fn report(project: &TestProject, payment: &Value, outcome: &str) {
-    simulate(project, payment, &json!({ "outcome": outcome })).await.expect(200);
-}
 
 /// The statuses of some payments, in their order.
 async fn statuses(project: &TestProject, payments: &[&Value]) -> Vec<String> {
@@ -96,7 +93,7 @@ async fn a_payment_through_a_link_carries_link_customer_and_context(kit: Arc<Kit
 async fn what_the_checkout_did_not_learn_is_empty(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let link = create_link(&project, json!({})).await;
-    let payment = attempted(&kit, &project, &link, Method::Qris).await;
+    let payment = attempt(&kit, &project, &link, Method::Qris).await;
     assert_eq!(payment["customer"], json!({ "name": "", "email": "", "phone": "", "address": "" }));
     assert_eq!(payment["checkout_context"], json!({ "location": {}, "device": {} }));
 }
@@ -115,25 +112,25 @@ async fn a_payment_lives_its_methods_default_but_never_outlives_its_link(kit: Ar
         (json!(shifted(now, 1)), BCA, shifted(now, 1)),
     ] {
         let link = create_link(&project, json!({ "expires_at": link_expires })).await;
-        let payment = attempted(&kit, &project, &link, method).await;
+        let payment = attempt(&kit, &project, &link, method).await;
         assert_eq!(text(&payment, "expires_at"), expected, "{link_expires} {method}");
     }
 }
 
 async fn check_refused(kit: &Kit, project: &TestProject, link: &Value, matches: fn(&Error) -> bool) {
-    let before = total(project, "").await;
+    let before = count_payments(project, "").await;
     for method in [Method::Qris, BCA] {
-        let error = attempt(kit, link, method).await.unwrap_err();
+        let error = try_attempt(kit, link, method).await.unwrap_err();
         assert!(matches(&error), "{error:?}");
     }
-    assert_eq!(total(project, "").await, before, "a refused attempt leaves nothing behind");
+    assert_eq!(count_payments(project, "").await, before, "a refused attempt leaves nothing behind");
 }
 
 async fn a_cancelled_link_takes_no_attempt(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     for many in [false, true] {
         let link = create_link(&project, json!({ "allow_multiple_payments": many })).await;
-        attempted(&kit, &project, &link, Method::Qris).await;
+        attempt(&kit, &project, &link, Method::Qris).await;
         cancel_link(&project, &link).await;
         check_refused(&kit, &project, &link, |error| matches!(error, Error::LinkNotActive)).await;
     }
@@ -146,7 +143,7 @@ async fn an_expired_link_takes_no_attempt_from_the_next_millisecond_on(kit: Arc<
         let members = json!({ "allow_multiple_payments": many, "expires_at": expires_at.to_string() });
         let link = create_link(&project, members).await;
         kit.clock.set(expires_at);
-        attempted(&kit, &project, &link, Method::Qris).await;
+        attempt(&kit, &project, &link, Method::Qris).await;
         kit.clock.set(moved(expires_at, 1));
         check_refused(&kit, &project, &link, |error| matches!(error, Error::LinkNotActive)).await;
     }
@@ -156,7 +153,7 @@ async fn a_single_use_link_with_a_paid_or_processing_payment_takes_no_attempt(ki
     let project = kit.sandbox().await;
     for outcome in ["paid", "processing"] {
         let link = create_link(&project, json!({})).await;
-        let payment = attempted(&kit, &project, &link, Method::Qris).await;
+        let payment = attempt(&kit, &project, &link, Method::Qris).await;
         report(&project, &payment, outcome).await;
         check_refused(&kit, &project, &link, |error| matches!(error, Error::NotEditable)).await;
         kit.clock.advance(Duration::from_hours(48));
@@ -167,13 +164,13 @@ async fn a_single_use_link_with_a_paid_or_processing_payment_takes_no_attempt(ki
 async fn a_single_use_link_takes_another_attempt_while_nobody_has_claimed_it(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let link = create_link(&project, json!({})).await;
-    let pending = attempted(&kit, &project, &link, Method::Qris).await;
-    let failed = attempted(&kit, &project, &link, BCA).await;
+    let pending = attempt(&kit, &project, &link, Method::Qris).await;
+    let failed = attempt(&kit, &project, &link, BCA).await;
     report(&project, &failed, "processing").await;
     report(&project, &failed, "failed").await;
-    attempted(&kit, &project, &link, BCA).await;
+    attempt(&kit, &project, &link, BCA).await;
     kit.clock.set(moved(at(&pending, "expires_at"), 1));
-    let last = attempted(&kit, &project, &link, Method::Qris).await;
+    let last = attempt(&kit, &project, &link, Method::Qris).await;
     assert_eq!(simulate_paid(&project, &last).await["status"], "paid");
 }
 
@@ -181,23 +178,22 @@ async fn an_attempt_by_a_method_the_link_does_not_accept_is_refused(kit: Arc<Kit
     let project = kit.sandbox().await;
     let members = json!({ "allowed_payment_methods": [{ "type": "qris" }] });
     let link = create_link(&project, members).await;
-    let refused = attempt(&kit, &link, BCA).await.unwrap_err();
+    let refused = try_attempt(&kit, &link, BCA).await.unwrap_err();
     assert!(matches!(refused, Error::Invalid(_)), "{refused:?}");
-    assert_eq!(total(&project, "").await, 0);
+    assert_eq!(count_payments(&project, "").await, 0);
 }
 
 async fn the_first_paid_payment_claims_a_single_use_link_and_cancels_its_pending_siblings(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let (link, bystander) = (create_link(&project, json!({})).await, create_link(&project, json!({})).await);
-    let expired = attempted(&kit, &project, &link, Method::Qris).await;
+    let expired = attempt(&kit, &project, &link, Method::Qris).await;
     kit.clock.set(moved(at(&expired, "expires_at"), 1));
-    let failed = attempted(&kit, &project, &link, Method::Qris).await;
+    let failed = attempt(&kit, &project, &link, Method::Qris).await;
     report(&project, &failed, "failed").await;
-    let (one, two) =
-        (attempted(&kit, &project, &link, Method::Qris).await, attempted(&kit, &project, &link, BCA).await);
-    let processing = attempted(&kit, &project, &link, BCA).await;
-    let winner = attempted(&kit, &project, &link, Method::Qris).await;
-    let elsewhere = attempted(&kit, &project, &bystander, Method::Qris).await;
+    let (one, two) = (attempt(&kit, &project, &link, Method::Qris).await, attempt(&kit, &project, &link, BCA).await);
+    let processing = attempt(&kit, &project, &link, BCA).await;
+    let winner = attempt(&kit, &project, &link, Method::Qris).await;
+    let elsewhere = attempt(&kit, &project, &bystander, Method::Qris).await;
     report(&project, &processing, "processing").await;
     simulate_paid(&project, &winner).await;
     let siblings = [&winner, &one, &two, &processing, &failed, &expired, &elsewhere];
@@ -215,13 +211,13 @@ async fn the_first_paid_payment_claims_a_single_use_link_and_cancels_its_pending
 async fn money_for_a_claimed_single_use_link_is_unapplied_whatever_the_payments_state(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let link = create_link(&project, json!({})).await;
-    let expired = attempted(&kit, &project, &link, Method::Qris).await;
+    let expired = attempt(&kit, &project, &link, Method::Qris).await;
     kit.clock.set(moved(at(&expired, "expires_at"), 1));
-    let failed = attempted(&kit, &project, &link, Method::Qris).await;
+    let failed = attempt(&kit, &project, &link, Method::Qris).await;
     report(&project, &failed, "failed").await;
-    let cancelled = attempted(&kit, &project, &link, Method::Qris).await;
-    let processing = attempted(&kit, &project, &link, BCA).await;
-    let winner = attempted(&kit, &project, &link, Method::Qris).await;
+    let cancelled = attempt(&kit, &project, &link, Method::Qris).await;
+    let processing = attempt(&kit, &project, &link, BCA).await;
+    let winner = attempt(&kit, &project, &link, Method::Qris).await;
     report(&project, &processing, "processing").await;
     simulate_paid(&project, &winner).await;
     let (mut kept, pending) = (0, balance(&project, "pending").await);
@@ -240,9 +236,9 @@ async fn money_for_a_claimed_single_use_link_is_unapplied_whatever_the_payments_
 async fn late_news_of_timely_money_claims_the_link_and_cancels_the_siblings(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let link = create_link(&project, json!({})).await;
-    let expired = attempted(&kit, &project, &link, Method::Qris).await;
+    let expired = attempt(&kit, &project, &link, Method::Qris).await;
     kit.clock.set(moved(at(&expired, "expires_at"), 1));
-    let sibling = attempted(&kit, &project, &link, BCA).await;
+    let sibling = attempt(&kit, &project, &link, BCA).await;
     let money = json!({ "outcome": "paid", "paid_at": expired["expires_at"] });
     assert_eq!(simulate(&project, &expired, &money).await.expect(200)["status"], "paid");
     assert_eq!(status(&project, &sibling).await, "cancelled");
@@ -256,17 +252,17 @@ async fn cancelling_a_link_cancels_its_pending_payments_only(kit: Arc<Kit>) {
         create_link(&project, json!({ "allow_multiple_payments": true })).await,
         create_link(&project, json!({ "allow_multiple_payments": true })).await,
     );
-    let expired = attempted(&kit, &project, &one, Method::Qris).await;
+    let expired = attempt(&kit, &project, &one, Method::Qris).await;
     kit.clock.set(moved(at(&expired, "expires_at"), 1));
     let mut payments = Vec::new();
     for outcome in ["", "", "processing", "paid", "failed"] {
-        let payment = attempted(&kit, &project, &one, BCA).await;
+        let payment = attempt(&kit, &project, &one, BCA).await;
         if !outcome.is_empty() {
             report(&project, &payment, outcome).await;
         }
         payments.push(payment);
     }
-    payments.extend([expired, attempted(&kit, &project, &other, BCA).await]);
+    payments.extend([expired, attempt(&kit, &project, &other, BCA).await]);
     cancel_link(&project, &one).await;
     let expected = ["cancelled", "cancelled", "processing", "paid", "failed", "expired", "pending"];
     assert_eq!(statuses(&project, &payments.iter().collect::<Vec<_>>()).await, expected);
@@ -278,13 +274,12 @@ async fn cancelling_a_link_cancels_its_pending_payments_only(kit: Arc<Kit>) {
 async fn a_link_for_many_payments_is_paid_many_times(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let link = create_link(&project, json!({ "allow_multiple_payments": true })).await;
-    let (one, two) =
-        (attempted(&kit, &project, &link, Method::Qris).await, attempted(&kit, &project, &link, BCA).await);
-    let waiting = attempted(&kit, &project, &link, BCA).await;
+    let (one, two) = (attempt(&kit, &project, &link, Method::Qris).await, attempt(&kit, &project, &link, BCA).await);
+    let waiting = attempt(&kit, &project, &link, BCA).await;
     simulate_paid(&project, &one).await;
     report(&project, &waiting, "processing").await;
     simulate_paid(&project, &two).await;
-    let three = attempted(&kit, &project, &link, Method::Qris).await;
+    let three = attempt(&kit, &project, &link, Method::Qris).await;
     simulate_paid(&project, &three).await;
     assert_eq!(statuses(&project, &[&one, &two, &waiting, &three]).await, ["paid", "paid", "processing", "paid"]);
     // Twice the same code is still twice the same code.
@@ -299,7 +294,7 @@ async fn of_payments_of_a_single_use_link_paid_at_once_exactly_one_is_paid(kit: 
     let mut racers = JoinSet::new();
     let mut payments = Vec::new();
     for _ in 0..RACERS {
-        payments.push(attempted(&kit, &project, &link, Method::Qris).await);
+        payments.push(attempt(&kit, &project, &link, Method::Qris).await);
     }
     for payment in &payments {
         let path = format!("/v1/sandbox/payments/{}/simulate", text(payment, "id"));
@@ -309,7 +304,7 @@ async fn of_payments_of_a_single_use_link_paid_at_once_exactly_one_is_paid(kit: 
     let answers = racers.join_all().await;
     assert_eq!(answers.iter().filter(|payment| payment["status"] == "paid").count(), 1);
     let count = |word: &str| format!("payment_link_id={}&status={word}", text(&link, "id"));
-    let found = (total(&project, &count("paid")).await, total(&project, &count("cancelled")).await);
+    let found = (count_payments(&project, &count("paid")).await, count_payments(&project, &count("cancelled")).await);
     assert_eq!(found, (1, RACERS as i64 - 1));
     assert_eq!(unapplied(&project).await, (RACERS as i64 - 1) * 50_000);
     assert_eq!(balance(&project, "pending").await, 50_000 - 350);
@@ -323,7 +318,7 @@ async fn an_attempt_that_races_with_a_cancellation_is_refused_or_cancelled_with_
         for _ in 0..RACERS {
             let (kit, link) = (Arc::clone(&kit), link.clone());
             racers.spawn(async move {
-                match attempt(&kit, &link, Method::Qris).await {
+                match try_attempt(&kit, &link, Method::Qris).await {
                     Ok(_) => 1,
                     Err(Error::LinkNotActive) => 0,
                     Err(error) => panic!("{error:?}"),
@@ -333,7 +328,7 @@ async fn an_attempt_that_races_with_a_cancellation_is_refused_or_cancelled_with_
         cancel_link(&project, &link).await;
         let made: i64 = racers.join_all().await.into_iter().sum();
         let of_link = format!("payment_link_id={}", text(&link, "id"));
-        let cancelled = total(&project, &format!("{of_link}&status=cancelled")).await;
-        assert_eq!((total(&project, &of_link).await, cancelled), (made, made));
+        let cancelled = count_payments(&project, &format!("{of_link}&status=cancelled")).await;
+        assert_eq!((count_payments(&project, &of_link).await, cancelled), (made, made));
     }
 }

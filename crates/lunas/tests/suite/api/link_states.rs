@@ -8,7 +8,10 @@ use serde_json::{Value, json};
 use testkit::{Kit, TestProject, on_every_database};
 
 use crate::support::{
-    acts::{attempt, id, refused, simulate, total, try_attempt},
+    json::id,
+    links::{attempt, try_attempt},
+    payments::{report, simulate, simulate_paid, total},
+    refusals::refused,
     samples,
 };
 
@@ -134,11 +137,11 @@ async fn cancelling_a_link_cancels_its_pending_payments_and_no_other(kit: Arc<Ki
     let expired = attempt(&kit, &project, &made, Method::Qris).await;
     kit.clock.advance(Duration::from_mins(16));
     let processing = attempt(&kit, &project, &made, Method::Qris).await;
-    simulate(&project, &processing, json!({ "outcome": "processing" })).await;
+    report(&project, &processing, "processing").await;
     let failed = attempt(&kit, &project, &made, Method::Qris).await;
-    simulate(&project, &failed, json!({ "outcome": "failed" })).await;
+    report(&project, &failed, "failed").await;
     let paid = attempt(&kit, &project, &made, Method::Qris).await;
-    simulate(&project, &paid, json!({ "outcome": "paid" })).await;
+    simulate_paid(&project, &paid).await;
     let elsewhere = attempt(&kit, &project, &neighbour, Method::Qris).await;
     let direct = project.api.pay("k-1", &samples::qris(&project, 15_000)).await.expect(201);
 
@@ -155,7 +158,7 @@ async fn cancelling_a_link_cancels_its_pending_payments_and_no_other(kit: Arc<Ki
         assert_eq!(payment_status(&project, payment).await, status);
     }
     // What was on its way when the link was cancelled may still arrive.
-    assert_eq!(simulate(&project, &processing, json!({ "outcome": "paid" })).await["status"], "paid");
+    assert_eq!(simulate_paid(&project, &processing).await["status"], "paid");
     let path = format!("/v1/payments?payment_link_id={}&status=cancelled", id(&made));
     assert_eq!(project.api.get(&path).await.expect(200)["data"][0]["id"], pending["id"]);
 }
@@ -168,7 +171,7 @@ async fn money_sent_before_a_link_was_cancelled_still_pays_and_later_money_does_
         cancel(&project, &made).await.expect(200);
         let paid_at = kit.engine.now().plus(late).to_string();
         kit.clock.advance(Duration::from_secs(1));
-        let after = simulate(&project, &payment, json!({ "outcome": "paid", "paid_at": paid_at })).await;
+        let after = simulate(&project, &payment, &json!({ "outcome": "paid", "paid_at": paid_at })).await.expect(200);
         assert_eq!(after["status"], status);
         assert_eq!(shown(&project, &made).await["status"], "cancelled");
     }
@@ -180,7 +183,7 @@ async fn a_single_use_link_stays_active_after_its_payment_but_takes_no_other_att
     let made = link(&project, json!({})).await;
     let first = attempt(&kit, &project, &made, Method::Qris).await;
     let sibling = attempt(&kit, &project, &made, Method::VirtualAccount(Bank::Bca)).await;
-    simulate(&project, &first, json!({ "outcome": "paid" })).await;
+    simulate_paid(&project, &first).await;
     assert_eq!(shown(&project, &made).await["status"], "active");
     assert_eq!(payment_status(&project, &sibling).await, "cancelled");
     let refusal = try_attempt(&kit, &made, Method::Qris).await;
@@ -196,13 +199,13 @@ async fn a_processing_payment_claims_a_single_use_link_too(kit: Arc<Kit>) {
     let made = link(&project, json!({})).await;
     let first = attempt(&kit, &project, &made, Method::Qris).await;
     let second = attempt(&kit, &project, &made, Method::VirtualAccount(Bank::Bca)).await;
-    simulate(&project, &first, json!({ "outcome": "processing" })).await;
+    report(&project, &first, "processing").await;
     let refusal = try_attempt(&kit, &made, Method::Qris).await;
     assert!(matches!(refusal, Err(engine::Error::NotEditable)), "{refusal:?}");
     // Another payment may still win; then the processing one stays, and its money is unapplied.
-    simulate(&project, &second, json!({ "outcome": "paid" })).await;
+    simulate_paid(&project, &second).await;
     assert_eq!(payment_status(&project, &first).await, "processing");
-    assert_eq!(simulate(&project, &first, json!({ "outcome": "paid" })).await["status"], "processing");
+    assert_eq!(simulate_paid(&project, &first).await["status"], "processing");
     assert_eq!(project.api.get("/v1/balance").await.expect(200)["unapplied"], 15_000);
 }
 
@@ -211,7 +214,7 @@ async fn a_link_for_many_payments_takes_them_all(kit: Arc<Kit>) {
     let made = link(&project, json!({ "allow_multiple_payments": true })).await;
     for _ in 0..3 {
         let payment = attempt(&kit, &project, &made, Method::Qris).await;
-        assert_eq!(simulate(&project, &payment, json!({ "outcome": "paid" })).await["status"], "paid");
+        assert_eq!(simulate_paid(&project, &payment).await["status"], "paid");
     }
     assert_eq!(shown(&project, &made).await["status"], "active");
     assert_eq!(total(&project.api, &format!("/v1/payments?payment_link_id={}", id(&made))).await, 3);

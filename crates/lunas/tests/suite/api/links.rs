@@ -8,11 +8,7 @@ use reqwest::Method as Verb;
 use serde_json::{Value, json};
 use testkit::{Api, Kit, Reply, TestProject, on_every_database};
 
-use crate::support::{
-    acts::{id, refused, total},
-    options::base_url,
-    samples,
-};
+use crate::support::{json::id, options::base_url, payments::total, refusals::refused, samples};
 
 on_every_database![
     a_link_shows_every_field_it_was_made_with,

@@ -22,7 +22,7 @@ mod payments;
 mod production;
 mod rate_limits;
 mod reconcilers;
-pub(crate) mod schemathesis;
+mod schemathesis;
 mod session_answers;
 mod sessions;
 mod simulate;

@@ -12,7 +12,9 @@ use reqwest::{
     header::{HeaderMap, HeaderName, HeaderValue},
 };
 use serde_json::{Map, Value, json};
-use testkit::{Contract, Kit, Program, Reply, contract, on_every_database};
+use testkit::{Contract, Kit, Reply, contract, on_every_database};
+
+use crate::support::commands::program;
 
 on_every_database![
     the_command_and_the_server_give_the_same_document,
@@ -38,7 +40,7 @@ fn members(value: &Value) -> &Map<String, Value> {
 
 async fn the_command_and_the_server_give_the_same_document(kit: Arc<Kit>) {
     let served = kit.anonymous().get("/openapi.json").await.expect(200);
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let printed: Value = serde_json::from_str(&program.run(&["openapi"]).stdout).unwrap();
     assert_eq!(served, printed);
     assert_eq!(served, contract().document);

@@ -12,8 +12,10 @@ use serde_json::{Value, json};
 use testkit::{Api, Kit, TestProject, on_every_database};
 
 use crate::support::{
-    acts::{altered, id, method_and_path, refused, routes},
+    json::id,
     options::rate_limit,
+    refusals::refused,
+    routes::{altered, method_and_path, routes},
     samples,
 };
 

@@ -7,10 +7,9 @@ use serde_json::{Value, json};
 use testkit::{Kit, TestProject, on_every_database};
 
 use crate::support::{
-    payments::{
-        at, attempted, cancel_link, create, create_link, moved, pending_qris, simulate, simulate_paid, text, total,
-        with,
-    },
+    json::{at, moved, text, with},
+    links::{attempt, cancel_link, create_link},
+    payments::{count_payments, create, pending_qris, report, simulate_paid},
     samples::{qris, virtual_account},
 };
 
@@ -133,7 +132,7 @@ async fn search_looks_at_nothing_but_the_reference(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let payment = referenced(&project, "plain").await;
     for term in [text(&payment, "id"), &project.id.to_string(), "qris", "pending", "IDR", "15000", "Toko"] {
-        assert_eq!(total(&project, &format!("search={term}")).await, 0, "{term}");
+        assert_eq!(count_payments(&project, &format!("search={term}")).await, 0, "{term}");
     }
 }
 
@@ -141,8 +140,8 @@ async fn the_link_filter_finds_only_payments_made_through_that_link(kit: Arc<Kit
     let (project, other) = (kit.sandbox().await, kit.sandbox().await);
     let (link, unused) = (create_link(&project, json!({})).await, create_link(&project, json!({})).await);
     let theirs = create_link(&other, json!({})).await;
-    let made = attempted(&kit, &project, &link, Method::Qris).await;
-    attempted(&kit, &other, &theirs, Method::Qris).await;
+    let made = attempt(&kit, &project, &link, Method::Qris).await;
+    attempt(&kit, &other, &theirs, Method::Qris).await;
     let direct = pending_qris(&project, 15_000).await;
     let of = |link: &str| format!("payment_link_id={link}");
     let listed = list(&project, &of(text(&link, "id"))).await;
@@ -169,7 +168,7 @@ async fn zoo(kit: &Kit, project: &TestProject) -> Value {
     let mut long_lived = Vec::new();
     for outcome in ["expired", "processing", "paid", "failed", "pending"] {
         for method in [Method::Qris, bca] {
-            let linked = attempted(kit, project, &link, method).await;
+            let linked = attempt(kit, project, &link, method).await;
             let mut body = match method {
                 Method::Qris => qris(project, 20_000),
                 Method::VirtualAccount(_) => virtual_account(project, "bni", 20_000),
@@ -179,14 +178,14 @@ async fn zoo(kit: &Kit, project: &TestProject) -> Value {
             let direct = create(project, &body).await;
             for payment in [&linked, &direct] {
                 if !["expired", "pending"].contains(&outcome) {
-                    simulate(project, payment, &json!({ "outcome": outcome })).await.expect(200);
+                    report(project, payment, outcome).await;
                 }
             }
             long_lived.push(direct);
         }
     }
-    attempted(kit, project, &doomed, Method::Qris).await;
-    attempted(kit, project, &doomed, bca).await;
+    attempt(kit, project, &doomed, Method::Qris).await;
+    attempt(kit, project, &doomed, bca).await;
     cancel_link(project, &doomed).await;
     // Past the one-minute payments and the link's QR codes, not past the others.
     kit.clock.set(moved(at(&long_lived[0], "created_at"), 15 * 60_000 + 1));
@@ -304,8 +303,8 @@ async fn a_list_never_shows_another_projects_payments(kit: Arc<Kit>) {
     let mine = pending_qris(&project, 15_000).await;
     assert_eq!(data(&list(&project, "page_size=100").await), std::slice::from_ref(&mine));
     for query in ["search=romb", "status=paid", "status=expired", "status=cancelled", "method=virtual_account"] {
-        assert_eq!(total(&project, query).await, 0, "{query}");
+        assert_eq!(count_payments(&project, query).await, 0, "{query}");
     }
-    assert_eq!(total(&other, "").await, 22);
+    assert_eq!(count_payments(&other, "").await, 22);
     assert!(!data(&list(&other, "page_size=100").await).contains(&mine));
 }

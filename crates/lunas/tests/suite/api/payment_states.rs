@@ -7,9 +7,10 @@ use engine::Clock;
 use serde_json::{Value, json};
 use testkit::{Kit, TestProject, on_every_database};
 
-use crate::support::payments::{
-    at, attempted, balance, cancel_link, create_link, events_of, fetch, moved, pending_qris, shifted, simulate,
-    simulate_paid, status, text, total, unapplied,
+use crate::support::{
+    json::{at, moved, shifted, text},
+    links::{attempt, cancel_link, create_link},
+    payments::{balance, count_payments, events_of, fetch, pending_qris, simulate, simulate_paid, status, unapplied},
 };
 
 on_every_database![
@@ -52,7 +53,7 @@ impl From {
 
     async fn make(self, kit: &Kit, project: &TestProject) -> Value {
         let link = create_link(project, json!({})).await;
-        let payment = attempted(kit, project, &link, Method::Qris).await;
+        let payment = attempt(kit, project, &link, Method::Qris).await;
         let expiry = moved(at(&payment, "expires_at"), 1);
         let report = |outcome: &str| json!({ "outcome": outcome });
         match self {
@@ -256,7 +257,7 @@ async fn a_pending_payment_is_expired_the_millisecond_after_expires_at(kit: Arc<
     for swept in [false, true] {
         let payment = pending_qris(&project, 15_000).await;
         let expires_at = at(&payment, "expires_at");
-        let before = total(&project, "status=expired").await;
+        let before = count_payments(&project, "status=expired").await;
         for (millis, word, pending) in [(-1, "pending", 1), (0, "pending", 1), (1, "expired", 0), (2, "expired", 0)] {
             kit.clock.set(moved(expires_at, millis));
             if swept {
@@ -265,7 +266,8 @@ async fn a_pending_payment_is_expired_the_millisecond_after_expires_at(kit: Arc<
             let mut expected = payment.clone();
             expected["status"] = json!(word);
             assert_eq!(fetch(&project, &payment).await, expected, "{millis} ms, swept: {swept}");
-            let found = (total(&project, "status=pending").await, total(&project, "status=expired").await);
+            let found =
+                (count_payments(&project, "status=pending").await, count_payments(&project, "status=expired").await);
             assert_eq!(found, (pending, before + 1 - pending), "{millis} ms, swept: {swept}");
             let listed = project.api.get(&format!("/v1/payments?status={word}")).await.expect(200);
             assert!(listed["data"].as_array().unwrap().contains(&expected), "{millis} ms, swept: {swept}");
@@ -299,7 +301,7 @@ async fn a_processing_payment_never_expires(kit: Arc<Kit>) {
     kit.clock.advance(Duration::from_hours(24 * 365));
     assert_eq!(kit.engine.expire_due().await.unwrap(), 1, "the sweeper has been at work");
     assert_eq!(status(&project, &payment).await, "processing");
-    let found = (total(&project, "status=processing").await, total(&project, "status=expired").await);
+    let found = (count_payments(&project, "status=processing").await, count_payments(&project, "status=expired").await);
     assert_eq!(found, (1, 1));
     let report = json!({ "outcome": "paid", "paid_at": kit.clock.now().to_string() });
     check(&project, &payment, &report, Effect::Pays).await;

@@ -9,11 +9,9 @@ use serde_json::{Value, json};
 use testkit::{Kit, TestProject, on_every_database};
 
 use crate::support::{
+    json::{at, moved, shifted, text, with, without},
     options::base_url,
-    payments::{
-        at, balance, create, fetch, fresh_key, moved, pay_text, pending_qris, shifted, simulate_paid, text, total,
-        with, without,
-    },
+    payments::{balance, count_payments, create, fetch, fresh_key, pay_text, pending_qris, simulate_paid},
     samples::{qris, virtual_account},
 };
 
@@ -134,7 +132,7 @@ async fn a_reference_may_be_used_for_several_payments(kit: Arc<Kit>) {
     let body = with(qris(&project, 100), "reference", "same");
     let (one, other) = (create(&project, &body).await, create(&project, &body).await);
     assert_ne!(one["id"], other["id"]);
-    assert_eq!(total(&project, "search=same").await, 2);
+    assert_eq!(count_payments(&project, "search=same").await, 2);
 }
 
 async fn check_fee(project: &TestProject, body: &Value, fee: i64) {
@@ -248,7 +246,7 @@ async fn an_amount_is_a_json_integer_from_the_methods_minimum_to_the_largest(kit
         ] {
             check_refused(&project, &amount(literal), code, "`amount`").await;
         }
-        assert_eq!(total(&project, "").await, 0, "a refused request leaves nothing behind");
+        assert_eq!(count_payments(&project, "").await, 0, "a refused request leaves nothing behind");
     }
     for (body, least) in [(qris(&project, 0), 100), (virtual_account(&project, "bca", 0), 10_000)] {
         for amount in [least, 999_999_999_999_i64] {
@@ -295,7 +293,7 @@ async fn a_field_that_breaks_a_rule_is_named_and_leaves_nothing_behind(kit: Arc<
     for (body, named) in rows {
         check_refused(&project, &body.to_string(), "VALIDATION_ERROR", named).await;
     }
-    assert_eq!(total(&project, "").await, 0);
+    assert_eq!(count_payments(&project, "").await, 0);
 }
 
 async fn a_field_of_the_wrong_json_type_is_an_invalid_request(kit: Arc<Kit>) {
@@ -315,7 +313,7 @@ async fn a_field_of_the_wrong_json_type_is_an_invalid_request(kit: Arc<Kit>) {
     for (body, named) in rows {
         check_refused(&project, &body.to_string(), "INVALID_REQUEST", named).await;
     }
-    assert_eq!(total(&project, "").await, 0);
+    assert_eq!(count_payments(&project, "").await, 0);
 }
 
 async fn a_reference_of_255_characters_is_kept_as_it_is(kit: Arc<Kit>) {
@@ -333,7 +331,7 @@ async fn a_project_that_is_unknown_or_another_keys_is_not_found(kit: Arc<Kit>) {
         let body = with(qris(&project, 15_000), "project_id", id.as_str());
         check_refused(&project, &body.to_string(), "PROJECT_NOT_FOUND", "`project_id`").await;
     }
-    assert_eq!((total(&project, "").await, total(&other, "").await), (0, 0));
+    assert_eq!((count_payments(&project, "").await, count_payments(&other, "").await), (0, 0));
 }
 
 async fn a_bank_that_the_project_does_not_offer_is_refused(kit: Arc<Kit>) {
@@ -341,7 +339,7 @@ async fn a_bank_that_the_project_does_not_offer_is_refused(kit: Arc<Kit>) {
     kit.update(project.id, ProjectUpdate { banks: Some(vec![Bank::Bni]), ..ProjectUpdate::default() }).await;
     let body = virtual_account(&project, "bca", 15_000);
     check_refused(&project, &body.to_string(), "VALIDATION_ERROR", "bank`").await;
-    assert_eq!(total(&project, "").await, 0);
+    assert_eq!(count_payments(&project, "").await, 0);
     create(&project, &virtual_account(&project, "bni", 15_000)).await;
     create(&project, &qris(&project, 15_000)).await;
 }

@@ -17,8 +17,10 @@ use serde_json::{Value, json};
 use testkit::{Api, Kit, Reply, TestProject, on_every_database};
 
 use crate::support::{
-    acts::Node,
-    payments::{attempt, create_link, text, total, with, without},
+    json::{text, with, without},
+    links::{create_link, try_attempt},
+    nodes::Node,
+    payments::count_payments,
     samples::{qris, virtual_account},
 };
 
@@ -81,13 +83,13 @@ async fn a_production_project_without_a_provider_answers_503_and_keeps_the_key_u
     for body in [qris(&project, 15_000), virtual_account(&project, "bca", 15_000)] {
         unavailable(project.api.pay("key", &body).await);
     }
-    assert_eq!(total(&project, "").await, 0);
+    assert_eq!(count_payments(&project, "").await, 0);
     // Fields are judged before the provider is asked.
     project.api.pay("key", &qris(&project, 99)).await.refused(400, "VALIDATION_ERROR");
     let (node, _) = node_with_bank(&kit).await;
     let other_body = qris(&project, 20_000);
     api(&node, &project).pay("key", &other_body).await.expect(201);
-    assert_eq!(total(&project, "").await, 1);
+    assert_eq!(count_payments(&project, "").await, 1);
     node.stop().await;
 }
 
@@ -102,7 +104,7 @@ async fn a_replay_needs_no_provider(kit: Arc<Kit>) {
     assert_eq!(anywhere(reply.expect(200)), anywhere(payment));
     project.api.pay("key", &with(body.clone(), "amount", 15_001)).await.refused(409, "IDEMPOTENCY_CONFLICT");
     unavailable(project.api.pay("another", &body).await);
-    assert_eq!(total(&project, "").await, 1);
+    assert_eq!(count_payments(&project, "").await, 1);
 }
 
 async fn after_a_provider_failed_the_same_key_is_safe_to_retry(kit: Arc<Kit>) {
@@ -113,21 +115,21 @@ async fn after_a_provider_failed_the_same_key_is_safe_to_retry(kit: Arc<Kit>) {
     for _ in 0..3 {
         unavailable(api.pay("key", &body).await);
     }
-    assert_eq!(total(&project, "").await, 0);
+    assert_eq!(count_payments(&project, "").await, 0);
     bank.set_down(false);
     let payment = api.pay("key", &body).await.expect(201);
     bank.set_down(true);
     assert_eq!(api.pay("key", &body).await.expect(200), payment);
-    assert_eq!(total(&project, "").await, 1);
+    assert_eq!(count_payments(&project, "").await, 1);
     node.stop().await;
 }
 
 async fn a_link_needs_no_provider_until_somebody_pays_through_it(kit: Arc<Kit>) {
     let project = kit.production().await;
     let link = create_link(&project, json!({})).await;
-    let refused = attempt(&kit, &link, Method::Qris).await;
+    let refused = try_attempt(&kit, &link, Method::Qris).await;
     assert!(matches!(refused, Err(Error::Provider(_))), "{refused:?}");
-    assert_eq!(total(&project, "").await, 0);
+    assert_eq!(count_payments(&project, "").await, 0);
 }
 
 /// What happens to a link while the provider makes a code for a new attempt on it.
@@ -181,7 +183,7 @@ async fn a_link_that_is_cancelled_while_the_provider_works_gains_no_payment(kit:
     let project = kit.production().await;
     let refused = attempt_while(&kit, &project, |link_id, _| Meanwhile::Cancelled(project.id, link_id)).await;
     assert!(matches!(refused, Error::LinkNotActive), "{refused:?}");
-    assert_eq!((total(&project, "").await, total(&project, "status=cancelled").await), (1, 1));
+    assert_eq!((count_payments(&project, "").await, count_payments(&project, "status=cancelled").await), (1, 1));
 }
 
 async fn a_single_use_link_that_comes_into_use_while_the_provider_works_gains_no_payment(kit: Arc<Kit>) {
@@ -193,6 +195,9 @@ async fn a_single_use_link_that_comes_into_use_while_the_provider_works_gains_no
         });
         let refused = refused.await;
         assert!(matches!(refused, Error::NotEditable), "{refused:?}");
-        assert_eq!((total(&project, "").await, total(&project, &format!("status={status}")).await), (1, 1));
+        assert_eq!(
+            (count_payments(&project, "").await, count_payments(&project, &format!("status={status}")).await),
+            (1, 1)
+        );
     }
 }

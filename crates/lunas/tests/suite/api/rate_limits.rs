@@ -13,9 +13,12 @@ use reqwest::{
 use testkit::{Api, Kit, Reply, on_every_database};
 
 use crate::support::{
-    acts::{PATIENCE, altered, id, refused},
+    json::id,
     options::{rate_limit, trusted_proxy_and_rate_limit},
+    refusals::refused,
+    routes::altered,
     samples,
+    wait::PATIENCE,
 };
 
 on_every_database![
@@ -121,6 +124,17 @@ async fn a_refused_request_does_nothing(kit: Arc<Kit>) {
     assert_eq!(usize::try_from(listed.total).unwrap(), made);
 }
 
+/// Checks an answer with that status to a key that may send 1,000 requests a second.
+#[track_caller]
+fn has_rate_limit_headers(status: u16, reply: &Reply) {
+    let row = format!("{status} {}", reply.json["error"]["code"]);
+    assert_eq!(reply.status.as_u16(), status, "{}", reply.text);
+    assert_eq!(number(&row, reply, "ratelimit-limit"), 2_000);
+    assert!(number(&row, reply, "ratelimit-remaining") < 2_000);
+    assert!(number(&row, reply, "ratelimit-reset") <= 2);
+    assert_eq!(reply.headers.contains_key("retry-after"), status == 503, "{row}");
+}
+
 async fn every_answer_to_a_key_says_where_it_stands(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let api = &project.api;
@@ -149,12 +163,7 @@ async fn every_answer_to_a_key_says_where_it_stands(kit: Arc<Kit>) {
     kit.update(project.id, ProjectUpdate { active: Some(false), ..Default::default() }).await;
     replies.push((403, api.get("/v1/balance").await));
     for (status, reply) in replies {
-        let row = format!("{status} {}", reply.json["error"]["code"]);
-        assert_eq!(reply.status.as_u16(), status, "{}", reply.text);
-        assert_eq!(number(&row, &reply, "ratelimit-limit"), 2_000);
-        assert!(number(&row, &reply, "ratelimit-remaining") < 2_000);
-        assert!(number(&row, &reply, "ratelimit-reset") <= 2);
-        assert_eq!(reply.headers.contains_key("retry-after"), status == 503, "{row}");
+        has_rate_limit_headers(status, &reply);
     }
 }
 

@@ -9,8 +9,10 @@ use serde_json::json;
 use testkit::{Kit, ManualClock, on_every_database};
 
 use crate::support::{
-    acts::{Node, PATIENCE, engine_on, no_bank, paid, simulate, stored_state, until},
+    nodes::{Node, engine_on, no_bank},
+    payments::{paid, report, stored_state},
     samples,
+    wait::{PATIENCE, until},
 };
 
 on_every_database![
@@ -27,7 +29,7 @@ async fn an_expiry_that_is_due_gets_written_down_without_anyone_asking(kit: Arc<
     let due = project.api.pay("k-1", &samples::qris(&project, 15_000)).await.expect(201);
     let later = project.api.pay("k-2", &samples::virtual_account(&project, "bca", 15_000)).await.expect(201);
     let processing = project.api.pay("k-3", &samples::qris(&project, 15_000)).await.expect(201);
-    simulate(&project, &processing, json!({ "outcome": "processing" })).await;
+    report(&project, &processing, "processing").await;
     kit.clock.advance(Duration::from_mins(15));
     let reconcilers = Reconcilers::start(&kit.engine, kit.courier(SendLimits::default()));
     // At its very instant it is not past yet; the loops have had their first round by the time it is.

@@ -3,18 +3,9 @@
 use std::{fs, path::Path, process::Command};
 
 use serde_json::{Value, json};
-use testkit::{Program, Ran, Running};
+use testkit::{Ran, Running};
 
-use crate::house::source_rules::house;
-
-/// A tool of `make tools`, which sees none of the settings of whoever runs the tests.
-pub(crate) fn tool(name: &str, program: &Program) -> Command {
-    let path = house().join("target/test-tools/bin").join(name);
-    assert!(path.exists(), "{} is not there: run `make tools`", path.display());
-    let mut command = Command::new(path);
-    command.current_dir(program.directory.path()).env("PYTHONDONTWRITEBYTECODE", "1").env_remove("PYTHONHOME");
-    command
-}
+use crate::support::commands::{program, tool};
 
 #[track_caller]
 fn succeeds(mut command: Command) {
@@ -46,7 +37,7 @@ fn narrowed(running: &Running, spare_key: &Value) -> Value {
 #[test]
 #[ignore = "needs the tools that `make test` installs"]
 fn an_independent_validator_finds_the_document_valid() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     fs::write(program.directory.path().join("openapi.json"), program.run(&["openapi"]).stdout).unwrap();
     let mut command = tool("openapi-spec-validator", &program);
     command.arg("openapi.json");
@@ -58,7 +49,7 @@ fn an_independent_validator_finds_the_document_valid() {
 #[test]
 #[ignore = "needs the tools that `make test` installs"]
 fn schemathesis_gets_only_answers_that_the_document_describes() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let running = program.dev();
     let project = running.said("project_id");
     let database = program.database();

@@ -11,14 +11,16 @@ use engine::ProjectUpdate;
 use reqwest::Method;
 use serde_json::json;
 use store::Window;
-use testkit::{Api, Kit, Program, Reply, TestProject, on_every_database};
+use testkit::{Api, Kit, Reply, TestProject, on_every_database};
 
 use crate::{
-    api::sessions::{Session, event_of, owned},
+    api::sessions::{Session, event_of},
     support::{
-        acts::refused,
+        commands::program,
         customer::Customer,
+        dashboard::sandbox_with_owner,
         people::{Person, sign_in},
+        refusals::refused,
     },
 };
 
@@ -36,7 +38,7 @@ async fn audit(kit: &Kit, project: &TestProject, deed: Deed) -> AuditLine {
 }
 
 async fn a_key_made_by_a_session_is_shown_once_works_and_is_listed_without_its_secret(kit: Arc<Kit>) {
-    let project = owned(&kit).await;
+    let project = sandbox_with_owner(&kit).await;
     let person = Person::member(&kit, project.id, Role::Developer, "dev@example.com").await;
     let session = Session::of(&kit, &person);
     kit.clock.advance(Duration::from_secs(1));
@@ -95,7 +97,7 @@ async fn a_key_that_breaks_a_rule_is_not_made(kit: Arc<Kit>) {
 }
 
 async fn the_project_is_shown_as_it_is_set(kit: Arc<Kit>) {
-    let project = owned(&kit).await;
+    let project = sandbox_with_owner(&kit).await;
     let session = Session::member(&kit, &project, Role::Viewer).await;
     let created_at = kit.engine.project(project.id).await.unwrap().created_at.to_string();
     let shown = session.get("/v1/project").await.expect(200);
@@ -151,7 +153,7 @@ async fn a_key_that_revokes_a_key_is_named_in_the_audit_log(kit: Arc<Kit>) {
 
 #[tokio::test]
 async fn the_log_names_the_user_of_a_session_and_their_project_and_never_the_cookie() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let running = program.dev();
     let browser = Customer::at(running.address());
     let reply = sign_in(&browser, running.said("dashboard_email"), running.said("dashboard_password")).await;

@@ -15,9 +15,13 @@ use serde_json::{Value, json};
 use testkit::{Api, Kit, Reply, TestProject, on_every_database};
 
 use crate::support::{
-    acts::{Node, altered, id, method_and_path, refused, routes},
+    dashboard::sandbox_with_owner,
+    json::id,
+    nodes::Node,
     options::rate_limit,
-    people::{Person, make},
+    people::Person,
+    refusals::refused,
+    routes::{altered, method_and_path, routes},
 };
 
 on_every_database![
@@ -77,14 +81,6 @@ impl Session {
     }
 }
 
-/// A sandbox project with an owner, as every project has that has members.
-pub(crate) async fn owned(kit: &Kit) -> TestProject {
-    let project = kit.sandbox().await;
-    let owner = make(kit, &format!("first@{}.example", project.id), false).await;
-    kit.engine.add_member(project.id, &owner, Role::Owner).await.unwrap();
-    project
-}
-
 /// Revokes a key, of which an event tells.
 pub(crate) async fn event_of(kit: &Kit, project: &TestProject) -> String {
     let (key, _) = kit.engine.create_key(project.id, "gone".to_owned()).await.unwrap();
@@ -134,7 +130,7 @@ async fn where_authorization_is_sent_the_key_decides_and_the_session_is_not_look
 }
 
 async fn viewers_read_and_developers_and_owners_make_keys_too(kit: Arc<Kit>) {
-    let project = owned(&kit).await;
+    let project = sandbox_with_owner(&kit).await;
     for (role, may_create) in [(Role::Viewer, false), (Role::Developer, true), (Role::Owner, true)] {
         let session = Session::member(&kit, &project, role).await;
         for path in ["/v1/api-keys", "/v1/events"] {
@@ -155,7 +151,8 @@ async fn viewers_read_and_developers_and_owners_make_keys_too(kit: Arc<Kit>) {
 }
 
 async fn a_session_names_its_project_unless_there_is_only_one(kit: Arc<Kit>) {
-    let (one, two, foreign) = (owned(&kit).await, owned(&kit).await, owned(&kit).await);
+    let (one, two, foreign) =
+        (sandbox_with_owner(&kit).await, sandbox_with_owner(&kit).await, sandbox_with_owner(&kit).await);
     let person = Person::member(&kit, one.id, Role::Owner, "one@example.com").await;
     let session = Session::of(&kit, &person);
     let shown = async |query: &str| session.get(&format!("/v1/project{query}")).await.expect(200)["id"].clone();
@@ -187,7 +184,7 @@ async fn a_session_names_its_project_unless_there_is_only_one(kit: Arc<Kit>) {
 }
 
 async fn who_is_no_member_finds_no_project_operators_included_and_another_projects_event_is_not_there(kit: Arc<Kit>) {
-    let (project, other) = (owned(&kit).await, kit.sandbox().await);
+    let (project, other) = (sandbox_with_owner(&kit).await, kit.sandbox().await);
     let event = event_of(&kit, &project).await;
     let strangers =
         [Person::new(&kit, "nobody@example.com").await, Person::operator(&kit, "operator@example.com").await];

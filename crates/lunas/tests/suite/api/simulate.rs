@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use testkit::{Kit, Reply, TestProject, on_every_database};
 use tokio::task::JoinSet;
 
-use crate::support::payments::{
-    at, balance, events_of, fetch, moved, pending_qris, shifted, simulate, simulate_paid, status, text, total,
-    unapplied,
+use crate::support::{
+    json::{at, moved, shifted, text},
+    payments::{balance, count_payments, events_of, fetch, pending_qris, simulate, simulate_paid, status, unapplied},
 };
 
 on_every_database![
@@ -153,7 +153,10 @@ async fn the_success_word_of_the_project_is_used_in_payments_lists_and_events(ki
     assert_eq!(told(events_of(&project, &before, "payment.paid").await), "paid", "an event tells what was then");
     kit.update(project.id, word(SuccessWord::Paid)).await;
     assert_eq!(status(&project, &after).await, "paid");
-    assert_eq!((total(&project, "status=paid").await, total(&project, "status=succeeded").await), (2, 2));
+    assert_eq!(
+        (count_payments(&project, "status=paid").await, count_payments(&project, "status=succeeded").await),
+        (2, 2)
+    );
     assert_eq!(told(events_of(&project, &after, "payment.paid").await), "succeeded");
 }
 

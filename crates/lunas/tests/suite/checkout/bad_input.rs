@@ -9,9 +9,12 @@ use serde_json::{Value, json};
 use testkit::{Kit, Options, Socket, TestProject, on_every_database, request_bytes};
 
 use crate::support::{
-    customer::{Customer, is_page, led_to, link_path, pay_path, payment_of, rows, unknown},
+    customer::{Customer, is_page, led_to, link_path, pay_path, payment_of, unknown},
+    json::text,
+    links::create_link,
     options::base_url,
-    payments::{create_link, pending_qris, status, text, total},
+    payments::{count_payments, pending_qris, status},
+    rows::rows,
 };
 
 on_every_database![
@@ -260,7 +263,7 @@ async fn a_form_of_another_site_is_refused_with_a_page_in_the_visitors_language(
         led_to(&from(&kit, &link, origin, site).await);
         made += 1;
     }
-    assert_eq!(total(&project, "").await, made);
+    assert_eq!(count_payments(&project, "").await, made);
     let customer = Customer::of(&kit);
     let arrived = customer.request(Method::GET, &link_path(&link)).header("Sec-Fetch-Site", "cross-site");
     is_page("a link on another site", &customer.send(arrived.header("Origin", evil)).await, 200);

@@ -5,82 +5,12 @@ use engine::ProjectUpdate;
 use serde_json::{Value, json};
 use testkit::{Browser, Kit, Look, TestProject, on_sqlite};
 
-use crate::{
-    checkout::browser_road::url,
-    support::{
-        acts::{attempt, simulate},
-        payments::create_link,
-    },
+use crate::support::{
+    hostile::{HOSTILE, unharmed},
+    json::text,
+    links::{attempt, create_link},
+    payments::report,
 };
-
-/// Each would set `window.hacked`, open a dialog or load something if it ever got out of its place.
-pub(crate) const HOSTILE: [&str; 40] = [
-    "<script>window.hacked=1</script>",
-    "</script><script>window.hacked=1</script>",
-    "<ScRiPt>window.hacked=1</sCrIpT>",
-    "<script src=/hacked.js></script>",
-    "<img src=x onerror=window.hacked=1>",
-    "<img src=/hacked.png>",
-    "<svg onload=window.hacked=1>",
-    "<svg><script>window.hacked=1</script></svg>",
-    "<svg/onload=window.hacked=1//",
-    "<body onload=window.hacked=1>",
-    "<iframe srcdoc='<script>parent.hacked=1</script>'></iframe>",
-    "<iframe src=javascript:parent.hacked=1></iframe>",
-    "<a href=javascript:window.hacked=1>x</a>",
-    "<object data=/hacked></object>",
-    "<embed src=/hacked>",
-    "<link rel=stylesheet href=/hacked.css>",
-    "<style>body{display:none}</style>",
-    "<style>@import '/hacked.css';</style>",
-    "<meta http-equiv=refresh content='0;url=/hacked'>",
-    "<base href=https://hacked.invalid/>",
-    "<form action=/hacked><button>x</button></form>",
-    "<input autofocus onfocus=window.hacked=1>",
-    "<details open ontoggle=window.hacked=1>",
-    "<video><source onerror=window.hacked=1></video>",
-    "<math><mtext><script>window.hacked=1</script>",
-    "<template><script>window.hacked=1</script></template>",
-    "\" onmouseover=window.hacked=1 x=\"",
-    "' onmouseover=window.hacked=1 x='",
-    "\"><script>window.hacked=1</script>",
-    "'><script>window.hacked=1</script>",
-    "</title><script>window.hacked=1</script>",
-    "</textarea><script>window.hacked=1</script>",
-    "--><script>window.hacked=1</script>",
-    "]]><script>window.hacked=1</script>",
-    "{{7*7}}{% raw %}${7*7}<%= 7*7 %>",
-    "{ $merchant } { -brand } { hacked() }",
-    "javascript:window.hacked=1",
-    "&lt;script&gt;window.hacked=1&lt;/script&gt;",
-    "&#60;script&#62;window.hacked=1&#60;/script&#62;",
-    "\u{202e}\u{feff}\u{2028}＜script＞window.hacked=1＜/script＞",
-];
-
-/// Looks for every trace that a text would leave if it had been taken for anything but text.
-pub(crate) async fn harmless(browser: &Browser, text: &str, place: &str) {
-    assert_eq!(browser.evaluate("window.hacked === undefined").await, json!(true), "{text} ran in {place}");
-    assert_eq!(
-        browser.count("iframe, object, embed, style, base, video, template, math").await,
-        0,
-        "{text} in {place}"
-    );
-    assert_eq!(browser.evaluate("document.scripts.length").await, json!(1), "{text} in {place}");
-    // The policy would have stopped some of them; that it had to would show here.
-    let errors = browser.console_errors().await;
-    let is_answer = |error: &&String| ["401", "409", "422"].iter().any(|status| error.contains(status));
-    let loads: Vec<&String> = errors.iter().filter(|error| !is_answer(error)).collect();
-    assert_eq!(loads, [""; 0], "{text} in {place}");
-}
-
-/// Leaves no trace, and is shown as it is.
-pub(crate) async fn unharmed(browser: &Browser, text: &str, place: &str) {
-    harmless(browser, text, place).await;
-    let shown = browser.evaluate("document.body.innerText").await;
-    // Pages fold white space and cut nothing.
-    let plain = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
-    assert!(plain(shown.as_str().unwrap()).contains(&plain(text)), "{text} is not shown in {place}: {shown}");
-}
 
 async fn hostile_link(kit: &Kit, project: &TestProject, text: &str) -> Value {
     let merchant = MerchantProfile { name: text.to_owned(), city: text.to_owned(), postal_code: "10110".to_owned() };
@@ -111,29 +41,29 @@ async fn forty_hostile_texts_are_shown_everywhere_and_run_nowhere() {
     on_sqlite(|kit| async move {
         let project = kit.sandbox().await;
         let browser = Browser::open(Look::phone()).await;
-        for text in HOSTILE {
-            let link = hostile_link(&kit, &project, text).await;
-            browser.goto(&url(&link, "url")).await;
-            unharmed(&browser, text, "the chooser").await;
-            send_back(&browser, text).await;
-            unharmed(&browser, text, "the form that came back").await;
+        for hostile in HOSTILE {
+            let link = hostile_link(&kit, &project, hostile).await;
+            browser.goto(text(&link, "url")).await;
+            unharmed(&browser, hostile, "the chooser").await;
+            send_back(&browser, hostile).await;
+            unharmed(&browser, hostile, "the form that came back").await;
             for (method, outcome) in [
                 (Method::Qris, "paid"),
                 (Method::VirtualAccount(domain::bank::Bank::Bca), "failed"),
                 (Method::Qris, "processing"),
             ] {
                 let payment = attempt(&kit, &project, &link, method).await;
-                browser.goto(&url(&payment, "checkout_url")).await;
+                browser.goto(text(&payment, "checkout_url")).await;
                 browser.evaluate("document.querySelectorAll('details').forEach(part => part.open = true)").await;
-                unharmed(&browser, text, "the pending page").await;
-                simulate(&project, &payment, json!({ "outcome": outcome })).await;
+                unharmed(&browser, hostile, "the pending page").await;
+                report(&project, &payment, outcome).await;
                 browser.wait_until("document.querySelector('#watch')?.dataset.status !== 'pending'").await;
-                unharmed(&browser, text, outcome).await;
+                unharmed(&browser, hostile, outcome).await;
             }
             let path = format!("/v1/payment-links/{}/cancel", link["id"].as_str().unwrap());
             project.api.post(&path, &json!({})).await.expect(200);
-            browser.goto(&url(&link, "url")).await;
-            unharmed(&browser, text, "the closed link").await;
+            browser.goto(text(&link, "url")).await;
+            unharmed(&browser, hostile, "the closed link").await;
         }
     })
     .await;

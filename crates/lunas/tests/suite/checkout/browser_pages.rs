@@ -6,13 +6,11 @@ use domain::{bank::Bank, method::Method};
 use serde_json::{Value, json};
 use testkit::{Browser, Kit, Look, TestProject, on_sqlite};
 
-use crate::{
-    checkout::browser_road::url,
-    support::{
-        acts::{attempt, simulate},
-        payments::create_link,
-        samples,
-    },
+use crate::support::{
+    json::text,
+    links::{attempt, create_link},
+    payments::report,
+    samples,
 };
 
 /// Words without a place to break, as long as they may be.
@@ -80,21 +78,21 @@ async fn pages_to_choose_and_to_pay_are_open_to_everyone_on_every_screen() {
         let account = attempt(&kit, &project, &link, Method::VirtualAccount(Bank::Bri)).await;
         let lone = create_link(&project, json!({ "allowed_payment_methods": [{ "type": "qris" }] })).await;
         let direct = project.api.pay("direct", &samples::virtual_account(&project, "bss", 75_000)).await.expect(201);
-        let change = format!("{}?change={}", url(&link, "url"), qris["id"].as_str().unwrap());
-        let foreign = format!("data:text/html,<form method=post action={}></form>", url(&link, "url"));
+        let change = format!("{}?change={}", text(&link, "url"), qris["id"].as_str().unwrap());
+        let foreign = format!("data:text/html,<form method=post action={}></form>", text(&link, "url"));
         let pages = [
-            ("chooser", url(&link, "url"), NOTHING),
-            ("chooser of one", url(&lone, "url"), NOTHING),
-            ("chooser with mistakes", url(&link, "url"), SEND_BACK),
+            ("chooser", text(&link, "url").to_owned(), NOTHING),
+            ("chooser of one", text(&lone, "url").to_owned(), NOTHING),
+            ("chooser with mistakes", text(&link, "url").to_owned(), SEND_BACK),
             ("form of another site", foreign, SEND),
-            ("QRIS", url(&qris, "checkout_url"), NOTHING),
-            ("virtual account", url(&account, "checkout_url"), NOTHING),
-            ("direct virtual account", url(&direct, "checkout_url"), NOTHING),
+            ("QRIS", text(&qris, "checkout_url").to_owned(), NOTHING),
+            ("virtual account", text(&account, "checkout_url").to_owned(), NOTHING),
+            ("direct virtual account", text(&direct, "checkout_url").to_owned(), NOTHING),
         ];
         check_all(&kit, &pages).await;
         // These are called like pages above.
         check_all(&kit, &[("change of method", change, NOTHING)]).await;
-        check_all(&kit, &[("enlarged code", format!("{}#qr", url(&qris, "checkout_url")), NOTHING)]).await;
+        check_all(&kit, &[("enlarged code", format!("{}#qr", text(&qris, "checkout_url")), NOTHING)]).await;
     })
     .await;
 }
@@ -107,17 +105,17 @@ async fn ends_of_payments_are_open_to_everyone_on_every_screen() {
         let mut ends = Vec::new();
         for outcome in ["processing", "paid", "failed"] {
             let payment = attempt(&kit, &project, &many, Method::Qris).await;
-            simulate(&project, &payment, json!({ "outcome": outcome })).await;
-            ends.push((outcome, url(&payment, "checkout_url"), NOTHING));
+            report(&project, &payment, outcome).await;
+            ends.push((outcome, text(&payment, "checkout_url").to_owned(), NOTHING));
         }
         let cancelled = create_link(&project, json!({})).await;
         let payment = attempt(&kit, &project, &cancelled, Method::Qris).await;
         let path = format!("/v1/payment-links/{}/cancel", cancelled["id"].as_str().unwrap());
         project.api.post(&path, &json!({})).await.expect(200);
-        ends.push(("cancelled", url(&payment, "checkout_url"), NOTHING));
+        ends.push(("cancelled", text(&payment, "checkout_url").to_owned(), NOTHING));
         let expired = project.api.pay("expired", &samples::qris(&project, 75_000)).await.expect(201);
         kit.clock.advance(Duration::from_hours(1));
-        ends.push(("expired", url(&expired, "checkout_url"), NOTHING));
+        ends.push(("expired", text(&expired, "checkout_url").to_owned(), NOTHING));
         check_all(&kit, &ends).await;
     })
     .await;
@@ -136,14 +134,14 @@ async fn links_that_take_no_payment_and_addresses_that_lead_nowhere_are_open_to_
         for outcome in ["paid", "processing"] {
             let link = create_link(&project, json!({})).await;
             let payment = attempt(&kit, &project, &link, Method::Qris).await;
-            simulate(&project, &payment, json!({ "outcome": outcome })).await;
-            used.push(url(&link, "url"));
+            report(&project, &payment, outcome).await;
+            used.push(text(&link, "url").to_owned());
         }
         kit.clock.advance(Duration::from_mins(2));
         let [paid, processing] = used.try_into().unwrap();
         let pages = [
-            ("inactive", url(&inactive, "url"), NOTHING),
-            ("cancelled", url(&cancelled, "url"), NOTHING),
+            ("inactive", text(&inactive, "url").to_owned(), NOTHING),
+            ("cancelled", text(&cancelled, "url").to_owned(), NOTHING),
             ("paid", paid, NOTHING),
             ("being paid", processing, NOTHING),
             ("no page", format!("http://{}/p/nothing", kit.address), NOTHING),
@@ -160,7 +158,7 @@ async fn twice_as_large_letters_still_fit() {
         let link = everything_asked(&project).await;
         let account = attempt(&kit, &project, &link, Method::VirtualAccount(Bank::Bri)).await;
         let browser = Browser::open(Look::desktop().zoomed()).await;
-        for address in [url(&link, "url"), url(&account, "checkout_url")] {
+        for address in [text(&link, "url").to_owned(), text(&account, "checkout_url").to_owned()] {
             browser.goto(&address).await;
             browser.check_page().await;
         }
@@ -174,7 +172,7 @@ async fn nothing_moves_for_those_who_prefer_that() {
         let project = kit.sandbox().await;
         let payment = project.api.pay("direct", &samples::qris(&project, 75_000)).await.expect(201);
         let browser = Browser::open(Look::phone()).await;
-        browser.goto(&url(&payment, "checkout_url")).await;
+        browser.goto(text(&payment, "checkout_url")).await;
         let moving = "document.getAnimations().filter(one => one.playState === 'running').length";
         assert_ne!(browser.evaluate(moving).await, json!(0), "a page that waits shows that it does");
         browser.look_with(Look::phone().with_reduced_motion()).await;
@@ -197,7 +195,11 @@ async fn a_first_visit_is_at_most_14_kilobytes_in_at_most_four_requests() {
         let link = create_link(&project, members).await;
         let qris = attempt(&kit, &project, &link, Method::Qris).await;
         let account = attempt(&kit, &project, &link, Method::VirtualAccount(Bank::Bca)).await;
-        for address in [url(&link, "url"), url(&qris, "checkout_url"), url(&account, "checkout_url")] {
+        for address in [
+            text(&link, "url").to_owned(),
+            text(&qris, "checkout_url").to_owned(),
+            text(&account, "checkout_url").to_owned(),
+        ] {
             let browser = Browser::open(Look::phone()).await;
             browser.goto(&address).await;
             browser.wait_until("document.readyState === 'complete'").await;

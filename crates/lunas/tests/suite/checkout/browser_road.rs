@@ -7,18 +7,15 @@ use serde_json::{Value, json};
 use testkit::{Browser, Kit, Look, TestProject, decode_qr, on_every_database, on_sqlite};
 
 use crate::support::{
-    acts::{simulate, total},
-    payments::create_link,
+    json::text,
+    links::create_link,
+    payments::{report, simulate_paid, total},
 };
 
 on_every_database![
     a_customer_scans_the_qr_code_and_sees_it_paid_without_touching_the_page,
     a_customer_copies_number_and_amount_as_digits_and_sees_it_paid_without_touching_the_page,
 ];
-
-pub(crate) fn url(resource: &Value, member: &str) -> String {
-    resource[member].as_str().unwrap().to_owned()
-}
 
 /// Chooses a method on the page that is open, and waits for the payment's page.
 pub(crate) async fn choose(browser: &Browser, project: &TestProject, method: &str) -> Value {
@@ -47,7 +44,7 @@ async fn opened(kit: &Kit, look: Look, members: Value) -> (Browser, TestProject,
     let project = kit.sandbox().await;
     let link = create_link(&project, members).await;
     let browser = Browser::open(look).await;
-    browser.goto(&url(&link, "url")).await;
+    browser.goto(text(&link, "url")).await;
     (browser, project, link)
 }
 
@@ -60,15 +57,15 @@ async fn sees_the_end(browser: &Browser, heading: &str) {
 async fn a_customer_scans_the_qr_code_and_sees_it_paid_without_touching_the_page(kit: Arc<Kit>) {
     let (browser, project, _) = opened(&kit, Look::phone(), json!({ "title": "Kopi susu" })).await;
     let payment = choose(&browser, &project, "qris").await;
-    let payload = url(&payment["instructions"], "qr_string");
+    let payload = text(&payment["instructions"], "qr_string").to_owned();
     assert_eq!(decode_qr(&browser.screenshot_of("#qr").await), Some(payload.clone()));
     browser.look_with(Look::phone().dark()).await;
     assert_eq!(decode_qr(&browser.screenshot_of("#qr").await), Some(payload), "a dark page keeps the code on white");
     let side = browser.evaluate("document.querySelector('#qr img').getBoundingClientRect().width").await;
     assert!(side.as_f64().unwrap() >= 240.0, "{side}");
-    simulate(&project, &payment, json!({ "outcome": "processing" })).await;
+    report(&project, &payment, "processing").await;
     sees_the_end(&browser, "sedang diproses").await;
-    simulate(&project, &payment, json!({ "outcome": "paid" })).await;
+    simulate_paid(&project, &payment).await;
     sees_the_end(&browser, "Lunas").await;
     for part in ["Rp50.000", "QRIS", payment["id"].as_str().unwrap(), "WIB"] {
         assert!(browser.text("main").await.contains(part), "the receipt tells {part}");
@@ -78,7 +75,7 @@ async fn a_customer_scans_the_qr_code_and_sees_it_paid_without_touching_the_page
 async fn a_customer_copies_number_and_amount_as_digits_and_sees_it_paid_without_touching_the_page(kit: Arc<Kit>) {
     let (browser, project, _) = opened(&kit, Look::phone(), json!({})).await;
     let payment = choose(&browser, &project, "virtual_account:bca").await;
-    let number = url(&payment["instructions"], "virtual_account_number");
+    let number = text(&payment["instructions"], "virtual_account_number").to_owned();
     let groups = browser.text(".digits b").await;
     assert_eq!(groups.replace(' ', ""), number);
     assert!(groups.split(' ').rev().skip(1).all(|group| group.len() == 4), "{groups}");
@@ -88,7 +85,7 @@ async fn a_customer_copies_number_and_amount_as_digits_and_sees_it_paid_without_
         assert_eq!(browser.clipboard().await, digits);
     }
     assert!(browser.count("details ol li").await >= 12, "the steps of three places are there, folded");
-    simulate(&project, &payment, json!({ "outcome": "paid" })).await;
+    simulate_paid(&project, &payment).await;
     sees_the_end(&browser, "Lunas").await;
 }
 
@@ -100,14 +97,14 @@ async fn without_script_a_customer_pays_enlarges_the_code_and_checks_the_status(
         browser.fill("#name", "Siti").await;
         let payment = choose(&browser, &project, "qris").await;
         assert_eq!(payment["customer"]["name"], "Siti");
-        let payload = url(&payment["instructions"], "qr_string");
+        let payload = text(&payment["instructions"], "qr_string").to_owned();
         let usual = browser.screenshot_of("#qr img").await;
         assert_eq!(decode_qr(&usual), Some(payload.clone()));
         browser.click("a[href='#qr']").await;
         assert_eq!(decode_qr(&browser.screenshot().await), Some(payload));
         browser.click("#qr .close").await;
         assert!(!browser.is_shown("button[data-share]").await && !browser.is_shown("[data-copy]").await);
-        simulate(&project, &payment, json!({ "outcome": "paid" })).await;
+        simulate_paid(&project, &payment).await;
         browser.click(".wait a").await;
         browser.wait_for_text("h1", "Lunas").await;
     })
@@ -139,10 +136,10 @@ async fn changing_the_method_voids_the_old_code_and_reopening_the_link_resumes_t
         assert_ne!(first["id"], second["id"]);
         assert_eq!(status(&project, &first).await, "cancelled");
         assert_eq!(status(&project, &second).await, "pending");
-        browser.goto(&url(&link, "url")).await;
+        browser.goto(text(&link, "url")).await;
         let resumed = arrived(&browser, &project).await;
         assert_eq!(resumed["id"], second["id"]);
-        browser.goto(&url(&first, "checkout_url")).await;
+        browser.goto(text(&first, "checkout_url")).await;
         browser.wait_for_text("h1", "dibatalkan").await;
     })
     .await;
@@ -157,7 +154,7 @@ async fn the_language_switch_is_remembered_on_the_next_page() {
         browser.wait_until("document.documentElement.lang === 'en'").await;
         let payment = choose(&browser, &project, "qris").await;
         assert_eq!(browser.attribute("html", "lang").await.as_deref(), Some("en"));
-        simulate(&project, &payment, json!({ "outcome": "failed" })).await;
+        report(&project, &payment, "failed").await;
         sees_the_end(&browser, "failed").await;
     })
     .await;
@@ -200,7 +197,7 @@ async fn events_alone_change_the_page() {
         let (browser, project, _) = opened(&kit, Look::phone(), json!({})).await;
         block(&browser, "*/status").await;
         let payment = choose(&browser, &project, "qris").await;
-        simulate(&project, &payment, json!({ "outcome": "paid" })).await;
+        simulate_paid(&project, &payment).await;
         browser.wait_for_text("h1", "Lunas").await;
     })
     .await;
@@ -212,7 +209,7 @@ async fn where_events_do_not_come_through_the_page_asks_by_itself() {
         let (browser, project, _) = opened(&kit, Look::phone(), json!({})).await;
         block(&browser, "*/events").await;
         let payment = choose(&browser, &project, "qris").await;
-        simulate(&project, &payment, json!({ "outcome": "paid" })).await;
+        simulate_paid(&project, &payment).await;
         browser.wait_for_text("h1", "Lunas").await;
     })
     .await;
@@ -229,7 +226,7 @@ async fn a_page_that_is_looked_at_again_asks_at_once() {
         browser.devtools("Page.addScriptToEvaluateOnNewDocument", frozen).await;
         let payment = choose(&browser, &project, "qris").await;
         browser.wait_until("performance.getEntriesByType('resource').some(one => one.name.endsWith('/status'))").await;
-        simulate(&project, &payment, json!({ "outcome": "paid" })).await;
+        simulate_paid(&project, &payment).await;
         browser.evaluate("document.dispatchEvent(new Event('visibilitychange'))").await;
         browser.wait_for_text("h1", "Lunas").await;
     })
@@ -247,7 +244,7 @@ async fn the_sandbox_panel_plays_the_bank() {
         sees_the_end(&browser, "Lunas").await;
         assert_eq!(status(&project, &payment).await, "paid");
         let failing = project.api.pay("direct", &crate::support::samples::qris(&project, 20_000)).await.expect(201);
-        browser.goto(&url(&failing, "checkout_url")).await;
+        browser.goto(text(&failing, "checkout_url")).await;
         browser.click("button[value=failed]").await;
         sees_the_end(&browser, "gagal").await;
         assert!(!browser.is_shown("a.main").await, "a direct payment leads to no chooser");

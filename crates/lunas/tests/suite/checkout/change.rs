@@ -4,11 +4,13 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use testkit::{Kit, TestProject, on_every_database};
+use testkit::{Kit, on_every_database};
 
 use crate::support::{
-    customer::{Customer, is_page, led_to, link_path, pay_path, payment_of, rows},
-    payments::{create_link, fetch, simulate, simulate_paid, status, text, total, unapplied},
+    customer::{Customer, begin_payment, is_page, led_to, link_path, pay_path, payment_of},
+    json::text,
+    payments::{count_payments, fetch, report, simulate, simulate_paid, status, unapplied},
+    rows::rows,
 };
 
 on_every_database![
@@ -41,17 +43,10 @@ async fn change(customer: &Customer, link: &Value, payment: &Value, method: &str
     customer.post(&link_path(link), &fields).await
 }
 
-async fn begun(kit: &Kit, project: &TestProject, members: Value) -> (Value, Customer, Value) {
-    let link = create_link(project, members).await;
-    let customer = Customer::of(kit);
-    let payment = customer.pays_by(project, &link, "qris").await;
-    (link, customer, payment)
-}
-
 async fn choosing_another_method_voids_the_old_code_and_makes_a_new_one(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     for (many, has_cookie) in [(false, true), (false, false), (true, true), (true, false)] {
-        let (link, customer, old) = begun(&kit, &project, json!({ "allow_multiple_payments": many })).await;
+        let (link, customer, old) = begin_payment(&kit, &project, json!({ "allow_multiple_payments": many })).await;
         let customer = if has_cookie { customer } else { Customer::of(&kit) };
         is_page("the choice", &customer.open(&change_path(&link, &old)).await, 200);
         assert_eq!(status(&project, &old).await, "pending", "asking for the page changes nothing");
@@ -66,26 +61,26 @@ async fn choosing_another_method_voids_the_old_code_and_makes_a_new_one(kit: Arc
 
 async fn choosing_in_a_tab_left_open_replaces_what_this_browser_began(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
-    let (link, customer, old) = begun(&kit, &project, json!({ "allow_multiple_payments": true })).await;
+    let (link, customer, old) = begin_payment(&kit, &project, json!({ "allow_multiple_payments": true })).await;
     let reply = customer.post(&link_path(&link), &[("attempt", "another-tab"), ("method", BCA)]).await;
     let new = payment_of(&project, &reply).await;
     assert_eq!((status(&project, &old).await.as_str(), text(&new, "status")), ("cancelled", "pending"));
-    assert_eq!(total(&project, "status=pending").await, 1);
+    assert_eq!(count_payments(&project, "status=pending").await, 1);
 }
 
 async fn two_tabs_that_change_the_same_payment_leave_one_code(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
-    let (link, customer, first) = begun(&kit, &project, json!({ "allow_multiple_payments": true })).await;
+    let (link, customer, first) = begin_payment(&kit, &project, json!({ "allow_multiple_payments": true })).await;
     let second = payment_of(&project, &change(&customer, &link, &first, BCA).await).await;
     let third = payment_of(&project, &change(&customer, &link, &first, "virtual_account:bni").await).await;
     assert_eq!(status(&project, &second).await, "cancelled");
     assert_eq!(text(&third, "status"), "pending");
-    assert_eq!(total(&project, "status=pending").await, 1);
+    assert_eq!(count_payments(&project, "status=pending").await, 1);
 }
 
 async fn choosing_the_same_again_keeps_the_code(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
-    let (link, customer, payment) = begun(&kit, &project, json!({})).await;
+    let (link, customer, payment) = begin_payment(&kit, &project, json!({})).await;
     let before = rows(&kit.database);
     for customer in [&customer, &Customer::of(&kit)] {
         assert_eq!(led_to(&change(customer, &link, &payment, "qris").await), pay_path(&payment));
@@ -95,26 +90,26 @@ async fn choosing_the_same_again_keeps_the_code(kit: Arc<Kit>) {
 
 async fn a_change_can_be_sent_again_and_changed_back(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
-    let (link, customer, first) = begun(&kit, &project, json!({})).await;
+    let (link, customer, first) = begin_payment(&kit, &project, json!({})).await;
     let form = [("attempt", "one"), ("replaces", text(&first, "id")), ("method", BCA)];
     let second = led_to(&customer.post(&link_path(&link), &form).await);
     assert_eq!(led_to(&customer.post(&link_path(&link), &form).await), second);
-    assert_eq!(total(&project, "").await, 2);
+    assert_eq!(count_payments(&project, "").await, 2);
     let back = customer.pays_by_at(&project, &format!("{}?change={}", link_path(&link), &second[5..]), "qris").await;
     assert_eq!((status(&project, &first).await.as_str(), text(&back, "status")), ("cancelled", "pending"));
-    assert_eq!((total(&project, "").await, total(&project, "status=pending").await), (3, 1));
+    assert_eq!((count_payments(&project, "").await, count_payments(&project, "status=pending").await), (3, 1));
 }
 
 async fn a_change_that_is_sent_twenty_times_at_once_makes_one_payment(kit: Arc<Kit>) {
     for many in [false, true] {
         let project = kit.sandbox().await;
-        let (link, customer, old) = begun(&kit, &project, json!({ "allow_multiple_payments": many })).await;
+        let (link, customer, old) = begin_payment(&kit, &project, json!({ "allow_multiple_payments": many })).await;
         let form = [("attempt", "one"), ("replaces", text(&old, "id")), ("method", BCA)];
         let path = link_path(&link);
         let replies = join_all((0..20).map(|_| customer.post(&path, &form))).await;
         let places: BTreeSet<String> = replies.iter().map(led_to).collect();
         assert_eq!(places.len(), 1, "{places:?}");
-        assert_eq!((total(&project, "").await, total(&project, "status=pending").await), (2, 1));
+        assert_eq!((count_payments(&project, "").await, count_payments(&project, "status=pending").await), (2, 1));
         assert_eq!(status(&project, &old).await, "cancelled");
     }
 }
@@ -123,7 +118,7 @@ async fn money_sent_before_the_change_still_pays_and_later_money_does_not(kit: A
     let project = kit.sandbox().await;
     for (late, old_status, new_status) in [(Duration::ZERO, "paid", "cancelled"), (MILLISECOND, "cancelled", "pending")]
     {
-        let (link, customer, old) = begun(&kit, &project, json!({})).await;
+        let (link, customer, old) = begin_payment(&kit, &project, json!({})).await;
         let new = payment_of(&project, &change(&customer, &link, &old, BCA).await).await;
         let paid_at = kit.engine.now().plus(late).to_string();
         kit.clock.advance(Duration::from_secs(1));
@@ -145,8 +140,9 @@ async fn who_asks_to_change_a_payment_that_is_paid_or_on_its_way_is_led_to_it(ki
     let project = kit.sandbox().await;
     for many in [false, true] {
         for outcome in ["processing", "paid"] {
-            let (link, customer, payment) = begun(&kit, &project, json!({ "allow_multiple_payments": many })).await;
-            simulate(&project, &payment, &json!({ "outcome": outcome })).await.expect(200);
+            let (link, customer, payment) =
+                begin_payment(&kit, &project, json!({ "allow_multiple_payments": many })).await;
+            report(&project, &payment, outcome).await;
             let before = rows(&kit.database);
             for customer in [&customer, &Customer::of(&kit)] {
                 let row = format!("{outcome} {many}");
@@ -162,7 +158,7 @@ async fn who_asks_to_change_a_payment_that_is_paid_or_on_its_way_is_led_to_it(ki
 async fn a_change_that_races_with_the_banks_word_has_one_consequence(kit: Arc<Kit>) {
     for _ in 0..RACES {
         let project = kit.sandbox().await;
-        let (link, customer, payment) = begun(&kit, &project, json!({})).await;
+        let (link, customer, payment) = begin_payment(&kit, &project, json!({})).await;
         let report = json!({ "outcome": "paid" });
         let (changed, reported) =
             tokio::join!(change(&customer, &link, &payment, BCA), simulate(&project, &payment, &report));
@@ -170,14 +166,17 @@ async fn a_change_that_races_with_the_banks_word_has_one_consequence(kit: Arc<Ki
         reported.expect(200);
         led_to(&changed);
         assert_eq!(fetch(&project, &payment).await["status"], "paid");
-        assert_eq!((total(&project, "status=paid").await, total(&project, "status=pending").await), (1, 0));
+        assert_eq!(
+            (count_payments(&project, "status=paid").await, count_payments(&project, "status=pending").await),
+            (1, 0)
+        );
         assert_eq!(unapplied(&project).await, 0);
     }
 }
 
 async fn on_a_single_use_link_the_first_to_pay_claims_it(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
-    let (link, _, first) = begun(&kit, &project, json!({})).await;
+    let (link, _, first) = begin_payment(&kit, &project, json!({})).await;
     let other = Customer::of(&kit);
     let second = other.pays_by(&project, &link, BCA).await;
     simulate_paid(&project, &first).await;
@@ -197,10 +196,10 @@ async fn on_a_single_use_link_the_first_to_pay_claims_it(kit: Arc<Kit>) {
 
 async fn while_one_payment_is_on_its_way_a_single_use_link_takes_no_other(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
-    let (link, customer, first) = begun(&kit, &project, json!({})).await;
+    let (link, customer, first) = begin_payment(&kit, &project, json!({})).await;
     let sibling = Customer::of(&kit);
     let second = sibling.pays_by(&project, &link, BCA).await;
-    simulate(&project, &first, &json!({ "outcome": "processing" })).await.expect(200);
+    report(&project, &first, "processing").await;
     for (page, warns) in
         [(sibling.open(&pay_path(&second)).await, true), (customer.open(&pay_path(&first)).await, false)]
     {
@@ -213,17 +212,17 @@ async fn while_one_payment_is_on_its_way_a_single_use_link_takes_no_other(kit: A
     // Whoever holds a code already keeps it; another one is not to be had.
     assert_eq!(led_to(&change(&sibling, &link, &second, "qris").await), pay_path(&second));
     assert_eq!(rows(&kit.database), before);
-    simulate(&project, &first, &json!({ "outcome": "failed" })).await.expect(200);
+    report(&project, &first, "failed").await;
     let third = Customer::of(&kit).pays_by(&project, &link, "qris").await;
     assert_eq!(text(&third, "status"), "pending");
 }
 
 async fn on_a_link_for_many_payments_everyone_pays_for_themselves(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
-    let (link, _, first) = begun(&kit, &project, json!({ "allow_multiple_payments": true })).await;
+    let (link, _, first) = begin_payment(&kit, &project, json!({ "allow_multiple_payments": true })).await;
     let second = Customer::of(&kit).pays_by(&project, &link, "qris").await;
     for payment in [&first, &second] {
         assert_eq!(simulate_paid(&project, payment).await["status"], "paid");
     }
-    assert_eq!((total(&project, "status=paid").await, unapplied(&project).await), (2, 0));
+    assert_eq!((count_payments(&project, "status=paid").await, unapplied(&project).await), (2, 0));
 }

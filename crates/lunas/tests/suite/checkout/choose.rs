@@ -9,10 +9,12 @@ use serde_json::{Value, json};
 use testkit::{Kit, Reply, TestProject, on_every_database, on_postgres};
 
 use crate::support::{
-    acts::Node,
     customer::{Customer, attribute, hidden, is_page, led_to, link_path, pay_path, payment_of},
+    json::text,
+    links::create_link,
+    nodes::Node,
     options::trusted_proxy,
-    payments::{create_link, events_of, fetch, simulate, simulate_paid, text, total, unapplied},
+    payments::{count_payments, events_of, fetch, report, simulate_paid, unapplied},
 };
 
 on_every_database![
@@ -155,7 +157,7 @@ async fn one_of(project: &TestProject, customers: &[Customer], link: &Value, fie
     let replies = join_all(sent).await;
     let places: BTreeSet<String> = replies.iter().map(led_to).collect();
     assert_eq!(places.len(), 1, "all lead to one payment: {places:?}");
-    assert_eq!(total(project, &format!("payment_link_id={}", text(link, "id"))).await, 1);
+    assert_eq!(count_payments(project, &format!("payment_link_id={}", text(link, "id"))).await, 1);
     payment_of(project, &replies[0]).await
 }
 
@@ -173,7 +175,7 @@ async fn a_form_that_is_sent_twenty_times_at_once_makes_one_payment(kit: Arc<Kit
         let customers = [Customer::of(&kit), Customer::of(&kit)];
         let payment = one_of(&project, &customers, &link, &fields).await;
         assert_eq!(led_to(&send(&customer, &link, &fields).await), pay_path(&payment));
-        assert_eq!(total(&project, &format!("payment_link_id={}", text(&link, "id"))).await, 1);
+        assert_eq!(count_payments(&project, &format!("payment_link_id={}", text(&link, "id"))).await, 1);
     }
 }
 
@@ -227,7 +229,7 @@ async fn a_form_sent_again_leads_to_its_payment_unless_that_came_to_nothing(kit:
         let first = payment_of(&project, &send(&customer, &link, &fields).await).await;
         match outcome {
             "expired" => kit.clock.advance(Duration::from_mins(16)),
-            outcome => drop(simulate(&project, &first, &json!({ "outcome": outcome })).await.expect(200)),
+            outcome => drop(report(&project, &first, outcome).await),
         }
         let again = payment_of(&project, &send(&customer, &link, &fields).await).await;
         assert_eq!(again["id"] == first["id"], leads_back, "{row}");
@@ -245,9 +247,9 @@ async fn a_form_may_be_sent_again_after_each_of_many_failures(kit: Arc<Kit>) {
     let form = [("attempt", "a-form"), ("method", "qris")];
     for _ in 0..20 {
         let payment = payment_of(&project, &customer.post(&link_path(&link), &form).await).await;
-        simulate(&project, &payment, &json!({ "outcome": "failed" })).await.expect(200);
+        report(&project, &payment, "failed").await;
     }
-    assert_eq!(total(&project, "status=failed").await, 20);
+    assert_eq!(count_payments(&project, "status=failed").await, 20);
 }
 
 async fn two_tabs_of_one_browser_lead_to_one_payment_by_the_same_choice(kit: Arc<Kit>) {
@@ -257,7 +259,7 @@ async fn two_tabs_of_one_browser_lead_to_one_payment_by_the_same_choice(kit: Arc
     let (one, other) = (filled(&customer, &link, "qris").await, filled(&customer, &link, "qris").await);
     let first = led_to(&send(&customer, &link, &one).await);
     assert_eq!(led_to(&send(&customer, &link, &other).await), first);
-    assert_eq!(total(&project, "").await, 1);
+    assert_eq!(count_payments(&project, "").await, 1);
 }
 
 async fn a_form_that_comes_back_for_a_mistake_keeps_its_answers_and_pays_once_too(kit: Arc<Kit>) {

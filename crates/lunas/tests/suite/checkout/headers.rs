@@ -9,11 +9,13 @@ use testkit::{Kit, Reply, on_every_database};
 
 use crate::support::{
     customer::{
-        CHECKOUT_COOKIE, Customer, SetCookie, attribute, hidden, is_page, is_protected, link_path, pay_path,
-        payment_of, rows,
+        CHECKOUT_COOKIE, Customer, SetCookie, attribute, hidden, is_page, is_protected, link_path, pay_path, payment_of,
     },
+    json::text,
+    links::create_link,
     options::{base_url, rate_limit, trusted_proxy_and_rate_limit},
-    payments::{create_link, pending_qris, text, total},
+    payments::{count_payments, pending_qris},
+    rows::rows,
 };
 
 on_every_database![
@@ -259,7 +261,7 @@ async fn an_address_may_send_30_forms_a_minute_and_open_as_many_pages_as_it_like
     let customer = Customer::of(&kit);
     let served = until_limited(&customer, &link_path(&link), &[("method", "junk")]).await;
     assert!((30..MANY).contains(&served), "{served}");
-    assert_eq!(total(&project, "").await, 0);
+    assert_eq!(count_payments(&project, "").await, 0);
     let payment = pending_qris(&project, 15_000).await;
     let before = rows(&kit.database);
     // The panel's buttons are forms too, and whoever is refused leaves nothing behind.

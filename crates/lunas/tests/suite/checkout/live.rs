@@ -5,13 +5,16 @@ use std::{sync::Arc, time::Duration};
 use engine::WATCHERS_MOST;
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
-use testkit::{Kit, Options, Reply, TestProject, decode_qr, on_every_database, on_postgres};
+use testkit::{Kit, Options, Reply, decode_qr, on_every_database, on_postgres};
 
 use crate::support::{
-    acts::{Node, PATIENCE},
-    customer::{Customer, is_page, is_protected, led_to, link_path, pay_path, unknown},
-    payments::{cancel_link, create_link, fetch, pending_qris, simulate, simulate_paid, text},
+    customer::{Customer, begin_payment, is_page, is_protected, led_to, link_path, pay_path, unknown},
+    json::text,
+    links::cancel_link,
+    nodes::Node,
+    payments::{fetch, pending_qris, report, simulate, simulate_paid},
     samples,
+    wait::PATIENCE,
 };
 
 on_every_database![
@@ -75,19 +78,9 @@ impl Heard {
     }
 }
 
-async fn begun(kit: &Kit, project: &TestProject) -> (Value, Value) {
-    let link = create_link(project, json!({})).await;
-    let payment = Customer::of(kit).pays_by(project, &link, "qris").await;
-    (link, payment)
-}
-
-async fn report(project: &TestProject, payment: &Value, outcome: &str) {
-    simulate(project, payment, &json!({ "outcome": outcome })).await.expect(200);
-}
-
 async fn the_status_is_json_and_exact_at_the_instant(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
-    let (_, payment) = begun(&kit, &project).await;
+    let (_, _, payment) = begin_payment(&kit, &project, json!({})).await;
     let (customer, path) = (Customer::of(&kit), format!("{}/status", pay_path(&payment)));
     let check = async |status: &str| {
         let reply = customer.open(&path).await;
@@ -100,7 +93,7 @@ async fn the_status_is_json_and_exact_at_the_instant(kit: Arc<Kit>) {
     check("pending").await;
     kit.clock.advance(Duration::from_millis(1));
     check("expired").await;
-    let (_, other) = begun(&kit, &project).await;
+    let (_, _, other) = begin_payment(&kit, &project, json!({})).await;
     for outcome in ["processing", "failed"] {
         report(&project, &other, outcome).await;
         let reply = customer.open(&format!("{}/status", pay_path(&other))).await;
@@ -111,7 +104,7 @@ async fn the_status_is_json_and_exact_at_the_instant(kit: Arc<Kit>) {
 async fn a_stream_tells_the_present_status_and_then_each_that_follows(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     for outcomes in [&["paid"][..], &["failed"], &["processing", "paid"], &["processing", "failed"]] {
-        let (_, payment) = begun(&kit, &project).await;
+        let (_, _, payment) = begin_payment(&kit, &project, json!({})).await;
         let (customer, mut heard) = (Customer::of(&kit), Vec::new());
         for _ in 0..3 {
             heard.push(Heard::at(&customer, &payment).await);
@@ -131,13 +124,13 @@ async fn a_stream_tells_the_present_status_and_then_each_that_follows(kit: Arc<K
 async fn a_stream_tells_of_cancellation_expiry_and_money_that_comes_late(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let customer = Customer::of(&kit);
-    let (link, cancelled) = begun(&kit, &project).await;
+    let (link, _, cancelled) = begin_payment(&kit, &project, json!({})).await;
     let mut heard = Heard::at(&customer, &cancelled).await;
     heard.hears("pending").await;
     cancel_link(&project, &link).await;
     heard.hears("cancelled").await;
 
-    let (_, expired) = begun(&kit, &project).await;
+    let (_, _, expired) = begin_payment(&kit, &project, json!({})).await;
     let mut heard = Heard::at(&customer, &expired).await;
     heard.hears("pending").await;
     let in_time = kit.engine.now().to_string();
@@ -146,7 +139,7 @@ async fn a_stream_tells_of_cancellation_expiry_and_money_that_comes_late(kit: Ar
     simulate(&project, &expired, &json!({ "outcome": "paid", "paid_at": in_time })).await.expect(200);
     heard.hears("paid").await;
 
-    let (link, replaced) = begun(&kit, &project).await;
+    let (link, _, replaced) = begin_payment(&kit, &project, json!({})).await;
     let mut heard = Heard::at(&customer, &replaced).await;
     heard.hears("pending").await;
     let change = [("replaces", text(&replaced, "id")), ("method", "virtual_account:bca")];
@@ -159,7 +152,7 @@ async fn a_stream_tells_what_another_node_has_committed() {
     on_postgres(|kit| async move {
         let project = kit.sandbox().await;
         let node = Node::beside(&kit).await;
-        let (_, payment) = begun(&kit, &project).await;
+        let (_, _, payment) = begin_payment(&kit, &project, json!({})).await;
         let mut heard = Heard::at(&Customer::at(node.address), &payment).await;
         heard.hears("pending").await;
         simulate_paid(&project, &payment).await;
@@ -181,7 +174,7 @@ async fn open_streams_end_at_once_when_the_server_stops(kit: Arc<Kit>) {
     let customer = Customer::of(&kit);
     let mut heard = Vec::new();
     for outcome in ["pending", "processing", "paid"] {
-        let (_, payment) = begun(&kit, &project).await;
+        let (_, _, payment) = begin_payment(&kit, &project, json!({})).await;
         if outcome != "pending" {
             report(&project, &payment, outcome).await;
         }
@@ -198,7 +191,7 @@ async fn open_streams_end_at_once_when_the_server_stops(kit: Arc<Kit>) {
 
 async fn beyond_the_most_watchers_a_stream_is_503_and_the_status_still_answers(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
-    let (_, payment) = begun(&kit, &project).await;
+    let (_, _, payment) = begin_payment(&kit, &project, json!({})).await;
     let stored = kit.store.payment(text(&payment, "id").parse().unwrap()).await.unwrap().unwrap();
     let mut watches: Vec<_> = (0..WATCHERS_MOST).map(|_| kit.engine.watch(&stored).unwrap()).collect();
     let customer = Customer::of(&kit);
@@ -214,7 +207,7 @@ async fn beyond_the_most_watchers_a_stream_is_503_and_the_status_still_answers(k
 
 async fn nobody_can_watch_what_is_not_there(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
-    let (_, payment) = begun(&kit, &project).await;
+    let (_, _, payment) = begin_payment(&kit, &project, json!({})).await;
     for id in [unknown(&payment).as_str(), "junk", "pay_", "%FF"] {
         for more in ["", "/status", "/events", "/qr.png"] {
             let path = format!("/pay/{id}{more}");
@@ -273,7 +266,7 @@ async fn there_is_a_qr_file_only_while_it_can_be_paid(kit: Arc<Kit>) {
         report(&project, &payment, outcome).await;
         gone(outcome, &payment).await;
     }
-    let (link, cancelled) = begun(&kit, &project).await;
+    let (link, _, cancelled) = begin_payment(&kit, &project, json!({})).await;
     cancel_link(&project, &link).await;
     gone("cancelled", &cancelled).await;
     let expired = pending_qris(&project, 15_000).await;

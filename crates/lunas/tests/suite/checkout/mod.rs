@@ -1,7 +1,7 @@
 //! The pages on which customers pay, over HTTP and in a real browser.
 
 mod bad_input;
-pub(crate) mod browser_hostile;
+mod browser_hostile;
 mod browser_pages;
 mod browser_road;
 mod change;

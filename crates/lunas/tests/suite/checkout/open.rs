@@ -10,8 +10,11 @@ use serde_json::{Value, json};
 use testkit::{Kit, Reply, TestProject, on_every_database};
 
 use crate::support::{
-    customer::{Customer, heading, is_page, led_to, link_path, pay_path, rows},
-    payments::{cancel_link, create_link, fetch, pending_qris, simulate, simulate_paid, text, total},
+    customer::{Customer, heading, is_page, led_to, link_path, pay_path},
+    json::text,
+    links::{cancel_link, create_link},
+    payments::{count_payments, fetch, pending_qris, report, simulate_paid},
+    rows::rows,
 };
 
 on_every_database![
@@ -28,10 +31,6 @@ on_every_database![
 ];
 
 const MILLISECOND: Duration = Duration::from_millis(1);
-
-async fn report(project: &TestProject, payment: &Value, outcome: &str) {
-    simulate(project, payment, &json!({ "outcome": outcome })).await.expect(200);
-}
 
 /// Opens a page, or begins to: event streams have no end.
 async fn glance(customer: &Customer, method: &Method, path: &str) -> u16 {
@@ -148,7 +147,7 @@ async fn a_paid_single_use_link_leads_its_payer_to_the_receipt_and_tells_others_
     is_page("another browser", &page, 200);
     assert!(!page.text.contains("<form"));
     is_page("another browser's form", &other.post(&link_path(&link), &form).await, 409);
-    assert_eq!(total(&project, "").await, 1);
+    assert_eq!(count_payments(&project, "").await, 1);
 }
 
 async fn a_link_for_many_payments_offers_the_choice_again_after_paying(kit: Arc<Kit>) {
@@ -163,7 +162,7 @@ async fn a_link_for_many_payments_offers_the_choice_again_after_paying(kit: Arc<
     }
     paid.dedup();
     assert_eq!(paid.len(), 3, "each form is another payment");
-    assert_eq!(total(&project, "status=paid").await, 3);
+    assert_eq!(count_payments(&project, "status=paid").await, 3);
 }
 
 /// How a link can be closed to customers.

@@ -3,12 +3,14 @@
 use std::{sync::Arc, time::Duration};
 
 use futures_util::future::join_all;
-use serde_json::{Value, json};
-use testkit::{Kit, TestProject, on_every_database};
+use serde_json::json;
+use testkit::{Kit, on_every_database};
 
 use crate::support::{
-    customer::{Customer, is_page, led_to, pay_path, rows, unknown},
-    payments::{cancel_link, create_link, events_of, simulate_paid, status, unapplied},
+    customer::{Customer, begin_payment, is_page, led_to, pay_path, unknown},
+    links::cancel_link,
+    payments::{events_of, simulate_paid, status, unapplied},
+    rows::rows,
 };
 
 on_every_database![
@@ -17,12 +19,6 @@ on_every_database![
     the_panel_of_a_payment_that_has_ended_leads_back_and_moves_no_money,
     a_button_that_the_panel_does_not_have_does_nothing,
 ];
-
-async fn pending(kit: &Kit, project: &TestProject) -> (Value, Value) {
-    let link = create_link(project, json!({})).await;
-    let payment = Customer::of(kit).pays_by(project, &link, "qris").await;
-    (link, payment)
-}
 
 async fn each_button_reports_what_it_says_and_leads_back_to_the_payment(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
@@ -34,7 +30,7 @@ async fn each_button_reports_what_it_says_and_leads_back_to_the_payment(kit: Arc
         &["processing", "failed"],
         &["processing", "processing", "paid"],
     ] {
-        let (_, payment) = pending(&kit, &project).await;
+        let (_, _, payment) = begin_payment(&kit, &project, json!({})).await;
         for outcome in outcomes {
             let reply = Customer::of(&kit).press(&payment, outcome).await;
             assert_eq!(led_to(&reply), pay_path(&payment));
@@ -47,7 +43,7 @@ async fn each_button_reports_what_it_says_and_leads_back_to_the_payment(kit: Arc
 async fn a_button_pressed_many_times_reports_once(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     for outcome in ["paid", "failed", "processing"] {
-        let (_, payment) = pending(&kit, &project).await;
+        let (_, _, payment) = begin_payment(&kit, &project, json!({})).await;
         let customer = Customer::of(&kit);
         for reply in join_all((0..8).map(|_| customer.press(&payment, outcome))).await {
             assert_eq!(led_to(&reply), pay_path(&payment), "{outcome}");
@@ -65,7 +61,7 @@ async fn a_button_pressed_many_times_reports_once(kit: Arc<Kit>) {
 async fn the_panel_of_a_payment_that_has_ended_leads_back_and_moves_no_money(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     for end in ["paid", "failed", "expired", "cancelled"] {
-        let (link, payment) = pending(&kit, &project).await;
+        let (link, _, payment) = begin_payment(&kit, &project, json!({})).await;
         let customer = Customer::of(&kit);
         match end {
             "expired" => kit.clock.advance(Duration::from_mins(16)),
@@ -86,7 +82,7 @@ async fn the_panel_of_a_payment_that_has_ended_leads_back_and_moves_no_money(kit
 
 async fn a_button_that_the_panel_does_not_have_does_nothing(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
-    let (_, payment) = pending(&kit, &project).await;
+    let (_, _, payment) = begin_payment(&kit, &project, json!({})).await;
     let (customer, path) = (Customer::of(&kit), format!("{}/simulate", pay_path(&payment)));
     let before = rows(&kit.database);
     for outcome in ["", "PAID", "succeeded", "expired", "paid ", "paid\u{0}"] {

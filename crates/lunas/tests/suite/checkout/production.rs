@@ -12,9 +12,12 @@ use serde_json::{Value, json};
 use testkit::{Kit, TestProject, on_every_database};
 
 use crate::support::{
-    acts::Node,
-    customer::{Customer, attribute, is_page, led_to, link_path, pay_path, payment_of, rows},
-    payments::{create_link, pending_qris, status, text, total, unapplied},
+    customer::{Customer, attribute, is_page, led_to, link_path, pay_path, payment_of},
+    json::text,
+    links::create_link,
+    nodes::Node,
+    payments::{count_payments, pending_qris, status, unapplied},
+    rows::rows,
 };
 
 on_every_database![
@@ -152,7 +155,7 @@ async fn a_provider_that_fails_gets_the_form_back_and_leaves_nothing_behind(kit:
     let payment = payment_of(&shop.project, &customer.post(&link_path(&shop.link), &form).await).await;
     shop.acquirer.set_failing(true);
     assert_eq!(led_to(&customer.post(&link_path(&shop.link), &form).await), pay_path(&payment));
-    assert_eq!(total(&shop.project, "").await, 1);
+    assert_eq!(count_payments(&shop.project, "").await, 1);
     shop.node.stop().await;
 }
 
@@ -222,7 +225,7 @@ async fn a_payment_confirmed_while_its_replacement_is_made_is_paid_and_alone(kit
         *shop.acquirer.confirms_meanwhile.lock().unwrap() = Some(meanwhile);
         let form = [("replaces", text(&old, "id")), ("method", BCA)];
         assert_eq!(led_to(&customer.post(&link_path(&shop.link), &form).await), pay_path(&old));
-        assert_eq!((status(&shop.project, &old).await.as_str(), total(&shop.project, "").await), ("paid", 1));
+        assert_eq!((status(&shop.project, &old).await.as_str(), count_payments(&shop.project, "").await), ("paid", 1));
         assert_eq!(unapplied(&shop.project).await, 0);
         shop.node.stop().await;
     }

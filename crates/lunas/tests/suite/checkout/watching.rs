@@ -14,8 +14,11 @@ use testkit::{Kit, ManualClock, TestProject, on_every_database};
 use tokio::time::timeout;
 
 use crate::support::{
-    acts::{Node, PATIENCE, attempt, engine_on, id, no_bank, until},
+    json::id,
+    links::attempt,
+    nodes::{Node, engine_on, no_bank},
     samples,
+    wait::{PATIENCE, until},
 };
 
 on_every_database![

@@ -3,6 +3,8 @@
 use serde_json::{Value, json};
 use testkit::{Api, Program, Reply, Running};
 
+use crate::support::{commands::program, samples};
+
 /// A server that runs, and the commands beside it.
 struct Beside {
     program: Program,
@@ -11,7 +13,7 @@ struct Beside {
 
 impl Beside {
     fn new() -> Beside {
-        let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+        let program = program();
         let running = program.dev();
         Beside { program, running }
     }
@@ -31,20 +33,16 @@ impl Beside {
     }
 
     async fn payment(&self, project: &str, api: &Api, key: &str) -> String {
-        let payment = api.pay(key, &order(project)).await.expect(201);
+        let payment = api.pay(key, &samples::order(project)).await.expect(201);
         payment["id"].as_str().unwrap().to_owned()
     }
-}
-
-fn order(project: &str) -> Value {
-    json!({ "project_id": project, "reference": "order-1", "amount": 15_000, "payment_method": { "type": "qris" } })
 }
 
 #[tokio::test]
 async fn a_new_project_and_its_key_work_at_once() {
     let beside = Beside::new();
     let (id, api) = beside.project("sandbox");
-    let payment = api.pay("k", &order(&id)).await.expect(201);
+    let payment = api.pay("k", &samples::order(&id)).await.expect(201);
     assert_eq!(payment["project_id"], id);
     beside
         .running
@@ -84,7 +82,7 @@ async fn an_inactive_project_is_refused_at_once_and_an_active_one_served_again()
     for _ in 0..2 {
         assert_eq!(beside.json(&["project", "update", &id, "--active", "false"])["active"], false);
         api.get("/v1/balance").await.refused(403, "PROJECT_UNAVAILABLE");
-        api.pay("k-2", &order(&id)).await.refused(403, "PROJECT_UNAVAILABLE");
+        api.pay("k-2", &samples::order(&id)).await.refused(403, "PROJECT_UNAVAILABLE");
         assert_eq!(beside.json(&["project", "update", &id, "--active", "true"])["active"], true);
         api.get(&format!("/v1/payments/{payment}")).await.expect(200);
     }
@@ -97,7 +95,7 @@ async fn a_production_project_works_once_it_is_approved() {
     api.get("/v1/payments").await.refused(403, "PROJECT_UNAVAILABLE");
     assert_eq!(beside.json(&["project", "update", &id, "--approve"])["approved"], true);
     api.get("/v1/payments").await.expect(200);
-    api.pay("k", &order(&id)).await.refused(503, "PAYMENT_PROVIDER_UNAVAILABLE");
+    api.pay("k", &samples::order(&id)).await.refused(503, "PAYMENT_PROVIDER_UNAVAILABLE");
 }
 
 async fn from_origin(api: &Api, origin: &str) -> Reply {

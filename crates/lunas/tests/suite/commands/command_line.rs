@@ -5,20 +5,12 @@ use std::{fs, path::Path};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use store::{Store, Write};
-use testkit::{Program, Running};
 
-fn order(running: &Running) -> Value {
-    json!({
-        "project_id": running.said("project_id"),
-        "reference": "order-1",
-        "amount": 15_000,
-        "payment_method": { "type": "qris" },
-    })
-}
+use crate::support::{commands::program, samples};
 
 #[test]
 fn what_is_not_understood_exits_2_and_does_nothing() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     for arguments in [
         &[][..],
         &["frobnicate"],
@@ -60,7 +52,7 @@ fn what_is_not_understood_exits_2_and_does_nothing() {
 
 #[test]
 fn a_missing_database_exits_1_and_is_not_made() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let path = program.directory.path().join("none.db");
     let database = format!("sqlite:{}", path.display());
     let id = |prefix: &str| format!("{prefix}_{}", "0".repeat(26));
@@ -98,7 +90,7 @@ fn a_missing_database_exits_1_and_is_not_made() {
 
 #[test]
 fn a_file_of_another_program_or_of_a_newer_version_is_refused_in_one_line() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let (theirs, newer) = (program.directory.path().join("theirs.db"), program.directory.path().join("newer.db"));
     let change = |path: &Path, sql: &str| Connection::open(path).unwrap().execute_batch(sql).unwrap();
     change(&theirs, "CREATE TABLE orders (id INTEGER)");
@@ -119,7 +111,7 @@ fn a_file_of_another_program_or_of_a_newer_version_is_refused_in_one_line() {
 
 #[test]
 fn what_does_not_exist_exits_1() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let _running = program.dev();
     let database = program.database();
     let id = |prefix: &str| format!("{prefix}_{}", "0".repeat(26));
@@ -143,7 +135,7 @@ fn what_does_not_exist_exits_1() {
 
 #[test]
 fn the_help_explains_every_setting() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let ran = program.run(&["--help"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     for words in [
@@ -187,12 +179,13 @@ fn the_help_explains_every_setting() {
 
 #[tokio::test]
 async fn json_goes_before_and_after_every_command() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let running = program.dev();
     let (database, project) = (program.database(), running.said("project_id"));
     let mut payments = Vec::new();
     for number in 0..4 {
-        let payment = running.api().pay(&format!("k-{number}"), &order(&running)).await.expect(201);
+        let payment =
+            running.api().pay(&format!("k-{number}"), &samples::order(running.said("project_id"))).await.expect(201);
         payments.push(payment["id"].as_str().unwrap().to_owned());
     }
     let spare = |name: &str| {
@@ -242,7 +235,7 @@ async fn json_goes_before_and_after_every_command() {
 
 #[test]
 fn the_database_comes_from_the_environment_too_and_the_flag_wins() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let running = program.dev();
     let list = |variable: &str, flag: &[&str]| {
         let mut command = program.command(&[&["project", "list", "--json"], flag].concat());
@@ -261,7 +254,7 @@ fn the_database_comes_from_the_environment_too_and_the_flag_wins() {
 
 #[test]
 fn without_json_people_get_text() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let running = program.dev();
     let project = running.said("project_id");
     for arguments in [
@@ -280,7 +273,7 @@ fn without_json_people_get_text() {
 
 #[test]
 fn a_keys_secret_is_shown_once() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let running = program.dev();
     let (project, database) = (running.said("project_id"), program.database());
     let options = ["--json", "--database", &database];
@@ -300,7 +293,7 @@ fn a_keys_secret_is_shown_once() {
 
 #[test]
 fn settings_that_break_a_rule_exit_1_and_change_nothing() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let _running = program.dev();
     let database = program.database();
     let options = ["--json", "--database", &database];
@@ -342,9 +335,10 @@ fn settings_that_break_a_rule_exit_1_and_change_nothing() {
 
 #[tokio::test]
 async fn verify_names_the_rows_that_break_an_invariant_and_exits_1() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let running = program.dev();
-    let (database, payment) = (program.database(), running.api().pay("k", &order(&running)).await.expect(201));
+    let (database, payment) =
+        (program.database(), running.api().pay("k", &samples::order(running.said("project_id"))).await.expect(201));
     let id = payment["id"].as_str().unwrap();
     let verify = ["--json", "--database", &database, "verify"];
     assert_eq!(program.json(&verify)["ok"], true);

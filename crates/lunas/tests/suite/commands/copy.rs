@@ -12,7 +12,12 @@ use serde_json::{Map, Value, json};
 use store::Store;
 use testkit::{Answer, Api, Cluster, Program, Ran, Receiver, Running};
 
-use crate::support::acts::{id, no_bank, until};
+use crate::support::{
+    commands::{dev_at_fixed_url, program},
+    json::id,
+    nodes::no_bank,
+    wait::until,
+};
 
 const TABLES: [&str; 24] = [
     "installation",
@@ -41,15 +46,6 @@ const TABLES: [&str; 24] = [
     "attempts",
 ];
 
-fn program() -> Program {
-    Program::new(env!("CARGO_BIN_EXE_lunas"))
-}
-
-/// Addresses in answers must not depend on the port that a start finds free.
-fn dev(program: &Program, arguments: &[&str]) -> Running {
-    program.dev_with(&[&["--checkout-url-base", "https://pay.lunas.test"], arguments].concat())
-}
-
 fn copy(program: &Program, from: &str, to: &str) -> Ran {
     program.run(&["copy", "--from", from, "--to", to, "--json"])
 }
@@ -71,7 +67,7 @@ struct Installation {
 
 /// Makes something of everything with a server, the engine and, for what takes days, by hand.
 async fn furnish(program: &Program) -> Installation {
-    let running = dev(program, &[]);
+    let running = dev_at_fixed_url(program, &[]);
     let (api, database, project) = (running.api(), program.database(), running.said("project_id").to_owned());
     let receiver = Receiver::start().await;
     let lunas = |arguments: &[&str]| program.json(&[&["--json", "--database", &database], arguments].concat());
@@ -203,7 +199,7 @@ async fn a_copy_has_every_row_and_serves_on_as_if_nothing_had_happened() {
     assert_eq!(program.json(&["verify", "--json", "--database", &url])["ok"], true);
 
     // The same directory has the same secret key, and dev.json fits the new database as it fitted the old one.
-    let running = dev(&program, &["--database", &url]);
+    let running = dev_at_fixed_url(&program, &["--database", &url]);
     let mut replay = order(&running, "qris");
     let again = running.api().pay("first", &replay).await;
     assert_eq!(again.header("idempotent-replayed"), Some("true"));
@@ -316,7 +312,7 @@ async fn while_someone_writes_to_the_source_a_copy_is_refused_and_an_idle_server
     // A server that is idle does no harm, and what it acknowledged is copied.
     let payment = running.api().pay("k", &order(&running, "qris")).await.expect(201);
     copy(&program, &program.database(), &url).json(0);
-    let other = dev(&program, &["--database", &url]);
+    let other = dev_at_fixed_url(&program, &["--database", &url]);
     let api = Api::new(other.address(), Some(running.said("api_key")));
     assert_eq!(id(&api.pay("k", &order(&running, "qris")).await.expect(200)), id(&payment));
 }

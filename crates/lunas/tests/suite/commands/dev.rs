@@ -3,9 +3,9 @@
 use std::{collections::BTreeSet, fs, os::unix::fs::PermissionsExt, process::Command};
 
 use serde_json::{Value, json};
-use testkit::{Api, Program, Running};
+use testkit::{Api, Running};
 
-use crate::support::{customer::Customer, people::sign_in};
+use crate::support::{commands::program, customer::Customer, people::sign_in, samples};
 
 const MEMBERS: [&str; 8] = [
     "base_url",
@@ -18,18 +18,9 @@ const MEMBERS: [&str; 8] = [
     "webhook_secret",
 ];
 
-fn order(running: &Running) -> Value {
-    json!({
-        "project_id": running.said("project_id"),
-        "reference": "order-1",
-        "amount": 15_000,
-        "payment_method": { "type": "qris" },
-    })
-}
-
 #[tokio::test]
 async fn the_ready_line_has_exactly_its_members_and_they_work() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let running = program.dev();
     let members: BTreeSet<&str> = running.ready.as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(members, MEMBERS.into_iter().collect());
@@ -49,7 +40,7 @@ async fn the_ready_line_has_exactly_its_members_and_they_work() {
     anonymous.get("/readyz").await.expect(200);
     let document = anonymous.get("/openapi.json").await.expect(200);
     assert!(document["openapi"].as_str().is_some_and(|version| version.starts_with("3.")));
-    let payment = running.api().pay("k", &order(&running)).await.expect(201);
+    let payment = running.api().pay("k", &samples::order(running.said("project_id"))).await.expect(201);
     assert_eq!(payment["project_id"], running.said("project_id"));
     let checkout = format!("{}/pay/{}", running.said("checkout_url_base"), payment["id"].as_str().unwrap());
     assert_eq!(payment["checkout_url"], checkout);
@@ -57,9 +48,9 @@ async fn the_ready_line_has_exactly_its_members_and_they_work() {
 
 #[tokio::test]
 async fn a_second_run_prints_the_same_values_and_finds_the_same_payments() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let first = program.dev();
-    let payment = first.api().pay("k", &order(&first)).await.expect(201);
+    let payment = first.api().pay("k", &samples::order(first.said("project_id"))).await.expect(201);
     let said = first.ready.clone();
     assert_eq!(first.terminate(), Some(0));
     let second = program.dev();
@@ -80,7 +71,7 @@ async fn opens(running: &Running) -> bool {
 
 #[tokio::test]
 async fn the_demo_projects_owner_signs_in_and_runs_the_installation() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let running = program.dev();
     assert!(opens(&running).await);
     let users = program.json(&["user", "list", "--json", "--database", &program.database()]);
@@ -92,7 +83,7 @@ async fn the_demo_projects_owner_signs_in_and_runs_the_installation() {
 
 #[tokio::test]
 async fn a_password_that_was_changed_is_replaced_and_a_file_without_one_keeps_its_project() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let said = program.dev().ready.clone();
     let (database, file) = (program.database(), program.data().join("dev.json"));
     let changed = ["user", "password", "demo@lunas.localhost", "--json", "--database", &database];
@@ -125,7 +116,7 @@ async fn a_password_that_was_changed_is_replaced_and_a_file_without_one_keeps_it
 
 #[tokio::test]
 async fn two_first_runs_at_once_agree() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let (one, two) = std::thread::scope(|scope| {
         let one = scope.spawn(|| program.dev());
         let two = scope.spawn(|| program.dev());
@@ -134,15 +125,15 @@ async fn two_first_runs_at_once_agree() {
     for member in ["project_id", "api_key", "webhook_secret", "dashboard_password"] {
         assert_eq!(one.ready[member], two.ready[member], "{member}");
     }
-    one.api().pay("k", &order(&one)).await.expect(201);
-    let replay = two.api().pay("k", &order(&two)).await;
+    one.api().pay("k", &samples::order(one.said("project_id"))).await.expect(201);
+    let replay = two.api().pay("k", &samples::order(two.said("project_id"))).await;
     assert_eq!(replay.header("idempotent-replayed"), Some("true"));
     replay.expect(200);
 }
 
 #[test]
 fn files_with_secrets_are_private() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let running = program.dev();
     let mode = |name: &str| fs::metadata(program.data().join(name)).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode("dev.json"), mode("secret.key")), (0o600, 0o600));
@@ -161,8 +152,8 @@ fn files_with_secrets_are_private() {
 
 #[tokio::test]
 async fn a_secret_key_from_the_environment_is_not_written_down() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
-    let key = crate::commands::serve::secret_key();
+    let program = program();
+    let key = crate::support::commands::secret_key();
     let start = || {
         let mut command = program.command(&["dev", "--json", "--listen", "127.0.0.1:0"]);
         command.env("LUNAS_SECRET_KEY", &key);
@@ -179,7 +170,7 @@ async fn a_secret_key_from_the_environment_is_not_written_down() {
 
 #[tokio::test]
 async fn the_block_for_people_has_all_a_first_payment_needs() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let running = program.dev();
     let mut command = program.command(&["dev", "--listen", "127.0.0.1:0", "--data"]);
     let mut shown = command.arg(program.data()).stdout(std::process::Stdio::piped()).spawn().unwrap();
@@ -199,7 +190,7 @@ async fn the_block_for_people_has_all_a_first_payment_needs() {
     }
 
     // The command that it prints is run as a developer would run it.
-    let payment = running.api().pay("k", &order(&running)).await.expect(201);
+    let payment = running.api().pay("k", &samples::order(running.said("project_id"))).await.expect(201);
     let id = payment["id"].as_str().unwrap();
     let line = text.lines().find(|line| line.ends_with(" pay PAYMENT_ID")).unwrap().replace("PAYMENT_ID", id);
     let paid = Command::new("sh").arg("-c").arg(&line).current_dir(program.directory.path()).output().unwrap();
@@ -209,7 +200,7 @@ async fn the_block_for_people_has_all_a_first_payment_needs() {
 
 #[tokio::test]
 async fn settings_come_from_the_environment_too() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let data = program.directory.path().join("elsewhere");
     let mut command = program.command(&["dev", "--json"]);
     command
@@ -239,7 +230,7 @@ async fn settings_come_from_the_environment_too() {
 
 #[tokio::test]
 async fn a_port_that_is_taken_is_said_so() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let running = program.dev();
     let address = running.address().to_string();
     let ran = program.run(&["dev", "--json", "--listen", &address]);

@@ -7,11 +7,10 @@ use serde_json::Value;
 use store::Store;
 use testkit::{Cluster, Program, Ran};
 
-use crate::{commands::serve::secret_key, support::acts::until};
-
-fn program() -> Program {
-    Program::new(env!("CARGO_BIN_EXE_lunas"))
-}
+use crate::support::{
+    commands::{program, secret_key},
+    wait::until,
+};
 
 fn doctor(program: &Program, url: &str, arguments: &[&str]) -> Ran {
     program.command(&[&["doctor", "--json"], arguments].concat()).env("LUNAS_DATABASE", url).output().unwrap().into()

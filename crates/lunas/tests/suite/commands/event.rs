@@ -4,7 +4,7 @@ use domain::time::Timestamp;
 use serde_json::{Value, json};
 use testkit::{Answer, Program, Ran, Receiver, Running};
 
-use crate::support::acts::until;
+use crate::support::{commands::program, wait::until};
 
 /// `lunas dev`, the commands beside it, and the receiver of the demo project, once it is named.
 struct Shop {
@@ -16,7 +16,7 @@ struct Shop {
 impl Shop {
     /// Whose project has no webhook URL.
     async fn silent() -> Shop {
-        let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+        let program = program();
         let running = program.dev();
         Shop { program, running, receiver: Receiver::start().await }
     }
@@ -335,7 +335,7 @@ async fn what_is_not_there_is_said_in_one_line_and_changes_nothing() {
 
 #[test]
 fn what_is_not_understood_exits_2_and_says_what_would_be() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let project = format!("prj_{}", "0".repeat(26));
     for (arguments, reason) in [
         (&["list"][..], "--project"),

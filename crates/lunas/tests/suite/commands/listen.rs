@@ -20,19 +20,13 @@ use engine::{Clock, SystemClock};
 use serde_json::{Value, json};
 use testkit::{Answer, Api, Program, Received, Receiver, Running};
 
-use crate::commands::trigger::unknown_key;
+use crate::support::commands::{self, dev, unknown_key};
 
 const ROUNDS: usize = 4;
 const PAYERS: usize = 4;
 /// Paid before the server is killed, different in every round so that it falls at different points.
 const PAID: [usize; ROUNDS] = [1, 30, 75, 47];
 const PATIENCE: Duration = Duration::from_secs(120);
-
-fn dev() -> (Program, Running) {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
-    let running = program.dev();
-    (program, running)
-}
 
 /// A listener, once it is ready. What it says besides its answers goes to a log of its own.
 fn start(program: &Program, mut command: Command) -> Running {
@@ -307,7 +301,7 @@ async fn what_cannot_be_listened_to_exits_1_with_one_line() {
     ] {
         program.run(arguments).failed(2);
     }
-    let nowhere = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let nowhere = commands::program();
     let ran = nowhere.run(&["listen", "--forward-to", hook]);
     assert!(ran.failed(1)[0].contains("LUNAS_API_KEY"), "{ran:?}");
 }

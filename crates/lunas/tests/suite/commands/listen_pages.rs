@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use testkit::{Program, Receiver, Running};
 use tokio::net::TcpListener;
 
-use crate::commands::trigger::unknown_key;
+use crate::support::commands::{program, unknown_key};
 
 /// A server that has nothing but events, and lets tests put them where they like.
 #[derive(Clone, Default)]
@@ -81,7 +81,7 @@ async fn an_event_that_appears_below_one_that_was_read_is_not_missed() {
     for (seconds, number) in [(3_600, 1), (40, 1), (0, 5)] {
         events.put(ago(seconds), number);
     }
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let _listening = listen(&program, &events.serve().await, &receiver);
     let mut wanted = Vec::new();
     for (seconds, number) in [(0, 9), (0, 3), (59, 1), (40, 0)] {
@@ -97,7 +97,7 @@ async fn more_events_than_a_page_has_all_come_in_order_and_once() {
     let (events, receiver) = (Events::default(), Receiver::start().await);
     let now = SystemClock.now();
     events.put_all(now, 0..150);
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let _listening = listen(&program, &events.serve().await, &receiver);
     let later = now.plus(Duration::from_millis(1));
     let mut wanted = events.put_all(later, 0..250);

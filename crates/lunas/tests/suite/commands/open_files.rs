@@ -4,9 +4,9 @@
 
 use std::{fs, process::Command};
 
-use testkit::{Program, Running};
+use testkit::Running;
 
-use crate::commands::serve::secret_key;
+use crate::support::commands::{program, secret_key};
 
 /// The same command, started from a shell that has set a limit.
 fn limited(ulimit: &str, command: &Command) -> Command {
@@ -32,7 +32,7 @@ fn limits(running: &Running) -> (String, String) {
 
 #[test]
 fn a_server_may_open_as_many_files_as_its_user_may() {
-    let (program, key) = (Program::new(env!("CARGO_BIN_EXE_lunas")), secret_key());
+    let (program, key) = (program(), secret_key());
     let dev = program.command(&["dev", "--json", "--listen", "127.0.0.1:0"]);
     for command in [dev, program.served(&["serve", "--json"], &key)] {
         let running = Running::start(limited("-Sn 256", &command), program.directory.path());
@@ -44,7 +44,7 @@ fn a_server_may_open_as_many_files_as_its_user_may() {
 
 #[test]
 fn a_limit_that_is_too_low_for_full_load_is_a_warning_with_what_to_do() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let dev = program.command(&["dev", "--json", "--listen", "127.0.0.1:0"]);
     let running = Running::start(limited("-n 256", &dev), program.directory.path());
     let log = running.log();

@@ -6,7 +6,10 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::{Api, Program, Ran, Reply, Running};
 
-use crate::{commands::serve::secret_key, support::customer::Customer};
+use crate::support::{
+    commands::{program, secret_key},
+    customer::Customer,
+};
 
 /// A secret text in the query, in a header and in a body, where none of them may be logged.
 const QUIET: &str = "do-not-log-me";
@@ -42,7 +45,7 @@ fn is_logged(lines: &[Value], method: &str, path: &str, reply: &Reply) {
 
 #[tokio::test]
 async fn serve_logs_each_request_as_one_line_of_json_and_no_secret() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let secret_key = secret_key();
     let running = program.serve(&secret_key);
     let project =
@@ -96,7 +99,7 @@ async fn serve_logs_each_request_as_one_line_of_json_and_no_secret() {
 
 #[tokio::test]
 async fn an_error_of_ours_is_logged_with_its_cause_and_told_without_it() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let secret_key = secret_key();
     let running = program.serve(&secret_key);
     let arguments = ["project", "create", "--name", "Toko", "--environment", "production", "--json"];
@@ -117,7 +120,7 @@ async fn an_error_of_ours_is_logged_with_its_cause_and_told_without_it() {
 
 #[tokio::test]
 async fn dev_logs_each_request_and_no_secret() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let running = program.dev();
     let api = running.api();
     let order = json!({
@@ -143,7 +146,7 @@ async fn dev_logs_each_request_and_no_secret() {
 
 #[tokio::test]
 async fn answers_go_to_standard_output_and_the_log_to_standard_error() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let running = program.dev();
     for arguments in [&["project", "list", "--json"][..], &["verify", "--json"]] {
         let ran = program.run(arguments);

@@ -2,13 +2,9 @@
 
 use std::{fs, process::Command};
 
-use secrecy::ExposeSecret;
-use testkit::{Api, Program, Ran};
+use testkit::{Api, Ran};
 
-/// A secret key as an operator would configure one.
-pub(crate) fn secret_key() -> String {
-    engine::SecretKey::generate_base64().expose_secret().to_owned()
-}
+use crate::support::commands::{program, secret_key};
 
 fn run(mut command: Command) -> Ran {
     command.output().unwrap().into()
@@ -27,7 +23,7 @@ fn refuses(command: Command, reasons: &[&str]) {
 
 #[tokio::test]
 async fn it_serves_when_everything_is_there() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let key = secret_key();
     let serving = program.serve(&key);
     assert_eq!(serving.said("base_url"), "https://api.lunas.test");
@@ -49,7 +45,7 @@ async fn it_serves_when_everything_is_there() {
 
 #[test]
 fn without_a_secret_key_it_does_not_start() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     for key in ["", "not base64!", "c2hvcnQ="] {
         refuses(program.served(&["serve"], key), &["LUNAS_SECRET_KEY"]);
     }
@@ -61,7 +57,7 @@ fn without_a_secret_key_it_does_not_start() {
 
 #[test]
 fn public_addresses_that_are_not_https_do_not_start() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let key = secret_key();
     for (variable, value) in [
         ("LUNAS_BASE_URL", "http://api.lunas.test"),
@@ -82,7 +78,7 @@ fn public_addresses_that_are_not_https_do_not_start() {
 
 #[test]
 fn a_development_database_is_not_served() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     assert_eq!(program.dev().terminate(), Some(0));
     let key = fs::read_to_string(program.data().join("secret.key")).unwrap();
     let mut command = program.served(&["serve"], key.trim());
@@ -92,7 +88,7 @@ fn a_development_database_is_not_served() {
 
 #[test]
 fn a_database_that_cannot_be_reached_is_not_served() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let directory = program.directory.path();
     let damaged = directory.join("damaged.db");
     fs::write(&damaged, "this is not a database, however long it may be".repeat(100)).unwrap();
@@ -111,7 +107,7 @@ fn a_database_that_cannot_be_reached_is_not_served() {
 
 #[test]
 fn every_reason_is_told_at_once() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     assert_eq!(program.dev().terminate(), Some(0));
     let mut command = program.served(&["serve"], "");
     command
@@ -126,7 +122,7 @@ fn every_reason_is_told_at_once() {
 
 #[test]
 fn another_secret_key_than_the_databases_own_is_refused() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let key = secret_key();
     let arguments = ["project", "create", "--name", "Toko", "--environment", "sandbox", "--json"];
     run(program.served(&arguments, &key)).json(0);

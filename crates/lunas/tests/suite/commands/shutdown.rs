@@ -3,10 +3,13 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use serde_json::Value;
-use testkit::{Kit, Options, Program, Socket, on_every_database, request_bytes};
+use testkit::{Kit, Options, Socket, on_every_database, request_bytes};
 use tokio::net::TcpStream;
 
-use crate::support::samples::qris;
+use crate::support::{
+    commands::program,
+    samples::{order, qris},
+};
 
 on_every_database![
     what_is_in_flight_when_stop_is_asked_is_answered_and_nothing_new_is_taken,
@@ -124,20 +127,12 @@ async fn requests_that_never_finish_hold_up_the_stop_only_so_long(kit: Arc<Kit>)
     assert_eq!(listed.unwrap().total, 0);
 }
 
-fn demo_order(running: &testkit::Running) -> Value {
-    serde_json::json!({
-        "project_id": running.said("project_id"),
-        "reference": "order-1",
-        "amount": 15_000,
-        "payment_method": { "type": "qris" },
-    })
-}
-
 #[tokio::test]
 async fn sigterm_answers_what_is_in_flight_and_exits_0() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let mut running = program.dev();
-    let (address, key, order) = (running.address(), running.said("api_key").to_owned(), demo_order(&running));
+    let (address, key, order) =
+        (running.address(), running.said("api_key").to_owned(), order(running.said("project_id")));
     let mut in_flight = Vec::new();
     for number in 0..10 {
         in_flight.push(InFlight::begin(address, &key, &format!("flight-{number}"), &order).await);
@@ -166,9 +161,9 @@ async fn sigterm_answers_what_is_in_flight_and_exits_0() {
 
 #[tokio::test]
 async fn sigint_stops_as_sigterm_does() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let mut running = program.dev();
-    running.api().pay("k", &demo_order(&running)).await.expect(201);
+    running.api().pay("k", &order(running.said("project_id"))).await.expect(201);
     running.signal("INT");
     assert_eq!(running.ended(), Some(0), "{}", running.log());
 }

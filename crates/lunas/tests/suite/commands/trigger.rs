@@ -1,26 +1,13 @@
 //! `lunas trigger`: events that really happen, in the sandbox only.
 
-use domain::{api_key::KeySecret, project::Environment};
+use domain::project::Environment;
 use serde_json::{Value, json};
 use testkit::{Program, Ran, Receiver, Running};
 
-use crate::support::acts::total;
-
-fn dev() -> (Program, Running) {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
-    let running = program.dev();
-    (program, running)
-}
-
-/// A well-formed key that no server knows.
-pub(crate) fn unknown_key(environment: Environment) -> String {
-    let mut next = 0;
-    let draw = || {
-        next = (next + 37) % 62;
-        next
-    };
-    KeySecret::make(environment, draw).reveal().to_owned()
-}
+use crate::support::{
+    commands::{self, dev, program, unknown_key},
+    payments::total,
+};
 
 fn keys(program: &Program, running: &Running) -> Value {
     program.json(&["key", "list", "--project", running.said("project_id"), "--json"])
@@ -67,7 +54,7 @@ async fn a_second_trigger_makes_a_second_event_and_people_get_text() {
 #[tokio::test]
 async fn the_server_and_the_key_come_from_flags_and_from_the_environment() {
     let (_program, running) = dev();
-    let elsewhere = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let elsewhere = program();
     let (url, key) = (running.said("base_url"), running.said("api_key"));
     elsewhere.json(&["trigger", "payment.paid", "--json", "--url", url, "--key", key]);
     let mut command = elsewhere.command(&["trigger", "payment.failed", "--json"]);
@@ -79,7 +66,7 @@ async fn the_server_and_the_key_come_from_flags_and_from_the_environment() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_live_key_is_refused_before_anything_is_done() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let server = Receiver::start().await;
     let url = format!("http://{}", server.address);
     for kind in ["payment.paid", "payment.failed", "apikey.deleted"] {
@@ -130,7 +117,7 @@ async fn what_cannot_be_triggered_exits_1_with_one_line() {
     program.run(&["trigger", "payment.expired"]).failed(2);
     program.run(&["trigger", "payment.paid", "payment.failed"]).failed(2);
     assert_eq!(total(&running.api(), "/v1/payments").await, 0);
-    let nowhere = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let nowhere = commands::program();
     let ran = nowhere.run(&["trigger", "payment.paid"]);
     assert!(ran.failed(1)[0].contains("LUNAS_API_KEY"), "{ran:?}");
 }

@@ -11,13 +11,43 @@ use serde_json::{Value, json};
 use store::{Store, Window};
 use testkit::{Api, Cluster, Program, Ran, Reply, Running};
 
-use crate::{
-    commands::serve::secret_key,
-    support::{
-        customer::Customer,
-        people::{PASSWORD, sign_in},
-    },
+use crate::support::{
+    commands::{program, secret_key},
+    customer::Customer,
+    people::{PASSWORD, sign_in},
 };
+
+/// Makes two tests of each function in the list, as the test kit's macro of the same name does for running servers.
+macro_rules! on_every_database {
+    ($($test:ident),* $(,)?) => {
+        mod on_sqlite {
+            $(
+                #[tokio::test]
+                async fn $test() {
+                    super::$test(super::Site::on_sqlite()).await;
+                }
+            )*
+        }
+
+        mod on_postgres {
+            $(
+                #[tokio::test]
+                async fn $test() {
+                    super::$test(super::Site::on_postgres()).await;
+                }
+            )*
+        }
+    };
+}
+
+on_every_database![
+    the_first_operator_is_made_beside_a_server_that_says_how_until_there_is_one,
+    a_member_is_made_in_one_go_or_added_later,
+    a_new_password_replaces_the_old_one_and_ends_every_session,
+    whoever_is_no_operator_any_more_finds_nothing_there_with_the_next_click,
+    what_cannot_be_done_says_so_in_one_line_exits_1_and_makes_nothing,
+    people_read_text_that_shows_a_new_password_once,
+];
 
 const HINT: &str = "lunas user create EMAIL --operator";
 
@@ -29,6 +59,22 @@ struct Site {
 }
 
 impl Site {
+    fn on_sqlite() -> Site {
+        let program = program();
+        let database = program.served_database();
+        Site::new(program, database)
+    }
+
+    fn on_postgres() -> Site {
+        Site::new(program(), Cluster::shared().fresh_database())
+    }
+
+    fn new(program: Program, database: String) -> Site {
+        let site = Site { program, database, secret_key: secret_key() };
+        site.json(&["migrate"]);
+        site
+    }
+
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.program.served(arguments, &self.secret_key);
         command.env("LUNAS_DATABASE", &self.database).env("LUNAS_RATE_LIMIT", "0");
@@ -80,17 +126,6 @@ impl Site {
     }
 }
 
-/// Runs `test` on a new installation on each database.
-async fn on_every_site<Test: Future<Output = ()>>(test: impl Fn(Site) -> Test) {
-    for on_a_server in [false, true] {
-        let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
-        let database = if on_a_server { Cluster::shared().fresh_database() } else { program.served_database() };
-        let site = Site { program, database, secret_key: secret_key() };
-        site.json(&["migrate"]);
-        test(site).await;
-    }
-}
-
 /// Signs in, and answers the session's cookie.
 async fn cookie(running: &Running, email: &str, password: &str) -> Result<String, Reply> {
     let browser = Customer::at(running.address());
@@ -106,162 +141,142 @@ async fn project(running: &Running, cookie: &str) -> Reply {
     api.send(api.request(Method::GET, "/v1/project").header(COOKIE, cookie)).await
 }
 
-#[tokio::test]
-async fn the_first_operator_is_made_beside_a_server_that_says_how_until_there_is_one() {
-    on_every_site(|site| async move {
-        let running = site.serve();
-        assert_eq!(running.log().lines().filter(|line| line.contains(HINT)).count(), 1, "{}", running.log());
-        let made = site.json(&["user", "create", "Ops@Example.com", "--operator"]);
-        assert_eq!((&made["email"], &made["operator"]), (&json!("ops@example.com"), &json!(true)));
-        assert_eq!((&made["project_id"], &made["role"]), (&Value::Null, &Value::Null));
-        let password = made["password"].as_str().unwrap();
-        assert!(password.len() >= 20, "{password}");
-        assert!(cookie(&running, "ops@example.com", password).await.is_ok());
-        assert!(cookie(&running, "ops@example.com", PASSWORD).await.is_err());
-        assert_eq!(running.terminate(), Some(0));
-        let running = site.serve();
-        assert!(!running.log().contains(HINT), "{}", running.log());
-        assert!(!site.run(&["user", "list"]).stdout.contains(password));
-        assert_eq!(site.actor(Deed::UserCreated).await, Actor::CommandLine);
-    })
-    .await;
+async fn the_first_operator_is_made_beside_a_server_that_says_how_until_there_is_one(site: Site) {
+    let running = site.serve();
+    assert_eq!(running.log().lines().filter(|line| line.contains(HINT)).count(), 1, "{}", running.log());
+    let made = site.json(&["user", "create", "Ops@Example.com", "--operator"]);
+    assert_eq!((&made["email"], &made["operator"]), (&json!("ops@example.com"), &json!(true)));
+    assert_eq!((&made["project_id"], &made["role"]), (&Value::Null, &Value::Null));
+    let password = made["password"].as_str().unwrap();
+    assert!(password.len() >= 20, "{password}");
+    assert!(cookie(&running, "ops@example.com", password).await.is_ok());
+    assert!(cookie(&running, "ops@example.com", PASSWORD).await.is_err());
+    assert_eq!(running.terminate(), Some(0));
+    let running = site.serve();
+    assert!(!running.log().contains(HINT), "{}", running.log());
+    assert!(!site.run(&["user", "list"]).stdout.contains(password));
+    assert_eq!(site.actor(Deed::UserCreated).await, Actor::CommandLine);
 }
 
-#[tokio::test]
-async fn a_member_is_made_in_one_go_or_added_later() {
-    on_every_site(|site| async move {
-        let (one, two, running) = (site.project(), site.project(), site.serve());
-        site.json(&["user", "create", "owner@example.com", "--project", &one, "--role", "owner"]);
-        site.json(&["user", "add", "owner@example.com", "--project", &two, "--role", "owner"]);
-        let made = site.json(&["user", "create", "dev@example.com", "--project", &one, "--role", "developer"]);
-        assert_eq!((&made["project_id"], &made["role"]), (&json!(one), &json!("developer")));
-        let cookie = cookie(&running, "dev@example.com", made["password"].as_str().unwrap()).await.unwrap();
-        let shown = project(&running, &cookie).await.expect(200);
-        assert_eq!((&shown["id"], &shown["role"]), (&json!(one), &json!("developer")));
-        let add = ["user", "add", "dev@example.com", "--role", "viewer", "--project", &two];
-        let added = site.json(&add);
-        let whole = json!({ "id": made["id"], "email": "dev@example.com", "project_id": two, "role": "viewer" });
-        assert_eq!(added, whole);
-        project(&running, &cookie).await.refused(400, "VALIDATION_ERROR");
-        let again = site.run(&add);
-        assert!(again.failed(1)[0].contains("already"), "{again:?}");
-        let listed = site.json(&["user", "list"]);
-        let projects = json!([
-            { "id": one, "name": "Toko", "role": "developer" }, { "id": two, "name": "Toko", "role": "viewer" }
-        ]);
-        assert_eq!((&listed[1]["email"], &listed[1]["projects"]), (&json!("dev@example.com"), &projects));
-        let text = site.run(&["user", "list"]);
-        for words in ["EMAIL", "dev@example.com", &format!("{one} (developer), {two} (viewer)")] {
-            assert!(text.stdout.contains(words), "{text:?}");
-        }
-        assert_eq!(site.actor(Deed::MemberJoined).await, Actor::CommandLine);
-        assert_eq!(site.json(&["verify"])["ok"], true);
-    })
-    .await;
+async fn a_member_is_made_in_one_go_or_added_later(site: Site) {
+    let (one, two, running) = (site.project(), site.project(), site.serve());
+    site.json(&["user", "create", "owner@example.com", "--project", &one, "--role", "owner"]);
+    site.json(&["user", "add", "owner@example.com", "--project", &two, "--role", "owner"]);
+    let made = site.json(&["user", "create", "dev@example.com", "--project", &one, "--role", "developer"]);
+    assert_eq!((&made["project_id"], &made["role"]), (&json!(one), &json!("developer")));
+    let cookie = cookie(&running, "dev@example.com", made["password"].as_str().unwrap()).await.unwrap();
+    let shown = project(&running, &cookie).await.expect(200);
+    assert_eq!((&shown["id"], &shown["role"]), (&json!(one), &json!("developer")));
+    let add = ["user", "add", "dev@example.com", "--role", "viewer", "--project", &two];
+    let added = site.json(&add);
+    let whole = json!({ "id": made["id"], "email": "dev@example.com", "project_id": two, "role": "viewer" });
+    assert_eq!(added, whole);
+    project(&running, &cookie).await.refused(400, "VALIDATION_ERROR");
+    let again = site.run(&add);
+    assert!(again.failed(1)[0].contains("already"), "{again:?}");
+    let listed = site.json(&["user", "list"]);
+    let projects = json!([
+        { "id": one, "name": "Toko", "role": "developer" }, { "id": two, "name": "Toko", "role": "viewer" }
+    ]);
+    assert_eq!((&listed[1]["email"], &listed[1]["projects"]), (&json!("dev@example.com"), &projects));
+    let text = site.run(&["user", "list"]);
+    for words in ["EMAIL", "dev@example.com", &format!("{one} (developer), {two} (viewer)")] {
+        assert!(text.stdout.contains(words), "{text:?}");
+    }
+    assert_eq!(site.actor(Deed::MemberJoined).await, Actor::CommandLine);
+    assert_eq!(site.json(&["verify"])["ok"], true);
 }
 
-#[tokio::test]
-async fn a_new_password_replaces_the_old_one_and_ends_every_session() {
-    on_every_site(|site| async move {
-        let (id, running) = (site.project(), site.serve());
-        let create = ["user", "create", "a@example.com", "--project", &id, "--role", "owner", "--password-stdin"];
-        let made = site.told(&format!("{PASSWORD}\n"), &[&create[..], &["--json"]].concat()).json(0);
-        assert_eq!(made["password"], Value::Null, "whoever chose it knows it");
-        let session = cookie(&running, "a@example.com", PASSWORD).await.unwrap();
-        project(&running, &session).await.expect(200);
-        let changed = site.json(&["user", "password", "A@example.com "]);
-        let password = changed["password"].as_str().unwrap();
-        assert_eq!(changed, json!({ "id": made["id"], "email": "a@example.com", "password": password }));
-        project(&running, &session).await.refused(401, "UNAUTHORIZED");
-        assert!(cookie(&running, "a@example.com", PASSWORD).await.is_err());
-        assert!(cookie(&running, "a@example.com", password).await.is_ok());
-        let ran = site.told("chosen by hand", &["user", "password", "a@example.com", "--password-stdin"]);
-        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
-        assert!(!ran.stdout.contains("chosen by hand"), "{ran:?}");
-        assert!(cookie(&running, "a@example.com", "chosen by hand").await.is_ok());
-        assert_eq!(site.actor(Deed::PasswordChanged).await, Actor::CommandLine);
-    })
-    .await;
+async fn a_new_password_replaces_the_old_one_and_ends_every_session(site: Site) {
+    let (id, running) = (site.project(), site.serve());
+    let create = ["user", "create", "a@example.com", "--project", &id, "--role", "owner", "--password-stdin"];
+    let made = site.told(&format!("{PASSWORD}\n"), &[&create[..], &["--json"]].concat()).json(0);
+    assert_eq!(made["password"], Value::Null, "whoever chose it knows it");
+    let session = cookie(&running, "a@example.com", PASSWORD).await.unwrap();
+    project(&running, &session).await.expect(200);
+    let changed = site.json(&["user", "password", "A@example.com "]);
+    let password = changed["password"].as_str().unwrap();
+    assert_eq!(changed, json!({ "id": made["id"], "email": "a@example.com", "password": password }));
+    project(&running, &session).await.refused(401, "UNAUTHORIZED");
+    assert!(cookie(&running, "a@example.com", PASSWORD).await.is_err());
+    assert!(cookie(&running, "a@example.com", password).await.is_ok());
+    let ran = site.told("chosen by hand", &["user", "password", "a@example.com", "--password-stdin"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
+    assert!(!ran.stdout.contains("chosen by hand"), "{ran:?}");
+    assert!(cookie(&running, "a@example.com", "chosen by hand").await.is_ok());
+    assert_eq!(site.actor(Deed::PasswordChanged).await, Actor::CommandLine);
 }
 
-#[tokio::test]
-async fn whoever_is_no_operator_any_more_finds_nothing_there_with_the_next_click() {
-    on_every_site(|site| async move {
-        site.json(&["user", "create", "a@example.com"]);
-        let running = site.serve();
-        let password = site.json(&["user", "password", "a@example.com"])["password"].as_str().unwrap().to_owned();
-        let browser = Customer::at(running.address());
-        assert_eq!(sign_in(&browser, "a@example.com", &password).await.status, 303);
-        let page = || browser.open("/dashboard/operator");
-        assert_eq!(page().await.status, 404);
-        for (arguments, operator, status) in [
-            (&["user", "operator", "A@example.com"][..], true, 200),
-            (&["user", "operator", "a@example.com", "--revoke"], false, 404),
-        ] {
-            // A second time says the same.
-            for _ in 0..2 {
-                let set = site.json(arguments);
-                assert_eq!((&set["email"], &set["operator"]), (&json!("a@example.com"), &json!(operator)));
-                assert_eq!(page().await.status, status);
-            }
+async fn whoever_is_no_operator_any_more_finds_nothing_there_with_the_next_click(site: Site) {
+    site.json(&["user", "create", "a@example.com"]);
+    let running = site.serve();
+    let password = site.json(&["user", "password", "a@example.com"])["password"].as_str().unwrap().to_owned();
+    let browser = Customer::at(running.address());
+    assert_eq!(sign_in(&browser, "a@example.com", &password).await.status, 303);
+    let page = || browser.open("/dashboard/operator");
+    assert_eq!(page().await.status, 404);
+    for (arguments, operator, status) in [
+        (&["user", "operator", "A@example.com"][..], true, 200),
+        (&["user", "operator", "a@example.com", "--revoke"], false, 404),
+    ] {
+        // A second time says the same.
+        for _ in 0..2 {
+            let set = site.json(arguments);
+            assert_eq!((&set["email"], &set["operator"]), (&json!("a@example.com"), &json!(operator)));
+            assert_eq!(page().await.status, status);
         }
-        for deed in [Deed::OperatorMade, Deed::OperatorUnmade] {
-            assert_eq!(site.actor(deed).await, Actor::CommandLine);
-        }
-    })
-    .await;
+    }
+    for deed in [Deed::OperatorMade, Deed::OperatorUnmade] {
+        assert_eq!(site.actor(deed).await, Actor::CommandLine);
+    }
 }
 
-#[tokio::test]
-async fn what_cannot_be_done_says_so_in_one_line_exits_1_and_makes_nothing() {
-    on_every_site(|site| async move {
-        let id = site.project();
-        site.json(&["user", "create", "a@example.com"]);
-        let unknown = format!("prj_{}", "0".repeat(26));
-        let rows: [(&[&str], &str); 12] = [
-            (&["user", "create", "b@example.com", "--project", &id, "--role", "viewer"], "--role owner"),
-            (&["user", "add", "a@example.com", "--project", &id, "--role", "developer"], "--role owner"),
-            (&["user", "create", "A@Example.com"], "lunas user password"),
-            (&["user", "create", "nonsense"], "`email`"),
-            (&["user", "create", ""], "`email`"),
-            (&["user", "create", "b@example.com", "--project", &unknown, "--role", "owner"], "lunas project list"),
-            (&["user", "create", "b@example.com", "--project", "junk", "--role", "owner"], "lunas project list"),
-            (&["user", "password", "b@example.com"], "lunas user create"),
-            (&["user", "password", "b@example.com\n"], "lunas user create"),
-            (&["user", "operator", "b@example.com"], "lunas user create"),
-            (&["user", "add", "b@example.com", "--project", &id, "--role", "owner"], "lunas user create"),
-            (&["user", "add", "a@example.com", "--project", &unknown, "--role", "owner"], "lunas project list"),
-        ];
-        for (arguments, words) in rows {
-            for json in [&[][..], &["--json"]] {
-                let ran = site.run(&[arguments, json].concat());
-                let reasons = ran.failed(1);
-                assert!(reasons.len() == 1 && reasons[0].contains(words), "{arguments:?}: {reasons:?}");
-            }
+async fn what_cannot_be_done_says_so_in_one_line_exits_1_and_makes_nothing(site: Site) {
+    let id = site.project();
+    site.json(&["user", "create", "a@example.com"]);
+    let unknown = format!("prj_{}", "0".repeat(26));
+    let rows: [(&[&str], &str); 12] = [
+        (&["user", "create", "b@example.com", "--project", &id, "--role", "viewer"], "--role owner"),
+        (&["user", "add", "a@example.com", "--project", &id, "--role", "developer"], "--role owner"),
+        (&["user", "create", "A@Example.com"], "lunas user password"),
+        (&["user", "create", "nonsense"], "`email`"),
+        (&["user", "create", ""], "`email`"),
+        (&["user", "create", "b@example.com", "--project", &unknown, "--role", "owner"], "lunas project list"),
+        (&["user", "create", "b@example.com", "--project", "junk", "--role", "owner"], "lunas project list"),
+        (&["user", "password", "b@example.com"], "lunas user create"),
+        (&["user", "password", "b@example.com\n"], "lunas user create"),
+        (&["user", "operator", "b@example.com"], "lunas user create"),
+        (&["user", "add", "b@example.com", "--project", &id, "--role", "owner"], "lunas user create"),
+        (&["user", "add", "a@example.com", "--project", &unknown, "--role", "owner"], "lunas project list"),
+    ];
+    for (arguments, words) in rows {
+        for json in [&[][..], &["--json"]] {
+            let ran = site.run(&[arguments, json].concat());
+            let reasons = ran.failed(1);
+            assert!(reasons.len() == 1 && reasons[0].contains(words), "{arguments:?}: {reasons:?}");
         }
-        let longest = "x".repeat(129);
-        for (input, words) in [
-            ("", "no password"),
-            ("\n", "no password"),
-            ("too short", "`password`"),
-            (&longest, "`password`"),
-            ("two lines\nof password\n", "more than one line"),
-        ] {
-            for arguments in [["user", "create", "b@example.com"], ["user", "password", "a@example.com"]] {
-                let ran = site.told(input, &[&arguments[..], &["--password-stdin"]].concat());
-                let reasons = ran.failed(1);
-                assert!(reasons.len() == 1 && reasons[0].contains(words), "{input:?}: {reasons:?}");
-                assert!(input.trim().is_empty() || !ran.stderr.contains(input.trim()), "it is not repeated: {ran:?}");
-            }
+    }
+    let longest = "x".repeat(129);
+    for (input, words) in [
+        ("", "no password"),
+        ("\n", "no password"),
+        ("too short", "`password`"),
+        (&longest, "`password`"),
+        ("two lines\nof password\n", "more than one line"),
+    ] {
+        for arguments in [["user", "create", "b@example.com"], ["user", "password", "a@example.com"]] {
+            let ran = site.told(input, &[&arguments[..], &["--password-stdin"]].concat());
+            let reasons = ran.failed(1);
+            assert!(reasons.len() == 1 && reasons[0].contains(words), "{input:?}: {reasons:?}");
+            assert!(input.trim().is_empty() || !ran.stderr.contains(input.trim()), "it is not repeated: {ran:?}");
         }
-        assert_eq!(site.emails(), ["a@example.com"]);
-    })
-    .await;
+    }
+    assert_eq!(site.emails(), ["a@example.com"]);
 }
 
 #[test]
 fn what_is_not_understood_exits_2() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     for arguments in [
         &["user"][..],
         &["user", "create"],
@@ -279,19 +294,15 @@ fn what_is_not_understood_exits_2() {
     assert_eq!(std::fs::read_dir(program.directory.path()).unwrap().count(), 0, "nothing was made");
 }
 
-#[tokio::test]
-async fn people_read_text_that_shows_a_new_password_once() {
-    on_every_site(|site| async move {
-        let ran = site.run(&["user", "create", "a@example.com", "--operator"]);
-        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
-        for words in ["id        usr_", "email     a@example.com", "operator  yes", "password  ", "not shown again"] {
-            assert!(ran.stdout.contains(words), "`{words}` is not in {}", ran.stdout);
-        }
-        let ran = site.told(PASSWORD, &["user", "create", "b@example.com", "--password-stdin"]);
-        assert!(ran.code == 0 && !ran.stdout.contains("password"), "{ran:?}");
-        let ran = site.run(&["user", "password", "b@example.com"]);
-        assert!(ran.stdout.contains("password  ") && ran.stdout.contains("signed out everywhere"), "{ran:?}");
-        assert_eq!(site.emails(), ["a@example.com", "b@example.com"]);
-    })
-    .await;
+async fn people_read_text_that_shows_a_new_password_once(site: Site) {
+    let ran = site.run(&["user", "create", "a@example.com", "--operator"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
+    for words in ["id        usr_", "email     a@example.com", "operator  yes", "password  ", "not shown again"] {
+        assert!(ran.stdout.contains(words), "`{words}` is not in {}", ran.stdout);
+    }
+    let ran = site.told(PASSWORD, &["user", "create", "b@example.com", "--password-stdin"]);
+    assert!(ran.code == 0 && !ran.stdout.contains("password"), "{ran:?}");
+    let ran = site.run(&["user", "password", "b@example.com"]);
+    assert!(ran.stdout.contains("password  ") && ran.stdout.contains("signed out everywhere"), "{ran:?}");
+    assert_eq!(site.emails(), ["a@example.com", "b@example.com"]);
 }

@@ -10,13 +10,7 @@ use engine::{Clock, SystemClock};
 use serde_json::Value;
 use testkit::{Program, Ran, Received, Receiver, Running};
 
-use crate::commands::serve::secret_key;
-
-fn dev() -> (Program, Running) {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
-    let running = program.dev();
-    (program, running)
-}
+use crate::support::commands::{dev, secret_key};
 
 fn rotate(program: &Program, project: &str) -> Value {
     program.json(&["webhook", "rotate-secret", project, "--json"])

@@ -2,28 +2,24 @@
 
 use std::{fs, process::Stdio};
 
-use domain::{signature::signature_header, time::Timestamp};
+use domain::signature::signature_header;
 use engine::{Clock, SystemClock};
 use serde_json::json;
 use testkit::{Program, Ran};
 
+use crate::support::{
+    commands::program,
+    webhooks::{seconds_ago, secret},
+};
+
 const BODY: &[u8] = r#"{"id":"evt_1","data":{"name":"Toko Kopi ☕"}}"#.as_bytes();
-
-/// Made here, so that nothing that looks like a secret stands in the source.
-fn secret(word: &str) -> String {
-    format!("whsec_{}", word.repeat(4))
-}
-
-fn seconds_ago(seconds: i64) -> Timestamp {
-    Timestamp::from_millis(SystemClock.now().as_millis() - seconds * 1_000)
-}
 
 /// A program whose directory holds the body, and in which `lunas webhook verify` is run.
 struct Bench(Program);
 
 impl Bench {
     fn new() -> Bench {
-        let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+        let program = program();
         fs::write(program.directory.path().join("body"), BODY).unwrap();
         Bench(program)
     }

@@ -7,8 +7,9 @@ use engine::Whereabouts;
 use testkit::{Kit, on_every_database};
 
 use crate::support::{
-    customer::{is_page, rows},
+    customer::is_page,
     people::{PASSWORD, Person, desk},
+    rows::rows,
 };
 
 on_every_database![

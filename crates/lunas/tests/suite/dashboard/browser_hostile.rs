@@ -11,17 +11,15 @@ use engine::{NewProject, ProjectUpdate};
 use serde_json::{Value, json};
 use testkit::{Answer, Browser, Kit, Look, TestProject, on_sqlite};
 
-use crate::{
-    checkout::browser_hostile::{HOSTILE, harmless, unharmed},
-    support::{
-        customer::{Customer, payment_of},
-        dashboard_browser::{at, enter},
-        payments::{
-            attempted, create, create_link, events_of, fresh_key, pending_qris, simulate, simulate_paid, text, with,
-        },
-        people::{Person, desk, make},
-        samples,
-    },
+use crate::support::{
+    customer::{Customer, payment_of},
+    dashboard_browser::{at, enter},
+    hostile::{HOSTILE, harmless, unharmed},
+    json::{text, with},
+    links::{attempt, create_link},
+    payments::{create, events_of, fresh_key, pending_qris, simulate, simulate_paid},
+    people::{Person, desk, make},
+    samples,
 };
 
 const OWNER: &str = "owner@toko.test";
@@ -241,7 +239,7 @@ async fn no_cell_of_a_downloaded_file_is_a_formula() {
             let body = with(samples::link(&project, 50_000), "reference", formula);
             let link = project.api.post("/v1/payment-links", &body).await;
             if link.status == 201 {
-                attempted(&kit, &project, &link.json, Method::Qris).await;
+                attempt(&kit, &project, &link.json, Method::Qris).await;
                 references += 1;
             }
         }

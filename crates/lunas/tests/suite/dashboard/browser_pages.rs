@@ -6,10 +6,11 @@ use serde_json::json;
 use testkit::{Browser, Kit, Look, Theme, on_sqlite};
 
 use crate::{
-    dashboard::routes as dash_routes,
+    dashboard::routes,
     support::{
         dashboard_browser::{World, at, enter},
-        payments::{events_of, fetch, text},
+        json::text,
+        payments::{events_of, fetch},
         people::desk,
     },
 };
@@ -111,7 +112,7 @@ async fn every_page_of_a_busy_project_is_open_to_everyone_on_every_screen() {
         let world = World::new(&kit).await;
         let browser = Browser::open(Look::phone()).await;
         enter(&browser, &kit, world.owner.email.as_str(), "/dashboard").await;
-        let pages = dash_routes::opened().into_iter().filter(|path| !NO_PAGES.iter().any(|end| path.ends_with(end)));
+        let pages = routes::opened().into_iter().filter(|path| !NO_PAGES.iter().any(|end| path.ends_with(end)));
         let pages: Vec<(String, &str)> = pages.map(|path| (world.path(path), OPEN_ALL)).collect();
         assert!(pages.len() > 40 && !pages.iter().any(|(path, _)| path.contains('{')), "{pages:?}");
         check_all(&browser, &kit, &pages).await;

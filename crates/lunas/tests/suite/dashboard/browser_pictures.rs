@@ -12,14 +12,14 @@ use gateway::SendLimits;
 use serde_json::{Value, json};
 use testkit::{Answer, Api, Browser, Kit, Look, Receiver, TestProject, on_sqlite};
 
-use crate::{
-    house::source_rules::house,
-    support::{
-        dashboard_browser::{at, enter},
-        payments::{create, create_link, simulate, simulate_paid, text, with},
-        people::{desk, make},
-        samples,
-    },
+use crate::support::{
+    dashboard_browser::{at, enter},
+    json::{text, with},
+    links::create_link,
+    payments::{create, report, simulate_paid},
+    people::{desk, make},
+    repository::root,
+    samples,
 };
 
 const SARI: &str = "sari@kopisenja.id";
@@ -113,9 +113,9 @@ async fn customer(kit: &Kit, browser: &Browser, shop: &TestProject, receiver: &R
 async fn today(kit: &Kit, shop: &TestProject) {
     let late = create(shop, &with(samples::qris(shop, 31_000), "reference", "KS-1310")).await;
     kit.clock.advance(Duration::from_mins(16));
-    simulate(shop, &late, &json!({ "outcome": "paid" })).await.expect(200);
+    simulate_paid(shop, &late).await;
     let refused = create(shop, &with(samples::virtual_account(shop, "mandiri", 142_000), "reference", "KS-1311")).await;
-    simulate(shop, &refused, &json!({ "outcome": "failed" })).await.expect(200);
+    report(shop, &refused, "failed").await;
     kit.clock.advance(Duration::from_mins(3));
     create(shop, &with(samples::virtual_account(shop, "bni", 88_000), "reference", "KS-1312")).await;
     kit.clock.advance(Duration::from_mins(2));
@@ -124,7 +124,7 @@ async fn today(kit: &Kit, shop: &TestProject) {
 async fn keep(browser: &Browser, name: &str) {
     if let Ok(folder) = env::var("LUNAS_PICTURES") {
         browser.devtools("Emulation.setScrollbarsHidden", json!({ "hidden": true })).await;
-        fs::write(house().join(Path::new(&folder)).join(name), browser.screenshot().await).unwrap();
+        fs::write(root().join(Path::new(&folder)).join(name), browser.screenshot().await).unwrap();
     }
 }
 

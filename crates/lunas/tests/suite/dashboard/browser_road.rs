@@ -6,13 +6,11 @@ use std::{sync::Arc, time::Duration};
 use gateway::SendLimits;
 use testkit::{Answer, Api, Browser, Kit, Look, Receiver, TestProject, on_every_database, on_sqlite};
 
-use crate::{
-    support::{
-        acts::paid,
-        dashboard_browser::{BROKEN, at, enter, owner_of},
-        people::{PASSWORD, desk, make},
-    },
-    webhooks::sending::{attempted, newest_event},
+use crate::support::{
+    dashboard_browser::{BROKEN, at, enter, owner_of},
+    payments::paid,
+    people::{PASSWORD, desk, make},
+    webhooks::{newest_event, wait_for_attempts},
 };
 
 on_every_database![from_nothing_to_a_delivered_webhook_takes_a_minute_of_pages_alone,];
@@ -211,7 +209,7 @@ async fn a_test_is_sent_and_all_that_failed_is_recovered_by_a_press() {
         browser.wait_for_text(".flash", "Pembayaran uji dibuat dan dibayar").await;
         browser.wait_for_text("#log", "Dicoba lagi").await;
         paid(&project, "k-1", 15_000).await;
-        attempted(&kit, &newest_event(&project).await, 1).await;
+        wait_for_attempts(&kit, &newest_event(&project).await, 1).await;
         browser.wait_until("document.querySelectorAll('#log .retrying').length === 2").await;
 
         receiver.answer(Answer::Status(200));

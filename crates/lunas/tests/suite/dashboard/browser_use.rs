@@ -7,9 +7,9 @@ use serde_json::json;
 use testkit::{Browser, Kit, Look, TestProject, on_sqlite};
 
 use crate::support::{
-    acts::paid,
     dashboard_browser::{World, at, enter, owner_of, sign_in},
-    payments::{create, simulate_paid, with},
+    json::with,
+    payments::{create, paid, simulate_paid},
     people::desk,
     samples,
 };

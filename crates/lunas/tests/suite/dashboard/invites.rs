@@ -3,14 +3,13 @@
 use std::{sync::Arc, time::Duration};
 
 use domain::{access::Role, audit::Deed};
-use testkit::{Kit, Reply, TestProject, on_every_database};
+use testkit::{Kit, TestProject, on_every_database};
 
-use crate::{
-    dashboard::sign_in::audited,
-    support::{
-        customer::{Customer, hidden, is_page, rows},
-        people::{PASSWORD, Person, desk, make},
-    },
+use crate::support::{
+    customer::{Customer, hidden, is_page},
+    dashboard::{audited, invited, without_path},
+    people::{PASSWORD, Person, desk, make},
+    rows::rows,
 };
 
 on_every_database![
@@ -24,23 +23,6 @@ on_every_database![
     of_several_who_take_up_the_same_invitation_at_once_one_does,
 ];
 
-/// Invites somebody, and answers with the path of the link that is shown for it.
-pub(crate) async fn invited(kit: &Kit, owner: &Person, project: &TestProject, email: &str, role: &str) -> String {
-    let path = format!("{}/settings/members", desk(project.id));
-    let page = owner.post(&path, &[("email", email), ("role", role)]).await;
-    is_page("an invitation", &page, 200);
-    link_in(kit, &page)
-}
-
-/// The path of the one invitation that a page shows.
-pub(crate) fn link_in(kit: &Kit, page: &Reply) -> String {
-    let base = format!("http://{}", kit.address);
-    let before = format!("{base}/dashboard/invite/");
-    assert_eq!(page.text.matches(&before).count(), 1, "{}", page.text);
-    let (_, rest) = page.text.split_once(&before).unwrap();
-    format!("/dashboard/invite/{}", rest.split(|letter: char| !letter.is_ascii_hexdigit()).next().unwrap())
-}
-
 async fn owned(kit: &Kit) -> (TestProject, Person) {
     let project = kit.sandbox().await;
     let owner = Person::member(kit, project.id, Role::Owner, "siti@example.com").await;
@@ -52,11 +34,6 @@ async fn roles(kit: &Kit, project: &TestProject) -> Vec<(String, Role)> {
     let mut roles: Vec<_> = members.into_iter().map(|member| (member.user.email.to_string(), member.role)).collect();
     roles.sort();
     roles
-}
-
-/// The page without the address that it is about.
-fn text(page: &Reply, path: &str) -> String {
-    page.text.replace(path, "PATH")
 }
 
 async fn whoever_was_removed_is_not_let_in_again_by_another_invitation(kit: Arc<Kit>) {
@@ -184,8 +161,8 @@ async fn every_invitation_that_cannot_be_taken_up_looks_the_same(kit: Arc<Kit>) 
         is_page(path, &shown, 404);
         let sent = Customer::of(&kit).post(path, &[("password", PASSWORD)]).await;
         is_page(path, &sent, 404);
-        assert_eq!(text(&shown, path), text(&sent, path));
-        pages.push(text(&shown, path));
+        assert_eq!(without_path(&shown, path), without_path(&sent, path));
+        pages.push(without_path(&shown, path));
     }
     pages.dedup();
     assert_eq!(pages.len(), 1, "{pages:?}");

@@ -7,13 +7,11 @@ use gateway::SendLimits;
 use serde_json::Value;
 use testkit::{Kit, TestProject, on_every_database};
 
-use crate::{
-    dashboard::links::{beside_owner, leads},
-    support::{
-        acts::until,
-        customer::{is_page, unknown},
-        people::{Person, desk},
-    },
+use crate::support::{
+    customer::{is_page, unknown},
+    dashboard::{beside_owner, developer_at, element, leads},
+    people::desk,
+    wait::until,
 };
 
 on_every_database![
@@ -26,32 +24,14 @@ on_every_database![
     a_project_has_no_more_than_a_hundred_live_keys on 2 threads,
 ];
 
-async fn setting(kit: &Kit) -> (TestProject, Person, String) {
-    let project = kit.sandbox().await;
-    let person = beside_owner(kit, &project, Role::Developer).await;
-    let base = format!("{}/keys", desk(project.id));
-    (project, person, base)
-}
-
 /// How many keys there are, and how many of them are live.
 async fn counts(kit: &Kit, project: &TestProject) -> (usize, usize) {
     let keys = kit.engine.keys(project.id).await.unwrap();
     (keys.len(), keys.iter().filter(|key| key.revoked_at.is_none()).count())
 }
 
-/// What stands in the element of that id.
-#[track_caller]
-pub(crate) fn element(html: &str, id: &str) -> String {
-    let (_, rest) = html.split_once(&format!(" id=\"{id}\"")).unwrap_or_else(|| panic!("no {id} in {html}"));
-    let (_, rest) = rest.split_once('>').unwrap();
-    let rest = rest.strip_prefix("<code>").unwrap_or(rest);
-    let text = rest.split("</").next().unwrap();
-    let marks = [("&#34;", "\""), ("&#39;", "'"), ("&#60;", "<"), ("&#62;", ">"), ("&#38;", "&")];
-    marks.iter().fold(text.to_owned(), |text, (mark, meaning)| text.replace(mark, meaning))
-}
-
 async fn a_new_keys_secret_is_shown_once_and_works(kit: Arc<Kit>) {
-    let (project, person, base) = setting(&kit).await;
+    let (project, person, base) = developer_at(&kit, "keys").await;
     let made = person.post(&base, &[("name", " Server <toko> ")]).await;
     is_page("made", &made, 200);
     let secret = element(&made.text, "new-key");
@@ -73,7 +53,7 @@ async fn a_new_keys_secret_is_shown_once_and_works(kit: Arc<Kit>) {
 }
 
 async fn a_name_that_will_not_do_is_told_at_its_field_and_makes_no_key(kit: Arc<Kit>) {
-    let (project, person, base) = setting(&kit).await;
+    let (project, person, base) = developer_at(&kit, "keys").await;
     let long = "a".repeat(256);
     for (name, status) in [("", 422), ("  ", 422), (&long, 422), ("a\u{7}b", 422), ("first", 409)] {
         let refused = person.post(&base, &[("name", name)]).await;
@@ -87,7 +67,7 @@ async fn a_name_that_will_not_do_is_told_at_its_field_and_makes_no_key(kit: Arc<
 }
 
 async fn revoking_says_what_it_does_and_stops_the_key_at_once(kit: Arc<Kit>) {
-    let (project, person, base) = setting(&kit).await;
+    let (project, person, base) = developer_at(&kit, "keys").await;
     let revoke = format!("{base}/{}/revoke", project.key_id);
     assert!(person.open(&base).await.text.contains(&format!("href=\"{revoke}\"")));
     let question = person.open(&revoke).await;
@@ -111,7 +91,7 @@ async fn revoking_says_what_it_does_and_stops_the_key_at_once(kit: Arc<Kit>) {
 }
 
 async fn the_list_says_when_a_key_was_last_used(kit: Arc<Kit>) {
-    let (project, person, base) = setting(&kit).await;
+    let (project, person, base) = developer_at(&kit, "keys").await;
     assert!(person.open(&base).await.text.contains("Belum pernah"));
     kit.deliver(SendLimits::default());
     project.api.get("/v1/payments").await.expect(200);
@@ -134,7 +114,7 @@ async fn a_viewer_sees_keys_and_neither_makes_nor_revokes_any(kit: Arc<Kit>) {
 }
 
 async fn another_projects_key_is_not_there(kit: Arc<Kit>) {
-    let (project, person, base) = setting(&kit).await;
+    let (project, person, base) = developer_at(&kit, "keys").await;
     let other = kit.sandbox().await;
     let strange = unknown(&serde_json::json!({ "id": project.key_id.to_string() }));
     for id in [&other.key_id.to_string(), &strange, "x"] {
@@ -149,7 +129,7 @@ async fn another_projects_key_is_not_there(kit: Arc<Kit>) {
 }
 
 async fn a_project_has_no_more_than_a_hundred_live_keys(kit: Arc<Kit>) {
-    let (project, person, base) = setting(&kit).await;
+    let (project, person, base) = developer_at(&kit, "keys").await;
     for number in 2..=100 {
         kit.engine.create_key(project.id, format!("key {number}")).await.unwrap();
     }

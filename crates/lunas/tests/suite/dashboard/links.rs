@@ -7,10 +7,12 @@ use serde_json::{Value, json};
 use testkit::{Kit, Reply, TestProject, decode_qr, on_every_database, on_sqlite};
 
 use crate::support::{
-    acts::total,
     customer::{is_page, link_path},
-    payments::{attempted, create_link, fetch, simulate_paid, text},
-    people::{Person, desk, make},
+    dashboard::{beside_owner, leads},
+    json::text,
+    links::{attempt, create_link},
+    payments::{fetch, simulate_paid, total},
+    people::{Person, desk},
 };
 
 on_every_database![
@@ -31,23 +33,6 @@ fn page_of(project: &TestProject, link: &Value) -> String {
 async fn link_status(project: &TestProject, link: &Value) -> String {
     let link = project.api.get(&format!("/v1/payment-links/{}", text(link, "id"))).await.expect(200);
     text(&link, "status").to_owned()
-}
-
-/// Where a form led, and what it told.
-#[track_caller]
-pub(crate) fn leads(reply: &Reply, done: &str) -> String {
-    assert_eq!(reply.status, 303, "{}", reply.text);
-    let location = reply.header("location").unwrap();
-    let (path, told) = location.split_once('?').unwrap();
-    assert_eq!(told, format!("done={done}"));
-    path.to_owned()
-}
-
-/// A member of a project that has an owner besides.
-pub(crate) async fn beside_owner(kit: &Kit, project: &TestProject, role: Role) -> Person {
-    let owner = make(kit, "boss@example.com", false).await;
-    kit.engine.add_member(project.id, &owner, Role::Owner).await.unwrap();
-    Person::member(kit, project.id, role, "member@example.com").await
 }
 
 async fn developer(kit: &Kit, project: &TestProject) -> Person {
@@ -94,7 +79,7 @@ async fn a_links_page_shows_its_address_its_terms_and_its_payments(kit: Arc<Kit>
         assert!(page.text.contains(part), "{part} in {}", page.text);
     }
     assert!(page.text.contains("Belum ada pembayaran"));
-    let payment = attempted(&kit, &project, &link, Method::Qris).await;
+    let payment = attempt(&kit, &project, &link, Method::Qris).await;
     simulate_paid(&project, &payment).await;
     let page = person.open(&page_of(&project, &link)).await;
     assert!(page.text.contains(&format!("{}/payments/{}", desk(project.id), text(&payment, "id"))));
@@ -117,12 +102,18 @@ async fn the_qr_code_of_a_link_holds_its_address() {
     .await;
 }
 
+#[track_caller]
+fn says_already_cancelled(page: &Reply) {
+    is_page("again", page, 409);
+    assert!(page.text.contains("Link ini sudah dibatalkan.") && !page.text.contains("class=\"danger\""));
+}
+
 async fn cancelling_says_what_it_does_and_does_it_once(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let person = developer(&kit, &project).await;
     let link = create_link(&project, json!({ "allow_multiple_payments": true })).await;
-    let pending = attempted(&kit, &project, &link, Method::Qris).await;
-    let paid = attempted(&kit, &project, &link, Method::Qris).await;
+    let pending = attempt(&kit, &project, &link, Method::Qris).await;
+    let paid = attempt(&kit, &project, &link, Method::Qris).await;
     simulate_paid(&project, &paid).await;
     let cancel = format!("{}/cancel", page_of(&project, &link));
     let question = person.open(&cancel).await;
@@ -137,8 +128,7 @@ async fn cancelling_says_what_it_does_and_does_it_once(kit: Arc<Kit>) {
     let closed = person.open(&link_path(&link)).await;
     assert!(!closed.text.contains("name=\"method\""), "the page takes nothing any more");
     for again in [person.post(&cancel, &[]).await, person.open(&cancel).await] {
-        is_page("again", &again, 409);
-        assert!(again.text.contains("Link ini sudah dibatalkan.") && !again.text.contains("class=\"danger\""));
+        says_already_cancelled(&again);
     }
 }
 

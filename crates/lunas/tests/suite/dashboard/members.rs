@@ -5,15 +5,11 @@ use std::sync::Arc;
 use domain::{access::Role, audit::Deed, id::UserId};
 use testkit::{Kit, TestProject, on_every_database};
 
-use crate::{
-    dashboard::{
-        invites::{invited, link_in},
-        sign_in::audited,
-    },
-    support::{
-        customer::{is_page, rows},
-        people::{Person, desk},
-    },
+use crate::support::{
+    customer::is_page,
+    dashboard::{audited, invited, link_in},
+    people::{Person, desk},
+    rows::rows,
 };
 
 on_every_database![

@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 use testkit::{Answer, Api, Kit, Reply, TestProject, on_every_database};
 
 use crate::support::{
-    acts::until,
     customer::{Customer, is_page},
-    payments::{
-        balance, create, create_link, events_of, fetch, pending_qris, simulate, simulate_paid, status, text, unapplied,
-    },
+    json::text,
+    links::create_link,
+    payments::{balance, create, events_of, fetch, pending_qris, simulate, simulate_paid, status, unapplied},
     people::{Person, desk},
     samples,
+    wait::until,
 };
 
 on_every_database![
@@ -85,29 +85,40 @@ fn steps_done(page: &Reply) -> Option<usize> {
     page.text.contains("id=\"guide-title\"").then(|| page.text.matches("<li class=\"done\">").count())
 }
 
+/// Checks how many steps of the guide are done, and that the page has these texts.
+#[track_caller]
+fn guides(page: &Reply, done: usize, texts: &[&str]) {
+    assert_eq!(steps_done(page), Some(done), "{}", page.text);
+    contains_all(page, texts);
+}
+
+#[track_caller]
+fn contains_all(page: &Reply, texts: &[&str]) {
+    for text in texts {
+        assert!(page.text.contains(text), "{text} is not in {}", page.text);
+    }
+}
+
 async fn the_guide_ticks_each_step_and_gives_way_when_all_are_done(kit: Arc<Kit>) {
     let new = NewProject { name: "Toko".to_owned(), environment: Environment::Sandbox, merchant_name: None };
     let (made, _) = kit.engine.create_project(new).await.unwrap();
     let person = Person::member(&kit, made.id, Role::Owner, "owner@toko.example").await;
     let page = person.open(&desk(made.id)).await;
-    assert_eq!(steps_done(&page), Some(0), "{}", page.text);
-    assert!(page.text.contains(&format!("curl http://{}/v1/balance", kit.address)) && page.text.contains("$LUNAS_KEY"));
+    guides(&page, 0, &[&format!("curl http://{}/v1/balance", kit.address), "$LUNAS_KEY"]);
 
     let (key, secret) = kit.engine.create_key(made.id, "first".to_owned()).await.unwrap();
     let key_text = secret.reveal().to_owned();
     let api = Api::new(kit.address, Some(&key_text));
     let project = TestProject { id: made.id, key_id: key.id, key: key_text, api };
     let page = home(&person, &project).await;
-    assert_eq!(steps_done(&page), Some(1));
-    assert!(page.text.contains("/v1/payment-links") && page.text.contains(&project.id.to_string()));
+    guides(&page, 1, &["/v1/payment-links", &project.id.to_string()]);
 
     let link = create_link(&project, json!({})).await;
     let page = home(&person, &project).await;
-    assert_eq!(steps_done(&page), Some(2));
-    assert!(page.text.contains(&format!("/p/{}", text(&link, "id"))), "the link can be opened");
+    guides(&page, 2, &[&format!("/p/{}", text(&link, "id"))]);
     let payment = Customer::of(&kit).pays_by(&project, &link, "qris").await;
     let page = home(&person, &project).await;
-    assert!(page.text.contains(&format!("/v1/sandbox/payments/{}/simulate", text(&payment, "id"))));
+    contains_all(&page, &[&format!("/v1/sandbox/payments/{}/simulate", text(&payment, "id"))]);
     assert!(!page.text.contains(&project.key), "no key is ever shown");
 
     simulate_paid(&project, &payment).await;
@@ -187,6 +198,21 @@ fn tiles_and_lines(page: &Reply) -> (Vec<String>, Vec<String>) {
     (tiles.collect(), lines.collect())
 }
 
+/// Compares tile and first line of each account with the API's balance; returns how many lines there are.
+async fn check_accounts(person: &Person, project: &TestProject, act: &str) -> usize {
+    let mut shown = 0;
+    for (index, account) in ["available", "pending", "unapplied"].into_iter().enumerate() {
+        let page = person.open(&format!("{}/balance?account={account}", desk(project.id))).await;
+        is_page(account, &page, 200);
+        let (tiles, lines) = tiles_and_lines(&page);
+        let api = domain::money::Rupiah::new(balance(project, account).await).to_string();
+        assert_eq!(tiles[index], api, "{act} {account}");
+        assert_eq!(lines.first().unwrap_or(&"Rp0".to_owned()), &api, "{act} {account}");
+        shown += lines.len();
+    }
+    shown
+}
+
 async fn the_first_line_of_each_account_is_what_its_tile_shows(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let late = held_late(&kit, &project, "late").await;
@@ -204,21 +230,12 @@ async fn the_first_line_of_each_account_is_what_its_tile_shows(kit: Arc<Kit>) {
             "accepted" => assert_eq!(decide(&person, &project, "accept", &late.fields("ok")).await.status, 303),
             _ => assert_eq!(decide(&person, &project, "return", &wrong.fields("ok")).await.status, 303),
         }
-        for (index, account) in ["available", "pending", "unapplied"].into_iter().enumerate() {
-            let page = person.open(&format!("{}/balance?account={account}", desk(project.id))).await;
-            is_page(account, &page, 200);
-            let (tiles, lines) = tiles_and_lines(&page);
-            let api = domain::money::Rupiah::new(balance(&project, account).await).to_string();
-            assert_eq!(tiles[index], api, "{act} {account}");
-            assert_eq!(lines.first().unwrap_or(&"Rp0".to_owned()), &api, "{act} {account}");
-            shown += lines.len();
-        }
+        shown += check_accounts(&person, &project, act).await;
     }
     assert!(shown > 12, "{shown}");
     let page = person.open(&format!("{}/balance?account=pending", desk(project.id))).await;
-    for told in ["Diterima untuk pembayarannya", "Pencairan ke saldo tersedia", "+Rp14.895", "-Rp19.860", "order-1"] {
-        assert!(page.text.contains(told), "{told} is not in {}", page.text);
-    }
+    let texts = ["Diterima untuk pembayarannya", "Pencairan ke saldo tersedia", "+Rp14.895", "-Rp19.860", "order-1"];
+    contains_all(&page, &texts);
     let page = person.open(&format!("{}/balance?account=fees", desk(project.id))).await;
     assert!(page.text.contains("account=available\" aria-current=\"page\""), "only one's own accounts are shown");
 }
@@ -245,9 +262,8 @@ async fn accepting_pays_the_payment_posts_it_and_tells_of_it_once(kit: Arc<Kit>)
     let person = member(&kit, &project, Role::Owner).await;
     let page = person.open(&late.path(&project)).await;
     is_page("late", &page, 200);
-    for told in ["Rp15.000", "Dibayar setelah batas waktu", "-Rp105", "Rp14.895", "/accept\"", "/return\""] {
-        assert!(page.text.contains(told), "{told} is not in {}", page.text);
-    }
+    let texts = ["Rp15.000", "Dibayar setelah batas waktu", "-Rp105", "Rp14.895", "/accept\"", "/return\""];
+    contains_all(&page, &texts);
     let reply = decide(&person, &project, "accept", &late.fields("  telat dua\r\nmenit ")).await;
     assert_eq!(reply.status, 303, "{}", reply.text);
     let list = format!("{}/balance/receipts?done=receipt-accepted", desk(project.id));

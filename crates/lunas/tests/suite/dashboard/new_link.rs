@@ -2,19 +2,17 @@
 
 use std::sync::Arc;
 
-use domain::{access::Role, bank::Bank};
+use domain::bank::Bank;
 use engine::ProjectUpdate;
 use serde_json::{Value, json};
 use testkit::{Kit, Reply, TestProject, on_every_database, on_sqlite};
 
-use crate::{
-    dashboard::links::{beside_owner, leads},
-    support::{
-        acts::total,
-        customer::{hidden, is_page},
-        payments::text,
-        people::{Person, desk},
-    },
+use crate::support::{
+    customer::{hidden, is_page},
+    dashboard::{developer_at, leads},
+    json::text,
+    payments::total,
+    people::Person,
 };
 
 on_every_database![
@@ -26,13 +24,6 @@ on_every_database![
 ];
 
 const LINKS: &str = "/v1/payment-links";
-
-async fn setting(kit: &Kit) -> (TestProject, Person, String) {
-    let project = kit.sandbox().await;
-    let person = beside_owner(kit, &project, Role::Developer).await;
-    let base = format!("{}/links", desk(project.id));
-    (project, person, base)
-}
 
 /// Sends the form of a page with these answers.
 async fn send(person: &Person, page: &Reply, base: &str, answers: &[(&str, &str)]) -> Reply {
@@ -50,7 +41,7 @@ async fn made(project: &TestProject, reply: &Reply) -> Value {
 }
 
 async fn a_link_is_made_as_it_was_filled_in(kit: Arc<Kit>) {
-    let (project, person, base) = setting(&kit).await;
+    let (project, person, base) = developer_at(&kit, "links").await;
     let form = person.open(&format!("{base}/new")).await;
     is_page("form", &form, 200);
     assert!(form.text.contains(&format!("data-preview-url=\"{base}/fees\"")));
@@ -86,7 +77,7 @@ async fn a_link_is_made_as_it_was_filled_in(kit: Arc<Kit>) {
 }
 
 async fn a_form_sent_twice_makes_one_link_and_a_changed_one_another(kit: Arc<Kit>) {
-    let (project, person, base) = setting(&kit).await;
+    let (project, person, base) = developer_at(&kit, "links").await;
     let form = person.open(&format!("{base}/new")).await;
     let answers = [("title", "Kopi"), ("amount", "15000")];
     let (one, two) = tokio::join!(send(&person, &form, &base, &answers), send(&person, &form, &base, &answers));
@@ -98,7 +89,7 @@ async fn a_form_sent_twice_makes_one_link_and_a_changed_one_another(kit: Arc<Kit
 }
 
 async fn what_is_wrong_is_told_at_its_field_and_makes_nothing(kit: Arc<Kit>) {
-    let (project, person, base) = setting(&kit).await;
+    let (project, person, base) = developer_at(&kit, "links").await;
     let (long, huge) = ("a".repeat(256), "9".repeat(40));
     let rows = [
         ("title", ""),
@@ -148,7 +139,7 @@ async fn what_is_wrong_is_told_at_its_field_and_makes_nothing(kit: Arc<Kit>) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_fees_are_shown_while_the_form_is_filled_in() {
     on_sqlite(async |kit| {
-        let (project, person, base) = setting(&kit).await;
+        let (project, person, base) = developer_at(&kit, "links").await;
         let fees = async |query: &str| person.open(&format!("{base}/fees?{query}")).await;
         let both = fees("amount=Rp+150.000&qris=on&virtual_account%3Abca=on&title=x&attempt=1").await;
         assert_eq!(both.status, 200);
@@ -180,7 +171,7 @@ async fn the_fees_are_shown_while_the_form_is_filled_in() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_script_the_fees_come_when_they_are_asked_for_and_with_every_refusal() {
     on_sqlite(async |kit| {
-        let (project, person, base) = setting(&kit).await;
+        let (project, person, base) = developer_at(&kit, "links").await;
         let asked = person.post(&base, &[("amount", "150.000"), ("qris", "on"), ("preview", "1")]).await;
         is_page("asked", &asked, 200);
         assert!(asked.text.contains("Rp148.950") && asked.text.contains("value=\"150.000\""));
@@ -194,7 +185,7 @@ async fn without_script_the_fees_come_when_they_are_asked_for_and_with_every_ref
 }
 
 async fn a_bank_that_is_no_longer_offered_is_chosen_again(kit: Arc<Kit>) {
-    let (project, person, base) = setting(&kit).await;
+    let (project, person, base) = developer_at(&kit, "links").await;
     kit.update(project.id, ProjectUpdate { banks: Some(vec![Bank::Bni]), ..ProjectUpdate::default() }).await;
     let form = person.open(&format!("{base}/new")).await;
     assert!(form.text.contains("name=\"virtual_account:bni\"") && !form.text.contains("name=\"virtual_account:bca\""));
@@ -206,7 +197,7 @@ async fn a_bank_that_is_no_longer_offered_is_chosen_again(kit: Arc<Kit>) {
 }
 
 async fn a_project_that_takes_no_payments_gets_no_link(kit: Arc<Kit>) {
-    let (project, person, base) = setting(&kit).await;
+    let (project, person, base) = developer_at(&kit, "links").await;
     let active = |active| ProjectUpdate { active: Some(active), ..ProjectUpdate::default() };
     kit.update(project.id, active(false)).await;
     let refused = person.post(&base, &[("title", "Kopi"), ("amount", "15000")]).await;
@@ -219,7 +210,7 @@ async fn a_project_that_takes_no_payments_gets_no_link(kit: Arc<Kit>) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whoever_is_not_signed_in_signs_in_first() {
     on_sqlite(async |kit| {
-        let (project, person, base) = setting(&kit).await;
+        let (project, person, base) = developer_at(&kit, "links").await;
         let stranger = crate::support::customer::Customer::of(&kit);
         for path in [base.clone(), format!("{base}/new"), format!("{base}/fees")] {
             is_page(&path, &stranger.open(&path).await, 401);

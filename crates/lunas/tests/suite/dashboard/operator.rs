@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use domain::{access::Role, audit::Deed, id::ProjectId, project::Environment};
 use engine::NewProject;
-use testkit::{Kit, Reply, on_every_database};
+use testkit::{Kit, on_every_database};
 
-use crate::{
-    dashboard::{invites::link_in, sign_in::audited},
-    support::{
-        customer::{Customer, is_page, rows},
-        people::{PASSWORD, Person, desk, make, sign_in},
-    },
+use crate::support::{
+    customer::{Customer, is_page},
+    dashboard::{audited, link_in, without_path},
+    people::{PASSWORD, Person, desk, make, sign_in},
+    rows::rows,
 };
 
 on_every_database![
@@ -37,10 +36,6 @@ async fn named(kit: &Kit, name: &str, environment: Environment) -> ProjectId {
     kit.engine.create_project(new).await.unwrap().0.id
 }
 
-fn text(page: &Reply, path: &str) -> String {
-    page.text.replace(path, "PATH")
-}
-
 async fn for_whoever_is_no_operator_there_are_no_such_pages(kit: Arc<Kit>) {
     let project = kit.production().await;
     let owner = Person::member(&kit, project.id, Role::Owner, "siti@example.com").await;
@@ -54,7 +49,7 @@ async fn for_whoever_is_no_operator_there_are_no_such_pages(kit: Arc<Kit>) {
     for path in pages.iter().chain(&decisions).chain([&one]) {
         let page = owner.open(path).await;
         is_page(path, &page, 404);
-        assert_eq!(text(&page, path), text(&missing, unknown), "{path}");
+        assert_eq!(without_path(&page, path), without_path(&missing, unknown), "{path}");
     }
     for path in [NEW.to_owned()].iter().chain(&decisions) {
         let fields = [("name", "Mine"), ("environment", "production"), ("owner", "siti@example.com")];

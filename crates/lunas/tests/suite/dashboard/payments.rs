@@ -17,11 +17,14 @@ use serde_json::{Value, json};
 use testkit::{Answer, Kit, Reply, TestProject, on_every_database};
 
 use crate::support::{
-    acts::until,
-    customer::{Customer, is_page, is_protected, link_path, pay_path, payment_of, rows},
-    payments::{attempted, create, create_link, fetch, pending_qris, simulate, simulate_paid, text, with},
+    customer::{Customer, is_page, is_protected, link_path, pay_path, payment_of},
+    json::{text, with},
+    links::{attempt, create_link},
+    payments::{create, fetch, pending_qris, report, simulate_paid},
     people::{Person, desk},
+    rows::rows,
     samples,
+    wait::until,
 };
 
 on_every_database![
@@ -75,10 +78,10 @@ async fn the_list_shows_what_its_address_asks_for_with_how_many_and_how_much(kit
     simulate_paid(&project, &qris).await;
     make(&kit, &project, "INV-bca", samples::virtual_account(&project, "bca", 20_000)).await;
     let bni = make(&kit, &project, "order <b>", samples::virtual_account(&project, "bni", 30_000)).await;
-    simulate(&project, &bni, &json!({ "outcome": "failed" })).await.expect(200);
+    report(&project, &bni, "failed").await;
     let link = create_link(&project, json!({ "reference": "INV-link" })).await;
     kit.clock.advance(Duration::from_millis(1));
-    attempted(&kit, &project, &link, Way::Qris).await;
+    attempt(&kit, &project, &link, Way::Qris).await;
     make(&kit, &other, "INV-other", samples::qris(&other, 15_000)).await;
 
     let link_id = text(&link, "id");

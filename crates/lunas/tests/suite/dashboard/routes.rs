@@ -12,9 +12,12 @@ use serde_json::json;
 use testkit::{Kit, Reply, TestProject, on_every_database};
 
 use crate::support::{
-    customer::{is_page, rows},
-    payments::{create_link, events_of, pending_qris, simulate_paid, text},
+    customer::is_page,
+    json::text,
+    links::create_link,
+    payments::{events_of, pending_qris, simulate_paid},
     people::{Person, make},
+    rows::rows,
 };
 
 on_every_database![

@@ -9,13 +9,12 @@ use domain::{
 use reqwest::Method;
 use testkit::{Kit, Reply, TestProject, on_every_database};
 
-use crate::{
-    dashboard::sign_in::audited,
-    support::{
-        acts::Node,
-        customer::{Customer, hidden, is_page, rows},
-        people::{PASSWORD, Person, desk, sign_in},
-    },
+use crate::support::{
+    customer::{Customer, hidden, is_page},
+    dashboard::audited,
+    nodes::Node,
+    people::{PASSWORD, Person, desk, sign_in},
+    rows::rows,
 };
 
 on_every_database![

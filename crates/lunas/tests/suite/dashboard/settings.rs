@@ -5,12 +5,11 @@ use std::sync::Arc;
 use domain::{access::Role, audit::Deed, bank::Bank, method::Method, project::SuccessWord};
 use testkit::{Kit, TestProject, on_every_database};
 
-use crate::{
-    dashboard::sign_in::audited,
-    support::{
-        customer::{is_page, rows},
-        people::{Person, desk},
-    },
+use crate::support::{
+    customer::is_page,
+    dashboard::audited,
+    people::{Person, desk},
+    rows::rows,
 };
 
 on_every_database![

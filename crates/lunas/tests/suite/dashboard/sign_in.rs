@@ -6,18 +6,16 @@ use domain::{
     audit::{Actor, Deed},
     user::Token,
 };
-use engine::Window;
 use futures_util::future::join_all;
 use reqwest::Method;
 use testkit::{Kit, Options, Reply, on_every_database};
 
-use crate::{
-    house::source_rules::house,
-    support::{
-        customer::{Customer, SetCookie, hidden, is_page},
-        options::{base_url, trusted_proxy},
-        people::{PASSWORD, Person, make, sign_in},
-    },
+use crate::support::{
+    customer::{Customer, SetCookie, hidden, is_page},
+    dashboard::audited,
+    options::{base_url, trusted_proxy},
+    people::{PASSWORD, Person, make, sign_in},
+    repository::root,
 };
 
 on_every_database![
@@ -36,13 +34,6 @@ const FORM: &str = "/dashboard/sign-in";
 /// Five may fail; the fifth is followed by this.
 const FREE: usize = 5;
 const FIRST_DELAY: Duration = Duration::from_secs(1);
-
-/// Everything in the audit log of that kind: who, and what it was done to.
-pub(crate) async fn audited(kit: &Kit, deed: Deed) -> Vec<(Actor, String)> {
-    let window = Window { offset: 0, limit: 1_000 };
-    let lines = kit.store.audit(None, window).await.unwrap().items;
-    lines.into_iter().filter(|line| line.deed == deed).map(|line| (line.actor, line.subject)).collect()
-}
 
 fn at_localhost() -> Actor {
     Actor::Stranger { address: "127.0.0.1".to_owned() }
@@ -120,7 +111,7 @@ async fn nobody_learns_from_a_refusal_whether_there_is_such_a_person(kit: Arc<Ki
 /// password is compared on it before anything depends on whether somebody was found.
 #[test]
 fn whoever_does_not_exist_costs_a_comparison_as_well() {
-    let source = fs::read_to_string(house().join("crates/engine/src/people.rs")).unwrap();
+    let source = fs::read_to_string(root().join("crates/engine/src/people.rs")).unwrap();
     let (_, body) = source.split_once("pub async fn sign_in(").unwrap();
     let (body, _) = body.split_once("\n    }\n").unwrap();
     let (before, after) = body.split_once("passwords::matches(password, kept).await?").unwrap();
@@ -216,7 +207,7 @@ async fn no_script_and_no_other_site_gets_at_the_session_cookie(kit: Arc<Kit>) {
             let token = Token::parse(&cookie.value).unwrap();
             assert!(!reply.text.contains(&token.reveal()));
             // What the database keeps opens nothing.
-            let kept = crate::support::customer::rows(&kit.database);
+            let kept = crate::support::rows::rows(&kit.database);
             assert!(!kept.iter().any(|row| row.contains(&token.reveal()) || row.contains(PASSWORD)));
         })
         .await;
@@ -253,11 +244,11 @@ async fn every_sign_in_makes_a_token_of_its_own_and_adopts_none(kit: Arc<Kit>) {
 
 async fn looking_at_the_form_needs_nobody_and_changes_nothing(kit: Arc<Kit>) {
     let siti = Person::new(&kit, "siti@example.com").await;
-    let before = crate::support::customer::rows(&kit.database);
+    let before = crate::support::rows::rows(&kit.database);
     let page = Customer::of(&kit).open(FORM).await;
     is_page("the form", &page, 200);
     assert_eq!(hidden(&page), [("next".to_owned(), "/dashboard".to_owned())]);
     // Whoever is signed in is led on.
     assert_eq!(siti.open(FORM).await.header("location"), Some("/dashboard"));
-    assert_eq!(crate::support::customer::rows(&kit.database), before);
+    assert_eq!(crate::support::rows::rows(&kit.database), before);
 }

@@ -5,16 +5,15 @@ use std::{sync::Arc, time::Duration};
 use domain::access::Role;
 use engine::ProjectUpdate;
 use serde_json::Value;
-use testkit::{Kit, Reply, TestProject, on_every_database};
+use testkit::{Kit, Reply, on_every_database};
 
-use crate::{
-    dashboard::links::{beside_owner, leads},
-    support::{
-        customer::{hidden, is_page},
-        payments::{create, events_of, fetch, pending_qris, simulate_paid, status, text, unapplied},
-        people::{Person, desk},
-        samples,
-    },
+use crate::support::{
+    customer::{hidden, is_page},
+    dashboard::{developer_at, leads},
+    json::text,
+    payments::{create, events_of, fetch, pending_qris, simulate_paid, status, unapplied},
+    people::{Person, desk},
+    samples,
 };
 
 on_every_database![
@@ -26,13 +25,6 @@ on_every_database![
     in_production_there_is_no_simulator on 2 threads,
     viewers_look_strangers_find_nothing_and_odd_wishes_are_refused on 2 threads,
 ];
-
-async fn setting(kit: &Kit) -> (TestProject, Person, String) {
-    let project = kit.sandbox().await;
-    let person = beside_owner(kit, &project, Role::Developer).await;
-    let base = format!("{}/simulator", desk(project.id));
-    (project, person, base)
-}
 
 fn address_of(base: &str, payment: &Value) -> String {
     format!("{base}/{}", text(payment, "id"))
@@ -48,7 +40,7 @@ fn attempt_of(page: &Reply) -> String {
 }
 
 async fn what_waits_is_paid_refused_or_let_expire_by_its_buttons_once(kit: Arc<Kit>) {
-    let (project, person, base) = setting(&kit).await;
+    let (project, person, base) = developer_at(&kit, "simulator").await;
     assert!(person.open(&base).await.text.contains("Tidak ada yang menunggu"));
     for (outcome, becomes, events) in
         [("paid", "paid", "payment.paid"), ("failed", "failed", "payment.failed"), ("expired", "expired", "")]
@@ -70,7 +62,7 @@ async fn what_waits_is_paid_refused_or_let_expire_by_its_buttons_once(kit: Arc<K
 }
 
 async fn a_page_that_was_left_open_changes_nothing_that_has_ended(kit: Arc<Kit>) {
-    let (project, person, base) = setting(&kit).await;
+    let (project, person, base) = developer_at(&kit, "simulator").await;
     let paid = pending_qris(&project, 15_000).await;
     simulate_paid(&project, &paid).await;
     let expired = pending_qris(&project, 15_000).await;
@@ -90,7 +82,7 @@ async fn a_page_that_was_left_open_changes_nothing_that_has_ended(kit: Arc<Kit>)
 }
 
 async fn a_code_is_found_as_a_bank_app_finds_it_and_paid(kit: Arc<Kit>) {
-    let (project, person, base) = setting(&kit).await;
+    let (project, person, base) = developer_at(&kit, "simulator").await;
     let qris = pending_qris(&project, 15_000).await;
     let account = create(&project, &samples::virtual_account(&project, "bca", 25_000)).await;
     let number = text(&account["instructions"], "virtual_account_number");
@@ -118,7 +110,7 @@ async fn a_code_is_found_as_a_bank_app_finds_it_and_paid(kit: Arc<Kit>) {
 }
 
 async fn another_amount_is_held_and_pays_nothing_however_often_its_form_is_sent(kit: Arc<Kit>) {
-    let (project, person, base) = setting(&kit).await;
+    let (project, person, base) = developer_at(&kit, "simulator").await;
     let payment = pending_qris(&project, 15_000).await;
     let page = find(&person, &base, text(&payment["instructions"], "qr_string")).await;
     let (act, attempt) = (address_of(&base, &payment), attempt_of(&page));
@@ -144,7 +136,7 @@ async fn another_amount_is_held_and_pays_nothing_however_often_its_form_is_sent(
 }
 
 async fn an_unknown_code_is_told_at_its_field(kit: Arc<Kit>) {
-    let (_, person, base) = setting(&kit).await;
+    let (_, person, base) = developer_at(&kit, "simulator").await;
     let other = kit.sandbox().await;
     let theirs = create(&other, &samples::virtual_account(&other, "bca", 25_000)).await;
     let number = text(&theirs["instructions"], "virtual_account_number");
@@ -169,7 +161,7 @@ async fn in_production_there_is_no_simulator(kit: Arc<Kit>) {
 }
 
 async fn viewers_look_strangers_find_nothing_and_odd_wishes_are_refused(kit: Arc<Kit>) {
-    let (project, person, base) = setting(&kit).await;
+    let (project, person, base) = developer_at(&kit, "simulator").await;
     let other = kit.sandbox().await;
     let (payment, theirs) = (pending_qris(&project, 15_000).await, pending_qris(&other, 15_000).await);
     let viewer = Person::member(&kit, project.id, Role::Viewer, "viewer@example.com").await;

@@ -8,15 +8,10 @@ use futures_util::future::join_all;
 use secrecy::ExposeSecret;
 use testkit::{Kit, TestProject, on_every_database};
 
-use crate::{
-    dashboard::{
-        keys::element,
-        links::{beside_owner, leads},
-    },
-    support::{
-        customer::is_page,
-        people::{Person, desk},
-    },
+use crate::support::{
+    customer::is_page,
+    dashboard::{beside_owner, developer_at, element, leads},
+    people::{Person, desk},
 };
 
 on_every_database![
@@ -30,13 +25,6 @@ on_every_database![
 ];
 
 const PUBLIC: &str = "https://93.184.216.34/hook";
-
-async fn setting(kit: &Kit) -> (TestProject, Person, String) {
-    let project = kit.sandbox().await;
-    let person = beside_owner(kit, &project, Role::Developer).await;
-    let base = format!("{}/notifications", desk(project.id));
-    (project, person, base)
-}
 
 async fn url_of(kit: &Kit, project: &TestProject) -> Option<String> {
     kit.engine.project(project.id).await.unwrap().webhook_url
@@ -55,7 +43,7 @@ async fn noted(kit: &Kit, person: &Person, project: &TestProject, deed: Deed) ->
 }
 
 async fn a_url_is_saved_and_taken_away_again(kit: Arc<Kit>) {
-    let (project, person, base) = setting(&kit).await;
+    let (project, person, base) = developer_at(&kit, "notifications").await;
     let (save, remove) = (format!("{base}/url"), format!("{base}/url/remove"));
     is_page("nothing to remove", &person.open(&remove).await, 409);
     assert_eq!(leads(&person.post(&save, &[("url", &format!(" {PUBLIC} "))]).await, "url-saved"), base);
@@ -70,7 +58,7 @@ async fn a_url_is_saved_and_taken_away_again(kit: Arc<Kit>) {
 }
 
 async fn a_url_that_is_refused_is_refused_with_its_reason(kit: Arc<Kit>) {
-    let (project, person, base) = setting(&kit).await;
+    let (project, person, base) = developer_at(&kit, "notifications").await;
     let save = format!("{base}/url");
     assert_eq!(person.post(&save, &[("url", PUBLIC)]).await.status, 303);
     let long = format!("https://shop.example/{}", "a".repeat(2_100));
@@ -115,7 +103,7 @@ async fn production_sends_to_https_only(kit: Arc<Kit>) {
 }
 
 async fn the_secret_is_shown_to_who_asks_for_it_and_that_is_noted(kit: Arc<Kit>) {
-    let (project, person, base) = setting(&kit).await;
+    let (project, person, base) = developer_at(&kit, "notifications").await;
     let secret = secret_of(&kit, &project).await;
     assert!(!person.open(&base).await.text.contains(&secret), "it is in no page by itself");
     let shown = person.post(&format!("{base}/secret/show"), &[]).await;
@@ -129,7 +117,7 @@ async fn the_secret_is_shown_to_who_asks_for_it_and_that_is_noted(kit: Arc<Kit>)
 }
 
 async fn a_secret_is_replaced_with_a_day_for_both_and_at_once_only_when_that_is_said(kit: Arc<Kit>) {
-    let (project, person, base) = setting(&kit).await;
+    let (project, person, base) = developer_at(&kit, "notifications").await;
     let (roll, first) = (format!("{base}/secret/roll"), secret_of(&kit, &project).await);
     let question = person.open(&roll).await;
     is_page("question", &question, 200);
@@ -155,7 +143,7 @@ async fn a_secret_is_replaced_with_a_day_for_both_and_at_once_only_when_that_is_
 
 /// Two new ones in a row would leave none that the merchant's server knows.
 async fn of_many_who_replace_a_secret_at_once_one_does(kit: Arc<Kit>) {
-    let (project, person, base) = setting(&kit).await;
+    let (project, person, base) = developer_at(&kit, "notifications").await;
     let roll = format!("{base}/secret/roll");
     let replies = join_all((0..8).map(|_| person.post(&roll, &[]))).await;
     let (done, refused): (Vec<_>, Vec<_>) = replies.iter().partition(|reply| reply.status == 200);

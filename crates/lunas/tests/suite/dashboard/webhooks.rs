@@ -6,17 +6,13 @@ use domain::access::Role;
 use gateway::SendLimits;
 use testkit::{Answer, Kit, TestProject, on_every_database};
 
-use crate::{
-    dashboard::{
-        keys::element,
-        links::{beside_owner, leads},
-    },
-    support::{
-        acts::{paid, total, until},
-        customer::{hidden, is_page},
-        people::{Person, desk},
-    },
-    webhooks::sending::{attempted, newest_event},
+use crate::support::{
+    customer::{hidden, is_page},
+    dashboard::{beside_owner, element, leads},
+    payments::{paid, total},
+    people::{Person, desk},
+    wait::until,
+    webhooks::{newest_event, wait_for_attempts},
 };
 
 on_every_database![
@@ -48,7 +44,7 @@ async fn a_test_is_a_real_payment_and_a_real_webhook_however_often_its_form_is_s
     assert_eq!(received.json()["type"], "payment.paid");
     assert_eq!(total(&project.api, "/v1/payments").await, 1);
     let reference = received.json()["data"]["reference"].as_str().unwrap().to_owned();
-    attempted(&kit, &received.event_id(), 1).await;
+    wait_for_attempts(&kit, &received.event_id(), 1).await;
     let log = person.open(&base).await;
     for part in ["payment.paid", &reference, "Terkirim"] {
         assert!(log.text.contains(part), "{part} in {}", log.text);
@@ -56,7 +52,7 @@ async fn a_test_is_a_real_payment_and_a_real_webhook_however_often_its_form_is_s
     assert_eq!(leads(&person.post(&test, &[]).await, "tested"), base);
     assert_eq!(total(&project.api, "/v1/payments").await, 2, "another form is another test");
     let second = receiver.arrived(2).await.remove(1).event_id();
-    attempted(&kit, &second, 1).await;
+    wait_for_attempts(&kit, &second, 1).await;
 }
 
 async fn without_a_url_nothing_is_tested_or_sent_again(kit: Arc<Kit>) {
@@ -85,7 +81,7 @@ async fn a_delivery_shows_what_was_sent_byte_for_byte_and_what_came_back(kit: Ar
     paid(&project, "k-1", 15_000).await;
     let received = receiver.arrived(1).await.remove(0);
     let event = received.event_id();
-    attempted(&kit, &event, 1).await;
+    wait_for_attempts(&kit, &event, 1).await;
     let log = person.open(&base).await;
     for part in ["Dicoba lagi", "order-1", "class=\"banner\""] {
         assert!(log.text.contains(part), "{part} in {}", log.text);
@@ -113,7 +109,7 @@ async fn what_failed_is_sent_again_with_the_same_id(kit: Arc<Kit>) {
     let (person, base) = developer(&kit, &project).await;
     paid(&project, "k-1", 15_000).await;
     let event = newest_event(&project).await;
-    attempted(&kit, &event, 1).await;
+    wait_for_attempts(&kit, &event, 1).await;
     let delivery = format!("{base}/deliveries/{event}");
     assert!(person.open(&delivery).await.text.contains("tidak dijawab"));
     receiver.answer(Answer::Status(200));
@@ -129,14 +125,14 @@ async fn all_that_failed_since_a_moment_is_sent_again_and_counted(kit: Arc<Kit>)
     kit.deliver(SendLimits::default());
     let (person, base) = developer(&kit, &project).await;
     paid(&project, "k-1", 15_000).await;
-    attempted(&kit, &newest_event(&project).await, 1).await;
+    wait_for_attempts(&kit, &newest_event(&project).await, 1).await;
     kit.stop_delivering().await;
     kit.clock.advance(Duration::from_mins(20));
     paid(&project, "k-2", 15_000).await;
     receiver.answer_next([Answer::Status(500), Answer::Status(500)]);
     receiver.answer(Answer::Status(200));
     kit.deliver(SendLimits::default());
-    attempted(&kit, &newest_event(&project).await, 1).await;
+    wait_for_attempts(&kit, &newest_event(&project).await, 1).await;
     let recover = format!("{base}/recover");
     for (since, why) in [("", "tanggal dan jam"), ("kemarin", "tanggal dan jam"), ("2026-11-14T16:51", "belum tiba")] {
         let refused = person.post(&recover, &[("since", since)]).await;
@@ -162,7 +158,7 @@ async fn another_projects_event_is_not_there_and_a_viewer_sends_nothing_again(ki
     let stranger = Person::member(&kit, other.id, Role::Owner, "owner@example.com").await;
     paid(&project, "k-1", 15_000).await;
     let event = newest_event(&project).await;
-    attempted(&kit, &event, 1).await;
+    wait_for_attempts(&kit, &event, 1).await;
     let own = format!("{}/notifications/deliveries/{event}", desk(project.id));
     let page = person.open(&own).await;
     is_page("viewer", &page, 200);

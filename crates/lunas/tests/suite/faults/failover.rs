@@ -9,8 +9,9 @@ use testkit::{Answer, Api, Cluster, Database, Kit, Options, Receiver};
 use tokio::task::block_in_place;
 
 use crate::support::{
-    acts::{Node, until_within},
     load::{CLIENTS, Load, PATIENCE},
+    nodes::Node,
+    wait::until_within,
 };
 
 /// How often the primary is killed, unless this variable says otherwise.

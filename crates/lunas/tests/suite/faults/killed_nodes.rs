@@ -12,14 +12,13 @@ use std::{
 
 use serde_json::{Value, json};
 use store::{CONNECTIONS, Store};
-use testkit::{Answer, Api, Cluster, Program, Receiver, Running};
+use testkit::{Answer, Api, Cluster, Receiver, Running};
 
-use crate::{
-    faults::{
-        durability::{History, converge, create, judge, pay},
-        webhook_crashes::{judge as judge_events, let_leases_run_out},
-    },
-    support::acts::{id, until_within},
+use crate::support::{
+    commands::{dev_at_fixed_url, program},
+    history::{History, converge, create, judge, judge_webhooks, let_leases_run_out, pay},
+    json::id,
+    wait::until_within,
 };
 
 const CLIENTS: usize = 8;
@@ -96,16 +95,12 @@ impl Shop {
     }
 }
 
-/// The addresses in bodies must not depend on the node that sends them.
-fn start(program: &Program, url: &str) -> Running {
-    program.dev_with(&["--checkout-url-base", "https://pay.lunas.test", "--database", url])
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_nodes_that_are_killed_by_turns_lose_nothing_and_send_every_event() {
-    let (program, url) = (Program::new(env!("CARGO_BIN_EXE_lunas")), Cluster::shared().fresh_database());
+    let (program, url) = (program(), Cluster::shared().fresh_database());
     let receiver = Receiver::start().await;
-    let mut nodes = [start(&program, &url), start(&program, &url)];
+    let mut nodes =
+        [dev_at_fixed_url(&program, &["--database", &url]), dev_at_fixed_url(&program, &["--database", &url])];
     let project_id = nodes[0].said("project_id").to_owned();
     let hook = ["--json", "--database", &url, "project", "update", &project_id, "--webhook-url", &receiver.url()];
     program.json(&hook);
@@ -122,7 +117,7 @@ async fn two_nodes_that_are_killed_by_turns_lose_nothing_and_send_every_event() 
         receiver.answer_next([Answer::Hang]);
         shop.acknowledges(30 + 13 * (kill % 4)).await;
         let fresh = tokio::task::block_in_place(|| {
-            std::mem::replace(&mut nodes[kill % 2], start(&program, &url)).kill();
+            std::mem::replace(&mut nodes[kill % 2], dev_at_fixed_url(&program, &["--database", &url])).kill();
             nodes[kill % 2].api()
         });
         shop.nodes.lock().unwrap()[kill % 2] = fresh;
@@ -138,7 +133,7 @@ async fn two_nodes_that_are_killed_by_turns_lose_nothing_and_send_every_event() 
     // Requests that hung were held by nodes that are gone; their leases would last for half a minute.
     let store = Store::open_postgres(&url.parse().unwrap(), CONNECTIONS).await.unwrap();
     let_leases_run_out(store).await;
-    judge_events(&api, &receiver, &shop.owed()).await;
+    judge_webhooks(&api, &receiver, &shop.owed()).await;
     let verified = program.json(&["verify", "--json", "--database", &url]);
     assert_eq!((&verified["ok"], &verified["breaches"]), (&json!(true), &json!([])));
 }

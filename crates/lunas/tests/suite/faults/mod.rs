@@ -1,7 +1,7 @@
 //! What happens when a process, a connection or a database fails, or when several nodes share one database.
 
 mod bad_connections;
-pub(crate) mod durability;
+mod durability;
 mod failover;
 mod killed_nodes;
 mod postgres_outages;

@@ -8,8 +8,8 @@ use testkit::{Answer, Api, Cluster, Database, Kit, Options, Receiver, StopMode};
 use tokio::task::block_in_place;
 
 use crate::support::{
-    acts::until_within,
     load::{CLIENTS, Load, PATIENCE, says_to_come_back},
+    wait::until_within,
 };
 
 const ROLE: &str = "shop";

@@ -12,9 +12,12 @@ use testkit::{Answer, Cluster, Database, Kit, Options, Receiver, Reply, StopMode
 use tokio::task::{JoinHandle, block_in_place};
 
 use crate::support::{
-    acts::{attempt, id, total, until_within},
+    json::id,
+    links::attempt,
     load::{PATIENCE, says_to_come_back},
+    payments::total,
     samples,
+    wait::until_within,
 };
 
 const STANDBY: &str = "mirror";

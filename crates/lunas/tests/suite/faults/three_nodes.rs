@@ -11,12 +11,14 @@ use serde_json::{Value, json};
 use store::{CONNECTIONS, Store};
 use testkit::{Answer, Api, Cluster, Kit, Receiver, TestProject, on_postgres};
 
-use crate::{
-    support::{
-        acts::{Node, PATIENCE, attempt, id, paid, stored_state, total, until},
-        samples,
-    },
-    webhooks::sending::attempted,
+use crate::support::{
+    json::id,
+    links::attempt,
+    nodes::Node,
+    payments::{paid, stored_state, total},
+    samples,
+    wait::{PATIENCE, until},
+    webhooks::wait_for_attempts,
 };
 
 /// Longer than any test waits, so that what hangs does so until it is released.
@@ -97,7 +99,7 @@ async fn each_sent_once(kit: &Kit, receiver: &Receiver, count: usize) {
     let ids: BTreeSet<String> = received.iter().map(|webhook| webhook.event_id()).collect();
     assert_eq!((received.len(), ids.len()), (count, count), "every event, and none twice");
     for event in ids {
-        assert_eq!(attempted(kit, &event, 1).await.0.state, DeliveryState::Delivered);
+        assert_eq!(wait_for_attempts(kit, &event, 1).await.0.state, DeliveryState::Delivered);
     }
 }
 
@@ -307,7 +309,7 @@ async fn one_receipt_reported_through_three_nodes_at_once_pays_once() {
     .await;
 }
 
-async fn report(api: &Api, payment: &Value, outcome: &str) -> Value {
+async fn report_to(api: &Api, payment: &Value, outcome: &str) -> Value {
     let path = format!("/v1/sandbox/payments/{}/simulate", id(payment));
     api.post(&path, &json!({ "outcome": outcome })).await.expect(200)
 }
@@ -338,7 +340,7 @@ async fn a_single_use_link_that_is_paid_through_three_nodes_at_once_is_claimed_o
                 payments.push(attempt(&kit, &project, &link, Method::Qris).await);
             }
             // Three are paid for at once; the other two are siblings that nobody has paid.
-            join_all(apis.iter().zip(&payments).map(|(api, payment)| report(api, payment, "paid"))).await;
+            join_all(apis.iter().zip(&payments).map(|(api, payment)| report_to(api, payment, "paid"))).await;
             assert_eq!(claimed(&kit, &link), "1|0|3", "one pays, all money is kept, and nothing stays open");
         }
         assert_eq!(total(&project.api, "/v1/events").await, 30);
@@ -361,7 +363,7 @@ async fn a_single_use_link_takes_no_attempt_on_any_node_once_a_payment_is_on_its
             let link_id = id(&link).parse().unwrap();
             let chosen = Attempt::new(Method::Qris, Checkout::default());
             let tries = || join_all(engines.map(|engine| engine.attempt_link(link_id, &chosen)));
-            let (moved, tried) = tokio::join!(report(&apis[round % 3], &first, "processing"), tries());
+            let (moved, tried) = tokio::join!(report_to(&apis[round % 3], &first, "processing"), tries());
             assert_eq!(moved["status"], "processing");
             for tried in tried {
                 assert!(matches!(tried, Ok(_) | Err(Error::NotEditable)), "{tried:?}");
@@ -369,7 +371,7 @@ async fn a_single_use_link_takes_no_attempt_on_any_node_once_a_payment_is_on_its
             for refused in tries().await {
                 assert!(matches!(refused, Err(Error::NotEditable)), "{refused:?}");
             }
-            report(&apis[(round + 1) % 3], &first, "paid").await;
+            report_to(&apis[(round + 1) % 3], &first, "paid").await;
             assert_eq!(claimed(&kit, &link).split('|').take(2).collect::<Vec<_>>(), ["1", "0"]);
             assert!(matches!(stored_state(&kit, &first).await, domain::payment::State::Paid { .. }));
         }

@@ -1,3 +1,3 @@
 //! The rules that the source tree itself keeps.
 
-pub(crate) mod source_rules;
+mod source_rules;

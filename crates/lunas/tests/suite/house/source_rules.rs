@@ -1,9 +1,8 @@
 //! The house rules, checked over the source tree itself.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::fs;
+
+use crate::support::repository::root;
 
 const LINES_MOST: usize = 500;
 /// What the crates below the server must not know, so that each keeps to its one sentence.
@@ -31,21 +30,16 @@ const FORBIDDEN: [(&str, &[&str]); 5] = [
     ("server", &["rusqlite", "tokio-postgres"]),
 ];
 
-/// The root of the repository.
-pub(crate) fn house() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
-}
-
 /// Every file under `crates` whose name ends so, with its text.
 fn files(ending: &str) -> Vec<(String, String)> {
-    let (mut found, mut folders) = (Vec::new(), vec![house().join("crates")]);
+    let (mut found, mut folders) = (Vec::new(), vec![root().join("crates")]);
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
             } else if path.to_str().unwrap().ends_with(ending) {
-                let name = path.strip_prefix(house()).unwrap().to_str().unwrap().to_owned();
+                let name = path.strip_prefix(root()).unwrap().to_str().unwrap().to_owned();
                 found.push((name, fs::read_to_string(&path).unwrap()));
             }
         }
@@ -81,7 +75,7 @@ fn one_place_asks_what_time_it_is() {
         name != "crates/engine/src/clock.rs" && asks.iter().chain(&more).any(|asks| line.contains(asks))
     };
     none(lines_where(wrong));
-    let clock = fs::read_to_string(house().join("crates/engine/src/clock.rs")).unwrap();
+    let clock = fs::read_to_string(root().join("crates/engine/src/clock.rs")).unwrap();
     assert!(clock.contains(&asks[0]), "the one place is where this rule says");
 }
 
@@ -138,7 +132,7 @@ fn dependencies(manifest: &str) -> Vec<String> {
 fn every_crate_depends_only_on_what_it_may_know() {
     let mut broken = Vec::new();
     for (name, forbidden) in FORBIDDEN {
-        let manifest = fs::read_to_string(house().join("crates").join(name).join("Cargo.toml")).unwrap();
+        let manifest = fs::read_to_string(root().join("crates").join(name).join("Cargo.toml")).unwrap();
         let known = dependencies(&manifest);
         assert!(!known.is_empty(), "{name} depends on something");
         let wrong = known.into_iter().filter(|known| forbidden.contains(&known.as_str()));
@@ -152,7 +146,7 @@ fn every_crate_depends_only_on_what_it_may_know() {
 fn what_is_for_development_only_stays_there() {
     let mut broken = Vec::new();
     for name in FORBIDDEN.map(|(name, _)| name) {
-        let manifest = fs::read_to_string(house().join("crates").join(name).join("Cargo.toml")).unwrap();
+        let manifest = fs::read_to_string(root().join("crates").join(name).join("Cargo.toml")).unwrap();
         let wrong = dependencies(&manifest)
             .into_iter()
             .filter(|known| ["testkit", "tempfile", "proptest"].contains(&known.as_str()));

@@ -15,14 +15,13 @@ use gateway::SendLimits;
 use serde_json::{Value, json};
 use testkit::{Answer, Browser, Kit, Receiver, TestProject};
 
-use crate::{
-    support::{
-        customer::{Customer, payment_of},
-        payments::{attempted, cancel_link, create, create_link, events_of, pending_qris, simulate, text, with},
-        people::{PASSWORD, Person, desk, make},
-        samples,
-    },
-    webhooks::sending as webhook_sending,
+use crate::support::{
+    customer::{Customer, payment_of},
+    json::{text, with},
+    links::{attempt, cancel_link, create_link},
+    payments::{create, events_of, pending_qris, report, simulate, simulate_paid},
+    people::{PASSWORD, Person, desk, make},
+    samples, webhooks,
 };
 
 /// A word without a place to break.
@@ -159,12 +158,12 @@ async fn payments(kit: &Kit, project: &TestProject, receiver: &Receiver) -> (Val
         "allowed_payment_methods": [{ "type": "qris" }, { "type": "virtual_account" }],
     });
     let long = create_link(project, everything).await;
-    let expired = attempted(kit, project, &long, Method::VirtualAccount(Bank::Bri)).await;
+    let expired = attempt(kit, project, &long, Method::VirtualAccount(Bank::Bri)).await;
     let cancelled = create_link(project, json!({ "title": "Kelas seduh manual" })).await;
-    attempted(kit, project, &cancelled, Method::Qris).await;
+    attempt(kit, project, &cancelled, Method::Qris).await;
     cancel_link(project, &cancelled).await;
     let over = create_link(project, json!({ "title": "Promo pagi", "expires_at": "2026-11-15T09:35:00Z" })).await;
-    attempted(kit, project, &over, Method::Qris).await;
+    attempt(kit, project, &over, Method::Qris).await;
     kit.clock.advance(Duration::from_hours(25));
     assert_eq!(crate::support::payments::status(project, &expired).await, "expired");
 
@@ -179,27 +178,27 @@ async fn payments(kit: &Kit, project: &TestProject, receiver: &Receiver) -> (Val
         ("address", "Jl. Melati 1, Bandung"),
     ];
     let paid = payment_of(project, &Customer::of(kit).choose(&link, &answers).await).await;
-    simulate(project, &paid, &json!({ "outcome": "paid" })).await.expect(200);
+    simulate_paid(project, &paid).await;
     tried(kit, project, &paid, "paid").await;
     receiver.answer(Answer::Body(500, BROKEN.as_bytes().to_vec()));
     let mut made = Vec::new();
     for (bank, outcome) in [("bca", "paid"), ("bni", "failed"), ("mandiri", "processing")] {
         let body = with(samples::virtual_account(project, bank, 45_000), "reference", format!("INV-{bank}"));
         let payment = create(project, &body).await;
-        simulate(project, &payment, &json!({ "outcome": outcome })).await.expect(200);
+        report(project, &payment, outcome).await;
         if outcome != "processing" {
             tried(kit, project, &payment, outcome).await;
         }
         made.push(payment);
     }
-    attempted(kit, project, &link, Method::Qris).await;
+    attempt(kit, project, &link, Method::Qris).await;
     (link, paid, made.remove(1))
 }
 
 /// Waits until a payment's webhook was sent once.
 async fn tried(kit: &Kit, project: &TestProject, payment: &Value, outcome: &str) {
     let event = events_of(project, payment, &format!("payment.{outcome}")).await.remove(0);
-    webhook_sending::attempted(kit, text(&event, "id"), 1).await;
+    webhooks::wait_for_attempts(kit, text(&event, "id"), 1).await;
 }
 
 /// Money that fits no payment: some that waits for a decision, whose ids are the answer, and some that is decided on.

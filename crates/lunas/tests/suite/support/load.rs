@@ -14,12 +14,11 @@ use serde_json::{Value, json};
 use testkit::{Api, Kit, Receiver, Reply, TestProject};
 use tokio::task::JoinSet;
 
-use crate::{
-    faults::durability::{History, all, judge},
-    support::{
-        acts::{id, until_within},
-        samples,
-    },
+use crate::support::{
+    history::{History, all, judge},
+    json::id,
+    samples,
+    wait::until_within,
 };
 
 pub(crate) const CLIENTS: usize = 8;

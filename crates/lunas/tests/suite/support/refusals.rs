@@ -129,3 +129,11 @@ impl Refusals<'_> {
         reply.expect(self.sound.1);
     }
 }
+
+/// Checks status and code of one row of a table, and that the body is the envelope; answers with the message.
+#[track_caller]
+pub(crate) fn refused(row: &str, reply: Reply, status: u16, code: &str) -> String {
+    let found = (reply.status.as_u16(), reply.json["error"]["code"].as_str());
+    assert_eq!(found, (status, Some(code)), "{row}: {}", reply.text);
+    reply.refused(status, code)
+}

@@ -3,13 +3,20 @@
 use serde_json::{Value, json};
 use testkit::TestProject;
 
-pub(crate) fn qris(project: &TestProject, amount: i64) -> Value {
+use crate::support::json::with;
+
+/// A QRIS payment for a project that is known by its id alone.
+pub(crate) fn order(project_id: &str) -> Value {
     json!({
-        "project_id": project.id.to_string(),
+        "project_id": project_id,
         "reference": "order-1",
-        "amount": amount,
+        "amount": 15_000,
         "payment_method": { "type": "qris" },
     })
+}
+
+pub(crate) fn qris(project: &TestProject, amount: i64) -> Value {
+    with(order(&project.id.to_string()), "amount", amount)
 }
 
 pub(crate) fn virtual_account(project: &TestProject, bank: &str, amount: i64) -> Value {

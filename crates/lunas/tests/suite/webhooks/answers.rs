@@ -6,9 +6,9 @@ use domain::delivery::{AttemptOutcome, DeliveryState, FailureClass};
 use gateway::SendLimits;
 use testkit::{Answer, Kit, Receiver, on_every_database};
 
-use crate::{
-    support::acts::paid,
-    webhooks::sending::{attempted, newest_event},
+use crate::support::{
+    payments::paid,
+    webhooks::{newest_event, wait_for_attempts},
 };
 
 on_every_database![
@@ -42,7 +42,7 @@ async fn outcomes(
         paid(&project, &format!("k-{number}"), 15_000).await;
         let webhook = receiver.arrived(number + 1).await.pop().unwrap();
         let event = webhook.event_id();
-        let (delivery, mut attempts) = attempted(kit, &event, 1).await;
+        let (delivery, mut attempts) = wait_for_attempts(kit, &event, 1).await;
         let outcome = attempts.remove(0).outcome;
         assert_eq!(delivery.state == DeliveryState::Delivered, outcome.failure.is_none(), "{answer:?}");
         check(number, outcome);
@@ -150,7 +150,7 @@ async fn a_receiver_that_is_down_is_noted_as_such_and_gets_the_event_once_it_is_
     kit.deliver(SendLimits::default());
     paid(&project, "k-1", 15_000).await;
     let event = newest_event(&project).await;
-    let (delivery, attempts) = attempted(&kit, &event, 1).await;
+    let (delivery, attempts) = wait_for_attempts(&kit, &event, 1).await;
     assert_eq!(class(&attempts[0].outcome), Some(FailureClass::Connect), "{attempts:?}");
     kit.set_webhook_url(project.id, Some(&receiver.url())).await;
     let DeliveryState::Pending { due_at } = delivery.state else { panic!("{delivery:?}") };
@@ -166,7 +166,7 @@ async fn an_address_that_is_not_allowed_is_never_connected_to(kit: Arc<Kit>) {
     let courier = engine::Courier { sender, ..kit.courier(SendLimits::default()) };
     let reconcilers = engine::Reconcilers::start(&kit.engine, courier);
     paid(&project, "k-1", 15_000).await;
-    let (_, attempts) = attempted(&kit, &newest_event(&project).await, 1).await;
+    let (_, attempts) = wait_for_attempts(&kit, &newest_event(&project).await, 1).await;
     assert_eq!(class(&attempts[0].outcome), Some(FailureClass::RefusedAddress), "{attempts:?}");
     reconcilers.stop().await;
     assert_eq!(receiver.count(), 0);

@@ -12,20 +12,22 @@ use domain::{
     delivery::{ATTEMPTS_MOST, Jitter, rest_after},
     event::EventKind,
     signature::{TOLERANCE, signature_header, verify},
-    time::Timestamp,
 };
 use engine::{Clock, SystemClock};
 use serde_json::Value;
 use tempfile::TempDir;
 use testkit::{Ran, Receiver, contract};
 
-use crate::house::source_rules::house;
+use crate::support::{
+    repository::root,
+    webhooks::{seconds_ago, secret},
+};
 
 /// With all that a careless program would change: other letters, a percent sign, a backslash, white space at the end.
 const BODY: &str = "{\"id\":\"evt_1\",\"data\":{\"name\":\"Toko Kopi ☕ 100%s\\n$HOME\"}} \n";
 
 fn page() -> String {
-    fs::read_to_string(house().join("docs/webhooks.md")).unwrap()
+    fs::read_to_string(root().join("docs/webhooks.md")).unwrap()
 }
 
 /// The blocks of the page that are marked as being in `language`.
@@ -52,15 +54,6 @@ fn runtime(name: &str) -> Option<PathBuf> {
         let _ = writeln!(io::stderr(), "{name} is not on this machine, so its snippet in docs/webhooks.md was not run");
     }
     found
-}
-
-/// Made here, so that nothing that looks like a secret stands in the source.
-fn secret(word: &str) -> String {
-    format!("whsec_{}", word.repeat(4))
-}
-
-fn seconds_ago(seconds: i64) -> Timestamp {
-    Timestamp::from_millis(SystemClock.now().as_millis() - seconds * 1_000)
 }
 
 /// A folder with a snippet in it, and with the body that is to be judged.
@@ -232,7 +225,7 @@ fn main() {
 "#;
     let manifest = "[package]\nname = \"receiver\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n\
                     [[bin]]\nname = \"receiver\"\npath = \"main.rs\"\n[dependencies]\nhmac = \"0.13\"\nsha2 = \"0.11\"\n";
-    let lock = fs::read_to_string(house().join("Cargo.lock")).unwrap();
+    let lock = fs::read_to_string(root().join("Cargo.lock")).unwrap();
     let program = format!("{}{call}", block("rust"));
     let bench = Bench::new(&[("main.rs", &program), ("Cargo.toml", manifest), ("Cargo.lock", &lock)]);
     // Dependencies are built once and kept beside the build of these tests.

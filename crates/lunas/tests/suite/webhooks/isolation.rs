@@ -15,9 +15,11 @@ use engine::{Courier, Reconcilers};
 use gateway::{AddressGuard, BoxFuture, Resolve, SendLimits, WebhookSender};
 use testkit::{Answer, Api, Kit, Received, Receiver, TestProject, on_every_database};
 
-use crate::{
-    support::acts::{Node, PATIENCE, paid, until},
-    webhooks::sending::{attempted, delivery, events, newest_event},
+use crate::support::{
+    nodes::Node,
+    payments::paid,
+    wait::{PATIENCE, until},
+    webhooks::{delivery, events, newest_event, wait_for_attempts},
 };
 
 on_every_database![
@@ -129,7 +131,7 @@ async fn two_nodes_send_each_event_once(kit: Arc<Kit>) {
     told.dedup();
     assert_eq!(told.len(), 60, "none twice");
     for event in told {
-        assert_eq!(attempted(&kit, &event, 1).await.0.state, DeliveryState::Delivered);
+        assert_eq!(wait_for_attempts(&kit, &event, 1).await.0.state, DeliveryState::Delivered);
     }
 }
 
@@ -160,7 +162,7 @@ async fn an_attempt_that_could_not_be_noted_is_made_again_once_the_lease_is_over
     kit.deliver(PATIENT);
     kit.clock.advance(LEASE);
     receiver.arrived(2).await;
-    assert_eq!(attempted(&kit, &event, 1).await.0.state, DeliveryState::Delivered);
+    assert_eq!(wait_for_attempts(&kit, &event, 1).await.0.state, DeliveryState::Delivered);
 }
 
 async fn what_a_node_was_sending_when_it_vanished_is_sent_by_another_once_the_lease_is_over(kit: Arc<Kit>) {
@@ -178,7 +180,7 @@ async fn what_a_node_was_sending_when_it_vanished_is_sent_by_another_once_the_le
     assert_eq!(receiver.count(), 1, "the lease still holds");
     kit.clock.advance(Duration::from_millis(1));
     receiver.arrived(2).await;
-    assert_eq!(attempted(&kit, &event, 1).await.0.state, DeliveryState::Delivered);
+    assert_eq!(wait_for_attempts(&kit, &event, 1).await.0.state, DeliveryState::Delivered);
     other.stop().await;
     node.stop().await;
 }
@@ -196,7 +198,7 @@ async fn a_clock_that_jumps_ahead_makes_no_node_send_what_it_is_sending_already(
     }
     receiver.release();
     for event in events(&project).await {
-        attempted(&kit, event["id"].as_str().unwrap(), 1).await;
+        wait_for_attempts(&kit, event["id"].as_str().unwrap(), 1).await;
     }
     assert_eq!(receiver.count(), 3);
 }
@@ -214,7 +216,7 @@ async fn an_event_that_is_sent_by_hand_during_an_attempt_is_sent_as_soon_as_that
     assert_eq!(receiver.count(), 1, "never twice at once");
     receiver.release();
     receiver.arrived(2).await;
-    assert_eq!(attempted(&kit, &event, 1).await.0.state, DeliveryState::Delivered);
+    assert_eq!(wait_for_attempts(&kit, &event, 1).await.0.state, DeliveryState::Delivered);
 }
 
 async fn stopping_gives_back_at_once_what_a_hanging_receiver_holds(kit: Arc<Kit>) {
@@ -230,7 +232,7 @@ async fn stopping_gives_back_at_once_what_a_hanging_receiver_holds(kit: Arc<Kit>
     kit.deliver(PATIENT);
     receiver.arrived(10).await;
     for event in events(&project).await {
-        attempted(&kit, event["id"].as_str().unwrap(), 1).await;
+        wait_for_attempts(&kit, event["id"].as_str().unwrap(), 1).await;
     }
 }
 

@@ -4,6 +4,6 @@ mod answers;
 mod docs_page;
 mod isolation;
 mod retries;
-pub(crate) mod sending;
+mod sending;
 mod stripe_library;
 mod urls;

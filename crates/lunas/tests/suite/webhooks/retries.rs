@@ -13,9 +13,9 @@ use gateway::SendLimits;
 use secrecy::ExposeSecret;
 use testkit::{Answer, Kit, Receiver, TestProject, on_every_database};
 
-use crate::{
-    support::acts::paid,
-    webhooks::sending::{attempted, check_signature, delivery, failure, newest_event},
+use crate::support::{
+    payments::paid,
+    webhooks::{check_signature, delivery, failure, newest_event, wait_for_attempts},
 };
 
 on_every_database![
@@ -71,7 +71,7 @@ async fn a_failing_receiver_gets_13_attempts_at_the_promised_times_and_then_no_m
     paid(&project, "k-1", 15_000).await;
     let event = receiver.arrived(1).await[0].event_id();
     for (made, rest) in (1..).zip(RESTS) {
-        let (tried, attempts) = attempted(&kit, &event, made).await;
+        let (tried, attempts) = wait_for_attempts(&kit, &event, made).await;
         assert_eq!((failure(&attempts), tried.resent_after), (Some(FailureClass::Status), 0));
         check_rest(&kit, tried, rest);
         kit.clock.set(due_at(tried).minus(Duration::from_millis(1)));
@@ -84,7 +84,7 @@ async fn a_failing_receiver_gets_13_attempts_at_the_promised_times_and_then_no_m
         // Signed anew: it would not verify with the time of the attempt before.
         check_signature(&kit, &project, webhook).await;
     }
-    let (exhausted, attempts) = attempted(&kit, &event, 13).await;
+    let (exhausted, attempts) = wait_for_attempts(&kit, &event, 13).await;
     assert_eq!((exhausted.state, failure(&attempts)), (DeliveryState::Exhausted, Some(FailureClass::Status)));
     kit.clock.advance(Duration::from_hours(24 * 30));
     witness.sees_a_round().await;
@@ -102,7 +102,7 @@ async fn each_attempt_is_signed_with_the_second_it_is_made_in(kit: Arc<Kit>) {
         let seconds = kit.engine.now().as_millis() / 1_000;
         assert!(signed.starts_with(&format!("t={seconds},v1=")), "{signed}");
         times.push(signed);
-        let (tried, _) = attempted(&kit, &webhook.event_id(), u32::try_from(made).unwrap()).await;
+        let (tried, _) = wait_for_attempts(&kit, &webhook.event_id(), u32::try_from(made).unwrap()).await;
         kit.clock.set(due_at(tried));
     }
     times.dedup();
@@ -116,7 +116,7 @@ async fn an_event_that_is_sent_by_hand_keeps_its_id_and_begins_the_schedule_anew
     paid(&project, "k-1", 15_000).await;
     let event = receiver.arrived(1).await[0].event_id();
     let id: EventId = event.parse().unwrap();
-    attempted(&kit, &event, 1).await;
+    wait_for_attempts(&kit, &event, 1).await;
     receiver.answer(Answer::Status(500));
     kit.clock.advance(Duration::from_hours(2));
     kit.engine.resend(project.id, id).await.unwrap();
@@ -124,15 +124,15 @@ async fn an_event_that_is_sent_by_hand_keeps_its_id_and_begins_the_schedule_anew
     assert_eq!(webhooks[0].body, webhooks[1].body);
     check_signature(&kit, &project, &webhooks[1]).await;
     for (made, rest) in (2..).zip(RESTS) {
-        let (tried, _) = attempted(&kit, &event, made).await;
+        let (tried, _) = wait_for_attempts(&kit, &event, made).await;
         assert_eq!(tried.resent_after, 1);
         check_rest(&kit, tried, rest);
         kit.clock.set(due_at(tried));
     }
-    assert_eq!(attempted(&kit, &event, 14).await.0.state, DeliveryState::Exhausted);
+    assert_eq!(wait_for_attempts(&kit, &event, 14).await.0.state, DeliveryState::Exhausted);
     receiver.answer(Answer::Status(200));
     kit.engine.resend(project.id, id).await.unwrap();
-    assert_eq!(attempted(&kit, &event, 15).await.0.state, DeliveryState::Delivered);
+    assert_eq!(wait_for_attempts(&kit, &event, 15).await.0.state, DeliveryState::Delivered);
 }
 
 async fn only_an_event_of_the_project_can_be_sent_by_hand_and_only_to_a_url(kit: Arc<Kit>) {
@@ -149,36 +149,42 @@ async fn only_an_event_of_the_project_can_be_sent_by_hand_and_only_to_a_url(kit:
     kit.deliver(SendLimits::default());
     kit.engine.resend(project.id, id).await.unwrap();
     assert_eq!(other.1.arrived(1).await[0].event_id(), event);
-    assert_eq!(attempted(&kit, &event, 1).await.0.state, DeliveryState::Delivered);
+    assert_eq!(wait_for_attempts(&kit, &event, 1).await.0.state, DeliveryState::Delivered);
+}
+
+/// Three events whose first attempts fail; returns their ids and the instant of the second.
+async fn three_failures(kit: &Kit, project: &TestProject, receiver: &Receiver) -> (Vec<String>, Timestamp) {
+    let mut failed = Vec::new();
+    let mut since = kit.engine.now();
+    for (count, key) in (1..).zip(["k-1", "k-2", "k-3"]) {
+        kit.clock.advance(Duration::from_millis(1));
+        since = if count == 2 { kit.engine.now() } else { since };
+        paid(project, key, 15_000).await;
+        receiver.arrived(count).await;
+        failed.push(newest_event(project).await);
+        wait_for_attempts(kit, failed.last().unwrap(), 1).await;
+    }
+    (failed, since)
 }
 
 async fn recovery_sends_again_what_failed_since_then_and_nothing_else(kit: Arc<Kit>) {
     let (project, receiver) = kit.hooked(Answer::Status(500)).await;
     let (other, elsewhere) = kit.hooked(Answer::Status(500)).await;
     kit.deliver(SendLimits::default());
-    let mut failed = Vec::new();
-    let mut since = kit.engine.now();
-    for (count, key) in (1..).zip(["k-1", "k-2", "k-3"]) {
-        kit.clock.advance(Duration::from_millis(1));
-        since = if count == 2 { kit.engine.now() } else { since };
-        paid(&project, key, 15_000).await;
-        receiver.arrived(count).await;
-        failed.push(newest_event(&project).await);
-        attempted(&kit, failed.last().unwrap(), 1).await;
-    }
+    let (failed, since) = three_failures(&kit, &project, &receiver).await;
     receiver.answer(Answer::Status(200));
     kit.clock.advance(Duration::from_millis(1));
     paid(&project, "k-4", 15_000).await;
     receiver.arrived(4).await;
     let delivered = newest_event(&project).await;
-    attempted(&kit, &delivered, 1).await;
+    wait_for_attempts(&kit, &delivered, 1).await;
     paid(&other, "k-5", 15_000).await;
     let theirs = elsewhere.arrived(1).await[0].event_id();
-    attempted(&kit, &theirs, 1).await;
+    wait_for_attempts(&kit, &theirs, 1).await;
 
     assert_eq!(kit.engine.recover(project.id, since).await.unwrap(), 2);
     for event in &failed[1..] {
-        assert_eq!(attempted(&kit, event, 2).await.0.state, DeliveryState::Delivered);
+        assert_eq!(wait_for_attempts(&kit, event, 2).await.0.state, DeliveryState::Delivered);
     }
     assert_eq!(kit.engine.recover(project.id, since).await.unwrap(), 0);
     kit.stop_delivering().await;

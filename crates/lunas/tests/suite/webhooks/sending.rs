@@ -3,19 +3,18 @@
 use std::sync::Arc;
 
 use domain::{
-    delivery::{Attempt, Delivery, DeliveryState, FailureClass},
+    delivery::{Delivery, DeliveryState, FailureClass},
     project::SuccessWord,
-    signature::{TOLERANCE, verify},
 };
 use engine::ProjectUpdate;
 use gateway::SendLimits;
-use secrecy::ExposeSecret;
-use serde_json::{Value, json};
 use testkit::{Answer, Kit, Received, Receiver, TestProject, on_every_database};
 
 use crate::support::{
-    acts::{id, paid, simulate, total, until},
+    json::id,
+    payments::{paid, report, simulate_paid, total},
     samples,
+    webhooks::{check_signature, events, failure, newest_event, wait_for_attempts},
 };
 
 on_every_database![
@@ -27,45 +26,10 @@ on_every_database![
     a_backlog_of_one_project_arrives_whole_and_each_event_once,
 ];
 
-/// The events of a project, the newest first.
-pub(crate) async fn events(project: &TestProject) -> Vec<Value> {
-    let listed = project.api.get("/v1/events?page_size=100").await.expect(200);
-    listed["data"].as_array().unwrap().clone()
-}
-
-pub(crate) async fn newest_event(project: &TestProject) -> String {
-    id(&events(project).await[0]).to_owned()
-}
-
-/// How an event's delivery stands, and its attempts.
-pub(crate) async fn delivery(kit: &Kit, event: &str) -> (Delivery, Vec<Attempt>) {
-    kit.engine.delivery(event.parse().unwrap()).await.unwrap().unwrap()
-}
-
-/// Waits until so many attempts are noted.
-pub(crate) async fn attempted(kit: &Kit, event: &str, count: u32) -> (Delivery, Vec<Attempt>) {
-    until(async || delivery(kit, event).await.0.attempts >= count).await;
-    let (delivery, attempts) = delivery(kit, event).await;
-    assert_eq!((delivery.attempts, attempts.len()), (count, count as usize), "{attempts:?}");
-    (delivery, attempts)
-}
-
-/// Why the last attempt failed.
-pub(crate) fn failure(attempts: &[Attempt]) -> Option<FailureClass> {
-    attempts.last().unwrap().outcome.failure.as_ref().map(|failure| failure.class)
-}
-
-/// Checks a webhook as a careful receiver would.
-pub(crate) async fn check_signature(kit: &Kit, project: &TestProject, webhook: &Received) {
-    let secret = kit.engine.webhook_secret(project.id).await.unwrap();
-    let header = webhook.header("X-Service-Signature");
-    assert_eq!(verify(header, secret.expose_secret(), &webhook.body, kit.engine.now(), TOLERANCE), Ok(()));
-}
-
 async fn three_kinds(kit: &Kit, project: &TestProject) {
     paid(project, "k-1", 15_000).await;
     let payment = project.api.pay("k-2", &samples::virtual_account(project, "bca", 15_000)).await.expect(201);
-    simulate(project, &payment, json!({ "outcome": "failed" })).await;
+    report(project, &payment, "failed").await;
     let (key, _) = kit.engine.create_key(project.id, "Kasir depan ☕".to_owned()).await.unwrap();
     project.api.delete(&format!("/v1/api-keys/{}", key.id)).await.expect(200);
 }
@@ -84,7 +48,7 @@ async fn each_kind_of_event_is_posted_once_signed_and_byte_for_byte_as_the_api_s
         check_signature(&kit, &project, webhook).await;
         let shown = project.api.get(&format!("/v1/events/{}", webhook.event_id())).await;
         assert_eq!(shown.text.as_bytes(), webhook.body);
-        assert_eq!(attempted(&kit, &webhook.event_id(), 1).await.0.state, DeliveryState::Delivered);
+        assert_eq!(wait_for_attempts(&kit, &webhook.event_id(), 1).await.0.state, DeliveryState::Delivered);
         kinds.push(webhook.json()["type"].as_str().unwrap().to_owned());
     }
     kinds.sort();
@@ -98,7 +62,7 @@ async fn a_webhooks_texts_are_indonesian_and_it_keeps_the_word_for_success_of_it
     let say = |word| kit.update(project.id, ProjectUpdate { success_word: Some(word), ..Default::default() });
     say(SuccessWord::Succeeded).await;
     let payment = project.api.pay("k-1", &samples::virtual_account(&project, "bca", 15_000)).await.expect(201);
-    let payment = simulate(&project, &payment, json!({ "outcome": "paid" })).await;
+    let payment = simulate_paid(&project, &payment).await;
     assert_eq!(payment["status"], "succeeded");
     say(SuccessWord::Paid).await;
     kit.deliver(SendLimits::default());
@@ -136,15 +100,15 @@ async fn an_attempt_goes_to_the_url_of_its_moment(kit: Arc<Kit>) {
         DeliveryState::Pending { due_at } => kit.clock.set(due_at),
         other => panic!("{other:?}"),
     };
-    let (tried, _) = attempted(&kit, &event, 1).await;
+    let (tried, _) = wait_for_attempts(&kit, &event, 1).await;
     kit.set_webhook_url(project.id, None).await;
     next(tried);
-    let (untold, attempts) = attempted(&kit, &event, 2).await;
+    let (untold, attempts) = wait_for_attempts(&kit, &event, 2).await;
     assert_eq!((failure(&attempts), attempts[1].outcome.status), (Some(FailureClass::NoUrl), None));
     kit.set_webhook_url(project.id, Some(&second.url())).await;
     next(untold);
     assert_eq!(second.arrived(1).await[0].event_id(), event);
-    let (told, _) = attempted(&kit, &event, 3).await;
+    let (told, _) = wait_for_attempts(&kit, &event, 3).await;
     assert_eq!(told.state, DeliveryState::Delivered);
     assert_eq!((first.count(), second.count()), (1, 1));
 }

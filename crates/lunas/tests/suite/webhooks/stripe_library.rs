@@ -6,7 +6,10 @@ use domain::{signature::signature_header, time::Timestamp};
 use engine::{Clock, SystemClock};
 use testkit::{Program, Ran, Receiver};
 
-use crate::api::schemathesis::tool;
+use crate::support::{
+    commands::{program, tool},
+    webhooks::secret,
+};
 
 const BODY: &[u8] = r#"{"id":"evt_1","data":{"name":"Toko Kopi ☕"}}"#.as_bytes();
 const JUDGE: &str = r#"
@@ -19,10 +22,6 @@ try:
 except stripe.SignatureVerificationError as error:
     print("refused:", error)
 "#;
-
-fn secret(word: &str) -> String {
-    format!("whsec_{}", word.repeat(4))
-}
 
 #[track_caller]
 fn judge(program: &Program, header: &str, body: &[u8], secret: &str) -> String {
@@ -37,7 +36,7 @@ fn judge(program: &Program, header: &str, body: &[u8], secret: &str) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs the tools that `make test` installs"]
 async fn what_is_delivered_and_what_is_forwarded_is_genuine_to_stripes_library() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let running = program.dev();
     let receiver = Receiver::start().await;
     let update = ["project", "update", running.said("project_id"), "--json", "--webhook-url"];
@@ -58,7 +57,7 @@ async fn what_is_delivered_and_what_is_forwarded_is_genuine_to_stripes_library()
 #[test]
 #[ignore = "needs the tools that `make test` installs"]
 fn stripes_library_knows_either_secret_of_a_rotation_and_refuses_what_is_not_ours() {
-    let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+    let program = program();
     let (new, old) = (secret("baru"), secret("lama"));
     let both = signature_header(&[&new, &old], SystemClock.now(), BODY);
     for known in [&new, &old] {

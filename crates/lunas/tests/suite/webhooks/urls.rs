@@ -8,7 +8,7 @@ use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use testkit::{Kit, Program, on_every_database};
 
-use crate::support::acts::no_bank;
+use crate::support::{commands::program, nodes::no_bank};
 
 on_every_database![
     a_url_that_leads_inside_is_refused_with_a_reason_and_the_old_one_stays,
@@ -125,7 +125,7 @@ struct Served {
 
 impl Served {
     fn new() -> Served {
-        let program = Program::new(env!("CARGO_BIN_EXE_lunas"));
+        let program = program();
         let secret_key = SecretKey::generate_base64().expose_secret().to_owned();
         let mut served = Served { program, secret_key, project: String::new() };
         let running = served.program.serve(&served.secret_key);

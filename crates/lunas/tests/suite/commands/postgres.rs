@@ -8,14 +8,12 @@ use std::{
     thread,
 };
 
-use serde_json::{Value, json};
 use testkit::{Api, Cluster, Program, Ran, Running};
 
-use crate::commands::serve::secret_key;
-
-fn program() -> Program {
-    Program::new(env!("CARGO_BIN_EXE_lunas"))
-}
+use crate::support::{
+    commands::{program, secret_key},
+    samples,
+};
 
 /// A command on the database at `url`, given as operators give it.
 fn on(program: &Program, url: &str, arguments: &[&str]) -> Ran {
@@ -50,20 +48,11 @@ fn as_user(url: &str, user: &str) -> String {
     format!("postgres://{user}:{user}-quiet@{place}")
 }
 
-fn order(running: &Running) -> Value {
-    json!({
-        "project_id": running.said("project_id"),
-        "reference": "order-1",
-        "amount": 15_000,
-        "payment_method": { "type": "qris" },
-    })
-}
-
 #[tokio::test]
 async fn development_works_on_a_server_as_on_a_file() {
     let (program, url) = (program(), Cluster::shared().fresh_database());
     let first = program.dev_with(&["--database", &url]);
-    let payment = first.api().pay("k", &order(&first)).await.expect(201);
+    let payment = first.api().pay("k", &samples::order(first.said("project_id"))).await.expect(201);
     let id = payment["id"].as_str().unwrap().to_owned();
     let said = first.ready.clone();
     assert!(program.data().join("secret.key").is_file());
@@ -92,7 +81,7 @@ async fn development_works_on_a_server_as_on_a_file() {
 async fn what_development_prints_shows_no_password_and_works() {
     let (program, url) = (program(), Cluster::shared().fresh_database());
     let running = program.dev_with(&["--database", &url]);
-    let payment = running.api().pay("k", &order(&running)).await.expect(201);
+    let payment = running.api().pay("k", &samples::order(running.said("project_id"))).await.expect(201);
     let mut command = program.command(&["dev", "--listen", "127.0.0.1:0"]);
     command.env("LUNAS_DATABASE", &url);
     let mut child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::null()).spawn().unwrap();

@@ -1,0 +1,50 @@
+//! Running the binary, with keys that it takes or refuses, and the tools that others wrote.
+
+use std::process::Command;
+
+use domain::{api_key::KeySecret, project::Environment};
+use secrecy::ExposeSecret;
+use testkit::{Program, Running};
+
+use crate::support::repository::root;
+
+/// The binary, in a directory of its own.
+pub(crate) fn program() -> Program {
+    Program::new(env!("CARGO_BIN_EXE_lunas"))
+}
+
+/// The binary, and `lunas dev` running in its directory.
+pub(crate) fn dev() -> (Program, Running) {
+    let program = program();
+    let running = program.dev();
+    (program, running)
+}
+
+/// Runs `lunas dev` with URLs that do not depend on the port, so that answers of several starts can be compared.
+pub(crate) fn dev_at_fixed_url(program: &Program, arguments: &[&str]) -> Running {
+    program.dev_with(&[&["--checkout-url-base", "https://pay.lunas.test"], arguments].concat())
+}
+
+/// A secret key as an operator would configure one.
+pub(crate) fn secret_key() -> String {
+    engine::SecretKey::generate_base64().expose_secret().to_owned()
+}
+
+/// A well-formed key that no server knows.
+pub(crate) fn unknown_key(environment: Environment) -> String {
+    let mut next = 0;
+    let draw = || {
+        next = (next + 37) % 62;
+        next
+    };
+    KeySecret::make(environment, draw).reveal().to_owned()
+}
+
+/// A tool of `make tools`, which sees none of the settings of whoever runs the tests.
+pub(crate) fn tool(name: &str, program: &Program) -> Command {
+    let path = root().join("target/test-tools/bin").join(name);
+    assert!(path.exists(), "{} is not there: run `make tools`", path.display());
+    let mut command = Command::new(path);
+    command.current_dir(program.directory.path()).env("PYTHONDONTWRITEBYTECODE", "1").env_remove("PYTHONHOME");
+    command
+}

@@ -1,0 +1,32 @@
+//! What tests do with payment links: create one, start a payment on its page, cancel it.
+
+use domain::{
+    method::Method,
+    payment::{Checkout, Payment},
+};
+use serde_json::{Value, json};
+use testkit::{Kit, TestProject};
+
+use crate::support::{json::text, payments::fetch, samples};
+
+/// A link for 50,000 with some members of its own.
+pub(crate) async fn create_link(project: &TestProject, members: Value) -> Value {
+    let mut body = samples::link(project, 50_000);
+    body.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+    project.api.post("/v1/payment-links", &body).await.expect(201)
+}
+
+/// A pending payment made through a link, as the API shows it.
+pub(crate) async fn attempt(kit: &Kit, project: &TestProject, link: &Value, method: Method) -> Value {
+    let payment = try_attempt(kit, link, method).await.unwrap();
+    fetch(project, &json!({ "id": payment.id.to_string() })).await
+}
+
+/// A customer's attempt on a link, as the hosted page would begin it.
+pub(crate) async fn try_attempt(kit: &Kit, link: &Value, method: Method) -> Result<Payment, engine::Error> {
+    kit.engine.attempt_link(text(link, "id").parse().unwrap(), &engine::Attempt::new(method, Checkout::default())).await
+}
+
+pub(crate) async fn cancel_link(project: &TestProject, link: &Value) {
+    project.api.post(&format!("/v1/payment-links/{}/cancel", text(link, "id")), &json!({})).await.expect(200);
+}

@@ -1,0 +1,39 @@
+//! Everything that is stored, to be compared before and after.
+
+use rusqlite::types::Value as Cell;
+use testkit::{Cluster, Database};
+
+/// Every row of every table, in an order of its own, so that two looks at an unchanged database are equal.
+pub(crate) fn rows(database: &Database) -> Vec<String> {
+    let mut rows = match database {
+        Database::Sqlite(path) => {
+            let connection = rusqlite::Connection::open(path).unwrap();
+            // An index of words is no table to be read; its words are kept beside it.
+            let names = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL %'";
+            let tables: Vec<String> = select(&connection, names).into_iter().map(|row| row.concat()).collect();
+            let of = |table: &String| {
+                let rows = select(&connection, &format!("SELECT * FROM \"{table}\""));
+                rows.into_iter().map(|row| format!("{table}: {}", row.join(","))).collect::<Vec<_>>()
+            };
+            tables.iter().flat_map(of).collect::<Vec<_>>()
+        }
+        Database::Postgres { url } => {
+            let each = "query_to_xml(format('SELECT * FROM %I', tablename), true, true, tablename)";
+            let sql = format!("SELECT {each} FROM pg_tables WHERE schemaname = 'public'");
+            Cluster::shared().run(url, &sql).unwrap().lines().map(str::to_owned).collect()
+        }
+    };
+    rows.sort();
+    rows
+}
+
+fn select(connection: &rusqlite::Connection, sql: &str) -> Vec<Vec<String>> {
+    let mut statement = connection.prepare(sql).unwrap();
+    let columns = statement.column_count();
+    let shown = |cell: Cell| match cell {
+        Cell::Text(text) => text,
+        cell => format!("{cell:?}"),
+    };
+    let row = |row: &rusqlite::Row<'_>| (0..columns).map(|column| row.get(column).map(shown)).collect();
+    statement.query_map([], row).unwrap().collect::<Result<_, _>>().unwrap()
+}
