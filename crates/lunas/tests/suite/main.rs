@@ -1,4 +1,5 @@
-//! The contract through real HTTP and the real binary: one file per part, each test named after the rule it holds to.
+//! The suite: the contract (docs/contract.md) and the pages, through real sockets and the real binary. A folder for
+//! each surface, a file for each part of it, and each test is named after the rule that it proves.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 

@@ -1,4 +1,4 @@
-//! Headers of answers: `X-Request-Id` and `X-Ignored-Members`, decisions §2.
+//! The headers `X-Request-Id` and `X-Ignored-Members` of answers (docs/contract.md, decisions §2).
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::support::{json::id, payments::total, samples};
 on_every_database![
     a_well_formed_request_id_is_kept_and_any_other_replaced,
     every_answer_carries_a_request_id_and_the_one_it_was_asked_with,
-    members_that_nobody_knows_are_ignored_and_named_wherever_they_are,
+    unknown_members_at_any_depth_are_ignored_and_named_in_a_header,
     nothing_is_named_when_nothing_was_ignored,
     a_hostile_member_name_cannot_break_or_swell_the_header,
     a_refusal_names_the_misspelt_member_that_caused_it,
@@ -22,7 +22,7 @@ on_every_database![
 
 const IGNORED: &str = "x-ignored-members";
 
-/// The ids of two answers, none of which was asked for.
+/// The request ids of two answers to requests that carried none.
 #[track_caller]
 fn fresh_id(row: &str, reply: &Reply, sent: &[u8]) -> String {
     let id = reply.header("x-request-id").unwrap_or_else(|| panic!("{row} has no id")).to_owned();
@@ -86,7 +86,7 @@ async fn every_answer_carries_a_request_id_and_the_one_it_was_asked_with(kit: Ar
     }
 }
 
-async fn members_that_nobody_knows_are_ignored_and_named_wherever_they_are(kit: Arc<Kit>) {
+async fn unknown_members_at_any_depth_are_ignored_and_named_in_a_header(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let mut body = samples::qris(&project, 15_000);
     body["metadata"] = json!({ "inner": [1] });
@@ -98,7 +98,7 @@ async fn members_that_nobody_knows_are_ignored_and_named_wherever_they_are(kit: 
     assert_eq!(named, ["Amount", "metadata", "payment_method.banc"]);
     let payment = reply.expect(201);
     assert_eq!(payment["amount"], 15_000);
-    // They count for idempotency, and a replay names them too.
+    // Ignored members count for idempotency, and a replay names them too.
     let replay = project.api.pay("k-1", &body).await;
     assert_eq!(replay.header(IGNORED).map(|names| names.split(", ").count()), Some(3));
     assert_eq!(replay.expect(200)["id"], payment["id"]);

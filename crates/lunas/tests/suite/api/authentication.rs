@@ -1,4 +1,4 @@
-//! Who may call: section 5 of the contract, decisions §7.
+//! Which keys are let in, and where (docs/contract.md §5 and decisions §7).
 
 use std::sync::Arc;
 
@@ -192,7 +192,7 @@ async fn an_unavailable_project_is_refused_on_every_route_but_revocation_until_i
 
 async fn when_keys_cannot_be_looked_up_authentication_is_unavailable_and_nobody_is_let_in(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
-    // A node that has no connection to read from yet, and whose database goes away before it opens one.
+    // A node that has no read connection yet, and whose database becomes unreachable before it opens one.
     let node = Node::beside(&kit).await;
     kit.database.take_away();
     let api = Api::new(node.address, Some(&project.key));
@@ -203,7 +203,7 @@ async fn when_keys_cannot_be_looked_up_authentication_is_unavailable_and_nobody_
         let message = refused(&route, reply, 503, "AUTH_UNAVAILABLE");
         assert!(!message.contains("lunas.db") && !message.to_lowercase().contains("sql"), "{message}");
     }
-    // What is no key at all needs no look-up.
+    // A malformed key is refused without a look-up.
     api.with_key(&altered(&project.key)).get("/v1/balance").await.refused(401, "UNAUTHORIZED");
     api.get("/readyz").await.refused(503, "SERVICE_UNAVAILABLE");
     kit.database.bring_back();

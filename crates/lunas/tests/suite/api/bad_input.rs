@@ -1,4 +1,5 @@
-//! Bodies, headers and ids that no client should send: each gets its exact code and leaves nothing behind.
+//! Bodies, headers and ids that no client should send: each gets its exact error code and leaves nothing behind
+//! (docs/contract.md, decisions §2).
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use crate::support::refusals::{Members, Refusals, totals};
 
 on_every_database![
     a_body_is_one_json_object_and_nothing_else,
-    a_sound_body_in_wrong_company_is_not_sound,
+    a_valid_body_with_anything_around_it_is_refused,
     a_member_given_twice_is_refused_at_every_depth,
     invalid_utf_8_is_refused_wherever_it_stands,
     deep_nesting_is_refused_and_does_no_harm,
@@ -25,13 +26,13 @@ on_every_database![
 const BODY_BYTES_MOST: usize = 64 * 1024;
 const TWO_MEGABYTES: usize = 2 * 1024 * 1024;
 
-/// Every endpoint that takes a body, with what each has left behind when its own rows are done.
+/// Every endpoint that takes a body.
 async fn every_body(project: &TestProject) -> [Refusals<'_>; 3] {
     let simulate = Refusals::simulate(project).await;
     [Refusals::payments(project), Refusals::links(project), simulate]
 }
 
-/// Sends every endpoint every body and expects the same refusal; then shows that nothing came of it.
+/// Sends every body to every endpoint, expects the same refusal, and shows that nothing was left behind.
 async fn all_refuse(kit: &Kit, bodies: &[Vec<u8>], status: u16, code: &str) {
     let project = kit.sandbox().await;
     let endpoints = every_body(&project).await;
@@ -89,7 +90,7 @@ async fn a_body_is_one_json_object_and_nothing_else(kit: Arc<Kit>) {
     all_refuse(&kit, &bodies, 400, "INVALID_REQUEST").await;
 }
 
-async fn a_sound_body_in_wrong_company_is_not_sound(kit: Arc<Kit>) {
+async fn a_valid_body_with_anything_around_it_is_refused(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let payments = Refusals::payments(&project);
     let sound = Members::payment(&project).text();
@@ -347,7 +348,7 @@ async fn an_id_that_cannot_exist_is_not_found(kit: Arc<Kit>) {
     assert_eq!(totals(&project.api).await, [1, 0, 0]);
 }
 
-/// Sends the path as it stands; a client library would tidy it up.
+/// Sends the path unchanged; an HTTP client would normalise it.
 async fn raw(kit: &Kit, project: &TestProject, method: &str, path: &str) -> Reply {
     let authorization = format!("Bearer {}", project.key);
     let headers = [("Authorization", authorization.as_str()), ("Content-Type", "application/json")];

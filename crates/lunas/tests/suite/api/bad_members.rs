@@ -1,4 +1,5 @@
-//! Members of a body that are missing, of the wrong type, out of range or full of odd characters: decisions §2, 7 to 10.
+//! Members of a body that are missing, of the wrong type, out of range or full of odd characters
+//! (docs/contract.md, decisions §2, checks 7 to 10).
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `GET /v1/balance`: section 4.4 of the contract, decisions §6.
+//! `GET /v1/balance` (docs/contract.md §4.4 and decisions §6).
 
 use std::{sync::Arc, time::Duration};
 
@@ -22,7 +22,7 @@ on_every_database![
     nothing_but_money_changes_the_balance,
     money_that_cannot_be_applied_is_held_in_gross_and_never_settles,
     at_shows_the_balance_as_it_was_at_that_instant,
-    an_instant_that_is_none_is_a_validation_error,
+    an_at_that_is_no_instant_is_a_validation_error,
     the_balance_is_the_sum_of_what_was_paid_less_fees_and_no_other_projects,
     a_fee_that_eats_the_whole_amount_leaves_nothing_to_settle,
     in_production_money_settles_after_a_day,
@@ -120,7 +120,7 @@ async fn at_shows_the_balance_as_it_was_at_that_instant(kit: Arc<Kit>) {
     assert_eq!(balance["as_of"], "2026-11-14T16:59:59.500Z");
 }
 
-async fn an_instant_that_is_none_is_a_validation_error(kit: Arc<Kit>) {
+async fn an_at_that_is_no_instant_is_a_validation_error(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     for at in ["", "yesterday", "2026-11-14", "1794648600", "2026-02-30T00:00:00Z", "2026-11-14T00:00:00Z&at=x"] {
         let reply = project.api.get(&format!("{PATH}?at={at}")).await;
@@ -159,7 +159,7 @@ async fn a_fee_that_eats_the_whole_amount_leaves_nothing_to_settle(kit: Arc<Kit>
     assert_eq!(amounts(&project, "").await, (0, 0, 0));
 }
 
-/// A provider that hands out numbers of its own.
+/// A provider that gives out its own account numbers.
 struct Bank;
 
 impl Provider for Bank {

@@ -1,4 +1,4 @@
-//! Browser requests: section 5.7 of the contract, decisions §7.
+//! Requests of browsers: allowed origins and preflights (docs/contract.md §5.7 and decisions §7).
 
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ async fn preflight(kit: &Kit, origin: &str, path: &str) -> Reply {
     api.send(request.header("Access-Control-Request-Headers", "authorization,content-type,idempotency-key")).await
 }
 
-/// The answer may be read by a page of `origin`, and caches know that it depends on that.
+/// Checks that a page of `origin` may read the answer, and that caches are told that it depends on the origin.
 #[track_caller]
 fn readable(reply: &Reply, origin: &str) {
     assert_eq!(reply.header("access-control-allow-origin"), Some(origin), "{}", reply.text);

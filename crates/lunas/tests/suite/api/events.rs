@@ -1,4 +1,5 @@
-//! `/v1/events` and the rows behind it: sections 6.2 to 6.4 of the contract, decisions §8. Sending is another part.
+//! `/v1/events`: which events there are and how they are listed (docs/contract.md §6.2 to §6.4 and decisions §8). How
+//! they are sent is in `webhooks/`.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,14 +21,14 @@ on_every_database![
     an_event_keeps_the_word_for_success_that_the_project_used_at_that_moment,
     a_failed_payments_event_still_says_failed_when_timely_money_arrives_after_all,
     an_event_of_a_payment_through_a_link_names_the_link,
-    event_texts_are_indonesian_whatever_the_reader_prefers,
+    event_texts_are_indonesian_in_any_accept_language,
     a_revoked_key_makes_an_event_with_exactly_the_fields_of_the_contract,
     only_payment_outcomes_and_revocations_make_events,
-    the_same_news_twice_makes_one_event,
+    the_same_report_twice_makes_one_event,
     events_are_listed_newest_first_in_pages,
     the_type_filter_shows_one_kind_only,
     after_lists_what_followed_an_event_oldest_first,
-    another_projects_events_are_not_there,
+    another_projects_events_are_not_found,
     events_are_recorded_without_a_webhook_url_and_with_one,
 ];
 
@@ -117,7 +118,7 @@ async fn an_event_of_a_payment_through_a_link_names_the_link(kit: Arc<Kit>) {
     assert_eq!(listed["data"][0]["data"]["payment_link_id"], link["id"]);
 }
 
-async fn event_texts_are_indonesian_whatever_the_reader_prefers(kit: Arc<Kit>) {
+async fn event_texts_are_indonesian_in_any_accept_language(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let payment = failed(&project, "k-1").await;
     let request = project.api.request(reqwest::Method::GET, PATH).header("Accept-Language", "en");
@@ -161,7 +162,7 @@ async fn only_payment_outcomes_and_revocations_make_events(kit: Arc<Kit>) {
     assert_eq!(total(&project.api, PATH).await, 0);
 }
 
-async fn the_same_news_twice_makes_one_event(kit: Arc<Kit>) {
+async fn the_same_report_twice_makes_one_event(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let payment = project.api.pay("k-1", &samples::qris(&project, 15_000)).await.expect(201);
     for _ in 0..3 {
@@ -221,7 +222,7 @@ async fn after_lists_what_followed_an_event_oldest_first(kit: Arc<Kit>) {
     }
 }
 
-async fn another_projects_events_are_not_there(kit: Arc<Kit>) {
+async fn another_projects_events_are_not_found(kit: Arc<Kit>) {
     let (project, other) = (kit.sandbox().await, kit.sandbox().await);
     let theirs = three(&kit, &other).await;
     kit.clock.advance(MILLISECOND);
@@ -233,7 +234,7 @@ async fn another_projects_events_are_not_there(kit: Arc<Kit>) {
         refused(&path, project.api.get(&path).await, 404, "RESOURCE_NOT_FOUND");
     }
     assert_eq!(total(&project.api, PATH).await, 1);
-    // Even as a place to read on from, another project's event shows nothing of it.
+    // Another project's event reveals nothing as a cursor either.
     let listed = project.api.get(&format!("{PATH}?after={}", id(&theirs[2]))).await;
     assert!(!listed.text.contains(&other.id.to_string()));
     assert_eq!(listed.expect(200)["data"], json!([own]));

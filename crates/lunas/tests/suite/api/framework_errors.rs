@@ -1,4 +1,5 @@
-//! What a web framework would answer by itself still carries the envelope, a code of the table and a request id.
+//! Errors that the web framework finds by itself carry the envelope, a code of the table and a request id too
+//! (docs/contract.md, decisions §2).
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -14,7 +15,7 @@ on_every_database![
     an_unknown_path_is_404_before_401,
     a_method_that_an_address_does_not_take_is_405_and_allow_names_those_it_takes,
     head_answers_as_get_does_without_a_body,
-    errors_of_size_and_type_are_whole,
+    errors_of_size_and_media_type_carry_the_envelope_and_a_request_id,
     a_chunk_that_cannot_be_read_is_a_bad_request,
     a_database_that_takes_no_writes_is_503_and_reads_go_on,
     a_well_formed_request_id_is_kept_and_any_other_replaced,
@@ -41,7 +42,7 @@ fn addresses(project: &TestProject, payment: &str) -> Vec<(String, &'static [&'s
     ]
 }
 
-/// What every error has, whoever noticed it.
+/// What every error has, no matter which layer found it.
 fn is_whole(reply: &Reply) {
     assert_eq!(reply.header("content-type"), Some("application/json"));
     assert_eq!(reply.header("x-content-type-options"), Some("nosniff"));
@@ -126,7 +127,7 @@ async fn head_answers_as_get_does_without_a_body(kit: Arc<Kit>) {
     assert_eq!((reply.status.as_u16(), reply.text.as_str()), (401, ""));
 }
 
-async fn errors_of_size_and_type_are_whole(kit: Arc<Kit>) {
+async fn errors_of_size_and_media_type_carry_the_envelope_and_a_request_id(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let post = || project.api.request(Method::POST, "/v1/payments").header("Idempotency-Key", "k");
     let too_large = post().header("Content-Type", "application/json").body(vec![b' '; 70_000]);

@@ -1,4 +1,4 @@
-//! `Idempotency-Key` on `POST /v1/payments` (section 4.1 of the contract, §3 of the decisions).
+//! `Idempotency-Key` on `POST /v1/payments` (docs/contract.md §4.1 and decisions §3).
 
 use std::{sync::Arc, time::Duration};
 
@@ -38,7 +38,7 @@ on_every_database![
 
 const RACERS: usize = 32;
 
-/// Checks that the answer is the original once more.
+/// Checks that the answer is a replay of the original.
 #[track_caller]
 fn replayed(reply: Reply, original: &Value) -> Value {
     assert_eq!(reply.header("idempotent-replayed"), Some("true"), "{}", reply.text);
@@ -47,7 +47,7 @@ fn replayed(reply: Reply, original: &Value) -> Value {
     payment
 }
 
-/// Checks that this request made a payment itself.
+/// Checks that this request created a payment.
 #[track_caller]
 fn created(reply: Reply) -> Value {
     assert_eq!(reply.header("idempotent-replayed"), None, "{}", reply.text);
@@ -161,12 +161,12 @@ async fn a_used_key_with_another_body_is_a_conflict_and_changes_nothing(kit: Arc
         with(first.clone(), "payment_method", json!({ "type": "qris" })),
         with(first.clone(), "expires_in_minutes", 1_440),
         with(first.clone(), "expires_in_minutes", Value::Null),
-        // Members that nobody reads count too.
+        // Members that are ignored count too.
         without(first.clone(), "metadata"),
         with(first.clone(), "metadata", json!({ "tags": ["b", "a"] })),
         with(first.clone(), "metadata", json!({ "tags": ["a", "b"], "more": null })),
         with(first.clone(), "currency", "IDR"),
-        // The key is judged before the fields.
+        // The key is checked before the fields.
         with(first.clone(), "amount", 1),
         without(first.clone(), "reference"),
     ];

@@ -1,4 +1,5 @@
-//! What customers pay to: QR payloads and images, account numbers and steps (section 2.4 of the contract).
+//! What customers pay to: QR payloads and images, account numbers and the steps in a bank's app (docs/contract.md
+//! §2.4).
 
 use std::{collections::HashSet, io::Cursor, sync::Arc, time::Duration};
 
@@ -33,7 +34,7 @@ on_every_database![
     every_answer_with_a_payment_follows_accept_language,
 ];
 
-/// Code, name and length of the account number, as the project's domain facts have them.
+/// Code, name and length of account numbers of each bank.
 const BANKS: [(&str, &str, usize); 13] = [
     ("bca", "Bank Central Asia (BCA)", 16),
     ("bni", "Bank Negara Indonesia (BNI)", 16),
@@ -195,7 +196,7 @@ async fn account_numbers_of_many_payments_are_distinct(kit: Arc<Kit>) {
     }
 }
 
-/// Ten days later to the millisecond the sandbox's numbers begin again, and a payment in process is payable for ever.
+/// The sandbox's numbers start again after exactly ten days, and a processing payment stays payable for ever.
 async fn an_account_number_that_is_still_payable_is_never_given_out_again(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let began = kit.engine.now();
@@ -232,7 +233,7 @@ async fn in_language(
     project.api.send(request).await
 }
 
-/// The language that the steps are in, told by words that the other one does not have.
+/// The language of the steps, recognised by words that only that language has.
 fn language_of(payment: &Value) -> &'static str {
     let steps: Vec<&str> = payment["instructions"]["payment_steps"].as_array().unwrap().iter().map(step).collect();
     let all = steps.join(" ");
@@ -290,7 +291,7 @@ async fn every_answer_with_a_payment_follows_accept_language(kit: Arc<Kit>) {
     let report = json!({ "outcome": "paid" });
     let paid = in_language(&project, Method::POST, &path, Some("en"), Some(&report)).await.expect(200);
     assert_eq!(language_of(&paid), "en");
-    // An event is one text for all its readers.
+    // An event has the same text for every reader.
     let events = in_language(&project, Method::GET, "/v1/events", Some("en"), None).await.expect(200);
     assert_eq!(language_of(&events["data"][0]["data"]), "id");
 }

@@ -1,4 +1,4 @@
-//! API keys and their revocation: sections 4.9, 5 and 6.3 of the contract, decisions §7.
+//! API keys and their revocation (docs/contract.md §4.9, §5, §6.3 and decisions §7).
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,12 +12,12 @@ use crate::support::{json::id, nodes::Node, payments::total, refusals::refused};
 on_every_database![
     a_key_is_its_prefix_and_32_random_characters_and_a_checksum_over_both,
     a_key_is_kept_as_its_sha_256_and_last_four_characters_only,
-    revoking_a_key_answers_with_what_became_of_it_and_ends_it_at_once,
-    revoking_a_second_time_answers_the_same_and_tells_nobody_again,
+    revoking_a_key_answers_with_the_revoked_key_and_ends_it_at_once,
+    revoking_a_second_time_answers_the_same_and_makes_no_second_event,
     many_revocations_at_once_make_one_event_and_one_answer,
     a_key_may_revoke_itself_and_is_refused_from_then_on,
     once_a_revocation_is_answered_no_node_accepts_the_key,
-    a_key_that_is_not_there_or_not_ones_own_is_not_found,
+    an_unknown_key_and_another_projects_key_are_not_found,
     an_unavailable_project_may_still_revoke_its_keys,
     delete_ignores_any_body_and_content_type,
     a_key_has_a_name_of_its_own_within_its_project_until_it_is_revoked,
@@ -34,7 +34,7 @@ fn path(id: &str) -> String {
     format!("/v1/api-keys/{id}")
 }
 
-/// CRC-32 bit by bit, as zip and Ethernet have it: written here so that it shares nothing with what it checks.
+/// CRC-32 bit by bit, as in zip and Ethernet: written here so that it shares no code with what it checks.
 fn crc32(bytes: &[u8]) -> u32 {
     let step = |crc: u32| if crc & 1 == 1 { (crc >> 1) ^ 0xEDB8_8320 } else { crc >> 1 };
     !bytes.iter().fold(u32::MAX, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), |crc, _| step(crc)))
@@ -78,7 +78,7 @@ async fn a_key_is_kept_as_its_sha_256_and_last_four_characters_only(kit: Arc<Kit
     assert!(!holds(&project.key.as_bytes()[24..40]), "part of a key is in the database");
 }
 
-async fn revoking_a_key_answers_with_what_became_of_it_and_ends_it_at_once(kit: Arc<Kit>) {
+async fn revoking_a_key_answers_with_the_revoked_key_and_ends_it_at_once(kit: Arc<Kit>) {
     for (project, environment, prefix) in
         [(kit.sandbox().await, "sandbox", "sk_test_"), (kit.production().await, "production", "sk_live_")]
     {
@@ -97,7 +97,7 @@ async fn revoking_a_key_answers_with_what_became_of_it_and_ends_it_at_once(kit: 
     }
 }
 
-async fn revoking_a_second_time_answers_the_same_and_tells_nobody_again(kit: Arc<Kit>) {
+async fn revoking_a_second_time_answers_the_same_and_makes_no_second_event(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let (spare, _) = second_key(&kit, &project, "spare").await;
     let first = project.api.delete(&path(&spare)).await.expect(200);
@@ -134,7 +134,7 @@ async fn a_key_may_revoke_itself_and_is_refused_from_then_on(kit: Arc<Kit>) {
     assert_eq!(listed["data"][0]["data"], revoked);
 }
 
-/// The rule that no cache may break: the other node has used the key a moment ago.
+/// No cache may break this rule: the other node used the key a moment ago.
 async fn once_a_revocation_is_answered_no_node_accepts_the_key(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let node = Node::beside(&kit).await;
@@ -146,7 +146,7 @@ async fn once_a_revocation_is_answered_no_node_accepts_the_key(kit: Arc<Kit>) {
     node.stop().await;
 }
 
-async fn a_key_that_is_not_there_or_not_ones_own_is_not_found(kit: Arc<Kit>) {
+async fn an_unknown_key_and_another_projects_key_are_not_found(kit: Arc<Kit>) {
     let (project, other) = (kit.sandbox().await, kit.sandbox().await);
     let own = project.key_id.to_string();
     let unknown = format!("{}{}", &own[..29], if own.ends_with('0') { "1" } else { "0" });

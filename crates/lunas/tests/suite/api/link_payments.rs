@@ -1,5 +1,5 @@
-//! Payments made through a link: who they belong to, how long they live, and who claims a single-use link
-//! (sections 2.3 and 3.1 of the contract, §4 and §5 of the decisions).
+//! Payments made through a link: what they carry, how long they live, and which of them claims a single-use link
+//! (docs/contract.md §2.3, §3.1 and decisions §4, §5).
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,7 +21,7 @@ use crate::support::{
 
 on_every_database![
     a_payment_through_a_link_carries_link_customer_and_context,
-    what_the_checkout_did_not_learn_is_empty,
+    details_that_the_customer_did_not_give_are_empty,
     a_payment_lives_its_methods_default_but_never_outlives_its_link,
     a_cancelled_link_takes_no_attempt,
     an_expired_link_takes_no_attempt_from_the_next_millisecond_on,
@@ -29,8 +29,8 @@ on_every_database![
     a_single_use_link_takes_another_attempt_while_nobody_has_claimed_it,
     an_attempt_by_a_method_the_link_does_not_accept_is_refused,
     the_first_paid_payment_claims_a_single_use_link_and_cancels_its_pending_siblings,
-    money_for_a_claimed_single_use_link_is_unapplied_whatever_the_payments_state,
-    late_news_of_timely_money_claims_the_link_and_cancels_the_siblings,
+    money_for_a_claimed_single_use_link_is_unapplied_in_every_state_of_the_payment,
+    a_late_report_of_timely_money_claims_the_link_and_cancels_the_siblings,
     cancelling_a_link_cancels_its_pending_payments_only,
     a_link_for_many_payments_is_paid_many_times,
     of_payments_of_a_single_use_link_paid_at_once_exactly_one_is_paid on 4 threads,
@@ -90,7 +90,7 @@ async fn a_payment_through_a_link_carries_link_customer_and_context(kit: Arc<Kit
     assert_eq!((&paid["customer"], &paid["checkout_context"]), (&payment["customer"], &payment["checkout_context"]));
 }
 
-async fn what_the_checkout_did_not_learn_is_empty(kit: Arc<Kit>) {
+async fn details_that_the_customer_did_not_give_are_empty(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let link = create_link(&project, json!({})).await;
     let payment = attempt(&kit, &project, &link, Method::Qris).await;
@@ -201,14 +201,14 @@ async fn the_first_paid_payment_claims_a_single_use_link_and_cancels_its_pending
         statuses(&project, &siblings).await,
         ["paid", "cancelled", "cancelled", "processing", "failed", "expired", "pending"]
     );
-    // The link itself stays active; that it is claimed is for payments to say.
+    // The link itself stays active; only its payments show that it is claimed.
     let shown = project.api.get(&format!("/v1/payment-links/{}", text(&link, "id"))).await.expect(200);
     assert_eq!(shown, link);
     let events = project.api.get("/v1/events").await.expect(200);
     assert_eq!(events["pagination"]["total_items"], 2, "a cancellation owes no event");
 }
 
-async fn money_for_a_claimed_single_use_link_is_unapplied_whatever_the_payments_state(kit: Arc<Kit>) {
+async fn money_for_a_claimed_single_use_link_is_unapplied_in_every_state_of_the_payment(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let link = create_link(&project, json!({})).await;
     let expired = attempt(&kit, &project, &link, Method::Qris).await;
@@ -223,7 +223,7 @@ async fn money_for_a_claimed_single_use_link_is_unapplied_whatever_the_payments_
     let (mut kept, pending) = (0, balance(&project, "pending").await);
     for payment in [&cancelled, &processing, &failed, &expired, &winner] {
         let before = fetch(&project, payment).await;
-        // Money of the instant the attempt began: nothing about its time is wrong.
+        // The money was sent when the attempt began, so it is in time.
         let money = json!({ "outcome": "paid", "paid_at": payment["created_at"] });
         assert_eq!(simulate(&project, payment, &money).await.expect(200), before);
         kept += 50_000;
@@ -233,7 +233,7 @@ async fn money_for_a_claimed_single_use_link_is_unapplied_whatever_the_payments_
     assert_eq!(status(&project, &processing).await, "failed", "a refusal still ends it");
 }
 
-async fn late_news_of_timely_money_claims_the_link_and_cancels_the_siblings(kit: Arc<Kit>) {
+async fn a_late_report_of_timely_money_claims_the_link_and_cancels_the_siblings(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let link = create_link(&project, json!({})).await;
     let expired = attempt(&kit, &project, &link, Method::Qris).await;
@@ -266,7 +266,7 @@ async fn cancelling_a_link_cancels_its_pending_payments_only(kit: Arc<Kit>) {
     cancel_link(&project, &one).await;
     let expected = ["cancelled", "cancelled", "processing", "paid", "failed", "expired", "pending"];
     assert_eq!(statuses(&project, &payments.iter().collect::<Vec<_>>()).await, expected);
-    // What was on its way when the link was cancelled still pays.
+    // A payment that was processing when the link was cancelled can still be paid.
     assert_eq!(simulate_paid(&project, &payments[2]).await["status"], "paid");
     assert_eq!(unapplied(&project).await, 0);
 }
@@ -282,7 +282,7 @@ async fn a_link_for_many_payments_is_paid_many_times(kit: Arc<Kit>) {
     let three = attempt(&kit, &project, &link, Method::Qris).await;
     simulate_paid(&project, &three).await;
     assert_eq!(statuses(&project, &[&one, &two, &waiting, &three]).await, ["paid", "paid", "processing", "paid"]);
-    // Twice the same code is still twice the same code.
+    // Paying the same code twice is unapplied here too.
     simulate_paid(&project, &one).await;
     assert_eq!(unapplied(&project).await, 50_000);
     assert_eq!(balance(&project, "pending").await, 2 * (50_000 - 350) + 46_000);

@@ -1,4 +1,4 @@
-//! What becomes of payment links: sections 3.1 and 4.6 to 4.8 of the contract, decisions §5.
+//! Reading, listing, expiring and cancelling payment links (docs/contract.md §3.1, §4.6 to §4.8 and decisions §5).
 
 use std::{sync::Arc, time::Duration};
 
@@ -18,7 +18,7 @@ use crate::support::{
 on_every_database![
     cancelling_an_active_link_answers_with_the_link_cancelled,
     only_an_active_link_can_be_cancelled,
-    a_link_that_is_not_there_or_not_ones_own_is_not_found,
+    an_unknown_link_and_another_projects_link_are_not_found,
     cancel_ignores_any_body_and_content_type,
     a_link_is_inactive_one_millisecond_after_its_expiry_and_not_before,
     a_cancelled_link_stays_cancelled_after_its_expiry,
@@ -84,7 +84,7 @@ async fn only_an_active_link_can_be_cancelled(kit: Arc<Kit>) {
     assert_eq!(shown(&project, &inactive).await["status"], "inactive");
 }
 
-async fn a_link_that_is_not_there_or_not_ones_own_is_not_found(kit: Arc<Kit>) {
+async fn an_unknown_link_and_another_projects_link_are_not_found(kit: Arc<Kit>) {
     let (project, other) = (kit.sandbox().await, kit.sandbox().await);
     let theirs = link(&other, json!({})).await;
     let payment = project.api.pay("k-1", &samples::qris(&project, 15_000)).await.expect(201);
@@ -157,7 +157,7 @@ async fn cancelling_a_link_cancels_its_pending_payments_and_no_other(kit: Arc<Ki
     ] {
         assert_eq!(payment_status(&project, payment).await, status);
     }
-    // What was on its way when the link was cancelled may still arrive.
+    // A payment that was processing when the link was cancelled can still be paid.
     assert_eq!(simulate_paid(&project, &processing).await["status"], "paid");
     let path = format!("/v1/payments?payment_link_id={}&status=cancelled", id(&made));
     assert_eq!(project.api.get(&path).await.expect(200)["data"][0]["id"], pending["id"]);
@@ -189,7 +189,7 @@ async fn a_single_use_link_stays_active_after_its_payment_but_takes_no_other_att
     let refusal = try_attempt(&kit, &made, Method::Qris).await;
     assert!(matches!(refusal, Err(engine::Error::NotEditable)), "{refusal:?}");
     assert_eq!(total(&project.api, "/v1/payments").await, 2);
-    // It is active, so it can be cancelled, and what was paid stays paid.
+    // The link is active, so it can be cancelled; its paid payment stays paid.
     cancel(&project, &made).await.expect(200);
     assert_eq!(payment_status(&project, &first).await, "paid");
 }
@@ -202,7 +202,7 @@ async fn a_processing_payment_claims_a_single_use_link_too(kit: Arc<Kit>) {
     report(&project, &first, "processing").await;
     let refusal = try_attempt(&kit, &made, Method::Qris).await;
     assert!(matches!(refusal, Err(engine::Error::NotEditable)), "{refusal:?}");
-    // Another payment may still win; then the processing one stays, and its money is unapplied.
+    // Another payment may still be paid first; then the processing one keeps its status, and its money is unapplied.
     simulate_paid(&project, &second).await;
     assert_eq!(payment_status(&project, &first).await, "processing");
     assert_eq!(simulate_paid(&project, &first).await["status"], "processing");

@@ -1,4 +1,4 @@
-//! `POST /v1/payment-links`: sections 2.2 and 4.5 of the contract, decisions §5.
+//! `POST /v1/payment-links` (docs/contract.md §2.2, §4.5 and decisions §5).
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use crate::support::{json::id, options::base_url, payments::total, refusals::ref
 
 on_every_database![
     a_link_shows_every_field_it_was_made_with,
-    what_is_omitted_or_null_gets_its_default,
+    members_that_are_omitted_or_null_get_their_defaults,
     an_omitted_reference_is_made_up_and_differs_every_time,
     there_is_one_fee_preview_per_allowed_method_by_the_projects_own_prices,
     virtual_account_without_a_bank_means_every_bank_the_project_offers,
     a_link_can_only_name_what_the_project_offers,
-    the_amount_must_reach_the_highest_floor_among_the_methods,
+    the_amount_must_reach_the_highest_minimum_of_the_methods,
     a_field_that_breaks_its_rule_is_named_and_leaves_nothing_behind,
     a_field_of_the_wrong_json_type_is_an_invalid_request,
     texts_may_be_as_long_as_their_limit_counted_in_characters,
@@ -36,7 +36,7 @@ fn account(bank: &str) -> Value {
     json!({ "type": "virtual_account", "bank": bank })
 }
 
-/// A good request with some members set otherwise.
+/// A valid request with some members changed.
 fn with(project: &TestProject, changes: Value) -> Value {
     let mut body = samples::link(project, 15_000);
     for (name, value) in changes.as_object().unwrap() {
@@ -92,7 +92,7 @@ async fn a_link_shows_every_field_it_was_made_with(kit: Arc<Kit>) {
     assert_eq!(project.api.get(PATH).await.expect(200)["data"], json!([wanted]));
 }
 
-async fn what_is_omitted_or_null_gets_its_default(kit: Arc<Kit>) {
+async fn members_that_are_omitted_or_null_get_their_defaults(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let nulls = json!({
         "reference": null, "description": null, "expires_at": null, "allowed_payment_methods": null,
@@ -176,7 +176,7 @@ async fn a_link_can_only_name_what_the_project_offers(kit: Arc<Kit>) {
     let body = with(&project, json!({ "allowed_payment_methods": [account("bca")] }));
     let message = project.api.post(PATH, &body).await.refused(400, "VALIDATION_ERROR");
     assert!(message.contains("`allowed_payment_methods[0].bank`"), "{message}");
-    // The defaults are less what is no longer on offer.
+    // The defaults leave out what the project no longer offers.
     let link = project.api.post(PATH, &samples::link(&project, 15_000)).await.expect(201);
     assert_eq!(link["allowed_payment_methods"], json!([account("bni")]));
     kit.update(project.id, ProjectUpdate { banks: Some(Vec::new()), ..Default::default() }).await;
@@ -188,7 +188,7 @@ async fn a_link_can_only_name_what_the_project_offers(kit: Arc<Kit>) {
     assert_eq!(total(&project.api, PATH).await, 1);
 }
 
-async fn the_amount_must_reach_the_highest_floor_among_the_methods(kit: Arc<Kit>) {
+async fn the_amount_must_reach_the_highest_minimum_of_the_methods(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let qris = json!([{ "type": "qris" }]);
     let bca = json!([account("bca")]);

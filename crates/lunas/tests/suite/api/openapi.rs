@@ -1,4 +1,4 @@
-//! The OpenAPI document: whole, and true. Every other test holds it against the answers that it gets.
+//! The OpenAPI document is complete and true. Every other test compares the answers that it gets with the document.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashSet},
@@ -71,7 +71,7 @@ fn every_operation_says_what_it_is_and_what_it_answers() {
     }
 }
 
-/// The server itself tells which methods an address takes; the document must name the same.
+/// The server's `Allow` header says which methods an address takes; the document must name the same.
 async fn the_document_names_exactly_the_methods_that_each_address_takes(kit: Arc<Kit>) {
     let api = kit.sandbox().await.api;
     for (template, item) in members(&contract().document["paths"]) {
@@ -86,9 +86,9 @@ async fn the_document_names_exactly_the_methods_that_each_address_takes(kit: Arc
     }
 }
 
-/// `routes!` takes an address from its description, so an address that came by it cannot be without one.
+/// `routes!` reads each address from its description, so an address that was added by it has one.
 #[test]
-fn no_address_of_the_api_exists_but_by_its_description() {
+fn every_route_of_the_api_is_made_from_its_description() {
     let mut folders: Vec<PathBuf> = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
     let mut seen = 0;
     while let Some(folder) = folders.pop() {
@@ -129,7 +129,7 @@ fn check_examples(contract: &Contract, part: &Value, place: &str, checked: &mut 
     };
     match part {
         Value::Object(members) => {
-            // A property may be called so, too; then it is no list.
+            // A property may also be named `examples`; then it is not a list.
             for example in members.get("examples").and_then(Value::as_array).into_iter().flatten() {
                 check(place, example);
             }
@@ -151,7 +151,7 @@ fn check_examples(contract: &Contract, part: &Value, place: &str, checked: &mut 
 }
 
 #[test]
-fn what_is_answered_is_closed_and_what_is_sent_is_open() {
+fn answers_have_exactly_the_described_members_and_requests_may_have_more() {
     for (name, schema) in members(&contract().document["components"]["schemas"]) {
         let sent =
             ["CreatePayment", "CreateLink", "CreateApiKey", "CustomerFieldsBody", "Simulate"].contains(&name.as_str());
@@ -173,9 +173,9 @@ fn reply(status: u16, json: Value) -> Reply {
     Reply { status: StatusCode::from_u16(status).unwrap(), headers, text: json.to_string(), json }
 }
 
-/// Otherwise it would not matter that every other test checks its answers.
+/// Without this, it would prove nothing that every other test checks its answers.
 #[test]
-fn an_answer_that_is_not_described_is_noticed() {
+fn an_answer_that_the_document_does_not_describe_fails_its_test() {
     let balance = json!({
         "project_id": "prj_01kzdq3f5ve8x9m2r7t4w6y8za", "environment": "sandbox", "currency": "IDR",
         "available": 0, "pending": 0, "unapplied": 0, "as_of": "2026-11-14T09:30:00.000Z",

@@ -1,6 +1,7 @@
-//! The order of checks on every `/v1` request: whatever else is wrong too, the first check that fails answers.
+//! The order of checks on every `/v1` request: the first check that fails answers, even when later ones would fail too
+//! (docs/contract.md, decisions §2).
 //!
-//! Each request here is broken from one check on, in every way that its route can be.
+//! Each request here is wrong from one check on, in every way that its route can be.
 
 use std::sync::Arc;
 
@@ -21,15 +22,15 @@ use crate::support::{
 
 on_every_database![
     key_then_origin_then_rate_are_checked_before_everything_else_on_every_route with rate_limit(1),
-    the_first_check_that_fails_answers_whatever_else_is_wrong,
+    the_first_check_that_fails_answers_even_when_later_ones_would_fail_too,
     the_same_requests_with_nothing_wrong_succeed,
-    a_production_project_without_a_provider_is_told_so_only_when_all_else_is_right,
-    an_unknown_path_is_404_whatever_the_key,
+    a_missing_provider_is_reported_only_when_all_else_is_right,
+    an_unknown_path_is_404_with_any_key,
     a_trailing_slash_leads_nowhere_on_every_route,
     a_wrong_method_is_405_with_allow_once_the_key_is_right,
 ];
 
-/// What can be wrong, in the order in which it is looked at.
+/// What can be wrong, in the order in which it is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Check {
     Key,
@@ -56,9 +57,9 @@ type Answer = (Check, u16, &'static str, &'static str);
 
 struct Row {
     route: &'static str,
-    /// The checks after the first three, which every route makes.
+    /// The route's own checks. The first three checks are the same on every route.
     answers: &'static [Answer],
-    /// When nothing is wrong; 0 where a key can do nothing right.
+    /// The status when nothing is wrong; 0 where a key is always refused.
     success: u16,
 }
 
@@ -108,7 +109,7 @@ const ROWS: [Row; 15] = [
     },
 ];
 
-/// Projects in every condition, and what the usable one owns.
+/// Projects in every state, and the resources of the usable one.
 struct World {
     usable: TestProject,
     inactive: TestProject,
@@ -121,7 +122,7 @@ struct World {
 }
 
 impl World {
-    /// Only the projects: enough where requests fail before anything is looked up. Sends no request.
+    /// Only the projects, which is enough where requests fail before any look-up. Sends no request.
     async fn bare(kit: &Kit) -> World {
         let deactivate = || engine::ProjectUpdate { active: Some(false), ..Default::default() };
         let inactive = kit.sandbox().await;
@@ -158,7 +159,7 @@ impl World {
         world
     }
 
-    /// A request to `route` that is right up to `from`, and from there on wrong in every way.
+    /// A request to `route` that passes all checks before `from` and fails all later ones.
     fn request(&self, route: &str, from: Check) -> RequestBuilder {
         let project = self.caller(route, from);
         let (method, mut path) = method_and_path(route, if from <= Check::Work { "junk" } else { self.own_id(route) });
@@ -175,7 +176,7 @@ impl World {
         }
         match self.body(route, from) {
             Some(body) => request.header(CONTENT_TYPE, "application/json").body(body),
-            // Cancel and DELETE ignore bodies, and nobody else here takes one.
+            // Cancel and DELETE ignore bodies; the other routes here take none.
             None => request.header(CONTENT_TYPE, "text/plain").body("["),
         }
     }
@@ -269,7 +270,7 @@ async fn key_then_origin_then_rate_are_checked_before_everything_else_on_every_r
     }
 }
 
-async fn the_first_check_that_fails_answers_whatever_else_is_wrong(kit: Arc<Kit>) {
+async fn the_first_check_that_fails_answers_even_when_later_ones_would_fail_too(kit: Arc<Kit>) {
     let world = World::furnished(&kit).await;
     for Row { route, answers, .. } in &ROWS {
         for (check, status, code, named) in *answers {
@@ -285,7 +286,7 @@ async fn the_first_check_that_fails_answers_whatever_else_is_wrong(kit: Arc<Kit>
     assert_eq!(api.get(&format!("/v1/payments/{}", world.payment)).await.expect(200)["status"], "pending");
 }
 
-/// Otherwise the table above could be refused for reasons of its own.
+/// Without this, the requests of the table above could be refused for another reason.
 async fn the_same_requests_with_nothing_wrong_succeed(kit: Arc<Kit>) {
     let world = World::furnished(&kit).await;
     for Row { route, success, .. } in ROWS.iter().filter(|row| row.success != 0) {
@@ -295,7 +296,7 @@ async fn the_same_requests_with_nothing_wrong_succeed(kit: Arc<Kit>) {
 }
 
 /// The last check of all is the work itself, here the provider that a production project lacks.
-async fn a_production_project_without_a_provider_is_told_so_only_when_all_else_is_right(kit: Arc<Kit>) {
+async fn a_missing_provider_is_reported_only_when_all_else_is_right(kit: Arc<Kit>) {
     let project = kit.production().await;
     let bad = samples::qris(&project, 99);
     project.api.pay("k-1", &bad).await.refused(400, "VALIDATION_ERROR");
@@ -307,7 +308,7 @@ async fn a_production_project_without_a_provider_is_told_so_only_when_all_else_i
     assert_eq!(project.api.get("/v1/payments").await.expect(200)["pagination"]["total_items"], 0);
 }
 
-async fn an_unknown_path_is_404_whatever_the_key(kit: Arc<Kit>) {
+async fn an_unknown_path_is_404_with_any_key(kit: Arc<Kit>) {
     let key = kit.sandbox().await.key;
     for path in ["/", "/v1", "/v1/", "/v1/nothing", "/v2/payments", "/v1/payments/a/b", "/V1/payments"] {
         for api in [kit.anonymous(), Api::new(kit.address, Some(&key)), Api::new(kit.address, Some("junk"))] {

@@ -1,4 +1,4 @@
-//! `GET /v1/payments`: envelope, order, pages and filters (section 4.2 of the contract, §2 and §4 of the decisions).
+//! `GET /v1/payments`: envelope, order, pages and filters (docs/contract.md §4.2 and decisions §2, §4).
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
@@ -56,7 +56,7 @@ async fn a_list_holds_whole_payments_newest_first(kit: Arc<Kit>) {
     for number in 0..12 {
         let body = if number % 2 == 0 { qris(&project, 15_000) } else { virtual_account(&project, "bca", 15_000) };
         payments.push(create(&project, &body).await);
-        // Some of one instant, whose ids then decide.
+        // Some payments have the same instant; their order is that of their ids.
         kit.clock.advance(Duration::from_millis(number / 3 % 2));
     }
     payments.sort_by_key(|payment| (at(payment, "created_at"), text(payment, "id").to_owned()));
@@ -192,7 +192,7 @@ async fn zoo(kit: &Kit, project: &TestProject) -> Value {
     link
 }
 
-/// Whether a payment should be found, by its own fields.
+/// Whether the filters should find a payment, judged by its fields.
 fn wanted(payment: &Value, status: &str, method: &str, link: &str, search: &str) -> bool {
     let status = if status == "succeeded" { "paid" } else { status };
     (status.is_empty() || payment["status"] == status)
@@ -277,7 +277,7 @@ async fn a_bad_query_value_is_refused_and_named(kit: Arc<Kit>) {
         ("method=virtual_account:bca", "method"),
         ("method=bca", "method"),
         ("search=%FF", "search"),
-        // A link that cannot exist excuses nothing.
+        // A link that cannot exist does not excuse the other wrong value.
         ("payment_link_id=junk&status=unknown", "status"),
         ("payment_link_id=junk&page=0", "page"),
     ] {

@@ -1,4 +1,4 @@
-//! The table of states, row by row, and expiry to the millisecond (section 3.2 of the contract, §4 of the decisions).
+//! The table of payment states, row by row, and expiry to the millisecond (docs/contract.md §3.2 and decisions §4).
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,32 +14,32 @@ use crate::support::{
 };
 
 on_every_database![
-    timely_money_pays_whatever_became_of_the_payment_meanwhile,
-    money_of_after_the_expiry_is_unapplied_unless_the_payment_is_processing,
+    timely_money_pays_in_every_state_but_paid,
+    money_sent_after_the_expiry_is_unapplied_unless_the_payment_is_processing,
     money_pays_a_cancelled_payment_only_up_to_its_cancellation,
-    money_of_another_amount_is_unapplied_in_full_and_changes_no_state,
-    the_right_amount_still_pays_after_money_of_another,
+    money_of_a_wrong_amount_is_unapplied_in_full_and_changes_no_state,
+    the_right_amount_still_pays_after_a_wrong_one,
     a_second_payment_of_the_same_code_is_unapplied,
     a_refusal_fails_a_payment_that_has_not_ended,
     a_payment_that_was_seen_but_is_not_final_is_processing,
     a_failed_payment_that_is_paid_after_all_has_both_events_each_as_it_was_then,
     a_pending_payment_is_expired_the_millisecond_after_expires_at,
-    writing_expiries_down_changes_nothing_that_can_be_seen,
+    recording_expiries_changes_nothing_that_the_api_shows,
     a_processing_payment_never_expires,
 ];
 
-/// How a payment came to stand where money or news finds it.
+/// The state of a payment when a report arrives, and how it got there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum From {
     Pending,
     Processing,
     Paid,
     Failed,
-    /// Past its expiry, which nobody has written down yet.
+    /// Past its expiry, which is not recorded yet.
     Expired,
-    /// Past its expiry, and a sweeper has been there.
+    /// Past its expiry, which a reconciler has recorded.
     Swept,
-    /// Its link was cancelled one second after it was made.
+    /// Its link was cancelled one second after it was created.
     Cancelled,
 }
 
@@ -112,7 +112,7 @@ async fn look(project: &TestProject, payment: &Value) -> Seen {
     }
 }
 
-/// Reports to a payment and compares all that can be seen with all that was to happen.
+/// Reports to a payment and compares everything visible with the expected effect.
 async fn check(project: &TestProject, payment: &Value, report: &Value, effect: Effect) {
     let row = format!("{} + {report}: {effect:?}", text(payment, "status"));
     let mut expected = look(project, payment).await;
@@ -135,7 +135,7 @@ async fn check(project: &TestProject, payment: &Value, report: &Value, effect: E
         Effect::Becomes(status) => expected.payment["status"] = json!(status),
         Effect::Nothing | Effect::Refused => {}
     }
-    // A change that owes an event has exactly one, and it tells of the payment as it was at that moment.
+    // A change that owes an event has exactly one, which shows the payment as it was at that moment.
     let (events, owed) = match effect {
         Effect::Pays => (&seen.paid_events, Some(&mut expected.paid_events)),
         Effect::Becomes("failed") => (&seen.failed_events, Some(&mut expected.failed_events)),
@@ -153,7 +153,7 @@ fn paid_at(payment: &Value, member: &str, millis: i64) -> Value {
     json!({ "outcome": "paid", "paid_at": shifted(at(payment, member), millis) })
 }
 
-async fn timely_money_pays_whatever_became_of_the_payment_meanwhile(kit: Arc<Kit>) {
+async fn timely_money_pays_in_every_state_but_paid(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     for from in From::ALL {
         let effect = if from == From::Paid { Effect::Unapplied } else { Effect::Pays };
@@ -166,7 +166,7 @@ async fn timely_money_pays_whatever_became_of_the_payment_meanwhile(kit: Arc<Kit
     }
 }
 
-async fn money_of_after_the_expiry_is_unapplied_unless_the_payment_is_processing(kit: Arc<Kit>) {
+async fn money_sent_after_the_expiry_is_unapplied_unless_the_payment_is_processing(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     for from in From::ALL {
         let effect = if from == From::Processing { Effect::Pays } else { Effect::Unapplied };
@@ -185,7 +185,7 @@ async fn money_pays_a_cancelled_payment_only_up_to_its_cancellation(kit: Arc<Kit
     }
 }
 
-async fn money_of_another_amount_is_unapplied_in_full_and_changes_no_state(kit: Arc<Kit>) {
+async fn money_of_a_wrong_amount_is_unapplied_in_full_and_changes_no_state(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     for from in From::ALL {
         let payment = from.make(&kit, &project).await;
@@ -198,7 +198,7 @@ async fn money_of_another_amount_is_unapplied_in_full_and_changes_no_state(kit: 
     }
 }
 
-async fn the_right_amount_still_pays_after_money_of_another(kit: Arc<Kit>) {
+async fn the_right_amount_still_pays_after_a_wrong_one(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let payment = From::Pending.make(&kit, &project).await;
     let short = json!({ "outcome": "paid", "amount": 49_999 });
@@ -276,7 +276,7 @@ async fn a_pending_payment_is_expired_the_millisecond_after_expires_at(kit: Arc<
     assert_eq!(project.api.get("/v1/events").await.expect(200)["pagination"]["total_items"], 0);
 }
 
-async fn writing_expiries_down_changes_nothing_that_can_be_seen(kit: Arc<Kit>) {
+async fn recording_expiries_changes_nothing_that_the_api_shows(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     for from in [From::Pending, From::Processing, From::Paid, From::Failed, From::Cancelled] {
         from.make(&kit, &project).await;

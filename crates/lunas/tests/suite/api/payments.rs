@@ -1,5 +1,5 @@
 //! `/v1/payments`: what a new payment looks like, what it costs, how long it lives and what is refused
-//! (sections 2.1, 2.3, 4.1, 4.3 and 8 of the contract).
+//! (docs/contract.md §2.1, §2.3, §4.1, §4.3 and §8).
 
 use std::sync::Arc;
 
@@ -210,7 +210,7 @@ async fn a_payment_lives_its_methods_default_or_what_was_asked_for_up_to_the_max
     }
 }
 
-/// Sends a body that must be refused, and sees that the message names what is wrong.
+/// Sends a body that must be refused, and checks that the message names what is wrong.
 async fn check_refused(project: &TestProject, body: &str, code: &str, named: &str) {
     let reply = pay_text(project, &fresh_key(), body).await;
     assert_eq!(reply.header("idempotent-replayed"), None, "{body}");

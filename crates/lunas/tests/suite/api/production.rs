@@ -1,4 +1,4 @@
-//! Production projects and the provider behind them (§3 and §7 of the decisions).
+//! Production projects and the provider behind them (docs/contract.md, decisions §3 and §7).
 
 use std::sync::{
     Arc,
@@ -33,7 +33,7 @@ on_every_database![
     a_single_use_link_that_comes_into_use_while_the_provider_works_gains_no_payment,
 ];
 
-/// A bank that can be out of order.
+/// A bank that can be made to fail.
 #[derive(Default)]
 struct Bank {
     simulator: Simulator,
@@ -84,7 +84,7 @@ async fn a_production_project_without_a_provider_answers_503_and_keeps_the_key_u
         unavailable(project.api.pay("key", &body).await);
     }
     assert_eq!(count_payments(&project, "").await, 0);
-    // Fields are judged before the provider is asked.
+    // Fields are checked before the provider is called.
     project.api.pay("key", &qris(&project, 99)).await.refused(400, "VALIDATION_ERROR");
     let (node, _) = node_with_bank(&kit).await;
     let other_body = qris(&project, 20_000);
@@ -132,11 +132,11 @@ async fn a_link_needs_no_provider_until_somebody_pays_through_it(kit: Arc<Kit>) 
     assert_eq!(count_payments(&project, "").await, 0);
 }
 
-/// What happens to a link while the provider makes a code for a new attempt on it.
+/// What happens to a link while the provider creates a code for a new attempt.
 #[derive(Clone, Copy)]
 enum Meanwhile {
     Cancelled(ProjectId, LinkId),
-    /// The bank reports this of the link's other payment.
+    /// The bank reports this about the link's other payment.
     Reported(PaymentId, Outcome),
 }
 
@@ -164,7 +164,7 @@ impl Provider for SlowBank {
     }
 }
 
-/// Attempts a single-use link that has one pending payment, while something happens to it.
+/// Starts a payment on a single-use link with one pending payment, while something happens to that link.
 async fn attempt_while(kit: &Kit, project: &TestProject, meanwhile: impl Fn(LinkId, Payment) -> Meanwhile) -> Error {
     let link_id: LinkId = text(&create_link(project, json!({})).await, "id").parse().unwrap();
     let (node, _) = node_with_bank(kit).await;

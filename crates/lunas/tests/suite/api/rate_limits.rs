@@ -1,7 +1,7 @@
-//! How many requests are too many: section 8 of the contract, decisions §2.
+//! Rate limits of keys and of addresses that fail to authenticate (docs/contract.md §8 and decisions §2).
 //!
-//! Limits go by real time. So nothing here counts on a limit being hit at an exact request beyond the burst, only
-//! within a number of requests that no machine answers within the time that would earn them all.
+//! Limits go by real time. So no test expects a limit at an exact request beyond the burst, only within a number of
+//! requests that no machine can send in the time in which so many are allowed.
 
 use std::{sync::Arc, time::Duration};
 
@@ -26,16 +26,16 @@ on_every_database![
     a_refused_key_is_served_again_after_a_while with rate_limit(1),
     each_key_is_counted_by_itself with rate_limit(1),
     a_refused_request_does_nothing with rate_limit(1),
-    every_answer_to_a_key_says_where_it_stands with rate_limit(1_000),
+    every_answer_to_a_key_carries_its_rate_limit_headers with rate_limit(1_000),
     an_address_may_fail_to_authenticate_60_times_and_is_refused_then_while_valid_keys_still_work with rate_limit(100),
     a_rate_of_0_lifts_every_limit,
     a_proxys_clients_are_told_apart_only_when_the_proxy_is_trusted with trusted_proxy_and_rate_limit(100),
 ];
 
-/// Far more requests than a key or an address earns while they are being answered.
+/// Far more requests than the limit allows in the time in which they are answered.
 const MANY: usize = 200;
 
-/// Sends until refused for the rate; answers with how many were served before, and the refusal.
+/// Sends requests until one is rate limited; returns how many were served before, and the refusal.
 async fn until_limited(api: &Api) -> (usize, Reply) {
     for served in 0..MANY {
         let reply = api.get("/v1/balance").await;
@@ -52,7 +52,7 @@ async fn failed_login(api: &Api, forwarded_for: Option<&str>) -> Reply {
     api.send(forwarded_for.into_iter().fold(request, |request, value| request.header("X-Forwarded-For", value))).await
 }
 
-/// Fails to authenticate until refused for the rate; answers with how many failures came before.
+/// Fails to authenticate until rate limited; returns how many failures came before.
 async fn failures_until_limited(api: &Api, forwarded_for: Option<&str>) -> usize {
     for failures in 0..MANY {
         let reply = failed_login(api, forwarded_for).await;
@@ -135,7 +135,7 @@ fn has_rate_limit_headers(status: u16, reply: &Reply) {
     assert_eq!(reply.headers.contains_key("retry-after"), status == 503, "{row}");
 }
 
-async fn every_answer_to_a_key_says_where_it_stands(kit: Arc<Kit>) {
+async fn every_answer_to_a_key_carries_its_rate_limit_headers(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let api = &project.api;
     let post = || api.request(Method::POST, "/v1/payments").header("Idempotency-Key", "k-1");
@@ -186,7 +186,7 @@ async fn a_proxys_clients_are_told_apart_only_when_the_proxy_is_trusted(kit: Arc
     let anonymous = kit.anonymous();
     assert!(failures_until_limited(&anonymous, Some("203.0.113.7")).await >= 60);
     failed_login(&anonymous, Some("203.0.113.8")).await.refused(401, "UNAUTHORIZED");
-    // What a client writes in front of its own address changes nothing.
+    // Addresses that a client writes before its own change nothing.
     let forged = async { while failed_login(&anonymous, Some("203.0.113.9, 203.0.113.7")).await.status != 429 {} };
     tokio::time::timeout(PATIENCE, forged).await.unwrap();
     kit.on_another(rate_limit(100), |kit| async move {

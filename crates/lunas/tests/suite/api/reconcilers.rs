@@ -1,4 +1,4 @@
-//! The loops that finish what time brings, running as they do in the server.
+//! The background loops that record expiries and settle money, run as the server runs them.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,15 +16,15 @@ use crate::support::{
 };
 
 on_every_database![
-    an_expiry_that_is_due_gets_written_down_without_anyone_asking,
-    money_that_is_due_settles_without_anyone_asking,
-    more_than_one_round_can_hold_is_finished_all_the_same,
+    a_due_expiry_is_recorded_without_a_request,
+    due_money_settles_without_a_request,
+    more_work_than_one_batch_holds_is_finished_too,
     two_nodes_reconciling_at_once_settle_everything_once,
-    stop_ends_the_loops_even_while_they_rest,
-    nothing_is_written_once_stop_has_answered,
+    stop_ends_the_reconcilers_even_while_they_sleep,
+    nothing_is_written_after_stop_has_returned,
 ];
 
-async fn an_expiry_that_is_due_gets_written_down_without_anyone_asking(kit: Arc<Kit>) {
+async fn a_due_expiry_is_recorded_without_a_request(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let due = project.api.pay("k-1", &samples::qris(&project, 15_000)).await.expect(201);
     let later = project.api.pay("k-2", &samples::virtual_account(&project, "bca", 15_000)).await.expect(201);
@@ -32,7 +32,7 @@ async fn an_expiry_that_is_due_gets_written_down_without_anyone_asking(kit: Arc<
     report(&project, &processing, "processing").await;
     kit.clock.advance(Duration::from_mins(15));
     let reconcilers = Reconcilers::start(&kit.engine, kit.courier(SendLimits::default()));
-    // At its very instant it is not past yet; the loops have had their first round by the time it is.
+    // At the exact instant it has not expired yet; the loops have run once by the time it has.
     assert_eq!(stored_state(&kit, &due).await, State::Pending);
     kit.clock.advance(Duration::from_millis(1));
     until(async || stored_state(&kit, &due).await == State::Expired).await;
@@ -41,7 +41,7 @@ async fn an_expiry_that_is_due_gets_written_down_without_anyone_asking(kit: Arc<
     reconcilers.stop().await;
 }
 
-async fn money_that_is_due_settles_without_anyone_asking(kit: Arc<Kit>) {
+async fn due_money_settles_without_a_request(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let reconcilers = Reconcilers::start(&kit.engine, kit.courier(SendLimits::default()));
     paid(&project, "k-1", 15_000).await;
@@ -53,7 +53,7 @@ async fn money_that_is_due_settles_without_anyone_asking(kit: Arc<Kit>) {
     reconcilers.stop().await;
 }
 
-async fn more_than_one_round_can_hold_is_finished_all_the_same(kit: Arc<Kit>) {
+async fn more_work_than_one_batch_holds_is_finished_too(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let count = 520;
     let sent: Vec<_> = (0..count)
@@ -95,8 +95,8 @@ async fn two_nodes_reconciling_at_once_settle_everything_once(kit: Arc<Kit>) {
     node.stop().await;
 }
 
-/// A loop that runs holds the engine, and so its clock; one that has ended has let go of them.
-async fn stop_ends_the_loops_even_while_they_rest(kit: Arc<Kit>) {
+/// A running loop holds a reference to the engine and so to its clock; an ended one has dropped it.
+async fn stop_ends_the_reconcilers_even_while_they_sleep(kit: Arc<Kit>) {
     let clock = Arc::new(ManualClock::default());
     let engine = engine_on(kit.store.clone(), clock.clone(), no_bank());
     let before = Arc::strong_count(&clock);
@@ -108,13 +108,13 @@ async fn stop_ends_the_loops_even_while_they_rest(kit: Arc<Kit>) {
     }
 }
 
-async fn nothing_is_written_once_stop_has_answered(kit: Arc<Kit>) {
+async fn nothing_is_written_after_stop_has_returned(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let payment = project.api.pay("k-1", &samples::qris(&project, 15_000)).await.expect(201);
     let reconcilers = Reconcilers::start(&kit.engine, kit.courier(SendLimits::default()));
     reconcilers.stop().await;
     kit.clock.advance(Duration::from_mins(16));
-    // To readers it is expired all the same; only a round called by hand writes it down.
+    // Readers see it as expired; only a round called by the test records that.
     let path = format!("/v1/payments/{}", payment["id"].as_str().unwrap());
     assert_eq!(project.api.get(&path).await.expect(200)["status"], "expired");
     assert_eq!(stored_state(&kit, &payment).await, State::Pending);

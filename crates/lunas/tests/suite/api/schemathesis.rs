@@ -1,4 +1,4 @@
-//! Tools that others wrote, held against the document and the real binary. `make test` installs them.
+//! Tools that others wrote check the OpenAPI document and the real binary. `make test` installs them.
 
 use std::{fs, path::Path, process::Command};
 
@@ -13,7 +13,7 @@ fn succeeds(mut command: Command) {
     assert_eq!(ran.code, 0, "\n{}\n{}", ran.stdout, ran.stderr);
 }
 
-/// The document, and in it what only this server knows: its project, that project's default methods, a key to revoke.
+/// The document, completed with what only this server knows: its project, its default methods and a key to revoke.
 fn narrowed(running: &Running, spare_key: &Value) -> Value {
     let mut document: Value = serde_json::from_str(&api::openapi_json()).unwrap();
     let schemas = &mut document["components"]["schemas"];
@@ -44,8 +44,8 @@ fn an_independent_validator_finds_the_document_valid() {
     succeeds(command);
 }
 
-/// Requests by the thousand, right and wrong: no 5xx, nothing undescribed, nothing wrong accepted, nothing right
-/// refused; and whatever they did, the books still balance.
+/// Thousands of valid and invalid requests: no 5xx, no undescribed answer, no invalid one accepted, no valid one
+/// refused; and after all of them the ledger still balances.
 #[test]
 #[ignore = "needs the tools that `make test` installs"]
 fn schemathesis_gets_only_answers_that_the_document_describes() {

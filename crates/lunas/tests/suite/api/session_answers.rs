@@ -1,4 +1,5 @@
-//! What sessions of the dashboard get from the API: keys, the project as it is set, and what is written down about them.
+//! What a dashboard session gets from the API: keys, the project's settings, and what is audited and logged about its
+//! calls.
 
 use std::{sync::Arc, time::Duration};
 

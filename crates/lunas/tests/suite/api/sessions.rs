@@ -1,4 +1,5 @@
-//! Calls of the API with a session of the dashboard in place of a key: which routes take one, and from whom.
+//! Calls of the API with a dashboard session in place of a key: which routes take one, and from which pages and
+//! members.
 
 use std::{sync::Arc, time::Duration};
 
@@ -29,16 +30,16 @@ on_every_database![
     where_authorization_is_sent_the_key_decides_and_the_session_is_not_looked_at,
     viewers_read_and_developers_and_owners_make_keys_too,
     a_session_names_its_project_unless_there_is_only_one,
-    who_is_no_member_finds_no_project_operators_included_and_another_projects_event_is_not_there,
+    only_members_find_a_project_and_no_session_finds_another_projects_event,
     with_a_session_only_pages_of_our_own_may_call_and_no_answer_is_for_another_origin,
-    a_session_that_has_ended_or_never_was_opens_nothing,
+    an_ended_or_made_up_session_opens_nothing,
     a_session_ends_when_it_is_idle_and_after_half_a_day_however_much_it_is_used,
     each_session_has_a_rate_of_its_own_which_is_judged_after_the_site_and_before_the_project with rate_limit(1),
     when_sessions_cannot_be_looked_up_authentication_is_unavailable_and_nobody_is_let_in,
 ];
 
 const UNKNOWN: &str = "prj_01kzdq3f5ve8x9m2r7t4w6y8za";
-/// The routes that take a session, and what an owner gets there.
+/// The routes that take a session, and the status that an owner gets.
 const OPEN: [(&str, u16); 5] = [
     ("GET /v1/api-keys", 200),
     ("GET /v1/events", 200),
@@ -47,7 +48,7 @@ const OPEN: [(&str, u16); 5] = [
     ("POST /v1/api-keys", 201),
 ];
 
-/// A browser that is signed in, calling the API; every answer is held against the document.
+/// A signed-in browser that calls the API; every answer is compared with the document.
 pub(crate) struct Session {
     pub(crate) api: Api,
     pub(crate) cookie: String,
@@ -81,7 +82,7 @@ impl Session {
     }
 }
 
-/// Revokes a key, of which an event tells.
+/// Revokes a key, and returns the id of the event about it.
 pub(crate) async fn event_of(kit: &Kit, project: &TestProject) -> String {
     let (key, _) = kit.engine.create_key(project.id, "gone".to_owned()).await.unwrap();
     project.api.delete(&format!("/v1/api-keys/{}", key.id)).await.expect(200);
@@ -108,7 +109,7 @@ async fn a_session_opens_keys_project_and_events_and_every_other_route_still_dem
         }
     }
     assert_eq!(opened, OPEN.len());
-    // A wrong method is told to whoever is let in, as with a key.
+    // A wrong method is reported once the session is let in, as with a key.
     session.send(session.request(Method::PUT, "/v1/events")).await.refused(405, "INVALID_REQUEST");
 }
 
@@ -119,7 +120,7 @@ async fn where_authorization_is_sent_the_key_decides_and_the_session_is_not_look
     for path in ["/v1/api-keys", "/v1/project"] {
         session.send(with(path, &format!("Bearer {}", project.key))).await.refused(403, "FORBIDDEN");
     }
-    // The key's project is meant, whatever the query names.
+    // The key decides on the project, not the query.
     let event = event_of(&kit, &other).await;
     let path = format!("/v1/events?project_id={}", project.id);
     let events = session.send(with(&path, &format!("Bearer {}", other.key))).await.expect(200);
@@ -142,7 +143,7 @@ async fn viewers_read_and_developers_and_owners_make_keys_too(kit: Arc<Kit>) {
             true => drop(reply.expect(201)),
             false => {
                 reply.refused(403, "FORBIDDEN");
-                // The role is judged before anybody looks at the body.
+                // The role is checked before the body is read.
                 session.send(session.request(Method::POST, "/v1/api-keys").body("[")).await.refused(403, "FORBIDDEN");
             }
         }
@@ -174,7 +175,7 @@ async fn a_session_names_its_project_unless_there_is_only_one(kit: Arc<Kit>) {
     for (query, status, code) in &rows {
         for (route, _) in OPEN {
             let (method, path) = method_and_path(route, "junk");
-            // Whose project it is comes before role and body.
+            // Membership is checked before role and body.
             let reply = session.send(session.request(method, &format!("{path}{query}"))).await;
             let message = refused(&format!("{route}{query}"), reply, *status, code);
             assert!(message.contains("`project_id`"), "{message}");
@@ -183,7 +184,7 @@ async fn a_session_names_its_project_unless_there_is_only_one(kit: Arc<Kit>) {
     }
 }
 
-async fn who_is_no_member_finds_no_project_operators_included_and_another_projects_event_is_not_there(kit: Arc<Kit>) {
+async fn only_members_find_a_project_and_no_session_finds_another_projects_event(kit: Arc<Kit>) {
     let (project, other) = (sandbox_with_owner(&kit).await, kit.sandbox().await);
     let event = event_of(&kit, &project).await;
     let strangers =
@@ -200,7 +201,7 @@ async fn who_is_no_member_finds_no_project_operators_included_and_another_projec
     let session = Session::member(&kit, &other, Role::Owner).await;
     session.get(&format!("/v1/events/{event}")).await.refused(404, "RESOURCE_NOT_FOUND");
     assert_eq!(session.get("/v1/events").await.expect(200)["data"], json!([]));
-    // Whoever is a member no more is out at once.
+    // A removed member is refused at once.
     let former = Person::member(&kit, project.id, Role::Viewer, "former@example.com").await;
     let session = Session::of(&kit, &former);
     session.get("/v1/events").await.expect(200);
@@ -238,7 +239,7 @@ async fn with_a_session_only_pages_of_our_own_may_call_and_no_answer_is_for_anot
         for (route, _) in OPEN {
             let (method, path) = method_and_path(route, "junk");
             let is_post = method == Method::POST;
-            // Which project is asked about comes after that, so a stranger's page does not learn of it either.
+            // The project is checked after the origin, so that another site's page learns nothing about it.
             let path = if is_taken { path } else { format!("{path}?project_id=junk") };
             let request = session.request(method, &path).json(&json!({ "name": format!("{index}") }));
             let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
@@ -258,14 +259,14 @@ async fn with_a_session_only_pages_of_our_own_may_call_and_no_answer_is_for_anot
             );
         }
     }
-    // With a key the project's own list decides, as ever.
+    // With a key, the project's own list of origins decides.
     let request = project.api.request(Method::GET, "/v1/events").header(ORIGIN, shop);
     let reply = project.api.send(request.header("sec-fetch-site", "cross-site")).await;
     assert_eq!(reply.header("access-control-allow-origin"), Some(shop));
     reply.expect(200);
 }
 
-async fn a_session_that_has_ended_or_never_was_opens_nothing(kit: Arc<Kit>) {
+async fn an_ended_or_made_up_session_opens_nothing(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let person = Person::member(&kit, project.id, Role::Owner, "owner@example.com").await;
     let session = Session::of(&kit, &person);

@@ -1,5 +1,5 @@
-//! `POST /v1/sandbox/payments/{id}/simulate`: the road that every report takes, its receipts and its races
-//! (§4 and §7 of the decisions).
+//! `POST /v1/sandbox/payments/{id}/simulate`: the path that every bank's report takes, its receipts and its races
+//! (docs/contract.md, decisions §4 and §7).
 
 use std::sync::Arc;
 
@@ -16,19 +16,19 @@ use crate::support::{
 
 on_every_database![
     a_report_of_paid_pays_the_amount_now,
-    paid_at_is_the_receipts_payment_time_whatever_its_offset,
+    paid_at_is_the_receipts_payment_time_in_any_utc_offset,
     future_money_pays_a_pending_payment_only_up_to_its_expiry,
     each_report_is_a_new_receipt_unless_its_receipt_id_repeats,
     a_receipt_counts_once_in_a_project_and_says_nothing_about_another,
     a_repeated_refusal_with_the_same_receipt_id_answers_200,
     the_success_word_of_the_project_is_used_in_payments_lists_and_events,
     a_production_key_may_not_simulate,
-    another_projects_payment_or_none_cannot_be_simulated,
+    another_projects_payment_and_an_unknown_one_cannot_be_simulated,
     a_report_that_breaks_a_rule_is_refused_and_leaves_nothing_behind,
     concurrent_money_pays_once_and_the_rest_is_unapplied on 4 threads,
     concurrent_reports_of_one_receipt_are_one_receipt_and_all_see_what_it_did on 4 threads,
     a_refusal_that_races_with_timely_money_never_undoes_it on 4 threads,
-    a_receipt_id_that_repeats_is_the_same_report_whatever_it_says,
+    a_report_with_a_known_receipt_id_is_a_repetition_even_if_it_says_otherwise,
 ];
 
 const RACERS: usize = 16;
@@ -45,7 +45,7 @@ async fn a_report_of_paid_pays_the_amount_now(kit: Arc<Kit>) {
     assert_eq!((balance(&project, "pending").await, unapplied(&project).await), (14_895, 0));
 }
 
-async fn paid_at_is_the_receipts_payment_time_whatever_its_offset(kit: Arc<Kit>) {
+async fn paid_at_is_the_receipts_payment_time_in_any_utc_offset(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let created = at(&pending_qris(&project, 15_000).await, "created_at");
     kit.clock.set(moved(created, 60_000));
@@ -54,9 +54,9 @@ async fn paid_at_is_the_receipts_payment_time_whatever_its_offset(kit: Arc<Kit>)
         (shifted(created, 0), shifted(created, 0)),
         (shifted(created, 59_999), shifted(created, 59_999)),
         (jakarta, shifted(created, 5)),
-        // The bank's clock may be ahead of ours, and its word counts.
+        // The bank's clock may be ahead of ours, and its time counts.
         (shifted(created, 300_000), shifted(created, 300_000)),
-        // So may it be behind: all that the contract asks is that the money came before the expiry.
+        // It may also be behind: the contract only requires that the money came before the expiry.
         (shifted(created, -1), shifted(created, -1)),
     ] {
         let payment = pending_qris(&project, 15_000).await;
@@ -174,7 +174,7 @@ async fn a_production_key_may_not_simulate(kit: Arc<Kit>) {
     assert_eq!(fetch(&sandbox, &payment).await, payment);
 }
 
-async fn another_projects_payment_or_none_cannot_be_simulated(kit: Arc<Kit>) {
+async fn another_projects_payment_and_an_unknown_one_cannot_be_simulated(kit: Arc<Kit>) {
     let (project, other) = (kit.sandbox().await, kit.sandbox().await);
     let payment = pending_qris(&other, 15_000).await;
     let unknown = json!({ "id": format!("pay_{}", "0".repeat(26)) });
@@ -221,7 +221,7 @@ async fn a_report_that_breaks_a_rule_is_refused_and_leaves_nothing_behind(kit: A
     assert_eq!((unapplied(&project).await, balance(&project, "pending").await), (0, 0));
 }
 
-/// Sends `reports` to one payment, all at once.
+/// Sends `reports` to one payment concurrently.
 async fn race(project: &TestProject, payment: &Value, reports: Vec<Value>) -> Vec<(Value, Reply)> {
     let mut racers = JoinSet::new();
     for report in reports {
@@ -275,7 +275,7 @@ async fn a_refusal_that_races_with_timely_money_never_undoes_it(kit: Arc<Kit>) {
     assert!(events_of(&project, &payment, "payment.failed").await.len() <= 1);
 }
 
-async fn a_receipt_id_that_repeats_is_the_same_report_whatever_it_says(kit: Arc<Kit>) {
+async fn a_report_with_a_known_receipt_id_is_a_repetition_even_if_it_says_otherwise(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let payment = project.api.pay("k-1", &crate::support::samples::qris(&project, 15_000)).await.expect(201);
     let path = format!("/v1/sandbox/payments/{}/simulate", payment["id"].as_str().unwrap());

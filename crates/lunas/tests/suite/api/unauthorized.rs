@@ -1,4 +1,4 @@
-//! Keys that open nothing and ids that belong to someone else: nothing is done, nothing is shown, nothing is left behind.
+//! Requests with a wrong key or for another project's resources do nothing, reveal nothing and leave nothing behind.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ on_every_database![
     only_a_live_key_opens_anything,
     two_authorization_headers_open_nothing,
     a_key_in_the_query_or_the_body_opens_nothing,
-    what_belongs_to_another_project_does_not_exist,
+    resources_of_another_project_are_not_found,
 ];
 
 /// Each endpoint with a request that would work with the right key.
@@ -40,7 +40,7 @@ fn everything(project: &TestProject, payment: &str, link: &str, event: &str) -> 
     ]
 }
 
-/// A payment that is pending, a link that is active and an event, all of the project.
+/// The ids of a pending payment, an active link and an event of the project.
 async fn belongings(project: &TestProject) -> (String, String, String) {
     let id = |made: &serde_json::Value| made["id"].as_str().unwrap().to_owned();
     let paid = id(&project.api.pay("paid", &qris(project, 15_000)).await.expect(201));
@@ -116,7 +116,7 @@ async fn a_key_in_the_query_or_the_body_opens_nothing(kit: Arc<Kit>) {
     }
 }
 
-async fn what_belongs_to_another_project_does_not_exist(kit: Arc<Kit>) {
+async fn resources_of_another_project_are_not_found(kit: Arc<Kit>) {
     let (owner, stranger) = (kit.sandbox().await, kit.sandbox().await);
     let (payment, link, event) = belongings(&owner).await;
     let before = totals(&owner.api).await;

@@ -1,4 +1,4 @@
-//! What the checkout's pages refuse: always with a page, and never leaving anything behind (C3, C26; RELIABILITY §3).
+//! What the checkout refuses: always with a page, and without leaving anything behind.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -18,18 +18,18 @@ use crate::support::{
 };
 
 on_every_database![
-    every_miss_shows_the_same_page_and_tells_nothing,
+    every_unknown_address_shows_the_same_page_and_reveals_nothing,
     a_form_for_what_is_not_there_is_404,
     a_method_that_the_link_does_not_offer_is_refused,
     an_answer_outside_its_rule_is_refused,
     a_field_that_comes_twice_is_refused,
     only_a_payment_of_this_link_can_be_replaced,
-    a_cookie_of_another_link_or_of_nobody_counts_for_nothing,
+    a_cookie_of_another_link_and_a_made_up_one_are_ignored,
     a_form_of_another_site_is_refused_with_a_page_in_the_visitors_language with base_url("https://bayar.example"),
     a_body_that_is_no_form_is_refused,
     a_form_that_does_not_arrive_in_time_is_408 with short_body_timeout(),
     a_wrong_method_is_405_and_names_the_right_ones,
-    what_is_in_a_query_changes_no_form_and_breaks_no_page,
+    query_parameters_change_no_form_and_break_no_page,
 ];
 
 const FORM: &str = "application/x-www-form-urlencoded";
@@ -50,14 +50,14 @@ const ANSWERS: [(&str, &str); 5] = [
     ("address", "Jl. Melati 1"),
 ];
 
-/// The answers with one of them given otherwise, or left out.
+/// The form's answers with one of them changed or left out.
 fn answers<'a>(field: &str, value: Option<&'a str>) -> Vec<(&'static str, &'a str)> {
     let others = ANSWERS.into_iter().filter(|(name, _)| *name != field);
     let field = ANSWERS.into_iter().find(|(name, _)| *name == field).unwrap().0;
     others.chain(value.map(|value| (field, value))).collect()
 }
 
-async fn every_miss_shows_the_same_page_and_tells_nothing(kit: Arc<Kit>) {
+async fn every_unknown_address_shows_the_same_page_and_reveals_nothing(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let link = create_link(&project, json!({})).await;
     let payment = Customer::of(&kit).pays_by(&project, &link, "virtual_account:bca").await;
@@ -132,7 +132,7 @@ async fn a_method_that_the_link_does_not_offer_is_refused(kit: Arc<Kit>) {
         is_page(&format!("{method:?}"), &refused, 422);
     }
     assert_eq!(rows(&kit.database), before);
-    // A bank that the project has stopped to offer since.
+    // A bank that the project no longer offers.
     let account = answers("method", Some("virtual_account:bca"));
     kit.update(project.id, ProjectUpdate { banks: Some(vec![Bank::Bni]), ..Default::default() }).await;
     let before = rows(&kit.database);
@@ -197,7 +197,7 @@ async fn only_a_payment_of_this_link_can_be_replaced(kit: Arc<Kit>) {
     assert_eq!(rows(&kit.database), before);
 }
 
-async fn a_cookie_of_another_link_or_of_nobody_counts_for_nothing(kit: Arc<Kit>) {
+async fn a_cookie_of_another_link_and_a_made_up_one_are_ignored(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let neighbour = create_link(&project, json!({})).await;
     let theirs = Customer::of(&kit).pays_by(&project, &neighbour, "qris").await;
@@ -219,7 +219,7 @@ async fn a_cookie_of_another_link_or_of_nobody_counts_for_nothing(kit: Arc<Kit>)
     );
 }
 
-/// Sends the form as a page at `origin` would have the browser send it.
+/// Sends the form with the headers that a browser sends from a page at `origin`.
 async fn from(kit: &Kit, link: &Value, origin: Option<&str>, site: Option<&str>) -> testkit::Reply {
     let customer = Customer::of(kit);
     let mut request = customer.form(&link_path(link), &SOUND).header(ACCEPT_LANGUAGE, "en");
@@ -348,7 +348,7 @@ async fn a_wrong_method_is_405_and_names_the_right_ones(kit: Arc<Kit>) {
     assert_eq!(rows(&kit.database), before);
 }
 
-async fn what_is_in_a_query_changes_no_form_and_breaks_no_page(kit: Arc<Kit>) {
+async fn query_parameters_change_no_form_and_break_no_page(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let link = create_link(&project, json!({})).await;
     let path = link_path(&link);

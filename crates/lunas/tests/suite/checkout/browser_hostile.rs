@@ -1,4 +1,4 @@
-//! Hostile texts wherever a page shows one, in a real browser: they are shown as they are, and none of them runs.
+//! Hostile texts everywhere a checkout page shows a text, in a real browser: shown as they are, and never run.
 
 use domain::{method::Method, project::MerchantProfile};
 use engine::ProjectUpdate;

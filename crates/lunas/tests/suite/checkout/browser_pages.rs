@@ -1,4 +1,5 @@
-//! Every page and state in a real browser, on the narrowest screen and on a wide one, in both themes and both languages.
+//! Every checkout page in every state in a real browser, on the narrowest screen and a wide one, in both themes and
+//! both languages.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -13,7 +14,7 @@ use crate::support::{
     samples,
 };
 
-/// Words without a place to break, as long as they may be.
+/// The longest allowed words without a place to break the line.
 const LONG: &str = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft";
 
 fn looks() -> [Look; 5] {
@@ -21,12 +22,12 @@ fn looks() -> [Look; 5] {
     [narrow.clone(), narrow.clone().dark(), desktop.clone(), desktop.dark(), narrow.english()]
 }
 
-/// What is done on a page before it is looked at.
+/// A script that runs on a page before it is checked.
 const NOTHING: &str = "0";
 const SEND_BACK: &str = "(form => { form.noValidate = true; form.requestSubmit(); })(document.forms[0])";
 const SEND: &str = "document.forms[0].submit()";
 
-/// Looks at each page with everything that pages are looked at with: its name, its address, and what is done there first.
+/// Checks each page in every look: its name, its address, and the script that runs there first.
 async fn check_all(kit: &Kit, pages: &[(&str, String, &str)]) {
     let browser = Browser::open(Look::narrow()).await;
     let mut titles = BTreeSet::new();
@@ -34,7 +35,7 @@ async fn check_all(kit: &Kit, pages: &[(&str, String, &str)]) {
         browser.look_with(look.clone()).await;
         for (name, address, act) in pages {
             println!("{name}: {look:?}");
-            // An address that differs only after its `#` would not be loaded anew.
+            // An address that differs only after its `#` would not be reloaded.
             browser.goto("about:blank").await;
             browser.goto(address).await;
             browser.evaluate(act).await;
@@ -49,7 +50,7 @@ async fn check_all(kit: &Kit, pages: &[(&str, String, &str)]) {
                 assert!(titles.insert(title.clone()), "{name} is called {title} like another page");
             }
             let errors = browser.console_errors().await;
-            // That the answer is an error is no news.
+            // The browser logs each answer that is an error, which is expected here.
             let is_answer = |error: &String| ["403", "404", "422"].iter().any(|status| error.contains(status));
             assert_eq!(errors.into_iter().filter(|error| !is_answer(error)).collect::<Vec<_>>(), [""; 0], "{name}");
         }
@@ -70,7 +71,7 @@ async fn everything_asked(project: &TestProject) -> Value {
 }
 
 #[tokio::test]
-async fn pages_to_choose_and_to_pay_are_open_to_everyone_on_every_screen() {
+async fn pages_to_choose_and_to_pay_are_accessible_on_every_screen() {
     on_sqlite(|kit| async move {
         let project = kit.sandbox().await;
         let link = everything_asked(&project).await;
@@ -90,7 +91,7 @@ async fn pages_to_choose_and_to_pay_are_open_to_everyone_on_every_screen() {
             ("direct virtual account", text(&direct, "checkout_url").to_owned(), NOTHING),
         ];
         check_all(&kit, &pages).await;
-        // These are called like pages above.
+        // These have the same titles as pages above.
         check_all(&kit, &[("change of method", change, NOTHING)]).await;
         check_all(&kit, &[("enlarged code", format!("{}#qr", text(&qris, "checkout_url")), NOTHING)]).await;
     })
@@ -98,7 +99,7 @@ async fn pages_to_choose_and_to_pay_are_open_to_everyone_on_every_screen() {
 }
 
 #[tokio::test]
-async fn ends_of_payments_are_open_to_everyone_on_every_screen() {
+async fn final_states_of_payments_are_accessible_on_every_screen() {
     on_sqlite(|kit| async move {
         let project = kit.sandbox().await;
         let many = create_link(&project, json!({ "title": LONG, "allow_multiple_payments": true })).await;
@@ -122,7 +123,7 @@ async fn ends_of_payments_are_open_to_everyone_on_every_screen() {
 }
 
 #[tokio::test]
-async fn links_that_take_no_payment_and_addresses_that_lead_nowhere_are_open_to_everyone_on_every_screen() {
+async fn closed_links_and_unknown_addresses_are_accessible_on_every_screen() {
     on_sqlite(|kit| async move {
         let project = kit.sandbox().await;
         let expires_at = "2026-11-14T09:31:00Z";
@@ -152,7 +153,7 @@ async fn links_that_take_no_payment_and_addresses_that_lead_nowhere_are_open_to_
 }
 
 #[tokio::test]
-async fn twice_as_large_letters_still_fit() {
+async fn text_of_twice_the_size_still_fits() {
     on_sqlite(|kit| async move {
         let project = kit.sandbox().await;
         let link = everything_asked(&project).await;
@@ -167,7 +168,7 @@ async fn twice_as_large_letters_still_fit() {
 }
 
 #[tokio::test]
-async fn nothing_moves_for_those_who_prefer_that() {
+async fn nothing_moves_in_browsers_that_prefer_reduced_motion() {
     on_sqlite(|kit| async move {
         let project = kit.sandbox().await;
         let payment = project.api.pay("direct", &samples::qris(&project, 75_000)).await.expect(201);

@@ -1,4 +1,4 @@
-//! The whole road of a customer in a real browser: from a link to "paid", by each kind of method, with and without script.
+//! A customer's whole way in a real browser: from a link to "paid", by each kind of method, with and without script.
 
 use std::{sync::Arc, time::Duration};
 
@@ -166,7 +166,7 @@ async fn the_countdown_goes_by_the_server_and_the_page_expires_by_itself() {
         let (browser, project, _) = opened(&kit, Look::phone(), json!({})).await;
         let payment = choose(&browser, &project, "qris").await;
         let expires_at = Timestamp::parse(payment["expires_at"].as_str().unwrap()).unwrap();
-        // The server's clock stands still at another date than this machine's, and the page goes by the server's.
+        // The server's clock stands still at another date than this machine's, and the page uses the server's.
         browser.wait_for_text("#left", "14:5").await;
         for (left, told) in [(302, "5 menit"), (62, "1 menit")] {
             kit.clock.set(expires_at.minus(Duration::from_secs(left)));
@@ -192,7 +192,7 @@ async fn block(browser: &Browser, urls: &str) {
 }
 
 #[tokio::test]
-async fn events_alone_change_the_page() {
+async fn the_event_stream_alone_updates_the_page() {
     on_sqlite(|kit| async move {
         let (browser, project, _) = opened(&kit, Look::phone(), json!({})).await;
         block(&browser, "*/status").await;
@@ -204,7 +204,7 @@ async fn events_alone_change_the_page() {
 }
 
 #[tokio::test]
-async fn where_events_do_not_come_through_the_page_asks_by_itself() {
+async fn a_page_without_its_event_stream_polls() {
     on_sqlite(|kit| async move {
         let (browser, project, _) = opened(&kit, Look::phone(), json!({})).await;
         block(&browser, "*/events").await;
@@ -216,11 +216,11 @@ async fn where_events_do_not_come_through_the_page_asks_by_itself() {
 }
 
 #[tokio::test]
-async fn a_page_that_is_looked_at_again_asks_at_once() {
+async fn a_page_that_becomes_visible_again_polls_at_once() {
     on_sqlite(|kit| async move {
         let (browser, project, _) = opened(&kit, Look::phone(), json!({})).await;
         block(&browser, "*/events").await;
-        // Nothing else would make the page ask: its clock stands still.
+        // Nothing else makes the page poll: its timers are stopped.
         let frozen =
             json!({ "source": "window.setInterval = () => 0; window.setTimeout = (act, wait) => wait || act();" });
         browser.devtools("Page.addScriptToEvaluateOnNewDocument", frozen).await;
@@ -253,14 +253,14 @@ async fn the_sandbox_panel_plays_the_bank() {
 }
 
 #[tokio::test]
-async fn mistakes_are_told_at_their_fields_and_what_was_written_stays() {
+async fn mistakes_are_shown_at_their_fields_and_answers_are_kept() {
     on_sqlite(|kit| async move {
         let members = json!({ "customer_fields": { "name": true, "email": true, "phone": true, "address": true } });
         let (browser, project, _) = opened(&kit, Look::phone(), members).await;
         browser.fill("#name", "Siti \"Aisyah\" <b>").await;
         browser.fill("#phone", "nol").await;
         browser.fill("#address", "Jl. Melati 1\nBandung").await;
-        // The browser would not send this by itself; an older one might.
+        // The browser would not send this form; an older one might.
         browser.evaluate("document.querySelector('form').noValidate = true").await;
         browser.click("form button.main").await;
         browser.wait_for("[role=alert]").await;

@@ -1,4 +1,4 @@
-//! Paying in another way instead, and several customers on one link (decisions §4 and §5; C20).
+//! Changing the payment method, and several customers on one link (docs/contract.md, decisions §4 and §5).
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -21,23 +21,23 @@ on_every_database![
     a_change_can_be_sent_again_and_changed_back,
     a_change_that_is_sent_twenty_times_at_once_makes_one_payment,
     money_sent_before_the_change_still_pays_and_later_money_does_not,
-    who_asks_to_change_a_payment_that_is_paid_or_on_its_way_is_led_to_it,
-    a_change_that_races_with_the_banks_word_has_one_consequence,
+    changing_a_paid_or_processing_payment_leads_to_that_payment,
+    a_change_that_races_with_the_banks_report_has_one_outcome,
     on_a_single_use_link_the_first_to_pay_claims_it,
-    while_one_payment_is_on_its_way_a_single_use_link_takes_no_other,
+    while_one_payment_is_processing_a_single_use_link_takes_no_other,
     on_a_link_for_many_payments_everyone_pays_for_themselves,
 ];
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 const BCA: &str = "virtual_account:bca";
-/// How often two acts are let loose on one payment.
+/// How often two requests race on one payment.
 const RACES: usize = 8;
 
 fn change_path(link: &Value, payment: &Value) -> String {
     format!("{}?change={}", link_path(link), text(payment, "id"))
 }
 
-/// Asks for another method than `payment` was made by.
+/// Chooses another method in place of `payment`.
 async fn change(customer: &Customer, link: &Value, payment: &Value, method: &str) -> testkit::Reply {
     let fields = [("replaces", text(payment, "id")), ("method", method)];
     customer.post(&link_path(link), &fields).await
@@ -136,7 +136,7 @@ async fn money_sent_before_the_change_still_pays_and_later_money_does_not(kit: A
     assert_eq!(unapplied(&project).await, 50_000);
 }
 
-async fn who_asks_to_change_a_payment_that_is_paid_or_on_its_way_is_led_to_it(kit: Arc<Kit>) {
+async fn changing_a_paid_or_processing_payment_leads_to_that_payment(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     for many in [false, true] {
         for outcome in ["processing", "paid"] {
@@ -155,14 +155,14 @@ async fn who_asks_to_change_a_payment_that_is_paid_or_on_its_way_is_led_to_it(ki
     }
 }
 
-async fn a_change_that_races_with_the_banks_word_has_one_consequence(kit: Arc<Kit>) {
+async fn a_change_that_races_with_the_banks_report_has_one_outcome(kit: Arc<Kit>) {
     for _ in 0..RACES {
         let project = kit.sandbox().await;
         let (link, customer, payment) = begin_payment(&kit, &project, json!({})).await;
         let report = json!({ "outcome": "paid" });
         let (changed, reported) =
             tokio::join!(change(&customer, &link, &payment, BCA), simulate(&project, &payment, &report));
-        // The bank's money came no later than the change, so it counts whoever was quicker.
+        // The bank's money was sent no later than the change, so it counts in either order.
         reported.expect(200);
         led_to(&changed);
         assert_eq!(fetch(&project, &payment).await["status"], "paid");
@@ -194,7 +194,7 @@ async fn on_a_single_use_link_the_first_to_pay_claims_it(kit: Arc<Kit>) {
     assert_eq!(rows(&kit.database), before);
 }
 
-async fn while_one_payment_is_on_its_way_a_single_use_link_takes_no_other(kit: Arc<Kit>) {
+async fn while_one_payment_is_processing_a_single_use_link_takes_no_other(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let (link, customer, first) = begin_payment(&kit, &project, json!({})).await;
     let sibling = Customer::of(&kit);
@@ -209,7 +209,7 @@ async fn while_one_payment_is_on_its_way_a_single_use_link_takes_no_other(kit: A
     let before = rows(&kit.database);
     is_page("a newcomer", &Customer::of(&kit).post(&link_path(&link), &[("method", "qris")]).await, 409);
     assert_eq!(led_to(&customer.post(&link_path(&link), &[("method", BCA)]).await), pay_path(&first));
-    // Whoever holds a code already keeps it; another one is not to be had.
+    // A customer who already has a code keeps it, and gets no other.
     assert_eq!(led_to(&change(&sibling, &link, &second, "qris").await), pay_path(&second));
     assert_eq!(rows(&kit.database), before);
     report(&project, &first, "failed").await;

@@ -1,5 +1,5 @@
-//! The chooser's form: what a payment keeps of it, and that one filling-in pays once, however often it is sent
-//! (decisions §4 and §5; C8, C9).
+//! The form in which a customer chooses a method: what its payment keeps, and that a filled-in form makes one payment
+//! however often it is sent (docs/contract.md, decisions §4 and §5).
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -18,14 +18,14 @@ use crate::support::{
 };
 
 on_every_database![
-    a_form_leads_to_a_payment_that_keeps_customer_place_and_device with trusted_proxy(),
+    a_form_makes_a_payment_that_keeps_customer_location_and_device with trusted_proxy(),
     a_country_and_an_address_are_believed_of_a_trusted_proxy_only,
     answers_to_what_was_not_asked_are_not_kept,
     an_answer_as_long_as_a_browser_lets_it_be_is_taken_with_its_line_breaks,
     a_payment_lives_its_methods_default_but_never_longer_than_its_link,
     a_form_that_is_sent_twenty_times_at_once_makes_one_payment,
     a_form_without_its_hidden_field_makes_one_payment_by_its_pages_cookie,
-    a_form_sent_again_leads_to_its_payment_unless_that_came_to_nothing,
+    a_form_sent_again_leads_to_its_payment_unless_that_failed_or_expired,
     a_form_may_be_sent_again_after_each_of_many_failures,
     two_tabs_of_one_browser_lead_to_one_payment_by_the_same_choice,
     a_form_that_comes_back_for_a_mistake_keeps_its_answers_and_pays_once_too,
@@ -45,7 +45,7 @@ fn nobody() -> Value {
     json!({ "name": "", "email": "", "phone": "", "address": "" })
 }
 
-async fn a_form_leads_to_a_payment_that_keeps_customer_place_and_device(kit: Arc<Kit>) {
+async fn a_form_makes_a_payment_that_keeps_customer_location_and_device(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let link = create_link(&project, asking(&["name", "email", "phone", "address"])).await;
     let customer = Customer::of(&kit);
@@ -109,7 +109,7 @@ async fn answers_to_what_was_not_asked_are_not_kept(kit: Arc<Kit>) {
     assert_eq!(payment["customer"], kept);
 }
 
-/// Browsers count a line break once and send it as two characters.
+/// Browsers count a line break as one character and send it as two.
 async fn an_answer_as_long_as_a_browser_lets_it_be_is_taken_with_its_line_breaks(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let link = create_link(&project, asking(&["name", "address"])).await;
@@ -136,7 +136,7 @@ async fn a_payment_lives_its_methods_default_but_never_longer_than_its_link(kit:
     }
 }
 
-/// The fields of the link's form as this browser was shown it, ready to be sent again and again.
+/// The fields of the link's form as this browser got it, to be sent several times.
 async fn filled(customer: &Customer, link: &Value, method: &str) -> Vec<(String, String)> {
     let page = customer.open(&link_path(link)).await;
     is_page("the chooser", &page, 200);
@@ -151,7 +151,7 @@ async fn send(customer: &Customer, link: &Value, fields: &[(String, String)]) ->
     customer.post(&link_path(link), &fields).await
 }
 
-/// Sends the form from all of these browsers at once; answers with the one payment it leads to.
+/// Sends the form from all of these browsers at once; returns the one payment that it leads to.
 async fn one_of(project: &TestProject, customers: &[Customer], link: &Value, fields: &[(String, String)]) -> Value {
     let sent = (0..TIMES).map(|number| send(&customers[number % customers.len()], link, fields));
     let replies = join_all(sent).await;
@@ -171,7 +171,7 @@ async fn a_form_that_is_sent_twenty_times_at_once_makes_one_payment(kit: Arc<Kit
         let link = link_for(&project, many).await;
         let customer = Customer::of(&kit);
         let fields = filled(&customer, &link, "qris").await;
-        // Without a cookie it is the hidden field that tells one filling-in from another.
+        // Without a cookie, the hidden field identifies the filled-in form.
         let customers = [Customer::of(&kit), Customer::of(&kit)];
         let payment = one_of(&project, &customers, &link, &fields).await;
         assert_eq!(led_to(&send(&customer, &link, &fields).await), pay_path(&payment));
@@ -210,7 +210,7 @@ async fn a_form_that_is_sent_to_two_nodes_at_once_makes_one_payment() {
     .await;
 }
 
-async fn a_form_sent_again_leads_to_its_payment_unless_that_came_to_nothing(kit: Arc<Kit>) {
+async fn a_form_sent_again_leads_to_its_payment_unless_that_failed_or_expired(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     for (many, outcome, leads_back) in [
         (false, "processing", true),

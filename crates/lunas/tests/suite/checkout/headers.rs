@@ -1,5 +1,5 @@
-//! What browsers are told beside the pages: headers, cookies and languages, and how often they may send forms
-//! (RELIABILITY §3, decisions §2; C2, C4).
+//! Headers, cookies and languages of the checkout's answers, and how often a browser may send forms
+//! (docs/contract.md, decisions §2).
 
 use std::sync::Arc;
 
@@ -20,19 +20,19 @@ use crate::support::{
 
 on_every_database![
     style_and_script_are_kept_for_ever_and_sent_compressed,
-    the_address_goes_before_the_cookie_the_browsers_wish_and_indonesian,
+    the_language_is_that_of_the_address_then_the_cookie_then_the_browser_then_indonesian,
     a_language_once_chosen_holds_on_every_page,
     the_switch_of_languages_leads_to_the_same_page,
-    a_refusal_names_what_to_tell_whoever_runs_the_service,
+    an_error_page_shows_the_request_id,
     an_address_may_send_30_forms_a_minute_and_open_as_many_pages_as_it_likes with rate_limit(100),
     customers_behind_a_trusted_proxy_are_counted_each_by_themselves with trusted_proxy_and_rate_limit(100),
     a_rate_of_0_lifts_the_limit_of_forms,
-    every_answer_of_the_checkout_is_protected_and_says_https_only_where_it_is,
-    cookies_are_for_the_server_alone_and_for_their_own_page,
+    every_answer_of_the_checkout_has_security_headers_and_hsts_only_over_https,
+    cookies_are_hidden_from_scripts_and_limited_to_their_own_page,
 ];
 
 const LANGUAGE_COOKIE: &str = "lunas_lang";
-/// Far more forms than an address earns while they are being answered.
+/// Far more forms than the limit allows in the time in which they are answered.
 const MANY: usize = 100;
 const HSTS: &str = "strict-transport-security";
 
@@ -40,7 +40,7 @@ fn head_of(response: &reqwest::Response) -> Reply {
     Reply { status: response.status(), headers: response.headers().clone(), json: Value::Null, text: String::new() }
 }
 
-/// Everything a browser may be answered: pages, refusals, redirects, data.
+/// Every kind of answer to a browser: pages, errors, redirects, data.
 async fn answers(customer: &Customer, link: &Value, payment: &Value) -> Vec<(String, Reply)> {
     let page = pay_path(payment);
     let mut answers = Vec::new();
@@ -68,7 +68,7 @@ async fn answers(customer: &Customer, link: &Value, payment: &Value) -> Vec<(Str
     answers
 }
 
-async fn every_answer_of_the_checkout_is_protected_and_says_https_only_where_it_is(kit: Arc<Kit>) {
+async fn every_answer_of_the_checkout_has_security_headers_and_hsts_only_over_https(kit: Arc<Kit>) {
     for (url, hsts) in [("http://bayar.example", None), ("https://bayar.example", Some("max-age=31536000"))] {
         kit.on_another(base_url(url), |kit| async move {
             let project = kit.sandbox().await;
@@ -83,7 +83,7 @@ async fn every_answer_of_the_checkout_is_protected_and_says_https_only_where_it_
     }
 }
 
-async fn cookies_are_for_the_server_alone_and_for_their_own_page(kit: Arc<Kit>) {
+async fn cookies_are_hidden_from_scripts_and_limited_to_their_own_page(kit: Arc<Kit>) {
     for (url, root, flags) in [
         ("http://bayar.example", "", &["HttpOnly", "SameSite=Lax"][..]),
         ("https://bayar.example", "", &["HttpOnly", "SameSite=Lax", "Secure"]),
@@ -146,7 +146,7 @@ fn speaks(row: &str, page: &Reply, language: &str) {
     assert_eq!(page.text.matches("<html").count(), 1);
 }
 
-async fn the_address_goes_before_the_cookie_the_browsers_wish_and_indonesian(kit: Arc<Kit>) {
+async fn the_language_is_that_of_the_address_then_the_cookie_then_the_browser_then_indonesian(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let link = create_link(&project, json!({})).await;
     for (asked, kept, wished, language) in [
@@ -194,7 +194,7 @@ async fn a_language_once_chosen_holds_on_every_page(kit: Arc<Kit>) {
     speaks("another browser", &Customer::of(&kit).open(&pay_path(&payment)).await, "id");
 }
 
-/// Where this page's switch of languages leads.
+/// Where the page's language switch leads.
 fn switch(page: &Reply) -> String {
     attribute(page.text.split("class=\"lang\"").nth(1).unwrap(), "href").replace("&#38;", "&").replace("&amp;", "&")
 }
@@ -209,7 +209,7 @@ async fn the_switch_of_languages_leads_to_the_same_page(kit: Arc<Kit>) {
     let payment = payment_of(&project, &chosen).await;
     let shown = customer.open(&format!("{}?lang=en&x=y", pay_path(&payment))).await;
     assert_eq!(switch(&shown), format!("{}?lang=id", pay_path(&payment)));
-    // Whoever is about to pay in another way still is in the other language, also after a mistake.
+    // The form to change the method stays open in the other language, also after a mistake.
     let change = format!("{}?change={}", link_path(&link), text(&payment, "id"));
     let page = customer.open(&change).await;
     let there = format!("{}?lang=id&change={}", link_path(&link), text(&payment, "id"));
@@ -220,13 +220,13 @@ async fn the_switch_of_languages_leads_to_the_same_page(kit: Arc<Kit>) {
     let switched = customer.open(&there).await;
     speaks("switched", &switched, "id");
     assert_eq!(hidden(&switched)[1], ("replaces".to_owned(), text(&payment, "id").to_owned()));
-    // A refusal leads to the page that it is about.
+    // An error page leads back to the page that it is about.
     let refused = customer.press(&payment, "junk").await;
     is_page("refused", &refused, 422);
     assert_eq!(switch(&refused), format!("{}?lang=en", pay_path(&payment)));
 }
 
-async fn a_refusal_names_what_to_tell_whoever_runs_the_service(kit: Arc<Kit>) {
+async fn an_error_page_shows_the_request_id(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let link = create_link(&project, json!({})).await;
     let payment = pending_qris(&project, 15_000).await;
@@ -241,7 +241,7 @@ async fn a_refusal_names_what_to_tell_whoever_runs_the_service(kit: Arc<Kit>) {
     }
 }
 
-/// Sends forms until one is refused for their number; answers with how many were served before.
+/// Sends forms until one is rate limited; returns how many were served before.
 async fn until_limited(customer: &Customer, path: &str, fields: &[(&str, &str)]) -> usize {
     for served in 0..MANY {
         let reply = customer.post(path, fields).await;
@@ -264,7 +264,7 @@ async fn an_address_may_send_30_forms_a_minute_and_open_as_many_pages_as_it_like
     assert_eq!(count_payments(&project, "").await, 0);
     let payment = pending_qris(&project, 15_000).await;
     let before = rows(&kit.database);
-    // The panel's buttons are forms too, and whoever is refused leaves nothing behind.
+    // The panel's buttons are forms too, and a refused form leaves nothing behind.
     until_limited(&customer, &format!("{}/simulate", pay_path(&payment)), &[("outcome", "junk")]).await;
     for _ in 0..MANY {
         is_page("a page", &Customer::of(&kit).open(&link_path(&link)).await, 200);

@@ -1,4 +1,4 @@
-//! How an open page learns that its payment has moved, and the QR code as a file (C13, C18).
+//! How an open page learns that its payment has a new status, and the QR code as a file.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,16 +19,16 @@ use crate::support::{
 
 on_every_database![
     the_status_is_json_and_exact_at_the_instant,
-    a_stream_tells_the_present_status_and_then_each_that_follows,
-    a_stream_tells_of_cancellation_expiry_and_money_that_comes_late,
+    a_stream_sends_the_current_status_and_then_each_new_one,
+    a_stream_sends_cancellation_expiry_and_late_money,
     open_streams_end_at_once_when_the_server_stops with long_drain_timeout(),
-    beyond_the_most_watchers_a_stream_is_503_and_the_status_still_answers,
-    nobody_can_watch_what_is_not_there,
+    with_too_many_watchers_a_stream_is_503_and_the_status_is_still_answered,
+    an_unknown_payment_cannot_be_watched,
     the_qr_file_decodes_to_what_is_paid_and_is_named_by_the_reference,
     there_is_a_qr_file_only_while_it_can_be_paid,
 ];
 
-/// A stream of events as a browser hears it.
+/// An event stream as a browser receives it.
 struct Heard {
     response: Response,
     unread: String,
@@ -51,7 +51,7 @@ impl Heard {
         Heard { response, unread: String::new() }
     }
 
-    /// The next status that is told, or nothing when the stream ends. Signs of life do not count.
+    /// The next status, or `None` when the stream ends. Keep-alive comments are skipped.
     async fn next(&mut self) -> Option<String> {
         tokio::time::timeout(PATIENCE, self.told()).await.expect("nothing is told")
     }
@@ -101,7 +101,7 @@ async fn the_status_is_json_and_exact_at_the_instant(kit: Arc<Kit>) {
     }
 }
 
-async fn a_stream_tells_the_present_status_and_then_each_that_follows(kit: Arc<Kit>) {
+async fn a_stream_sends_the_current_status_and_then_each_new_one(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     for outcomes in [&["paid"][..], &["failed"], &["processing", "paid"], &["processing", "failed"]] {
         let (_, _, payment) = begin_payment(&kit, &project, json!({})).await;
@@ -121,7 +121,7 @@ async fn a_stream_tells_the_present_status_and_then_each_that_follows(kit: Arc<K
     }
 }
 
-async fn a_stream_tells_of_cancellation_expiry_and_money_that_comes_late(kit: Arc<Kit>) {
+async fn a_stream_sends_cancellation_expiry_and_late_money(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let customer = Customer::of(&kit);
     let (link, _, cancelled) = begin_payment(&kit, &project, json!({})).await;
@@ -148,7 +148,7 @@ async fn a_stream_tells_of_cancellation_expiry_and_money_that_comes_late(kit: Ar
 }
 
 #[tokio::test]
-async fn a_stream_tells_what_another_node_has_committed() {
+async fn a_stream_sends_what_another_node_commits() {
     on_postgres(|kit| async move {
         let project = kit.sandbox().await;
         let node = Node::beside(&kit).await;
@@ -189,7 +189,7 @@ async fn open_streams_end_at_once_when_the_server_stops(kit: Arc<Kit>) {
     tokio::time::timeout(PATIENCE, kit.stopped()).await.expect("open pages hold up the stop");
 }
 
-async fn beyond_the_most_watchers_a_stream_is_503_and_the_status_still_answers(kit: Arc<Kit>) {
+async fn with_too_many_watchers_a_stream_is_503_and_the_status_is_still_answered(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let (_, _, payment) = begin_payment(&kit, &project, json!({})).await;
     let stored = kit.store.payment(text(&payment, "id").parse().unwrap()).await.unwrap().unwrap();
@@ -205,7 +205,7 @@ async fn beyond_the_most_watchers_a_stream_is_503_and_the_status_still_answers(k
     Heard::at(&customer, &payment).await.hears("pending").await;
 }
 
-async fn nobody_can_watch_what_is_not_there(kit: Arc<Kit>) {
+async fn an_unknown_payment_cannot_be_watched(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let (_, _, payment) = begin_payment(&kit, &project, json!({})).await;
     for id in [unknown(&payment).as_str(), "junk", "pay_", "%FF"] {
@@ -216,7 +216,7 @@ async fn nobody_can_watch_what_is_not_there(kit: Arc<Kit>) {
     }
 }
 
-/// The file, and what it wants to be called.
+/// The file and its suggested name.
 async fn qr_file(kit: &Kit, payment: &Value) -> (Vec<u8>, String) {
     let customer = Customer::of(kit);
     let response = customer.begin(customer.request(Method::GET, &format!("{}/qr.png", pay_path(payment)))).await;

@@ -1,5 +1,5 @@
-//! Opening pages of the checkout: it changes nothing, resumes what this browser began, and says why a link is closed
-//! (decisions §5; C19, C25 to C27).
+//! Opening a page of the checkout changes nothing, resumes what this browser began, and says why a link is closed
+//! (docs/contract.md, decisions §5).
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -21,8 +21,8 @@ on_every_database![
     looking_at_a_page_creates_claims_and_changes_nothing,
     a_scanner_that_opens_a_link_fifty_times_changes_nothing,
     reopening_a_link_resumes_this_browsers_payment_and_no_other_browsers,
-    an_attempt_that_came_to_nothing_is_not_resumed,
-    a_paid_single_use_link_leads_its_payer_to_the_receipt_and_tells_others_that_it_is_paid,
+    a_failed_or_expired_attempt_is_not_resumed,
+    a_paid_single_use_link_leads_its_payer_to_the_receipt_and_shows_others_that_it_is_paid,
     a_link_for_many_payments_offers_the_choice_again_after_paying,
     a_closed_link_shows_why_takes_no_form_and_makes_nothing,
     a_production_project_that_is_not_approved_takes_no_customers,
@@ -32,7 +32,7 @@ on_every_database![
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
-/// Opens a page, or begins to: event streams have no end.
+/// Opens a page and reads only its status: event streams have no end.
 async fn glance(customer: &Customer, method: &Method, path: &str) -> u16 {
     let response = customer.begin(customer.request(method.clone(), path)).await;
     let status = response.status().as_u16();
@@ -42,7 +42,7 @@ async fn glance(customer: &Customer, method: &Method, path: &str) -> u16 {
     status
 }
 
-/// Addresses of everything that can be looked at, in every state.
+/// Addresses of every page and file, in every state.
 async fn everything(kit: &Kit, project: &TestProject) -> Vec<String> {
     let mut paths = Vec::new();
     let mut payments = Vec::new();
@@ -80,7 +80,7 @@ async fn looking_at_a_page_creates_claims_and_changes_nothing(kit: Arc<Kit>) {
         assert!(found == 200 || found == 404 && path.ends_with("/qr.png"), "{path}: {found}");
         assert_eq!(found, again, "HEAD {path}");
     }
-    // Times pass, and what has expired by now is still for nobody's glance to write down.
+    // Opening a page does not record expiries either.
     kit.clock.advance(Duration::from_hours(48));
     for path in &paths {
         glance(&Customer::of(&kit), &Method::GET, path).await;
@@ -119,7 +119,7 @@ async fn reopening_a_link_resumes_this_browsers_payment_and_no_other_browsers(ki
     }
 }
 
-async fn an_attempt_that_came_to_nothing_is_not_resumed(kit: Arc<Kit>) {
+async fn a_failed_or_expired_attempt_is_not_resumed(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let link = create_link(&project, json!({})).await;
     let customer = Customer::of(&kit);
@@ -134,7 +134,7 @@ async fn an_attempt_that_came_to_nothing_is_not_resumed(kit: Arc<Kit>) {
     assert_eq!(fetch(&project, &expired).await["status"], "expired");
 }
 
-async fn a_paid_single_use_link_leads_its_payer_to_the_receipt_and_tells_others_that_it_is_paid(kit: Arc<Kit>) {
+async fn a_paid_single_use_link_leads_its_payer_to_the_receipt_and_shows_others_that_it_is_paid(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let link = create_link(&project, json!({})).await;
     let (payer, other) = (Customer::of(&kit), Customer::of(&kit));
@@ -190,7 +190,7 @@ async fn close(kit: &Kit, project: &TestProject, link: &Value, how: Closed) {
     }
 }
 
-/// Neither a page with a form nor a payment comes of it; answers with the page.
+/// Checks that the link's page has no form and that no payment can be made; returns the page.
 async fn is_closed(kit: &Kit, row: &str, link: &Value) -> Reply {
     let (customer, before) = (Customer::of(kit), rows(&kit.database));
     let page = customer.open(&link_path(link)).await;

@@ -1,4 +1,4 @@
-//! The sandbox's panel, by which a customer plays the bank (C28).
+//! The sandbox's panel, on which a customer reports to a payment as the bank would.
 
 use std::{sync::Arc, time::Duration};
 

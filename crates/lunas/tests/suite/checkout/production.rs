@@ -1,4 +1,4 @@
-//! The checkout in production: a real provider, which may be down as the database may, and no panel (C3, C11, C28).
+//! The checkout in production: a real provider, which may fail as the database may, and no panel.
 
 use std::sync::{
     Arc, Mutex,
@@ -33,7 +33,7 @@ on_every_database![
 const BCA: &str = "virtual_account:bca";
 const MANDIRI: &str = "virtual_account:mandiri";
 
-/// A provider that knows when one of its banks is out of order, that may fail without knowing, and that may be so slow that
+/// A provider that can report a bank as down, fail without warning, or be so slow that
 /// a payment is confirmed before it answers.
 #[derive(Default)]
 struct Acquirer {
@@ -112,7 +112,7 @@ async fn in_production_there_is_no_panel_and_nothing_at_its_address(kit: Arc<Kit
     let json = customer.request(reqwest::Method::POST, &path).json(&json!({ "outcome": "paid" }));
     is_page("not a form", &customer.send(json).await, 404);
     assert_eq!(rows(&kit.database), before);
-    // What the address would do in the sandbox.
+    // In the sandbox the same address works.
     let sandbox = kit.sandbox().await;
     let direct = pending_qris(&sandbox, 15_000).await;
     assert_eq!(led_to(&customer.press(&direct, "paid").await), pay_path(&direct));
@@ -189,7 +189,7 @@ async fn while_the_database_is_away_a_page_says_to_try_again_and_a_form_leaves_n
     let project = kit.sandbox().await;
     let link = create_link(&project, json!({})).await;
     let payment = pending_qris(&project, 15_000).await;
-    // A node that has no connection to read from yet, and whose database goes away before it opens one.
+    // A node that has no read connection yet, and whose database becomes unreachable before it opens one.
     let node = Node::beside(&kit).await;
     let before = rows(&kit.database);
     kit.database.take_away();

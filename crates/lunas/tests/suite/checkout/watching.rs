@@ -1,4 +1,5 @@
-//! Whoever watches a payment sees it move, whichever node or process moves it, and at what little cost.
+//! A watcher of a payment sees each of its changes, on whichever node or in whichever process it happens, at little
+//! cost.
 
 use std::{sync::Arc, time::Duration};
 
@@ -22,21 +23,21 @@ use crate::support::{
 };
 
 on_every_database![
-    a_watcher_sees_each_move_of_its_payment,
+    a_watcher_sees_each_new_status_of_its_payment,
     a_watcher_sees_its_payment_cancelled_with_its_link,
-    a_watcher_sees_an_expiry_to_the_millisecond_though_nobody_writes_it_down,
-    a_move_between_the_read_and_the_watch_is_not_missed,
-    all_watchers_of_a_payment_see_it_and_those_of_others_see_nothing,
+    a_watcher_sees_an_expiry_to_the_millisecond_before_it_is_recorded,
+    a_change_between_the_read_and_the_watch_is_not_missed,
+    all_watchers_of_a_payment_see_its_change_and_those_of_others_see_nothing,
     what_another_node_or_process_commits_is_seen,
-    so_many_may_watch_and_one_who_leaves_makes_room,
-    one_lookout_serves_all_and_goes_with_the_last_of_them,
-    watches_end_when_watching_is_stopped_and_none_begins_after_that,
-    a_database_that_is_away_ends_no_watch,
+    the_number_of_watchers_is_limited_and_one_that_leaves_makes_room,
+    one_poller_serves_all_watchers_and_ends_with_the_last,
+    stopping_ends_all_watches_and_no_new_one_begins,
+    an_unreachable_database_ends_no_watch,
 ];
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
-/// A payment as a page reads it before it begins to watch.
+/// A payment as a page reads it before it starts watching.
 async fn read(kit: &Kit, payment: &Value) -> Payment {
     kit.store.payment(id(payment).parse().unwrap()).await.unwrap().unwrap()
 }
@@ -51,7 +52,7 @@ async fn report(engine: &Engine, payment: &Payment, outcome: impl FnOnce(Timesta
 
 async fn pay(engine: &Engine, payment: &Payment) {
     let (amount, expires_at) = (payment.amount, payment.expires_at);
-    // In time, even where the report is not.
+    // The money is in time, even where the report is late.
     report(engine, payment, |now| Outcome::Paid { amount, paid_at: now.min(expires_at) }).await;
 }
 
@@ -63,7 +64,7 @@ fn sees_nothing(watch: &mut Watch) -> bool {
     watch.changed().now_or_never().is_none()
 }
 
-async fn a_watcher_sees_each_move_of_its_payment(kit: Arc<Kit>) {
+async fn a_watcher_sees_each_new_status_of_its_payment(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let payment = pending(&kit, &project, "k-1").await;
     let mut watch = kit.engine.watch(&payment).unwrap();
@@ -89,7 +90,7 @@ async fn a_watcher_sees_its_payment_cancelled_with_its_link(kit: Arc<Kit>) {
     assert_eq!(next(&mut watch).await, Some(Status::Cancelled));
 }
 
-async fn a_watcher_sees_an_expiry_to_the_millisecond_though_nobody_writes_it_down(kit: Arc<Kit>) {
+async fn a_watcher_sees_an_expiry_to_the_millisecond_before_it_is_recorded(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let earlier = pending(&kit, &project, "k-1").await;
     kit.clock.advance(MILLISECOND);
@@ -97,7 +98,7 @@ async fn a_watcher_sees_an_expiry_to_the_millisecond_though_nobody_writes_it_dow
     let (mut first, mut watch) = (kit.engine.watch(&earlier).unwrap(), kit.engine.watch(&payment).unwrap());
     kit.clock.set(payment.expires_at);
     assert_eq!(next(&mut first).await, Some(Status::Expired));
-    // Both are shown at once, and whoever comes next comes after that.
+    // The expiry is shown at once, also to a later watcher.
     drop(kit.engine.watch(&earlier).unwrap());
     assert!(sees_nothing(&mut watch));
     kit.clock.advance(MILLISECOND);
@@ -111,14 +112,14 @@ async fn a_watcher_sees_an_expiry_to_the_millisecond_though_nobody_writes_it_dow
     }
 }
 
-async fn a_move_between_the_read_and_the_watch_is_not_missed(kit: Arc<Kit>) {
+async fn a_change_between_the_read_and_the_watch_is_not_missed(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let (other, payment) = (pending(&kit, &project, "k-1").await, pending(&kit, &project, "k-2").await);
     pay(&kit.engine, &payment).await;
     let mut first = kit.engine.watch(&payment).unwrap();
     assert_eq!(next(&mut first).await, Some(Status::Paid), "where nobody watched before");
 
-    // Now that it has seen the last commit, nothing but the newcomer makes the lookout look.
+    // The poller has seen the last commit, so only the new watcher makes it read again.
     let payment = pending(&kit, &project, "k-3").await;
     let mut watching = kit.engine.watch(&other).unwrap();
     pay(&kit.engine, &payment).await;
@@ -128,7 +129,7 @@ async fn a_move_between_the_read_and_the_watch_is_not_missed(kit: Arc<Kit>) {
     assert_eq!(next(&mut late).await, Some(Status::Paid), "where someone watched another payment");
 }
 
-async fn all_watchers_of_a_payment_see_it_and_those_of_others_see_nothing(kit: Arc<Kit>) {
+async fn all_watchers_of_a_payment_see_its_change_and_those_of_others_see_nothing(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let (payment, other) = (pending(&kit, &project, "k-1").await, pending(&kit, &project, "k-2").await);
     let watching = (0..100).map(|_| {
@@ -160,7 +161,7 @@ async fn what_another_node_or_process_commits_is_seen(kit: Arc<Kit>) {
     beside.stop().await;
 }
 
-async fn so_many_may_watch_and_one_who_leaves_makes_room(kit: Arc<Kit>) {
+async fn the_number_of_watchers_is_limited_and_one_that_leaves_makes_room(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let (payment, other) = (pending(&kit, &project, "k-1").await, pending(&kit, &project, "k-2").await);
     let mut watches: Vec<Watch> = (0..WATCHERS_MOST).map(|_| kit.engine.watch(&payment).unwrap()).collect();
@@ -175,7 +176,7 @@ async fn so_many_may_watch_and_one_who_leaves_makes_room(kit: Arc<Kit>) {
     assert_eq!(seen, [Some(Status::Paid)], "nobody is too many to see it");
 }
 
-/// An engine that no server uses, and its clock: whoever has that engine in hand has its clock in hand too.
+/// An engine that no server uses, and its clock, whose references show whether the engine is still in use.
 async fn engine_beside(kit: &Kit) -> (Engine, Arc<ManualClock>) {
     let clock = Arc::new(ManualClock::default());
     let engine = engine_on(kit.database.open().await, clock.clone(), no_bank());
@@ -183,7 +184,7 @@ async fn engine_beside(kit: &Kit) -> (Engine, Arc<ManualClock>) {
     (engine, clock)
 }
 
-async fn one_lookout_serves_all_and_goes_with_the_last_of_them(kit: Arc<Kit>) {
+async fn one_poller_serves_all_watchers_and_ends_with_the_last(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let payments = [pending(&kit, &project, "k-1").await, pending(&kit, &project, "k-2").await];
     let (engine, clock) = engine_beside(&kit).await;
@@ -199,7 +200,7 @@ async fn one_lookout_serves_all_and_goes_with_the_last_of_them(kit: Arc<Kit>) {
     }
 }
 
-async fn watches_end_when_watching_is_stopped_and_none_begins_after_that(kit: Arc<Kit>) {
+async fn stopping_ends_all_watches_and_no_new_one_begins(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let (payment, other) = (pending(&kit, &project, "k-1").await, pending(&kit, &project, "k-2").await);
     let (engine, clock) = engine_beside(&kit).await;
@@ -216,7 +217,7 @@ async fn watches_end_when_watching_is_stopped_and_none_begins_after_that(kit: Ar
     }
 }
 
-async fn a_database_that_is_away_ends_no_watch(kit: Arc<Kit>) {
+async fn an_unreachable_database_ends_no_watch(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let (expiring, moved) = (pending(&kit, &project, "k-1").await, pending(&kit, &project, "k-2").await);
     kit.clock.advance(MILLISECOND);
@@ -228,7 +229,7 @@ async fn a_database_that_is_away_ends_no_watch(kit: Arc<Kit>) {
     kit.clock.set(later.expires_at);
     assert_eq!(next(&mut first).await, Some(Status::Expired), "the clock goes on");
     kit.database.bring_back();
-    // As long as nothing can be read it seems to have expired as well.
+    // As long as nothing can be read, the payment seems to have expired.
     while next(&mut newcomer).await != Some(Status::Paid) {}
     until(async || kit.engine.is_ready().await).await;
     pay(&kit.engine, &later).await;

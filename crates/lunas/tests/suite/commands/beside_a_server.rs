@@ -1,11 +1,11 @@
-//! Commands work beside a running server, which sees the change at once: the very next request.
+//! Commands run beside a server that is running, and its very next answer shows what they changed.
 
 use serde_json::{Value, json};
 use testkit::{Api, Program, Reply, Running};
 
 use crate::support::{commands::program, samples};
 
-/// A server that runs, and the commands beside it.
+/// A running server, and commands beside it.
 struct Beside {
     program: Program,
     running: Running,
@@ -152,7 +152,7 @@ async fn a_webhook_url_is_kept_and_taken_away() {
 }
 
 #[tokio::test]
-async fn paying_takes_the_same_road_as_a_banks_notification() {
+async fn paying_by_command_takes_the_same_path_as_a_banks_notification() {
     let beside = Beside::new();
     let (id, api) = beside.project("sandbox");
     let payment = beside.payment(&id, &api, "k").await;
@@ -166,7 +166,7 @@ async fn paying_takes_the_same_road_as_a_banks_notification() {
     let balance = api.get("/v1/balance").await.expect(200);
     assert_eq!((&balance["pending"], &balance["unapplied"]), (&json!(net), &json!(0)));
 
-    // A second payment of the same code is money all the same.
+    // Money for a code that is paid already is recorded too.
     assert_eq!(beside.json(&["pay", &payment])["status"], "paid");
     let balance = api.get("/v1/balance").await.expect(200);
     assert_eq!((&balance["pending"], &balance["unapplied"]), (&json!(net), &json!(15_000)));

@@ -1,4 +1,4 @@
-//! The commands themselves: what they answer, how they fail, and what they leave alone.
+//! What all commands have in common: their output, their exit codes, and what they leave alone.
 
 use std::{fs, path::Path};
 
@@ -9,7 +9,7 @@ use store::{Store, Write};
 use crate::support::{commands::program, samples};
 
 #[test]
-fn what_is_not_understood_exits_2_and_does_nothing() {
+fn wrong_arguments_exit_2_and_do_nothing() {
     let program = program();
     for arguments in [
         &[][..],
@@ -110,7 +110,7 @@ fn a_file_of_another_program_or_of_a_newer_version_is_refused_in_one_line() {
 }
 
 #[test]
-fn what_does_not_exist_exits_1() {
+fn an_unknown_id_exits_1() {
     let program = program();
     let _running = program.dev();
     let database = program.database();
@@ -178,7 +178,7 @@ fn the_help_explains_every_setting() {
 }
 
 #[tokio::test]
-async fn json_goes_before_and_after_every_command() {
+async fn the_json_flag_works_before_and_after_every_command() {
     let program = program();
     let running = program.dev();
     let (database, project) = (program.database(), running.said("project_id"));
@@ -353,7 +353,7 @@ async fn verify_names_the_rows_that_break_an_invariant_and_exits_1() {
     assert!(text.stdout.contains(id), "{text:?}");
 }
 
-/// Sets a payment to paid without money, posting or event, as no use case can.
+/// Sets a payment to paid without receipt, posting or event, which no use case does.
 async fn declare_paid(path: &Path, id: &str) {
     let store = Store::open_sqlite(path).await.unwrap();
     let payment = store.payment(id.parse().unwrap()).await.unwrap().unwrap();

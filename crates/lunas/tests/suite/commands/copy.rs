@@ -1,4 +1,4 @@
-//! `lunas copy`: moves an installation from the embedded database to PostgreSQL, whole or not at all.
+//! `lunas copy` moves an installation from SQLite to PostgreSQL, completely or not at all.
 
 use std::{fs, sync::Arc};
 
@@ -59,13 +59,13 @@ fn order(running: &Running, method: &str) -> Value {
     json!({ "project_id": project, "reference": "Pesanan é 1", "amount": 15_000, "payment_method": method })
 }
 
-/// What was acknowledged of an installation that has something of everything.
+/// What was acknowledged in an installation with rows in every table.
 struct Installation {
     payment: Value,
     link: Value,
 }
 
-/// Makes something of everything with a server, the engine and, for what takes days, by hand.
+/// Creates rows in every table through a server, the engine and, for what takes days, SQL.
 async fn furnish(program: &Program) -> Installation {
     let running = dev_at_fixed_url(program, &[]);
     let (api, database, project) = (running.api(), program.database(), running.said("project_id").to_owned());
@@ -83,7 +83,7 @@ async fn furnish(program: &Program) -> Installation {
         others.push(api.pay(&format!("other-{number}"), &order(&running, "qris")).await.expect(201));
     }
     let paid = simulate(&payment, "paid").await;
-    // Money that comes twice is kept as unapplied.
+    // The second money is unapplied.
     simulate(&payment, "paid").await;
     simulate(&others[0], "processing").await;
     receiver.arrived(1).await;
@@ -94,7 +94,7 @@ async fn furnish(program: &Program) -> Installation {
     receiver.arrived(3).await;
     let link = json!({ "project_id": project, "title": "Kopi", "amount": 15_000, "allow_multiple_payments": true });
     let link = api.post("/v1/payment-links", &link).await.expect(201);
-    // Attempts are written down after they were answered.
+    // Attempts are recorded after the receiver has answered.
     let written = || async { attempts(program) == 3 };
     until(written).await;
     assert_eq!(running.terminate(), Some(0));
@@ -126,7 +126,7 @@ fn attempts(program: &Program) -> i64 {
     file.query_row("SELECT COUNT(*) FROM attempts", [], |row| row.get(0)).unwrap()
 }
 
-/// A customer goes through the link's page.
+/// A customer starts a payment on the link's page.
 async fn check_out(program: &Program, link: &Value) {
     let store = Store::open_sqlite(&program.data().join("lunas.db")).await.unwrap();
     let key = fs::read_to_string(program.data().join("secret.key")).unwrap();
@@ -198,7 +198,7 @@ async fn a_copy_has_every_row_and_serves_on_as_if_nothing_had_happened() {
     assert_eq!(states, ["delivered", "exhausted", "pending"]);
     assert_eq!(program.json(&["verify", "--json", "--database", &url])["ok"], true);
 
-    // The same directory has the same secret key, and dev.json fits the new database as it fitted the old one.
+    // The directory still has the secret key, and dev.json fits the new database as it did the old one.
     let running = dev_at_fixed_url(&program, &["--database", &url]);
     let mut replay = order(&running, "qris");
     let again = running.api().pay("first", &replay).await;
@@ -245,7 +245,7 @@ async fn a_copy_that_fails_leaves_the_target_empty_and_the_source_in_order() {
     assert!(is_empty(cluster, &url));
     cluster.run(&url, "DROP TRIGGER refuse ON attempts").unwrap();
 
-    // Neither would one of a source that does not add up.
+    // Neither would a copy of a source that breaks an invariant.
     let file = Connection::open(program.data().join("lunas.db")).unwrap();
     let state = |state: &str, paid_at: &str| {
         let sql = format!("UPDATE payments SET state = '{state}', paid_at = {paid_at} WHERE reference = 'odd'");

@@ -1,4 +1,4 @@
-//! `lunas dev`: one command, and a developer has everything.
+//! `lunas dev`: one command gives a developer everything that a first payment needs.
 
 use std::{collections::BTreeSet, fs, os::unix::fs::PermissionsExt, process::Command};
 
@@ -63,7 +63,7 @@ async fn a_second_run_prints_the_same_values_and_finds_the_same_payments() {
     assert_eq!(projects.as_array().unwrap().len(), 1);
 }
 
-/// Whether what the ready line says opens the dashboard.
+/// Whether the password of the ready line opens the dashboard.
 async fn opens(running: &Running) -> bool {
     let browser = Customer::at(running.address());
     sign_in(&browser, running.said("dashboard_email"), running.said("dashboard_password")).await.status == 303
@@ -229,7 +229,7 @@ async fn settings_come_from_the_environment_too() {
 }
 
 #[tokio::test]
-async fn a_port_that_is_taken_is_said_so() {
+async fn a_port_that_is_taken_is_reported() {
     let program = program();
     let running = program.dev();
     let address = running.address().to_string();

@@ -1,4 +1,4 @@
-//! `lunas doctor`: what is wrong with the database or the secret key, and what to do. It changes nothing.
+//! `lunas doctor` says what is wrong with the database or the secret key, and what to do. It changes nothing.
 
 use std::{collections::BTreeMap, fs, time::Duration};
 
@@ -16,7 +16,8 @@ fn doctor(program: &Program, url: &str, arguments: &[&str]) -> Ran {
     program.command(&[&["doctor", "--json"], arguments].concat()).env("LUNAS_DATABASE", url).output().unwrap().into()
 }
 
-/// What is not well, by its point, after checking that the exit status tells of failures and that each says what to do.
+/// The points that are not fine, after checking that the exit status shows failures and that each point says what to
+/// do.
 #[track_caller]
 fn unwell(ran: &Ran) -> BTreeMap<String, (String, String)> {
     let fails = ran.code == 1;
@@ -24,7 +25,7 @@ fn unwell(ran: &Ran) -> BTreeMap<String, (String, String)> {
     let text = |point: &Value, member: &str| point[member].as_str().unwrap().to_owned();
     let points = said["points"].as_array().unwrap().iter();
     let points = points.map(|point| (text(point, "point"), (text(point, "verdict"), text(point, "finding"))));
-    // How quickly a server answers is the machine's affair.
+    // How quickly a server answers depends on the machine.
     let slow = |point: &str, verdict: &str| (point, verdict) == ("server", "warning");
     let unwell: BTreeMap<_, _> =
         points.filter(|(point, (verdict, _))| verdict != "ok" && !slow(point, verdict)).collect();
@@ -34,7 +35,7 @@ fn unwell(ran: &Ran) -> BTreeMap<String, (String, String)> {
     unwell
 }
 
-/// Checks which points are not well.
+/// Checks which points are not fine.
 #[track_caller]
 fn check(ran: &Ran, expected: &[(&str, &str)]) -> BTreeMap<String, (String, String)> {
     let unwell = unwell(ran);
@@ -44,7 +45,7 @@ fn check(ran: &Ran, expected: &[(&str, &str)]) -> BTreeMap<String, (String, Stri
 }
 
 #[tokio::test]
-async fn a_sound_server_is_well_before_and_after_it_is_used() {
+async fn a_sound_server_passes_before_and_after_it_is_used() {
     let (program, primary) = (program(), Cluster::start(&[("fsync", "on")]));
     let url = primary.fresh_database();
     let tables =
@@ -70,14 +71,14 @@ async fn a_sound_server_is_well_before_and_after_it_is_used() {
     stands_by(&program, &primary).await;
 }
 
-/// What is said of standbys: one that is asked itself, one that is waited for, and one that does not come.
+/// What doctor says about standbys: one that it is pointed at, one that commits wait for, and one that is missing.
 async fn stands_by(program: &Program, primary: &Cluster) {
     let standby = primary.standby_of("near", &[]);
     let url = primary.fresh_database();
     program.json(&["migrate", "--json", "--database", &url]);
     let key = ("secret key", "warning");
     let name = url.rsplit_once('/').unwrap().1;
-    // It follows within moments.
+    // The standby follows after a moment.
     until(|| async { standby.run(name, "SELECT 1 FROM payment_searchable").is_ok() }).await;
     check(&doctor(program, &standby.url(name), &[]), &[key, ("writes", "failure")]);
     let wait_for = async |names: &str| {
@@ -99,7 +100,7 @@ async fn stands_by(program: &Program, primary: &Cluster) {
 fn a_server_that_could_lose_commits_or_withholds_rights_fails() {
     let (program, cluster) = (program(), Cluster::shared());
     let url = cluster.fresh_database();
-    // The clusters of tests do not wait for the disk.
+    // Test clusters run without fsync.
     let usual = [("fsync", "failure"), ("secret key", "warning"), ("tables", "warning")];
     check(&doctor(&program, &url, &[]), &usual);
     let name = url.rsplit_once('/').unwrap().1;
@@ -157,7 +158,7 @@ async fn the_servers_clock_is_compared_with_this_machines() {
 }
 
 #[test]
-fn a_file_is_well_once_it_is_used_and_each_fault_is_told() {
+fn a_file_passes_once_it_is_used_and_each_fault_is_reported() {
     let program = program();
     let database = program.database();
     check(&doctor(&program, &database, &[]), &[("file", "failure"), ("secret key", "warning")]);
@@ -176,7 +177,7 @@ fn a_file_is_well_once_it_is_used_and_each_fault_is_told() {
     check(&doctor(&program, &format!("sqlite:{}", blank.display()), &[]), &expected);
     assert_eq!(fs::metadata(&blank).unwrap().len(), 0, "it changes nothing");
 
-    // Pages of a table are overwritten, as a bad disk or a careless copy would. Without those that say what tables there are it
+    // Overwrites pages of a table, as a bad disk or a careless copy would. Without the pages that list the tables it
     // would not be a database at all.
     let path = program.data().join("lunas.db");
     let pages: Vec<usize> = {

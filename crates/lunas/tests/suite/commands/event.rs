@@ -1,4 +1,4 @@
-//! `lunas event`: what merchants were told, what became of it, and telling them again.
+//! `lunas event` shows what was sent to merchants and with what result, and sends it again.
 
 use domain::time::Timestamp;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use testkit::{Answer, Program, Ran, Receiver, Running};
 
 use crate::support::{commands::program, wait::until};
 
-/// `lunas dev`, the commands beside it, and the receiver of the demo project, once it is named.
+/// `lunas dev`, the commands beside it, and the receiver of the demo project's webhooks.
 struct Shop {
     program: Program,
     running: Running,
@@ -14,14 +14,14 @@ struct Shop {
 }
 
 impl Shop {
-    /// Whose project has no webhook URL.
+    /// A shop without a webhook URL.
     async fn silent() -> Shop {
         let program = program();
         let running = program.dev();
         Shop { program, running, receiver: Receiver::start().await }
     }
 
-    /// Whose receiver gives these answers first, and 503 after them.
+    /// A shop whose receiver gives these answers first, and 503 after them.
     async fn answering(answers: impl IntoIterator<Item = Answer>) -> Shop {
         let shop = Shop::silent().await;
         shop.receiver.answer_next(answers);
@@ -47,7 +47,7 @@ impl Shop {
         self.run(&[arguments, &["--json"]].concat()).json(0)
     }
 
-    /// What people get.
+    /// The output for people.
     #[track_caller]
     fn text(&self, arguments: &[&str]) -> String {
         let ran = self.run(arguments);
@@ -64,14 +64,14 @@ impl Shop {
         arguments.map(str::to_owned).to_vec()
     }
 
-    /// Makes an event happen; answers its id and what it is about.
+    /// Triggers an event; returns its id and that of its subject.
     fn trigger(&self, kind: &str) -> (String, String) {
         let made = self.program.json(&["trigger", kind, "--json"]);
         let subject = if kind == "apikey.deleted" { "api_key_id" } else { "payment_id" };
         (made["event_id"].as_str().unwrap().to_owned(), made[subject].as_str().unwrap().to_owned())
     }
 
-    /// Waits until so many attempts are noted, or more, and answers what is shown then.
+    /// Waits until at least so many attempts are recorded; returns what `show` prints then.
     async fn attempted(&self, event: &str, count: u64) -> Value {
         until(async || self.json(&["show", event])["attempts"].as_u64() >= Some(count)).await;
         self.json(&["show", event])
@@ -222,7 +222,7 @@ async fn what_a_receiver_answers_cannot_move_the_cursor_or_fill_the_screen() {
     assert!(attempts.lines().next().unwrap().contains(r"\u{1b}[2J"), "it is still to be recognised: {text}");
     assert!(text.lines().all(|line| line.chars().count() < 200), "{text}");
 
-    // Programs get all that was kept, and one line of JSON has no control characters of its own.
+    // Programs get everything that is stored; JSON escapes control characters.
     let ran = shop.run(&["show", &event, "--json"]);
     let answer = ran.json(0)["tries"][0]["answer"].as_str().unwrap().to_owned();
     assert!(answer.starts_with(&escapes[..10]) && (4_000..=4_096).contains(&answer.len()), "{}", answer.len());
@@ -234,7 +234,7 @@ async fn resending_brings_the_same_event_again() {
     let shop = Shop::silent().await;
     let (event, _) = shop.trigger("payment.paid");
     shop.tell(&shop.receiver.url());
-    // One that nobody was told of, and then one that was delivered.
+    // First an event that was not sent, then one that was delivered.
     for made in 1..=2 {
         let resent = shop.json(&["resend", &event]);
         assert_eq!((&resent["id"], &resent["type"]), (&json!(event), &json!("payment.paid")));
@@ -250,7 +250,7 @@ async fn resending_brings_the_same_event_again() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn recovering_sends_again_what_failed_since_then_and_nothing_else() {
+async fn recovering_resends_what_failed_since_then_and_nothing_else() {
     let shop = Shop::silent().await;
     let (early, _) = shop.trigger("payment.paid");
     shop.tell(&shop.receiver.url());
@@ -285,7 +285,7 @@ async fn recovering_sends_again_what_failed_since_then_and_nothing_else() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn without_a_webhook_url_there_is_nowhere_to_send_to_and_it_is_said_what_to_do() {
+async fn without_a_webhook_url_resending_fails_and_says_what_to_do() {
     let shop = Shop::silent().await;
     let (event, _) = shop.trigger("payment.paid");
     let before = shop.list(&[]);
@@ -303,7 +303,7 @@ async fn without_a_webhook_url_there_is_nowhere_to_send_to_and_it_is_said_what_t
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_not_there_is_said_in_one_line_and_changes_nothing() {
+async fn an_unknown_event_is_reported_in_one_line_and_changes_nothing() {
     let shop = Shop::silent().await;
     shop.tell(&shop.receiver.url());
     let (event, payment) = shop.trigger("payment.paid");
@@ -334,7 +334,7 @@ async fn what_is_not_there_is_said_in_one_line_and_changes_nothing() {
 }
 
 #[test]
-fn what_is_not_understood_exits_2_and_says_what_would_be() {
+fn wrong_arguments_exit_2_and_say_what_is_possible() {
     let program = program();
     let project = format!("prj_{}", "0".repeat(26));
     for (arguments, reason) in [

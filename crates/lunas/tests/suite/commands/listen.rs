@@ -1,4 +1,4 @@
-//! `lunas listen`: every event reaches the program on this machine once, as its webhook would.
+//! `lunas listen` forwards every event once to a program on this machine, as its webhook would be sent.
 
 use std::{
     collections::BTreeSet,
@@ -24,11 +24,11 @@ use crate::support::commands::{self, dev, unknown_key};
 
 const ROUNDS: usize = 4;
 const PAYERS: usize = 4;
-/// Paid before the server is killed, different in every round so that it falls at different points.
+/// How many payments are paid before the server is killed: different numbers, so that it happens at different points.
 const PAID: [usize; ROUNDS] = [1, 30, 75, 47];
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A listener, once it is ready. What it says besides its answers goes to a log of its own.
+/// Starts a listener and waits until it is ready. It has a log of its own.
 fn start(program: &Program, mut command: Command) -> Running {
     let directory = program.directory.path().join("listen");
     fs::create_dir_all(&directory).unwrap();
@@ -40,7 +40,7 @@ fn listen(program: &Program, receiver: &Receiver, more: &[&str]) -> Running {
     start(program, program.command(&[&["listen", "--forward-to", &url(receiver)], more].concat()))
 }
 
-/// With a query, which is as much a part of the address as the path.
+/// With a query, which must be forwarded like the path.
 fn url(receiver: &Receiver) -> String {
     format!("{}?from=lunas", receiver.url())
 }
@@ -89,7 +89,7 @@ async fn each_kind_of_event_is_forwarded_as_its_webhook_would_be() {
     assert!(receiver.received().iter().all(|received| received.json()["id"] != before), "it begins with now");
 }
 
-/// Makes and pays payments until the server is gone.
+/// Creates and pays payments until the server is dead.
 async fn payer(name: String, api: Api, project: String, paid: Arc<AtomicUsize>) {
     for number in 0.. {
         let order = json!({
@@ -142,19 +142,19 @@ async fn event_ids(api: &Api) -> BTreeSet<String> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn none_is_missed_and_none_is_doubled_however_often_the_server_is_killed() {
+async fn no_event_is_missed_or_doubled_however_often_the_server_is_killed() {
     let (program, mut running) = dev();
     let receiver = Receiver::start().await;
     let listening = listen(&program, &receiver, &[]);
     for round in 0..ROUNDS {
         pay_and_kill(running, round).await;
-        // Another port every time: the listener finds it.
+        // The port is another one every time, and the listener finds it.
         running = program.dev();
     }
     let owed = event_ids(&running.api()).await;
     assert!(owed.len() > PAID.iter().sum(), "{} events are too few to show anything", owed.len());
     receiver.arrived(owed.len()).await;
-    // What comes last comes after a reading that has seen all others once more.
+    // The last event arrives after a poll that has read all the others again.
     let last = trigger(&program, "payment.paid");
     let received = receiver.arrived(owed.len() + 1).await;
     for delivery in &received {
@@ -170,7 +170,7 @@ async fn none_is_missed_and_none_is_doubled_however_often_the_server_is_killed()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_that_is_away_is_said_to_be_once_and_waited_for() {
+async fn an_unreachable_server_is_reported_once_and_waited_for() {
     let (program, running) = dev();
     let receiver = Receiver::start().await;
     let listening = listen(&program, &receiver, &[]);
@@ -189,7 +189,7 @@ async fn a_server_that_is_away_is_said_to_be_once_and_waited_for() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_program_that_is_down_or_refuses_is_said_so_and_not_asked_again() {
+async fn a_program_that_is_down_or_refuses_is_reported_and_not_retried() {
     let (program, _running) = dev();
     let receiver = Receiver::start().await;
     let listening = listen(&program, &receiver, &[]);
@@ -212,7 +212,7 @@ async fn a_program_that_is_down_or_refuses_is_said_so_and_not_asked_again() {
     assert_eq!(receiver.arrived(1).await[0].json()["id"], id);
     assert_eq!(listening.next_line()["status"], 200);
 
-    // Who wants the one that failed asks for it.
+    // The failed event is forwarded when asked for by its id.
     let again = Receiver::start().await;
     let _listening = listen(&program, &again, &["--since", &missed]);
     let ids: Vec<Value> = again.arrived(2).await.iter().map(|received| received.json()["id"].clone()).collect();
@@ -228,7 +228,7 @@ async fn the_secret_is_the_one_given_or_one_that_is_made_and_shown() {
     let _listening = listen(&program, &receiver, &["--secret", &given, "--since", &since]);
     genuine(&receiver.arrived(1).await[0], &given);
 
-    // A key that `lunas dev` did not make may be another project's, so its secret is not known here.
+    // A key that `lunas dev` did not create may be another project's, so its webhook secret is unknown here.
     let project = program.json(&["project", "create", "--name", "Toko", "--environment", "sandbox", "--json"]);
     let project = project["id"].as_str().unwrap();
     let key = program.json(&["key", "create", "--project", project, "--name", "first", "--json"]);
@@ -248,7 +248,7 @@ async fn the_secret_is_the_one_given_or_one_that_is_made_and_shown() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn it_ends_when_it_is_told_to_and_when_its_key_is_revoked() {
+async fn it_ends_on_a_signal_and_when_its_key_is_revoked() {
     let (program, running) = dev();
     let receiver = Receiver::start().await;
     for signal in ["TERM", "INT"] {
@@ -267,7 +267,7 @@ async fn it_ends_when_it_is_told_to_and_when_its_key_is_revoked() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_cannot_be_listened_to_exits_1_with_one_line() {
+async fn unusable_addresses_and_keys_exit_1_with_one_line() {
     let (program, _running) = dev();
     let stranger = Receiver::start().await;
     let (unknown, strange_url) = (unknown_key(Environment::Sandbox), format!("http://{}", stranger.address));

@@ -1,4 +1,4 @@
-//! How `lunas listen` reads: in pages, and a minute back each time, as ids are not in the order of commits.
+//! How `lunas listen` reads events: page by page, and a minute back each time, as ids are not in the order of commits.
 
 use std::{
     collections::BTreeMap,
@@ -23,12 +23,12 @@ use tokio::net::TcpListener;
 
 use crate::support::commands::{program, unknown_key};
 
-/// A server that has nothing but events, and lets tests put them where they like.
+/// A server that has only events, which tests may insert at any position.
 #[derive(Clone, Default)]
 struct Events(Arc<Mutex<BTreeMap<EventId, Timestamp>>>);
 
 impl Events {
-    /// Starts serving; answers the address.
+    /// Starts serving; returns the address.
     async fn serve(&self) -> String {
         let router = Router::new().route("/v1/events", get(list)).with_state(self.clone());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -41,7 +41,7 @@ impl Events {
         self.put_all(at, [number]).remove(0)
     }
 
-    /// Puts all of them there at once; answers their ids in order.
+    /// Inserts all of them at once; returns their ids in order.
     fn put_all(&self, at: Timestamp, numbers: impl IntoIterator<Item = u8>) -> Vec<String> {
         let mut ids: Vec<EventId> = numbers.into_iter().map(|number| mint(at, [number; ENTROPY_BYTES])).collect();
         ids.sort();
@@ -102,7 +102,7 @@ async fn more_events_than_a_page_has_all_come_in_order_and_once() {
     let later = now.plus(Duration::from_millis(1));
     let mut wanted = events.put_all(later, 0..250);
     receiver.arrived(wanted.len()).await;
-    // What comes last comes after a reading that has seen all others once more.
+    // The last event arrives after a poll that has read all the others again.
     wanted.push(events.put(later.plus(Duration::from_millis(1)), 0));
     let received = receiver.arrived(wanted.len()).await;
     assert_eq!(received.iter().map(|received| received.json()["id"].clone()).collect::<Vec<_>>(), wanted);

@@ -1,4 +1,4 @@
-//! A server raises its own limit of open files, and says so when that is not enough.
+//! A server raises its limit of open files, and warns when even the highest possible one is too low.
 
 #![cfg(target_os = "linux")]
 

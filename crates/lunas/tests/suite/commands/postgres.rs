@@ -1,4 +1,4 @@
-//! The commands on PostgreSQL: they do there what they do on a file, and say in one line what stands in the way.
+//! The commands on PostgreSQL: they do what they do on a file, and report in one line what prevents that.
 
 use std::{
     fs,
@@ -15,7 +15,7 @@ use crate::support::{
     samples,
 };
 
-/// A command on the database at `url`, given as operators give it.
+/// Runs a command on the database at `url`, as an operator would.
 fn on(program: &Program, url: &str, arguments: &[&str]) -> Ran {
     program.command(arguments).env("LUNAS_DATABASE", url).output().unwrap().into()
 }
@@ -35,7 +35,7 @@ fn refuses(url: &str, arguments: &[&str], reason: &str) {
     assert_eq!(fs::read_dir(program.directory.path()).unwrap().count(), 0, "nothing was made");
 }
 
-/// All there is in a database's schema, so that a test can see that nothing has changed.
+/// Everything in a database's schema, to check that nothing has changed.
 fn relations(cluster: &Cluster, url: &str) -> String {
     let sql = "SELECT c.relname, c.relkind FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
                WHERE n.nspname = 'public' UNION ALL SELECT extname, 'e' FROM pg_extension ORDER BY 1, 2";
@@ -49,7 +49,7 @@ fn as_user(url: &str, user: &str) -> String {
 }
 
 #[tokio::test]
-async fn development_works_on_a_server_as_on_a_file() {
+async fn dev_works_on_postgresql_as_on_a_file() {
     let (program, url) = (program(), Cluster::shared().fresh_database());
     let first = program.dev_with(&["--database", &url]);
     let payment = first.api().pay("k", &samples::order(first.said("project_id"))).await.expect(201);
@@ -57,7 +57,7 @@ async fn development_works_on_a_server_as_on_a_file() {
     let said = first.ready.clone();
     assert!(program.data().join("secret.key").is_file());
     assert!(!program.data().join("lunas.db").exists());
-    // Commands find the server's things by LUNAS_DATA, or where they are by default.
+    // Commands find the server's files by LUNAS_DATA, or in the default folder.
     assert_eq!(on(&program, &url, &["pay", &id, "--json"]).json(0)["status"], "paid");
     assert_eq!(on(&program, &url, &["project", "list", "--json"]).json(0)[0]["id"], said["project_id"]);
     let made = ["project", "create", "--name", "Toko", "--environment", "sandbox", "--json"];
@@ -71,14 +71,14 @@ async fn development_works_on_a_server_as_on_a_file() {
     assert_eq!(second.api().get(&format!("/v1/payments/{id}")).await.expect(200)["status"], "paid");
     assert_eq!(second.terminate(), Some(0));
     assert_eq!(on(&program, &url, &["verify", "--json"]).json(0)["ok"], true);
-    // The key is the installation's; without it secrets stay closed.
+    // Without the installation's secret key, stored secrets cannot be read.
     fs::remove_file(program.data().join("secret.key")).unwrap();
     let ran = on(&program, &url, &["dev", "--listen", "127.0.0.1:0"]);
     assert!(ran.failed(1)[0].contains("secret.key"), "{ran:?}");
 }
 
 #[tokio::test]
-async fn what_development_prints_shows_no_password_and_works() {
+async fn what_dev_prints_shows_no_password_and_works() {
     let (program, url) = (program(), Cluster::shared().fresh_database());
     let running = program.dev_with(&["--database", &url]);
     let payment = running.api().pay("k", &samples::order(running.said("project_id"))).await.expect(201);
@@ -104,7 +104,7 @@ async fn what_development_prints_shows_no_password_and_works() {
 }
 
 #[tokio::test]
-async fn it_serves_on_a_server_but_not_a_development_database() {
+async fn serve_works_on_postgresql_but_refuses_a_development_database() {
     let (program, cluster, key) = (program(), Cluster::shared(), secret_key());
     let url = cluster.fresh_database();
     let served = |arguments: &[&str], url: &str, key: &str| {
@@ -112,7 +112,7 @@ async fn it_serves_on_a_server_but_not_a_development_database() {
         command.env("LUNAS_DATABASE", url);
         command
     };
-    // What refuses to start makes nothing.
+    // A server that refuses to start creates nothing.
     let ran = Ran::from(served(&["serve"], &url, "").output().unwrap());
     assert_eq!(ran.failed(1).len(), 1, "{ran:?}");
     assert_eq!(relations(cluster, &url), "plpgsql|e");
@@ -134,7 +134,7 @@ async fn it_serves_on_a_server_but_not_a_development_database() {
 }
 
 #[test]
-fn a_database_without_our_tables_is_as_good_as_none() {
+fn a_database_without_our_tables_counts_as_missing() {
     let cluster = Cluster::shared();
     let url = cluster.fresh_database();
     let id = |prefix: &str| format!("{prefix}_{}", "0".repeat(26));
@@ -154,7 +154,7 @@ fn a_database_without_our_tables_is_as_good_as_none() {
 }
 
 #[test]
-fn an_address_that_cannot_be_used_is_said_so() {
+fn an_unusable_database_url_is_reported() {
     for (url, reason) in [
         ("postgres://", "names no host"),
         ("postgres://u:quiet@/d", "names no host"),
@@ -178,7 +178,7 @@ fn an_address_that_cannot_be_used_is_said_so() {
 }
 
 #[test]
-fn a_server_that_cannot_be_reached_or_lets_nobody_in_is_said_so() {
+fn a_server_that_cannot_be_reached_or_refuses_the_login_is_reported() {
     let cluster = Cluster::shared();
     let url = cluster.fresh_database();
     let password = url.split_once('@').unwrap().0.rsplit_once(':').unwrap().1;
@@ -195,13 +195,13 @@ fn a_server_that_cannot_be_reached_or_lets_nobody_in_is_said_so() {
             refuses(&url, arguments, reason);
         }
     }
-    // One that takes the connection and never says a word.
+    // A server that accepts the connection and never answers.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("postgres://u:quiet@{}/d", silent.local_addr().unwrap());
     refuses(&url, &["migrate"], "does not answer in time");
 }
 
-/// Says yes to whoever comes, and to every question that its version is 12.3 or that it takes writes.
+/// A server that accepts every login, and answers every query with version 12.3 or that it takes writes.
 fn old_server() -> String {
     fn message(kind: u8, body: &[u8]) -> Vec<u8> {
         let length = u32::try_from(body.len() + 4).unwrap().to_be_bytes();
@@ -239,7 +239,7 @@ fn old_server() -> String {
     let address = listener.local_addr().unwrap();
     thread::spawn(move || {
         for stream in listener.incoming() {
-            // Whoever has heard enough goes away.
+            // The thread ends when the client disconnects.
             thread::spawn(move || serve(stream.unwrap()));
         }
     });
@@ -247,7 +247,7 @@ fn old_server() -> String {
 }
 
 #[test]
-fn a_server_that_is_too_old_is_said_so() {
+fn a_server_that_is_too_old_is_reported() {
     let url = old_server();
     for arguments in [&["migrate"][..], &["project", "list"]] {
         refuses(&url, arguments, "runs PostgreSQL 12.3, and 13 is the oldest that will do");
@@ -270,7 +270,7 @@ fn rights_that_are_missing_are_named_and_nothing_is_left_behind() {
     cluster.run(&url, "GRANT CREATE ON SCHEMA public TO mayplace").unwrap();
     refuses(&as_user(&url, "mayplace"), &["migrate"], "CREATE EXTENSION pg_trgm");
     assert_eq!(relations(cluster, &url), before);
-    // What the lines say to do is enough.
+    // Doing what the lines say is enough.
     cluster.run("postgres", "CREATE DATABASE owned OWNER mayown").unwrap();
     let owned = as_user(&cluster.url("owned"), "mayown");
     assert_eq!(on(&program(), &owned, &["migrate", "--json"]).json(0)["tables"], "made");
@@ -326,7 +326,7 @@ fn a_standby_alone_is_refused_and_beside_its_primary_it_is_passed_over() {
 }
 
 #[test]
-fn tables_are_made_once_however_many_ask_at_once() {
+fn tables_are_created_once_however_many_processes_start_at_once() {
     const AT_ONCE: usize = 8;
     let (program, cluster) = (program(), Cluster::shared());
     let url = cluster.fresh_database();

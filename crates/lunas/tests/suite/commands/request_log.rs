@@ -1,4 +1,4 @@
-//! The request log: one line per request, with what an operator needs and nothing that is secret.
+//! The request log: one line per request, with what an operator needs and no secret.
 
 use std::process::Command;
 
@@ -11,7 +11,7 @@ use crate::support::{
     customer::Customer,
 };
 
-/// A secret text in the query, in a header and in a body, where none of them may be logged.
+/// A secret text that is sent in the query, a header and a body, and must not be logged.
 const QUIET: &str = "do-not-log-me";
 
 fn served(program: &Program, key: &str, arguments: &[&str]) -> Value {
@@ -98,7 +98,7 @@ async fn serve_logs_each_request_as_one_line_of_json_and_no_secret() {
 }
 
 #[tokio::test]
-async fn an_error_of_ours_is_logged_with_its_cause_and_told_without_it() {
+async fn an_internal_error_is_logged_with_its_cause_and_answered_without_it() {
     let program = program();
     let secret_key = secret_key();
     let running = program.serve(&secret_key);

@@ -1,4 +1,4 @@
-//! `lunas serve`: refuses to start while something unsafe is missing, with one line for each reason.
+//! `lunas serve` refuses to start while something that safety needs is missing, with one line for each reason.
 
 use std::{fs, process::Command};
 
@@ -106,7 +106,7 @@ fn a_database_that_cannot_be_reached_is_not_served() {
 }
 
 #[test]
-fn every_reason_is_told_at_once() {
+fn every_reason_is_reported_at_once() {
     let program = program();
     assert_eq!(program.dev().terminate(), Some(0));
     let mut command = program.served(&["serve"], "");

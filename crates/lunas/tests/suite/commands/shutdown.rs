@@ -1,4 +1,4 @@
-//! Stopping: what is in flight is answered, nothing new is taken, nothing waits for ever.
+//! Stopping a server: requests in flight are answered, no new ones are taken, and no client delays it for ever.
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
@@ -12,14 +12,14 @@ use crate::support::{
 };
 
 on_every_database![
-    what_is_in_flight_when_stop_is_asked_is_answered_and_nothing_new_is_taken,
-    idle_connections_are_closed_when_stop_is_asked,
-    requests_that_never_finish_hold_up_the_stop_only_so_long with short_drain_timeout(),
+    requests_in_flight_are_answered_at_shutdown_and_no_new_ones_are_taken,
+    idle_connections_are_closed_at_shutdown,
+    requests_that_never_finish_delay_the_shutdown_only_until_its_timeout with short_drain_timeout(),
 ];
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A request whose server has asked for its body and has not got it: in flight beyond doubt.
+/// A request whose body the server has asked for and not received, so that it is certainly in flight.
 struct InFlight {
     socket: Socket,
     body: Vec<u8>,
@@ -63,7 +63,7 @@ async fn refuses_connections(address: SocketAddr) {
     tokio::time::timeout(PATIENCE, refused).await.expect("the server still takes connections");
 }
 
-async fn what_is_in_flight_when_stop_is_asked_is_answered_and_nothing_new_is_taken(kit: Arc<Kit>) {
+async fn requests_in_flight_are_answered_at_shutdown_and_no_new_ones_are_taken(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let mut in_flight = Vec::new();
     for number in 0..20 {
@@ -87,7 +87,7 @@ async fn what_is_in_flight_when_stop_is_asked_is_answered_and_nothing_new_is_tak
     }
 }
 
-async fn idle_connections_are_closed_when_stop_is_asked(kit: Arc<Kit>) {
+async fn idle_connections_are_closed_at_shutdown(kit: Arc<Kit>) {
     let mut idle = Vec::new();
     for requests in [0, 1, 3] {
         let mut socket = Socket::connect(kit.address).await;
@@ -101,7 +101,7 @@ async fn idle_connections_are_closed_when_stop_is_asked(kit: Arc<Kit>) {
     for mut socket in idle {
         socket.closed().await;
     }
-    // They keep nothing waiting: this is far below the time that requests in flight are given.
+    // They delay nothing: this is far below the timeout for requests in flight.
     tokio::time::timeout(Duration::from_secs(10), kit.stopped()).await.expect("idle connections hold up the stop");
 }
 
@@ -115,7 +115,7 @@ fn short_drain_timeout() -> Options {
     options
 }
 
-async fn requests_that_never_finish_hold_up_the_stop_only_so_long(kit: Arc<Kit>) {
+async fn requests_that_never_finish_delay_the_shutdown_only_until_its_timeout(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let stuck = InFlight::begin(kit.address, &project.key, "stuck", &qris(&project, 15_000)).await;
     let mut half = Socket::connect(kit.address).await;
@@ -128,7 +128,7 @@ async fn requests_that_never_finish_hold_up_the_stop_only_so_long(kit: Arc<Kit>)
 }
 
 #[tokio::test]
-async fn sigterm_answers_what_is_in_flight_and_exits_0() {
+async fn sigterm_answers_requests_in_flight_and_exits_0() {
     let program = program();
     let mut running = program.dev();
     let (address, key, order) =

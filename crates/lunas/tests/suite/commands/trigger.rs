@@ -1,4 +1,4 @@
-//! `lunas trigger`: events that really happen, in the sandbox only.
+//! `lunas trigger` makes events by really doing what causes them, in the sandbox only.
 
 use domain::project::Environment;
 use serde_json::{Value, json};

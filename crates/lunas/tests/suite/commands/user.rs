@@ -1,4 +1,4 @@
-//! `lunas user`: people who sign in, made by whoever has the machine in hand.
+//! `lunas user` creates and changes the accounts of people who sign in.
 
 use std::{
     io::Write,
@@ -41,11 +41,11 @@ macro_rules! on_every_database {
 }
 
 on_every_database![
-    the_first_operator_is_made_beside_a_server_that_says_how_until_there_is_one,
+    a_server_without_an_operator_says_how_to_create_one,
     a_member_is_made_in_one_go_or_added_later,
     a_new_password_replaces_the_old_one_and_ends_every_session,
-    whoever_is_no_operator_any_more_finds_nothing_there_with_the_next_click,
-    what_cannot_be_done_says_so_in_one_line_exits_1_and_makes_nothing,
+    a_demoted_operator_finds_no_operator_pages_from_the_next_request_on,
+    an_impossible_command_exits_1_with_one_line_and_creates_nothing,
     people_read_text_that_shows_a_new_password_once,
 ];
 
@@ -108,13 +108,13 @@ impl Site {
         made["id"].as_str().unwrap().to_owned()
     }
 
-    /// The users there are, by their addresses.
+    /// The email addresses of all users.
     fn emails(&self) -> Vec<String> {
         let listed = self.json(&["user", "list"]);
         listed.as_array().unwrap().iter().map(|user| user["email"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// Who did that last, by the audit log.
+    /// Who did that deed last, by the audit log.
     async fn actor(&self, deed: Deed) -> Actor {
         let store = match self.database.strip_prefix("sqlite:") {
             Some(path) => Store::open_sqlite(path.as_ref()).await.unwrap(),
@@ -126,7 +126,7 @@ impl Site {
     }
 }
 
-/// Signs in, and answers the session's cookie.
+/// Signs in; returns the session's cookie.
 async fn cookie(running: &Running, email: &str, password: &str) -> Result<String, Reply> {
     let browser = Customer::at(running.address());
     let reply = sign_in(&browser, email, password).await;
@@ -141,7 +141,7 @@ async fn project(running: &Running, cookie: &str) -> Reply {
     api.send(api.request(Method::GET, "/v1/project").header(COOKIE, cookie)).await
 }
 
-async fn the_first_operator_is_made_beside_a_server_that_says_how_until_there_is_one(site: Site) {
+async fn a_server_without_an_operator_says_how_to_create_one(site: Site) {
     let running = site.serve();
     assert_eq!(running.log().lines().filter(|line| line.contains(HINT)).count(), 1, "{}", running.log());
     let made = site.json(&["user", "create", "Ops@Example.com", "--operator"]);
@@ -207,7 +207,7 @@ async fn a_new_password_replaces_the_old_one_and_ends_every_session(site: Site) 
     assert_eq!(site.actor(Deed::PasswordChanged).await, Actor::CommandLine);
 }
 
-async fn whoever_is_no_operator_any_more_finds_nothing_there_with_the_next_click(site: Site) {
+async fn a_demoted_operator_finds_no_operator_pages_from_the_next_request_on(site: Site) {
     site.json(&["user", "create", "a@example.com"]);
     let running = site.serve();
     let password = site.json(&["user", "password", "a@example.com"])["password"].as_str().unwrap().to_owned();
@@ -219,7 +219,7 @@ async fn whoever_is_no_operator_any_more_finds_nothing_there_with_the_next_click
         (&["user", "operator", "A@example.com"][..], true, 200),
         (&["user", "operator", "a@example.com", "--revoke"], false, 404),
     ] {
-        // A second time says the same.
+        // Repeating the command gives the same answer.
         for _ in 0..2 {
             let set = site.json(arguments);
             assert_eq!((&set["email"], &set["operator"]), (&json!("a@example.com"), &json!(operator)));
@@ -231,7 +231,7 @@ async fn whoever_is_no_operator_any_more_finds_nothing_there_with_the_next_click
     }
 }
 
-async fn what_cannot_be_done_says_so_in_one_line_exits_1_and_makes_nothing(site: Site) {
+async fn an_impossible_command_exits_1_with_one_line_and_creates_nothing(site: Site) {
     let id = site.project();
     site.json(&["user", "create", "a@example.com"]);
     let unknown = format!("prj_{}", "0".repeat(26));
@@ -275,7 +275,7 @@ async fn what_cannot_be_done_says_so_in_one_line_exits_1_and_makes_nothing(site:
 }
 
 #[test]
-fn what_is_not_understood_exits_2() {
+fn wrong_arguments_exit_2() {
     let program = program();
     for arguments in [
         &["user"][..],

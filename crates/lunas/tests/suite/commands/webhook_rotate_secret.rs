@@ -1,4 +1,4 @@
-//! `lunas webhook rotate-secret`: a new secret, and a day in which both are good.
+//! `lunas webhook rotate-secret`: a new secret, and a day in which both are valid.
 
 use std::{fs, process::Command, time::Duration};
 
@@ -16,7 +16,7 @@ fn rotate(program: &Program, project: &str) -> Value {
     program.json(&["webhook", "rotate-secret", project, "--json"])
 }
 
-/// What `lunas dev` keeps for the demo project.
+/// What `lunas dev` stores for the demo project.
 fn kept(program: &Program) -> Value {
     serde_json::from_str(&fs::read_to_string(program.data().join("dev.json")).unwrap()).unwrap()
 }
@@ -60,7 +60,7 @@ async fn the_running_server_signs_with_the_new_secret_and_with_the_old_one() {
         assert_eq!(program.json(&arguments)["genuine"], true);
     }
 
-    // Only two are ever good, so a third within a day must be meant.
+    // Only two secrets are valid at a time, so a third within a day must be confirmed.
     refused(program.command(&["webhook", "rotate-secret", project]), "less than a day ago");
     let newest = program.json(&["webhook", "rotate-secret", project, "--now", "--json"]);
     program.json(&["trigger", "payment.paid", "--json"]);

@@ -1,4 +1,4 @@
-//! `lunas webhook verify`: whether a webhook that was received is genuine, and why not.
+//! `lunas webhook verify` says whether a received webhook is genuine, and if not, why.
 
 use std::{fs, process::Stdio};
 
@@ -14,7 +14,7 @@ use crate::support::{
 
 const BODY: &[u8] = r#"{"id":"evt_1","data":{"name":"Toko Kopi ☕"}}"#.as_bytes();
 
-/// A program whose directory holds the body, and in which `lunas webhook verify` is run.
+/// A directory with the body, in which `lunas webhook verify` is run.
 struct Bench(Program);
 
 impl Bench {
@@ -96,7 +96,7 @@ fn webhooks_that_are_not_genuine_exit_1_with_the_reason() {
 }
 
 #[test]
-fn a_line_break_that_an_editor_added_is_said_to_be_one() {
+fn a_line_break_that_an_editor_added_is_named_as_the_reason() {
     let bench = Bench::new();
     let known = secret("lunas");
     let header = signature_header(&[&known], SystemClock.now(), BODY);

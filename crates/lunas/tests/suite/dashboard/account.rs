@@ -1,4 +1,4 @@
-//! One's own account, and projects of one's own.
+//! The account page: the user's own password, sessions and projects.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,9 +16,9 @@ on_every_database![
     everybody_sees_their_own_projects_and_sessions,
     nobody_ends_a_session_of_somebody_else,
     a_new_password_needs_the_old_one_and_to_be_long_enough,
-    whoever_guesses_at_the_old_password_has_to_wait_as_at_the_door,
-    owners_and_operators_found_projects_of_their_own,
-    a_project_that_cannot_be_made_is_not_made,
+    guesses_at_the_old_password_are_throttled_as_at_sign_in,
+    owners_and_operators_create_projects_of_their_own,
+    a_project_that_breaks_a_rule_is_not_created,
 ];
 
 const ACCOUNT: &str = "/dashboard/account";
@@ -82,7 +82,7 @@ async fn a_new_password_needs_the_old_one_and_to_be_long_enough(kit: Arc<Kit>) {
     assert!(kit.engine.has_password(&siti.user, PASSWORD.into()).await.unwrap());
 }
 
-async fn whoever_guesses_at_the_old_password_has_to_wait_as_at_the_door(kit: Arc<Kit>) {
+async fn guesses_at_the_old_password_are_throttled_as_at_sign_in(kit: Arc<Kit>) {
     let siti = Person::new(&kit, "siti@example.com").await;
     let path = format!("{ACCOUNT}/password?lang=en");
     for _ in 0..5 {
@@ -98,7 +98,7 @@ async fn whoever_guesses_at_the_old_password_has_to_wait_as_at_the_door(kit: Arc
     assert_eq!(siti.post(&path, &fields).await.status, 303);
 }
 
-async fn owners_and_operators_found_projects_of_their_own(kit: Arc<Kit>) {
+async fn owners_and_operators_create_projects_of_their_own(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let people = [
         Person::member(&kit, project.id, Role::Owner, "siti@example.com").await,
@@ -117,7 +117,7 @@ async fn owners_and_operators_found_projects_of_their_own(kit: Arc<Kit>) {
     }
 }
 
-async fn a_project_that_cannot_be_made_is_not_made(kit: Arc<Kit>) {
+async fn a_project_that_breaks_a_rule_is_not_created(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let owner = Person::member(&kit, project.id, Role::Owner, "siti@example.com").await;
     let others = [

@@ -1,5 +1,5 @@
-//! Hostile texts wherever the dashboard shows what a merchant or a customer has written, in a real browser: they are shown as they
-//! are, and none of them runs. And none of them is a formula in a spreadsheet.
+//! Hostile texts everywhere the dashboard shows what a merchant or a customer wrote, in a real browser: shown as they
+//! are, never run, and never a formula in a downloaded file.
 
 use domain::{
     access::Role,
@@ -24,11 +24,11 @@ use crate::support::{
 
 const OWNER: &str = "owner@toko.test";
 const OPEN_ALL: &str = "document.querySelectorAll('details').forEach(part => { part.open = true; })";
-/// What begins a formula somewhere.
+/// Texts that some spreadsheet takes for a formula.
 const FORMULAS: [&str; 9] =
     ["=1+1", "+1+1", "-1+1", "@SUM(1)", "\t=1+1", "\r=1+1", "=HYPERLINK(\"http://x\")", "'=1+1", "\"=1+1"];
 
-/// What was made of one text: everything that has a page of its own.
+/// What was created with one text: everything that has its own page.
 struct Made {
     text: &'static str,
     project: ProjectId,
@@ -37,7 +37,7 @@ struct Made {
     payment: Value,
 }
 
-/// An owner who runs the installation too, so that all of its pages are open.
+/// A project with an owner who is also an operator, so that all pages are open to them.
 async fn founded(kit: &Kit) -> (TestProject, Person) {
     let (project, _receiver) = kit.hooked(Answer::Status(200)).await;
     let owner = make(kit, OWNER, true).await;
@@ -59,7 +59,7 @@ async fn make_of(kit: &Kit, project: &TestProject, owner: &Person, text_: &'stat
     let answers = [("method", "qris"), ("name", text_), ("address", text_)];
     let payment = payment_of(project, &Customer::of(kit).choose(&link, &answers).await).await;
     simulate_paid(project, &payment).await;
-    // Money that comes a second time, and the note with which it is given back.
+    // Money that arrives a second time, and the note with which it is returned.
     let receipt = text(&payment, "id");
     let again = json!({ "outcome": "paid", "amount": 49_000, "receipt_id": receipt });
     simulate(project, &payment, &again).await.expect(200);
@@ -113,7 +113,7 @@ async fn lists_and_logs_show_hostile_texts_and_run_none() {
         let browser = Browser::open(Look::desktop()).await;
         enter(&browser, &kit, OWNER, &desk(project.id)).await;
         let base = desk(project.id);
-        // As many as the first page of every list has, however much else happens to them.
+        // As many as fit on the first page of every list.
         for some in HOSTILE.chunks(3) {
             for hostile in some {
                 make_of(&kit, &project, &owner, hostile).await;
@@ -165,8 +165,8 @@ async fn the_merchants_own_name_is_shown_in_its_settings_and_runs_nowhere() {
 }
 
 #[tokio::test]
-async fn what_was_searched_for_or_written_wrongly_comes_back_as_text() {
-    // In every field of a form, whatever the field would refuse in a browser.
+async fn searches_and_wrong_input_come_back_as_text() {
+    // In every field of a form, without the browser's own validation.
     let fill = "((form, text) => { form.noValidate = true; \
                 for (const field of form.querySelectorAll('input:not([type=hidden], [type=checkbox], [type=radio]), textarea')) { \
                 field.removeAttribute('maxlength'); field.type = field.localName === 'input' ? 'text' : field.type; field.value = text; } \
@@ -189,7 +189,7 @@ async fn what_was_searched_for_or_written_wrongly_comes_back_as_text() {
             ("/dashboard/projects/new".to_owned(), "main form", "#name"),
             ("/dashboard/operator/projects/new".to_owned(), "main form", "#owner"),
         ] {
-            // All of them at once, and each by itself at the beginning.
+            // All of them in one text, and some by themselves.
             for hostile in [everything.as_str(), HOSTILE[26], HOSTILE[28], HOSTILE[31]] {
                 browser.goto(&at(&kit, &path)).await;
                 let (form, written) = (json!(form), json!(hostile));
@@ -234,7 +234,7 @@ async fn no_cell_of_a_downloaded_file_is_a_formula() {
         let mut references = 0;
         for formula in FORMULAS.into_iter().chain(HOSTILE) {
             let body = with(samples::qris(&project, 15_000), "reference", formula);
-            // Some are refused as a reference at once, and need no file to keep them out.
+            // Some are refused as a reference, and never get into a file.
             references += usize::from(project.api.pay(&fresh_key(), &body).await.status == 201);
             let body = with(samples::link(&project, 50_000), "reference", formula);
             let link = project.api.post("/v1/payment-links", &body).await;

@@ -1,4 +1,4 @@
-//! Every page of the dashboard in a real browser, on a phone, on something between and on a wide screen, in both themes and languages.
+//! Every page of the dashboard in a real browser, on a phone, a tablet and a wide screen, in both themes and languages.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// What is no page: news, a part of one, a picture, a file.
+/// Addresses that are no pages: an event stream, a part of a page, a picture, a file.
 const NO_PAGES: [&str; 4] = ["/live", "/links/fees", "/qr.png", "/payments.csv"];
 
 fn looks() -> [Look; 5] {
@@ -24,18 +24,18 @@ fn looks() -> [Look; 5] {
     [phone.clone(), phone.dark(), tablet, desktop.clone(), desktop.dark()]
 }
 
-/// What is done on a page before it is looked at.
+/// A script that runs on a page before it is checked.
 const NOTHING: &str = "0";
 const OPEN_ALL: &str = "document.querySelectorAll('main details').forEach(part => { part.open = true; })";
 const OPEN_MENU: &str = "document.querySelectorAll('.menu, .switch').forEach(part => { part.open = true; })";
-/// Sends the page's first form with nothing in its fields, whatever the browser would say to that.
+/// Sends the page's first form with empty fields, without the browser's own validation.
 const SEND_BACK: &str = "(form => { form.noValidate = true; \
                          form.querySelectorAll('input:not([type=hidden], [type=radio], [type=checkbox]), textarea') \
                          .forEach(field => { field.value = ''; }); form.requestSubmit(); }) \
                          (document.querySelector('main form:has(input:not([type=hidden]))'))";
 
-/// Every barrier, sideways scroll and, where fingers are used, small target that the page has as it is now. Sizes are the same in
-/// both themes.
+/// Every accessibility violation, sideways scroll and, on touch screens, small target of the page as it is now. Sizes
+/// are the same in both themes.
 async fn faults(browser: &Browser, look: &Look) -> Vec<String> {
     let mut faults: Vec<String> = browser.axe().await.iter().map(ToString::to_string).collect();
     if look.theme == Theme::Dark {
@@ -50,7 +50,7 @@ async fn faults(browser: &Browser, look: &Look) -> Vec<String> {
     faults
 }
 
-/// Looks at the page that is open with everything that pages are looked at with.
+/// Runs every check on the page that is open.
 async fn check(browser: &Browser, name: &str, language: &str) -> Vec<String> {
     let mut all = Vec::new();
     assert_eq!(browser.attribute("html", "lang").await.as_deref(), Some(language), "{name}");
@@ -66,13 +66,13 @@ async fn check(browser: &Browser, name: &str, language: &str) -> Vec<String> {
     }
     browser.look_with(Look::phone()).await;
     let errors = browser.console_errors().await;
-    // That the answer is an error is no news.
+    // The browser logs each answer that is an error, which is expected here.
     let is_answer = |error: &String| ["401", "403", "404", "409", "422"].iter().any(|status| error.contains(status));
     assert_eq!(errors.into_iter().filter(|error| !is_answer(error)).collect::<Vec<_>>(), [""; 0], "{name}");
     all
 }
 
-/// Opens each page, does something there and looks at it, unless it says the same as one before.
+/// Opens each page, runs its script and checks it, unless its text is the same as that of an earlier one.
 async fn check_all(browser: &Browser, kit: &Kit, pages: &[(String, &str)]) {
     let (mut seen, mut faults) = (BTreeSet::new(), Vec::new());
     for (path, act) in pages {
@@ -90,7 +90,7 @@ async fn check_all(browser: &Browser, kit: &Kit, pages: &[(String, &str)]) {
     assert!(faults.is_empty(), "pages are not as they must be:\n{}", faults.join("\n"));
 }
 
-/// Everything at a desk that can be opened without knowing what is in it.
+/// The pages of a project that need no id in their address.
 const SECTIONS: [&str; 12] = [
     "",
     "/payments",
@@ -107,7 +107,7 @@ const SECTIONS: [&str; 12] = [
 ];
 
 #[tokio::test]
-async fn every_page_of_a_busy_project_is_open_to_everyone_on_every_screen() {
+async fn every_page_of_a_busy_project_is_accessible_on_every_screen() {
     on_sqlite(|kit| async move {
         let world = World::new(&kit).await;
         let browser = Browser::open(Look::phone()).await;
@@ -122,7 +122,7 @@ async fn every_page_of_a_busy_project_is_open_to_everyone_on_every_screen() {
 }
 
 #[tokio::test]
-async fn what_pages_say_to_what_was_asked_or_written_is_open_to_everyone_on_every_screen() {
+async fn search_results_and_messages_are_accessible_on_every_screen() {
     on_sqlite(|kit| async move {
         let world = World::new(&kit).await;
         let browser = Browser::open(Look::phone()).await;
@@ -166,7 +166,7 @@ async fn what_pages_say_to_what_was_asked_or_written_is_open_to_everyone_on_ever
 }
 
 #[tokio::test]
-async fn secrets_that_are_shown_once_are_open_to_everyone_on_every_screen() {
+async fn secrets_that_are_shown_once_are_accessible_on_every_screen() {
     on_sqlite(|kit| async move {
         let world = World::new(&kit).await;
         let browser = Browser::open(Look::phone()).await;
@@ -195,7 +195,7 @@ async fn secrets_that_are_shown_once_are_open_to_everyone_on_every_screen() {
 }
 
 #[tokio::test]
-async fn empty_pages_say_what_to_do_next_and_are_open_to_everyone_on_every_screen() {
+async fn empty_pages_say_what_to_do_next_and_are_accessible_on_every_screen() {
     on_sqlite(|kit| async move {
         let world = World::new(&kit).await;
         let browser = Browser::open(Look::phone()).await;
@@ -222,7 +222,7 @@ async fn empty_pages_say_what_to_do_next_and_are_open_to_everyone_on_every_scree
 }
 
 #[tokio::test]
-async fn what_a_viewer_and_a_stranger_see_is_open_to_everyone_on_every_screen() {
+async fn pages_for_viewers_and_strangers_are_accessible_on_every_screen() {
     on_sqlite(|kit| async move {
         let world = World::new(&kit).await;
         let browser = Browser::open(Look::phone()).await;
@@ -245,7 +245,7 @@ async fn what_a_viewer_and_a_stranger_see_is_open_to_everyone_on_every_screen() 
 }
 
 #[tokio::test]
-async fn every_section_is_open_to_everyone_in_english() {
+async fn every_section_is_accessible_in_english() {
     on_sqlite(|kit| async move {
         let world = World::new(&kit).await;
         let browser = Browser::open(Look::phone()).await;
@@ -260,7 +260,7 @@ async fn every_section_is_open_to_everyone_in_english() {
 }
 
 #[tokio::test]
-async fn twice_as_large_letters_still_fit() {
+async fn text_of_twice_the_size_still_fits() {
     on_sqlite(|kit| async move {
         let world = World::new(&kit).await;
         let browser = Browser::open(Look::desktop().zoomed()).await;

@@ -1,4 +1,5 @@
-//! A month of a shop, told by its pages. With `LUNAS_PICTURES=docs/images` the pictures of the documentation are taken of it.
+//! A month of a shop, as its pages show it. With `LUNAS_PICTURES=docs/images` this test takes the documentation's
+//! pictures.
 
 use std::{env, fs, path::Path, time::Duration};
 
@@ -26,7 +27,7 @@ const SARI: &str = "sari@kopisenja.id";
 const FIRST_DAY: &str = "2026-10-17T02:10:00Z";
 const DAYS: u64 = 29;
 const DAY: Duration = Duration::from_hours(24);
-/// What people pay for coffee, in an order that looks like none.
+/// Prices of coffee, in an order that looks random.
 const AMOUNTS: [i64; 11] = [36_000, 18_000, 54_000, 27_500, 142_000, 22_000, 65_000, 31_000, 88_000, 45_000, 24_000];
 const ANDROID: &str = "Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 \
                        Mobile Safari/537.36";
@@ -40,7 +41,7 @@ async fn named(kit: &Kit, name: &str, environment: Environment) -> TestProject {
     TestProject { id: project.id, key_id: key.id, key: key_text, api }
 }
 
-/// The other shops of the installation. The receiver that is the answer belongs to one of them, and is out of order.
+/// Creates the other shops of the installation; returns the failing receiver of one of them.
 async fn neighbours(kit: &Kit) -> Receiver {
     kit.clock.set(Timestamp::parse(FIRST_DAY).unwrap());
     let approved = ProjectUpdate { approved: Some(true), ..ProjectUpdate::default() };
@@ -71,7 +72,7 @@ async fn sell(project: &TestProject, number: usize, amount: i64) -> Value {
     simulate_paid(project, &payment).await
 }
 
-/// A month of days, busier at their end; answers with what was paid.
+/// Creates payments on each day of a month, more towards its end; returns the sum that was paid.
 async fn month(kit: &Kit, shop: &TestProject) -> i64 {
     let (mut number, mut total) = (0, 0);
     for day in 0..DAYS {
@@ -88,7 +89,7 @@ async fn month(kit: &Kit, shop: &TestProject) -> i64 {
     total
 }
 
-/// Somebody chooses, looks and pays; answers with the payment's id.
+/// A customer chooses a method and pays; returns the payment's id.
 async fn customer(kit: &Kit, browser: &Browser, shop: &TestProject, receiver: &Receiver) -> String {
     let fields = json!({ "name": true, "email": true });
     let members = json!({

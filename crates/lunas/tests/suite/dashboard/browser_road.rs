@@ -1,5 +1,5 @@
-//! The whole road of a merchant in a real browser: from an installation in which there is nobody but its operator to a payment that
-//! is paid and a webhook that has arrived, and back from a webhook that has not.
+//! A merchant's whole way in a real browser: from an installation with nobody but its operator to a paid payment and a
+//! delivered webhook, and from a failed webhook to a delivered one.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,11 +16,11 @@ use crate::support::{
 on_every_database![from_nothing_to_a_delivered_webhook_takes_a_minute_of_pages_alone,];
 
 const OPERATOR: &str = "operator@lunas.test";
-/// What nothing to a delivered webhook may take, all pages together.
+/// How long the way from an empty installation to a delivered webhook may take.
 const ROAD_LONGEST: Duration = Duration::from_secs(60);
 const DONE_STEPS: &str = "document.querySelectorAll('#guide .done .quiet, #guide li.done').length";
 
-/// Presses the button beside a text, and answers with what it copied, which is that text.
+/// Presses the copy button beside a text, and checks and returns what it copied.
 async fn copied(browser: &Browser, text: &str, button: &str) -> String {
     let shown = browser.text(text).await;
     browser.click(button).await;
@@ -30,7 +30,7 @@ async fn copied(browser: &Browser, text: &str, button: &str) -> String {
     copied
 }
 
-/// The operator makes a project for somebody else, and answers with the link that is to be sent to them.
+/// The operator creates a project for somebody else; returns the invitation's link.
 async fn found(operator: &Browser, kit: &Kit, owner: &str) -> String {
     enter(operator, kit, OPERATOR, "/dashboard").await;
     operator.click(".side .last a[href='/dashboard/operator']").await;
@@ -41,7 +41,7 @@ async fn found(operator: &Browser, kit: &Kit, owner: &str) -> String {
     copied(operator, "#invite-link", ".secret button").await
 }
 
-/// A key by its page: shown once, copied, and gone from the page when that is opened again.
+/// Creates a key on its page, where it is shown once, copied, and gone when the page is opened again.
 async fn make_key(merchant: &Browser) -> String {
     merchant.click(".side nav a[href$='/keys']").await;
     merchant.fill("#name", "Server toko").await;
@@ -61,7 +61,7 @@ async fn preview(merchant: &Browser) -> Vec<i64> {
     cells.as_array().unwrap().iter().map(|cell| cell.as_str().unwrap().parse().unwrap()).collect()
 }
 
-/// A link by its form, whose preview follows what is typed. Answers with the address for the customer.
+/// Creates a link by its form, whose preview follows what is typed; returns the address for the customer.
 async fn make_link(merchant: &Browser) -> String {
     merchant.click(".side nav a[href$='/links']").await;
     merchant.click(".head a.main").await;
@@ -95,7 +95,7 @@ async fn pay(customer: &Browser, link: &str) {
     customer.wait_for_text("h1", "Lunas").await;
 }
 
-/// The delivery that just arrived, from the log to what was sent and what came back.
+/// Opens the delivery that just arrived: the log, the request and the answer.
 async fn look_at_delivery(merchant: &Browser, receiver: &Receiver) {
     merchant.click(".side nav a[href$='/notifications']").await;
     merchant.wait_for_text("#log", "Terkirim").await;
@@ -107,7 +107,7 @@ async fn look_at_delivery(merchant: &Browser, receiver: &Receiver) {
     assert!(merchant.text("main").await.contains(&receiver.url()));
 }
 
-/// The payment's page tells all that happened, in that order.
+/// Checks that the payment's page shows all that happened, in order.
 async fn look_at_payment(merchant: &Browser) {
     merchant.click(".side nav a[href$='/payments']").await;
     merchant.click("#rows a.row").await;
@@ -119,7 +119,7 @@ async fn look_at_payment(merchant: &Browser) {
 
 async fn from_nothing_to_a_delivered_webhook_takes_a_minute_of_pages_alone(kit: Arc<Kit>) {
     make(&kit, OPERATOR, true).await;
-    // As an installation on one's own machine, whose webhooks go to that machine.
+    // An installation for development may send webhooks to this machine.
     kit.engine.mark_development().await.unwrap();
     kit.deliver(SendLimits::default());
     let receiver = Receiver::answering(Answer::Hang).await;
@@ -158,7 +158,7 @@ async fn from_nothing_to_a_delivered_webhook_takes_a_minute_of_pages_alone(kit: 
     }
 }
 
-/// A project whose receiver is out of order, and its owner at the home page.
+/// A project whose receiver fails, with its owner on the home page.
 async fn broken(kit: &Kit) -> (TestProject, Receiver, Browser) {
     let (project, receiver) = kit.hooked(Answer::Body(500, BROKEN.as_bytes().to_vec())).await;
     owner_of(kit, project.id, "sari@kopisenja.test").await;
@@ -169,7 +169,7 @@ async fn broken(kit: &Kit) -> (TestProject, Receiver, Browser) {
 }
 
 #[tokio::test]
-async fn why_a_webhook_failed_is_told_and_what_failed_is_sent_again() {
+async fn a_page_shows_why_a_webhook_failed_and_resends_it() {
     on_sqlite(|kit| async move {
         let (project, receiver, browser) = broken(&kit).await;
         assert!(!browser.is_shown("#failing .banner").await);
@@ -200,7 +200,7 @@ async fn why_a_webhook_failed_is_told_and_what_failed_is_sent_again() {
 }
 
 #[tokio::test]
-async fn a_test_is_sent_and_all_that_failed_is_recovered_by_a_press() {
+async fn a_test_event_is_sent_and_all_failed_events_are_resent_by_a_button() {
     on_sqlite(|kit| async move {
         let (project, receiver, browser) = broken(&kit).await;
         let page = at(&kit, &format!("{}/notifications", desk(project.id)));

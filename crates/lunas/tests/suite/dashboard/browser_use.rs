@@ -15,12 +15,12 @@ use crate::support::{
 };
 
 const OWNER: &str = "sari@kopisenja.test";
-/// The first load of any page.
+/// The most bytes of a first visit to any page.
 const BYTES_MOST: u64 = 40 * 1_024;
-/// The page, its style, its script, and the news.
+/// The page, its style, its script and its event stream.
 const REQUESTS_MOST: usize = 4;
 
-/// A project with an owner, who is at an address of its desk.
+/// A project whose owner has one of its pages open.
 async fn at_desk(kit: &Kit, look: Look, rest: &str) -> (TestProject, Browser) {
     let project = kit.sandbox().await;
     owner_of(kit, project.id, OWNER).await;
@@ -138,14 +138,14 @@ async fn after_a_session_has_ended_signing_in_leads_back_to_the_same_filtered_pa
 }
 
 #[tokio::test]
-async fn an_open_page_whose_session_has_ended_shows_no_news_and_asks_who_it_is() {
+async fn an_open_page_whose_session_has_ended_shows_nothing_new_and_asks_to_sign_in() {
     on_sqlite(|kit| async move {
         let (project, browser) = at_desk(&kit, Look::desktop(), "").await;
         paid(&project, "before", 15_000).await;
         browser.wait_for_text("#stats", "Rp15.000").await;
         kit.clock.advance(SESSION_IDLE);
         paid(&project, "after", 27_000).await;
-        // By itself: nobody touches the page.
+        // The page does this without any action of the user.
         browser.wait_for("#password").await;
         assert!(!browser.text("body").await.contains("Rp"), "what happened since is not told");
         assert!(browser.url().await.ends_with(&desk(project.id)));
@@ -156,7 +156,7 @@ async fn an_open_page_whose_session_has_ended_shows_no_news_and_asks_who_it_is()
 }
 
 #[tokio::test]
-async fn a_page_that_is_only_looked_at_does_not_keep_its_session() {
+async fn a_page_that_is_only_open_does_not_extend_its_session() {
     on_sqlite(|kit| async move {
         let (project, browser) = at_desk(&kit, Look::desktop(), "").await;
         for turn in 1..=3 {
@@ -174,7 +174,7 @@ async fn a_page_that_is_only_looked_at_does_not_keep_its_session() {
 const ACTIVE: &str = "document.activeElement";
 
 #[tokio::test]
-async fn the_first_key_leads_past_the_menu() {
+async fn the_first_tab_key_skips_the_menu() {
     on_sqlite(|kit| async move {
         let (_project, browser) = at_desk(&kit, Look::desktop(), "").await;
         browser.press("Tab").await;
@@ -210,7 +210,7 @@ async fn the_menu_of_a_phone_opens_and_closes_by_keyboard() {
 }
 
 #[tokio::test]
-async fn wherever_the_focus_goes_it_is_seen() {
+async fn the_focus_is_visible_everywhere() {
     let seen = "(one => { const style = getComputedStyle(one), box = one.getBoundingClientRect(); \
                 const hit = document.elementFromPoint(box.x + Math.min(box.width, innerWidth) / 2, box.y + box.height / 2); \
                 return parseFloat(style.outlineWidth) >= 2 && style.outlineStyle !== 'none' && hit !== null \

@@ -1,4 +1,4 @@
-//! Invitations: a link that makes whoever was named a member, once.
+//! Invitations: a link that makes the person whom it names a member, once.
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,14 +13,14 @@ use crate::support::{
 };
 
 on_every_database![
-    whoever_was_removed_is_not_let_in_again_by_another_invitation,
-    whoever_is_new_chooses_a_password_and_is_a_member_at_once,
+    a_removed_member_cannot_return_by_an_older_invitation,
+    a_new_person_chooses_a_password_and_is_a_member_at_once,
     opening_an_invitation_changes_nothing_however_often,
-    an_unusable_password_makes_nobody,
-    whoever_has_an_account_signs_in_comes_back_and_joins,
-    nobody_takes_up_what_somebody_else_was_given,
-    every_invitation_that_cannot_be_taken_up_looks_the_same,
-    of_several_who_take_up_the_same_invitation_at_once_one_does,
+    an_unusable_password_creates_no_account,
+    a_person_with_an_account_signs_in_and_then_joins,
+    an_invitation_is_only_for_the_address_it_names,
+    every_unusable_invitation_looks_the_same,
+    of_several_who_accept_the_same_invitation_at_once_one_succeeds,
 ];
 
 async fn owned(kit: &Kit) -> (TestProject, Person) {
@@ -36,7 +36,7 @@ async fn roles(kit: &Kit, project: &TestProject) -> Vec<(String, Role)> {
     roles
 }
 
-async fn whoever_was_removed_is_not_let_in_again_by_another_invitation(kit: Arc<Kit>) {
+async fn a_removed_member_cannot_return_by_an_older_invitation(kit: Arc<Kit>) {
     let (project, owner) = owned(&kit).await;
     let first = invited(&kit, &owner, &project, "budi@example.com", "viewer").await;
     let second = invited(&kit, &owner, &project, "budi@example.com", "owner").await;
@@ -48,7 +48,7 @@ async fn whoever_was_removed_is_not_let_in_again_by_another_invitation(kit: Arc<
     assert_eq!(roles(&kit, &project).await, [("siti@example.com".to_owned(), Role::Owner)]);
 }
 
-async fn whoever_is_new_chooses_a_password_and_is_a_member_at_once(kit: Arc<Kit>) {
+async fn a_new_person_chooses_a_password_and_is_a_member_at_once(kit: Arc<Kit>) {
     let (project, owner) = owned(&kit).await;
     let path = invited(&kit, &owner, &project, "Budi@Example.com", "developer").await;
     let browser = Customer::of(&kit);
@@ -77,12 +77,12 @@ async fn opening_an_invitation_changes_nothing_however_often(kit: Arc<Kit>) {
         is_page("somebody else", &owner.open(&path).await, 200);
     }
     assert_eq!(rows(&kit.database), before);
-    // Nothing that is kept opens it.
+    // Nothing that is stored opens the invitation.
     let token = path.rsplit('/').next().unwrap();
     assert!(!before.iter().any(|row| row.contains(token)));
 }
 
-async fn an_unusable_password_makes_nobody(kit: Arc<Kit>) {
+async fn an_unusable_password_creates_no_account(kit: Arc<Kit>) {
     let (project, owner) = owned(&kit).await;
     let path = invited(&kit, &owner, &project, "budi@example.com", "viewer").await;
     let before = rows(&kit.database);
@@ -99,7 +99,7 @@ async fn an_unusable_password_makes_nobody(kit: Arc<Kit>) {
     assert_eq!(rows(&kit.database), before);
 }
 
-async fn whoever_has_an_account_signs_in_comes_back_and_joins(kit: Arc<Kit>) {
+async fn a_person_with_an_account_signs_in_and_then_joins(kit: Arc<Kit>) {
     let (project, owner) = owned(&kit).await;
     make(&kit, "budi@example.com", false).await;
     let path = invited(&kit, &owner, &project, "budi@example.com", "owner").await;
@@ -124,7 +124,7 @@ async fn whoever_has_an_account_signs_in_comes_back_and_joins(kit: Arc<Kit>) {
     is_page("twice", &browser.post(&format!("{path}/join"), &fields).await, 404);
 }
 
-async fn nobody_takes_up_what_somebody_else_was_given(kit: Arc<Kit>) {
+async fn an_invitation_is_only_for_the_address_it_names(kit: Arc<Kit>) {
     let (project, owner) = owned(&kit).await;
     let path = invited(&kit, &owner, &project, "budi@example.com", "owner").await;
     let mallory = Person::new(&kit, "mallory@example.com").await;
@@ -135,14 +135,14 @@ async fn nobody_takes_up_what_somebody_else_was_given(kit: Arc<Kit>) {
     is_page("joining", &mallory.post(&format!("{path}/join"), &[]).await, 409);
     is_page("a new account", &mallory.post(&path, &[("password", PASSWORD)]).await, 409);
     assert_eq!(rows(&kit.database), before);
-    // Whoever is a member already does not become one twice.
+    // A member cannot become a member twice.
     let twice = invited(&kit, &owner, &project, "dewi@example.com", "viewer").await;
     let dewi = Person::member(&kit, project.id, Role::Owner, "dewi@example.com").await;
     is_page("a member", &dewi.post(&format!("{twice}/join"), &[]).await, 409);
     assert!(roles(&kit, &project).await.contains(&("dewi@example.com".to_owned(), Role::Owner)));
 }
 
-async fn every_invitation_that_cannot_be_taken_up_looks_the_same(kit: Arc<Kit>) {
+async fn every_unusable_invitation_looks_the_same(kit: Arc<Kit>) {
     let (project, owner) = owned(&kit).await;
     let used = invited(&kit, &owner, &project, "budi@example.com", "viewer").await;
     assert_eq!(Customer::of(&kit).post(&used, &[("password", PASSWORD)]).await.status, 303);
@@ -169,7 +169,7 @@ async fn every_invitation_that_cannot_be_taken_up_looks_the_same(kit: Arc<Kit>) 
     assert_eq!(rows(&kit.database), before);
 }
 
-async fn of_several_who_take_up_the_same_invitation_at_once_one_does(kit: Arc<Kit>) {
+async fn of_several_who_accept_the_same_invitation_at_once_one_succeeds(kit: Arc<Kit>) {
     let (project, owner) = owned(&kit).await;
     let path = invited(&kit, &owner, &project, "budi@example.com", "viewer").await;
     let attempts = (0..5).map(|_| {

@@ -1,4 +1,4 @@
-//! API keys at the dashboard: shown once, named once, revoked for good.
+//! API keys in the dashboard: each secret is shown once, each name is used once, and a revocation is final.
 
 use std::sync::Arc;
 
@@ -16,11 +16,11 @@ use crate::support::{
 
 on_every_database![
     a_new_keys_secret_is_shown_once_and_works on 2 threads,
-    a_name_that_will_not_do_is_told_at_its_field_and_makes_no_key on 2 threads,
+    an_unusable_name_is_reported_at_its_field_and_creates_no_key on 2 threads,
     revoking_says_what_it_does_and_stops_the_key_at_once on 2 threads,
     the_list_says_when_a_key_was_last_used on 2 threads,
     a_viewer_sees_keys_and_neither_makes_nor_revokes_any on 2 threads,
-    another_projects_key_is_not_there on 2 threads,
+    another_projects_key_is_not_found on 2 threads,
     a_project_has_no_more_than_a_hundred_live_keys on 2 threads,
 ];
 
@@ -52,7 +52,7 @@ async fn a_new_keys_secret_is_shown_once_and_works(kit: Arc<Kit>) {
     assert_eq!(counts(&kit, &project).await, (2, 2));
 }
 
-async fn a_name_that_will_not_do_is_told_at_its_field_and_makes_no_key(kit: Arc<Kit>) {
+async fn an_unusable_name_is_reported_at_its_field_and_creates_no_key(kit: Arc<Kit>) {
     let (project, person, base) = developer_at(&kit, "keys").await;
     let long = "a".repeat(256);
     for (name, status) in [("", 422), ("  ", 422), (&long, 422), ("a\u{7}b", 422), ("first", 409)] {
@@ -113,7 +113,7 @@ async fn a_viewer_sees_keys_and_neither_makes_nor_revokes_any(kit: Arc<Kit>) {
     assert_eq!(counts(&kit, &project).await, (1, 1));
 }
 
-async fn another_projects_key_is_not_there(kit: Arc<Kit>) {
+async fn another_projects_key_is_not_found(kit: Arc<Kit>) {
     let (project, person, base) = developer_at(&kit, "keys").await;
     let other = kit.sandbox().await;
     let strange = unknown(&serde_json::json!({ "id": project.key_id.to_string() }));

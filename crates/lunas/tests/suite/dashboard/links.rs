@@ -1,4 +1,4 @@
-//! Payment links at the dashboard: the list, one link, its QR code, and cancelling it.
+//! Payment links in the dashboard: the list, one link's page, its QR code, and cancelling it.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,9 +19,9 @@ on_every_database![
     the_list_finds_links_by_title_and_reference_page_by_page on 2 threads,
     a_links_page_shows_its_address_its_terms_and_its_payments on 2 threads,
     cancelling_says_what_it_does_and_does_it_once on 2 threads,
-    a_link_past_its_time_is_not_there_to_be_cancelled on 2 threads,
+    an_expired_link_cannot_be_cancelled on 2 threads,
     a_viewer_sees_links_and_changes_none on 2 threads,
-    another_projects_link_is_not_there on 2 threads,
+    another_projects_link_is_not_found on 2 threads,
     a_form_without_the_sessions_token_cancels_nothing on 2 threads,
 ];
 
@@ -132,7 +132,7 @@ async fn cancelling_says_what_it_does_and_does_it_once(kit: Arc<Kit>) {
     }
 }
 
-async fn a_link_past_its_time_is_not_there_to_be_cancelled(kit: Arc<Kit>) {
+async fn an_expired_link_cannot_be_cancelled(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let person = developer(&kit, &project).await;
     let link = create_link(&project, json!({ "expires_at": "2026-11-14T09:35:00Z" })).await;
@@ -164,7 +164,7 @@ async fn a_viewer_sees_links_and_changes_none(kit: Arc<Kit>) {
     assert_eq!(link_status(&project, &link).await, "active");
 }
 
-async fn another_projects_link_is_not_there(kit: Arc<Kit>) {
+async fn another_projects_link_is_not_found(kit: Arc<Kit>) {
     let (mine, other) = (kit.sandbox().await, kit.sandbox().await);
     let person = Person::member(&kit, mine.id, Role::Owner, "owner@example.com").await;
     let link = create_link(&other, json!({})).await;

@@ -1,4 +1,4 @@
-//! Who belongs to a project, and who may say so.
+//! The members of a project, and who may change them.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ on_every_database![
     an_invitations_link_is_shown_once_and_listed_without_it,
     a_wrong_invitation_comes_back_with_what_was_written_and_invites_nobody,
     an_owner_changes_roles_and_removes_members_after_being_asked,
-    the_last_owner_stays_one,
-    whoever_is_no_owner_sees_the_members_and_changes_none,
+    the_last_owner_cannot_be_demoted_or_removed,
+    members_who_are_no_owners_see_the_members_and_change_none,
     an_owner_reaches_nobody_of_another_project,
 ];
 
@@ -88,7 +88,7 @@ async fn an_owner_changes_roles_and_removes_members_after_being_asked(kit: Arc<K
     }
 }
 
-async fn the_last_owner_stays_one(kit: Arc<Kit>) {
+async fn the_last_owner_cannot_be_demoted_or_removed(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let owner = Person::member(&kit, project.id, Role::Owner, "siti@example.com").await;
     let path = format!("{}/{}", members(&project), owner.user.id);
@@ -98,14 +98,14 @@ async fn the_last_owner_stays_one(kit: Arc<Kit>) {
     assert!(page.text.contains("This is the last owner."), "{}", page.text);
     is_page("removed", &owner.post(&format!("{path}/remove"), &[]).await, 409);
     assert_eq!(rows(&kit.database), before);
-    // With another owner one may leave, and finds nothing there any more.
+    // With a second owner the first may leave, and no longer finds the project.
     Person::member(&kit, project.id, Role::Owner, "dewi@example.com").await;
     let reply = owner.post(&format!("{path}/remove"), &[]).await;
     assert_eq!(reply.header("location"), Some("/dashboard/account?done=member-removed"));
     is_page("afterwards", &owner.open(&members(&project)).await, 404);
 }
 
-async fn whoever_is_no_owner_sees_the_members_and_changes_none(kit: Arc<Kit>) {
+async fn members_who_are_no_owners_see_the_members_and_change_none(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let owner = Person::member(&kit, project.id, Role::Owner, "siti@example.com").await;
     invited(&kit, &owner, &project, "agus@example.com", "viewer").await;

@@ -1,4 +1,4 @@
-//! The dashboard's first page, the balance, and decisions about money that fits no payment (D2, D11).
+//! The dashboard's first page, the balance, and decisions about money that fits no payment.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,12 +19,12 @@ use crate::support::{
 };
 
 on_every_database![
-    the_guide_ticks_each_step_and_gives_way_when_all_are_done,
+    the_guide_ticks_each_step_and_disappears_when_all_are_done,
     the_first_page_shows_what_was_paid_today_and_in_thirty_days,
-    what_needs_somebody_stands_on_the_first_page,
+    what_needs_attention_is_on_the_first_page,
     the_first_line_of_each_account_is_what_its_tile_shows,
     every_page_of_the_ledger_goes_on_where_the_one_before_ended,
-    accepting_pays_the_payment_posts_it_and_tells_of_it_once,
+    accepting_pays_the_payment_posts_it_and_makes_one_event,
     returning_empties_the_account_and_changes_no_payment,
     money_that_cannot_pay_its_payment_can_only_be_returned,
     of_two_decisions_at_once_one_counts,
@@ -38,7 +38,7 @@ async fn member(kit: &Kit, project: &TestProject, role: Role) -> Person {
     Person::member(kit, project.id, role, &format!("{}@{}.example", role.word(), project.id)).await
 }
 
-/// A receipt that waits for a decision, as the fields of its forms name it.
+/// A receipt that needs a decision, as the fields of its forms.
 struct Held {
     payment: Value,
     id: String,
@@ -54,7 +54,7 @@ impl Held {
     }
 }
 
-/// Reports money for a payment, which does not take it.
+/// Reports money that does not fit its payment.
 async fn held(project: &TestProject, payment: &Value, receipt: &str, amount: i64) -> Held {
     let before = unapplied(project).await;
     let report = json!({ "outcome": "paid", "amount": amount, "receipt_id": receipt });
@@ -63,7 +63,7 @@ async fn held(project: &TestProject, payment: &Value, receipt: &str, amount: i64
     Held { payment: payment.clone(), id: format!("{}:{receipt}", project.id) }
 }
 
-/// Money that came after its payment had expired.
+/// Reports money that was sent after its payment had expired.
 async fn held_late(kit: &Kit, project: &TestProject, receipt: &str) -> Held {
     let payment = pending_qris(project, 15_000).await;
     kit.clock.advance(16 * MINUTE);
@@ -80,7 +80,7 @@ async fn home(person: &Person, project: &TestProject) -> Reply {
     page
 }
 
-/// How many steps of the guide are done; none where there is no guide any more.
+/// How many steps of the guide are done; `None` where the guide is not shown.
 fn steps_done(page: &Reply) -> Option<usize> {
     page.text.contains("id=\"guide-title\"").then(|| page.text.matches("<li class=\"done\">").count())
 }
@@ -99,7 +99,7 @@ fn contains_all(page: &Reply, texts: &[&str]) {
     }
 }
 
-async fn the_guide_ticks_each_step_and_gives_way_when_all_are_done(kit: Arc<Kit>) {
+async fn the_guide_ticks_each_step_and_disappears_when_all_are_done(kit: Arc<Kit>) {
     let new = NewProject { name: "Toko".to_owned(), environment: Environment::Sandbox, merchant_name: None };
     let (made, _) = kit.engine.create_project(new).await.unwrap();
     let person = Person::member(&kit, made.id, Role::Owner, "owner@toko.example").await;
@@ -163,7 +163,7 @@ async fn the_first_page_shows_what_was_paid_today_and_in_thirty_days(kit: Arc<Ki
     assert!(english.text.contains("<small>1 payment</small>") && english.text.contains("<small>0 payments</small>"));
 }
 
-async fn what_needs_somebody_stands_on_the_first_page(kit: Arc<Kit>) {
+async fn what_needs_attention_is_on_the_first_page(kit: Arc<Kit>) {
     let (project, other) = (kit.sandbox().await, kit.sandbox().await);
     let person = member(&kit, &project, Role::Owner).await;
     let page = home(&person, &project).await;
@@ -256,7 +256,7 @@ async fn every_page_of_the_ledger_goes_on_where_the_one_before_ended(kit: Arc<Ki
     assert!(person.open(&format!("{path}&page=9")).await.status == 200);
 }
 
-async fn accepting_pays_the_payment_posts_it_and_tells_of_it_once(kit: Arc<Kit>) {
+async fn accepting_pays_the_payment_posts_it_and_makes_one_event(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let late = held_late(&kit, &project, "late").await;
     let person = member(&kit, &project, Role::Owner).await;

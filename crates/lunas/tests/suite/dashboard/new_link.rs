@@ -1,4 +1,4 @@
-//! The form for a new payment link: what it makes, what it costs, and what it refuses.
+//! The form for a new payment link: what it creates, the fees that it shows, and what it refuses.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::support::{
 on_every_database![
     a_link_is_made_as_it_was_filled_in on 2 threads,
     a_form_sent_twice_makes_one_link_and_a_changed_one_another on 2 threads,
-    what_is_wrong_is_told_at_its_field_and_makes_nothing on 2 threads,
+    a_mistake_is_reported_at_its_field_and_creates_nothing on 2 threads,
     a_bank_that_is_no_longer_offered_is_chosen_again on 2 threads,
     a_project_that_takes_no_payments_gets_no_link on 2 threads,
 ];
@@ -88,7 +88,7 @@ async fn a_form_sent_twice_makes_one_link_and_a_changed_one_another(kit: Arc<Kit
     assert_eq!(total(&project.api, LINKS).await, 2);
 }
 
-async fn what_is_wrong_is_told_at_its_field_and_makes_nothing(kit: Arc<Kit>) {
+async fn a_mistake_is_reported_at_its_field_and_creates_nothing(kit: Arc<Kit>) {
     let (project, person, base) = developer_at(&kit, "links").await;
     let (long, huge) = ("a".repeat(256), "9".repeat(40));
     let rows = [
@@ -169,7 +169,7 @@ async fn the_fees_are_shown_while_the_form_is_filled_in() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn without_script_the_fees_come_when_they_are_asked_for_and_with_every_refusal() {
+async fn without_script_the_fees_come_on_request_and_with_every_mistake() {
     on_sqlite(async |kit| {
         let (project, person, base) = developer_at(&kit, "links").await;
         let asked = person.post(&base, &[("amount", "150.000"), ("qris", "on"), ("preview", "1")]).await;
@@ -208,7 +208,7 @@ async fn a_project_that_takes_no_payments_gets_no_link(kit: Arc<Kit>) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_is_not_signed_in_signs_in_first() {
+async fn the_form_needs_a_session_and_its_token() {
     on_sqlite(async |kit| {
         let (project, person, base) = developer_at(&kit, "links").await;
         let stranger = crate::support::customer::Customer::of(&kit);

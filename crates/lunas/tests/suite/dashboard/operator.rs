@@ -1,4 +1,4 @@
-//! What whoever runs the installation sees and decides, and the log of it all.
+//! What an operator of the installation sees and decides, and the audit log.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use crate::support::{
 };
 
 on_every_database![
-    for_whoever_is_no_operator_there_are_no_such_pages,
+    operator_pages_do_not_exist_for_anybody_else,
     projects_that_wait_for_an_approval_come_first_and_can_be_shown_alone,
-    an_operator_decides_after_being_asked_and_it_is_written_down,
-    what_does_not_fit_a_project_is_not_decided,
+    an_operator_confirms_each_decision_and_it_is_audited,
+    a_decision_that_does_not_fit_its_project_changes_nothing,
     an_operators_own_project_is_theirs_at_once_and_anothers_takes_an_invitation,
-    a_project_for_nobody_is_not_made,
+    a_project_without_an_owner_is_not_created,
     a_project_reads_its_own_log_and_operators_read_all_of_it,
     a_long_log_is_read_page_by_page,
 ];
@@ -36,7 +36,7 @@ async fn named(kit: &Kit, name: &str, environment: Environment) -> ProjectId {
     kit.engine.create_project(new).await.unwrap().0.id
 }
 
-async fn for_whoever_is_no_operator_there_are_no_such_pages(kit: Arc<Kit>) {
+async fn operator_pages_do_not_exist_for_anybody_else(kit: Arc<Kit>) {
     let project = kit.production().await;
     let owner = Person::member(&kit, project.id, Role::Owner, "siti@example.com").await;
     let before = rows(&kit.database);
@@ -82,7 +82,7 @@ async fn projects_that_wait_for_an_approval_come_first_and_can_be_shown_alone(ki
     assert!(alone.text.contains(&waiting.to_string()) && !alone.text.contains(&usual[20].to_string()));
 }
 
-async fn an_operator_decides_after_being_asked_and_it_is_written_down(kit: Arc<Kit>) {
+async fn an_operator_confirms_each_decision_and_it_is_audited(kit: Arc<Kit>) {
     let operator = Person::operator(&kit, "operator@example.com").await;
     let project = kit.project(Environment::Production).await;
     for (word, done, deed, approved, active) in [
@@ -101,7 +101,7 @@ async fn an_operator_decides_after_being_asked_and_it_is_written_down(kit: Arc<K
         assert_eq!(reply.header("location"), Some(format!("{OPERATOR}?done={done}").as_str()), "{}", reply.text);
         let now = kit.engine.project(project.id).await.unwrap();
         assert_eq!((now.approved, now.active), (approved, active), "{word}");
-        // Sent twice it is done once.
+        // A repeated form is applied once.
         assert_eq!(operator.post(&path, &[]).await.status, 303);
         assert_eq!(audited(&kit, deed).await.len(), 1, "{word}");
         let works = project.api.get("/v1/balance").await.status == 200;
@@ -109,7 +109,7 @@ async fn an_operator_decides_after_being_asked_and_it_is_written_down(kit: Arc<K
     }
 }
 
-async fn what_does_not_fit_a_project_is_not_decided(kit: Arc<Kit>) {
+async fn a_decision_that_does_not_fit_its_project_changes_nothing(kit: Arc<Kit>) {
     let operator = Person::operator(&kit, "operator@example.com").await;
     let sandbox = kit.sandbox().await;
     let before = rows(&kit.database);
@@ -145,7 +145,7 @@ async fn an_operators_own_project_is_theirs_at_once_and_anothers_takes_an_invita
     is_page("a member's page", &operator.open(&format!("{}/settings", desk(theirs.id))).await, 404);
 }
 
-async fn a_project_for_nobody_is_not_made(kit: Arc<Kit>) {
+async fn a_project_without_an_owner_is_not_created(kit: Arc<Kit>) {
     let operator = Person::operator(&kit, "operator@example.com").await;
     let before = rows(&kit.database);
     for (name, environment, owner, marked) in [

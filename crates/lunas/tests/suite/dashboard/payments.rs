@@ -1,4 +1,4 @@
-//! The dashboard's payments: the list by its address, the file, and one payment with all that happened to it (D3, D4).
+//! Payments in the dashboard: the list with its filters, the downloaded file, and one payment's page.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -29,14 +29,14 @@ use crate::support::{
 
 on_every_database![
     the_list_shows_what_its_address_asks_for_with_how_many_and_how_much,
-    days_are_whole_and_those_of_western_indonesia,
-    a_filter_that_cannot_be_understood_is_told_at_its_field_and_lists_nothing,
+    days_are_whole_days_of_western_indonesian_time,
+    an_invalid_filter_is_reported_at_its_field_and_lists_nothing,
     older_pages_keep_what_is_asked_for,
-    nobody_but_members_sees_payments_and_every_member_may,
+    every_member_and_nobody_else_sees_payments,
     a_file_has_every_payment_that_is_asked_for_once,
     no_cell_of_a_file_is_a_formula,
     a_payments_page_shows_all_that_is_known_and_its_json_as_the_api_does,
-    a_customers_first_look_is_noted_by_the_pages_stream_and_by_nothing_else,
+    a_customers_first_view_is_recorded_by_the_pages_event_stream_alone,
 ];
 
 async fn owner(kit: &Kit, project: &TestProject) -> Person {
@@ -57,14 +57,14 @@ fn references(page: &Reply) -> Vec<String> {
     links.map(|link| link.split(['>', '<']).nth(1).unwrap().to_owned()).collect()
 }
 
-/// What stands under the list's filters.
+/// The sum that the page shows below its filters.
 fn sum(page: &Reply) -> Option<String> {
     let (_, rest) = page.text.split_once("id=\"sum\">")?;
     let plain: String = rest.split("</p>").next()?.split('<').map(|part| part.rsplit('>').next().unwrap()).collect();
     Some(plain)
 }
 
-/// A payment of that reference, a moment after the one before.
+/// Creates a payment with that reference, a millisecond after the one before.
 async fn make(kit: &Kit, project: &TestProject, reference: &str, body: Value) -> Value {
     kit.clock.advance(Duration::from_millis(1));
     create(project, &with(body, "reference", reference)).await
@@ -116,7 +116,7 @@ async fn the_list_shows_what_its_address_asks_for_with_how_many_and_how_much(kit
     is_page("another project's", &page(&person, &project, &foreign).await, 404);
 }
 
-async fn days_are_whole_and_those_of_western_indonesia(kit: Arc<Kit>) {
+async fn days_are_whole_days_of_western_indonesian_time(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     for (reference, at) in [
         ("before", "2026-11-14T16:59:59.999Z"),
@@ -140,7 +140,7 @@ async fn days_are_whole_and_those_of_western_indonesia(kit: Arc<Kit>) {
     }
 }
 
-async fn a_filter_that_cannot_be_understood_is_told_at_its_field_and_lists_nothing(kit: Arc<Kit>) {
+async fn an_invalid_filter_is_reported_at_its_field_and_lists_nothing(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let person = owner(&kit, &project).await;
     pending_qris(&project, 15_000).await;
@@ -171,7 +171,7 @@ async fn a_filter_that_cannot_be_understood_is_told_at_its_field_and_lists_nothi
     is_page("no text", &list(&person, &project, "?status=%ff").await, 200);
 }
 
-/// Makes so many payments in one go, numbered from nought.
+/// Creates so many payments with one commit, numbered from zero.
 async fn make_many(kit: &Kit, project: &TestProject, count: usize) {
     let owner = kit.engine.project(project.id).await.unwrap();
     for numbers in (0..count).collect::<Vec<_>>().chunks(50) {
@@ -216,7 +216,7 @@ async fn older_pages_keep_what_is_asked_for(kit: Arc<Kit>) {
     assert_eq!(seen.iter().collect::<BTreeSet<_>>().len(), 45);
 }
 
-async fn nobody_but_members_sees_payments_and_every_member_may(kit: Arc<Kit>) {
+async fn every_member_and_nobody_else_sees_payments(kit: Arc<Kit>) {
     let (project, other) = (kit.sandbox().await, kit.sandbox().await);
     let payment = pending_qris(&project, 15_000).await;
     let paths = ["/payments".to_owned(), "/payments.csv".to_owned(), format!("/payments/{}", text(&payment, "id"))];
@@ -234,7 +234,7 @@ async fn nobody_but_members_sees_payments_and_every_member_may(kit: Arc<Kit>) {
     }
 }
 
-/// The cells of a file without quotes in it.
+/// The cells of a file that contains no quotes.
 fn cells(file: &Reply, separator: char) -> Vec<Vec<String>> {
     let text = file.text.strip_prefix('\u{feff}').unwrap_or_else(|| panic!("no byte order mark: {:?}", file.text));
     assert!(text.ends_with("\r\n"));
@@ -346,7 +346,7 @@ async fn a_payments_page_shows_all_that_is_known_and_its_json_as_the_api_does(ki
     kit.may_leave_deliveries_due();
 }
 
-async fn a_customers_first_look_is_noted_by_the_pages_stream_and_by_nothing_else(kit: Arc<Kit>) {
+async fn a_customers_first_view_is_recorded_by_the_pages_event_stream_alone(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let payment = create(&project, &samples::virtual_account(&project, "bca", 15_000)).await;
     let id: PaymentId = text(&payment, "id").parse().unwrap();

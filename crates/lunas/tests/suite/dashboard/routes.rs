@@ -1,5 +1,5 @@
-//! Every address of the dashboard against everybody who has no business there. The table is compared with the code, so that no
-//! address can be forgotten.
+//! Every address of the dashboard against everybody who may not use it. The table of addresses is compared with the
+//! code, so that none can be forgotten.
 
 use std::{collections::BTreeSet, fs, path::Path, sync::Arc};
 
@@ -21,22 +21,22 @@ use crate::support::{
 };
 
 on_every_database![
-    whoever_is_not_signed_in_is_asked_who_they_are_everywhere on 2 threads,
-    a_session_that_ran_out_is_asked_for_again_everywhere on 2 threads,
+    without_a_session_every_address_asks_to_sign_in on 2 threads,
+    with_an_expired_session_every_address_asks_to_sign_in on 2 threads,
     another_projects_owner_finds_nothing_and_an_operator_is_no_member on 2 threads,
     ids_of_another_project_are_not_found_at_ones_own_desk on 2 threads,
-    a_role_that_does_not_go_that_far_is_refused on 2 threads,
-    a_role_that_goes_that_far_is_let_in on 2 threads,
+    a_role_that_is_too_low_is_refused on 2 threads,
+    a_role_that_is_high_enough_is_let_in on 2 threads,
     a_form_counts_only_with_its_own_sessions_token_and_from_our_own_pages on 2 threads,
 ];
 
 /// Who an address is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum For {
-    /// Whoever knows it.
+    /// Everybody who knows the address.
     Anyone,
     SignedIn,
-    /// Members whose role goes that far.
+    /// Members whose role allows the act.
     Role(Act),
     Operators,
 }
@@ -66,7 +66,7 @@ fn post(path: &'static str, is_for: For, fields: &'static [(&'static str, &'stat
     Row { path, method: Method::POST, is_for, fields }
 }
 
-/// An address that shows a form's page again to whoever comes back to where the form was sent.
+/// A form's address that also answers GET, for people who return to it.
 fn both(path: &'static str, shown: For, is_for: For, fields: &'static [(&'static str, &'static str)]) -> [Row; 2] {
     [get(path, shown), post(path, is_for, fields)]
 }
@@ -149,12 +149,13 @@ fn forms() -> Vec<Row> {
     forms.into_iter().flatten().collect()
 }
 
-/// The paths of everything that can be opened, with the names of what stands in them.
+/// The paths of everything that can be opened, with their placeholders.
 pub(crate) fn opened() -> Vec<&'static str> {
     table().iter().filter(|row| row.method == Method::GET).map(|row| row.path).collect()
 }
 
-/// Every `.route(…)` of the dashboard's code, as a path and a method. A path is a text, or a constant of that file or of the one above.
+/// Every `.route(…)` of the dashboard's code, as a path and a method. A path is a text, or a constant of that file or
+/// of the one above.
 fn routes_in_code() -> BTreeSet<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/dashboard");
     let mut found = BTreeSet::new();
@@ -215,7 +216,7 @@ fn no_address_of_the_dashboard_is_missing_from_the_table() {
     assert_eq!((missing, gone), (Vec::new(), Vec::new()));
 }
 
-/// Whoever has to sign in before a form is taken is led back to its address.
+/// After signing in again, the browser opens the address that the form was sent to.
 #[test]
 fn every_address_of_a_form_has_something_to_show() {
     let has = |path: &str, method: Method| table().iter().any(|row| row.path == path && row.method == method);
@@ -224,7 +225,7 @@ fn every_address_of_a_form_has_something_to_show() {
     }
 }
 
-/// A project with one of everything that an address can name.
+/// A project with one of each resource that an address can name.
 struct World {
     project: TestProject,
     owner: Person,
@@ -270,7 +271,7 @@ impl World {
     }
 }
 
-/// A form as that person's page would send it, with another token, or from elsewhere.
+/// Sends a form as the owner's page would, with that token and those headers.
 async fn send(world: &World, row: &Row, token: &str, headers: &[(&'static str, &str)]) -> Reply {
     let mut fields = row.fields.to_vec();
     fields.push(("form_token", token));
@@ -283,7 +284,7 @@ fn said(row: &Row, who: &str) -> String {
     format!("{} {} by {who}", row.method, row.path)
 }
 
-async fn whoever_is_not_signed_in_is_asked_who_they_are_everywhere(kit: Arc<Kit>) {
+async fn without_a_session_every_address_asks_to_sign_in(kit: Arc<Kit>) {
     let world = World::new(&kit).await;
     let ended = Person::member(&kit, world.project.id, Role::Owner, "ended@toko.test").await;
     ended.post("/dashboard/sign-out", &[]).await;
@@ -307,7 +308,7 @@ async fn whoever_is_not_signed_in_is_asked_who_they_are_everywhere(kit: Arc<Kit>
     assert_eq!(rows(&kit.database), before, "nothing is left behind");
 }
 
-async fn a_session_that_ran_out_is_asked_for_again_everywhere(kit: Arc<Kit>) {
+async fn with_an_expired_session_every_address_asks_to_sign_in(kit: Arc<Kit>) {
     let world = World::new(&kit).await;
     kit.clock.advance(SESSION_IDLE);
     let before = rows(&kit.database);
@@ -352,7 +353,7 @@ async fn ids_of_another_project_are_not_found_at_ones_own_desk(kit: Arc<Kit>) {
             Method::GET => other.open(&path).await,
             _ => other.post(&path, row.fields).await,
         };
-        // Some addresses show the whole section again; none of them may show or do anything about the other project.
+        // Some addresses show their whole section; none may show or change anything of the other project.
         match row.method == Method::GET && reply.status == 200 {
             true => assert!(!reply.text.contains("toko.test") || reply.text.contains("other@toko.test")),
             false => is_page(&said(&row, "another project's owner"), &reply, 404),
@@ -361,7 +362,7 @@ async fn ids_of_another_project_are_not_found_at_ones_own_desk(kit: Arc<Kit>) {
     assert_eq!(rows(&kit.database), before, "nothing is left behind");
 }
 
-async fn a_role_that_does_not_go_that_far_is_refused(kit: Arc<Kit>) {
+async fn a_role_that_is_too_low_is_refused(kit: Arc<Kit>) {
     let world = World::new(&kit).await;
     let people = [
         (Role::Viewer, Person::member(&kit, world.project.id, Role::Viewer, "viewer@toko.test").await),
@@ -384,16 +385,16 @@ async fn a_role_that_does_not_go_that_far_is_refused(kit: Arc<Kit>) {
     assert_eq!(rows(&kit.database), before, "nothing is left behind");
 }
 
-async fn a_role_that_goes_that_far_is_let_in(kit: Arc<Kit>) {
+async fn a_role_that_is_high_enough_is_let_in(kit: Arc<Kit>) {
     let world = World::new(&kit).await;
     for role in Role::ALL {
         let person = Person::member(&kit, world.project.id, role, &format!("{}@role.test", role.word())).await;
-        // A stream never ends, and which receipt is meant stands in the query.
+        // A stream never ends, and the receipt is named in the query.
         let unopened = ["/dashboard/{project}/live", "/dashboard/{project}/balance/receipts/decide"];
         let shown = table().into_iter().filter(|row| row.method == Method::GET && !unopened.contains(&row.path));
         for row in shown.filter(|row| matches!(row.is_for, For::Role(act) if role.may(act))) {
             let status = world.ask(&person, &row).await.status.as_u16();
-            // Where there is nothing to be done any more, or not yet, the page says so.
+            // A page for an act that is not possible now says so with 409.
             assert!([200, 409].contains(&status), "{}: {status}", said(&row, role.word()));
         }
     }

@@ -1,4 +1,4 @@
-//! How long somebody stays signed in, what ends it, and whose forms are taken.
+//! How long a session lasts, what ends it, and which forms are accepted.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,10 +20,10 @@ use crate::support::{
 on_every_database![
     half_an_hour_of_doing_nothing_ends_a_session,
     half_a_day_ends_a_session_however_much_it_is_used,
-    a_page_that_looks_by_itself_keeps_nobody_signed_in,
-    a_page_that_listens_keeps_nobody_signed_in,
-    the_other_language_is_one_of_the_same_page_whatever_its_address_asks_for,
-    whoever_has_to_sign_in_again_does_so_in_place_and_stays_there,
+    a_page_that_polls_does_not_extend_a_session,
+    an_open_event_stream_does_not_extend_a_session,
+    the_language_switch_leads_to_the_same_page_with_the_same_query,
+    signing_in_again_happens_in_place_and_leads_back_to_the_page,
     a_form_of_an_ended_session_does_nothing_and_its_address_can_be_returned_to,
     signing_out_ends_the_session_on_every_node,
     an_ended_session_is_over_at_once_on_every_node_and_the_others_are_not,
@@ -44,7 +44,7 @@ async fn owner_of(kit: &Kit, project: &TestProject, email: &str) -> Person {
     Person::member(kit, project.id, Role::Owner, email).await
 }
 
-/// What that person's browser gets at another node.
+/// The status that the person's browser gets at another node.
 async fn opened_at(node: &Node, person: &Person, path: &str) -> u16 {
     person.browser.moved_to(node.address).open(path).await.status.as_u16()
 }
@@ -69,7 +69,7 @@ async fn half_a_day_ends_a_session_however_much_it_is_used(kit: Arc<Kit>) {
     assert_eq!(siti.open(ACCOUNT).await.status, 401);
 }
 
-async fn a_page_that_looks_by_itself_keeps_nobody_signed_in(kit: Arc<Kit>) {
+async fn a_page_that_polls_does_not_extend_a_session(kit: Arc<Kit>) {
     let siti = Person::new(&kit, "siti@example.com").await;
     let refreshed = || siti.request(Method::GET, ACCOUNT).header("x-lunas-refresh", "1");
     for _ in 0..2 {
@@ -80,8 +80,8 @@ async fn a_page_that_looks_by_itself_keeps_nobody_signed_in(kit: Arc<Kit>) {
     assert_eq!(siti.browser.send(refreshed()).await.status, 401);
 }
 
-/// Browsers open such a stream again and again by themselves, and can send no header with it.
-async fn a_page_that_listens_keeps_nobody_signed_in(kit: Arc<Kit>) {
+/// Browsers reopen such a stream by themselves, and cannot send a header with it.
+async fn an_open_event_stream_does_not_extend_a_session(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let siti = owner_of(&kit, &project, "siti@example.com").await;
     let live = format!("{}/live", desk(project.id));
@@ -94,7 +94,7 @@ async fn a_page_that_listens_keeps_nobody_signed_in(kit: Arc<Kit>) {
     assert_eq!(heard().await, 401);
 }
 
-async fn the_other_language_is_one_of_the_same_page_whatever_its_address_asks_for(kit: Arc<Kit>) {
+async fn the_language_switch_leads_to_the_same_page_with_the_same_query(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let siti = owner_of(&kit, &project, "siti@example.com").await;
     let path = format!("{}/payments", desk(project.id));
@@ -103,7 +103,7 @@ async fn the_other_language_is_one_of_the_same_page_whatever_its_address_asks_fo
     assert!(page.text.replace("&#38;", "&").contains(&format!("href=\"{there}\"")), "{}", page.text);
 }
 
-async fn whoever_has_to_sign_in_again_does_so_in_place_and_stays_there(kit: Arc<Kit>) {
+async fn signing_in_again_happens_in_place_and_leads_back_to_the_page(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let siti = owner_of(&kit, &project, "siti@example.com").await;
     kit.clock.advance(minutes(31));
@@ -116,13 +116,13 @@ async fn whoever_has_to_sign_in_again_does_so_in_place_and_stays_there(kit: Arc<
     let reply = siti.browser.post("/dashboard/sign-in", &fields).await;
     assert_eq!(reply.header("location"), Some(path.as_str()));
     assert_eq!(siti.open(&path).await.status, 200);
-    // Whoever was never here is not told that something is over.
+    // A visitor without a session is not told that one has ended.
     let stranger = Customer::of(&kit).open(&path).await;
     is_page("a stranger", &stranger, 401);
     assert!(!stranger.text.contains("Your session has ended"));
 }
 
-/// A form whose sender has to sign in first is not sent, and the address it was sent to has something to show.
+/// After signing in again the form is not sent again; its address shows a page instead.
 async fn a_form_of_an_ended_session_does_nothing_and_its_address_can_be_returned_to(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let siti = owner_of(&kit, &project, "siti@example.com").await;
@@ -252,7 +252,7 @@ async fn a_form_without_the_sessions_own_token_is_refused(kit: Arc<Kit>) {
     ] {
         is_page(&format!("{fields:?}"), &posted(&siti, fields, &[]).await, 403);
     }
-    // Twice the same field is no form of ours.
+    // No form of ours has the same field twice.
     let twice = [("form_token", own.as_str()), ("form_token", own.as_str())];
     is_page("twice", &posted(&siti, &twice, &[]).await, 422);
     assert_eq!(rows(&kit.database), before);
@@ -272,7 +272,7 @@ async fn a_form_of_another_site_is_refused_even_with_the_right_token(kit: Arc<Ki
     ];
     for headers in foreign {
         is_page(&format!("{headers:?}"), &posted(&siti, &fields, headers).await, 403);
-        // Nobody is signed in by another site either.
+        // Another site cannot sign anybody in either.
         let browser = Customer::of(&kit);
         let form = browser.form("/dashboard/sign-in", &[("email", "siti@example.com"), ("password", PASSWORD)]);
         let form = headers.iter().fold(form, |form, (name, value)| form.header(*name, *value));

@@ -1,4 +1,4 @@
-//! What owners set about their project, with the rules that the command line has.
+//! What owners set about their project, by the same rules as on the command line.
 
 use std::sync::Arc;
 
@@ -14,9 +14,9 @@ use crate::support::{
 
 on_every_database![
     an_owner_saves_each_part_by_itself,
-    what_breaks_a_rule_comes_back_with_a_word_at_its_field_and_changes_nothing,
-    whoever_is_no_owner_sees_the_settings_and_changes_none,
-    settings_never_say_whether_a_project_may_take_money,
+    a_value_that_breaks_a_rule_is_reported_at_its_field_and_changes_nothing,
+    members_who_are_no_owners_see_the_settings_and_change_none,
+    settings_can_neither_approve_nor_activate_a_project,
 ];
 
 fn settings(project: &TestProject) -> String {
@@ -60,7 +60,7 @@ async fn an_owner_saves_each_part_by_itself(kit: Arc<Kit>) {
     assert_eq!(kit.engine.allowed_origins(project.id).await.unwrap(), Vec::<String>::new());
 }
 
-async fn what_breaks_a_rule_comes_back_with_a_word_at_its_field_and_changes_nothing(kit: Arc<Kit>) {
+async fn a_value_that_breaks_a_rule_is_reported_at_its_field_and_changes_nothing(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let owner = Person::member(&kit, project.id, Role::Owner, "siti@example.com").await;
     let before = rows(&kit.database);
@@ -92,7 +92,7 @@ async fn what_breaks_a_rule_comes_back_with_a_word_at_its_field_and_changes_noth
     assert_eq!(rows(&kit.database), before);
 }
 
-async fn whoever_is_no_owner_sees_the_settings_and_changes_none(kit: Arc<Kit>) {
+async fn members_who_are_no_owners_see_the_settings_and_change_none(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     Person::member(&kit, project.id, Role::Owner, "siti@example.com").await;
     let people = [
@@ -119,7 +119,7 @@ async fn whoever_is_no_owner_sees_the_settings_and_changes_none(kit: Arc<Kit>) {
     assert_eq!(rows(&kit.database), before);
 }
 
-async fn settings_never_say_whether_a_project_may_take_money(kit: Arc<Kit>) {
+async fn settings_can_neither_approve_nor_activate_a_project(kit: Arc<Kit>) {
     let project = kit.project(domain::project::Environment::Production).await;
     let owner = Person::member(&kit, project.id, Role::Owner, "siti@example.com").await;
     let sneaked = [&MERCHANT[..], &[("approved", "true"), ("active", "true"), ("fees", "0")]].concat();

@@ -1,4 +1,4 @@
-//! Signing in: who gets in, who does not, and how often anybody may try.
+//! Signing in: who is let in, who is not, and how attempts are throttled.
 
 use std::{collections::BTreeMap, fs, sync::Arc, time::Duration};
 
@@ -19,19 +19,19 @@ use crate::support::{
 };
 
 on_every_database![
-    the_right_password_leads_on_to_where_one_wanted_to_go,
-    nobody_learns_from_a_refusal_whether_there_is_such_a_person,
+    the_right_password_leads_to_the_page_that_was_asked_for,
+    a_refusal_does_not_reveal_whether_the_account_exists,
     of_fifty_attempts_at_once_five_are_judged_and_the_right_password_waits_as_well,
     each_failure_after_the_fifth_doubles_the_wait_up_to_a_quarter_of_an_hour,
-    an_account_is_guarded_wherever_the_attempts_come_from with trusted_proxy(),
-    an_address_is_stopped_whichever_accounts_it_tries with trusted_proxy(),
+    an_account_is_throttled_across_all_addresses with trusted_proxy(),
+    an_address_is_throttled_across_all_accounts with trusted_proxy(),
     every_sign_in_makes_a_token_of_its_own_and_adopts_none,
-    looking_at_the_form_needs_nobody_and_changes_nothing,
+    opening_the_form_needs_no_account_and_changes_nothing,
     no_script_and_no_other_site_gets_at_the_session_cookie,
 ];
 
 const FORM: &str = "/dashboard/sign-in";
-/// Five may fail; the fifth is followed by this.
+/// Five attempts may fail; the fifth is followed by this wait.
 const FREE: usize = 5;
 const FIRST_DELAY: Duration = Duration::from_secs(1);
 
@@ -39,7 +39,7 @@ fn at_localhost() -> Actor {
     Actor::Stranger { address: "127.0.0.1".to_owned() }
 }
 
-/// An attempt from behind a proxy.
+/// An attempt to sign in from behind a proxy.
 async fn attempt(kit: &Kit, forwarded_for: &str, email: &str, password: &str) -> Reply {
     let browser = Customer::of(kit);
     let form = browser.form(FORM, &[("email", email), ("password", password)]);
@@ -59,7 +59,7 @@ fn statuses(replies: &[Reply]) -> BTreeMap<u16, usize> {
     })
 }
 
-async fn the_right_password_leads_on_to_where_one_wanted_to_go(kit: Arc<Kit>) {
+async fn the_right_password_leads_to_the_page_that_was_asked_for(kit: Arc<Kit>) {
     make(&kit, "siti@example.com", false).await;
     for (next, led_to) in [
         ("", "/dashboard"),
@@ -81,7 +81,7 @@ async fn the_right_password_leads_on_to_where_one_wanted_to_go(kit: Arc<Kit>) {
     );
 }
 
-/// What a browser sees of an answer, apart from what it has sent itself.
+/// What a browser gets in an answer, without what it has sent itself.
 fn told(reply: &Reply, email: &str) -> (u16, BTreeMap<String, String>, String) {
     let own = ["x-request-id", "date"];
     let headers = reply.headers.iter().filter(|(name, _)| !own.contains(&name.as_str()));
@@ -89,7 +89,7 @@ fn told(reply: &Reply, email: &str) -> (u16, BTreeMap<String, String>, String) {
     (reply.status.as_u16(), headers, reply.text.replace(email, "EMAIL"))
 }
 
-async fn nobody_learns_from_a_refusal_whether_there_is_such_a_person(kit: Arc<Kit>) {
+async fn a_refusal_does_not_reveal_whether_the_account_exists(kit: Arc<Kit>) {
     make(&kit, "siti@example.com", false).await;
     let mut answers = Vec::new();
     for email in ["siti@example.com", "dewi@example.com", "siti.example.com"] {
@@ -102,15 +102,15 @@ async fn nobody_learns_from_a_refusal_whether_there_is_such_a_person(kit: Arc<Ki
     assert_eq!(answers[0], answers[2]);
     let mut refused = audited(&kit, Deed::SignInRefused).await;
     refused.sort_by(|one, other| one.1.cmp(&other.1));
-    // What is no address may be a password in the wrong field, and is not written down.
+    // A text that is no email address may be a password in the wrong field, so it is not recorded.
     let expected = ["", "dewi@example.com", "siti@example.com"].map(|email| (at_localhost(), email.to_owned()));
     assert_eq!(refused, expected);
 }
 
-/// How long it takes is not measured here: that would be a test of this machine. But there is one road for everybody, and the
-/// password is compared on it before anything depends on whether somebody was found.
+/// Timing is not measured, as that would test this machine. But everybody takes the same path through the code, and the
+/// password is compared before anything depends on whether the account was found.
 #[test]
-fn whoever_does_not_exist_costs_a_comparison_as_well() {
+fn an_unknown_account_costs_a_password_comparison_too() {
     let source = fs::read_to_string(root().join("crates/engine/src/people.rs")).unwrap();
     let (_, body) = source.split_once("pub async fn sign_in(").unwrap();
     let (body, _) = body.split_once("\n    }\n").unwrap();
@@ -154,7 +154,7 @@ async fn each_failure_after_the_fifth_doubles_the_wait_up_to_a_quarter_of_an_hou
     assert_eq!(wait, 900);
 }
 
-async fn an_account_is_guarded_wherever_the_attempts_come_from(kit: Arc<Kit>) {
+async fn an_account_is_throttled_across_all_addresses(kit: Arc<Kit>) {
     for email in ["siti@example.com", "dewi@example.com"] {
         make(&kit, email, false).await;
     }
@@ -164,7 +164,7 @@ async fn an_account_is_guarded_wherever_the_attempts_come_from(kit: Arc<Kit>) {
     }
     must_wait(&attempt(&kit, "198.51.100.1", "siti@example.com", PASSWORD).await);
     assert_eq!(attempt(&kit, "198.51.100.1", "dewi@example.com", PASSWORD).await.status, 303);
-    // An account that does not exist is guarded the same way, or the difference would tell.
+    // An account that does not exist is throttled in the same way, or the difference would reveal it.
     for n in 10..10 + FREE {
         let address = format!("203.0.113.{n}");
         assert_eq!(attempt(&kit, &address, "nobody@example.com", "wrong").await.status, 401);
@@ -172,17 +172,17 @@ async fn an_account_is_guarded_wherever_the_attempts_come_from(kit: Arc<Kit>) {
     must_wait(&attempt(&kit, "198.51.100.2", "nobody@example.com", "wrong").await);
 }
 
-async fn an_address_is_stopped_whichever_accounts_it_tries(kit: Arc<Kit>) {
+async fn an_address_is_throttled_across_all_accounts(kit: Arc<Kit>) {
     make(&kit, "siti@example.com", false).await;
     for n in 0..FREE {
         let email = format!("person{n}@example.com");
         assert_eq!(attempt(&kit, "203.0.113.7", &email, "wrong").await.status, 401);
     }
     must_wait(&attempt(&kit, "203.0.113.7", "siti@example.com", PASSWORD).await);
-    // What a client writes in front of its own address changes nothing; another address is another one.
+    // Addresses that a client writes before its own change nothing; another address is counted separately.
     must_wait(&attempt(&kit, "198.51.100.1, 203.0.113.7", "siti@example.com", PASSWORD).await);
     assert_eq!(attempt(&kit, "203.0.113.8", "siti@example.com", PASSWORD).await.status, 303);
-    // One customer's network counts as one.
+    // Addresses of one IPv6 network count as one.
     for n in 0..FREE {
         let address = format!("2001:db8:0:1::{n}");
         assert_eq!(attempt(&kit, &address, &format!("somebody{n}@example.com"), "wrong").await.status, 401);
@@ -206,7 +206,7 @@ async fn no_script_and_no_other_site_gets_at_the_session_cookie(kit: Arc<Kit>) {
             assert_eq!(cookie.flags, flags);
             let token = Token::parse(&cookie.value).unwrap();
             assert!(!reply.text.contains(&token.reveal()));
-            // What the database keeps opens nothing.
+            // Nothing that is stored opens a session.
             let kept = crate::support::rows::rows(&kit.database);
             assert!(!kept.iter().any(|row| row.contains(&token.reveal()) || row.contains(PASSWORD)));
         })
@@ -216,7 +216,7 @@ async fn no_script_and_no_other_site_gets_at_the_session_cookie(kit: Arc<Kit>) {
 
 async fn every_sign_in_makes_a_token_of_its_own_and_adopts_none(kit: Arc<Kit>) {
     let siti = make(&kit, "siti@example.com", false).await;
-    // Somebody has planted a token in this browser, and knows it.
+    // An attacker has planted a token that they know in this browser.
     let (browser, planted) = (Customer::of(&kit), "ab".repeat(32));
     let form = browser.form(FORM, &[("email", "siti@example.com"), ("password", PASSWORD)]);
     let reply = browser.send(form.header("cookie", format!("lunas_session={planted}"))).await;
@@ -231,7 +231,7 @@ async fn every_sign_in_makes_a_token_of_its_own_and_adopts_none(kit: Arc<Kit>) {
     };
     assert_eq!((with(&planted).await, with(&given).await), (401, 200));
 
-    // A live session of somebody else, planted in this browser, ends when its owner's victim signs in.
+    // A live session that an attacker planted in this browser ends when the victim signs in.
     let mallory = Person::new(&kit, "mallory@example.com").await;
     let stolen = mallory.token().unwrap().reveal();
     let browser = Customer::of(&kit);
@@ -242,13 +242,13 @@ async fn every_sign_in_makes_a_token_of_its_own_and_adopts_none(kit: Arc<Kit>) {
     assert!(browser.open("/dashboard/account").await.text.contains("siti@example.com"));
 }
 
-async fn looking_at_the_form_needs_nobody_and_changes_nothing(kit: Arc<Kit>) {
+async fn opening_the_form_needs_no_account_and_changes_nothing(kit: Arc<Kit>) {
     let siti = Person::new(&kit, "siti@example.com").await;
     let before = crate::support::rows::rows(&kit.database);
     let page = Customer::of(&kit).open(FORM).await;
     is_page("the form", &page, 200);
     assert_eq!(hidden(&page), [("next".to_owned(), "/dashboard".to_owned())]);
-    // Whoever is signed in is led on.
+    // A signed-in user is redirected.
     assert_eq!(siti.open(FORM).await.header("location"), Some("/dashboard"));
     assert_eq!(crate::support::rows::rows(&kit.database), before);
 }

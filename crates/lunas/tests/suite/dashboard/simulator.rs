@@ -1,4 +1,4 @@
-//! Playing the bank at the dashboard, in the sandbox alone.
+//! The dashboard's simulator, in which a member reports to payments as the bank would: in the sandbox alone.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,13 +17,13 @@ use crate::support::{
 };
 
 on_every_database![
-    what_waits_is_paid_refused_or_let_expire_by_its_buttons_once on 2 threads,
+    a_pending_payment_is_paid_refused_or_expired_by_its_buttons_once on 2 threads,
     a_page_that_was_left_open_changes_nothing_that_has_ended on 2 threads,
     a_code_is_found_as_a_bank_app_finds_it_and_paid on 2 threads,
     another_amount_is_held_and_pays_nothing_however_often_its_form_is_sent on 2 threads,
-    an_unknown_code_is_told_at_its_field on 2 threads,
+    an_unknown_code_is_reported_at_its_field on 2 threads,
     in_production_there_is_no_simulator on 2 threads,
-    viewers_look_strangers_find_nothing_and_odd_wishes_are_refused on 2 threads,
+    viewers_only_look_strangers_find_nothing_and_unknown_actions_are_refused on 2 threads,
 ];
 
 fn address_of(base: &str, payment: &Value) -> String {
@@ -39,7 +39,7 @@ fn attempt_of(page: &Reply) -> String {
     hidden(page).into_iter().find(|(name, _)| name == "attempt").unwrap().1
 }
 
-async fn what_waits_is_paid_refused_or_let_expire_by_its_buttons_once(kit: Arc<Kit>) {
+async fn a_pending_payment_is_paid_refused_or_expired_by_its_buttons_once(kit: Arc<Kit>) {
     let (project, person, base) = developer_at(&kit, "simulator").await;
     assert!(person.open(&base).await.text.contains("Tidak ada yang menunggu"));
     for (outcome, becomes, events) in
@@ -135,7 +135,7 @@ async fn another_amount_is_held_and_pays_nothing_however_often_its_form_is_sent(
     assert_eq!((status(&project, &payment).await.as_str(), unapplied(&project).await), ("paid", 30_000));
 }
 
-async fn an_unknown_code_is_told_at_its_field(kit: Arc<Kit>) {
+async fn an_unknown_code_is_reported_at_its_field(kit: Arc<Kit>) {
     let (_, person, base) = developer_at(&kit, "simulator").await;
     let other = kit.sandbox().await;
     let theirs = create(&other, &samples::virtual_account(&other, "bca", 25_000)).await;
@@ -160,7 +160,7 @@ async fn in_production_there_is_no_simulator(kit: Arc<Kit>) {
     assert_eq!(status(&sandbox, &payment).await, "pending");
 }
 
-async fn viewers_look_strangers_find_nothing_and_odd_wishes_are_refused(kit: Arc<Kit>) {
+async fn viewers_only_look_strangers_find_nothing_and_unknown_actions_are_refused(kit: Arc<Kit>) {
     let (project, person, base) = developer_at(&kit, "simulator").await;
     let other = kit.sandbox().await;
     let (payment, theirs) = (pending_qris(&project, 15_000).await, pending_qris(&other, 15_000).await);

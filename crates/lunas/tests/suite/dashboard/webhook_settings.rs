@@ -1,4 +1,4 @@
-//! Where webhooks go and what they are signed with, as set at the dashboard.
+//! The webhook URL and the secret that webhooks are signed with, as set in the dashboard.
 
 use std::sync::Arc;
 
@@ -18,9 +18,9 @@ on_every_database![
     a_url_is_saved_and_taken_away_again on 2 threads,
     a_url_that_is_refused_is_refused_with_its_reason on 2 threads,
     production_sends_to_https_only on 2 threads,
-    the_secret_is_shown_to_who_asks_for_it_and_that_is_noted on 2 threads,
-    a_secret_is_replaced_with_a_day_for_both_and_at_once_only_when_that_is_said on 2 threads,
-    of_many_who_replace_a_secret_at_once_one_does on 2 threads,
+    showing_the_secret_is_audited on 2 threads,
+    a_replaced_secret_stays_good_for_a_day_unless_it_is_ended_at_once on 2 threads,
+    of_many_who_replace_a_secret_at_once_one_succeeds on 2 threads,
     a_viewer_and_a_stranger_change_nothing_about_webhooks on 2 threads,
 ];
 
@@ -34,7 +34,7 @@ async fn secret_of(kit: &Kit, project: &TestProject) -> String {
     kit.engine.webhook_secret(project.id).await.unwrap().expose_secret().to_owned()
 }
 
-/// How often something was noted about the project.
+/// How often a deed is in the project's audit log.
 async fn noted(kit: &Kit, person: &Person, project: &TestProject, deed: Deed) -> usize {
     let visit = kit.engine.visit(&person.token().unwrap(), "127.0.0.1".to_owned(), false).await.unwrap().unwrap();
     let desk = kit.engine.desk(&visit, project.id).await.unwrap();
@@ -102,7 +102,7 @@ async fn production_sends_to_https_only(kit: Arc<Kit>) {
     is_page("test", &person.post(&format!("{base}/test"), &[]).await, 403);
 }
 
-async fn the_secret_is_shown_to_who_asks_for_it_and_that_is_noted(kit: Arc<Kit>) {
+async fn showing_the_secret_is_audited(kit: Arc<Kit>) {
     let (project, person, base) = developer_at(&kit, "notifications").await;
     let secret = secret_of(&kit, &project).await;
     assert!(!person.open(&base).await.text.contains(&secret), "it is in no page by itself");
@@ -116,7 +116,7 @@ async fn the_secret_is_shown_to_who_asks_for_it_and_that_is_noted(kit: Arc<Kit>)
     assert_eq!(noted(&kit, &person, &project, Deed::WebhookSecretShown).await, 1);
 }
 
-async fn a_secret_is_replaced_with_a_day_for_both_and_at_once_only_when_that_is_said(kit: Arc<Kit>) {
+async fn a_replaced_secret_stays_good_for_a_day_unless_it_is_ended_at_once(kit: Arc<Kit>) {
     let (project, person, base) = developer_at(&kit, "notifications").await;
     let (roll, first) = (format!("{base}/secret/roll"), secret_of(&kit, &project).await);
     let question = person.open(&roll).await;
@@ -141,8 +141,8 @@ async fn a_secret_is_replaced_with_a_day_for_both_and_at_once_only_when_that_is_
     assert_eq!(noted(&kit, &person, &project, Deed::WebhookSecretRotated).await, 2);
 }
 
-/// Two new ones in a row would leave none that the merchant's server knows.
-async fn of_many_who_replace_a_secret_at_once_one_does(kit: Arc<Kit>) {
+/// Two replacements in a row would leave no secret that the merchant's server knows.
+async fn of_many_who_replace_a_secret_at_once_one_succeeds(kit: Arc<Kit>) {
     let (project, person, base) = developer_at(&kit, "notifications").await;
     let roll = format!("{base}/secret/roll");
     let replies = join_all((0..8).map(|_| person.post(&roll, &[]))).await;

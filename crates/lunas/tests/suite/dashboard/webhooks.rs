@@ -1,4 +1,4 @@
-//! What was sent, seen from the dashboard: real webhooks to a real receiver, their log, and sending them again.
+//! The log of webhooks in the dashboard, with real webhooks to a real receiver, and sending them again.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,9 +19,9 @@ on_every_database![
     a_test_is_a_real_payment_and_a_real_webhook_however_often_its_form_is_sent on 2 threads,
     without_a_url_nothing_is_tested_or_sent_again on 2 threads,
     a_delivery_shows_what_was_sent_byte_for_byte_and_what_came_back on 2 threads,
-    what_failed_is_sent_again_with_the_same_id on 2 threads,
-    all_that_failed_since_a_moment_is_sent_again_and_counted on 2 threads,
-    another_projects_event_is_not_there_and_a_viewer_sends_nothing_again on 2 threads,
+    a_failed_event_is_resent_with_the_same_id on 2 threads,
+    all_events_that_failed_since_a_moment_are_resent_and_counted on 2 threads,
+    another_projects_event_is_not_found_and_a_viewer_resends_nothing on 2 threads,
     the_log_comes_page_by_page_and_has_the_snippets_beside_it on 2 threads,
 ];
 
@@ -103,7 +103,7 @@ async fn a_delivery_shows_what_was_sent_byte_for_byte_and_what_came_back(kit: Ar
     assert!(!page.text.contains("<script>alert"), "what receivers answer is text");
 }
 
-async fn what_failed_is_sent_again_with_the_same_id(kit: Arc<Kit>) {
+async fn a_failed_event_is_resent_with_the_same_id(kit: Arc<Kit>) {
     let (project, receiver) = kit.hooked(Answer::Close).await;
     kit.deliver(SendLimits::default());
     let (person, base) = developer(&kit, &project).await;
@@ -120,7 +120,7 @@ async fn what_failed_is_sent_again_with_the_same_id(kit: Arc<Kit>) {
     assert!(person.open(&format!("{base}?show=failing")).await.text.contains("Tidak ada yang gagal"));
 }
 
-async fn all_that_failed_since_a_moment_is_sent_again_and_counted(kit: Arc<Kit>) {
+async fn all_events_that_failed_since_a_moment_are_resent_and_counted(kit: Arc<Kit>) {
     let (project, receiver) = kit.hooked(Answer::Status(500)).await;
     kit.deliver(SendLimits::default());
     let (person, base) = developer(&kit, &project).await;
@@ -150,7 +150,7 @@ async fn all_that_failed_since_a_moment_is_sent_again_and_counted(kit: Arc<Kit>)
     assert!(none.text.contains("Tidak ada webhook yang gagal sejak waktu itu."));
 }
 
-async fn another_projects_event_is_not_there_and_a_viewer_sends_nothing_again(kit: Arc<Kit>) {
+async fn another_projects_event_is_not_found_and_a_viewer_resends_nothing(kit: Arc<Kit>) {
     let (project, receiver) = kit.hooked(Answer::Status(200)).await;
     let other = kit.sandbox().await;
     kit.deliver(SendLimits::default());

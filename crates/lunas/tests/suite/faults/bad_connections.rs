@@ -1,4 +1,4 @@
-//! Connections that misbehave: slow, broken, greedy or merely unusual. None of them may hold up anyone else.
+//! Connections that are slow, broken, greedy or merely unusual. None of them may delay any other.
 
 use std::{io::ErrorKind, sync::Arc, time::Duration};
 
@@ -9,27 +9,27 @@ use tokio::net::TcpStream;
 use crate::support::refusals::{Members, totals};
 
 on_every_database![
-    half_sent_headers_are_closed_on_and_hold_up_nobody with short_header_timeout(),
-    a_head_that_drips_in_is_closed_on_all_the_same with short_header_timeout(),
+    half_sent_headers_are_cut_off_and_delay_nobody with short_header_timeout(),
+    a_head_that_arrives_byte_by_byte_is_cut_off_too with short_header_timeout(),
     a_body_that_does_not_arrive_is_408_and_the_connection_is_closed with short_body_timeout(),
-    a_body_that_drips_in_is_408_all_the_same with short_body_timeout(),
+    a_body_that_arrives_byte_by_byte_is_408_too with short_body_timeout(),
     a_request_that_takes_too_long_is_503 with short_request_timeout(),
-    a_client_that_goes_away_in_the_middle_leaves_nothing,
+    a_client_that_disconnects_in_the_middle_leaves_nothing_behind,
     two_lengths_that_disagree_are_refused_and_nothing_after_them_is_read,
     a_length_beside_a_transfer_encoding_smuggles_no_second_request,
     a_head_over_16_kib_or_100_headers_is_431,
-    what_is_not_http_is_refused_or_closed_on with short_header_timeout(),
+    bytes_that_are_not_http_are_refused_or_cut_off with short_header_timeout(),
     bare_line_feeds_mean_the_same_as_whole_line_breaks,
-    a_target_may_be_a_whole_address_and_nothing_is_a_tunnel,
-    http_1_0_is_answered_and_closed_on,
+    a_target_may_be_an_absolute_url_and_no_tunnel_is_opened,
+    http_1_0_is_answered_and_the_connection_closed,
     pipelined_requests_are_answered_in_order,
     a_connection_goes_on_after_an_error,
-    idle_and_stuck_connections_hold_up_nobody,
+    idle_and_stuck_connections_delay_nobody,
     a_client_that_does_not_read_its_answers_loses_its_connection with short_request_timeout(),
 ];
 
 const SHORT: Duration = Duration::from_millis(150);
-/// How often a client drips a byte: often enough that no pause by itself would ever be too long.
+/// How often a slow client sends a byte: so often that no single pause is too long.
 const DRIP: Duration = Duration::from_millis(10);
 
 fn short_header_timeout() -> Options {
@@ -72,7 +72,7 @@ async fn is_served(kit: &Kit, project: &TestProject) {
     socket.answer().await.unwrap().expect(200);
 }
 
-/// Sends one byte after another until the server has had enough.
+/// Sends one byte after another until the server closes the connection.
 async fn drip(socket: &mut Socket, byte: &[u8]) {
     let mut drips = 0;
     while !socket.hears_within(DRIP).await {
@@ -82,7 +82,7 @@ async fn drip(socket: &mut Socket, byte: &[u8]) {
     }
 }
 
-async fn half_sent_headers_are_closed_on_and_hold_up_nobody(kit: Arc<Kit>) {
+async fn half_sent_headers_are_cut_off_and_delay_nobody(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let whole = post_head(&project, &[("Content-Length", "2")]);
     let mut held = Vec::new();
@@ -99,7 +99,7 @@ async fn half_sent_headers_are_closed_on_and_hold_up_nobody(kit: Arc<Kit>) {
     assert_eq!(totals(&project.api).await, [0, 0, 0]);
 }
 
-async fn a_head_that_drips_in_is_closed_on_all_the_same(kit: Arc<Kit>) {
+async fn a_head_that_arrives_byte_by_byte_is_cut_off_too(kit: Arc<Kit>) {
     let mut socket = Socket::connect(kit.address).await;
     socket.send(b"GET /healthz HTTP/1.1\r\nHost: lunas.test\r\nX-Slow: ").await;
     drip(&mut socket, b"a").await;
@@ -127,7 +127,7 @@ async fn a_body_that_does_not_arrive_is_408_and_the_connection_is_closed(kit: Ar
     assert_eq!(totals(&project.api).await, [0, 0, 0]);
 }
 
-async fn a_body_that_drips_in_is_408_all_the_same(kit: Arc<Kit>) {
+async fn a_body_that_arrives_byte_by_byte_is_408_too(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let mut socket = Socket::connect(kit.address).await;
     socket.send(&post_head(&project, &[("Content-Length", "60000")])).await;
@@ -148,7 +148,7 @@ async fn a_request_that_takes_too_long_is_503(kit: Arc<Kit>) {
     assert_eq!(totals(&project.api).await, [0, 0, 0]);
 }
 
-async fn a_client_that_goes_away_in_the_middle_leaves_nothing(kit: Arc<Kit>) {
+async fn a_client_that_disconnects_in_the_middle_leaves_nothing_behind(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let sound = Members::payment(&project).text();
     let length = sound.len().to_string();
@@ -207,7 +207,7 @@ async fn a_length_beside_a_transfer_encoding_smuggles_no_second_request(kit: Arc
     ] {
         let mut socket = Socket::connect(kit.address).await;
         socket.send(&[post_head(&project, &lengths), chunked.clone().into_bytes(), smuggled.clone()].concat()).await;
-        // RFC 9112, 6.1: the transfer encoding alone counts, and the connection ends with the answer.
+        // RFC 9112, 6.1: only the transfer encoding counts, and the connection is closed after the answer.
         let reply = socket.answer().await.unwrap();
         assert!(matches!(reply.status.as_u16(), 200 | 201), "{lengths:?}: {}", reply.text);
         assert_ne!(reply.header("x-request-id"), Some("smuggled"));
@@ -244,7 +244,7 @@ async fn a_head_over_16_kib_or_100_headers_is_431(kit: Arc<Kit>) {
     is_served(&kit, &project).await;
 }
 
-async fn what_is_not_http_is_refused_or_closed_on(kit: Arc<Kit>) {
+async fn bytes_that_are_not_http_are_refused_or_cut_off(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     for bytes in [
         &b"\0\0\0\0\r\n\r\n"[..],
@@ -281,7 +281,7 @@ async fn bare_line_feeds_mean_the_same_as_whole_line_breaks(kit: Arc<Kit>) {
     assert_eq!(socket.answer().await.unwrap().expect(200), usual);
 }
 
-async fn a_target_may_be_a_whole_address_and_nothing_is_a_tunnel(kit: Arc<Kit>) {
+async fn a_target_may_be_an_absolute_url_and_no_tunnel_is_opened(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let mut socket = Socket::connect(kit.address).await;
     socket.send(&get(&project, "http://lunas.test/v1/balance?x=1", "whole")).await;
@@ -295,7 +295,7 @@ async fn a_target_may_be_a_whole_address_and_nothing_is_a_tunnel(kit: Arc<Kit>) 
     }
 }
 
-async fn http_1_0_is_answered_and_closed_on(kit: Arc<Kit>) {
+async fn http_1_0_is_answered_and_the_connection_closed(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let request = String::from_utf8(get(&project, "/v1/balance", "old")).unwrap();
     let mut socket = Socket::connect(kit.address).await;
@@ -362,7 +362,7 @@ async fn a_connection_goes_on_after_an_error(kit: Arc<Kit>) {
     assert_eq!(totals(&project.api).await, [0, 0, 0]);
 }
 
-async fn idle_and_stuck_connections_hold_up_nobody(kit: Arc<Kit>) {
+async fn idle_and_stuck_connections_delay_nobody(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let (mut idle, mut stuck) = (Vec::new(), Vec::new());
     for number in 0..150 {
@@ -388,7 +388,7 @@ async fn idle_and_stuck_connections_hold_up_nobody(kit: Arc<Kit>) {
 async fn a_client_that_does_not_read_its_answers_loses_its_connection(kit: Arc<Kit>) {
     let stream = TcpStream::connect(kit.address).await.unwrap();
     let request = b"GET /openapi.json HTTP/1.1\r\nHost: lunas\r\n\r\n";
-    // Sends whatever the socket takes and reads nothing, until the server has had enough.
+    // Sends as much as the socket takes and reads nothing, until the server closes the connection.
     let refused = async {
         loop {
             stream.writable().await.unwrap();

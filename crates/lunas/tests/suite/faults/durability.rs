@@ -1,4 +1,5 @@
-//! Whatever was acknowledged is there after `kill -9`, and a request whose answer was lost can be repeated (I9, I10).
+//! What was acknowledged is there after `kill -9`, and a request whose answer was lost can be repeated
+//! (I9 and I10, docs/invariants.md).
 
 use std::{
     sync::{
@@ -50,7 +51,7 @@ async fn client(
     }
 }
 
-/// Lets clients loose and kills the server once it has acknowledged enough.
+/// Starts clients and kills the server once it has acknowledged enough.
 async fn load_and_kill(running: Running, round: usize, history: &Arc<Mutex<History>>) {
     let acknowledged = Arc::new(AtomicUsize::new(0));
     let gone = Arc::new(AtomicBool::new(false));
@@ -122,7 +123,7 @@ async fn an_acknowledged_cancellation_and_revocation_survive_kill_9() {
     assert_eq!(restarted.said("api_key"), api_key_of(&program), "the demo key is the same after a crash");
     let api = restarted.api();
     let mut kept = api.get(&path).await.expect(200);
-    // The address is made from the port, which is another one now.
+    // The URL contains the port, which is another one now.
     kept["url"] = cancelled["url"].clone();
     assert_eq!(kept, cancelled);
     api.with_key(spare["key"].as_str().unwrap()).get("/v1/payments").await.refused(401, "UNAUTHORIZED");

@@ -1,5 +1,6 @@
-//! A primary that dies is replaced by its standby under load, again and again: two nodes that know both addresses go on by
-//! themselves, and nothing that was acknowledged is lost (I9), doubled (I5) or kept from whoever is to be told (I7).
+//! Under load, a primary that dies is replaced by its standby, again and again: two nodes that know both addresses
+//! recover by themselves, and nothing that was acknowledged is lost (I9), doubled (I5) or left unsent (I7,
+//! docs/invariants.md).
 
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ use crate::support::{
 const PROMOTIONS: usize = 3;
 const PROMOTIONS_VARIABLE: &str = "LUNAS_TEST_PROMOTIONS";
 const STANDBY: &str = "mirror";
-/// A standby knows whom to wait for once it is promoted: until it has a standby itself, it acknowledges nothing.
+/// A promoted standby waits for a standby of its own: until it has one, it acknowledges nothing.
 const WAITS: [(&str, &str); 1] = [("synchronous_standby_names", STANDBY)];
 
 /// A primary and the standby that its commits wait for.
@@ -44,7 +45,7 @@ impl Pair {
         self.primary.url(database).replace(&format!("127.0.0.1:{primary}"), &both)
     }
 
-    /// Waits until commits wait for the standby.
+    /// Waits until commits are synchronous with the standby.
     async fn mirrored(self) -> Pair {
         let synchronous = "SELECT COUNT(*) FROM pg_stat_replication WHERE sync_state = 'sync'";
         let mirrors = async || block_in_place(|| self.primary.run("postgres", synchronous)).as_deref() == Ok("1");
@@ -52,7 +53,7 @@ impl Pair {
         self
     }
 
-    /// Makes the standby stand still until it lacks what clients wait for.
+    /// Pauses the standby until it lacks commits that clients wait for.
     async fn fall_behind(&self) {
         block_in_place(|| self.standby.pause());
         let waiting = "SELECT COUNT(*) > 0 FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
@@ -60,11 +61,11 @@ impl Pair {
             .await;
     }
 
-    /// Kills the primary, lets the standby take over, and puts a new standby where the primary was.
+    /// Kills the primary, promotes the standby, and starts a new standby where the primary was.
     async fn fail_over(self) -> Pair {
         let pair = block_in_place(|| {
             self.primary.kill();
-            // It may stand still.
+            // The standby may be paused.
             self.standby.resume();
             self.standby.promote();
             let standby = self.primary.replaced_by_standby_of(&self.standby, STANDBY, &WAITS);
@@ -113,7 +114,7 @@ async fn nothing_acknowledged_is_lost_however_often_the_standby_takes_over() {
     let shop = Shop::open(&pair).await;
     let clients = shop.load.begin();
     for promotion in 0..promotions {
-        // Different numbers, so that the kill falls at different points.
+        // Different numbers, so that the kills happen at different points.
         shop.load.acknowledges(25 * CLIENTS + 17 * (promotion % 5)).await;
         if promotion % 2 == 1 {
             pair.fall_behind().await;
@@ -127,9 +128,9 @@ async fn nothing_acknowledged_is_lost_however_often_the_standby_takes_over() {
     shop.judge_and_close().await;
 }
 
-/// Its connections stay open and it takes new ones, but it says nothing.
+/// A hanging primary keeps its connections open and accepts new ones, but answers nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_primary_that_hangs_is_left_for_its_successor() {
+async fn nodes_leave_a_hanging_primary_for_the_new_one() {
     let pair = Pair::start(&[]).await;
     let shop = Shop::open(&pair).await;
     let clients = shop.load.begin();

@@ -1,5 +1,5 @@
-//! Two real servers on one PostgreSQL database are killed by turns, while clients go from the one to the other: nothing that was
-//! acknowledged is lost, nothing is doubled, and every event that is owed arrives (I5, I7, I9, I10).
+//! Two real servers on one PostgreSQL database are killed in turn while clients use both: nothing that was acknowledged
+//! is lost, nothing is doubled, and every owed event arrives (I5, I7, I9 and I10, docs/invariants.md).
 
 use std::{
     collections::BTreeMap,
@@ -24,10 +24,10 @@ use crate::support::{
 const CLIENTS: usize = 8;
 const KILLS: usize = 8;
 const PATIENCE: Duration = Duration::from_secs(120);
-/// Before a client turns to the other node, so that one that is gone is not asked without end.
+/// How long a client waits before it tries the other node, so that it does not spin on one that is down.
 const BACK_OFF: Duration = Duration::from_millis(10);
 
-/// What clients know: where the nodes are at the moment, and what they were told.
+/// The nodes' current addresses, and the answers that clients got.
 struct Shop {
     project_id: String,
     nodes: Mutex<[Api; 2]>,
@@ -41,7 +41,7 @@ impl Shop {
         self.over.load(Ordering::SeqCst)
     }
 
-    /// Asks the nodes by turns until one of them answers, or the test is over.
+    /// Sends a request to the nodes in turn until one of them answers, or the test is over.
     async fn answered<Asked: Future<Output = Option<(u16, Value)>>>(
         &self,
         first: usize,
@@ -113,7 +113,7 @@ async fn two_nodes_that_are_killed_by_turns_lose_nothing_and_send_every_event() 
     });
     let clients: Vec<_> = (0..CLIENTS).map(|client| tokio::spawn(Arc::clone(&shop).client(client))).collect();
     for kill in 0..KILLS {
-        // One webhook is on its way when the kill comes; different numbers let it fall at different points.
+        // One webhook is in flight at the kill; different numbers make the kills happen at different points.
         receiver.answer_next([Answer::Hang]);
         shop.acknowledges(30 + 13 * (kill % 4)).await;
         let fresh = tokio::task::block_in_place(|| {
@@ -130,7 +130,7 @@ async fn two_nodes_that_are_killed_by_turns_lose_nothing_and_send_every_event() 
     let api = nodes[0].api();
     converge(&api, &shop.project_id, &shop.history).await;
     judge(&api, &shop.history).await;
-    // Requests that hung were held by nodes that are gone; their leases would last for half a minute.
+    // Webhooks that hung were leased by nodes that are dead; those leases would last for half a minute.
     let store = Store::open_postgres(&url.parse().unwrap(), CONNECTIONS).await.unwrap();
     let_leases_run_out(store).await;
     judge_webhooks(&api, &receiver, &shop.owed()).await;

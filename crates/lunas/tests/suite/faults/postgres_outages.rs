@@ -1,5 +1,5 @@
-//! While PostgreSQL is away, slow or refuses, a server says so and goes on by itself once it is back. Nothing that was
-//! acknowledged is missing then, and nothing is there twice (I9, I10).
+//! While PostgreSQL is down, slow or refuses, a server answers 503, and it recovers by itself. Nothing that was
+//! acknowledged is missing afterwards, and nothing is there twice (I9 and I10, docs/invariants.md).
 
 use std::{sync::Arc, thread};
 
@@ -25,7 +25,7 @@ struct Stage {
 impl Stage {
     async fn set() -> Stage {
         let cluster = block_in_place(|| Cluster::start(&[]));
-        // Not the role that may do everything, which no limit holds for.
+        // Not the superuser's role, to which no limit applies.
         let admin = cluster.url(ROLE);
         let (address, password) = (admin.split_once('@').unwrap().1, "only for tests");
         cluster.run("postgres", &format!("CREATE ROLE {ROLE} LOGIN PASSWORD '{password}'")).unwrap();
@@ -51,14 +51,14 @@ impl Stage {
         self.sql(&format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{ROLE}'"));
     }
 
-    /// Waits until requests are turned away, and checks that the server says so of itself.
+    /// Waits until requests are answered 503, and checks that the health check says so too.
     async fn turns_away(&self) {
         self.load.turns_away(CLIENTS).await;
         says_to_come_back(self.kit.anonymous().get("/readyz").await);
         self.kit.anonymous().get("/healthz").await;
     }
 
-    /// Waits until the server works again, by itself.
+    /// Waits until the server has recovered by itself.
     async fn recovers(&self) {
         let ready = async || self.kit.anonymous().get("/readyz").await.status == 200;
         until_within(PATIENCE, ready).await;
@@ -66,7 +66,8 @@ impl Stage {
     }
 }
 
-/// Puts a server under load, lets `fault` happen and pass some times, and judges what is left.
+/// Puts a server under load, lets `fault` happen and end some times, and compares what is stored with what was
+/// acknowledged.
 async fn survives(times: usize, fault: impl AsyncFn(&Stage)) {
     let stage = Stage::set().await;
     let clients = stage.load.begin();
@@ -122,7 +123,7 @@ async fn a_server_outlives_having_no_connections_left() {
         stage.sql(&format!("ALTER ROLE {ROLE} CONNECTION LIMIT 0"));
         stage.disconnect_all();
         stage.turns_away().await;
-        // Some at least: whoever gets one works, and the others say to come back.
+        // A few are left: requests that get one are served, and the others are answered 503.
         stage.sql(&format!("ALTER ROLE {ROLE} CONNECTION LIMIT 3"));
         stage.load.turns_away(CLIENTS).await;
         stage.sql(&format!("ALTER ROLE {ROLE} CONNECTION LIMIT -1"));
@@ -140,7 +141,7 @@ async fn a_server_outlives_a_database_that_takes_no_writes() {
     .await;
 }
 
-/// Everybody waits for the same lock: writers, readers by key and lists, until all their connections are taken.
+/// Writes, reads by key and lists all wait for the same lock, until all connections are taken.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_outlives_a_lock_that_keeps_all_its_connections_waiting() {
     survives(1, async |stage| {

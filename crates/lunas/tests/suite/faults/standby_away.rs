@@ -1,5 +1,6 @@
-//! With a standby that commits wait for, nothing counts as done that the standby may not have. PostgreSQL answers that a commit
-//! was done when its wait for the standby is broken off, and says only in a warning what that means (I9).
+//! Where commits wait for a standby, nothing is acknowledged that the standby may not have. When that wait is
+//! interrupted, PostgreSQL still answers that the commit succeeded, and only a warning says that the standby may lack
+//! it (I9, docs/invariants.md).
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -33,7 +34,7 @@ struct Mirrored {
 
 impl Mirrored {
     async fn start() -> Mirrored {
-        // A server that keeps its warnings to itself must be told to give them.
+        // Warnings are off in this server's configuration, so the product must ask for them.
         let primary = block_in_place(|| Cluster::start(&[("client_min_messages", "error")]));
         let standby = block_in_place(|| primary.standby_of(STANDBY, &[]));
         let database = Database::Postgres { url: primary.fresh_database() };
@@ -50,13 +51,13 @@ impl Mirrored {
         block_in_place(|| self.primary.run(&self.kit.database.url(), text).unwrap())
     }
 
-    /// Says which standbys commits wait for.
+    /// Sets which standbys commits wait for.
     fn wait_for(&self, names: &str) {
         self.sql(&format!("ALTER SYSTEM SET synchronous_standby_names = '{names}'"));
         self.sql("SELECT pg_reload_conf()");
     }
 
-    /// Breaks off the wait of whoever waits for the standby, once there is somebody; answers what they are told.
+    /// Cancels the wait for the standby once a commit waits for it; returns the answer of that request.
     async fn broken_off(&self, asked: JoinHandle<Reply>) -> Reply {
         let breaking = "SELECT COUNT(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
         until_within(PATIENCE, async || asked.is_finished() || self.sql(breaking) != "0").await;
@@ -77,8 +78,8 @@ impl Mirrored {
     }
 }
 
-/// Asks while the standby is away and breaks off the wait, then repeats that, broken off and left to itself: nobody is told
-/// that it is done. With the standby back, the same request is answered as `right` says.
+/// Sends a request while the standby is down and cancels its wait, then repeats it with and without a cancelled wait:
+/// none is acknowledged. With the standby back, the same request is answered with the status `right`.
 async fn holds<Asked: Future<Output = Reply> + Send + 'static>(
     mirrored: &Mirrored,
     ask: impl Fn(Arc<TestProject>) -> Asked,
@@ -114,14 +115,14 @@ async fn money_is_not_acknowledged_before_the_standby_has_it_and_neither_is_its_
     let payment = mirrored.project.api.pay("k-1", &samples::qris(&mirrored.project, 15_000)).await.expect(201);
     let report = |project| pay(project, payment.clone());
     holds(&mirrored, report, |reply| assert_eq!(reply.expect(200)["status"], "paid")).await;
-    // Whoever sends webhooks waits for the standby too.
+    // The sender of webhooks waits for the standby too.
     mirrored.kit.deliver(SendLimits::default());
     mirrored.receiver.arrived(1).await;
     mirrored.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_webhook_tells_of_what_the_standby_may_not_have() {
+async fn no_webhook_is_sent_about_what_the_standby_may_not_have() {
     let mirrored = Mirrored::start().await;
     let payment = mirrored.project.api.pay("k-1", &samples::qris(&mirrored.project, 15_000)).await.expect(201);
     block_in_place(|| mirrored.standby.stop(StopMode::Fast));
@@ -180,15 +181,15 @@ async fn an_operator_who_gives_the_standby_up_lets_commits_through() {
     mirrored.stop().await;
 }
 
-/// Regression: a commit that was given up went on waiting in the database, and its connection with it, while the node made
-/// another, until the database had none left for anybody.
+/// Regression: a commit that timed out kept waiting in the database and kept its connection, while the node opened
+/// another, until the database had no connection left.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_keeps_to_its_connections_however_long_the_standby_is_away() {
     let mirrored = Mirrored::start().await;
     let order = samples::qris(&mirrored.project, 15_000);
     mirrored.project.api.pay("k-0", &order).await.expect(201);
     block_in_place(|| mirrored.standby.stop(StopMode::Fast));
-    // Half of them are new, and the others repeat what was acknowledged before.
+    // Half of the requests are new, and the others repeat acknowledged ones.
     let keys: Vec<String> = (0..40).map(|number| format!("k-{}", number / 2 * (number % 2))).collect();
     let ask = || join_all(keys.iter().map(|key| mirrored.project.api.pay(key, &order)));
     for _ in 0..2 {

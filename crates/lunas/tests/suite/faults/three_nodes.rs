@@ -1,5 +1,5 @@
-//! Several servers on one PostgreSQL database are one service: whatever is asked of one of them holds for all of them at once,
-//! and what must be done is done once, whoever does it.
+//! Several servers on one PostgreSQL database are one service: a change through one of them holds on all of them at
+//! once, and work that is due is done once, by any of them.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -21,7 +21,7 @@ use crate::support::{
     webhooks::wait_for_attempts,
 };
 
-/// Longer than any test waits, so that what hangs does so until it is released.
+/// Longer than any test waits, so that a receiver that hangs does so until it is released.
 const PATIENT: SendLimits = SendLimits { connect: PATIENCE, total: Duration::from_secs(120) };
 
 /// The signature headers of three nodes.
@@ -82,7 +82,7 @@ fn through(api: &Api, project: &TestProject) -> TestProject {
     TestProject { id: project.id, key_id: project.key_id, key: project.key.clone(), api: api.clone() }
 }
 
-/// Has so many payments paid, by each node as many, all at once.
+/// Pays `each` payments through each node, all at once.
 async fn pay_through_all(apis: &[Api; 3], project: &TestProject, each: usize) {
     let paying = apis.iter().enumerate().map(|(node, api)| async move {
         let project = through(api, project);
@@ -93,7 +93,7 @@ async fn pay_through_all(apis: &[Api; 3], project: &TestProject, each: usize) {
     join_all(paying).await;
 }
 
-/// Checks that each event came once, and that its one attempt is noted once.
+/// Checks that each event arrived once, with one recorded attempt.
 async fn each_sent_once(kit: &Kit, receiver: &Receiver, count: usize) {
     let received = receiver.received();
     let ids: BTreeSet<String> = received.iter().map(|webhook| webhook.event_id()).collect();
@@ -133,7 +133,7 @@ async fn three_nodes_that_send_at_once_send_each_event_once() {
     .await;
 }
 
-/// Four at a time is what one node sends of a project, so twelve are on the way only when all three send.
+/// One node sends at most four webhooks of a project at a time, so twelve are in flight only when all three send.
 #[tokio::test]
 async fn every_node_takes_part_in_sending() {
     on_postgres(|kit| async move {
@@ -186,13 +186,13 @@ async fn three_nodes_expire_and_settle_each_payment_once() {
 }
 
 #[tokio::test]
-async fn what_one_node_commits_wakes_the_others() {
+async fn a_commit_on_one_node_notifies_the_others() {
     on_postgres(|kit| async move {
         let project = kit.sandbox().await;
         let three = Three::beside(&kit).await;
         let heard = three.engines().len() - 1;
         let mut told: Vec<_> = three.beside.iter().map(|node| node.store.told()).collect();
-        // The first ones show that everybody listens by now.
+        // The first events show that every node listens by now.
         let mut number = 0;
         for told in &mut told {
             while !told.has_changed().unwrap() {
@@ -201,7 +201,7 @@ async fn what_one_node_commits_wakes_the_others() {
             }
         }
         for round in 0..20 {
-            // Whatever was still on the way is heard before, so that only this round's wake can be heard after.
+            // Notifications of earlier commits arrive before this ends, so that only this round's can arrive after.
             tokio::time::sleep(Duration::from_millis(50)).await;
             told.iter_mut().for_each(|told| told.mark_unchanged());
             paid(&project, &format!("k-{round}"), 15_000).await;
@@ -214,7 +214,7 @@ async fn what_one_node_commits_wakes_the_others() {
 }
 
 #[tokio::test]
-async fn nodes_that_hear_nothing_of_each_other_find_by_themselves_what_is_due() {
+async fn nodes_without_notifications_find_due_work_by_polling() {
     on_postgres(|kit| async move {
         let (project, receiver) = kit.hooked(Answer::Status(200)).await;
         let three = Three::beside(&kit).await;
@@ -265,7 +265,7 @@ async fn one_idempotency_key_sent_to_three_nodes_at_once_makes_one_payment() {
         let three = Three::beside(&kit).await;
         let apis = three.apis(&project);
         for round in 0..100 {
-            // There are only so many account numbers within a millisecond.
+            // The number of account numbers per millisecond is limited.
             kit.clock.advance(Duration::from_millis(1));
             let (key, order) = (format!("k-{round}"), samples::virtual_account(&project, "bca", 15_000));
             let replies = join_all(apis.iter().cycle().take(6).map(|api| api.pay(&key, &order))).await;
@@ -339,7 +339,7 @@ async fn a_single_use_link_that_is_paid_through_three_nodes_at_once_is_claimed_o
             for _ in 0..5 {
                 payments.push(attempt(&kit, &project, &link, Method::Qris).await);
             }
-            // Three are paid for at once; the other two are siblings that nobody has paid.
+            // Three payments are paid at once; the other two stay pending siblings.
             join_all(apis.iter().zip(&payments).map(|(api, payment)| report_to(api, payment, "paid"))).await;
             assert_eq!(claimed(&kit, &link), "1|0|3", "one pays, all money is kept, and nothing stays open");
         }
@@ -350,9 +350,10 @@ async fn a_single_use_link_that_is_paid_through_three_nodes_at_once_is_claimed_o
     .await;
 }
 
-/// Who tries a link, and who reports that a payment of it is on its way, each decide on what the other is about to change.
+/// A new attempt and a report of "processing" on another payment of the link each depend on what the other is about to
+/// change.
 #[tokio::test]
-async fn a_single_use_link_takes_no_attempt_on_any_node_once_a_payment_is_on_its_way() {
+async fn a_single_use_link_takes_no_attempt_on_any_node_once_a_payment_is_processing() {
     on_postgres(|kit| async move {
         let project = kit.sandbox().await;
         let three = Three::beside(&kit).await;
@@ -381,7 +382,7 @@ async fn a_single_use_link_takes_no_attempt_on_any_node_once_a_payment_is_on_its
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nodes_that_open_an_empty_database_at_once_make_its_tables_once() {
+async fn nodes_that_open_an_empty_database_at_once_create_its_tables_once() {
     for _ in 0..3 {
         let url = Cluster::shared().fresh_database();
         let opened = join_all((0..8).map(|_| {

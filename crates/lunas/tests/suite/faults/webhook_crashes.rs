@@ -1,4 +1,5 @@
-//! Every event that is owed arrives, and none tells of what is not so, however often the server dies (I7, I9, I11).
+//! Every owed event arrives, and none that is untrue, however often the server dies (I7, I9 and I11,
+//! docs/invariants.md).
 
 use std::{
     collections::BTreeMap,
@@ -20,7 +21,8 @@ use crate::support::{
 };
 
 const CLIENTS: usize = 8;
-/// Payments that are acknowledged before the kill of each round: different ones, so that it falls at different points.
+/// How many payments are acknowledged before the kill of each round: different numbers, so that it happens at different
+/// points.
 const ACKNOWLEDGED: [usize; 6] = [1, 7, 30, 12, 55, 90];
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -30,7 +32,8 @@ async fn successful(request: reqwest::RequestBuilder) -> Option<Value> {
     Some(json)
 }
 
-/// Creates payments and has them paid or refused until the server is gone; notes those whose end was acknowledged.
+/// Creates payments and reports them as paid or failed until the server is dead; records those whose report was
+/// acknowledged.
 async fn client(api: Api, project_id: String, name: String, ended: Arc<Mutex<BTreeMap<String, &'static str>>>) {
     for number in 0.. {
         let body = json!({
@@ -47,7 +50,7 @@ async fn client(api: Api, project_id: String, name: String, ended: Arc<Mutex<BTr
     }
 }
 
-/// Lets clients loose and kills the server once it has acknowledged `enough` ends.
+/// Starts clients and kills the server once it has acknowledged `enough` reports.
 async fn load_and_kill(running: Running, enough: usize, ended: &Arc<Mutex<BTreeMap<String, &'static str>>>) {
     static ROUND: AtomicUsize = AtomicUsize::new(0);
     let round = ROUND.fetch_add(1, Ordering::Relaxed);
@@ -80,7 +83,7 @@ fn hook(program: &Program, running: &Running, receiver: &Receiver) {
 }
 
 #[tokio::test]
-async fn a_server_that_is_asked_to_stop_leaves_what_a_hanging_receiver_holds_due_at_once() {
+async fn a_stopping_server_makes_webhooks_to_a_hanging_receiver_due_at_once() {
     let program = program();
     let receiver = Receiver::answering(Answer::Hang).await;
     let running = dev_at_fixed_url(&program, &[]);
@@ -104,7 +107,7 @@ async fn a_server_that_is_asked_to_stop_leaves_what_a_hanging_receiver_holds_due
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_owed_event_arrives_and_none_tells_of_what_is_not_so_however_often_the_server_is_killed() {
+async fn every_owed_event_and_no_untrue_one_arrives_however_often_the_server_is_killed() {
     let program = program();
     let receiver = Receiver::start().await;
     let database = program.database();
@@ -114,7 +117,7 @@ async fn every_owed_event_arrives_and_none_tells_of_what_is_not_so_however_often
 
     let ended = Arc::new(Mutex::new(BTreeMap::new()));
     for (round, enough) in ACKNOWLEDGED.into_iter().enumerate() {
-        // One is on its way when the kill comes, and some rounds begin with failures that are tried again.
+        // One webhook is in flight at the kill, and some rounds begin with failures that are retried.
         receiver.answer_next([Answer::Hang, Answer::Status(500), Answer::Close].into_iter().take(1 + round % 3));
         load_and_kill(dev_at_fixed_url(&program, &[]), enough, &ended).await;
     }

@@ -40,7 +40,7 @@ pub(crate) fn unknown_key(environment: Environment) -> String {
     KeySecret::make(environment, draw).reveal().to_owned()
 }
 
-/// A tool of `make tools`, which sees none of the settings of whoever runs the tests.
+/// A tool that `make tools` installs, without the Python settings of the person who runs the tests.
 pub(crate) fn tool(name: &str, program: &Program) -> Command {
     let path = root().join("target/test-tools/bin").join(name);
     assert!(path.exists(), "{} is not there: run `make tools`", path.display());

@@ -1,4 +1,4 @@
-//! A customer's browser, as far as HTTP tells: it keeps cookies by their paths, follows nothing by itself and sends forms.
+//! A customer's browser as far as HTTP goes: it keeps cookies by path, sends forms, and follows no redirect by itself.
 
 use std::{collections::BTreeMap, net::SocketAddr, sync::Mutex};
 
@@ -12,7 +12,7 @@ use testkit::{Kit, Reply, TestProject};
 
 use crate::support::{json::text, links::create_link, payments::fetch};
 
-/// What keeps a browser at its payment.
+/// The cookie that leads a browser back to its payment.
 pub(crate) const CHECKOUT_COOKIE: &str = "lunas_checkout";
 
 pub(crate) struct Customer {
@@ -32,7 +32,7 @@ impl Customer {
         Customer { client, base_url: format!("http://{address}"), cookies: Mutex::default() }
     }
 
-    /// The same browser at another node of the service.
+    /// The same browser, connected to another node.
     pub(crate) fn moved_to(&self, address: SocketAddr) -> Customer {
         let cookies = Mutex::new(self.cookies.lock().unwrap().clone());
         Customer { cookies, ..Customer::at(address) }
@@ -54,7 +54,7 @@ impl Customer {
         if sent.is_empty() { request } else { request.header(COOKIE, sent.join("; ")) }
     }
 
-    /// Sends a request and keeps the cookies of the answer, whose body is not read yet.
+    /// Sends a request and stores the cookies of the answer. The body is still to be read.
     pub(crate) async fn begin(&self, request: RequestBuilder) -> Response {
         let response = request.send().await.unwrap();
         for line in response.headers().get_all(SET_COOKIE) {
@@ -107,7 +107,7 @@ impl Customer {
         self.post(path.split('?').next().unwrap(), &fields).await
     }
 
-    /// Chooses that method, and answers with the payment as the merchant sees it.
+    /// Chooses that method; returns the payment as the merchant sees it.
     pub(crate) async fn pays_by(&self, project: &TestProject, link: &Value, method: &str) -> Value {
         self.pays_by_at(project, &link_path(link), method).await
     }
@@ -122,18 +122,18 @@ impl Customer {
         self.post(&format!("{}/simulate", pay_path(payment)), &[("outcome", outcome)]).await
     }
 
-    /// What the browser keeps for that path under that name.
+    /// The value of a cookie for that path.
     pub(crate) fn cookie(&self, path: &str, name: &str) -> Option<String> {
         self.cookies.lock().unwrap().get(&(path.to_owned(), name.to_owned())).cloned()
     }
 
-    /// The payment's id or the form's token that the browser keeps for the link.
+    /// The value of the link's cookie: a payment's id or a form's token.
     pub(crate) fn kept(&self, link: &Value) -> Option<String> {
         let place = (link_path(link), CHECKOUT_COOKIE.to_owned());
         self.cookies.lock().unwrap().get(&place).cloned()
     }
 
-    /// Has the browser keep something else for the link.
+    /// Replaces the value of the link's cookie.
     pub(crate) fn keep(&self, link: &Value, value: &str) {
         let place = (link_path(link), CHECKOUT_COOKIE.to_owned());
         self.cookies.lock().unwrap().insert(place, value.to_owned());
@@ -145,9 +145,9 @@ pub(crate) struct SetCookie {
     pub(crate) name: String,
     pub(crate) value: String,
     pub(crate) path: String,
-    /// 0 means that the browser is to forget it.
+    /// 0 deletes the cookie.
     pub(crate) seconds: u32,
-    /// What stands after the value, without the path and the age.
+    /// The attributes other than path and age.
     pub(crate) flags: Vec<String>,
 }
 
@@ -186,7 +186,7 @@ pub(crate) fn unknown(like: &Value) -> String {
     format!("{}{}", &id[..id.len() - 1], if id.ends_with('0') { '1' } else { '0' })
 }
 
-/// Where a form leads, which must be an address of ours.
+/// Where a form redirects to, which must be a payment's page.
 #[track_caller]
 pub(crate) fn led_to(reply: &Reply) -> String {
     assert_eq!(reply.status, 303, "{}", reply.text);
@@ -195,13 +195,13 @@ pub(crate) fn led_to(reply: &Reply) -> String {
     location.to_owned()
 }
 
-/// The payment that a form led to, as the merchant sees it.
+/// The payment that a form redirected to, as the merchant sees it.
 pub(crate) async fn payment_of(project: &TestProject, reply: &Reply) -> Value {
     let id = led_to(reply).split_off("/pay/".len());
     fetch(project, &json!({ "id": id })).await
 }
 
-/// A page of that status, whatever it says.
+/// Checks that an answer is a page with that status and the security headers.
 #[track_caller]
 pub(crate) fn is_page(row: &str, reply: &Reply, status: u16) {
     assert_eq!(reply.status.as_u16(), status, "{row}: {}", reply.text);
@@ -211,7 +211,7 @@ pub(crate) fn is_page(row: &str, reply: &Reply, status: u16) {
     is_protected(row, reply);
 }
 
-/// What a browser is told about everything of the checkout, whatever it is.
+/// Checks the security headers that every answer to a browser carries.
 #[track_caller]
 pub(crate) fn is_protected(row: &str, reply: &Reply) {
     let policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
@@ -237,7 +237,7 @@ pub(crate) fn hidden(page: &Reply) -> Vec<(String, String)> {
     inputs.map(|input| (attribute(input, "name"), attribute(input, "value"))).collect()
 }
 
-/// What stands above the page's text.
+/// The page's heading.
 #[track_caller]
 pub(crate) fn heading(page: &Reply) -> String {
     let (_, rest) = page.text.split_once("<h1").unwrap_or_else(|| panic!("no heading in {}", page.text));
@@ -256,7 +256,8 @@ fn encoded(text: &str) -> String {
     text.bytes().map(|byte| if plain(&byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
 }
 
-/// A link with some members of its own, a browser in which its page was opened, and the QRIS payment that was started there.
+/// A link with some members of its own, a browser in which its page was opened, and the QRIS payment that was started
+/// there.
 pub(crate) async fn begin_payment(kit: &Kit, project: &TestProject, members: Value) -> (Value, Customer, Value) {
     let link = create_link(project, members).await;
     let customer = Customer::of(kit);

@@ -12,7 +12,7 @@ use crate::support::{
     people::{Person, desk, make},
 };
 
-/// A sandbox project with an owner, as every project has that has members.
+/// A sandbox project with an owner, which every project with members has.
 pub(crate) async fn sandbox_with_owner(kit: &Kit) -> TestProject {
     let project = kit.sandbox().await;
     let owner = make(kit, &format!("first@{}.example", project.id), false).await;
@@ -20,7 +20,7 @@ pub(crate) async fn sandbox_with_owner(kit: &Kit) -> TestProject {
     project
 }
 
-/// A member of a project that has an owner besides.
+/// A signed-in member of a project that also has an owner.
 pub(crate) async fn beside_owner(kit: &Kit, project: &TestProject, role: Role) -> Person {
     let owner = make(kit, "boss@example.com", false).await;
     kit.engine.add_member(project.id, &owner, Role::Owner).await.unwrap();
@@ -35,7 +35,7 @@ pub(crate) async fn developer_at(kit: &Kit, page: &str) -> (TestProject, Person,
     (project, person, path)
 }
 
-/// Where a form led, and what it told.
+/// The path that a form redirects to, with `done` as its notice.
 #[track_caller]
 pub(crate) fn leads(reply: &Reply, done: &str) -> String {
     assert_eq!(reply.status, 303, "{}", reply.text);
@@ -45,7 +45,7 @@ pub(crate) fn leads(reply: &Reply, done: &str) -> String {
     path.to_owned()
 }
 
-/// What stands in the element of that id.
+/// The text of the element with that id.
 #[track_caller]
 pub(crate) fn element(html: &str, id: &str) -> String {
     let (_, rest) = html.split_once(&format!(" id=\"{id}\"")).unwrap_or_else(|| panic!("no {id} in {html}"));
@@ -56,12 +56,12 @@ pub(crate) fn element(html: &str, id: &str) -> String {
     marks.iter().fold(text.to_owned(), |text, (mark, meaning)| text.replace(mark, meaning))
 }
 
-/// The page without the address that it is about.
+/// The page's text without the address that it is about.
 pub(crate) fn without_path(page: &Reply, path: &str) -> String {
     page.text.replace(path, "PATH")
 }
 
-/// Invites somebody, and answers with the path of the link that is shown for it.
+/// Invites somebody; returns the path of the invitation's link.
 pub(crate) async fn invited(kit: &Kit, owner: &Person, project: &TestProject, email: &str, role: &str) -> String {
     let path = format!("{}/settings/members", desk(project.id));
     let page = owner.post(&path, &[("email", email), ("role", role)]).await;
@@ -78,7 +78,7 @@ pub(crate) fn link_in(kit: &Kit, page: &Reply) -> String {
     format!("/dashboard/invite/{}", rest.split(|letter: char| !letter.is_ascii_hexdigit()).next().unwrap())
 }
 
-/// Everything in the audit log of that kind: who, and what it was done to.
+/// Who did a deed of that kind, and to what, by the audit log.
 pub(crate) async fn audited(kit: &Kit, deed: Deed) -> Vec<(Actor, String)> {
     let window = Window { offset: 0, limit: 1_000 };
     let lines = kit.store.audit(None, window).await.unwrap().items;

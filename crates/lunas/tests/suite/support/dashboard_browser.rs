@@ -1,4 +1,4 @@
-//! People at the dashboard in a real browser, and a project in which everything has happened that a page can show.
+//! The dashboard in a real browser: signing in, and a project that has something to show on every page.
 
 use std::time::Duration;
 
@@ -24,9 +24,9 @@ use crate::support::{
     samples, webhooks,
 };
 
-/// A word without a place to break.
+/// A long word without a place to break the line.
 pub(crate) const LONG: &str = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft";
-/// What a receiver says that is out of order.
+/// What a failing receiver answers.
 pub(crate) const BROKEN: &str = "{\"error\":\"database is down\",\"hint\":\"try again later\"}";
 
 /// An address of the server.
@@ -38,11 +38,11 @@ pub(crate) fn at(kit: &Kit, path: &str) -> String {
 pub(crate) async fn enter(browser: &Browser, kit: &Kit, email: &str, path: &str) {
     browser.goto(&at(kit, path)).await;
     sign_in(browser, email).await;
-    // That the first answer was a question is no news.
+    // The browser logs the 401 of the sign-in page as an error; drop it.
     browser.console_errors().await;
 }
 
-/// Fills in the form that asks who somebody is, and waits until it is answered.
+/// Fills in the sign-in form, and waits until it is answered.
 pub(crate) async fn sign_in(browser: &Browser, email: &str) {
     browser.fill("#email", email).await;
     browser.fill("#password", PASSWORD).await;
@@ -57,22 +57,22 @@ pub(crate) async fn owner_of(kit: &Kit, project: ProjectId, email: &str) -> User
     user
 }
 
-/// A project with one of everything, and others beside it.
+/// A project with one of everything that a page can show, and two more projects.
 pub(crate) struct World {
     pub(crate) project: TestProject,
-    /// Out of order, and there as long as this is.
+    /// Answers 500; kept so that it runs as long as this value lives.
     _receiver: Receiver,
-    /// Owns the project and runs the installation.
+    /// Owner of the project, and operator of the installation.
     pub(crate) owner: User,
-    /// A production project of the same owner, which waits for an approval.
+    /// A production project of the same owner that is not approved yet.
     pub(crate) waiting: ProjectId,
     /// A project of the same owner in which nothing has happened.
     pub(crate) empty: ProjectId,
-    /// What stands in addresses: the name in the table of addresses, and what it is here.
+    /// Placeholders of the table of addresses, and their values here.
     names: Vec<(&'static str, String)>,
-    /// A payment whose webhooks do not get through.
+    /// A payment whose webhooks fail.
     pub(crate) failed: Value,
-    /// A payment that waits for its customer, by virtual account.
+    /// A pending payment by virtual account.
     pub(crate) waits: Value,
     pub(crate) undecided: Vec<String>,
 }
@@ -89,7 +89,7 @@ impl World {
         names.extend(keys(kit, &project).await);
         let (link, paid, failed) = payments(kit, &project, &receiver).await;
         let undecided = receipts(kit, &project, &owner).await;
-        // So that some still wait for their customers.
+        // These stay pending.
         pending_qris(&project, 30_000).await;
         let waits = create(&project, &samples::virtual_account(&project, "bca", 35_000)).await;
         let event = events_of(&project, &paid, "payment.paid").await;
@@ -99,7 +99,7 @@ impl World {
         World { project, _receiver: receiver, owner, waiting, empty, names, failed, waits, undecided }
     }
 
-    /// An address of the table, with what is here in it.
+    /// An address of the table, with its placeholders filled in.
     pub(crate) fn path(&self, template: &str) -> String {
         self.names.iter().fold(template.to_owned(), |path, (name, id)| path.replace(name, id))
     }
@@ -130,7 +130,7 @@ async fn found_projects(kit: &Kit, project: &TestProject, owner: &User) -> [Proj
     [made[0], made[1]]
 }
 
-/// Members of every role, an invitation, and a second session of the owner's, which is named.
+/// Creates members of every role, an invitation and a second session of the owner.
 async fn people(kit: &Kit, project: &TestProject, owner: &User) -> Vec<(&'static str, String)> {
     Person::member(kit, project.id, Role::Developer, "developer@toko.test").await;
     Person::member(kit, project.id, Role::Viewer, "viewer@toko.test").await;
@@ -150,8 +150,8 @@ async fn keys(kit: &Kit, project: &TestProject) -> Vec<(&'static str, String)> {
     vec![("{key}", project.key_id.to_string())]
 }
 
-/// Payments of every state. Answers with a link, a payment of it that was paid by somebody who told who they are, and one that
-/// failed.
+/// Payments of every state. Answers with a link, a payment of it that was paid by somebody who told who they are, and
+/// one that failed.
 async fn payments(kit: &Kit, project: &TestProject, receiver: &Receiver) -> (Value, Value, Value) {
     let everything = json!({
         "title": LONG, "description": format!("{LONG}\n{LONG} dua baris"), "reference": LONG, "amount": 999_999_999_999_i64,
@@ -195,13 +195,13 @@ async fn payments(kit: &Kit, project: &TestProject, receiver: &Receiver) -> (Val
     (link, paid, made.remove(1))
 }
 
-/// Waits until a payment's webhook was sent once.
+/// Waits until a payment's webhook was attempted once.
 async fn tried(kit: &Kit, project: &TestProject, payment: &Value, outcome: &str) {
     let event = events_of(project, payment, &format!("payment.{outcome}")).await.remove(0);
     webhooks::wait_for_attempts(kit, text(&event, "id"), 1).await;
 }
 
-/// Money that fits no payment: some that waits for a decision, whose ids are the answer, and some that is decided on.
+/// Reports money that fits no payment, some with a decision; returns the receipts that still need one.
 async fn receipts(kit: &Kit, project: &TestProject, owner: &User) -> Vec<String> {
     let late = pending_qris(project, 15_000).await;
     let short = pending_qris(project, 20_000).await;

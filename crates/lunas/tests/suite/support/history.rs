@@ -1,4 +1,4 @@
-//! What clients were told while servers died, to be compared with what is kept afterwards.
+//! The answers that clients got while servers were killed, to be compared with what is stored afterwards.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use store::{Store, Write};
 use testkit::{Api, Receiver};
 
-/// What may never change about a payment, whatever becomes of it.
+/// The fields of a payment that never change.
 const IMMUTABLE: [&str; 12] = [
     "id",
     "project_id",
@@ -26,7 +26,7 @@ const IMMUTABLE: [&str; 12] = [
     "created_at",
 ];
 
-/// What the clients were told, by Idempotency-Key. `None` is a request that was never answered.
+/// The answers that the clients got, by Idempotency-Key. `None` is a request that was never answered.
 #[derive(Default)]
 pub(crate) struct History {
     pub(crate) created: BTreeMap<String, Option<Value>>,
@@ -55,13 +55,13 @@ pub(crate) async fn create(api: &Api, project_id: &str, key: &str) -> Option<(u1
     answer_of(request.json(&order(project_id, key))).await
 }
 
-/// The receipt has the key's name, so that repeating the report is the same report.
+/// The key is the receipt's id, so that repeating the report is the same report.
 pub(crate) async fn pay(api: &Api, payment: &Value, key: &str) -> Option<(u16, Value)> {
     let path = format!("/v1/sandbox/payments/{}/simulate", payment["id"].as_str().unwrap());
     answer_of(api.request(reqwest::Method::POST, &path).json(&json!({ "outcome": "paid", "receipt_id": key }))).await
 }
 
-/// Repeats what was not answered; each must come out once, and the same when asked again.
+/// Repeats the requests that were not answered. Each must take effect once, with the same answer when repeated.
 pub(crate) async fn converge(api: &Api, project_id: &str, history: &Mutex<History>) {
     let (created, paid) = {
         let history = history.lock().unwrap();
@@ -82,7 +82,7 @@ pub(crate) async fn converge(api: &Api, project_id: &str, history: &Mutex<Histor
     }
 }
 
-/// Compares all that the server holds with all that was ever acknowledged.
+/// Compares everything that is stored with everything that was ever acknowledged.
 pub(crate) async fn judge(api: &Api, history: &Mutex<History>) {
     let (created, paid) = {
         let history = history.lock().unwrap();
@@ -123,7 +123,7 @@ pub(crate) async fn judge(api: &Api, history: &Mutex<History>) {
     assert_eq!(balance["unapplied"], 0);
 }
 
-/// Everything of a list, page by page.
+/// All items of a list, read page by page.
 pub(crate) async fn all(api: &Api, path: &str) -> Vec<Value> {
     let mut items = Vec::new();
     for page in 1.. {
@@ -138,7 +138,7 @@ pub(crate) async fn all(api: &Api, path: &str) -> Vec<Value> {
     items
 }
 
-/// Compares what arrived with what is kept, and what is kept with what was acknowledged.
+/// Compares the webhooks that arrived with the stored events, and those with what was acknowledged.
 pub(crate) async fn judge_webhooks(api: &Api, receiver: &Receiver, ended: &BTreeMap<String, &'static str>) {
     let shown = shown(api).await;
     let received = receiver
@@ -162,7 +162,7 @@ pub(crate) async fn judge_webhooks(api: &Api, receiver: &Receiver, ended: &BTree
     }
 }
 
-/// All events that the server shows, as the bytes that it shows them in, by id.
+/// All events by id, each as the bytes that the API answers.
 async fn shown(api: &Api) -> BTreeMap<String, Vec<u8>> {
     let mut events = BTreeMap::new();
     for page in 1.. {
@@ -180,7 +180,7 @@ async fn shown(api: &Api) -> BTreeMap<String, Vec<u8>> {
     events
 }
 
-/// Makes due at once whatever waits for a lease or a rest to end, as half a minute would; answers how many those are.
+/// Makes every delivery due that waits for a lease or a retry, so that the test need not; returns how many there are.
 pub(crate) async fn let_leases_run_out(store: Store) -> usize {
     let waiting = store.due_deliveries(Timestamp::from_millis(i64::MAX), usize::MAX).await.unwrap();
     for delivery in &waiting {

@@ -3,7 +3,7 @@
 use serde_json::json;
 use testkit::Browser;
 
-/// Each would set `window.hacked`, open a dialog or load something if it ever got out of its place.
+/// Each would set `window.hacked`, open a dialog or load something if a page took it for more than text.
 pub(crate) const HOSTILE: [&str; 40] = [
     "<script>window.hacked=1</script>",
     "</script><script>window.hacked=1</script>",
@@ -47,7 +47,7 @@ pub(crate) const HOSTILE: [&str; 40] = [
     "\u{202e}\u{feff}\u{2028}＜script＞window.hacked=1＜/script＞",
 ];
 
-/// Looks for every trace that a text would leave if it had been taken for anything but text.
+/// Checks for every trace that a text would leave if the page had taken it for more than text.
 pub(crate) async fn harmless(browser: &Browser, text: &str, place: &str) {
     assert_eq!(browser.evaluate("window.hacked === undefined").await, json!(true), "{text} ran in {place}");
     assert_eq!(
@@ -56,18 +56,18 @@ pub(crate) async fn harmless(browser: &Browser, text: &str, place: &str) {
         "{text} in {place}"
     );
     assert_eq!(browser.evaluate("document.scripts.length").await, json!(1), "{text} in {place}");
-    // The policy would have stopped some of them; that it had to would show here.
+    // What the content security policy blocked would be logged here.
     let errors = browser.console_errors().await;
     let is_answer = |error: &&String| ["401", "409", "422"].iter().any(|status| error.contains(status));
     let loads: Vec<&String> = errors.iter().filter(|error| !is_answer(error)).collect();
     assert_eq!(loads, [""; 0], "{text} in {place}");
 }
 
-/// Leaves no trace, and is shown as it is.
+/// Checks that a text left no trace, and is shown as it is.
 pub(crate) async fn unharmed(browser: &Browser, text: &str, place: &str) {
     harmless(browser, text, place).await;
     let shown = browser.evaluate("document.body.innerText").await;
-    // Pages fold white space and cut nothing.
+    // Browsers collapse white space.
     let plain = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
     assert!(plain(shown.as_str().unwrap()).contains(&plain(text)), "{text} is not shown in {place}: {shown}");
 }

@@ -13,13 +13,13 @@ pub(crate) fn id(json: &Value) -> &str {
     text(json, "id")
 }
 
-/// A date-time member as an instant.
+/// The instant that a member holds.
 #[track_caller]
 pub(crate) fn at(resource: &Value, member: &str) -> Timestamp {
     Timestamp::parse(text(resource, member)).unwrap()
 }
 
-/// An instant so many milliseconds later (or earlier), as the contract writes it.
+/// An instant so many milliseconds later (or earlier), written as the API writes it.
 pub(crate) fn shifted(from: Timestamp, millis: i64) -> String {
     moved(from, millis).to_string()
 }

@@ -16,13 +16,13 @@ pub(crate) async fn create_link(project: &TestProject, members: Value) -> Value 
     project.api.post("/v1/payment-links", &body).await.expect(201)
 }
 
-/// A pending payment made through a link, as the API shows it.
+/// Starts a payment through a link; returns it as the API shows it.
 pub(crate) async fn attempt(kit: &Kit, project: &TestProject, link: &Value, method: Method) -> Value {
     let payment = try_attempt(kit, link, method).await.unwrap();
     fetch(project, &json!({ "id": payment.id.to_string() })).await
 }
 
-/// A customer's attempt on a link, as the hosted page would begin it.
+/// Starts a payment through a link, as its page would.
 pub(crate) async fn try_attempt(kit: &Kit, link: &Value, method: Method) -> Result<Payment, engine::Error> {
     kit.engine.attempt_link(text(link, "id").parse().unwrap(), &engine::Attempt::new(method, Checkout::default())).await
 }

@@ -1,4 +1,5 @@
-//! Clients that create and pay while the database comes and goes, and what they were told, to be held against what is kept.
+//! Clients that create and pay while the database fails and recovers, and the answers that they got, to be compared
+//! with what is stored.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -22,18 +23,18 @@ use crate::support::{
 };
 
 pub(crate) const CLIENTS: usize = 8;
-/// How long anything may take here, on a busy machine, that happens at all.
+/// An upper bound for waits here, which a busy machine does not exceed.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
-/// A server gives itself half a minute to answer.
+/// Longer than the server's own request timeout of half a minute.
 const ANSWER_WITHIN: Duration = Duration::from_secs(45);
-/// How often a client asks again for what it got no answer to; another node each time.
+/// How often a client tries a request, at another node each time.
 const TRIES: usize = 4;
-/// What a client that was told to come back does meanwhile; real ones wait longer.
+/// How long a client waits after a 503; real ones wait longer.
 const BACK_OFF: Duration = Duration::from_millis(20);
-/// Past the lease of a webhook whose sender's note was lost.
+/// Longer than the lease of a webhook whose outcome could not be recorded.
 const LEASE: Duration = Duration::from_secs(30);
 
-/// What is asked of some nodes, and what they have answered.
+/// Clients of some nodes, and the answers that they got.
 pub(crate) struct Load {
     apis: Vec<Api>,
     project: TestProject,
@@ -44,7 +45,7 @@ pub(crate) struct Load {
     over: AtomicBool,
 }
 
-/// Clients at work.
+/// Clients that are running.
 pub(crate) struct Clients(JoinSet<()>);
 
 impl Load {
@@ -60,7 +61,7 @@ impl Load {
         })
     }
 
-    /// Lets clients loose.
+    /// Starts the clients.
     pub(crate) fn begin(self: &Arc<Load>) -> Clients {
         let mut clients = JoinSet::new();
         for number in 0..CLIENTS {
@@ -69,13 +70,13 @@ impl Load {
         Clients(clients)
     }
 
-    /// Lets clients finish what they are at; fails if any of them was told something wrong.
+    /// Waits until the clients have finished their requests; fails if any of them got a wrong answer.
     pub(crate) async fn end(&self, clients: Clients) {
         self.over.store(true, Ordering::SeqCst);
         tokio::time::timeout(PATIENCE, clients.0.join_all()).await.expect("clients come to an end");
     }
 
-    /// Payments that were acknowledged, payments that were paid, and answers that said to come back.
+    /// How many payments were acknowledged, how many were paid, and how many answers were 503.
     pub(crate) fn counts(&self) -> (usize, usize, usize) {
         let [created, paid, unavailable] =
             [&self.created, &self.paid, &self.unavailable].map(|count| count.load(Ordering::SeqCst));
@@ -88,7 +89,7 @@ impl Load {
         until_within(PATIENCE, async || self.counts().0 >= enough).await;
     }
 
-    /// Waits until so many more requests were told to come back.
+    /// Waits until so many more requests were answered 503.
     pub(crate) async fn turns_away(&self, more: usize) {
         let enough = self.counts().2 + more;
         until_within(PATIENCE, async || self.counts().2 >= enough).await;
@@ -117,7 +118,7 @@ impl Load {
         Some(payment)
     }
 
-    /// Whatever was acknowledged is there, for whoever asks from then on.
+    /// An acknowledged payment is there for every later request.
     async fn look(&self, payment: &Value, first: usize) {
         let path = &format!("/v1/payments/{}", id(payment));
         let found = self.answered(first, &[200], |api| async move { api.get(path).await }).await;
@@ -138,7 +139,7 @@ impl Load {
         self.history.lock().unwrap().paid.insert(key.to_owned(), Some(paid));
     }
 
-    /// Asks one node after the other until one of them answers; every answer is a right one, or says to come back.
+    /// Sends a request to one node after the other until one of them serves it; every other answer is a 503.
     async fn answered<Asked: Future<Output = Reply>>(
         &self,
         first: usize,
@@ -158,7 +159,7 @@ impl Load {
         None
     }
 
-    /// Repeats whatever was asked, answered or not: each comes out once, and as it was acknowledged.
+    /// Repeats every request, answered or not: each took effect once, and as it was acknowledged.
     async fn converge(&self) {
         let created = self.history.lock().unwrap().created.clone();
         let repeated = stream::iter(created).for_each_concurrent(CLIENTS, |(key, known)| async move {
@@ -172,7 +173,7 @@ impl Load {
         repeated.await;
     }
 
-    /// Holds all that is kept, and all that `receiver` was told, against all that was ever acknowledged.
+    /// Compares everything that is stored, and every webhook that arrived, with everything that was ever acknowledged.
     pub(crate) async fn judge(&self, kit: &Kit, receiver: &Receiver) {
         self.converge().await;
         judge(&self.apis[0], &self.history).await;
@@ -192,7 +193,7 @@ impl Load {
     }
 }
 
-/// Checks that the answer is one that a client repeats later, and that it says when.
+/// Checks that the answer is a 503 with `Retry-After`.
 #[track_caller]
 pub(crate) fn says_to_come_back(reply: Reply) {
     let code = reply.json["error"]["code"].as_str().unwrap_or_default().to_owned();

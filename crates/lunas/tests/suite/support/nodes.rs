@@ -9,13 +9,13 @@ use testkit::Kit;
 use tokio::{sync::oneshot, task::JoinHandle};
 use web::{ServerConfig, Timeouts};
 
-/// An engine of its own, with the usual settings.
+/// Another engine, with the usual settings.
 pub(crate) fn engine_on(store: Store, clock: Arc<dyn Clock>, providers: Providers) -> Engine {
     let secret_key = SecretKey::from_base64(&SecretKey::generate_base64()).unwrap();
     Engine::new(store, providers, clock, Settings::default(), secret_key)
 }
 
-/// The providers of an installation that is in no contract with a bank.
+/// The providers of an installation without a bank in production.
 pub(crate) fn no_bank() -> Providers {
     Providers { sandbox: Simulator::default(), production: None }
 }

@@ -2,7 +2,7 @@
 
 use testkit::Options;
 
-/// The address at which the service says that it can be reached.
+/// The public address of the service.
 pub(crate) fn base_url(url: &str) -> Options {
     Options { base_url: Some(url.to_owned()), ..Options::default() }
 }
@@ -11,7 +11,7 @@ pub(crate) fn rate_limit(rate_limit_per_second: u32) -> Options {
     Options { rate_limit_per_second, ..Options::default() }
 }
 
-/// Clients come through a proxy on this machine, which says for whom it asks.
+/// Clients come through a proxy on this machine, whose `X-Forwarded-For` is trusted.
 pub(crate) fn trusted_proxy() -> Options {
     Options { trusted_proxies: vec!["127.0.0.0/8".parse().unwrap()], ..Options::default() }
 }

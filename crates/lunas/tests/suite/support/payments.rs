@@ -32,7 +32,7 @@ pub(crate) async fn pending_qris(project: &TestProject, amount: i64) -> Value {
     create(project, &samples::qris(project, amount)).await
 }
 
-/// Creates a QRIS payment and has it paid.
+/// Creates a QRIS payment and reports it as paid.
 pub(crate) async fn paid(project: &TestProject, key: &str, amount: i64) -> Value {
     let payment = project.api.pay(key, &samples::qris(project, amount)).await.expect(201);
     simulate_paid(project, &payment).await
@@ -46,17 +46,17 @@ pub(crate) async fn status(project: &TestProject, payment: &Value) -> String {
     text(&fetch(project, payment).await, "status").to_owned()
 }
 
-/// A payment's state as it is written down, whatever a reader would make of it by now.
+/// A payment's state as it is stored, which may lag behind what readers are shown.
 pub(crate) async fn stored_state(kit: &Kit, payment: &Value) -> State {
     kit.store.payment(id(payment).parse().unwrap()).await.unwrap().unwrap().state
 }
 
-/// Plays the bank.
+/// Sends a report as the bank.
 pub(crate) async fn simulate(project: &TestProject, payment: &Value, report: &Value) -> Reply {
     project.api.post(&format!("/v1/sandbox/payments/{}/simulate", text(payment, "id")), report).await
 }
 
-/// Reports an outcome as the bank, which is taken; answers with the payment after it.
+/// Reports an outcome as the bank; returns the payment after it.
 pub(crate) async fn report(project: &TestProject, payment: &Value, outcome: &str) -> Value {
     simulate(project, payment, &json!({ "outcome": outcome })).await.expect(200)
 }
@@ -65,7 +65,7 @@ pub(crate) async fn simulate_paid(project: &TestProject, payment: &Value) -> Val
     report(project, payment, "paid").await
 }
 
-/// How many things a list holds.
+/// The total of a list.
 pub(crate) async fn total(api: &Api, path: &str) -> i64 {
     api.get(path).await.expect(200)["pagination"]["total_items"].as_i64().unwrap()
 }

@@ -1,4 +1,4 @@
-//! People at the dashboard, as far as HTTP tells: a browser that is signed in, and sends forms as its pages would.
+//! Users of the dashboard as far as HTTP goes: a signed-in browser that sends forms as the pages do.
 
 use domain::{
     access::Role,
@@ -11,7 +11,7 @@ use testkit::{Kit, Reply};
 
 use crate::support::customer::Customer;
 
-/// Long enough, and nobody's.
+/// The password of everybody in tests.
 pub(crate) const PASSWORD: &str = "twelve or more";
 const SESSION_COOKIE: &str = "lunas_session";
 
@@ -21,7 +21,7 @@ pub(crate) struct Person {
 }
 
 impl Person {
-    /// Somebody who can sign in, and has.
+    /// A new user, signed in.
     pub(crate) async fn new(kit: &Kit, email: &str) -> Person {
         Person::signed_in(kit, make(kit, email, false).await).await
     }
@@ -37,7 +37,7 @@ impl Person {
         Person::signed_in(kit, user).await
     }
 
-    /// Signs somebody in who is there already, in a browser of their own.
+    /// Signs in a user who exists already, in a new browser.
     pub(crate) async fn signed_in(kit: &Kit, user: User) -> Person {
         let browser = Customer::of(kit);
         let reply = sign_in(&browser, user.email.as_str(), PASSWORD).await;
@@ -54,7 +54,7 @@ impl Person {
         self.browser.open(path).await
     }
 
-    /// A form of one of our own pages, with the token that the page would have put into it.
+    /// Sends a form as a page of the dashboard would, with its token.
     pub(crate) async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Reply {
         self.browser.send(self.form(path, fields)).await
     }
@@ -71,7 +71,7 @@ impl Person {
     }
 }
 
-/// Somebody who can sign in.
+/// Creates a user.
 pub(crate) async fn make(kit: &Kit, email: &str, is_operator: bool) -> User {
     let new = NewUser { email: email.to_owned(), password: PASSWORD.into(), is_operator };
     kit.engine.create_user(new).await.unwrap()
@@ -81,7 +81,7 @@ pub(crate) async fn sign_in(browser: &Customer, email: &str, password: &str) -> 
     browser.post("/dashboard/sign-in", &[("email", email), ("password", password)]).await
 }
 
-/// The address of a project's desk.
+/// The path of a project's pages in the dashboard.
 pub(crate) fn desk(project: ProjectId) -> String {
     format!("/dashboard/{project}")
 }

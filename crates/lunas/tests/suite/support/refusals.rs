@@ -1,9 +1,9 @@
-//! Sends an endpoint what it must refuse, and shows that nothing was left behind.
+//! Sends an endpoint requests that it must refuse, and shows that they leave nothing behind.
 
 use reqwest::Method;
 use testkit::{Api, Reply, TestProject};
 
-/// A JSON object as text, so that a test can write into it what no JSON library would.
+/// A JSON object as text, so that a test can write what no JSON library would.
 #[derive(Clone)]
 pub(crate) struct Members(Vec<(&'static str, String)>);
 
@@ -68,11 +68,11 @@ pub(crate) async fn totals(api: &Api) -> [i64; 3] {
     totals
 }
 
-/// One endpoint that is sent one unacceptable body after another, all with the same Idempotency-Key.
+/// One endpoint that gets one invalid body after another, all with the same Idempotency-Key.
 pub(crate) struct Refusals<'a> {
     pub(crate) api: &'a Api,
     pub(crate) path: String,
-    /// A body that is fine, and the status it gets.
+    /// A valid body, and the status it gets.
     pub(crate) sound: (String, u16),
 }
 
@@ -102,7 +102,7 @@ impl Refusals<'_> {
         self.api.send(request.header("Content-Type", "application/json").body(body.into())).await
     }
 
-    /// Answers the message of the refusal.
+    /// Returns the message of the refusal.
     pub(crate) async fn check(&self, body: impl Into<Vec<u8>>, status: u16, code: &str) -> String {
         let body = body.into();
         let row: String = String::from_utf8_lossy(&body).chars().take(400).collect();
@@ -112,7 +112,7 @@ impl Refusals<'_> {
         reply.refused(status, code)
     }
 
-    /// One member spoilt in many ways; the message must name it.
+    /// Sends one member with each of these values; the message must name it.
     pub(crate) async fn member(&self, members: &Members, name: &'static str, literals: &[&str], code: &str) {
         let status = if code == "PROJECT_NOT_FOUND" { 404 } else { 400 };
         for literal in literals {
@@ -121,7 +121,7 @@ impl Refusals<'_> {
         }
     }
 
-    /// Shows that none of it left anything behind: no row, no event, and the key still unused.
+    /// Checks that no request left anything behind: no row, no event, and the key is still unused.
     pub(crate) async fn left_nothing(&self, before: [i64; 3]) {
         assert_eq!(totals(self.api).await, before, "{}: something was left behind", self.path);
         let reply = self.send(self.sound.0.clone()).await;
@@ -130,7 +130,7 @@ impl Refusals<'_> {
     }
 }
 
-/// Checks status and code of one row of a table, and that the body is the envelope; answers with the message.
+/// Checks status and code of one row of a table, and that the body is the envelope; returns the message.
 #[track_caller]
 pub(crate) fn refused(row: &str, reply: Reply, status: u16, code: &str) -> String {
     let found = (reply.status.as_u16(), reply.json["error"]["code"].as_str());

@@ -27,7 +27,7 @@ pub(crate) fn method_and_path(route: &str, id: &str) -> (reqwest::Method, String
     (method.parse().unwrap(), path.join("/"))
 }
 
-/// The key with its last check character changed: well-formed to the eye, and never valid.
+/// The key with its last check character changed, so that its checksum is wrong.
 pub(crate) fn altered(key: &str) -> String {
     let (start, last) = key.split_at(key.len() - 1);
     format!("{start}{}", if last == "0" { "1" } else { "0" })

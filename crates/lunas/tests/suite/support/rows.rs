@@ -3,12 +3,12 @@
 use rusqlite::types::Value as Cell;
 use testkit::{Cluster, Database};
 
-/// Every row of every table, in an order of its own, so that two looks at an unchanged database are equal.
+/// Every row of every table, sorted, so that two reads of an unchanged database are equal.
 pub(crate) fn rows(database: &Database) -> Vec<String> {
     let mut rows = match database {
         Database::Sqlite(path) => {
             let connection = rusqlite::Connection::open(path).unwrap();
-            // An index of words is no table to be read; its words are kept beside it.
+            // A full-text index is stored in tables of its own, which are read.
             let names = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL %'";
             let tables: Vec<String> = select(&connection, names).into_iter().map(|row| row.concat()).collect();
             let of = |table: &String| {

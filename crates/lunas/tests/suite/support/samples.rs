@@ -1,4 +1,4 @@
-//! Requests that are right, for tests to send or to spoil.
+//! Valid request bodies, to send as they are or with something changed.
 
 use serde_json::{Value, json};
 use testkit::TestProject;

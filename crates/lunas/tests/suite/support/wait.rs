@@ -2,12 +2,12 @@
 
 use std::{future::Future, time::Duration};
 
-/// An upper bound for waits that end long before it unless something is broken.
+/// An upper bound for waits, which end long before unless something is broken.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 const POLL_EVERY: Duration = Duration::from_millis(5);
 
-/// Looks again and again until `holds`, and gives up long after that should have been.
+/// Polls until `holds`, and fails when it takes too long.
 pub(crate) async fn until<Look: Future<Output = bool>>(holds: impl Fn() -> Look) {
     until_within(PATIENCE, holds).await;
 }

@@ -22,7 +22,7 @@ pub(crate) async fn newest_event(project: &TestProject) -> String {
     id(&events(project).await[0]).to_owned()
 }
 
-/// How an event's delivery stands, and its attempts.
+/// An event's delivery and its attempts.
 pub(crate) async fn delivery(kit: &Kit, event: &str) -> (Delivery, Vec<Attempt>) {
     kit.engine.delivery(event.parse().unwrap()).await.unwrap().unwrap()
 }
@@ -40,14 +40,14 @@ pub(crate) fn failure(attempts: &[Attempt]) -> Option<FailureClass> {
     attempts.last().unwrap().outcome.failure.as_ref().map(|failure| failure.class)
 }
 
-/// Checks a webhook as a careful receiver would.
+/// Checks a webhook's signature as a receiver should.
 pub(crate) async fn check_signature(kit: &Kit, project: &TestProject, webhook: &Received) {
     let secret = kit.engine.webhook_secret(project.id).await.unwrap();
     let header = webhook.header("X-Service-Signature");
     assert_eq!(verify(header, secret.expose_secret(), &webhook.body, kit.engine.now(), TOLERANCE), Ok(()));
 }
 
-/// Made here, so that nothing that looks like a secret stands in the source.
+/// Composed here, so that the source contains nothing that looks like a secret.
 pub(crate) fn secret(word: &str) -> String {
     format!("whsec_{}", word.repeat(4))
 }

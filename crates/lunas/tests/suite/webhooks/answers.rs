@@ -1,4 +1,4 @@
-//! What receivers answer, and what is made of it: any 2xx takes an event, and nothing else does.
+//! What a receiver's answer means: any 2xx delivers the event, and nothing else does.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,18 +16,18 @@ on_every_database![
     a_redirect_is_a_failure_and_is_not_followed,
     an_interim_answer_is_not_the_answer,
     of_a_long_answer_the_beginning_is_kept_and_a_success_stays_one,
-    whatever_bytes_an_answer_has_clean_text_is_kept,
+    any_bytes_of_an_answer_are_kept_as_clean_text,
     a_receiver_that_breaks_off_or_speaks_no_http_has_not_taken_the_event,
     a_receiver_that_answers_before_it_has_read_has_taken_the_event,
     a_receiver_that_hangs_or_drips_has_not_answered_in_time,
-    a_receiver_that_is_down_is_noted_as_such_and_gets_the_event_once_it_is_up,
+    a_receiver_that_is_down_is_recorded_as_such_and_gets_the_event_once_it_is_up,
     an_address_that_is_not_allowed_is_never_connected_to,
 ];
 
-/// Enough for a receiver on this machine that wants to answer, and soon over for one that does not.
+/// Long enough for a receiver that answers, and short for a test of one that does not.
 const SHORT: SendLimits = SendLimits { connect: Duration::from_secs(5), total: Duration::from_secs(3) };
 
-/// Sends one webhook to a receiver that answers so, and tells what was noted about it.
+/// Sends one webhook for each answer that the receiver is to give, and has `check` look at the recorded outcome.
 async fn outcomes(
     kit: &Kit,
     answers: impl IntoIterator<Item = Answer>,
@@ -98,7 +98,7 @@ async fn of_a_long_answer_the_beginning_is_kept_and_a_success_stays_one(kit: Arc
     .await;
 }
 
-async fn whatever_bytes_an_answer_has_clean_text_is_kept(kit: Arc<Kit>) {
+async fn any_bytes_of_an_answer_are_kept_as_clean_text(kit: Arc<Kit>) {
     let answers = [b"ok \xff\xfe\0 ok".to_vec(), vec![0xff; 5_000], "baik ☕".as_bytes().to_vec(), Vec::new()];
     outcomes(&kit, answers.map(|body| Answer::Body(200, body)), SendLimits::default(), |number, outcome| {
         assert_eq!(class(&outcome), None);
@@ -143,7 +143,7 @@ async fn a_receiver_that_hangs_or_drips_has_not_answered_in_time(kit: Arc<Kit>) 
     .await;
 }
 
-async fn a_receiver_that_is_down_is_noted_as_such_and_gets_the_event_once_it_is_up(kit: Arc<Kit>) {
+async fn a_receiver_that_is_down_is_recorded_as_such_and_gets_the_event_once_it_is_up(kit: Arc<Kit>) {
     let (project, receiver) = kit.hooked(Answer::Status(200)).await;
     let down = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     kit.set_webhook_url(project.id, Some(&format!("http://{down}/"))).await;
@@ -158,7 +158,7 @@ async fn a_receiver_that_is_down_is_noted_as_such_and_gets_the_event_once_it_is_
     assert_eq!(receiver.arrived(1).await[0].event_id(), event);
 }
 
-/// A URL that came into the database when the installation allowed it, or past it, is judged again at every attempt.
+/// A URL may have been saved when the installation allowed it, so it is checked again at every attempt.
 async fn an_address_that_is_not_allowed_is_never_connected_to(kit: Arc<Kit>) {
     let (project, receiver) = kit.hooked(Answer::Status(200)).await;
     let guard = gateway::AddressGuard::new(Vec::new(), false);

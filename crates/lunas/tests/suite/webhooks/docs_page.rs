@@ -1,4 +1,4 @@
-//! What `docs/webhooks.md` tells receivers is true, and every snippet in it is run.
+//! What `docs/webhooks.md` says is true, and every code snippet in it is run.
 
 use std::{
     fs,
@@ -23,7 +23,8 @@ use crate::support::{
     webhooks::{seconds_ago, secret},
 };
 
-/// With all that a careless program would change: other letters, a percent sign, a backslash, white space at the end.
+/// Contains what a careless program would change: non-ASCII letters, a percent sign, a backslash, white space at the
+/// end.
 const BODY: &str = "{\"id\":\"evt_1\",\"data\":{\"name\":\"Toko Kopi ☕ 100%s\\n$HOME\"}} \n";
 
 fn page() -> String {
@@ -46,7 +47,8 @@ fn block(language: &str) -> String {
     found.remove(0)
 }
 
-/// Where a program is. One that is not there is said so, past the harness that hides what passing tests print.
+/// Where a program is. A missing one is reported on the terminal itself, as the test harness hides what passing tests
+/// print.
 fn runtime(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file());
@@ -56,7 +58,7 @@ fn runtime(name: &str) -> Option<PathBuf> {
     found
 }
 
-/// A folder with a snippet in it, and with the body that is to be judged.
+/// A folder with a snippet and the body that it is to verify.
 struct Bench(TempDir);
 
 impl Bench {
@@ -82,7 +84,7 @@ impl Bench {
         assert_eq!((ran.code, ran.stdout.trim()), (0, verdict), "{header:.200}\n{}", ran.stderr);
     }
 
-    /// All that a receiver has to tell apart.
+    /// Checks that a receiver accepts what is genuine and refuses everything else.
     #[track_caller]
     fn check_receiver(&self, receiver: &dyn Fn() -> Command) {
         let (new, old) = (secret("baru"), secret("lama"));
@@ -108,7 +110,7 @@ impl Bench {
     }
 }
 
-/// Headers that a stranger may send, each of which makes some careless parser fall over.
+/// Headers that a stranger may send, each of which breaks some careless parser.
 fn headers_that_say_nothing(genuine: &str) -> Vec<String> {
     let (time, signature) = genuine.split_once(',').unwrap();
     let later = format!("t={}", seconds_ago(-1).as_millis() / 1_000);
@@ -206,7 +208,7 @@ func main() {
     let module = "module receiver\n\ngo 1.19\n";
     let bench = Bench::new(&[("verify.go", &snippet), ("main.go", main), ("go.mod", module)]);
     let mut build = bench.command(&go, &["build", "-o", "receiver"]);
-    // All that Go would keep in a home folder or fetch from elsewhere.
+    // Keeps Go from using the home folder and from downloading anything.
     build.env("GOCACHE", bench.0.path().join("cache")).env("GOPATH", bench.0.path().join("path"));
     build.env("GOTOOLCHAIN", "local").env("GOFLAGS", "-mod=mod").env("GOPROXY", "off");
     let built = Ran::from(build.output().unwrap());

@@ -1,4 +1,4 @@
-//! Receivers that hang cost their own project only, and nodes that share a database share the work.
+//! Receivers that hang delay only their own project, and nodes that share a database share the sending.
 
 use std::{
     io,
@@ -27,13 +27,13 @@ on_every_database![
     many_receivers_that_hang_delay_nobody_else,
     when_a_receiver_that_hung_answers_again_its_events_all_arrive,
     two_nodes_send_each_event_once,
-    an_event_that_another_node_commits_is_sent_without_a_wake,
-    an_attempt_that_could_not_be_noted_is_made_again_once_the_lease_is_over,
-    what_a_node_was_sending_when_it_vanished_is_sent_by_another_once_the_lease_is_over,
+    an_event_that_another_node_commits_is_sent_without_a_notification,
+    an_attempt_that_could_not_be_recorded_is_retried_after_its_lease,
+    webhooks_of_a_node_that_died_are_sent_by_another_after_their_leases,
     a_clock_that_jumps_ahead_makes_no_node_send_what_it_is_sending_already,
-    an_event_that_is_sent_by_hand_during_an_attempt_is_sent_as_soon_as_that_has_ended,
-    stopping_gives_back_at_once_what_a_hanging_receiver_holds,
-    an_attempt_that_breaks_off_on_our_side_is_made_again_and_stops_no_other,
+    an_event_resent_by_hand_during_an_attempt_is_sent_as_soon_as_that_has_ended,
+    stopping_releases_webhooks_to_a_hanging_receiver_at_once,
+    an_attempt_that_fails_on_our_side_is_retried_and_stops_no_other,
 ];
 
 /// Longer than any test waits, so that what hangs does so until the test is over.
@@ -52,7 +52,7 @@ fn event_ids(received: &[Received]) -> Vec<String> {
     ids
 }
 
-/// Shows by an event of another project that whatever is due has been looked for.
+/// Sends an event of another project and waits for it, so that all due deliveries have been polled.
 async fn see_a_round(witness: &(TestProject, Receiver)) {
     let before = witness.1.count();
     paid(&witness.0, &format!("round-{before}"), 15_000).await;
@@ -98,7 +98,7 @@ async fn when_a_receiver_that_hung_answers_again_its_events_all_arrive(kit: Arc<
     kit.deliver(SendLimits { total: Duration::from_secs(2), ..PATIENT });
     receiver.arrived(4).await;
     receiver.answer(Answer::Status(200));
-    // Those that hung are due again after the first rest, which the others do not wait for.
+    // The deliveries that hung are due again after the first retry delay; the others do not wait for them.
     until(async || {
         kit.clock.advance(Duration::from_secs(6));
         let mut told = event_ids(&receiver.received());
@@ -135,8 +135,8 @@ async fn two_nodes_send_each_event_once(kit: Arc<Kit>) {
     }
 }
 
-/// Nothing wakes whoever sends when another process commits.
-async fn an_event_that_another_node_commits_is_sent_without_a_wake(kit: Arc<Kit>) {
+/// On SQLite no notification reaches the sender when another process commits.
+async fn an_event_that_another_node_commits_is_sent_without_a_notification(kit: Arc<Kit>) {
     let (project, receiver) = kit.hooked(Answer::Status(200)).await;
     let node = Node::beside(&kit).await;
     kit.deliver(PATIENT);
@@ -147,13 +147,13 @@ async fn an_event_that_another_node_commits_is_sent_without_a_wake(kit: Arc<Kit>
     node.stop().await;
 }
 
-async fn an_attempt_that_could_not_be_noted_is_made_again_once_the_lease_is_over(kit: Arc<Kit>) {
+async fn an_attempt_that_could_not_be_recorded_is_retried_after_its_lease(kit: Arc<Kit>) {
     let (project, receiver) = kit.hooked(Answer::Hang).await;
     let node = Node::beside(&kit).await;
     let failing = Reconcilers::start(&node.engine, kit.courier(PATIENT));
     paid(&project, "k-1", 15_000).await;
     let event = receiver.arrived(1).await[0].event_id();
-    // From now on its database takes no commits.
+    // From now on the node's database accepts no commits.
     node.stop().await;
     receiver.answer(Answer::Status(200));
     receiver.release();
@@ -165,7 +165,7 @@ async fn an_attempt_that_could_not_be_noted_is_made_again_once_the_lease_is_over
     assert_eq!(wait_for_attempts(&kit, &event, 1).await.0.state, DeliveryState::Delivered);
 }
 
-async fn what_a_node_was_sending_when_it_vanished_is_sent_by_another_once_the_lease_is_over(kit: Arc<Kit>) {
+async fn webhooks_of_a_node_that_died_are_sent_by_another_after_their_leases(kit: Arc<Kit>) {
     let (project, receiver) = kit.hooked(Answer::Hang).await;
     let witness = kit.hooked(Answer::Status(200)).await;
     let node = Node::beside(&kit).await;
@@ -185,7 +185,7 @@ async fn what_a_node_was_sending_when_it_vanished_is_sent_by_another_once_the_le
     node.stop().await;
 }
 
-/// Regression: leases went by the clock alone, so a jump made a node send what it was sending already.
+/// Regression: leases went by the clock alone, so after a jump a node sent webhooks that it was already sending.
 async fn a_clock_that_jumps_ahead_makes_no_node_send_what_it_is_sending_already(kit: Arc<Kit>) {
     let (project, receiver) = kit.hooked(Answer::Hang).await;
     let witness = kit.hooked(Answer::Status(200)).await;
@@ -203,8 +203,8 @@ async fn a_clock_that_jumps_ahead_makes_no_node_send_what_it_is_sending_already(
     assert_eq!(receiver.count(), 3);
 }
 
-/// Regression: the outcome of the attempt under way outweighed the person's wish, and the event was not sent again.
-async fn an_event_that_is_sent_by_hand_during_an_attempt_is_sent_as_soon_as_that_has_ended(kit: Arc<Kit>) {
+/// Regression: the outcome of the running attempt overwrote the request to resend, and the event was not sent again.
+async fn an_event_resent_by_hand_during_an_attempt_is_sent_as_soon_as_that_has_ended(kit: Arc<Kit>) {
     let (project, receiver) = kit.hooked(Answer::Hang).await;
     let witness = kit.hooked(Answer::Status(200)).await;
     kit.deliver(PATIENT);
@@ -219,7 +219,7 @@ async fn an_event_that_is_sent_by_hand_during_an_attempt_is_sent_as_soon_as_that
     assert_eq!(wait_for_attempts(&kit, &event, 1).await.0.state, DeliveryState::Delivered);
 }
 
-async fn stopping_gives_back_at_once_what_a_hanging_receiver_holds(kit: Arc<Kit>) {
+async fn stopping_releases_webhooks_to_a_hanging_receiver_at_once(kit: Arc<Kit>) {
     let (project, receiver) = kit.hooked(Answer::Hang).await;
     kit.deliver(PATIENT);
     pay_often(&project, 6).await;
@@ -255,7 +255,7 @@ fn stumbling(kit: &Kit) -> Courier {
     Courier { sender: WebhookSender::new(guard, PATIENT).unwrap(), ..kit.courier(PATIENT) }
 }
 
-async fn an_attempt_that_breaks_off_on_our_side_is_made_again_and_stops_no_other(kit: Arc<Kit>) {
+async fn an_attempt_that_fails_on_our_side_is_retried_and_stops_no_other(kit: Arc<Kit>) {
     let (project, receiver) = kit.hooked(Answer::Status(200)).await;
     // By name, so that the resolver is asked.
     let url = receiver.url().replace("127.0.0.1", "localhost");

@@ -1,4 +1,4 @@
-//! When a webhook is tried again, until when, and what people can do about it: decisions §8.
+//! When a webhook is retried, until when, and how people resend it (docs/contract.md, decisions §8).
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,15 +21,15 @@ use crate::support::{
 on_every_database![
     a_failing_receiver_gets_13_attempts_at_the_promised_times_and_then_no_more,
     each_attempt_is_signed_with_the_second_it_is_made_in,
-    an_event_that_is_sent_by_hand_keeps_its_id_and_begins_the_schedule_anew,
-    only_an_event_of_the_project_can_be_sent_by_hand_and_only_to_a_url,
-    recovery_sends_again_what_failed_since_then_and_nothing_else,
+    an_event_resent_by_hand_keeps_its_id_and_restarts_the_schedule,
+    only_the_projects_own_events_can_be_resent_and_only_with_a_url,
+    recovery_resends_what_failed_since_then_and_nothing_else,
     for_a_day_after_a_rotation_the_new_secret_and_the_old_one_both_verify,
 ];
 
 const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
-/// Seconds between one attempt and the next, as decisions §8 has them.
+/// Seconds between one attempt and the next (docs/contract.md, decisions §8).
 const RESTS: [u64; 12] =
     [5, 30, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR, 12 * HOUR, 24 * HOUR, 24 * HOUR];
 
@@ -40,7 +40,7 @@ fn due_at(delivery: Delivery) -> Timestamp {
     }
 }
 
-/// Checks that a delivery rests as long as the schedule says, give or take a tenth.
+/// Checks that a delivery waits as long as the schedule says, give or take a tenth.
 fn check_rest(kit: &Kit, tried: Delivery, rest_seconds: u64) {
     let rest = due_at(tried).as_millis() - kit.engine.now().as_millis();
     let wanted = i64::try_from(rest_seconds * 1_000).unwrap();
@@ -48,7 +48,7 @@ fn check_rest(kit: &Kit, tried: Delivery, rest_seconds: u64) {
     assert!((wanted - tenth..=wanted + tenth).contains(&rest), "after {}: {rest}, not {wanted}", tried.attempts);
 }
 
-/// A project that shows, by an event of its own that arrives, that whatever is due has been looked for.
+/// A project with an event that arrives once all due deliveries have been polled.
 struct Witness(TestProject, Receiver);
 
 impl Witness {
@@ -81,7 +81,7 @@ async fn a_failing_receiver_gets_13_attempts_at_the_promised_times_and_then_no_m
         let webhooks = receiver.arrived(made as usize + 1).await;
         let webhook = webhooks.last().unwrap();
         assert_eq!(webhook.body, webhooks[0].body, "every attempt says the same");
-        // Signed anew: it would not verify with the time of the attempt before.
+        // Each attempt is signed anew: the signature of an earlier attempt would be too old by now.
         check_signature(&kit, &project, webhook).await;
     }
     let (exhausted, attempts) = wait_for_attempts(&kit, &event, 13).await;
@@ -110,7 +110,7 @@ async fn each_attempt_is_signed_with_the_second_it_is_made_in(kit: Arc<Kit>) {
     receiver.arrived(4).await;
 }
 
-async fn an_event_that_is_sent_by_hand_keeps_its_id_and_begins_the_schedule_anew(kit: Arc<Kit>) {
+async fn an_event_resent_by_hand_keeps_its_id_and_restarts_the_schedule(kit: Arc<Kit>) {
     let (project, receiver) = kit.hooked(Answer::Status(200)).await;
     kit.deliver(SendLimits::default());
     paid(&project, "k-1", 15_000).await;
@@ -135,7 +135,7 @@ async fn an_event_that_is_sent_by_hand_keeps_its_id_and_begins_the_schedule_anew
     assert_eq!(wait_for_attempts(&kit, &event, 15).await.0.state, DeliveryState::Delivered);
 }
 
-async fn only_an_event_of_the_project_can_be_sent_by_hand_and_only_to_a_url(kit: Arc<Kit>) {
+async fn only_the_projects_own_events_can_be_resent_and_only_with_a_url(kit: Arc<Kit>) {
     let (project, other) = (kit.sandbox().await, kit.hooked(Answer::Status(200)).await);
     paid(&project, "k-1", 15_000).await;
     let event = newest_event(&project).await;
@@ -144,7 +144,7 @@ async fn only_an_event_of_the_project_can_be_sent_by_hand_and_only_to_a_url(kit:
     assert!(matches!(kit.engine.recover(project.id, kit.engine.now()).await, Err(Error::NoWebhookUrl)));
     assert!(matches!(kit.engine.resend(other.0.id, id).await, Err(Error::NotFound("event"))));
     assert_eq!(kit.engine.delivery(id).await.unwrap(), None);
-    // One that had nowhere to go can be sent once there is somewhere.
+    // An event without a URL can be sent once there is one.
     kit.set_webhook_url(project.id, Some(&other.1.url())).await;
     kit.deliver(SendLimits::default());
     kit.engine.resend(project.id, id).await.unwrap();
@@ -167,7 +167,7 @@ async fn three_failures(kit: &Kit, project: &TestProject, receiver: &Receiver) -
     (failed, since)
 }
 
-async fn recovery_sends_again_what_failed_since_then_and_nothing_else(kit: Arc<Kit>) {
+async fn recovery_resends_what_failed_since_then_and_nothing_else(kit: Arc<Kit>) {
     let (project, receiver) = kit.hooked(Answer::Status(500)).await;
     let (other, elsewhere) = kit.hooked(Answer::Status(500)).await;
     kit.deliver(SendLimits::default());

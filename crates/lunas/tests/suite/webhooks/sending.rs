@@ -1,4 +1,4 @@
-//! Webhooks as receivers see them: which events come, how they look, and where they go.
+//! Webhooks as receivers see them: which events arrive, what they contain, and at which URL.
 
 use std::sync::Arc;
 
@@ -19,9 +19,9 @@ use crate::support::{
 
 on_every_database![
     each_kind_of_event_is_posted_once_signed_and_byte_for_byte_as_the_api_shows_it,
-    a_webhooks_texts_are_indonesian_and_it_keeps_the_word_for_success_of_its_moment,
+    webhook_texts_are_indonesian_and_keep_the_success_word_of_their_moment,
     without_a_url_events_are_visible_and_none_is_sent_even_when_a_url_comes_later,
-    an_attempt_goes_to_the_url_of_its_moment,
+    an_attempt_goes_to_the_url_that_is_set_when_it_is_made,
     events_that_waited_while_nobody_delivered_are_sent_at_the_next_start,
     a_backlog_of_one_project_arrives_whole_and_each_event_once,
 ];
@@ -57,7 +57,7 @@ async fn each_kind_of_event_is_posted_once_signed_and_byte_for_byte_as_the_api_s
     assert_eq!(receiver.count(), 3);
 }
 
-async fn a_webhooks_texts_are_indonesian_and_it_keeps_the_word_for_success_of_its_moment(kit: Arc<Kit>) {
+async fn webhook_texts_are_indonesian_and_keep_the_success_word_of_their_moment(kit: Arc<Kit>) {
     let (project, receiver) = kit.hooked(Answer::Status(200)).await;
     let say = |word| kit.update(project.id, ProjectUpdate { success_word: Some(word), ..Default::default() });
     say(SuccessWord::Succeeded).await;
@@ -90,7 +90,7 @@ async fn without_a_url_events_are_visible_and_none_is_sent_even_when_a_url_comes
     assert_eq!((total(&project.api, "/v1/events").await, receiver.count()), (2, 1));
 }
 
-async fn an_attempt_goes_to_the_url_of_its_moment(kit: Arc<Kit>) {
+async fn an_attempt_goes_to_the_url_that_is_set_when_it_is_made(kit: Arc<Kit>) {
     let (project, first) = kit.hooked(Answer::Status(500)).await;
     let second = Receiver::start().await;
     kit.deliver(SendLimits::default());
@@ -124,7 +124,7 @@ async fn events_that_waited_while_nobody_delivered_are_sent_at_the_next_start(ki
     assert_eq!(told, known);
 }
 
-/// A backlog that the limit of four in flight has to work through, with nobody waking the sender in between.
+/// More events than the limit of four in flight, with no notification to the sender in between.
 async fn a_backlog_of_one_project_arrives_whole_and_each_event_once(kit: Arc<Kit>) {
     let (project, receiver) = kit.hooked(Answer::Status(204)).await;
     for number in 0..40 {

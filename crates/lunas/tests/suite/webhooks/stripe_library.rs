@@ -1,4 +1,4 @@
-//! Our signatures, judged by Stripe's official library: an implementation that is not ours. `make test` installs it.
+//! Our signatures, checked by Stripe's official library, an implementation that is not ours. `make test` installs it.
 
 use std::fs;
 
@@ -35,7 +35,7 @@ fn judge(program: &Program, header: &str, body: &[u8], secret: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs the tools that `make test` installs"]
-async fn what_is_delivered_and_what_is_forwarded_is_genuine_to_stripes_library() {
+async fn delivered_and_forwarded_webhooks_are_genuine_to_stripes_library() {
     let program = program();
     let running = program.dev();
     let receiver = Receiver::start().await;
@@ -56,7 +56,7 @@ async fn what_is_delivered_and_what_is_forwarded_is_genuine_to_stripes_library()
 
 #[test]
 #[ignore = "needs the tools that `make test` installs"]
-fn stripes_library_knows_either_secret_of_a_rotation_and_refuses_what_is_not_ours() {
+fn stripes_library_accepts_either_secret_of_a_rotation_and_refuses_forgeries() {
     let program = program();
     let (new, old) = (secret("baru"), secret("lama"));
     let both = signature_header(&[&new, &old], SystemClock.now(), BODY);

@@ -1,4 +1,4 @@
-//! Where webhooks may go, asked when a URL is saved: what could reach the server's own surroundings is refused with a reason.
+//! Which webhook URLs can be saved: one that could reach the server's own network is refused with a reason.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use testkit::{Kit, Program, on_every_database};
 use crate::support::{commands::program, nodes::no_bank};
 
 on_every_database![
-    a_url_that_leads_inside_is_refused_with_a_reason_and_the_old_one_stays,
+    a_url_to_an_internal_address_is_refused_with_a_reason_and_the_old_one_stays,
     a_production_project_takes_https_only_wherever_it_leads,
-    development_opens_this_machine_and_a_setting_opens_the_networks_it_names,
+    development_allows_this_machine_and_a_setting_allows_the_networks_it_names,
 ];
 
-/// What no installation but one for development takes, and what the reason speaks of.
+/// URLs that only an installation for development accepts, and a word of the reason.
 const REFUSED: [(&str, &str); 22] = [
     ("http://127.0.0.1/hook", "127.0.0.1"),
     ("http://localhost:8080/hook", "localhost"),
@@ -56,7 +56,7 @@ fn with_networks(kit: &Kit, networks: &[&str]) -> Engine {
     Engine::new(kit.store.clone(), no_bank(), kit.clock.clone(), settings, kit.secret_key.clone())
 }
 
-/// Saves a URL that must be refused, and answers with the reason.
+/// Saves a URL that must be refused; returns the reason.
 async fn reason(engine: &Engine, project: domain::id::ProjectId, url: &str) -> String {
     match engine.update_project(project, to(url)).await {
         Err(Error::Invalid(invalid)) => invalid.to_string(),
@@ -64,7 +64,7 @@ async fn reason(engine: &Engine, project: domain::id::ProjectId, url: &str) -> S
     }
 }
 
-async fn a_url_that_leads_inside_is_refused_with_a_reason_and_the_old_one_stays(kit: Arc<Kit>) {
+async fn a_url_to_an_internal_address_is_refused_with_a_reason_and_the_old_one_stays(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let old = "https://8.8.8.8/hook";
     kit.update(project.id, to(old)).await;
@@ -91,7 +91,7 @@ async fn a_production_project_takes_https_only_wherever_it_leads(kit: Arc<Kit>) 
     kit.engine.update_project(project.id, to("https://127.0.0.1/")).await.unwrap();
 }
 
-async fn development_opens_this_machine_and_a_setting_opens_the_networks_it_names(kit: Arc<Kit>) {
+async fn development_allows_this_machine_and_a_setting_allows_the_networks_it_names(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let engine = with_networks(&kit, &["10.1.0.0/16", "fd00::/8"]);
     for (url, taken) in [
@@ -116,7 +116,7 @@ async fn development_opens_this_machine_and_a_setting_opens_the_networks_it_name
     }
 }
 
-/// The real program on a database that `lunas dev` has never seen.
+/// The real binary on a database that is not for development.
 struct Served {
     program: Program,
     secret_key: String,
@@ -151,7 +151,7 @@ impl Served {
 }
 
 #[test]
-fn the_command_refuses_the_same_urls_in_one_line_that_says_why() {
+fn the_command_refuses_the_same_urls_with_one_line_that_says_why() {
     let served = Served::new();
     let old = json!("https://8.8.8.8/hook");
     assert_eq!(served.update("https://8.8.8.8/hook", "").json(0)["webhook_url"], old);
@@ -165,7 +165,7 @@ fn the_command_refuses_the_same_urls_in_one_line_that_says_why() {
 }
 
 #[test]
-fn lunas_webhook_allow_opens_the_networks_it_names_to_the_command() {
+fn lunas_webhook_allow_allows_the_networks_it_names_in_the_command() {
     let served = Served::new();
     served.update("http://10.1.2.3/hook", "").failed(1);
     served.update("http://10.1.2.3/hook", "10.2.0.0/16, 192.168.0.0/24").failed(1);
