@@ -1,3 +1,5 @@
+//! The clock that tests move.
+
 use std::{
     sync::atomic::{AtomicI64, Ordering},
     time::Duration,

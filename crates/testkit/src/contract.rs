@@ -1,3 +1,5 @@
+//! Compares answers with the OpenAPI document.
+
 use std::{
     collections::HashMap,
     sync::{LazyLock, OnceLock},
@@ -12,7 +14,7 @@ use crate::Reply;
 static CONTRACT: LazyLock<Contract> =
     LazyLock::new(|| Contract::new(serde_json::from_str(&api::openapi_json()).unwrap()));
 
-/// The OpenAPI document of this version, ready to be held against answers.
+/// The OpenAPI document of this version.
 pub fn contract() -> &'static Contract {
     &CONTRACT
 }
@@ -32,7 +34,8 @@ impl Contract {
         Contract { document, compiled }
     }
 
-    /// Holds an answer against what the document says of its path, method and status; `sent` is the request's JSON.
+    /// Compares an answer with the document's description for its path, method and status; `sent` is the request's
+    /// JSON.
     pub fn check(&self, method: &Method, path: &str, sent: Option<&Value>, reply: &Reply) -> Result<(), String> {
         let Some(place) = self.expected(method, path, reply)? else { return Ok(()) };
         self.check_headers(&place, reply)?;
@@ -45,7 +48,7 @@ impl Contract {
         }
     }
 
-    /// Where the document describes this answer; nothing for a preflight that succeeded, which has no operation.
+    /// Where the document describes this answer; `None` for a successful preflight, which has no operation.
     fn expected(&self, method: &Method, path: &str, reply: &Reply) -> Result<Option<String>, String> {
         let status = reply.status.as_u16();
         let Some(template) = self.template(path) else {
@@ -57,7 +60,8 @@ impl Contract {
         if item.get(&word).is_none() {
             return match (method, status) {
                 (&Method::OPTIONS, 204) if reply.text.is_empty() => Ok(None),
-                // Whoever has no key or the wrong origin is told that first, as at every method of this path.
+                // The key and the origin are checked before the method, so any operation of this path describes the
+                // answer.
                 (_, 400..=404 | 429 | 503) => Ok(self.any_operation(template, status)),
                 _ => self.only(405, "MethodNotAllowed", status, "a method without an operation").map(Some),
             };
@@ -70,7 +74,7 @@ impl Contract {
         }
     }
 
-    /// The path of the document that leads to `path`; a literal segment goes before a parameter.
+    /// The document's path template for `path`; a literal segment wins over a parameter.
     fn template(&self, path: &str) -> Option<&str> {
         let fits = |template: &str| {
             let (wanted, given): (Vec<&str>, Vec<&str>) = (template.split('/').collect(), path.split('/').collect());
@@ -126,7 +130,7 @@ impl Contract {
         self.validate(&schema, if media_type == "application/json" { &reply.json } else { &text })
     }
 
-    /// What was accepted must be what the document asks for, or it asks for too much.
+    /// An accepted request must fit its schema; otherwise the document asks for too much.
     fn check_sent(&self, place: &str, sent: &Value) -> Result<(), String> {
         let operation = place.split("/responses/").next().unwrap_or_default();
         let schema = format!("{operation}/requestBody/content/{}/schema", escaped("application/json"));
@@ -136,7 +140,7 @@ impl Contract {
         }
     }
 
-    /// Holds `value` against the schema at a place of the document, such as `/components/schemas/Payment`.
+    /// Validates `value` by the schema at a place of the document, such as `/components/schemas/Payment`.
     pub fn validate(&self, place: &str, value: &Value) -> Result<(), String> {
         let compiled = self.compiled.get(place).ok_or_else(|| format!("there is no schema at {place}"))?;
         let validator = compiled.get_or_init(|| {

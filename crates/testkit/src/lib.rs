@@ -3,6 +3,7 @@
 //!
 //! [`on_every_database!`] is the one place that knows which databases there are.
 
+mod api;
 mod browser;
 mod clock;
 mod contract;
@@ -13,6 +14,7 @@ mod reply;
 mod server;
 mod socket;
 
+pub use api::Api;
 pub use browser::{Browser, Look, TARGET_LEAST, Theme, Transfer, Violation, decode_qr};
 pub use clock::ManualClock;
 pub use contract::{Contract, contract};
@@ -20,6 +22,6 @@ pub use database::Database;
 pub use pgcluster::{Cluster, StopMode};
 pub use process::{Program, Ran, Running};
 pub use receiver::{Answer, Received, Receiver};
-pub use reply::{Api, Reply};
+pub use reply::Reply;
 pub use server::{Kit, Options, TestProject, on_postgres, on_postgres_with, on_sqlite, on_sqlite_with};
 pub use socket::{Socket, exchange, request_bytes};

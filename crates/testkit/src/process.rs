@@ -1,3 +1,5 @@
+//! The real binary as a process, with a directory of its own.
+
 use std::{
     fs::{self, File},
     io::{BufRead, BufReader, Read},
@@ -18,13 +20,13 @@ use crate::Api;
 const PATIENCE: Duration = Duration::from_secs(60);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
-/// The real binary with a directory of its own, in which it runs and keeps everything.
+/// The binary, and the directory in which it runs and stores everything.
 pub struct Program {
     binary: PathBuf,
     pub directory: TempDir,
 }
 
-/// How a command went.
+/// The result of a command.
 #[derive(Debug)]
 pub struct Ran {
     pub code: i32,
@@ -37,7 +39,7 @@ impl Program {
         Program { binary: PathBuf::from(binary), directory: tempfile::tempdir().unwrap() }
     }
 
-    /// Where `lunas dev` keeps its things.
+    /// The data folder of `lunas dev`.
     pub fn data(&self) -> PathBuf {
         self.directory.path().join("lunas-data")
     }
@@ -47,7 +49,7 @@ impl Program {
         format!("sqlite:{}", self.data().join("lunas.db").display())
     }
 
-    /// A command that sees none of the settings of whoever runs the tests.
+    /// A command without the environment of the person who runs the tests.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.binary);
         command.args(arguments).current_dir(self.directory.path()).stdin(Stdio::null());
@@ -61,7 +63,7 @@ impl Program {
         self.command(arguments).output().unwrap().into()
     }
 
-    /// Runs a command that must succeed and answer one line of JSON.
+    /// Runs a command that must succeed and print one line of JSON.
     #[track_caller]
     pub fn json(&self, arguments: &[&str]) -> Value {
         self.run(arguments).json(0)
@@ -81,7 +83,7 @@ impl Program {
     }
 }
 
-/// `lunas serve` on a database of its own, with everything that it insists on.
+/// `lunas serve` on a database of its own, with everything that it requires.
 impl Program {
     /// The database that `lunas serve` works on, as `--database` takes it.
     pub fn served_database(&self) -> String {
@@ -124,7 +126,7 @@ impl Ran {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// Checks that the command failed with nothing on standard output, and answers its lines on standard error.
+    /// Checks that the command failed with nothing on standard output; returns its lines on standard error.
     #[track_caller]
     pub fn failed(&self, code: i32) -> Vec<&str> {
         assert_eq!((self.code, self.stdout.as_str()), (code, ""), "{self:?}");
@@ -134,7 +136,7 @@ impl Ran {
     }
 }
 
-/// A server, or another program that runs until it is stopped, in a process of its own. It dies with this value.
+/// A process that runs until it is stopped, such as a server. It is killed when this value is dropped.
 pub struct Running {
     child: Child,
     lines: mpsc::Receiver<String>,
@@ -153,7 +155,7 @@ impl Running {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::from(file)).spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let (sender, lines) = mpsc::channel();
-        // It reads to the end even when nobody listens, so that the program can always print.
+        // Reads to the end even when the test has stopped listening, so that the program can always print.
         thread::spawn(move || {
             for line in stdout.lines().map_while(Result::ok) {
                 let _ = sender.send(line);
@@ -170,7 +172,7 @@ impl Running {
         Running { child, lines, log, ready, started_at }
     }
 
-    /// What a member of the ready line says.
+    /// A member of the ready line.
     #[track_caller]
     pub fn said(&self, member: &str) -> &str {
         self.ready[member].as_str().unwrap_or_else(|| panic!("no `{member}` in {}", self.ready))
@@ -184,7 +186,7 @@ impl Running {
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error} in `{line}`"))
     }
 
-    /// Where it listens. `lunas serve` says so; `lunas dev` has it in its base URL.
+    /// Where it listens. `lunas serve` prints that; `lunas dev` prints its base URL.
     pub fn address(&self) -> SocketAddr {
         let said = self.ready["listen"].as_str().unwrap_or_else(|| self.said("base_url"));
         said.trim_start_matches("http://").parse().unwrap()
@@ -220,7 +222,7 @@ impl Running {
         assert!(sent.success());
     }
 
-    /// Waits for the process to end; answers its exit code, or nothing when a signal ended it.
+    /// Waits for the process to end; returns its exit code, or `None` when a signal ended it.
     pub fn ended(&mut self) -> Option<i32> {
         let started = Instant::now();
         loop {
@@ -241,7 +243,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -16,10 +16,10 @@ use tokio::{
     task::{JoinHandle, JoinSet},
 };
 
-/// Longer than anything takes that works, `lunas listen`'s longest pause on a busy machine included, so that a webhook that never
-/// comes fails its test instead of stopping it.
+/// Longer than any webhook takes, including the longest pause of `lunas listen` on a busy machine, so that a webhook
+/// that never comes fails its test instead of hanging it.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// Between two bytes of an answer that drips.
+/// Between two bytes of a slow answer.
 const DRIP_EVERY: Duration = Duration::from_millis(10);
 const READ_BYTES: usize = 16 * 1_024;
 
@@ -27,7 +27,7 @@ const READ_BYTES: usize = 16 * 1_024;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     Status(u16),
-    /// A whole answer with that body.
+    /// A complete answer with that body.
     Body(u16, Vec<u8>),
     /// A status and one header.
     Header(u16, &'static str, String),
@@ -35,17 +35,17 @@ pub enum Answer {
     Raw(Vec<u8>),
     /// That status, sent before anything of the request is read.
     BeforeReading(u16),
-    /// None, until the sender gives up or [`Receiver::release`] makes it a 200.
+    /// No answer, until the sender gives up or [`Receiver::release`] makes it a 200.
     Hang,
-    /// None; the connection is closed.
+    /// No answer; the connection is closed.
     Close,
-    /// A 200 whose body comes byte by byte and never ends.
+    /// A 200 whose body arrives byte by byte and never ends.
     Drip,
-    /// A 200 whose body comes as fast as it is taken and never ends.
+    /// A 200 whose body arrives as fast as it is read and never ends.
     Endless,
 }
 
-/// A request, read whole.
+/// A complete request.
 #[derive(Clone, Debug)]
 pub struct Received {
     pub method: String,
@@ -78,7 +78,7 @@ impl Received {
         serde_json::from_slice(&self.body).unwrap()
     }
 
-    /// The id of the event that it tells of.
+    /// The id of its event.
     pub fn event_id(&self) -> String {
         self.json()["id"].as_str().unwrap().to_owned()
     }
@@ -87,9 +87,9 @@ impl Received {
 #[derive(Default)]
 struct Inside {
     received: Vec<Received>,
-    /// What the next requests get, one each.
+    /// The answers to the next requests, one each.
     next: VecDeque<Answer>,
-    /// What all others get.
+    /// The answer to all other requests.
     usual: Option<Answer>,
     waiting: usize,
     waiting_most: usize,
@@ -106,7 +106,7 @@ impl Shared {
         self.inside.lock().unwrap()
     }
 
-    /// The answer of the next request, if it is to be given before that is read.
+    /// The answer to the next request, if it is to be sent before the request is read.
     fn early_answer(&self) -> Option<u16> {
         let mut inside = self.inside();
         let early = |answer: Option<&Answer>| match answer {
@@ -125,7 +125,7 @@ impl Shared {
         }
     }
 
-    /// Remembers a request and says how to answer it, unless it has its answer already.
+    /// Records a request and returns how to answer it, unless it is answered already.
     fn take(&self, request: Received, early: Option<u16>) -> Option<Answer> {
         let (count, answer) = {
             let mut inside = self.inside();
@@ -140,7 +140,7 @@ impl Shared {
     }
 }
 
-/// It listens until it is dropped.
+/// A server for webhooks, which listens until it is dropped.
 pub struct Receiver {
     pub address: SocketAddr,
     shared: Arc<Shared>,
@@ -148,12 +148,12 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Answers 200 until told otherwise.
+    /// Starts a receiver that answers 200 until a test sets another answer.
     pub async fn start() -> Receiver {
         Receiver::start_at(([127, 0, 0, 1], 0).into()).await
     }
 
-    /// The same at an address where another one was.
+    /// Starts one at the address of an earlier one.
     pub async fn start_at(address: SocketAddr) -> Receiver {
         let listener = TcpListener::bind(address).await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -163,7 +163,7 @@ impl Receiver {
         Receiver { address, shared, task }
     }
 
-    /// Whose requests get `answer`, all of them.
+    /// Starts a receiver that gives every request `answer`.
     pub async fn answering(answer: Answer) -> Receiver {
         let receiver = Receiver::start().await;
         receiver.answer(answer);
@@ -174,22 +174,22 @@ impl Receiver {
         format!("http://{}/hook", self.address)
     }
 
-    /// How to answer from now on.
+    /// Sets the answer from now on.
     pub fn answer(&self, answer: Answer) {
         self.shared.inside().usual = Some(answer);
     }
 
-    /// How to answer the next requests, before going back to the usual.
+    /// Sets the answers to the next requests; later ones get the usual answer.
     pub fn answer_next(&self, answers: impl IntoIterator<Item = Answer>) {
         self.shared.inside().next.extend(answers);
     }
 
-    /// Answers with 200 whatever hangs at the moment.
+    /// Answers 200 to every request that hangs at the moment.
     pub fn release(&self) {
         self.shared.released.send_replace(());
     }
 
-    /// All that has come so far, in the order of its arrival.
+    /// All requests so far, in the order of arrival.
     pub fn received(&self) -> Vec<Received> {
         self.shared.inside().received.clone()
     }
@@ -198,17 +198,17 @@ impl Receiver {
         self.shared.inside().received.len()
     }
 
-    /// The most requests that ever waited for their answers at once.
+    /// The most requests that ever waited for an answer at the same time.
     pub fn waiting_most(&self) -> usize {
         self.shared.inside().waiting_most
     }
 
-    /// Waits until `count` requests have come, or more, and answers with them.
+    /// Waits until at least `count` requests have arrived; returns all of them.
     pub async fn arrived(&self, count: usize) -> Vec<Received> {
         self.until(|received| received.len() >= count).await
     }
 
-    /// Waits until what has come is as wanted, and answers with it.
+    /// Waits until the requests so far are as `wanted`; returns them.
     pub async fn until(&self, wanted: impl Fn(&[Received]) -> bool) -> Vec<Received> {
         let mut arrivals = self.shared.arrived.subscribe();
         let waited = tokio::time::timeout(PATIENCE, arrivals.wait_for(|_| wanted(&self.shared.inside().received)));
@@ -229,7 +229,7 @@ async fn listen(listener: TcpListener, shared: Arc<Shared>) {
     while let Ok((stream, _)) = listener.accept().await {
         let shared = Arc::clone(&shared);
         connections.spawn(async move {
-            // A sender that gives up is no fault of the receiver.
+            // A sender that gives up is no error of the receiver.
             let _ = serve(stream, &shared).await;
         });
         while connections.try_join_next().is_some() {}
@@ -247,7 +247,7 @@ async fn serve(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
             stream.write_all(&whole(status, None, b"")).await?;
         }
         let Some(request) = read_request(&mut stream, &mut unread).await? else { return Ok(()) };
-        // Before anyone hears of the request, so that it hears of its release in any case.
+        // Subscribes before a test can see the request, so that no release is missed.
         let released = shared.released.subscribe();
         let answered = match shared.take(request, early) {
             Some(answer) => respond(&mut stream, answer, released).await,
@@ -260,7 +260,7 @@ async fn serve(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
     }
 }
 
-/// Answers, and says whether the connection goes on.
+/// Answers; returns whether the connection stays open.
 async fn respond(stream: &mut TcpStream, answer: Answer, mut released: watch::Receiver<()>) -> io::Result<bool> {
     match answer {
         Answer::Status(status) | Answer::BeforeReading(status) => stream.write_all(&whole(status, None, b"")).await?,
@@ -273,7 +273,7 @@ async fn respond(stream: &mut TcpStream, answer: Answer, mut released: watch::Re
         Answer::Close => return Ok(false),
         Answer::Hang => {
             tokio::select! {
-                // The sender has closed the connection, or sends what it may not send yet.
+                // The sender has closed the connection, or sends more too early.
                 _ = stream.read_u8() => return Ok(false),
                 _ = released.changed() => stream.write_all(&whole(200, None, b"")).await?,
             }
@@ -284,7 +284,7 @@ async fn respond(stream: &mut TcpStream, answer: Answer, mut released: watch::Re
     Ok(true)
 }
 
-/// Sends a body until nobody takes it any more.
+/// Sends a body until the sender of the request closes the connection.
 async fn unending(stream: &mut TcpStream, piece: &[u8], every: Duration) -> io::Result<()> {
     stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n").await?;
     loop {
@@ -299,7 +299,7 @@ fn whole(status: u16, header: Option<(&str, &str)>, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
-/// The next request; nothing when the sender closes instead.
+/// The next request; `None` when the sender closes instead.
 async fn read_request(stream: &mut TcpStream, unread: &mut Vec<u8>) -> io::Result<Option<Received>> {
     let head_bytes = loop {
         if let Some(end) = unread.windows(4).position(|window| window == b"\r\n\r\n") {

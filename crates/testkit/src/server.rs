@@ -1,3 +1,5 @@
+//! A server for one test, with a new database and a clock that the test moves.
+
 use std::{
     future::Future,
     net::SocketAddr,
@@ -21,7 +23,7 @@ use web::{ServerConfig, Timeouts};
 
 use crate::{Answer, Api, Database, ManualClock, Receiver};
 
-/// What a test may want otherwise than usual.
+/// What a test may set otherwise than usual.
 #[derive(Clone, Default)]
 pub struct Options {
     /// Requests per second and key; 0, the default, lifts all limits.
@@ -31,21 +33,20 @@ pub struct Options {
     pub trusted_proxies: Vec<ipnet::IpNet>,
 }
 
-/// A running server, its insides, and the clock they go by. Reconcilers run only when a test starts or calls them.
+/// A running server with its engine, its store and its clock. Reconcilers run only when a test starts or calls them.
 pub struct Kit {
     pub address: SocketAddr,
     pub engine: Engine,
     pub store: Store,
     pub clock: Arc<ManualClock>,
     pub directory: TempDir,
-    /// Where everything is kept.
     pub database: Database,
     /// Where this server's pages are.
     pub pages_url: String,
-    /// What this installation's secrets are sealed with, for another node of it.
+    /// The installation's key for stored secrets, which its other nodes need too.
     pub secret_key: SecretKey,
     reconcilers: Mutex<Vec<Reconcilers>>,
-    /// Whether deliveries were made, and none that is due may be left behind.
+    /// Whether the test fails when it ends with a due delivery.
     leaves_nothing_due: AtomicBool,
     stop: Mutex<Option<oneshot::Sender<()>>>,
     task: Mutex<Option<JoinHandle<()>>>,
@@ -61,9 +62,9 @@ pub struct TestProject {
     pub api: Api,
 }
 
-/// Makes two tests of each function in the list, `on_sqlite::rule` and `on_postgres::rule`, so that a failure says on which
-/// database a rule does not hold, and both run side by side. A function takes an `Arc<Kit>`; a function that is in no list
-/// is dead code, of which the compiler warns.
+/// Makes two tests of each function in the list, `on_sqlite::rule` and `on_postgres::rule`, so that a failure says on
+/// which database a rule does not hold, and both run side by side. A function takes an `Arc<Kit>`; a function that is
+/// in no list is dead code, of which the compiler warns.
 ///
 /// An entry may say how many threads the test runs on (one, unless it says so), and name the function of the same file
 /// that makes the server's [`Options`]:
@@ -200,7 +201,7 @@ impl Kit {
         }
     }
 
-    /// Stops as SIGTERM would: what is in flight is answered first.
+    /// Stops as on SIGTERM: requests in flight are answered first.
     pub async fn stop(self) {
         self.ask_to_stop();
         self.stopped().await;
@@ -210,12 +211,12 @@ impl Kit {
     /// Asks the server to stop, and does not wait until it has.
     pub fn ask_to_stop(&self) {
         if let Some(stop) = self.stop.lock().unwrap().take() {
-            // A server that has ended already needs no asking.
+            // The server may have stopped already.
             let _ = stop.send(());
         }
     }
 
-    /// Whether the server has stopped, or someone waits until it has.
+    /// Whether the server has stopped, or [`Kit::stopped`] waits for that.
     pub fn has_stopped(&self) -> bool {
         self.task.lock().unwrap().as_ref().is_none_or(JoinHandle::is_finished)
     }
@@ -228,10 +229,10 @@ impl Kit {
         }
     }
 
-    /// What this server's webhooks are sent with; receivers have `limits` to answer.
+    /// Sends this server's webhooks, with these time limits.
     pub fn courier(&self, limits: SendLimits) -> Courier {
         Courier {
-            // Receivers of tests are on this machine.
+            // The receivers of tests are on this machine, which the guard allows for development.
             sender: WebhookSender::new(AddressGuard::new(Vec::new(), true), limits).unwrap(),
             signature_header: "X-Service-Signature".to_owned(),
             in_flight_per_project: 4,
@@ -253,7 +254,7 @@ impl Kit {
         }
     }
 
-    /// Drops what [`Kit::deliver`] has started in the middle of whatever it does, as a process that dies would.
+    /// Drops what [`Kit::deliver`] has started in the middle of its work, as the death of the process would.
     pub fn vanish(&self) {
         self.reconcilers.lock().unwrap().clear();
     }
@@ -263,21 +264,21 @@ impl Kit {
         self.leaves_nothing_due.store(false, Ordering::SeqCst);
     }
 
-    /// A sandbox project whose webhooks go to a receiver of its own, which gives that answer.
+    /// A sandbox project, and the receiver of its webhooks, which gives that answer.
     pub async fn hooked(&self, answer: Answer) -> (TestProject, Receiver) {
         let (project, receiver) = (self.sandbox().await, Receiver::answering(answer).await);
         self.set_webhook_url(project.id, Some(&receiver.url())).await;
         (project, receiver)
     }
 
-    /// Says where a project's webhooks go. From then on this is an installation for development, which sends to this machine.
+    /// Sets a project's webhook URL, and marks the installation as one for development, which may send to this machine.
     pub async fn set_webhook_url(&self, project: ProjectId, url: Option<&str>) {
         self.engine.mark_development().await.unwrap();
         let webhook_url = Some(url.map(str::to_owned));
         self.update(project, ProjectUpdate { webhook_url, ..ProjectUpdate::default() }).await;
     }
 
-    /// Where a request that needs no key goes.
+    /// A client without a key.
     pub fn anonymous(&self) -> Api {
         Api::new(self.address, None)
     }

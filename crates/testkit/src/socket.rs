@@ -1,3 +1,5 @@
+//! Raw connections, for requests and answers that an HTTP client would not send or would hide.
+
 use std::{net::SocketAddr, time::Duration};
 
 use reqwest::{
@@ -12,7 +14,7 @@ use tokio::{
 
 use crate::Reply;
 
-/// Longer than anything takes that works, so that a server that hangs fails its test instead of stopping it.
+/// Longer than any answer takes, so that a server that hangs fails its test instead of hanging it.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Sends bytes as they are and reads until the server closes: for requests that no HTTP client would send.
@@ -25,7 +27,7 @@ pub async fn exchange(address: SocketAddr, bytes: &[u8]) -> String {
     String::from_utf8_lossy(&answer).into_owned()
 }
 
-/// The bytes of a request, with its body counted.
+/// The bytes of a request, with the length of its body.
 pub fn request_bytes(method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
     let mut bytes = format!("{method} {path} HTTP/1.1\r\nHost: lunas.test\r\n").into_bytes();
     for (name, value) in headers {
@@ -50,12 +52,12 @@ impl Socket {
         Socket { stream: TcpStream::connect(address).await.unwrap(), unread: Vec::new() }
     }
 
-    /// Sends bytes; answers whether the connection took them.
+    /// Sends bytes; returns whether the connection took them.
     pub async fn send(&mut self, bytes: &[u8]) -> bool {
         self.stream.write_all(bytes).await.is_ok()
     }
 
-    /// The next answer, an interim one too, or nothing when the server closes without another.
+    /// The next answer, also an interim one, or `None` when the server closes without another.
     pub async fn answer(&mut self) -> Option<Reply> {
         let head_bytes = loop {
             if let Some(end) = self.unread.windows(4).position(|window| window == b"\r\n\r\n") {
@@ -77,18 +79,18 @@ impl Socket {
         Some(Reply { status, headers, json: serde_json::from_str(&text).unwrap_or(Value::Null), text })
     }
 
-    /// Whether the server says something, or closes, before `patience` is over.
+    /// Whether the server sends something, or closes, before `patience` is over.
     pub async fn hears_within(&self, patience: Duration) -> bool {
         tokio::time::timeout(patience, self.stream.peek(&mut [0])).await.is_ok()
     }
 
-    /// Waits until the server closes; nothing more may come before that.
+    /// Waits until the server closes, and checks that it sends nothing more before that.
     pub async fn closed(&mut self) {
         while self.read_more().await {}
         assert_eq!(String::from_utf8_lossy(&self.unread), "", "something came before the connection closed");
     }
 
-    /// Reads what comes next; false at the end. A reset is an end too.
+    /// Reads more bytes; false at the end. A reset is an end too.
     async fn read_more(&mut self) -> bool {
         let read = tokio::time::timeout(PATIENCE, self.stream.read_buf(&mut self.unread)).await;
         read.expect("the server neither answers nor closes").is_ok_and(|bytes| bytes > 0)
