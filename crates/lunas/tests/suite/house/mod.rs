@@ -1,3 +1,6 @@
-//! The rules that the source tree itself keeps.
+//! Rules that the source tree itself keeps: its files, the imports between them and the dependencies between crates.
 
+mod imports;
+mod module_graph;
 mod source_rules;
+mod use_lines;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::repository::root;
+use crate::support::repository::{files, root};
 
 const LINES_MOST: usize = 500;
 /// What the crates below the server must not know, so that each keeps to its one sentence.
@@ -30,24 +30,6 @@ const FORBIDDEN: [(&str, &[&str]); 5] = [
     ("server", &["rusqlite", "tokio-postgres"]),
 ];
 
-/// Every file under `crates` whose name ends so, with its text.
-fn files(ending: &str) -> Vec<(String, String)> {
-    let (mut found, mut folders) = (Vec::new(), vec![root().join("crates")]);
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.to_str().unwrap().ends_with(ending) {
-                let name = path.strip_prefix(root()).unwrap().to_str().unwrap().to_owned();
-                found.push((name, fs::read_to_string(&path).unwrap()));
-            }
-        }
-    }
-    assert!(!found.is_empty(), "there are files that end in {ending}");
-    found
-}
-
 /// The lines that `wrong` objects to, as `file:line: text`.
 fn lines_where(wrong: impl Fn(&str, &str) -> bool) -> Vec<String> {
     let mut lines = Vec::new();
@@ -63,7 +45,7 @@ fn joined(parts: &[&str]) -> String {
     parts.concat()
 }
 
-fn none(found: Vec<String>) {
+pub(super) fn none(found: Vec<String>) {
     assert!(found.is_empty(), "\n{}", found.join("\n"));
 }
 
