@@ -1,5 +1,6 @@
 //! Rules that the source tree itself keeps: its files, the imports between them and the dependencies between crates.
 
+mod dependencies;
 mod imports;
 mod module_graph;
 mod source_rules;
