@@ -255,7 +255,7 @@ impl Kit {
     }
 
     /// Drops what [`Kit::deliver`] has started in the middle of its work, as the death of the process would.
-    pub fn vanish(&self) {
+    pub fn crash(&self) {
         self.reconcilers.lock().unwrap().clear();
     }
 

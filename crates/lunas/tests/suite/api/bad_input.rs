@@ -27,7 +27,7 @@ const BODY_BYTES_MOST: usize = 64 * 1024;
 const TWO_MEGABYTES: usize = 2 * 1024 * 1024;
 
 /// Every endpoint that takes a body.
-async fn every_body(project: &TestProject) -> [Refusals<'_>; 3] {
+async fn every_endpoint(project: &TestProject) -> [Refusals<'_>; 3] {
     let simulate = Refusals::simulate(project).await;
     [Refusals::payments(project), Refusals::links(project), simulate]
 }
@@ -35,7 +35,7 @@ async fn every_body(project: &TestProject) -> [Refusals<'_>; 3] {
 /// Sends every body to every endpoint, expects the same refusal, and shows that nothing was left behind.
 async fn all_refuse(kit: &Kit, bodies: &[Vec<u8>], status: u16, code: &str) {
     let project = kit.sandbox().await;
-    let endpoints = every_body(&project).await;
+    let endpoints = every_endpoint(&project).await;
     let before = totals(&project.api).await;
     for endpoint in &endpoints {
         for body in bodies {
@@ -185,7 +185,7 @@ async fn unknown_members_are_ignored_and_named(kit: Arc<Kit>) {
 
 async fn a_body_may_have_64_kib_and_not_a_byte_more(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
-    for endpoint in every_body(&project).await {
+    for endpoint in every_endpoint(&project).await {
         let before = totals(&project.api).await;
         for bytes in [BODY_BYTES_MOST + 1, TWO_MEGABYTES] {
             let reply = endpoint.send(padded(&endpoint.sound.0, bytes)).await;
@@ -234,7 +234,7 @@ async fn chunked(kit: &Kit, project: &TestProject, body: &[u8]) -> Reply {
 
 async fn a_body_is_application_json(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
-    for endpoint in every_body(&project).await {
+    for endpoint in every_endpoint(&project).await {
         let before = totals(&project.api).await;
         let wrong = [
             None,

@@ -43,7 +43,7 @@ fn addresses(project: &TestProject, payment: &str) -> Vec<(String, &'static [&'s
 }
 
 /// What every error has, no matter which layer found it.
-fn is_whole(reply: &Reply) {
+fn is_complete_error(reply: &Reply) {
     assert_eq!(reply.header("content-type"), Some("application/json"));
     assert_eq!(reply.header("x-content-type-options"), Some("nosniff"));
     assert!(reply.header("x-request-id").is_some_and(|id| !id.is_empty()));
@@ -86,7 +86,7 @@ async fn an_unknown_path_is_404_before_401(kit: Arc<Kit>) {
                 let reply = socket.answer().await.unwrap();
                 assert_eq!(reply.status, 404, "{method} {path}: {}", reply.text);
                 assert_eq!(reply.header("location"), None, "nothing redirects");
-                is_whole(&reply);
+                is_complete_error(&reply);
                 reply.refused(404, "RESOURCE_NOT_FOUND");
             }
         }
@@ -108,7 +108,7 @@ async fn a_method_that_an_address_does_not_take_is_405_and_allow_names_those_it_
             assert_eq!(allowed, taken, "{method} {path}");
             // An answer to HEAD has no body for the envelope to be in.
             if method != "HEAD" {
-                is_whole(&reply);
+                is_complete_error(&reply);
                 reply.refused(405, "INVALID_REQUEST");
             }
         }
@@ -132,11 +132,11 @@ async fn errors_of_size_and_media_type_carry_the_envelope_and_a_request_id(kit: 
     let post = || project.api.request(Method::POST, "/v1/payments").header("Idempotency-Key", "k");
     let too_large = post().header("Content-Type", "application/json").body(vec![b' '; 70_000]);
     let reply = project.api.send(too_large).await;
-    is_whole(&reply);
+    is_complete_error(&reply);
     let message = reply.refused(413, "INVALID_REQUEST");
     assert!(message.contains("64 KiB") || message.contains("65536"), "{message}");
     let reply = project.api.send(post().header("Content-Type", "text/plain").body("{}")).await;
-    is_whole(&reply);
+    is_complete_error(&reply);
     let message = reply.refused(415, "INVALID_REQUEST");
     assert!(message.contains("application/json"), "{message}");
 }
@@ -162,7 +162,7 @@ async fn a_chunk_that_cannot_be_read_is_a_bad_request(kit: Arc<Kit>) {
         socket.send(&[head, chunks.clone().into_bytes()].concat()).await;
         let reply = socket.answer().await.unwrap();
         assert_eq!(reply.status, 400, "{chunks}: {}", reply.text);
-        is_whole(&reply);
+        is_complete_error(&reply);
         reply.refused(400, "INVALID_REQUEST");
         socket.closed().await;
     }
@@ -173,7 +173,7 @@ async fn a_database_that_takes_no_writes_is_503_and_reads_go_on(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     kit.store.close().await;
     let reply = project.api.pay("k", &qris(&project, 15_000)).await;
-    is_whole(&reply);
+    is_complete_error(&reply);
     assert!(reply.header("retry-after").is_some_and(|after| after.parse::<u32>().is_ok_and(|after| after >= 1)));
     let message = reply.refused(503, "SERVICE_UNAVAILABLE");
     assert!(!message.to_lowercase().contains("database is closed"), "details stay in the log: {message}");

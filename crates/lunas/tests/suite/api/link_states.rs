@@ -59,7 +59,7 @@ async fn payment_status(project: &TestProject, payment: &Value) -> Value {
 }
 
 /// Expiring a minute from now.
-fn soon(kit: &Kit) -> Value {
+fn expiring_soon(kit: &Kit) -> Value {
     json!({ "expires_at": kit.engine.now().plus(Duration::from_mins(1)).to_string() })
 }
 
@@ -78,7 +78,7 @@ async fn only_an_active_link_can_be_cancelled(kit: Arc<Kit>) {
     let cancelled = link(&project, json!({})).await;
     cancel(&project, &cancelled).await.expect(200);
     cancel(&project, &cancelled).await.refused(409, "PAYMENT_LINK_NOT_ACTIVE");
-    let inactive = link(&project, soon(&kit)).await;
+    let inactive = link(&project, expiring_soon(&kit)).await;
     kit.clock.advance(Duration::from_mins(1) + MILLISECOND);
     cancel(&project, &inactive).await.refused(409, "PAYMENT_LINK_NOT_ACTIVE");
     assert_eq!(shown(&project, &inactive).await["status"], "inactive");
@@ -113,7 +113,7 @@ async fn cancel_ignores_any_body_and_content_type(kit: Arc<Kit>) {
 
 async fn a_link_is_inactive_one_millisecond_after_its_expiry_and_not_before(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
-    let made = link(&project, soon(&kit)).await;
+    let made = link(&project, expiring_soon(&kit)).await;
     kit.clock.advance(Duration::from_mins(1));
     assert_eq!(shown(&project, &made).await["status"], "active");
     kit.clock.advance(MILLISECOND);
@@ -123,7 +123,7 @@ async fn a_link_is_inactive_one_millisecond_after_its_expiry_and_not_before(kit:
 
 async fn a_cancelled_link_stays_cancelled_after_its_expiry(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
-    let made = link(&project, soon(&kit)).await;
+    let made = link(&project, expiring_soon(&kit)).await;
     cancel(&project, &made).await.expect(200);
     kit.clock.advance(Duration::from_hours(1));
     assert_eq!(shown(&project, &made).await["status"], "cancelled");
@@ -225,7 +225,7 @@ async fn a_cancelled_or_expired_link_takes_no_attempt(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let cancelled = link(&project, json!({})).await;
     cancel(&project, &cancelled).await.expect(200);
-    let inactive = link(&project, soon(&kit)).await;
+    let inactive = link(&project, expiring_soon(&kit)).await;
     kit.clock.advance(Duration::from_mins(1) + MILLISECOND);
     for made in [&cancelled, &inactive] {
         let refusal = try_attempt(&kit, made, Method::Qris).await;

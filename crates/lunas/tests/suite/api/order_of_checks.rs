@@ -110,7 +110,7 @@ const ROWS: [Row; 15] = [
 ];
 
 /// Projects in every state, and the resources of the usable one.
-struct World {
+struct Projects {
     usable: TestProject,
     inactive: TestProject,
     /// In production, neither approved nor active.
@@ -121,16 +121,16 @@ struct World {
     spare_key: String,
 }
 
-impl World {
+impl Projects {
     /// Only the projects, which is enough where requests fail before any look-up. Sends no request.
-    async fn bare(kit: &Kit) -> World {
+    async fn without_resources(kit: &Kit) -> Projects {
         let deactivate = || engine::ProjectUpdate { active: Some(false), ..Default::default() };
         let inactive = kit.sandbox().await;
         kit.update(inactive.id, deactivate()).await;
         let unapproved = kit.project(domain::project::Environment::Production).await;
         kit.update(unapproved.id, deactivate()).await;
         let nothing = String::new;
-        World {
+        Projects {
             usable: kit.sandbox().await,
             inactive,
             unapproved,
@@ -142,8 +142,8 @@ impl World {
     }
 
     /// With a payment, a link and an event, and the Idempotency-Key `used` used on both endpoints that take one.
-    async fn furnished(kit: &Kit) -> World {
-        let mut world = World::bare(kit).await;
+    async fn with_resources(kit: &Kit) -> Projects {
+        let mut world = Projects::without_resources(kit).await;
         let api = &world.usable.api;
         let payment = api.pay("used", &samples::qris(&world.usable, 15_000)).await.expect(201);
         let link = api.request(Method::POST, "/v1/payment-links").header("Idempotency-Key", "used");
@@ -244,7 +244,7 @@ fn the_table_below_has_a_row_for_every_route() {
 }
 
 async fn key_then_origin_then_rate_are_checked_before_everything_else_on_every_route(kit: Arc<Kit>) {
-    let world = World::bare(&kit).await;
+    let world = Projects::without_resources(&kit).await;
     for Row { route, .. } in &ROWS {
         let anonymous = kit.anonymous();
         let send = |from| anonymous.send(world.request(route, from));
@@ -271,7 +271,7 @@ async fn key_then_origin_then_rate_are_checked_before_everything_else_on_every_r
 }
 
 async fn the_first_check_that_fails_answers_even_when_later_ones_would_fail_too(kit: Arc<Kit>) {
-    let world = World::furnished(&kit).await;
+    let world = Projects::with_resources(&kit).await;
     for Row { route, answers, .. } in &ROWS {
         for (check, status, code, named) in *answers {
             let reply = kit.anonymous().send(world.request(route, *check)).await;
@@ -288,7 +288,7 @@ async fn the_first_check_that_fails_answers_even_when_later_ones_would_fail_too(
 
 /// Without this, the requests of the table above could be refused for another reason.
 async fn the_same_requests_with_nothing_wrong_succeed(kit: Arc<Kit>) {
-    let world = World::furnished(&kit).await;
+    let world = Projects::with_resources(&kit).await;
     for Row { route, success, .. } in ROWS.iter().filter(|row| row.success != 0) {
         let reply = kit.anonymous().send(world.request(route, Check::Nothing)).await;
         assert_eq!(reply.status.as_u16(), *success, "{route}: {}", reply.text);
@@ -321,7 +321,7 @@ async fn an_unknown_path_is_404_with_any_key(kit: Arc<Kit>) {
 }
 
 async fn a_trailing_slash_leads_nowhere_on_every_route(kit: Arc<Kit>) {
-    let world = World::furnished(&kit).await;
+    let world = Projects::with_resources(&kit).await;
     for route in routes() {
         let (method, path) = method_and_path(&route, world.own_id(&route));
         let reply = world.usable.api.send(world.usable.api.request(method, &format!("{path}/"))).await;

@@ -161,7 +161,7 @@ async fn the_link_filter_finds_only_payments_made_through_that_link(kit: Arc<Kit
 }
 
 /// Payments in every state, by both methods, of a link and direct.
-async fn zoo(kit: &Kit, project: &TestProject) -> Value {
+async fn payments_of_every_kind(kit: &Kit, project: &TestProject) -> Value {
     let link = create_link(project, json!({ "allow_multiple_payments": true, "reference": "Rombongan" })).await;
     let doomed = create_link(project, json!({ "reference": "Batal" })).await;
     let bca = Method::VirtualAccount(Bank::Bca);
@@ -203,7 +203,7 @@ fn wanted(payment: &Value, status: &str, method: &str, link: &str, search: &str)
 
 async fn filters_combine_with_and(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
-    let link = zoo(&kit, &project).await;
+    let link = payments_of_every_kind(&kit, &project).await;
     for swept in [false, true] {
         if swept {
             kit.engine.expire_due().await.unwrap();
@@ -299,7 +299,7 @@ async fn unknown_query_parameters_are_ignored(kit: Arc<Kit>) {
 
 async fn a_list_never_shows_another_projects_payments(kit: Arc<Kit>) {
     let (project, other) = (kit.sandbox().await, kit.sandbox().await);
-    zoo(&kit, &other).await;
+    payments_of_every_kind(&kit, &other).await;
     let mine = pending_qris(&project, 15_000).await;
     assert_eq!(data(&list(&project, "page_size=100").await), std::slice::from_ref(&mine));
     for query in ["search=romb", "status=paid", "status=expired", "status=cancelled", "method=virtual_account"] {

@@ -41,7 +41,7 @@ fn everything(project: &TestProject, payment: &str, link: &str, event: &str) -> 
 }
 
 /// The ids of a pending payment, an active link and an event of the project.
-async fn belongings(project: &TestProject) -> (String, String, String) {
+async fn resources(project: &TestProject) -> (String, String, String) {
     let id = |made: &serde_json::Value| made["id"].as_str().unwrap().to_owned();
     let paid = id(&project.api.pay("paid", &qris(project, 15_000)).await.expect(201));
     let simulate = format!("/v1/sandbox/payments/{paid}/simulate");
@@ -65,7 +65,7 @@ async fn send(api: &Api, authorization: Option<&str>, request: &(Method, String,
 
 async fn only_a_live_key_opens_anything(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
-    let (payment, link, event) = belongings(&project).await;
+    let (payment, link, event) = resources(&project).await;
     let (revoked_key, revoked) = kit.engine.create_key(project.id, "revoked".to_owned()).await.unwrap();
     kit.engine.revoke_key(revoked_key.id, None).await.unwrap();
     let before = totals(&project.api).await;
@@ -118,7 +118,7 @@ async fn a_key_in_the_query_or_the_body_opens_nothing(kit: Arc<Kit>) {
 
 async fn resources_of_another_project_are_not_found(kit: Arc<Kit>) {
     let (owner, stranger) = (kit.sandbox().await, kit.sandbox().await);
-    let (payment, link, event) = belongings(&owner).await;
+    let (payment, link, event) = resources(&owner).await;
     let before = totals(&owner.api).await;
     for request in everything(&owner, &payment, &link, &event) {
         let reply = send(&stranger.api, None, &request).await;

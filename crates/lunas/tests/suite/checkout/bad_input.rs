@@ -36,7 +36,7 @@ const FORM: &str = "application/x-www-form-urlencoded";
 const SOUND: [(&str, &str); 1] = [("method", "qris")];
 
 /// A link that takes QRIS and one bank, and asks for everything.
-async fn curious_link(project: &TestProject) -> Value {
+async fn link_that_asks_everything(project: &TestProject) -> Value {
     let methods = json!([{ "type": "qris" }, { "type": "virtual_account", "bank": "bca" }]);
     let fields = json!({ "name": true, "email": true, "phone": true, "address": true });
     create_link(project, json!({ "allowed_payment_methods": methods, "customer_fields": fields })).await
@@ -110,7 +110,7 @@ async fn a_form_for_what_is_not_there_is_404(kit: Arc<Kit>) {
 
 async fn a_method_that_the_link_does_not_offer_is_refused(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
-    let link = curious_link(&project).await;
+    let link = link_that_asks_everything(&project).await;
     let customer = Customer::of(&kit);
     let before = rows(&kit.database);
     for method in [
@@ -143,7 +143,7 @@ async fn a_method_that_the_link_does_not_offer_is_refused(kit: Arc<Kit>) {
 
 async fn an_answer_outside_its_rule_is_refused(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
-    let link = curious_link(&project).await;
+    let link = link_that_asks_everything(&project).await;
     let customer = Customer::of(&kit);
     let before = rows(&kit.database);
     let (long, longer) = ("0@".repeat(128), "é".repeat(1_001));
@@ -168,7 +168,7 @@ async fn an_answer_outside_its_rule_is_refused(kit: Arc<Kit>) {
 
 async fn a_field_that_comes_twice_is_refused(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
-    let link = curious_link(&project).await;
+    let link = link_that_asks_everything(&project).await;
     let before = rows(&kit.database);
     for (name, value) in ANSWERS.into_iter().chain([("attempt", "a"), ("replaces", "a"), ("unknown", "a")]) {
         let form: Vec<_> = ANSWERS.into_iter().chain([(name, value), (name, value)]).collect();

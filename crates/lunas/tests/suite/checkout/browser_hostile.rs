@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use testkit::{Browser, Kit, Look, TestProject, on_sqlite};
 
 use crate::support::{
-    hostile::{HOSTILE, unharmed},
+    hostile::{HOSTILE, is_shown_as_text},
     json::text,
     links::{attempt, create_link},
     payments::report,
@@ -44,9 +44,9 @@ async fn forty_hostile_texts_are_shown_everywhere_and_run_nowhere() {
         for hostile in HOSTILE {
             let link = hostile_link(&kit, &project, hostile).await;
             browser.goto(text(&link, "url")).await;
-            unharmed(&browser, hostile, "the chooser").await;
+            is_shown_as_text(&browser, hostile, "the chooser").await;
             send_back(&browser, hostile).await;
-            unharmed(&browser, hostile, "the form that came back").await;
+            is_shown_as_text(&browser, hostile, "the form that came back").await;
             for (method, outcome) in [
                 (Method::Qris, "paid"),
                 (Method::VirtualAccount(domain::bank::Bank::Bca), "failed"),
@@ -55,15 +55,15 @@ async fn forty_hostile_texts_are_shown_everywhere_and_run_nowhere() {
                 let payment = attempt(&kit, &project, &link, method).await;
                 browser.goto(text(&payment, "checkout_url")).await;
                 browser.evaluate("document.querySelectorAll('details').forEach(part => part.open = true)").await;
-                unharmed(&browser, hostile, "the pending page").await;
+                is_shown_as_text(&browser, hostile, "the pending page").await;
                 report(&project, &payment, outcome).await;
                 browser.wait_until("document.querySelector('#watch')?.dataset.status !== 'pending'").await;
-                unharmed(&browser, hostile, outcome).await;
+                is_shown_as_text(&browser, hostile, outcome).await;
             }
             let path = format!("/v1/payment-links/{}/cancel", link["id"].as_str().unwrap());
             project.api.post(&path, &json!({})).await.expect(200);
             browser.goto(text(&link, "url")).await;
-            unharmed(&browser, hostile, "the closed link").await;
+            is_shown_as_text(&browser, hostile, "the closed link").await;
         }
     })
     .await;

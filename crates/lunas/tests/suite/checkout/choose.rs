@@ -137,7 +137,7 @@ async fn a_payment_lives_its_methods_default_but_never_longer_than_its_link(kit:
 }
 
 /// The fields of the link's form as this browser got it, to be sent several times.
-async fn filled(customer: &Customer, link: &Value, method: &str) -> Vec<(String, String)> {
+async fn filled_form(customer: &Customer, link: &Value, method: &str) -> Vec<(String, String)> {
     let page = customer.open(&link_path(link)).await;
     is_page("the chooser", &page, 200);
     let mut fields = hidden(&page);
@@ -152,7 +152,12 @@ async fn send(customer: &Customer, link: &Value, fields: &[(String, String)]) ->
 }
 
 /// Sends the form from all of these browsers at once; returns the one payment that it leads to.
-async fn one_of(project: &TestProject, customers: &[Customer], link: &Value, fields: &[(String, String)]) -> Value {
+async fn send_from_all(
+    project: &TestProject,
+    customers: &[Customer],
+    link: &Value,
+    fields: &[(String, String)],
+) -> Value {
     let sent = (0..TIMES).map(|number| send(&customers[number % customers.len()], link, fields));
     let replies = join_all(sent).await;
     let places: BTreeSet<String> = replies.iter().map(led_to).collect();
@@ -170,10 +175,10 @@ async fn a_form_that_is_sent_twenty_times_at_once_makes_one_payment(kit: Arc<Kit
     for many in [false, true] {
         let link = link_for(&project, many).await;
         let customer = Customer::of(&kit);
-        let fields = filled(&customer, &link, "qris").await;
+        let fields = filled_form(&customer, &link, "qris").await;
         // Without a cookie, the hidden field identifies the filled-in form.
         let customers = [Customer::of(&kit), Customer::of(&kit)];
-        let payment = one_of(&project, &customers, &link, &fields).await;
+        let payment = send_from_all(&project, &customers, &link, &fields).await;
         assert_eq!(led_to(&send(&customer, &link, &fields).await), pay_path(&payment));
         assert_eq!(count_payments(&project, &format!("payment_link_id={}", text(&link, "id"))).await, 1);
     }
@@ -186,10 +191,10 @@ async fn a_form_without_its_hidden_field_makes_one_payment_by_its_pages_cookie(k
         let customer = [Customer::of(&kit)];
         customer[0].open(&link_path(&link)).await;
         let fields = [("method".to_owned(), "virtual_account:bca".to_owned())];
-        let payment = one_of(&project, &customer, &link, &fields).await;
+        let payment = send_from_all(&project, &customer, &link, &fields).await;
         // By now the cookie names the payment.
         assert_eq!(customer[0].kept(&link).unwrap(), text(&payment, "id"));
-        one_of(&project, &customer, &link, &fields).await;
+        send_from_all(&project, &customer, &link, &fields).await;
     }
 }
 
@@ -201,9 +206,9 @@ async fn a_form_that_is_sent_to_two_nodes_at_once_makes_one_payment() {
         for many in [false, true] {
             let link = link_for(&project, many).await;
             let here = Customer::of(&kit);
-            let fields = filled(&here, &link, "virtual_account:bca").await;
+            let fields = filled_form(&here, &link, "virtual_account:bca").await;
             let there = here.moved_to(node.address);
-            one_of(&project, &[here, there], &link, &fields).await;
+            send_from_all(&project, &[here, there], &link, &fields).await;
         }
         node.stop().await;
     })
@@ -225,7 +230,7 @@ async fn a_form_sent_again_leads_to_its_payment_unless_that_failed_or_expired(ki
         let row = format!("{outcome} {many}");
         let link = link_for(&project, many).await;
         let customer = Customer::of(&kit);
-        let fields = filled(&customer, &link, "qris").await;
+        let fields = filled_form(&customer, &link, "qris").await;
         let first = payment_of(&project, &send(&customer, &link, &fields).await).await;
         match outcome {
             "expired" => kit.clock.advance(Duration::from_mins(16)),
@@ -256,7 +261,7 @@ async fn two_tabs_of_one_browser_lead_to_one_payment_by_the_same_choice(kit: Arc
     let project = kit.sandbox().await;
     let link = link_for(&project, true).await;
     let customer = Customer::of(&kit);
-    let (one, other) = (filled(&customer, &link, "qris").await, filled(&customer, &link, "qris").await);
+    let (one, other) = (filled_form(&customer, &link, "qris").await, filled_form(&customer, &link, "qris").await);
     let first = led_to(&send(&customer, &link, &one).await);
     assert_eq!(led_to(&send(&customer, &link, &other).await), first);
     assert_eq!(count_payments(&project, "").await, 1);
@@ -283,7 +288,7 @@ async fn a_form_that_comes_back_for_a_mistake_keeps_its_answers_and_pays_once_to
         let value = if name == "email" { "siti@example.id" } else { value };
         fields.push((name.to_owned(), value.to_owned()));
     }
-    let payment = one_of(&project, &[Customer::of(&kit), Customer::of(&kit)], &link, &fields).await;
+    let payment = send_from_all(&project, &[Customer::of(&kit), Customer::of(&kit)], &link, &fields).await;
     assert_eq!(payment["customer"]["name"], name);
 }
 

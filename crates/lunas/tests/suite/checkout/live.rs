@@ -29,13 +29,13 @@ on_every_database![
 ];
 
 /// An event stream as a browser receives it.
-struct Heard {
+struct StatusStream {
     response: Response,
     unread: String,
 }
 
-impl Heard {
-    async fn at(customer: &Customer, payment: &Value) -> Heard {
+impl StatusStream {
+    async fn at(customer: &Customer, payment: &Value) -> StatusStream {
         let path = format!("{}/events", pay_path(payment));
         let response = customer.begin(customer.request(Method::GET, &path)).await;
         assert_eq!(response.status(), 200);
@@ -48,7 +48,7 @@ impl Heard {
         assert_eq!(head.header("content-type"), Some("text/event-stream"));
         assert_eq!(head.header("x-accel-buffering"), Some("no"));
         is_protected("events", &head);
-        Heard { response, unread: String::new() }
+        StatusStream { response, unread: String::new() }
     }
 
     /// The next status, or `None` when the stream ends. Keep-alive comments are skipped.
@@ -107,7 +107,7 @@ async fn a_stream_sends_the_current_status_and_then_each_new_one(kit: Arc<Kit>) 
         let (_, _, payment) = begin_payment(&kit, &project, json!({})).await;
         let (customer, mut heard) = (Customer::of(&kit), Vec::new());
         for _ in 0..3 {
-            heard.push(Heard::at(&customer, &payment).await);
+            heard.push(StatusStream::at(&customer, &payment).await);
         }
         for status in ["pending"].iter().chain(outcomes) {
             if *status != "pending" {
@@ -117,7 +117,7 @@ async fn a_stream_sends_the_current_status_and_then_each_new_one(kit: Arc<Kit>) 
                 heard.hears(status).await;
             }
         }
-        Heard::at(&customer, &payment).await.hears(outcomes.last().unwrap()).await;
+        StatusStream::at(&customer, &payment).await.hears(outcomes.last().unwrap()).await;
     }
 }
 
@@ -125,13 +125,13 @@ async fn a_stream_sends_cancellation_expiry_and_late_money(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let customer = Customer::of(&kit);
     let (link, _, cancelled) = begin_payment(&kit, &project, json!({})).await;
-    let mut heard = Heard::at(&customer, &cancelled).await;
+    let mut heard = StatusStream::at(&customer, &cancelled).await;
     heard.hears("pending").await;
     cancel_link(&project, &link).await;
     heard.hears("cancelled").await;
 
     let (_, _, expired) = begin_payment(&kit, &project, json!({})).await;
-    let mut heard = Heard::at(&customer, &expired).await;
+    let mut heard = StatusStream::at(&customer, &expired).await;
     heard.hears("pending").await;
     let in_time = kit.engine.now().to_string();
     kit.clock.advance(Duration::from_mins(16));
@@ -140,7 +140,7 @@ async fn a_stream_sends_cancellation_expiry_and_late_money(kit: Arc<Kit>) {
     heard.hears("paid").await;
 
     let (link, _, replaced) = begin_payment(&kit, &project, json!({})).await;
-    let mut heard = Heard::at(&customer, &replaced).await;
+    let mut heard = StatusStream::at(&customer, &replaced).await;
     heard.hears("pending").await;
     let change = [("replaces", text(&replaced, "id")), ("method", "virtual_account:bca")];
     led_to(&customer.post(&link_path(&link), &change).await);
@@ -153,7 +153,7 @@ async fn a_stream_sends_what_another_node_commits() {
         let project = kit.sandbox().await;
         let node = Node::beside(&kit).await;
         let (_, _, payment) = begin_payment(&kit, &project, json!({})).await;
-        let mut heard = Heard::at(&Customer::at(node.address), &payment).await;
+        let mut heard = StatusStream::at(&Customer::at(node.address), &payment).await;
         heard.hears("pending").await;
         simulate_paid(&project, &payment).await;
         heard.hears("paid").await;
@@ -178,7 +178,7 @@ async fn open_streams_end_at_once_when_the_server_stops(kit: Arc<Kit>) {
         if outcome != "pending" {
             report(&project, &payment, outcome).await;
         }
-        let mut stream = Heard::at(&customer, &payment).await;
+        let mut stream = StatusStream::at(&customer, &payment).await;
         stream.hears(outcome).await;
         heard.push(stream);
     }
@@ -202,7 +202,7 @@ async fn with_too_many_watchers_a_stream_is_503_and_the_status_is_still_answered
     let status = customer.open(&format!("{}/status", pay_path(&payment))).await;
     assert_eq!(status.expect(200), json!({ "status": "pending" }));
     watches.pop();
-    Heard::at(&customer, &payment).await.hears("pending").await;
+    StatusStream::at(&customer, &payment).await.hears("pending").await;
 }
 
 async fn an_unknown_payment_cannot_be_watched(kit: Arc<Kit>) {

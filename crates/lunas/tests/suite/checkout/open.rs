@@ -33,7 +33,7 @@ on_every_database![
 const MILLISECOND: Duration = Duration::from_millis(1);
 
 /// Opens a page and reads only its status: event streams have no end.
-async fn glance(customer: &Customer, method: &Method, path: &str) -> u16 {
+async fn opening_status(customer: &Customer, method: &Method, path: &str) -> u16 {
     let response = customer.begin(customer.request(method.clone(), path)).await;
     let status = response.status().as_u16();
     if !path.ends_with("/events") {
@@ -75,15 +75,15 @@ async fn looking_at_a_page_creates_claims_and_changes_nothing(kit: Arc<Kit>) {
     let before = rows(&kit.database);
     for path in &paths {
         let customer = Customer::of(&kit);
-        let found = glance(&customer, &Method::GET, path).await;
-        let again = glance(&customer, &Method::HEAD, path).await;
+        let found = opening_status(&customer, &Method::GET, path).await;
+        let again = opening_status(&customer, &Method::HEAD, path).await;
         assert!(found == 200 || found == 404 && path.ends_with("/qr.png"), "{path}: {found}");
         assert_eq!(found, again, "HEAD {path}");
     }
     // Opening a page does not record expiries either.
     kit.clock.advance(Duration::from_hours(48));
     for path in &paths {
-        glance(&Customer::of(&kit), &Method::GET, path).await;
+        opening_status(&Customer::of(&kit), &Method::GET, path).await;
     }
     assert_eq!(rows(&kit.database), before);
 }

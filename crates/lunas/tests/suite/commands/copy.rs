@@ -66,7 +66,7 @@ struct Installation {
 }
 
 /// Creates rows in every table through a server, the engine and, for what takes days, SQL.
-async fn furnish(program: &Program) -> Installation {
+async fn fill_every_table(program: &Program) -> Installation {
     let running = dev_at_fixed_url(program, &[]);
     let (api, database, project) = (running.api(), program.database(), running.said("project_id").to_owned());
     let receiver = Receiver::start().await;
@@ -176,7 +176,7 @@ fn is_empty(cluster: &Cluster, url: &str) -> bool {
 #[tokio::test]
 async fn a_copy_has_every_row_and_serves_on_as_if_nothing_had_happened() {
     let (program, cluster) = (program(), Cluster::shared());
-    let made = furnish(&program).await;
+    let made = fill_every_table(&program).await;
     let url = cluster.fresh_database();
     let copied = copy(&program, &program.database(), &url).json(0);
     assert_eq!(
@@ -224,7 +224,7 @@ async fn a_copy_has_every_row_and_serves_on_as_if_nothing_had_happened() {
 #[tokio::test]
 async fn a_copy_that_fails_leaves_the_target_empty_and_the_source_in_order() {
     let (program, cluster) = (program(), Cluster::shared());
-    furnish(&program).await;
+    fill_every_table(&program).await;
     let url = cluster.fresh_database();
     program.json(&["migrate", "--json", "--database", &url]);
     // The very last row of the very last table is refused.

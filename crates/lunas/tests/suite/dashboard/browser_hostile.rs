@@ -14,7 +14,7 @@ use testkit::{Answer, Browser, Kit, Look, TestProject, on_sqlite};
 use crate::support::{
     customer::{Customer, payment_of},
     dashboard_browser::{at, enter},
-    hostile::{HOSTILE, harmless, unharmed},
+    hostile::{HOSTILE, is_shown_as_text, left_no_trace},
     json::{text, with},
     links::{attempt, create_link},
     payments::{create, events_of, fresh_key, pending_qris, simulate, simulate_paid},
@@ -38,7 +38,7 @@ struct Made {
 }
 
 /// A project with an owner who is also an operator, so that all pages are open to them.
-async fn founded(kit: &Kit) -> (TestProject, Person) {
+async fn project_with_operator(kit: &Kit) -> (TestProject, Person) {
     let (project, _receiver) = kit.hooked(Answer::Status(200)).await;
     let owner = make(kit, OWNER, true).await;
     kit.engine.add_member(project.id, &owner, Role::Owner).await.unwrap();
@@ -46,7 +46,7 @@ async fn founded(kit: &Kit) -> (TestProject, Person) {
 }
 
 /// One text in every field: a project's name, a link, a key, a customer, a note.
-async fn make_of(kit: &Kit, project: &TestProject, owner: &Person, text_: &'static str) -> Made {
+async fn create_everything_named(kit: &Kit, project: &TestProject, owner: &Person, text_: &'static str) -> Made {
     let new = NewProject { name: text_.to_owned(), environment: Environment::Sandbox, merchant_name: None };
     let named = kit.engine.create_project(new).await.unwrap().0.id;
     kit.engine.add_member(named, &owner.user, Role::Owner).await.unwrap();
@@ -73,18 +73,18 @@ async fn make_of(kit: &Kit, project: &TestProject, owner: &Person, text_: &'stat
 async fn shows(browser: &Browser, kit: &Kit, path: &str, text: &str) {
     browser.goto(&at(kit, path)).await;
     browser.evaluate(OPEN_ALL).await;
-    unharmed(browser, text, path).await;
+    is_shown_as_text(browser, text, path).await;
 }
 
 #[tokio::test]
 async fn forty_hostile_texts_are_shown_on_every_page_about_them_and_run_nowhere() {
     on_sqlite(|kit| async move {
-        let (project, owner) = founded(&kit).await;
+        let (project, owner) = project_with_operator(&kit).await;
         let browser = Browser::open(Look::desktop()).await;
         enter(&browser, &kit, OWNER, &desk(project.id)).await;
         let base = desk(project.id);
         for hostile in HOSTILE {
-            let made = make_of(&kit, &project, &owner, hostile).await;
+            let made = create_everything_named(&kit, &project, &owner, hostile).await;
             let (link, payment) = (text(&made.link, "id"), text(&made.payment, "id"));
             let event = events_of(&project, &made.payment, "payment.paid").await.remove(0);
             let receipt = format!("{base}/balance/receipts/decide?provider=sandbox&id={}:{payment}", project.id);
@@ -109,14 +109,14 @@ async fn forty_hostile_texts_are_shown_on_every_page_about_them_and_run_nowhere(
 #[tokio::test]
 async fn lists_and_logs_show_hostile_texts_and_run_none() {
     on_sqlite(|kit| async move {
-        let (project, owner) = founded(&kit).await;
+        let (project, owner) = project_with_operator(&kit).await;
         let browser = Browser::open(Look::desktop()).await;
         enter(&browser, &kit, OWNER, &desk(project.id)).await;
         let base = desk(project.id);
         // As many as fit on the first page of every list.
         for some in HOSTILE.chunks(3) {
             for hostile in some {
-                make_of(&kit, &project, &owner, hostile).await;
+                create_everything_named(&kit, &project, &owner, hostile).await;
             }
             for path in [
                 base.clone(),
@@ -134,7 +134,7 @@ async fn lists_and_logs_show_hostile_texts_and_run_none() {
                 browser.goto(&at(&kit, &path)).await;
                 browser.evaluate(OPEN_ALL).await;
                 for hostile in some {
-                    unharmed(&browser, hostile, &path).await;
+                    is_shown_as_text(&browser, hostile, &path).await;
                 }
             }
         }
@@ -145,7 +145,7 @@ async fn lists_and_logs_show_hostile_texts_and_run_none() {
 #[tokio::test]
 async fn the_merchants_own_name_is_shown_in_its_settings_and_runs_nowhere() {
     on_sqlite(|kit| async move {
-        let (project, _) = founded(&kit).await;
+        let (project, _) = project_with_operator(&kit).await;
         Person::member(&kit, project.id, Role::Viewer, "viewer@toko.test").await;
         let browser = Browser::open(Look::phone()).await;
         enter(&browser, &kit, "viewer@toko.test", &desk(project.id)).await;
@@ -172,7 +172,7 @@ async fn searches_and_wrong_input_come_back_as_text() {
                 field.removeAttribute('maxlength'); field.type = field.localName === 'input' ? 'text' : field.type; field.value = text; } \
                 window.old = true; form.requestSubmit(); })";
     on_sqlite(|kit| async move {
-        let (project, _) = founded(&kit).await;
+        let (project, _) = project_with_operator(&kit).await;
         let browser = Browser::open(Look::desktop()).await;
         enter(&browser, &kit, OWNER, &desk(project.id)).await;
         let base = desk(project.id);
@@ -195,7 +195,7 @@ async fn searches_and_wrong_input_come_back_as_text() {
                 let (form, written) = (json!(form), json!(hostile));
                 browser.evaluate(&format!("{fill}(document.querySelector({form}), {written})")).await;
                 browser.wait_until("window.old === undefined && document.readyState === 'complete'").await;
-                harmless(&browser, hostile, &path).await;
+                left_no_trace(&browser, hostile, &path).await;
                 if browser.count(&format!("{field}[aria-invalid=true]")).await > 0 {
                     let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
                     assert_eq!(plain(&browser.value(field).await), plain(hostile), "{path}");
@@ -230,7 +230,7 @@ fn cells(file: &str) -> Vec<Vec<String>> {
 #[tokio::test]
 async fn no_cell_of_a_downloaded_file_is_a_formula() {
     on_sqlite(|kit| async move {
-        let (project, _) = founded(&kit).await;
+        let (project, _) = project_with_operator(&kit).await;
         let mut references = 0;
         for formula in FORMULAS.into_iter().chain(HOSTILE) {
             let body = with(samples::qris(&project, 15_000), "reference", formula);

@@ -8,7 +8,7 @@ use testkit::{Browser, Kit, Look, Theme, on_sqlite};
 use crate::{
     dashboard::routes,
     support::{
-        dashboard_browser::{World, at, enter},
+        dashboard_browser::{BusyProject, at, enter},
         json::text,
         payments::{events_of, fetch},
         people::desk,
@@ -109,7 +109,7 @@ const SECTIONS: [&str; 12] = [
 #[tokio::test]
 async fn every_page_of_a_busy_project_is_accessible_on_every_screen() {
     on_sqlite(|kit| async move {
-        let world = World::new(&kit).await;
+        let world = BusyProject::new(&kit).await;
         let browser = Browser::open(Look::phone()).await;
         enter(&browser, &kit, world.owner.email.as_str(), "/dashboard").await;
         let pages = routes::opened().into_iter().filter(|path| !NO_PAGES.iter().any(|end| path.ends_with(end)));
@@ -124,7 +124,7 @@ async fn every_page_of_a_busy_project_is_accessible_on_every_screen() {
 #[tokio::test]
 async fn search_results_and_messages_are_accessible_on_every_screen() {
     on_sqlite(|kit| async move {
-        let world = World::new(&kit).await;
+        let world = BusyProject::new(&kit).await;
         let browser = Browser::open(Look::phone()).await;
         enter(&browser, &kit, world.owner.email.as_str(), "/dashboard").await;
         let mut pages: Vec<(String, &str)> = Vec::new();
@@ -168,7 +168,7 @@ async fn search_results_and_messages_are_accessible_on_every_screen() {
 #[tokio::test]
 async fn secrets_that_are_shown_once_are_accessible_on_every_screen() {
     on_sqlite(|kit| async move {
-        let world = World::new(&kit).await;
+        let world = BusyProject::new(&kit).await;
         let browser = Browser::open(Look::phone()).await;
         enter(&browser, &kit, world.owner.email.as_str(), "/dashboard").await;
         for (path, field, written, form) in [
@@ -197,7 +197,7 @@ async fn secrets_that_are_shown_once_are_accessible_on_every_screen() {
 #[tokio::test]
 async fn empty_pages_say_what_to_do_next_and_are_accessible_on_every_screen() {
     on_sqlite(|kit| async move {
-        let world = World::new(&kit).await;
+        let world = BusyProject::new(&kit).await;
         let browser = Browser::open(Look::phone()).await;
         enter(&browser, &kit, world.owner.email.as_str(), "/dashboard").await;
         let empty: Vec<(String, &str)> =
@@ -224,7 +224,7 @@ async fn empty_pages_say_what_to_do_next_and_are_accessible_on_every_screen() {
 #[tokio::test]
 async fn pages_for_viewers_and_strangers_are_accessible_on_every_screen() {
     on_sqlite(|kit| async move {
-        let world = World::new(&kit).await;
+        let world = BusyProject::new(&kit).await;
         let browser = Browser::open(Look::phone()).await;
         let invite = world.path("/dashboard/invite/{token}");
         let strange = [
@@ -247,7 +247,7 @@ async fn pages_for_viewers_and_strangers_are_accessible_on_every_screen() {
 #[tokio::test]
 async fn every_section_is_accessible_in_english() {
     on_sqlite(|kit| async move {
-        let world = World::new(&kit).await;
+        let world = BusyProject::new(&kit).await;
         let browser = Browser::open(Look::phone()).await;
         enter(&browser, &kit, world.owner.email.as_str(), "/dashboard?lang=en").await;
         for path in SECTIONS.iter().map(|rest| world.desk(rest)).chain(["/dashboard/operator".to_owned()]) {
@@ -262,7 +262,7 @@ async fn every_section_is_accessible_in_english() {
 #[tokio::test]
 async fn text_of_twice_the_size_still_fits() {
     on_sqlite(|kit| async move {
-        let world = World::new(&kit).await;
+        let world = BusyProject::new(&kit).await;
         let browser = Browser::open(Look::desktop().zoomed()).await;
         enter(&browser, &kit, world.owner.email.as_str(), "/dashboard").await;
         for path in SECTIONS.iter().map(|rest| world.desk(rest)).chain(["/dashboard/operator".to_owned()]) {

@@ -7,7 +7,7 @@ use serde_json::json;
 use testkit::{Browser, Kit, Look, TestProject, on_sqlite};
 
 use crate::support::{
-    dashboard_browser::{World, at, enter, owner_of, sign_in},
+    dashboard_browser::{BusyProject, at, enter, owner_of, sign_in},
     json::with,
     payments::{create, paid, simulate_paid},
     people::desk,
@@ -97,7 +97,7 @@ async fn without_script_payments_are_filtered_and_the_language_is_switched_for_g
 #[tokio::test]
 async fn a_first_visit_is_at_most_40_kilobytes_in_at_most_four_requests() {
     on_sqlite(|kit| async move {
-        let world = World::new(&kit).await;
+        let world = BusyProject::new(&kit).await;
         let browser = Browser::open(Look::phone()).await;
         enter(&browser, &kit, world.owner.email.as_str(), "/dashboard/account").await;
         for path in ["", "/payments", "/links", "/balance", "/notifications", "/settings", "/audit"] {

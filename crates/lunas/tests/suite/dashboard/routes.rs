@@ -226,14 +226,14 @@ fn every_address_of_a_form_has_something_to_show() {
 }
 
 /// A project with one of each resource that an address can name.
-struct World {
+struct SampleProject {
     project: TestProject,
     owner: Person,
     names: Vec<(&'static str, String)>,
 }
 
-impl World {
-    async fn new(kit: &Kit) -> World {
+impl SampleProject {
+    async fn new(kit: &Kit) -> SampleProject {
         let (project, _receiver) = kit.hooked(testkit::Answer::Status(200)).await;
         let owner = Person::member(kit, project.id, Role::Owner, "owner@toko.test").await;
         let link = create_link(&project, json!({})).await;
@@ -255,7 +255,7 @@ impl World {
             ("{invite}", invite.id.to_string()),
             ("{token}", token.reveal()),
         ];
-        World { project, owner, names }
+        SampleProject { project, owner, names }
     }
 
     fn path(&self, row: &Row) -> String {
@@ -272,7 +272,7 @@ impl World {
 }
 
 /// Sends a form as the owner's page would, with that token and those headers.
-async fn send(world: &World, row: &Row, token: &str, headers: &[(&'static str, &str)]) -> Reply {
+async fn send(world: &SampleProject, row: &Row, token: &str, headers: &[(&'static str, &str)]) -> Reply {
     let mut fields = row.fields.to_vec();
     fields.push(("form_token", token));
     let form = world.owner.browser.form(&world.path(row), &fields);
@@ -285,7 +285,7 @@ fn said(row: &Row, who: &str) -> String {
 }
 
 async fn without_a_session_every_address_asks_to_sign_in(kit: Arc<Kit>) {
-    let world = World::new(&kit).await;
+    let world = SampleProject::new(&kit).await;
     let ended = Person::member(&kit, world.project.id, Role::Owner, "ended@toko.test").await;
     ended.post("/dashboard/sign-out", &[]).await;
     let before = rows(&kit.database);
@@ -309,7 +309,7 @@ async fn without_a_session_every_address_asks_to_sign_in(kit: Arc<Kit>) {
 }
 
 async fn with_an_expired_session_every_address_asks_to_sign_in(kit: Arc<Kit>) {
-    let world = World::new(&kit).await;
+    let world = SampleProject::new(&kit).await;
     kit.clock.advance(SESSION_IDLE);
     let before = rows(&kit.database);
     for row in table().iter().filter(|row| row.is_for != For::Anyone) {
@@ -320,7 +320,7 @@ async fn with_an_expired_session_every_address_asks_to_sign_in(kit: Arc<Kit>) {
 }
 
 async fn another_projects_owner_finds_nothing_and_an_operator_is_no_member(kit: Arc<Kit>) {
-    let world = World::new(&kit).await;
+    let world = SampleProject::new(&kit).await;
     let elsewhere = kit.sandbox().await;
     let other = Person::member(&kit, elsewhere.id, Role::Owner, "other@toko.test").await;
     let operator = Person::operator(&kit, "operator@toko.test").await;
@@ -341,7 +341,7 @@ async fn another_projects_owner_finds_nothing_and_an_operator_is_no_member(kit: 
 }
 
 async fn ids_of_another_project_are_not_found_at_ones_own_desk(kit: Arc<Kit>) {
-    let world = World::new(&kit).await;
+    let world = SampleProject::new(&kit).await;
     let elsewhere = kit.sandbox().await;
     let other = Person::member(&kit, elsewhere.id, Role::Owner, "other@toko.test").await;
     let before = rows(&kit.database);
@@ -363,7 +363,7 @@ async fn ids_of_another_project_are_not_found_at_ones_own_desk(kit: Arc<Kit>) {
 }
 
 async fn a_role_that_is_too_low_is_refused(kit: Arc<Kit>) {
-    let world = World::new(&kit).await;
+    let world = SampleProject::new(&kit).await;
     let people = [
         (Role::Viewer, Person::member(&kit, world.project.id, Role::Viewer, "viewer@toko.test").await),
         (Role::Developer, Person::member(&kit, world.project.id, Role::Developer, "developer@toko.test").await),
@@ -386,7 +386,7 @@ async fn a_role_that_is_too_low_is_refused(kit: Arc<Kit>) {
 }
 
 async fn a_role_that_is_high_enough_is_let_in(kit: Arc<Kit>) {
-    let world = World::new(&kit).await;
+    let world = SampleProject::new(&kit).await;
     for role in Role::ALL {
         let person = Person::member(&kit, world.project.id, role, &format!("{}@role.test", role.word())).await;
         // A stream never ends, and the receipt is named in the query.
@@ -401,11 +401,11 @@ async fn a_role_that_is_high_enough_is_let_in(kit: Arc<Kit>) {
 }
 
 async fn a_form_counts_only_with_its_own_sessions_token_and_from_our_own_pages(kit: Arc<Kit>) {
-    let world = World::new(&kit).await;
+    let world = SampleProject::new(&kit).await;
     let operator = make(&kit, "operator@toko.test", true).await;
     kit.engine.add_member(world.project.id, &operator, Role::Owner).await.unwrap();
     let operator = Person::signed_in(&kit, operator).await;
-    let world = World { owner: operator, ..world };
+    let world = SampleProject { owner: operator, ..world };
     let own = world.owner.token().unwrap().form_token();
     let another = Token::of([9; 32]).form_token();
     let before = rows(&kit.database);

@@ -35,7 +35,7 @@ async fn secret_of(kit: &Kit, project: &TestProject) -> String {
 }
 
 /// How often a deed is in the project's audit log.
-async fn noted(kit: &Kit, person: &Person, project: &TestProject, deed: Deed) -> usize {
+async fn times_audited(kit: &Kit, person: &Person, project: &TestProject, deed: Deed) -> usize {
     let visit = kit.engine.visit(&person.token().unwrap(), "127.0.0.1".to_owned(), false).await.unwrap().unwrap();
     let desk = kit.engine.desk(&visit, project.id).await.unwrap();
     let lines = desk.audit(Window { offset: 0, limit: 100 }).await.unwrap().items;
@@ -54,7 +54,7 @@ async fn a_url_is_saved_and_taken_away_again(kit: Arc<Kit>) {
     assert!(question.text.contains(PUBLIC) && question.text.contains("tidak diberi tahu lagi"));
     assert_eq!(leads(&person.post(&remove, &[]).await, "url-removed"), base);
     assert_eq!(url_of(&kit, &project).await, None);
-    assert_eq!(noted(&kit, &person, &project, Deed::WebhookUrlChanged).await, 2);
+    assert_eq!(times_audited(&kit, &person, &project, Deed::WebhookUrlChanged).await, 2);
 }
 
 async fn a_url_that_is_refused_is_refused_with_its_reason(kit: Arc<Kit>) {
@@ -109,11 +109,11 @@ async fn showing_the_secret_is_audited(kit: Arc<Kit>) {
     let shown = person.post(&format!("{base}/secret/show"), &[]).await;
     is_page("shown", &shown, 200);
     assert_eq!(element(&shown.text, "webhook-secret"), secret);
-    assert_eq!(noted(&kit, &person, &project, Deed::WebhookSecretShown).await, 1);
+    assert_eq!(times_audited(&kit, &person, &project, Deed::WebhookSecretShown).await, 1);
     let opened = person.open(&format!("{base}/secret/show")).await;
     is_page("without a form", &opened, 200);
     assert!(!opened.text.contains(&secret));
-    assert_eq!(noted(&kit, &person, &project, Deed::WebhookSecretShown).await, 1);
+    assert_eq!(times_audited(&kit, &person, &project, Deed::WebhookSecretShown).await, 1);
 }
 
 async fn a_replaced_secret_stays_good_for_a_day_unless_it_is_ended_at_once(kit: Arc<Kit>) {
@@ -138,7 +138,7 @@ async fn a_replaced_secret_stays_good_for_a_day_unless_it_is_ended_at_once(kit: 
     is_page("at once", &at_once, 200);
     assert_eq!(element(&at_once.text, "webhook-secret"), secret_of(&kit, &project).await);
     assert_ne!(secret_of(&kit, &project).await, second);
-    assert_eq!(noted(&kit, &person, &project, Deed::WebhookSecretRotated).await, 2);
+    assert_eq!(times_audited(&kit, &person, &project, Deed::WebhookSecretRotated).await, 2);
 }
 
 /// Two replacements in a row would leave no secret that the merchant's server knows.
@@ -150,7 +150,7 @@ async fn of_many_who_replace_a_secret_at_once_one_succeeds(kit: Arc<Kit>) {
     assert!(refused.iter().all(|reply| reply.status == 409), "{refused:?}");
     let [done] = done[..] else { panic!("{} were done", done.len()) };
     assert_eq!(element(&done.text, "webhook-secret"), secret_of(&kit, &project).await);
-    assert_eq!(noted(&kit, &person, &project, Deed::WebhookSecretRotated).await, 1);
+    assert_eq!(times_audited(&kit, &person, &project, Deed::WebhookSecretRotated).await, 1);
 }
 
 async fn a_viewer_and_a_stranger_change_nothing_about_webhooks(kit: Arc<Kit>) {

@@ -56,7 +56,7 @@ const RULES: [Rule; 10] = [
     },
     Rule {
         name: "dashboard",
-        may_use: &["domain", "engine", "web"],
+        may_use: &["domain", "engine", "web", "wire"],
         must_not_use: &["reqwest", "rusqlite", "tokio-postgres", "utoipa"],
     },
     Rule {

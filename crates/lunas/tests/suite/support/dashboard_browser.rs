@@ -58,7 +58,7 @@ pub(crate) async fn owner_of(kit: &Kit, project: ProjectId, email: &str) -> User
 }
 
 /// A project with one of everything that a page can show, and two more projects.
-pub(crate) struct World {
+pub(crate) struct BusyProject {
     pub(crate) project: TestProject,
     /// Answers 500; kept so that it runs as long as this value lives.
     _receiver: Receiver,
@@ -77,8 +77,8 @@ pub(crate) struct World {
     pub(crate) undecided: Vec<String>,
 }
 
-impl World {
-    pub(crate) async fn new(kit: &Kit) -> World {
+impl BusyProject {
+    pub(crate) async fn new(kit: &Kit) -> BusyProject {
         let (project, receiver) = kit.hooked(Answer::Status(200)).await;
         kit.deliver(SendLimits::default());
         kit.may_leave_deliveries_due();
@@ -96,7 +96,7 @@ impl World {
         names.push(("{link}", text(&link, "id").to_owned()));
         names.push(("{payment}", text(&paid, "id").to_owned()));
         names.push(("{event}", text(&event[0], "id").to_owned()));
-        World { project, _receiver: receiver, owner, waiting, empty, names, failed, waits, undecided }
+        BusyProject { project, _receiver: receiver, owner, waiting, empty, names, failed, waits, undecided }
     }
 
     /// An address of the table, with its placeholders filled in.
@@ -179,7 +179,7 @@ async fn payments(kit: &Kit, project: &TestProject, receiver: &Receiver) -> (Val
     ];
     let paid = payment_of(project, &Customer::of(kit).choose(&link, &answers).await).await;
     simulate_paid(project, &paid).await;
-    tried(kit, project, &paid, "paid").await;
+    wait_for_webhook(kit, project, &paid, "paid").await;
     receiver.answer(Answer::Body(500, BROKEN.as_bytes().to_vec()));
     let mut made = Vec::new();
     for (bank, outcome) in [("bca", "paid"), ("bni", "failed"), ("mandiri", "processing")] {
@@ -187,7 +187,7 @@ async fn payments(kit: &Kit, project: &TestProject, receiver: &Receiver) -> (Val
         let payment = create(project, &body).await;
         report(project, &payment, outcome).await;
         if outcome != "processing" {
-            tried(kit, project, &payment, outcome).await;
+            wait_for_webhook(kit, project, &payment, outcome).await;
         }
         made.push(payment);
     }
@@ -196,7 +196,7 @@ async fn payments(kit: &Kit, project: &TestProject, receiver: &Receiver) -> (Val
 }
 
 /// Waits until a payment's webhook was attempted once.
-async fn tried(kit: &Kit, project: &TestProject, payment: &Value, outcome: &str) {
+async fn wait_for_webhook(kit: &Kit, project: &TestProject, payment: &Value, outcome: &str) {
     let event = events_of(project, payment, &format!("payment.{outcome}")).await.remove(0);
     webhooks::wait_for_attempts(kit, text(&event, "id"), 1).await;
 }

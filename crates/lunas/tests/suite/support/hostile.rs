@@ -48,7 +48,7 @@ pub(crate) const HOSTILE: [&str; 40] = [
 ];
 
 /// Checks for every trace that a text would leave if the page had taken it for more than text.
-pub(crate) async fn harmless(browser: &Browser, text: &str, place: &str) {
+pub(crate) async fn left_no_trace(browser: &Browser, text: &str, place: &str) {
     assert_eq!(browser.evaluate("window.hacked === undefined").await, json!(true), "{text} ran in {place}");
     assert_eq!(
         browser.count("iframe, object, embed, style, base, video, template, math").await,
@@ -64,8 +64,8 @@ pub(crate) async fn harmless(browser: &Browser, text: &str, place: &str) {
 }
 
 /// Checks that a text left no trace, and is shown as it is.
-pub(crate) async fn unharmed(browser: &Browser, text: &str, place: &str) {
-    harmless(browser, text, place).await;
+pub(crate) async fn is_shown_as_text(browser: &Browser, text: &str, place: &str) {
+    left_no_trace(browser, text, place).await;
     let shown = browser.evaluate("document.body.innerText").await;
     // Browsers collapse white space.
     let plain = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();

@@ -53,7 +53,7 @@ fn event_ids(received: &[Received]) -> Vec<String> {
 }
 
 /// Sends an event of another project and waits for it, so that all due deliveries have been polled.
-async fn see_a_round(witness: &(TestProject, Receiver)) {
+async fn wait_for_a_poll(witness: &(TestProject, Receiver)) {
     let before = witness.1.count();
     paid(&witness.0, &format!("round-{before}"), 15_000).await;
     witness.1.arrived(before + 1).await;
@@ -66,10 +66,10 @@ async fn a_receiver_that_hangs_holds_four_of_its_own_webhooks_and_none_of_anyone
     kit.deliver(PATIENT);
     stuck.arrived(4).await;
     for _ in 0..10 {
-        see_a_round(&witness).await;
+        wait_for_a_poll(&witness).await;
     }
     assert_eq!((stuck.count(), stuck.waiting_most()), (4, 4));
-    kit.vanish();
+    kit.crash();
     kit.may_leave_deliveries_due();
 }
 
@@ -85,10 +85,10 @@ async fn many_receivers_that_hang_delay_nobody_else(kit: Arc<Kit>) {
     kit.deliver(PATIENT);
     stuck.arrived(100).await;
     for _ in 0..5 {
-        see_a_round(&witness).await;
+        wait_for_a_poll(&witness).await;
     }
     assert_eq!(stuck.count(), 100, "four of each");
-    kit.vanish();
+    kit.crash();
     kit.may_leave_deliveries_due();
 }
 
@@ -172,11 +172,11 @@ async fn webhooks_of_a_node_that_died_are_sent_by_another_after_their_leases(kit
     kit.deliver(PATIENT);
     paid(&project, "k-1", 15_000).await;
     let event = receiver.arrived(1).await[0].event_id();
-    kit.vanish();
+    kit.crash();
     receiver.answer(Answer::Status(200));
     let other = Reconcilers::start(&node.engine, kit.courier(PATIENT));
     kit.clock.advance(LEASE - Duration::from_millis(1));
-    see_a_round(&witness).await;
+    wait_for_a_poll(&witness).await;
     assert_eq!(receiver.count(), 1, "the lease still holds");
     kit.clock.advance(Duration::from_millis(1));
     receiver.arrived(2).await;
@@ -194,7 +194,7 @@ async fn a_clock_that_jumps_ahead_makes_no_node_send_what_it_is_sending_already(
     receiver.arrived(3).await;
     for _ in 0..3 {
         kit.clock.advance(Duration::from_hours(1));
-        see_a_round(&witness).await;
+        wait_for_a_poll(&witness).await;
     }
     receiver.release();
     for event in events(&project).await {
@@ -212,7 +212,7 @@ async fn an_event_resent_by_hand_during_an_attempt_is_sent_as_soon_as_that_has_e
     let event = receiver.arrived(1).await[0].event_id();
     receiver.answer(Answer::Status(200));
     kit.engine.resend(project.id, event.parse().unwrap()).await.unwrap();
-    see_a_round(&witness).await;
+    wait_for_a_poll(&witness).await;
     assert_eq!(receiver.count(), 1, "never twice at once");
     receiver.release();
     receiver.arrived(2).await;
@@ -238,20 +238,20 @@ async fn stopping_releases_webhooks_to_a_hanging_receiver_at_once(kit: Arc<Kit>)
 
 /// Panics when a host is looked up for the first time.
 #[derive(Default)]
-struct StumblingResolver {
-    stumbled: AtomicBool,
+struct ResolverThatPanicsOnce {
+    panicked: AtomicBool,
 }
 
-impl Resolve for StumblingResolver {
+impl Resolve for ResolverThatPanicsOnce {
     fn resolve<'a>(&'a self, _: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
-        assert!(self.stumbled.swap(true, Ordering::SeqCst), "this attempt breaks off");
+        assert!(self.panicked.swap(true, Ordering::SeqCst), "this attempt breaks off");
         Box::pin(async { Ok(vec![Ipv4Addr::LOCALHOST.into()]) })
     }
 }
 
 /// A courier whose first attempt panics.
-fn stumbling(kit: &Kit) -> Courier {
-    let guard = AddressGuard::new(Vec::new(), true).with_resolver(Arc::<StumblingResolver>::default());
+fn courier_that_fails_once(kit: &Kit) -> Courier {
+    let guard = AddressGuard::new(Vec::new(), true).with_resolver(Arc::<ResolverThatPanicsOnce>::default());
     Courier { sender: WebhookSender::new(guard, PATIENT).unwrap(), ..kit.courier(PATIENT) }
 }
 
@@ -261,7 +261,7 @@ async fn an_attempt_that_fails_on_our_side_is_retried_and_stops_no_other(kit: Ar
     let url = receiver.url().replace("127.0.0.1", "localhost");
     kit.set_webhook_url(project.id, Some(&url)).await;
     paid(&project, "k-1", 15_000).await;
-    let reconcilers = Reconcilers::start(&kit.engine, stumbling(&kit));
+    let reconcilers = Reconcilers::start(&kit.engine, courier_that_fails_once(&kit));
     let event = newest_event(&project).await;
     let leased = async || delivery(&kit, &event).await.0.state != DeliveryState::Pending { due_at: kit.engine.now() };
     until(leased).await;
