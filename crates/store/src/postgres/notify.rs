@@ -1,7 +1,7 @@
-//! Tells the other nodes that something was committed which they may wait for, and hears it from them.
+//! Notifies the other nodes of commits that they may be waiting for, and listens to their notifications.
 //!
-//! A wake carries nothing and may be lost: whoever waits looks by itself now and then. It is sent after the commit and at most
-//! every few milliseconds, since a NOTIFY inside transactions would make them commit one after the other.
+//! A notification has no content and may be lost, so tasks that wait also poll now and then. It is sent after the commit and at
+//! most every few milliseconds, since NOTIFY inside of transactions would make them commit one after the other.
 
 use std::{
     hash::{BuildHasher, Hasher, RandomState},
@@ -20,46 +20,49 @@ use super::{Borrowed, connect::Connector, fault};
 use crate::error::StoreError;
 
 const CHANNEL: &str = "lunas";
-/// How long it may take to tell the others, or to begin to listen.
-const TELL_WITHIN: Duration = Duration::from_secs(5);
+/// How long sending a NOTIFY, or starting to LISTEN, may take.
+const ANSWER_WITHIN: Duration = Duration::from_secs(5);
+/// The least time between two notifications of this node.
 const APART: Duration = Duration::from_millis(10);
-/// The rest before the next try to listen, when the connection has ended.
-const LISTEN_AGAIN: Duration = Duration::from_millis(500);
-/// Wakes that wait to be heard; more of them would say no more.
-const HEARD_MOST: usize = 16;
+/// The wait before LISTEN is retried when the connection has ended.
+const RECONNECT_AFTER: Duration = Duration::from_millis(500);
+/// Notifications that may wait to be read; more of them would say no more.
+const QUEUE_MOST: usize = 16;
 
-/// What is told to whoever waits, on this node and on others.
+/// Sends notifications of this node's commits, and passes on those of other nodes.
 #[derive(Clone)]
-pub(crate) struct Wakes {
-    told: watch::Sender<u64>,
-    others: Arc<Notify>,
+pub(crate) struct CommitNotifier {
+    /// Changes with every notification of another node.
+    commit_signal: watch::Sender<u64>,
+    /// This node has committed something that the others must be notified of.
+    committed: Arc<Notify>,
     tasks: Arc<Tasks>,
 }
 
 #[derive(Default)]
 struct Tasks(Mutex<Vec<AbortHandle>>);
 
-impl Wakes {
-    pub(crate) fn new(told: watch::Sender<u64>) -> Wakes {
-        Wakes { told, others: Arc::default(), tasks: Arc::default() }
+impl CommitNotifier {
+    pub(crate) fn new(commit_signal: watch::Sender<u64>) -> CommitNotifier {
+        CommitNotifier { commit_signal, committed: Arc::default(), tasks: Arc::default() }
     }
 
-    /// Begins to tell and to listen.
-    pub(super) fn attend(&self, connector: Connector, pool: Pool) {
-        // Enough to know one's own wakes by; everyone here has heard of those already.
+    /// Starts to send and to listen.
+    pub(super) fn start(&self, connector: Connector, pool: Pool) {
+        // A random name, by which a node recognises and ignores its own notifications.
         let name = format!("{:x}", RandomState::new().build_hasher().finish());
-        let telling = tokio::spawn(tell(connector.clone(), pool, Arc::clone(&self.others), name.clone()));
-        let listening = tokio::spawn(listen(connector, self.told.clone(), name));
-        self.tasks.lock().extend([telling.abort_handle(), listening.abort_handle()]);
+        let sending = tokio::spawn(send(connector.clone(), pool, Arc::clone(&self.committed), name.clone()));
+        let listening = tokio::spawn(listen(connector, self.commit_signal.clone(), name));
+        self.tasks.lock().extend([sending.abort_handle(), listening.abort_handle()]);
     }
 
     pub(super) fn close(&self) {
         self.tasks.end();
     }
 
-    /// Something was committed here.
-    pub(crate) fn tell_others(&self) {
-        self.others.notify_one();
+    /// This node has committed something that other nodes may be waiting for.
+    pub(crate) fn notify_others(&self) {
+        self.committed.notify_one();
     }
 }
 
@@ -81,10 +84,10 @@ impl Drop for Tasks {
     }
 }
 
-async fn tell(connector: Connector, pool: Pool, others: Arc<Notify>, name: String) {
+async fn send(connector: Connector, pool: Pool, committed: Arc<Notify>, name: String) {
     loop {
-        others.notified().await;
-        let told = async {
+        committed.notified().await;
+        let sent = async {
             let connection = Borrowed::from(&pool, &connector, None).await?;
             let statement = connection.get().prepare_cached("SELECT pg_notify($1, $2)").await;
             let statement = statement.map_err(fault::failure)?;
@@ -92,47 +95,47 @@ async fn tell(connector: Connector, pool: Pool, others: Arc<Notify>, name: Strin
             connection.give_back();
             Ok::<(), StoreError>(())
         };
-        if !matches!(timeout(TELL_WITHIN, told).await, Ok(Ok(()))) {
-            tracing::debug!("other nodes were not told and will look by themselves");
+        if !matches!(timeout(ANSWER_WITHIN, sent).await, Ok(Ok(()))) {
+            tracing::debug!("other nodes were not notified of a commit and will find it when they poll");
         }
         sleep(APART).await;
     }
 }
 
-async fn listen(connector: Connector, told: watch::Sender<u64>, name: String) {
+async fn listen(connector: Connector, commit_signal: watch::Sender<u64>, name: String) {
     loop {
-        if let Err(error) = hear(&connector, &told, &name).await {
-            tracing::debug!(%error, "other nodes are not heard for a moment");
+        if let Err(error) = receive(&connector, &commit_signal, &name).await {
+            tracing::debug!(%error, "listening for commits of other nodes failed and will be retried");
         }
-        sleep(LISTEN_AGAIN).await;
+        sleep(RECONNECT_AFTER).await;
     }
 }
 
-/// Listens until the connection ends.
-async fn hear(connector: &Connector, told: &watch::Sender<u64>, name: &str) -> Result<(), StoreError> {
-    let (sender, mut heard) = mpsc::channel(HEARD_MOST);
+/// Receives notifications until the connection ends.
+async fn receive(connector: &Connector, commit_signal: &watch::Sender<u64>, name: &str) -> Result<(), StoreError> {
+    let (sender, mut notifications) = mpsc::channel(QUEUE_MOST);
     let (client, task) = connector.open_in_time(Some(sender)).await?.map_err(fault::failure)?;
-    let (_ending, made) = (EndWith(task.abort_handle()), Instant::now());
-    let listening = timeout(TELL_WITHIN, client.batch_execute(&format!("LISTEN {CHANNEL}"))).await;
+    let (_abort, made) = (AbortOnDrop(task.abort_handle()), Instant::now());
+    let listening = timeout(ANSWER_WITHIN, client.batch_execute(&format!("LISTEN {CHANNEL}"))).await;
     listening.map_err(StoreError::unavailable)?.map_err(fault::failure)?;
-    // What was told while nobody listened.
-    told.send_modify(|count| *count += 1);
+    // Notifications may have been sent before this connection was listening.
+    commit_signal.send_modify(|count| *count += 1);
     loop {
         tokio::select! {
-            from = heard.recv() => match from {
-                Some(from) if from != name => told.send_modify(|count| *count += 1),
+            from = notifications.recv() => match from {
+                Some(from) if from != name => commit_signal.send_modify(|count| *count += 1),
                 Some(_) => {}
                 None => return Ok(()),
             },
-            // Whoever tells anything tells it elsewhere by now.
-            () = connector.moved_on(made) => return Ok(()),
+            // After a failover, NOTIFY goes to the new primary, so this connection would hear nothing more: reconnect.
+            () = connector.failover_since(made) => return Ok(()),
         }
     }
 }
 
-struct EndWith(AbortHandle);
+struct AbortOnDrop(AbortHandle);
 
-impl Drop for EndWith {
+impl Drop for AbortOnDrop {
     fn drop(&mut self) {
         self.0.abort();
     }

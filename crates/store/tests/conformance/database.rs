@@ -1,4 +1,4 @@
-//! Where the tests run: a fresh database of each kind there is. A new kind is added in this file and nowhere else.
+//! Fresh databases for the tests, one of each kind.
 
 use std::path::PathBuf;
 
@@ -32,14 +32,14 @@ macro_rules! on_every_database {
 
 pub(crate) use on_every_database;
 
-/// Takes triggers, references and checks away from PostgreSQL.
+/// Removes triggers, foreign keys and checks from a PostgreSQL database.
 const WITHOUT_CHECKS: &str = "SET session_replication_role = replica; \
     DO $$ DECLARE c record; BEGIN \
     FOR c IN SELECT conrelid::regclass AS place, conname FROM pg_constraint \
     WHERE contype = 'c' AND connamespace = 'public'::regnamespace LOOP \
     EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', c.place, c.conname); END LOOP; END $$;";
 
-/// A place that nobody has opened yet. It goes away with this value.
+/// A database that is not open yet. It is deleted with this value.
 pub(crate) enum Database {
     Sqlite(TempDir),
     Postgres(Schema),
@@ -75,7 +75,7 @@ impl Database {
         Database::Postgres(Schema { url: Cluster::shared().fresh_database() })
     }
 
-    /// Another fresh place of the same kind.
+    /// Another fresh database of the same kind.
     pub(crate) fn another(&self) -> Database {
         match self {
             Database::Sqlite(_) => Database::sqlite(),
@@ -83,7 +83,7 @@ impl Database {
         }
     }
 
-    /// Another place with the same in it. Nobody may have this one open.
+    /// A copy of this database, which must not be open.
     pub(crate) fn copied(&self) -> Database {
         match self {
             Database::Sqlite(directory) => {
@@ -97,7 +97,7 @@ impl Database {
         }
     }
 
-    /// One more handle on this database, as another process would have.
+    /// Another handle on this database, as another process would have.
     pub(crate) async fn open(&self) -> Store {
         self.try_open().await.unwrap()
     }
@@ -109,7 +109,7 @@ impl Database {
         }
     }
 
-    /// The tables as the first version made them, with the note that it did.
+    /// Creates the tables of the first version, with its migration history.
     pub(crate) fn make_first_version(&self) {
         let tables = match self {
             Database::Sqlite(_) => include_str!("../../migrations/sqlite/V1__initial.sql"),
@@ -124,11 +124,11 @@ impl Database {
         self.run_beside(&format!("{tables}\n{history}")).unwrap();
     }
 
-    /// How far the tables are.
-    pub(crate) async fn look(&self) -> Tables {
+    /// The state of the tables.
+    pub(crate) async fn tables(&self) -> Tables {
         match self {
-            Database::Sqlite(directory) => Store::look_at_sqlite(&file_in(directory)).await.unwrap(),
-            Database::Postgres(schema) => Store::look_at_postgres(&schema.url.parse().unwrap()).await.unwrap(),
+            Database::Sqlite(directory) => Store::sqlite_tables(&file_in(directory)).await.unwrap(),
+            Database::Postgres(schema) => Store::postgres_tables(&schema.url.parse().unwrap()).await.unwrap(),
         }
     }
 
@@ -142,7 +142,7 @@ impl Database {
         matches!(self, Database::Sqlite(_))
     }
 
-    /// Takes everything out of the search index, and leaves it thinking that it is all there.
+    /// Empties the search index, which then still counts as complete.
     pub(crate) fn empty_search_index(&self) {
         let sql = match self {
             Database::Sqlite(_) => "INSERT INTO payment_search (payment_search) VALUES ('delete-all')",
@@ -151,7 +151,7 @@ impl Database {
         self.run_beside(sql).unwrap();
     }
 
-    /// Runs SQL past the store. What the database itself forbids stays forbidden.
+    /// Runs SQL without the store. Constraints and triggers of the database still hold.
     pub(crate) fn run_beside(&self, sql: &str) -> Result<(), String> {
         match self {
             Database::Sqlite(directory) => connect(directory).execute_batch(sql).map_err(|error| error.to_string()),
@@ -159,7 +159,7 @@ impl Database {
         }
     }
 
-    /// Damages what is stored: runs SQL with the triggers gone and neither checks nor references watched.
+    /// Damages the stored rows: runs SQL without triggers, checks and foreign keys.
     pub(crate) fn damage(&self, sql: &str) {
         match self {
             Database::Sqlite(directory) => {
@@ -177,12 +177,12 @@ impl Database {
         }
     }
 
-    /// Every row of every table as text, so that a test can see that nothing at all has changed.
+    /// Every row of every table as text, so that a test can check that nothing has changed.
     pub(crate) fn rows(&self) -> Vec<String> {
         match self {
             Database::Sqlite(directory) => {
                 let connection = connect(directory);
-                // A virtual table shows in the tables that it is made of.
+                // The rows of a virtual table are in the tables that implement it.
                 let tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' \
                               ORDER BY name";
                 let tables = strings(&connection, tables);
@@ -191,7 +191,7 @@ impl Database {
             Database::Postgres(schema) => {
                 let tables = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename";
                 let tables = schema.run(tables).unwrap();
-                // Asked all at once: to start a program for each table takes longer than everything else.
+                // One query for all tables, since starting a program for each table takes long.
                 let rows = |table| format!("SELECT '{table}: ' || t::text FROM {table} t ORDER BY 1;");
                 let rows = schema.run(&tables.lines().map(rows).collect::<String>()).unwrap();
                 rows.lines().map(str::to_owned).collect()
@@ -228,12 +228,12 @@ fn rows_of(connection: &Connection, table: &str) -> Vec<String> {
     rows
 }
 
-/// Texts are shown as they are, so that a row can be found by an id in it.
+/// Texts are shown unchanged, so that a row can be found by an id in it.
 fn text_of(value: rusqlite::types::ValueRef<'_>) -> String {
     value.as_str().map_or_else(|_| format!("{value:?}"), str::to_owned)
 }
 
-/// What became of a change, in a form that can be compared.
+/// The outcome of a commit, in a form that can be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Kept,
@@ -251,7 +251,7 @@ pub(crate) async fn commit(store: &Store, change: impl Into<Change>) -> Outcome 
     }
 }
 
-/// Commits what must be right.
+/// Commits a change that must succeed.
 pub(crate) async fn keep(store: &Store, change: impl Into<Change>) {
     store.commit(change.into()).await.unwrap();
 }
