@@ -1,4 +1,4 @@
-//! How projects' desks stand, for all open pages that follow them: each project is looked at once a second, however many look.
+//! A cache of projects' change tokens: each project's token is read about once a second, however many open pages poll it.
 
 use std::{
     collections::HashMap,
@@ -7,23 +7,23 @@ use std::{
 };
 
 use domain::id::ProjectId;
-use tokio::sync::Mutex as Turn;
+use tokio::sync::Mutex as AsyncMutex;
 
 use crate::{Engine, Error};
 
-/// What was read so long ago is read anew.
+/// A cached token is used for this long.
 const FRESH: Duration = Duration::from_millis(900);
-/// Projects remembered; beyond that all are forgotten, and come back with whoever follows them.
+/// Projects in the cache. When there are more, the cache is cleared; the next poll of each project adds it again.
 const PROJECTS_MOST: usize = 10_000;
 
-/// What was last read of a project, and when.
+/// A project's last token, and when it was read.
 type Last = Option<(Instant, String)>;
 
 #[derive(Default)]
-pub(crate) struct Pulses(Mutex<HashMap<ProjectId, Arc<Turn<Last>>>>);
+pub(crate) struct ChangeTokens(Mutex<HashMap<ProjectId, Arc<AsyncMutex<Last>>>>);
 
-impl Pulses {
-    fn of(&self, id: ProjectId) -> Arc<Turn<Last>> {
+impl ChangeTokens {
+    fn of(&self, id: ProjectId) -> Arc<AsyncMutex<Last>> {
         let mut projects = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if projects.len() >= PROJECTS_MOST {
             projects.clear();
@@ -33,15 +33,16 @@ impl Pulses {
 }
 
 impl Engine {
-    /// Something that changes within a second of what the project's pages show. Of many who ask at once one reads.
-    pub(crate) async fn pulse(&self, id: ProjectId) -> Result<String, Error> {
-        let turn = self.pulses.of(id);
-        let mut last = turn.lock().await;
-        if let Some((_, pulse)) = last.as_ref().filter(|(at, _)| at.elapsed() < FRESH) {
-            return Ok(pulse.clone());
+    /// A token that changes within a second of what the project's pages show. Of many concurrent callers, one reads it from the
+    /// database.
+    pub(crate) async fn change_token(&self, id: ProjectId) -> Result<String, Error> {
+        let cached = self.change_tokens.of(id);
+        let mut last = cached.lock().await;
+        if let Some((_, token)) = last.as_ref().filter(|(at, _)| at.elapsed() < FRESH) {
+            return Ok(token.clone());
         }
-        let pulse = self.store.pulse(id).await?;
-        *last = Some((Instant::now(), pulse.clone()));
-        Ok(pulse)
+        let token = self.store.change_token(id).await?;
+        *last = Some((Instant::now(), token.clone()));
+        Ok(token)
     }
 }

@@ -1,4 +1,4 @@
-//! Events, read back with what they tell of as it was at their moment.
+//! Events with their subject: the payment or key that an event is about, as it was when the event happened.
 
 use domain::{
     api_key::ApiKey,
@@ -11,7 +11,7 @@ use store::{Listed, Window};
 use crate::{Engine, Error};
 
 #[derive(Clone, Debug)]
-pub struct Told {
+pub struct EventWithSubject {
     pub event: Event,
     pub subject: Subject,
 }
@@ -23,9 +23,9 @@ pub enum Subject {
 }
 
 impl Engine {
-    pub async fn event_of(&self, project_id: ProjectId, id: EventId) -> Result<Told, Error> {
+    pub async fn event_of(&self, project_id: ProjectId, id: EventId) -> Result<EventWithSubject, Error> {
         let event = self.store.event(project_id, id).await?.ok_or(Error::NotFound("event"))?;
-        self.told(event).await
+        self.with_subject(event).await
     }
 
     /// An event of any project, for the operator.
@@ -33,23 +33,23 @@ impl Engine {
         self.store.event_of_any(id).await?.ok_or(Error::NotFound("event"))
     }
 
-    /// The newest first; or, with `after`, from that event upwards.
+    /// A project's events: with `after`, those after that event in ascending order; otherwise newest first.
     pub async fn events(
         &self,
         project_id: ProjectId,
         kind: Option<EventKind>,
         after: Option<EventId>,
         window: Window,
-    ) -> Result<Listed<Told>, Error> {
+    ) -> Result<Listed<EventWithSubject>, Error> {
         let listed = self.store.events(project_id, kind, after, window).await?;
         let mut items = Vec::with_capacity(listed.items.len());
         for event in listed.items {
-            items.push(self.told(event).await?);
+            items.push(self.with_subject(event).await?);
         }
         Ok(Listed { items, total: listed.total })
     }
 
-    async fn told(&self, event: Event) -> Result<Told, Error> {
+    async fn with_subject(&self, event: Event) -> Result<EventWithSubject, Error> {
         let subject = match event.news {
             News::PaymentPaid { payment, .. } | News::PaymentFailed { payment } => {
                 let payment = self.store.payment(payment).await?.ok_or(Error::NotFound("payment"))?;
@@ -59,6 +59,6 @@ impl Engine {
                 Subject::ApiKey(self.store.key(key).await?.ok_or(Error::NotFound("API key"))?)
             }
         };
-        Ok(Told { event, subject })
+        Ok(EventWithSubject { event, subject })
     }
 }

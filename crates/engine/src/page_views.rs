@@ -1,5 +1,5 @@
-//! When customers first saw the page of their payment. It is noted in passing and written down a moment later, so that no page
-//! waits for it, and none is refused because of it.
+//! When customers first saw the page of their payment. Views are noted in memory and saved by a reconciler, so that no page
+//! waits or fails because of it.
 
 use std::{
     collections::HashSet,
@@ -11,25 +11,26 @@ use domain::{
     payment::Payment,
     time::Timestamp,
 };
-use store::{Change, Write};
+use store::{Change, PaymentWrite};
 
 use crate::{Engine, Error};
 
-const KEPT_AT_ONCE: usize = 100;
-/// Payments remembered, so that a page which connects again and again is written down once. Beyond that all are forgotten, and
-/// what is written down a second time changes nothing.
+/// Views that one commit saves.
+const SAVED_AT_ONCE: usize = 100;
+/// Payments in memory, so that a page which connects again and again is saved once. When there are more, all are dropped; saving
+/// a view again changes nothing.
 const REMEMBERED_MOST: usize = 50_000;
-/// Views that wait to be written down; while a database is away for long, later ones are lost.
+/// Views that wait to be saved; while the database is unavailable for long, further views are lost.
 const WAITING_MOST: usize = 50_000;
 
 /// Payments whose page was shown by this process.
 #[derive(Default)]
-pub(crate) struct Views(Mutex<Register>);
+pub(crate) struct PageViews(Mutex<Register>);
 
 #[derive(Default)]
 struct Register {
     remembered: HashSet<PaymentId>,
-    /// The earliest first.
+    /// Oldest first.
     waiting: Vec<View>,
 }
 
@@ -40,7 +41,7 @@ struct View {
     at: Timestamp,
 }
 
-impl Views {
+impl PageViews {
     fn note(&self, payment: &Payment, at: Timestamp) {
         let mut register = self.lock();
         if register.remembered.len() >= REMEMBERED_MOST {
@@ -51,84 +52,61 @@ impl Views {
         }
     }
 
-    /// Those that have waited longest.
+    /// Takes the views that have waited longest.
     fn due(&self) -> Vec<View> {
         let mut register = self.lock();
-        let count = register.waiting.len().min(KEPT_AT_ONCE);
+        let count = register.waiting.len().min(SAVED_AT_ONCE);
         register.waiting.drain(..count).collect()
     }
 
-    /// They could not be written down, and come first the next time.
+    /// Puts views back that could not be saved; they come first the next time.
     fn put_back(&self, due: Vec<View>) {
         self.lock().waiting.splice(..0, due);
     }
 
     fn lock(&self) -> MutexGuard<'_, Register> {
-        // Nothing here is left half done by a panic.
+        // No method can panic in the middle of a change, so the register is always valid.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Engine {
-    /// Notes that a customer's browser shows the page of `payment`. Only the first time counts.
+    /// Notes that a customer's browser shows the page of `payment`. Only the first view is saved.
     pub fn note_view(&self, payment: &Payment) {
-        self.views.note(payment, self.now());
+        self.page_views.note(payment, self.now());
     }
 
-    /// Writes down which pages were shown; answers whether there may be more of them.
-    pub(crate) async fn keep_views(&self) -> Result<bool, Error> {
-        let due = self.views.due();
-        if due.is_empty() {
-            return Ok(false);
+    /// Saves which pages were shown; answers how many views were saved.
+    pub async fn save_page_views(&self) -> Result<usize, Error> {
+        let due = self.page_views.due();
+        let count = due.len();
+        if count == 0 {
+            return Ok(0);
         }
-        let more = due.len() == KEPT_AT_ONCE;
-        let write = |&View { payment_id, project_id, at }: &View| Write::PaymentViewed { payment_id, project_id, at };
-        let kept = self.store.commit(Change::default().with_all(due.iter().map(write))).await;
-        if let Err(error) = kept {
-            self.views.put_back(due);
+        let write = |&View { payment_id, project_id, at }: &View| PaymentWrite::Viewed { payment_id, project_id, at };
+        let saved = self.store.commit(Change::default().with_all(due.iter().map(write))).await;
+        if let Err(error) = saved {
+            self.page_views.put_back(due);
             return Err(error.into());
         }
-        Ok(more)
+        Ok(count)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use domain::{
-        id::{ENTROPY_BYTES, mint},
-        method::Method,
-        money::Rupiah,
-        payment::State,
-    };
+    use domain::payment::State;
 
     use super::*;
-
-    const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
+    use crate::samples::{self, NOW};
 
     fn payment(number: u32) -> Payment {
-        let mut entropy = [0; ENTROPY_BYTES];
-        // The first bytes of an id are not all its own.
-        entropy[6..].copy_from_slice(&number.to_be_bytes());
-        Payment {
-            id: mint(NOW, entropy),
-            project_id: mint(NOW, [0; ENTROPY_BYTES]),
-            link_id: None,
-            reference: String::new(),
-            amount: Rupiah::new(10_000),
-            fee: Rupiah::ZERO,
-            method: Method::Qris,
-            code: String::new(),
-            checkout: None,
-            state: State::Pending,
-            created_at: NOW,
-            expires_at: NOW,
-            version: 1,
-        }
+        samples::payment(number, State::Pending, 1)
     }
 
     #[test]
-    fn a_payment_is_written_down_once_with_its_first_view_and_again_only_where_that_failed() {
-        let views = Views::default();
+    fn the_first_view_of_a_payment_is_saved_once_and_again_only_when_that_failed() {
+        let views = PageViews::default();
         for at in 1..=2 {
             views.note(&payment(1), Timestamp::from_millis(at));
         }
@@ -142,8 +120,8 @@ mod tests {
     }
 
     #[test]
-    fn some_are_written_down_at_once_and_none_is_left_out() {
-        let views = Views::default();
+    fn views_are_saved_in_batches_and_none_is_left_out() {
+        let views = PageViews::default();
         for number in 0..250 {
             views.note(&payment(number), NOW);
         }
@@ -151,8 +129,8 @@ mod tests {
     }
 
     #[test]
-    fn so_many_are_remembered_and_wait_and_no_more() {
-        let views = Views::default();
+    fn the_number_of_views_in_memory_is_limited() {
+        let views = PageViews::default();
         for number in 0..60_000 {
             views.note(&payment(number), NOW);
         }

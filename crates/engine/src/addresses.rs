@@ -1,0 +1,146 @@
+//! Web addresses that operators and merchants enter: the base URL of the service, and a project's allowed origins. The
+//! webhook URL is checked by the gateway's address guard instead.
+
+use url::Url;
+
+/// Servers and proxies reject longer URLs.
+const URL_CHARACTERS_MOST: usize = 2_048;
+/// Origins of one project; each CORS preflight request searches all of them.
+pub const ORIGINS_MOST: usize = 100;
+
+/// Which schemes an address may have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Scheme {
+    HttpOrHttps,
+    HttpsOnly,
+}
+
+/// The base URL of this service without a trailing slash, or the rule that `text` breaks.
+pub fn base_url(text: &str, scheme: Scheme) -> Result<String, String> {
+    let url = web_address(text, scheme)?;
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err("must not have a query or a fragment".to_owned());
+    }
+    Ok(url.as_str().trim_end_matches('/').to_owned())
+}
+
+/// Why a list of origins is rejected.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WrongOrigins {
+    #[error("a project has at most {ORIGINS_MOST} allowed origins, not {0}")]
+    TooMany(usize),
+    #[error("the origin `{}` {rule}", .origin.escape_debug())]
+    Wrong { origin: String, rule: String },
+}
+
+/// The allowed origins as browsers send them, each once. A single empty text means none.
+pub fn origins(texts: &[String]) -> Result<Vec<String>, WrongOrigins> {
+    if let [only] = texts
+        && only.is_empty()
+    {
+        return Ok(Vec::new());
+    }
+    if texts.len() > ORIGINS_MOST {
+        return Err(WrongOrigins::TooMany(texts.len()));
+    }
+    let mut origins = Vec::with_capacity(texts.len());
+    for text in texts {
+        let origin = origin(text).map_err(|rule| WrongOrigins::Wrong { origin: text.clone(), rule })?;
+        if !origins.contains(&origin) {
+            origins.push(origin);
+        }
+    }
+    Ok(origins)
+}
+
+fn origin(text: &str) -> Result<String, String> {
+    let url = web_address(text, Scheme::HttpOrHttps)?;
+    let bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
+    if !bare || text.contains('*') {
+        return Err("must be scheme://host or scheme://host:port, with no path and no wildcard".to_owned());
+    }
+    Ok(url.origin().ascii_serialization())
+}
+
+/// Parses an absolute http or https URL without a user name or password.
+fn web_address(text: &str, scheme: Scheme) -> Result<Url, String> {
+    if text.chars().count() > URL_CHARACTERS_MOST {
+        return Err(format!("must be at most {URL_CHARACTERS_MOST} characters"));
+    }
+    // The parser drops these silently, but what we store should be what was entered.
+    if text.chars().any(|character| character.is_control() || character.is_whitespace()) {
+        return Err("must not contain white space or control characters".to_owned());
+    }
+    let wanted = match scheme {
+        Scheme::HttpOrHttps => "must be an absolute http:// or https:// address",
+        Scheme::HttpsOnly => "must be an absolute https:// address",
+    };
+    let url = Url::parse(text).map_err(|error| format!("{wanted} ({error})"))?;
+    let known = match url.scheme() {
+        "https" => true,
+        "http" => scheme == Scheme::HttpOrHttps,
+        _ => false,
+    };
+    // The parser also reads `https:host`, which people only write by mistake.
+    if !known || !url.has_host() || !text.contains("://") {
+        return Err(wanted.to_owned());
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("must not contain a user name or a password".to_owned());
+    }
+    Ok(url)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn origins_are_kept_as_browsers_send_them() {
+        for (text, origin) in [
+            ("https://shop.example", "https://shop.example"),
+            ("HTTPS://Shop.Example:443/", "https://shop.example"),
+            ("http://localhost:3000", "http://localhost:3000"),
+            ("http://[::1]:3000", "http://[::1]:3000"),
+            ("https://toko-é.example", "https://xn--toko--fsa.example"),
+        ] {
+            assert_eq!(origins(&[text.to_owned()]).unwrap(), [origin], "{text}");
+        }
+        assert_eq!(origins(&[String::new()]).unwrap(), Vec::<String>::new());
+        let twice = ["https://a.example".to_owned(), "https://a.example:443".to_owned()];
+        assert_eq!(origins(&twice).unwrap(), ["https://a.example"]);
+    }
+
+    #[test]
+    fn what_is_not_an_origin_is_refused() {
+        for text in [
+            "*",
+            "null",
+            "shop.example",
+            "https://*.shop.example",
+            "https://shop.example/path",
+            "https://shop.example?query",
+            "https://shop.example/#part",
+            "https://user@shop.example",
+            "ftp://shop.example",
+            "file:///etc",
+            "https:shop.example",
+            "https://",
+            "https://shop.example\n",
+        ] {
+            assert!(origins(&[text.to_owned()]).is_err(), "{text}");
+        }
+        assert!(origins(&[String::new(), "https://a.example".to_owned()]).is_err());
+        let many: Vec<String> = (0..=ORIGINS_MOST).map(|n| format!("https://s{n}.example")).collect();
+        assert!(origins(&many).is_err());
+    }
+
+    #[test]
+    fn the_services_own_address_has_no_slash_at_its_end() {
+        assert_eq!(base_url("https://pay.example/", Scheme::HttpsOnly).unwrap(), "https://pay.example");
+        assert_eq!(base_url("http://127.0.0.1:80", Scheme::HttpOrHttps).unwrap(), "http://127.0.0.1");
+        for text in ["http://pay.example", "pay.example", "https://pay.example?x", "https://u:p@pay.example", ""] {
+            assert!(base_url(text, Scheme::HttpsOnly).is_err(), "{text}");
+        }
+    }
+}
