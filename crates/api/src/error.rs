@@ -136,7 +136,7 @@ fn engine_code(error: &Error) -> ErrorCode {
         Error::TryLater { .. } => error_code::RATE_LIMITED,
         Error::Provider(_) => error_code::PAYMENT_PROVIDER_UNAVAILABLE,
         Error::Contended | Error::Store(StoreError::Unavailable(_)) => error_code::SERVICE_UNAVAILABLE,
-        Error::Vault(_) | Error::Hash(_) | Error::Refused(_) | Error::Store(StoreError::Unexpected(_)) => {
+        Error::Vault(_) | Error::Hash(_) | Error::UnexpectedConflict(_) | Error::Store(StoreError::Unexpected(_)) => {
             error_code::INTERNAL_ERROR
         }
     }

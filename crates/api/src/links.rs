@@ -8,8 +8,8 @@ use domain::{
     id::LinkId,
     idempotency::{Endpoint, Idempotency},
     link::{CustomerFields, Link},
+    orders::LinkRequest,
     project::Project,
-    rules::LinkRequest,
 };
 use engine::LinkFilter;
 use serde::Serialize;

@@ -8,11 +8,11 @@ use axum::{
 use domain::{
     id::{LinkId, PaymentId},
     idempotency::{Endpoint, Idempotency},
+    language::Language,
     method::MethodKind,
+    orders::PaymentRequest,
     payment::Status,
     project::Project,
-    rules::PaymentRequest,
-    steps::Language,
 };
 use engine::{MethodFilter, PaymentFilter};
 use serde::Serialize;

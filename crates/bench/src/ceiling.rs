@@ -1,4 +1,4 @@
-//! The ceilings: the least that a server must do to give the same kind of answer, written as one would write it.
+//! The ceilings: small servers that do only what is indispensable for the same kind of answer, written without tricks.
 
 use std::{
     ffi::OsString,
@@ -24,7 +24,7 @@ use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 use tokio::{net::TcpListener, sync::oneshot, task::JoinSet};
 
-use crate::groups::CONNECTIONS;
+use crate::load::CONNECTIONS;
 
 const BATCH_MOST: usize = 512;
 
@@ -49,7 +49,7 @@ async fn serve(router: Router) -> std::io::Result<()> {
     axum::serve(listener, router).await
 }
 
-/// The body that the product is sent.
+/// The same request body that the product gets.
 #[derive(Deserialize)]
 struct Order {
     project_id: String,
@@ -64,7 +64,7 @@ struct OrderMethod {
     kind: String,
 }
 
-/// A row of the same columns as the product's payments, and an answer of about the same size.
+/// A row with the same columns as the product's payments.
 struct Row {
     number: u64,
     order: Order,
@@ -77,7 +77,7 @@ struct Writer {
     next: Arc<AtomicU64>,
 }
 
-/// Parses the body and commits its row, in groups, with full synchronisation. No rules, no key, no second table.
+/// Parses the body and commits its row in batches, each synced to disk. There are no rules, no API key and no second table.
 fn create() -> rusqlite::Result<Router> {
     let (queue, rows) = mpsc::sync_channel(2_048);
     let directory = tempfile::tempdir().map_err(|_| rusqlite::Error::InvalidQuery)?;
@@ -92,7 +92,7 @@ fn create() -> rusqlite::Result<Router> {
     )?;
     prefill(&connection)?;
     thread::spawn(move || {
-        // The directory lives as long as the thread that writes in it.
+        // Keeps the directory for as long as the thread writes in it.
         let _directory = directory;
         write(&connection, &rows);
     });
@@ -167,7 +167,7 @@ async fn read() -> Json<Paid> {
     Json(Paid::sample())
 }
 
-/// A page of so many bytes that is always the same.
+/// A constant page of `bytes` bytes.
 fn page(bytes: usize) -> Router {
     let text = Bytes::from("x".repeat(bytes));
     Router::new().route("/{*path}", get(|| async move { Html(text) }))
@@ -207,7 +207,7 @@ impl Paid {
     }
 }
 
-/// Sends the body on standard input `count` times, sixty-four at once, and keeps no record of it.
+/// Sends the body from standard input `count` times over 64 connections, and records nothing.
 async fn send(url: &str, count: u64) -> std::io::Result<()> {
     let mut body = Vec::new();
     std::io::stdin().read_to_end(&mut body)?;

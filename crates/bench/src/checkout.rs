@@ -1,25 +1,26 @@
-//! The hosted checkout: how fast customers get the page where they choose how to pay.
+//! The hosted checkout: how fast customers get the page on which they choose a payment method.
 
 use std::{io, sync::Arc};
 
 use crate::{
-    groups::{Bench, CONNECTIONS, at_least, ids_of, posts},
-    load::{self, Requests},
+    bench::Bench,
+    load::{self, CONNECTIONS, Requests},
     process::Served,
-    report::Finding,
+    report::{Finding, at_least},
+    requests::{ids_of, posts},
     rounds::interleave,
 };
 
-/// Links that customers open in turn.
+/// Links that are opened in turn.
 const LINKS: u64 = 500;
 
-/// What the browser of a phone says about itself.
+/// The headers of a phone's browser.
 pub(crate) const BROWSER: &str = "User-Agent: Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) \
     Chrome/142.0.0.0 Mobile Safari/537.36\r\nAccept-Language: id-ID,id;q=0.9,en-US;q=0.8,en;q=0.7\r\n\
     Accept-Encoding: gzip, deflate, br, zstd\r\n";
 
 impl Bench {
-    /// The chooser of a link with the project's own methods, for customers who come for the first time.
+    /// The first page of a link with the project's default methods.
     pub(crate) async fn chooser(&self, product: &Served) -> io::Result<Vec<Finding>> {
         let made = links(product);
         let ids = ids_of(load::collect(product.address, CONNECTIONS, LINKS, &made).await?)?;
@@ -36,7 +37,7 @@ impl Bench {
             |_| load::run(ceiling.address, CONNECTIONS, self.duration, &pages),
         )
         .await?;
-        let (count, before) = (self.readied(), product.processor_time()?);
+        let (count, before) = (self.prepared(), product.processor_time()?);
         load::count(product.address, CONNECTIONS, count, &pages).await?;
         let micros = (product.processor_time()? - before).as_micros() / u128::from(count);
         let one = Finding {

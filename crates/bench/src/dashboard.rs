@@ -1,4 +1,4 @@
-//! The dashboard's first pages: what they cost a merchant with much behind them, in terms of what they cost one who begins.
+//! The dashboard's first pages: what they cost with many payments, relative to what they cost with few.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -8,28 +8,28 @@ use domain::{
     ledger::Posting,
     payment::{Payment, State},
     project::SuccessWord,
-    time::Timestamp,
+    time::{DAY, Timestamp},
     user::{Session, Token},
 };
 use engine::{Clock, SystemClock};
-use store::{Change, PaymentFilter, Store, Window, Write};
+use store::{Change, LedgerWrite, PaymentFilter, PaymentWrite, SessionWrite, Store, WebhookWrite, Window, Write};
 
 use crate::{
+    bench::{Bench, SMALL_PART},
     checkout::BROWSER,
-    groups::{Bench, SMALL_PART, cost},
     load::{self, Requests},
-    prefill::payment,
+    prefill::{maintain, payment},
     process::{Home, Served},
-    report::Finding,
+    report::{Finding, cost},
     rounds::interleave,
 };
 
 const CONNECTIONS: u64 = 8;
 const PAYMENTS_PER_CHANGE: u64 = 200;
-/// Paid payments lie within what the home page shows.
-const SPAN: Duration = Duration::from_hours(29 * 24);
+/// All payments are within the 30 days that the home page shows.
+const SPAN: Duration = DAY.saturating_mul(29);
 
-/// A merchant whose payments of the last month are all paid, signed in.
+/// A signed-in merchant whose payments of the last month are all paid.
 struct Shop {
     home: Home,
     project: ProjectId,
@@ -65,13 +65,14 @@ impl Shop {
         let store = home.database.open().await;
         let now = SystemClock.now();
         fill(&store, project, count, now).await?;
-        tend(&store, project, now).await?;
+        request_maintenance(&store, project, now).await?;
+        maintain(&store, now).await?;
         let token = sign_in(&store, now).await?;
         store.close().await;
         Ok(Shop { home, project, token })
     }
 
-    /// Opens a page of the project again and again, as a browser would.
+    /// Opens a page of the project, as a browser would.
     fn opens(&self, page: &str) -> Requests {
         let (project, token) = (self.project, self.token.reveal());
         let head = format!(
@@ -95,7 +96,7 @@ async fn fill(store: &Store, project: ProjectId, count: u64, now: Timestamp) -> 
     Ok(())
 }
 
-/// A payment that was paid and posted at once, and the event that tells of it.
+/// A payment that was paid and posted, and its event.
 fn paid(project: ProjectId, index: u64, at: Timestamp) -> [Write; 3] {
     let mut entropy = [0; 10];
     entropy[2..].copy_from_slice(&index.to_be_bytes());
@@ -104,19 +105,18 @@ fn paid(project: ProjectId, index: u64, at: Timestamp) -> [Write; 3] {
     let posting = Posting::paid(project, payment.id, payment.amount, payment.fee, at);
     let news = News::PaymentPaid { payment: payment.id, paid_at: at, word: SuccessWord::Paid };
     let event = Event { id: mint(at, entropy), project_id: project, created_at: at, news };
-    [Write::Payment { payment }, Write::Posting(posting), Write::Event(event)]
+    [PaymentWrite::Created { payment }.into(), LedgerWrite::Posting(posting).into(), WebhookWrite::Event(event).into()]
 }
 
-/// Opens the pages' lists once, as somebody will have done, and waits for what the store does about it.
-async fn tend(store: &Store, project: ProjectId, now: Timestamp) -> io::Result<()> {
+/// Reads the pages' lists once, which requests the maintenance that they need.
+async fn request_maintenance(store: &Store, project: ProjectId, now: Timestamp) -> io::Result<()> {
     let window = Window { offset: 0, limit: 1 };
     store.payments(project, &PaymentFilter::default(), window).await.map_err(io::Error::other)?;
     store.volume(project, now.minus(SPAN), now).await.map_err(io::Error::other)?;
-    while store.tend(now).await.map_err(io::Error::other)? {}
     Ok(())
 }
 
-/// Signs the demo's owner in, without a password: it is not what is measured.
+/// Begins a session of the demo's owner without a password, as signing in is not measured.
 async fn sign_in(store: &Store, now: Timestamp) -> io::Result<Token> {
     let users = store.users().await.map_err(io::Error::other)?;
     let user = users.first().ok_or_else(|| io::Error::other("nobody can sign in"))?;
@@ -129,6 +129,6 @@ async fn sign_in(store: &Store, now: Timestamp) -> io::Result<Token> {
         address: "127.0.0.1".to_owned(),
         browser: String::new(),
     };
-    store.commit(Write::Session { session, hash: token.hash() }.into()).await.map_err(io::Error::other)?;
+    store.commit(SessionWrite::Begun { session, hash: token.hash() }.into()).await.map_err(io::Error::other)?;
     Ok(token)
 }

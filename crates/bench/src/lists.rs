@@ -1,24 +1,19 @@
-//! Lists and searches: what they cost where there is much, in terms of what they cost where there is little.
+//! Lists and searches: what they cost with many payments, relative to what they cost with few.
 
 use std::io;
 
 use crate::{
-    groups::{Bench, cost, reads},
+    bench::Bench,
     load,
-    prefill::Prefilled,
+    prefill::{Lists, Prefilled},
     process::Served,
-    report::Finding,
+    report::{Finding, cost},
+    requests::reads,
     rounds::interleave,
 };
 
 const CONNECTIONS: u64 = 8;
 const FIRST_PAGE: &str = "/v1/payments?page=1&page_size=20";
-
-/// A small list and a large one.
-pub(crate) struct Lists {
-    pub(crate) small: Prefilled,
-    pub(crate) large: Prefilled,
-}
 
 impl Bench {
     pub(crate) async fn first_page(&self, name: &'static str, lists: &Lists) -> io::Result<Finding> {
@@ -26,12 +21,12 @@ impl Bench {
     }
 
     pub(crate) async fn search(&self, name: &'static str, lists: &Lists) -> io::Result<Finding> {
-        // A part of exactly one reference in each.
+        // A substring of exactly one reference in each list.
         let one = |list: &Prefilled| format!("/v1/payments?search=order-{}-", list.count / 2);
         self.compare_sizes(name, lists, one(&lists.small), one(&lists.large), 10_000).await
     }
 
-    /// What a read costs on the large list, in terms of what it costs on the small one.
+    /// What a read costs on the large list, relative to what it costs on the small one.
     async fn compare_sizes(
         &self,
         name: &'static str,

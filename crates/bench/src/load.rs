@@ -1,6 +1,6 @@
-//! The load: connections that each send a request, wait for its answer and send the next, until the time is up.
+//! The load: connections that each send a request, wait for its answer and send the next, until the time is over.
 //!
-//! The same loop drives the product and the ceiling, so both pay alike for sharing the cores with it.
+//! The same loop drives the product and the ceiling, so both share the cores with it in the same way.
 
 use std::{
     io,
@@ -15,12 +15,14 @@ use tokio::{
     task::JoinSet,
 };
 
+/// Concurrent connections of most groups.
+pub(crate) const CONNECTIONS: u64 = 64;
 const ANSWER_BYTES_MOST: usize = 1024 * 1024;
 
 /// Writes the n-th request of a run into a buffer.
 pub(crate) type Requests = Arc<dyn Fn(u64, &mut Vec<u8>) + Send + Sync>;
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rate {
     pub(crate) per_second: u64,
@@ -43,7 +45,7 @@ pub(crate) async fn run(
     run_on(&[address], connections, duration, requests).await
 }
 
-/// The same with the connections shared out among several servers.
+/// The same with the connections distributed over several servers.
 pub(crate) async fn run_on(
     addresses: &[SocketAddr],
     connections: u64,
@@ -143,8 +145,8 @@ async fn exchange(stream: &mut TcpStream, request: &[u8], answer: &mut Vec<u8>) 
     }
 }
 
-/// Where the body of an HTTP message is, once head and body are complete. Goes through the head once: the load shares the cores,
-/// and a side whose answers have more headers must not pay for how they are looked at.
+/// The range of the body of an HTTP message, once head and body are complete. The head is parsed in one pass: the load shares
+/// the cores, and the side whose answers have more headers must not be slowed down by a slow parser.
 pub(crate) fn whole(answer: &[u8]) -> Option<std::ops::Range<usize>> {
     const NAME: &[u8] = b"content-length: ";
     let (mut length, mut at) = (None, 0);

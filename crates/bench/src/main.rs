@@ -1,9 +1,10 @@
-//! Measures the product against ceilings on the same machine in the same minute. What it prints are ratios.
+//! Compares the product with ceilings on the same machine at the same time, and prints the ratios.
 //!
 //! Every server is this program started again as a child process: `bench lunas …` is the product itself, `bench ceiling …`
-//! one of the small honest programs that it is compared with. All of them get the same number of worker threads. PostgreSQL
-//! is a private cluster, and what it is compared with there is pgbench.
+//! is one of the small servers that it is compared with. All of them have the same number of worker threads. PostgreSQL runs
+//! in a private cluster, and the product on PostgreSQL is compared with pgbench.
 
+mod bench;
 mod ceiling;
 mod checkout;
 mod dashboard;
@@ -17,6 +18,7 @@ mod prefill;
 mod process;
 mod receiver;
 mod report;
+mod requests;
 mod rounds;
 mod watchers;
 mod webhooks;
@@ -25,7 +27,8 @@ use std::{process::ExitCode, time::Duration};
 
 use clap::Parser;
 
-use groups::{Bench, Group};
+use bench::{Bench, PostgresDatabases};
+use groups::Group;
 
 #[derive(Parser)]
 #[command(name = "bench", about = "Measures Lunas against ceilings on this machine.")]
@@ -82,7 +85,7 @@ async fn measure(arguments: Arguments) -> std::io::Result<()> {
         large: arguments.large,
         prefilled: None,
         lists: None,
-        postgres: postgres::Shared::default(),
+        postgres: PostgresDatabases::default(),
     };
     let mut report = report::Report::new(arguments.json);
     for group in groups {

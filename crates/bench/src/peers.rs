@@ -1,4 +1,4 @@
-//! Other people's stand-ins for a payment service, which keep everything in memory, beside our durable one.
+//! Mock servers of another payment service, which keep everything in memory, compared with our durable product.
 
 use std::{
     env,
@@ -17,10 +17,10 @@ use tokio::{
 };
 
 use crate::{
-    groups::{VIRTUAL_ACCOUNT, creates, spread},
     load::{self, Requests},
     process::Served,
-    report::Finding,
+    report::{Finding, spread},
+    requests::{VIRTUAL_ACCOUNT, creates},
     rounds::interleave,
 };
 
@@ -40,9 +40,9 @@ struct Peer {
 }
 
 pub(crate) async fn run(product: &Served, duration: Duration, rounds: usize) -> io::Result<Vec<Finding>> {
-    let place = installed().await?;
+    let folder = installed().await?;
     let mut findings = Vec::new();
-    for peer in [localstripe(&place).await?, stateful_mock(&place).await?] {
+    for peer in [localstripe(&folder).await?, stateful_mock(&folder).await?] {
         let ours = |round: u64| {
             let run = format!("{}-{round}-{}", peer.name, std::process::id());
             let (address, requests) = (product.address, creates(product, VIRTUAL_ACCOUNT, &run));
@@ -79,17 +79,17 @@ impl Peer {
     }
 }
 
-/// Installs both from their registries into the build folder, once.
+/// Installs both from their package registries into the build folder, once.
 async fn installed() -> io::Result<PathBuf> {
     let target = env::current_exe()?.ancestors().nth(2).map(Path::to_owned);
-    let place = target.ok_or_else(|| io::Error::other("no build folder"))?.join("peers");
-    if !place.join("python/localstripe").exists() {
-        install("pip3", &["install", "--quiet", "--target"], &place.join("python"), LOCALSTRIPE).await?;
+    let folder = target.ok_or_else(|| io::Error::other("no build folder"))?.join("peers");
+    if !folder.join("python/localstripe").exists() {
+        install("pip3", &["install", "--quiet", "--target"], &folder.join("python"), LOCALSTRIPE).await?;
     }
-    if !place.join("node/node_modules/stripe-stateful-mock").exists() {
-        install("npm", &["install", "--silent", "--prefix"], &place.join("node"), STATEFUL_MOCK).await?;
+    if !folder.join("node/node_modules/stripe-stateful-mock").exists() {
+        install("npm", &["install", "--silent", "--prefix"], &folder.join("node"), STATEFUL_MOCK).await?;
     }
-    Ok(place)
+    Ok(folder)
 }
 
 async fn install(program: &str, words: &[&str], into: &Path, package: &str) -> io::Result<()> {
@@ -97,17 +97,17 @@ async fn install(program: &str, words: &[&str], into: &Path, package: &str) -> i
     if status.success() { Ok(()) } else { Err(io::Error::other(format!("{program} could not install {package}"))) }
 }
 
-async fn localstripe(place: &Path) -> io::Result<Peer> {
+async fn localstripe(folder: &Path) -> io::Result<Peer> {
     let port = free_port()?.to_string();
     let words = ["-m", "localstripe", "--from-scratch", "--port", &port];
-    let (child, address) = start("python3", &words, ("PYTHONPATH", place.join("python").as_os_str()), &port).await?;
+    let (child, address) = start("python3", &words, ("PYTHONPATH", folder.join("python").as_os_str()), &port).await?;
     let (path, form) = ("/v1/payment_intents", "amount=15000&currency=idr");
     Ok(Peer { name: "localstripe", address, path, form, _child: child })
 }
 
-async fn stateful_mock(place: &Path) -> io::Result<Peer> {
+async fn stateful_mock(folder: &Path) -> io::Result<Peer> {
     let port = free_port()?.to_string();
-    let program = place.join("node/node_modules/stripe-stateful-mock/dist/cli.js");
+    let program = folder.join("node/node_modules/stripe-stateful-mock/dist/cli.js");
     let program = program.to_string_lossy();
     let (child, address) = start("node", &[&program], ("PORT", OsStr::new(&port)), &port).await?;
     let (path, form) = ("/v1/charges", "amount=15000&currency=usd&source=tok_visa");

@@ -1,4 +1,5 @@
-//! PostgreSQL's own bench, given the product's rows and tables: one statement per transaction, prepared, over TCP as the product.
+//! pgbench, PostgreSQL's own benchmark, on the product's tables: one prepared statement per transaction, over TCP like the
+//! product.
 
 use std::{
     io,
@@ -14,15 +15,15 @@ use testkit::{Cluster, Database};
 
 use crate::{load::Rate, prefill};
 
-/// Client counts that are tried; the best one is held against the product.
+/// Numbers of clients that are tried; the product is compared with the best one.
 const CLIENTS: [u64; 3] = [8, 16, 32];
-/// Threads of pgbench, as many as the product has.
+/// Threads of pgbench; the product has as many.
 const THREADS: &str = "2";
-/// New rows of one run are numbered from a multiple of this on, so that no run meets those of another.
+/// Each run numbers its new rows from a multiple of this on, so that no two runs use the same number.
 const NUMBERS_PER_RUN: u64 = 1_000_000_000;
 
-/// What a create must leave behind at the least: the payment and its Idempotency-Key. A name after a colon is a variable, even
-/// within quotes.
+/// The least that creating a payment must write: the payment and its Idempotency-Key. pgbench replaces a name after a colon by a
+/// variable, even within quotes.
 const CREATE: &str = r"
 \set count :count + 1
 \set number :first + :count * :clients + :client_id
@@ -40,7 +41,7 @@ VALUES ('pay_' || lpad(:number::text, 26, '0'), 'PROJECT', NULL, 'order-' || :nu
 ON CONFLICT DO NOTHING;
 ";
 
-/// One of the payments that were there before, by its primary key.
+/// Reads one of the prefilled payments by its primary key.
 const GET: &str = r"
 \set number random(0, :prefilled - 1)
 SELECT p.id, p.project_id, p.link_id, p.reference, p.amount, p.fee, p.method, p.code, p.state, p.paid_at, p.ended_at,
@@ -48,7 +49,7 @@ SELECT p.id, p.project_id, p.link_id, p.reference, p.amount, p.fee, p.method, p.
 FROM payments p WHERE p.id = 'pay_' || lpad(:number::text, 26, '0');
 ";
 
-/// A database with the product's tables and indexes and as many payments, numbered so that pgbench can name them.
+/// A database with the product's tables and indexes and as many payments, with ids that pgbench can compute.
 pub(crate) struct Pgbench {
     cluster: Arc<Cluster>,
     url: String,
@@ -57,7 +58,7 @@ pub(crate) struct Pgbench {
     runs: AtomicU64,
 }
 
-/// What pgbench is asked to do.
+/// What pgbench runs.
 #[derive(Clone, Copy)]
 pub(crate) enum Script {
     Create,
@@ -70,15 +71,15 @@ impl Pgbench {
         database.open().await.close().await;
         let url = database.url();
         prefill::copy(cluster, &url, project, prefilled, |_, index| format!("pay_{index:026}")).await?;
-        prefill::tidy(cluster, &url).await?;
+        prefill::vacuum(cluster, &url).await?;
         let (cluster, project) = (Arc::clone(cluster), project.to_string());
         Ok(Pgbench { cluster, url, project, prefilled, runs: AtomicU64::new(1) })
     }
 
-    /// The client count at which it does most.
+    /// The number of clients with the highest rate.
     pub(crate) async fn best_clients(&self, script: Script, duration: Duration) -> io::Result<u64> {
         let mut best = (0, 0);
-        // It runs for whole seconds only; less is asked for by those who try the bench itself, and they need not wait.
+        // pgbench runs for whole seconds only. A shorter duration is used to test the bench itself, which need not try them all.
         let tried = if duration < Duration::from_secs(1) { &CLIENTS[..1] } else { &CLIENTS };
         for &clients in tried {
             let rate = self.run(script, clients, duration).await?;
@@ -88,11 +89,11 @@ impl Pgbench {
     }
 
     pub(crate) async fn run(&self, script: Script, clients: u64, duration: Duration) -> io::Result<Rate> {
-        rate(&self.said(script, clients, duration).await?)
+        rate(&self.output(script, clients, duration).await?)
     }
 
-    /// What pgbench says at the end of a run.
-    async fn said(&self, script: Script, clients: u64, duration: Duration) -> io::Result<String> {
+    /// The output of a run.
+    async fn output(&self, script: Script, clients: u64, duration: Duration) -> io::Result<String> {
         let first = self.runs.fetch_add(1, Ordering::Relaxed) * NUMBERS_PER_RUN;
         let seconds = duration.as_secs().max(1).to_string();
         let defined = [
@@ -106,22 +107,24 @@ impl Pgbench {
             Script::Get => GET.to_owned(),
         };
         let (cluster, url) = (Arc::clone(&self.cluster), self.url.clone());
-        let said = tokio::task::spawn_blocking(move || {
+        let output = tokio::task::spawn_blocking(move || {
             let clients = clients.to_string();
             let mut words = vec!["-n", "-M", "prepared", "-f", "-", "-c", &clients, "-j", THREADS, "-T", &seconds];
             words.extend(defined.iter().flat_map(|variable| ["-D", variable]));
             cluster.run_program("pgbench", &url, &words, &text)
         })
         .await?;
-        said.map_err(io::Error::other)
+        output.map_err(io::Error::other)
     }
 }
 
-/// What it says at its end; of two such lines in older versions, the last one is without the time to connect.
-fn rate(said: &str) -> io::Result<Rate> {
-    let line = said.lines().rev().find_map(|line| line.strip_prefix("tps = "));
+/// The rate in the output. Older versions print two such lines; the last one is without the time to connect.
+fn rate(output: &str) -> io::Result<Rate> {
+    let line = output.lines().rev().find_map(|line| line.strip_prefix("tps = "));
     let whole = line.and_then(|line| line.split(['.', ' ']).next()?.parse().ok());
-    whole.map(|per_second| Rate { per_second }).ok_or_else(|| io::Error::other(format!("pgbench says no rate: {said}")))
+    whole
+        .map(|per_second| Rate { per_second })
+        .ok_or_else(|| io::Error::other(format!("pgbench printed no rate: {output}")))
 }
 
 #[cfg(test)]
@@ -130,33 +133,34 @@ mod tests {
 
     use super::*;
 
-    /// A ceiling that did less than it says would be too high.
+    /// If pgbench did less than it counts, the ceiling would be too high.
     #[tokio::test(flavor = "multi_thread")]
     async fn every_transaction_of_pgbench_leaves_a_payment_and_its_key() {
         let cluster = Arc::new(Cluster::start(&[]));
-        let peer = Pgbench::new(&cluster, mint(Timestamp::from_millis(0), [0; 10]), 10).await.unwrap();
+        let pgbench = Pgbench::new(&cluster, mint(Timestamp::from_millis(0), [0; 10]), 10).await.unwrap();
         let second = Duration::from_secs(1);
         let mut claimed = 0;
         for clients in [8, 16] {
-            let said = peer.said(Script::Create, clients, second).await.unwrap();
-            let done = said.lines().find_map(|line| line.strip_prefix("number of transactions actually processed: "));
+            let output = pgbench.output(Script::Create, clients, second).await.unwrap();
+            let done = output.lines().find_map(|line| line.strip_prefix("number of transactions actually processed: "));
             claimed += done.unwrap().parse::<u64>().unwrap();
         }
         for table in ["payments", "idempotency"] {
-            let rows: u64 = cluster.run(&peer.url, &format!("SELECT COUNT(*) FROM {table}")).unwrap().parse().unwrap();
+            let rows: u64 =
+                cluster.run(&pgbench.url, &format!("SELECT COUNT(*) FROM {table}")).unwrap().parse().unwrap();
             assert_eq!(rows - 10, claimed, "rows in {table}");
         }
-        assert!(peer.run(Script::Get, 8, second).await.unwrap().per_second > 0);
+        assert!(pgbench.run(Script::Get, 8, second).await.unwrap().per_second > 0);
     }
 
     #[test]
     fn the_rate_is_the_one_without_the_time_to_connect() {
-        for (said, per_second) in [
+        for (output, per_second) in [
             ("number of clients: 8\ntps = 8123.456789 (without initial connection time)", Some(8_123)),
             ("tps = 1.5 (including connections establishing)\ntps = 2.5 (excluding connections establishing)", Some(2)),
             ("pgbench: error", None),
         ] {
-            assert_eq!(rate(said).ok().map(|rate| rate.per_second), per_second);
+            assert_eq!(rate(output).ok().map(|rate| rate.per_second), per_second);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The groups on PostgreSQL, in a private cluster that waits for its disk as it does by default.
+//! The groups on PostgreSQL, in a private cluster that syncs commits to disk as PostgreSQL does by default.
 
 use std::{io, sync::Arc};
 
@@ -8,22 +8,20 @@ use gateway::{Providers, Simulator};
 use testkit::Cluster;
 
 use crate::{
-    groups::{
-        Bench, CONNECTIONS, SMALL_PART, VIRTUAL_ACCOUNT, at_least, creates, creates_by, gets, orientation, pays_by,
-    },
-    lists::Lists,
-    load,
+    bench::{Bench, SMALL_PART},
+    load::{self, CONNECTIONS},
     pgbench::{Pgbench, Script},
-    prefill::Prefilled,
+    prefill::{Lists, Prefilled},
     process::{Caller, Home, Served},
     receiver::Receiver,
-    report::Finding,
+    report::{Finding, at_least, orientation},
+    requests::{VIRTUAL_ACCOUNT, creates, creates_by, gets, pays_by},
     rounds::interleave,
     webhooks,
 };
 
-/// As PostgreSQL is by default, with memory for what both sides have, and without checkpoints in the middle of a group. The
-/// test kit's clusters do not wait for the disk.
+/// PostgreSQL's defaults, with memory for the data of both sides and without checkpoints in the middle of a group. The clusters
+/// of the tests do not sync to disk, so these settings turn that on again.
 const SETTINGS: [(&str, &str); 6] = [
     ("fsync", "on"),
     ("synchronous_commit", "on"),
@@ -32,18 +30,8 @@ const SETTINGS: [(&str, &str); 6] = [
     ("max_wal_size", "4GB"),
     ("dynamic_shared_memory_type", "posix"),
 ];
-/// Projects that payments are spread over, to see whether one alone is slower.
+/// Projects that payments are distributed over, to see whether a single project is slower.
 const SPREAD_OVER: u64 = 64;
-
-/// What the groups share: the cluster, and the databases in it.
-#[derive(Default)]
-pub(crate) struct Shared {
-    prefilled: Option<Arc<Prefilled>>,
-    peer: Option<Arc<Pgbench>>,
-    lists: Option<Arc<Lists>>,
-    // Last, as it takes the databases with it.
-    cluster: Option<Arc<Cluster>>,
-}
 
 impl Bench {
     async fn cluster(&mut self) -> io::Result<Arc<Cluster>> {
@@ -63,12 +51,12 @@ impl Bench {
     }
 
     async fn pgbench(&mut self) -> io::Result<Arc<Pgbench>> {
-        if let Some(peer) = &self.postgres.peer {
-            return Ok(Arc::clone(peer));
+        if let Some(pgbench) = &self.postgres.pgbench {
+            return Ok(Arc::clone(pgbench));
         }
         let (cluster, project) = (self.cluster().await?, self.pg_prefilled().await?.project);
-        let peer = Arc::new(Pgbench::new(&cluster, project, self.prefill).await?);
-        Ok(Arc::clone(self.postgres.peer.insert(peer)))
+        let pgbench = Arc::new(Pgbench::new(&cluster, project, self.prefill).await?);
+        Ok(Arc::clone(self.postgres.pgbench.insert(pgbench)))
     }
 
     async fn pg_lists(&mut self) -> io::Result<Arc<Lists>> {
@@ -108,22 +96,22 @@ impl Bench {
         Ok(vec![beside_pgbench(at_least("pg-get", &measured, 400), clients)])
     }
 
-    /// Whether payments of one project stand in each other's way. Each turn ends when the webhooks it owes are sent.
+    /// Whether payments of one project slow each other down. Each round ends when its webhooks are sent.
     pub(crate) async fn pg_hot(&mut self) -> io::Result<Vec<Finding>> {
-        let (prefilled, readied) = (self.pg_prefilled().await?, self.readied());
+        let (prefilled, prepared) = (self.pg_prefilled().await?, self.prepared());
         let product = Served::lunas_sending_freely(&prefilled.home).await?;
         let receiver = Receiver::start().await?;
         webhooks::set_url(&prefilled.home, prefilled.project, &receiver.url()).await?;
-        let many = more_projects(&prefilled.home, SPREAD_OVER.min(readied), &receiver.url()).await?;
+        let many = more_projects(&prefilled.home, SPREAD_OVER.min(prepared), &receiver.url()).await?;
         let (address, one, receiver) = (product.address, vec![product.caller()], &receiver);
         let pay = |callers: &[Caller], run: String| {
             let callers = callers.to_vec();
             async move {
                 let made = creates_by(callers.clone(), VIRTUAL_ACCOUNT, &run);
-                let answers = load::collect(address, CONNECTIONS, readied, &made).await?;
-                receiver.forget();
-                let paid = load::count(address, CONNECTIONS, readied, &pays_by(callers, answers)?).await?;
-                receiver.received(readied).await?;
+                let answers = load::collect(address, CONNECTIONS, prepared, &made).await?;
+                receiver.reset();
+                let paid = load::count(address, CONNECTIONS, prepared, &pays_by(callers, answers)?).await?;
+                receiver.received(prepared).await?;
                 Ok(paid)
             }
         };
@@ -149,11 +137,11 @@ impl Bench {
     pub(crate) async fn pg_webhook(&mut self) -> io::Result<Vec<Finding>> {
         let prefilled = self.pg_prefilled().await?;
         let product = Served::lunas_sending_freely(&prefilled.home).await?;
-        let measured = webhooks::throughput(&prefilled, &product, self.rounds, self.readied()).await?;
+        let measured = webhooks::throughput(&prefilled, &product, self.rounds, self.prepared()).await?;
         Ok(vec![orientation("pg-webhook", &measured)])
     }
 
-    /// Two nodes with half of the connections each, against one of them with all.
+    /// Two nodes with half of the connections each, compared with one node with all of them.
     pub(crate) async fn pg_nodes(&mut self) -> io::Result<Vec<Finding>> {
         let prefilled = self.pg_prefilled().await?;
         let nodes = [Served::lunas(&prefilled.home).await?, Served::lunas(&prefilled.home).await?];
@@ -189,7 +177,7 @@ fn beside_pgbench(found: Finding, clients: u64) -> Finding {
     Finding { ceiling: format!("{} by pgbench, {clients} clients", found.ceiling), ..found }
 }
 
-/// Makes projects that are told of their payments at `url`, each with a key, as an operator does.
+/// Creates projects with the webhook URL `url`, each with a key.
 async fn more_projects(home: &Home, count: u64, url: &str) -> io::Result<Vec<Caller>> {
     let key = std::fs::read_to_string(home.directory.path().join("secret.key"))?;
     let key = SecretKey::from_base64(&key.trim().to_owned().into()).map_err(io::Error::other)?;

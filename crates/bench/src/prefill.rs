@@ -1,4 +1,4 @@
-//! Databases that are not empty, since an empty one flatters.
+//! Fills databases before measurements, since an empty database is faster than a real one.
 
 use std::{io, sync::Arc};
 
@@ -8,24 +8,27 @@ use domain::{
     method::Method,
     money::Rupiah,
     payment::{Payment, State},
-    time::Timestamp,
+    time::{DAY_MILLIS, Timestamp},
 };
-use store::{Change, PaymentFilter, Store, Window, Write};
+use store::{Change, PaymentFilter, PaymentWrite, Store, Window};
 use testkit::Cluster;
 
 use crate::process::{Home, Served};
 
 const PAYMENTS_PER_CHANGE: u64 = 500;
 const PAYMENTS_PER_COPY: u64 = 50_000;
-/// Payments are this far apart, so that a million of them span eleven days.
+/// The time between two payments; a million of them span eleven days.
 const APART_MILLIS: i64 = 1_000;
-/// When the first of them was made; they are long over, as most payments of a real shop are.
+/// When the first payment was created. All of them are expired, as most payments of a real shop have ended.
 const FIRST_MILLIS: i64 = 1_750_000_000_000;
+
+/// Long after the last payment.
+const AFTER_ALL: Timestamp = Timestamp::from_millis(FIRST_MILLIS * 2);
 
 const COPY_PAYMENTS: &str = "COPY payments (id, project_id, reference, search_text, amount, fee, method, code, state, \
                              created_at, expires_at, version) FROM STDIN;\n";
 const COPY_KEYS: &str = "COPY idempotency (project_id, endpoint, key, request, resource) FROM STDIN;\n";
-/// Of a request: as many bytes as a real one has.
+/// The fingerprint of a request, of the size of a real one.
 const FINGERPRINT: &str = r"\\x55555555555555555555555555555555";
 
 /// An installation of `lunas dev` with payments in it.
@@ -35,12 +38,19 @@ pub(crate) struct Prefilled {
     pub(crate) count: u64,
 }
 
+/// The same installation with few payments and with many.
+pub(crate) struct Lists {
+    pub(crate) small: Prefilled,
+    pub(crate) large: Prefilled,
+}
+
 impl Prefilled {
     pub(crate) async fn on_sqlite(count: u64) -> io::Result<Prefilled> {
         let prefilled = Prefilled::empty(Home::on_sqlite()?, count).await?;
         let store = prefilled.home.database.open().await;
         fill(&store, prefilled.project, count).await?;
-        tend(&store, prefilled.project).await?;
+        request_maintenance(&store, prefilled.project).await?;
+        maintain(&store, AFTER_ALL).await?;
         store.close().await;
         Ok(prefilled)
     }
@@ -50,13 +60,14 @@ impl Prefilled {
         let (url, project) = (prefilled.home.database.url(), prefilled.project);
         copy(cluster, &url, project, count, |payment, _| payment.id.to_string()).await?;
         let store = prefilled.home.database.open().await;
-        tend(&store, project).await?;
+        request_maintenance(&store, project).await?;
+        maintain(&store, AFTER_ALL).await?;
         store.close().await;
-        tidy(cluster, &url).await?;
+        vacuum(cluster, &url).await?;
         Ok(prefilled)
     }
 
-    /// Its tables and the demo project, and nothing else yet.
+    /// An installation with the demo project and no payments yet.
     async fn empty(home: Home, count: u64) -> io::Result<Prefilled> {
         let served = Served::lunas(&home).await?;
         let project = served.ready.project_id.parse().map_err(io::Error::other)?;
@@ -73,25 +84,31 @@ impl Prefilled {
 async fn fill(store: &Store, project: ProjectId, count: u64) -> io::Result<()> {
     for first in (0..count).step_by(PAYMENTS_PER_CHANGE as usize) {
         let writes = (first..count.min(first + PAYMENTS_PER_CHANGE))
-            .map(|index| Write::Payment { payment: payment(project, index) });
+            .map(|index| PaymentWrite::Created { payment: payment(project, index) });
         store.commit(Change::default().with_all(writes)).await.map_err(io::Error::other)?;
     }
     Ok(())
 }
 
-/// Opens a list and searches once, as somebody will have done, and waits for what the store does about it.
-async fn tend(store: &Store, project: ProjectId) -> io::Result<()> {
+/// Reads a list and searches once, which requests the maintenance that they need.
+async fn request_maintenance(store: &Store, project: ProjectId) -> io::Result<()> {
     let window = Window { offset: 0, limit: 1 };
     let search = PaymentFilter { search: Some("order".to_owned()), ..PaymentFilter::default() };
     for filter in [PaymentFilter::default(), search] {
         store.payments(project, &filter, window).await.map_err(io::Error::other)?;
     }
-    let now = Timestamp::from_millis(FIRST_MILLIS * 2);
-    while store.tend(now).await.map_err(io::Error::other)? {}
     Ok(())
 }
 
-/// Fills a PostgreSQL database with payments and their Idempotency-Keys as fast as it takes them; `id` names each.
+/// Runs every maintenance job until it has nothing more to do.
+pub(crate) async fn maintain(store: &Store, now: Timestamp) -> io::Result<()> {
+    while store.extend_list_checkpoints(now).await.map_err(io::Error::other)? {}
+    while store.close_hours(now).await.map_err(io::Error::other)? {}
+    while store.extend_search_index(now).await.map_err(io::Error::other)? {}
+    Ok(())
+}
+
+/// Fills a PostgreSQL database with payments and their Idempotency-Keys by COPY; `id` returns the id of each.
 pub(crate) async fn copy(
     cluster: &Arc<Cluster>,
     url: &str,
@@ -116,8 +133,8 @@ pub(crate) async fn copy(
     Ok(())
 }
 
-/// Tidies up after so many rows, so that the server does not do so while something is measured.
-pub(crate) async fn tidy(cluster: &Arc<Cluster>, url: &str) -> io::Result<()> {
+/// Vacuums now, so that the server does not do it during a measurement.
+pub(crate) async fn vacuum(cluster: &Arc<Cluster>, url: &str) -> io::Result<()> {
     run(cluster, url, || "VACUUM ANALYZE; CHECKPOINT;".to_owned()).await
 }
 
@@ -140,7 +157,7 @@ fn payment_line(payment: &Payment, id: &str) -> String {
 pub(crate) fn payment(project: ProjectId, index: u64) -> Payment {
     let at = Timestamp::from_millis(FIRST_MILLIS + index.cast_signed() * APART_MILLIS);
     let mut entropy = [0; 10];
-    // Spread, and different for every payment, but the same at every run.
+    // Distributed evenly and different for every payment, but the same in every run.
     entropy[2..].copy_from_slice(&index.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes());
     Payment {
         id: mint(at, entropy),
@@ -154,7 +171,7 @@ pub(crate) fn payment(project: ProjectId, index: u64) -> Payment {
         checkout: None,
         state: State::Expired,
         created_at: at,
-        expires_at: Timestamp::from_millis(at.as_millis() + 86_400_000),
+        expires_at: Timestamp::from_millis(at.as_millis() + DAY_MILLIS),
         version: 2,
     }
 }

@@ -1,4 +1,4 @@
-//! Servers under measurement, each a process of its own.
+//! The servers that are measured, each a process of its own.
 
 use std::{
     io,
@@ -17,12 +17,12 @@ use tokio::{
 
 /// Worker threads of every server, product and ceiling alike.
 pub(crate) const WORKER_THREADS: &str = "2";
-/// Webhooks of one project on their way at once: as by default, and as many as there are connections elsewhere.
+/// Concurrent webhooks of one project: the default, and as many as the load has connections.
 const IN_FLIGHT: &str = "4";
 const IN_FLIGHT_LIFTED: &str = "64";
 const READY_WITHIN: Duration = Duration::from_secs(60);
 
-/// Where an installation keeps everything: the directory of `lunas dev`, and its database.
+/// The files of an installation: the directory of `lunas dev`, and its database.
 pub(crate) struct Home {
     pub(crate) directory: TempDir,
     pub(crate) database: Database,
@@ -41,7 +41,7 @@ impl Home {
         Ok(Home { directory: tempfile::tempdir()?, database })
     }
 
-    /// A `lunas` command that sees this installation, and none that whoever measures may have.
+    /// A `lunas` command for this installation; an installation of the person who measures is not used.
     pub(crate) fn lunas(&self, words: &[&str]) -> io::Result<Command> {
         let mut command = Command::new(std::env::current_exe()?);
         command.arg("lunas").args(words).env_remove("LUNAS_SECRET_KEY");
@@ -65,7 +65,7 @@ pub(crate) struct Served {
     pub(crate) ready_after: Duration,
 }
 
-/// What a server says on its first line.
+/// The first line that a server prints.
 #[derive(Deserialize)]
 pub(crate) struct Ready {
     base_url: String,
@@ -76,12 +76,12 @@ pub(crate) struct Ready {
 }
 
 impl Served {
-    /// The product at home there, without limits and with its log at warnings. Several at one home are nodes of it.
+    /// The product on this installation, without a rate limit and with warnings logged only. Several on one installation are nodes.
     pub(crate) async fn lunas(home: &Home) -> io::Result<Served> {
         Served::dev(home, IN_FLIGHT).await
     }
 
-    /// The same, with one project's limit on webhooks lifted.
+    /// The same with a higher limit on concurrent webhooks.
     pub(crate) async fn lunas_sending_freely(home: &Home) -> io::Result<Served> {
         Served::dev(home, IN_FLIGHT_LIFTED).await
     }
@@ -101,7 +101,7 @@ impl Served {
         Served::start(command).await
     }
 
-    /// The one who owns the demo project.
+    /// The demo project and its key.
     pub(crate) fn caller(&self) -> Caller {
         Caller { project_id: self.ready.project_id.clone(), api_key: self.ready.api_key.clone() }
     }
@@ -132,10 +132,11 @@ impl Served {
         digits.ok_or_else(|| io::Error::other("no resident size is known"))
     }
 
-    /// How long its threads have had a core until now.
+    /// The processor time of all its threads so far.
     pub(crate) fn processor_time(&self) -> io::Result<Duration> {
         let figures = std::fs::read_to_string(format!("/proc/{}/stat", self.id()?))?;
-        // The second is the program's name in brackets, which may hold anything; the two wanted are in hundredths of a second.
+        // The second field is the program's name in brackets, which may contain anything; the two fields we need are in hundredths
+        // of a second.
         let figures = figures.rsplit_once(") ").map(|(_, rest)| rest).unwrap_or_default();
         let ticks = figures.split(' ').skip(11).take(2).map(str::parse::<u64>);
         let ticks: u64 = ticks.sum::<Result<_, _>>().map_err(io::Error::other)?;
@@ -146,7 +147,7 @@ impl Served {
         self.child.id().ok_or_else(|| io::Error::other("the server has ended"))
     }
 
-    /// Ends it at once and waits for it.
+    /// Kills the server and waits for its end.
     pub(crate) async fn end(mut self) -> io::Result<()> {
         self.child.kill().await
     }

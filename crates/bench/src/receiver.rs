@@ -1,4 +1,4 @@
-//! Somebody to send webhooks to: it takes everything at once, and knows when each came.
+//! A webhook receiver that accepts everything at once and records when it arrived.
 
 use std::{
     io,
@@ -13,9 +13,9 @@ use tokio::{
     sync::watch,
 };
 
-/// Long after the last of them should have come.
+/// How long to wait for webhooks; they arrive long before that.
 const PATIENCE: Duration = Duration::from_secs(60);
-const TAKEN: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+const ACCEPTED: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 
 #[derive(Clone, Copy)]
 struct Arrivals {
@@ -35,10 +35,10 @@ impl Receiver {
         let address = listener.local_addr()?;
         let now = Instant::now();
         let arrivals = Arc::new(watch::Sender::new(Arrivals { count: 0, first: now, last: now }));
-        let told = Arc::clone(&arrivals);
+        let counted = Arc::clone(&arrivals);
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(take_all(stream, Arc::clone(&told)));
+                tokio::spawn(accept_all(stream, Arc::clone(&counted)));
             }
         });
         Ok(Receiver { address, arrivals })
@@ -48,12 +48,12 @@ impl Receiver {
         format!("http://{}/hook", self.address)
     }
 
-    /// Counts from nought again.
-    pub(crate) fn forget(&self) {
+    /// Counts from zero again.
+    pub(crate) fn reset(&self) {
         self.arrivals.send_modify(|arrivals| arrivals.count = 0);
     }
 
-    /// Waits until `count` have come; answers when the last one did, and how long that was after the first.
+    /// Waits until `count` webhooks have arrived; answers when the last one did, and how long after the first.
     pub(crate) async fn received(&self, count: u64) -> io::Result<(Instant, Duration)> {
         let mut arrivals = self.arrivals.subscribe();
         let all = arrivals.wait_for(|arrivals| arrivals.count >= count);
@@ -62,7 +62,7 @@ impl Receiver {
     }
 }
 
-async fn take_all(mut stream: TcpStream, arrivals: Arc<watch::Sender<Arrivals>>) -> io::Result<()> {
+async fn accept_all(mut stream: TcpStream, arrivals: Arc<watch::Sender<Arrivals>>) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut bytes = Vec::new();
     while stream.read_buf(&mut bytes).await? > 0 {
@@ -73,13 +73,13 @@ async fn take_all(mut stream: TcpStream, arrivals: Arc<watch::Sender<Arrivals>>)
                 let first = if arrivals.count == 0 { now } else { arrivals.first };
                 *arrivals = Arrivals { count: arrivals.count + 1, first, last: now };
             });
-            stream.write_all(TAKEN).await?;
+            stream.write_all(ACCEPTED).await?;
         }
     }
     Ok(())
 }
 
-/// Where the first request ends, once it is all there.
+/// Where the first request ends, once it is complete.
 fn whole_request(bytes: &[u8]) -> Option<usize> {
     let body = crate::load::whole(bytes)?;
     Some(body.end)

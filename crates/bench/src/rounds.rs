@@ -1,10 +1,10 @@
-//! Taking turns: product and ceiling, again and again, and what the ratios come to.
+//! Rounds: product and ceiling run alternately, and each round gives a ratio.
 
 use std::{future::Future, io};
 
 use crate::load::Rate;
 
-/// The medians of both sides and the ratios of all rounds.
+/// The median rates of both sides, and the ratios of all rounds.
 #[derive(Clone, Debug)]
 pub(crate) struct Measured {
     pub(crate) product: u64,
@@ -19,7 +19,7 @@ impl Measured {
     }
 }
 
-/// Runs both sides `rounds` times, interleaved, after one round that only warms up.
+/// Runs both sides alternately, `rounds` times each, after one round that only warms up.
 pub(crate) async fn interleave<Product, Ceiling>(
     rounds: usize,
     product: impl Fn(u64) -> Product,

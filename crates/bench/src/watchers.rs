@@ -1,4 +1,4 @@
-//! Customers who look at a payment's page until it is paid: what thousands of them cost, and when they see it.
+//! Customers who keep a payment's page open until it is paid: what thousands of them cost, and how soon they see the payment.
 
 use std::{
     io,
@@ -14,26 +14,27 @@ use tokio::{
 };
 
 use crate::{
+    bench::Bench,
     checkout::BROWSER,
-    groups::{Bench, CONNECTIONS, VIRTUAL_ACCOUNT, creates, ids_of, pay},
-    load::{self, Requests, connect},
+    load::{self, CONNECTIONS, Requests, connect},
     prefill::Prefilled,
     process::{Home, Served},
     report::{Finding, millis},
+    requests::{VIRTUAL_ACCOUNT, creates, ids_of, pay},
 };
 
 const WATCHERS: u64 = 10_000;
-/// One in so many shares its payment with another: the same customer on a phone and a computer.
+/// One in this many watchers shares its payment with another, like a customer with a phone and a computer.
 const SHARING_PART: u64 = 10;
 const BYTES_MOST: u64 = 12_000;
-/// Payments paid one after the other, to see how long watchers wait for the news; one per so many watchers, up to the most.
+/// Payments that are paid one after the other, to measure how soon watchers see it: one per this many watchers, up to the most.
 const PAID_PART: u64 = 50;
 const PAID_MOST: u64 = 50;
-/// What is open besides: the runtime's, the database's and those of the load.
+/// Other open files: of the runtime, the database and the load.
 const OTHER_FILES: u64 = 256;
-/// Until all that follows from the last watcher's coming is over.
-const SETTLED_AFTER: Duration = Duration::from_secs(2);
-/// So many times as long as one side of a round: usually longer than the interval at which watchers get a sign of life.
+/// How long the server takes at most until it is idle again after the last watcher has connected.
+const STABLE_AFTER: Duration = Duration::from_secs(2);
+/// How much longer than one side of a round the idle time is: usually longer than the interval of keep-alive messages.
 const IDLE_PART: u32 = 7;
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -73,7 +74,7 @@ async fn pending(home: &Home, count: u64) -> io::Result<Arc<[String]>> {
     Ok(ids.into())
 }
 
-/// A server of its own with everyone who watches there.
+/// A server with its watchers.
 struct Opened {
     served: Served,
     watchers: Vec<Watcher>,
@@ -82,7 +83,7 @@ struct Opened {
 
 async fn open(home: &Home, ids: &Arc<[String]>, count: u64) -> io::Result<Opened> {
     let served = Served::lunas(home).await?;
-    // Reads each payment once, so that what reading takes is not counted as the watchers'.
+    // Reads each payment once, so that the memory for reading is not counted as the watchers'.
     let asked = Arc::clone(ids);
     let asks: Requests = Arc::new(move |index, out| get(out, &asked[index as usize], "status"));
     load::collect(served.address, CONNECTIONS, ids.len() as u64, &asks).await?;
@@ -108,7 +109,7 @@ async fn open(home: &Home, ids: &Arc<[String]>, count: u64) -> io::Result<Opened
         watchers.extend(done.map_err(io::Error::other)??);
     }
     watchers.sort_unstable_by_key(|watcher| watcher.number);
-    sleep(SETTLED_AFTER).await;
+    sleep(STABLE_AFTER).await;
     let bytes_each = served.resident_kib()?.saturating_sub(before) * 1_024 / count;
     Ok(Opened { served, watchers, bytes_each })
 }
@@ -125,7 +126,7 @@ struct Watcher {
 }
 
 impl Watcher {
-    /// Waits until the server has said so.
+    /// Waits until the server has sent `wanted`.
     async fn hears(&mut self, wanted: &str) -> io::Result<()> {
         while !String::from_utf8_lossy(&self.heard).contains(wanted) {
             if timeout(PATIENCE, self.stream.read_buf(&mut self.heard)).await?? == 0 {
@@ -137,7 +138,7 @@ impl Watcher {
 }
 
 impl Opened {
-    /// What the server does while nothing happens.
+    /// The processor time of the server while nothing happens.
     async fn idle(&self, duration: Duration) -> io::Result<Finding> {
         let (began, before) = (Instant::now(), self.served.processor_time()?);
         sleep(duration).await;
@@ -148,11 +149,11 @@ impl Opened {
         Ok(orientation(product, format!("{count} watchers, nothing happens")))
     }
 
-    /// From before a payment is paid until who watches it knows.
+    /// The time from before a payment is paid until its watcher has received it.
     async fn seen(&mut self, ids: &[String], count: u64) -> io::Result<Finding> {
         let mut micros = Vec::new();
         for number in 0..count {
-            // At no particular moment of the server's own rhythm.
+            // At varying moments relative to the server's polling.
             sleep(Duration::from_millis(number * 37 % 500)).await;
             let pays = pay(&self.served, ids[number as usize].clone());
             let began = Instant::now();

@@ -1,25 +1,25 @@
-//! How fast events go out: many of them at once, and one at a time.
+//! How fast webhooks are sent: many at once, and one at a time.
 
 use std::{io, process::Stdio, time::Instant};
 
 use domain::{id::ProjectId, time::Timestamp};
-use store::{Change, Window, Write};
+use store::{Change, WebhookWrite, Window};
 use tokio::{io::AsyncWriteExt, process::Command};
 
 use crate::{
-    groups::{CONNECTIONS, VIRTUAL_ACCOUNT, creates, pays},
-    load::{self, Rate},
+    load::{self, CONNECTIONS, Rate},
     prefill::Prefilled,
     process::{Home, Served, WORKER_THREADS},
     receiver::Receiver,
     report::{Finding, millis},
+    requests::{VIRTUAL_ACCOUNT, creates, pays},
     rounds::{Measured, interleave},
 };
 
-/// Events told one after the other, to see how long each takes.
+/// Events that are sent one after the other, to measure how long each takes.
 const ONE_BY_ONE: u64 = 300;
 
-/// `most` deliveries of the product, each recorded for good, against a client that only sends.
+/// The product sends `most` webhooks and stores each attempt; the ceiling is a client that only sends.
 pub(crate) async fn throughput(
     prefilled: &Prefilled,
     product: &Served,
@@ -35,15 +35,18 @@ pub(crate) async fn throughput(
     let count = events.len() as u64;
     let body = body_of(product, &events.first().map(|event| event.id.to_string()).unwrap_or_default()).await?;
     let deliver = |_| async {
-        receiver.forget();
+        receiver.reset();
         let due = Timestamp::from_millis(0);
-        let again =
-            events.iter().map(|event| Write::Resent { event_id: event.id, project_id: prefilled.project, at: due });
+        let again = events.iter().map(|event| WebhookWrite::Resent {
+            event_id: event.id,
+            project_id: prefilled.project,
+            at: due,
+        });
         store.commit(Change::default().with_all(again)).await.map_err(io::Error::other)?;
         Ok(Rate::of(count, receiver.received(count).await?.1))
     };
     let send = |_| async {
-        receiver.forget();
+        receiver.reset();
         bare_client(&receiver.url(), count, &body).await?;
         Ok(Rate::of(count, receiver.received(count).await?.1))
     };
@@ -52,7 +55,7 @@ pub(crate) async fn throughput(
     Ok(measured)
 }
 
-/// From before a payment is paid, which is before its event is committed, until the receiver has the event.
+/// The time from before a payment is paid until the receiver has its event.
 pub(crate) async fn latency(prefilled: &Prefilled, product: &Served) -> io::Result<Vec<Finding>> {
     let receiver = Receiver::start().await?;
     set_url(&prefilled.home, prefilled.project, &receiver.url()).await?;
@@ -61,7 +64,7 @@ pub(crate) async fn latency(prefilled: &Prefilled, product: &Served) -> io::Resu
     let mut micros = Vec::new();
     for answer in answers {
         let pays = pays(product, vec![answer])?;
-        receiver.forget();
+        receiver.reset();
         let began = Instant::now();
         load::collect(product.address, 1, 1, &pays).await?;
         let (arrived, _) = receiver.received(1).await?;
@@ -85,7 +88,7 @@ async fn pay_some(product: &Served, run: &str, count: u64) -> io::Result<()> {
     load::collect(product.address, CONNECTIONS, count, &pays(product, answers)?).await.map(drop)
 }
 
-/// Tells the product where to send, as an operator does.
+/// Sets a project's webhook URL with the command that operators use.
 pub(crate) async fn set_url(home: &Home, project: ProjectId, url: &str) -> io::Result<()> {
     let words = ["project", "update", &project.to_string(), "--webhook-url", url];
     let done = home.lunas(&words)?.stdout(Stdio::null()).status().await?;

@@ -9,12 +9,12 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use domain::{
     bank::Bank,
     id::PaymentId,
+    instructions::step_groups,
     link::LinkStanding,
     method::Method,
     payment::{Payment, Status},
     project::Environment,
     qr_image,
-    steps::step_groups,
 };
 use engine::{Error, PaymentPage};
 use web::{

@@ -1,12 +1,7 @@
 //! Every page in every state, rendered from samples, and what must hold on all of them.
 
 use askama::Template;
-use domain::{
-    bank::Bank,
-    money::Rupiah,
-    qr_image,
-    steps::{Language, step_groups},
-};
+use domain::{bank::Bank, instructions::step_groups, language::Language, money::Rupiah, qr_image};
 use web::page::{moment::Moment, page_error::ProblemKind};
 
 use crate::{

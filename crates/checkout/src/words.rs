@@ -1,6 +1,6 @@
 //! The texts of the checkout, in Indonesian and English.
 
-use domain::steps::Language;
+use domain::language::Language;
 use web::page::words::Catalogue;
 
 pub(crate) use web::page::words::{Words, code};

@@ -171,7 +171,7 @@ async fn account_page(
     let view = AccountPage {
         since: moment(visit.user.created_at, visitor.language),
         projects: projects.collect(),
-        may_found: app.engine.may_found(visit).await?,
+        may_found: app.engine.may_create_project(visit).await?,
         password_action: app.settings.urls.url("/dashboard/account/password"),
         password_hint: wrong::password_hint(words),
         old_mistake: said.old,

@@ -1,6 +1,6 @@
 //! What was paid day by day, as bars and as the table that says the same. Drawn here, so that it needs no script.
 
-use domain::{money::Rupiah, steps::Language};
+use domain::{language::Language, money::Rupiah};
 use engine::Day;
 use i18n_embed_fl::fl;
 use web::page::moment::{day, short_day};

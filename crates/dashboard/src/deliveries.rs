@@ -138,7 +138,7 @@ fn row(visitor: &Visitor, words: Words, number: usize, attempt: &Attempt) -> Att
 fn sentence(words: Words, class: FailureClass) -> String {
     match class {
         FailureClass::NoUrl => fl!(words, "hook-failed-no-url"),
-        FailureClass::RefusedAddress => fl!(words, "hook-failed-refused"),
+        FailureClass::BlockedAddress => fl!(words, "hook-failed-refused"),
         FailureClass::Dns => fl!(words, "hook-failed-dns"),
         FailureClass::Connect => fl!(words, "hook-failed-connect"),
         FailureClass::Tls => fl!(words, "hook-failed-tls"),

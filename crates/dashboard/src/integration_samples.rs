@@ -1,7 +1,7 @@
 //! The pages for links, keys, webhooks and the simulator, rendered from samples, and what must hold on all of them.
 
 use askama::Template;
-use domain::{steps::Language, time::Timestamp};
+use domain::{language::Language, time::Timestamp};
 use web::page::moment::{Moment, moment};
 
 use crate::{

@@ -88,7 +88,7 @@ impl FromRequestParts<App> for InviteToken {
 
 pub(super) fn routes() -> Router<App> {
     Router::new()
-        .route("/dashboard/invite/{token}", get(show).post(join_anew))
+        .route("/dashboard/invite/{token}", get(show).post(join_with_new_account))
         .route("/dashboard/invite/{token}/join", get(show).post(join))
 }
 
@@ -106,7 +106,7 @@ async fn show(
 }
 
 /// A new account that is a member at once.
-async fn join_anew(
+async fn join_with_new_account(
     State(app): State<App>,
     visitor: Visitor,
     MaybeSignedIn(visit): MaybeSignedIn,
@@ -126,7 +126,7 @@ async fn join_anew(
         let said = Said { mistake: Some(mistake), notice: None };
         return Ok(looking.page(StatusCode::UNPROCESSABLE_ENTITY, token, &invitation, said));
     }
-    match app.engine.join_anew(token, password.into(), &web::session::whereabouts(&visitor)).await {
+    match app.engine.join_with_new_account(token, password.into(), &web::session::whereabouts(&visitor)).await {
         Ok(session) => {
             let mut response = Done::Joined.leading_to(&app, format_args!("/dashboard/{}", invitation.project.id));
             web::session::remember(&app.settings.urls, &session, response.headers_mut());

@@ -82,7 +82,7 @@ impl stream::Source for Changes {
             if self.app.is_draining() || !self.may_read().await {
                 return None;
             }
-            let text: &'static [u8] = match self.desk.pulse().await.map(|pulse| mark(&pulse)) {
+            let text: &'static [u8] = match self.desk.change_token().await.map(|pulse| mark(&pulse)) {
                 Ok(pulse) if pulse != self.seen => {
                     self.seen = pulse;
                     b"event: news\ndata: 1\n\n"

@@ -1,7 +1,7 @@
 //! Every page about money, rendered from samples in both languages, and what must hold on all of them.
 
 use askama::Template;
-use domain::{money::Rupiah, steps::Language, time::Timestamp};
+use domain::{language::Language, money::Rupiah, time::Timestamp};
 use engine::Day;
 use web::page::moment::{Moment, moment};
 

@@ -11,8 +11,9 @@ use domain::{
     link::CustomerFields,
     method::{Method, MethodKind},
     money::Rupiah,
+    orders::{LinkRequest, MethodRequest},
     project::Project,
-    rules::{DESCRIPTION, Invalid, LinkRequest, MethodRequest, REFERENCE, TITLE},
+    rules::{DESCRIPTION, Invalid, REFERENCE, TITLE},
     time::Timestamp,
 };
 use engine::Error;

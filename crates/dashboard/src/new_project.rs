@@ -45,7 +45,7 @@ pub(super) fn routes() -> Router<App> {
 }
 
 async fn show(State(app): State<App>, visitor: Visitor, SignedIn(visit): SignedIn) -> Result<Response, PageError> {
-    if !app.engine.may_found(&visit).await? {
+    if !app.engine.may_create_project(&visit).await? {
         return Err(Error::RoleForbids.into());
     }
     let filled = Filled {
@@ -64,7 +64,7 @@ async fn submit(
     SignedIn(visit): SignedIn,
     SignedForm(form): SignedForm,
 ) -> Result<Response, PageError> {
-    if !app.engine.may_found(&visit).await? {
+    if !app.engine.may_create_project(&visit).await? {
         return Err(Error::RoleForbids.into());
     }
     let words = words::words(visitor.language);
@@ -81,7 +81,7 @@ async fn submit(
         filled.notice = Some(fl!(words, "wrong-form"));
         return form_page(&app, &visitor, &visit, StatusCode::UNPROCESSABLE_ENTITY, filled).await;
     }
-    match app.engine.found(&visit, filled.name.clone(), filled.environment).await {
+    match app.engine.create_owned_project(&visit, filled.name.clone(), filled.environment).await {
         Ok(project) => Ok(Done::ProjectCreated.leading_to(&app, format_args!("/dashboard/{}", project.id))),
         Err(Error::TooMany { most, .. }) => {
             let most = most.to_string();

@@ -1,7 +1,7 @@
 //! The pages about people, settings and the installation, rendered from samples, and what must hold on all of them.
 
 use askama::Template;
-use domain::{audit::Deed, steps::Language};
+use domain::{audit::Deed, language::Language};
 use web::page::moment::Moment;
 
 use crate::{

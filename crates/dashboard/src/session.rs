@@ -72,7 +72,7 @@ impl FromRequestParts<App> for AtDesk {
         let SignedIn(visit) = SignedIn::from_request_parts(parts, app).await?;
         let project: ProjectId = path::first(parts, app).await.ok_or(Error::NotFound("page"))?;
         let desk = app.engine.desk(&visit, project).await?;
-        let pulse = desk.pulse().await?;
+        let pulse = desk.change_token().await?;
         Ok(AtDesk { visit, desk, pulse })
     }
 }

@@ -1,6 +1,6 @@
 //! Who may do what in a project.
 
-/// What a member is to a project.
+/// A member's role in a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
     Viewer,
@@ -8,21 +8,21 @@ pub enum Role {
     Owner,
 }
 
-/// What a role is asked for. Acts that the same people may always do are one.
+/// What a role may allow. Actions that the same roles may always do are one act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Act {
-    /// Seeing everything but secrets.
+    /// Reading everything but secrets.
     Look,
-    /// Making and cancelling payment links.
+    /// Creating and cancelling payment links.
     ManageLinks,
-    /// Playing the bank in the sandbox.
+    /// Having the sandbox's simulator report payments.
     Simulate,
     ManageKeys,
-    /// The webhook's URL and secret, and sending again.
+    /// Changing the webhook's URL and secret, and sending webhooks again.
     ManageWebhooks,
     /// Accepting or returning money that fits no payment.
     DecideReceipts,
-    /// What customers and the API see: name, origins, methods.
+    /// Changing what customers and the API see: name, origins, methods.
     Configure,
     ManageMembers,
 }

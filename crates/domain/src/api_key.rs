@@ -1,4 +1,4 @@
-//! API keys: how they are made, recognised and remembered.
+//! API keys: how they are generated, recognised and stored.
 //!
 //! The secret is `sk_test_` or `sk_live_`, 32 random base62 characters and 6 check characters. Only its SHA-256 is kept.
 
@@ -10,14 +10,15 @@ use crate::{
     time::Timestamp,
 };
 
-const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/// The alphabet of secrets.
+pub const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const CHECKSUM: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);
 const RANDOM_CHARACTERS: usize = 32;
 const CHECK_CHARACTERS: usize = 6;
 const PREFIX_CHARACTERS: usize = 8;
 const KEY_CHARACTERS: usize = PREFIX_CHARACTERS + RANDOM_CHARACTERS + CHECK_CHARACTERS;
 
-/// A key as it is kept: everything but the secret.
+/// A key as it is stored: everything but the secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiKey {
     pub id: KeyId,
@@ -29,15 +30,15 @@ pub struct ApiKey {
     pub revoked_at: Option<Timestamp>,
 }
 
-/// SHA-256 of a whole key: what look-ups go by.
+/// SHA-256 of a whole key; keys are looked up by it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeyHash(pub [u8; 32]);
 
-/// A key's secret text. It has no `Debug`, so that it cannot end in a log.
+/// A key's secret text. It has no `Debug`, so that it cannot be logged by accident.
 pub struct KeySecret(String);
 
 impl KeySecret {
-    /// Makes a key from `draw`, which must answer a uniformly random number below 62 at every call.
+    /// Generates a key. `draw` must return a uniformly random number below 62 at every call.
     pub fn make(environment: Environment, mut draw: impl FnMut() -> u8) -> KeySecret {
         let mut text = String::with_capacity(KEY_CHARACTERS);
         text.push_str(key_prefix(environment));
@@ -49,7 +50,7 @@ impl KeySecret {
         KeySecret(text)
     }
 
-    /// Recognises a well-formed key, so that junk is refused without asking the database.
+    /// Parses a well-formed key, so that other text is rejected without asking the database.
     pub fn recognise(text: &str) -> Option<KeySecret> {
         let environment = [Environment::Sandbox, Environment::Production]
             .into_iter()
@@ -70,7 +71,7 @@ impl KeySecret {
         self.0[KEY_CHARACTERS - 4..].to_owned()
     }
 
-    /// The text itself, for the one moment at which it is shown.
+    /// The text itself, to show it once.
     pub fn reveal(&self) -> &str {
         &self.0
     }

@@ -1,20 +1,20 @@
-//! What is written down about who did what, for whoever asks later.
+//! The audit log: who did what, when and from where. Lines are only ever added.
 
 use crate::{
     id::{AuditId, KeyId, ProjectId, UserId},
     time::Timestamp,
 };
 
-/// Who does something.
+/// Who did it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Actor {
-    /// Somebody who is signed in, and the address they came from.
+    /// A signed-in user, and the address they came from.
     User { id: UserId, address: String },
     /// A program with an API key.
     Key(KeyId),
-    /// Whoever runs commands on the machine.
+    /// The operator, with a command on the machine itself.
     CommandLine,
-    /// Nobody we know, from that address.
+    /// Somebody who is not signed in, from that address.
     Stranger { address: String },
 }
 
@@ -85,12 +85,12 @@ pub struct AuditLine {
     pub id: AuditId,
     pub at: Timestamp,
     pub actor: Actor,
-    /// None for what concerns the installation or a person alone.
+    /// None for actions that concern the whole installation or only a user.
     pub project_id: Option<ProjectId>,
     pub deed: Deed,
-    /// What it was done to: an id, an address, a name.
+    /// What it was done to: an id, an e-mail address, a name.
     pub subject: String,
-    /// What a reader needs to know besides, such as the URL from now on. Never a secret.
+    /// What else a reader needs to know, such as the new URL. Never a secret.
     pub detail: String,
 }
 

@@ -1,4 +1,4 @@
-//! The banks that issue virtual accounts, and how a sandbox account number of each is made.
+//! The banks that issue virtual accounts, and how the sandbox generates an account number of each.
 //!
 //! The company codes here are made up for the sandbox. They must never name a real biller: in production the provider
 //! hands out the whole number.
@@ -50,17 +50,17 @@ impl Bank {
     /// The banks a project offers until its owner chooses others.
     pub const DEFAULT: [Bank; 5] = [Bank::Bca, Bank::Bni, Bank::Bri, Bank::Mandiri, Bank::Permata];
 
-    /// The lowercase word for this bank in the contract.
+    /// The lowercase code of this bank in the API contract.
     pub const fn code(self) -> &'static str {
         self.facts().code
     }
 
-    /// Reads what `code` writes, and nothing else.
+    /// Parses what `code` returns, and nothing else.
     pub fn from_code(code: &str) -> Option<Bank> {
         Bank::ALL.into_iter().find(|bank| bank.code() == code)
     }
 
-    /// The name a customer knows the bank by.
+    /// The name that customers know the bank by.
     pub const fn name(self) -> &'static str {
         self.facts().name
     }

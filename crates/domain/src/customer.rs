@@ -1,4 +1,4 @@
-//! What a link asks its customer for, and whether the answers will do.
+//! The fields that a link asks its customer to fill in, and whether the answers are acceptable.
 
 use crate::{
     link::CustomerFields,
@@ -6,7 +6,7 @@ use crate::{
     rules::{Fault, TextRule},
 };
 
-/// A question to the customer.
+/// A field that the customer fills in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CustomerField {
     Name,
@@ -32,7 +32,7 @@ impl CustomerField {
         }
     }
 
-    /// Whether people could reach the customer by it at all. What a merchant's own systems take is theirs to check.
+    /// Whether the text could be a way to reach the customer at all. Merchants check it further if they need to.
     fn is_plausible(self, text: &str) -> bool {
         match self {
             CustomerField::Name | CustomerField::Address => true,
@@ -67,7 +67,7 @@ impl CustomerFields {
         }
     }
 
-    /// The answers to exactly what is asked, without the white space around them. An answer to nothing is dropped.
+    /// The answers to the fields that the link asks for, trimmed. Answers to other fields are dropped.
     pub fn answered(self, given: impl Fn(CustomerField) -> String) -> Customer {
         let answer = |field| if self.asks(field) { given(field).trim().to_owned() } else { String::new() };
         Customer {
@@ -78,7 +78,7 @@ impl CustomerFields {
         }
     }
 
-    /// What is wrong with the answers; everything that is asked must be answered.
+    /// What is wrong with the answers. Every field that the link asks for must be filled in.
     pub fn faults(self, answers: &Customer) -> Vec<(CustomerField, Fault)> {
         let asked = CustomerField::ALL.into_iter().filter(|field| self.asks(*field));
         asked.filter_map(|field| Some((field, field.fault(answers.answer(field))?))).collect()

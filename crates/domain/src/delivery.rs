@@ -1,6 +1,6 @@
-//! How an event reaches its merchant: when it is tried again, what becomes of an attempt, and when that is the end.
+//! The delivery of an event to its merchant: the retry schedule, the outcome of an attempt, and when retries end.
 //!
-//! Random numbers are drawn elsewhere and handed in as [`Jitter`]; the time is handed in too.
+//! Callers pass in the time and random numbers, as [`Jitter`].
 
 use std::time::Duration;
 
@@ -9,61 +9,61 @@ use crate::{
     time::Timestamp,
 };
 
-/// Seconds to rest after the first failed attempt, the second, and so on: about three days in all.
-const RESTS_SECONDS: [u64; 12] = [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 28_800, 43_200, 86_400, 86_400];
-/// The first attempt, and one after each rest.
+/// Seconds to wait after the first failed attempt, the second, and so on: about three days in all.
+const WAITS_SECONDS: [u64; 12] = [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 28_800, 43_200, 86_400, 86_400];
+/// The first attempt, and one after each wait.
 pub const ATTEMPTS_MOST: u32 = 13;
 /// How much of an answer is read before the connection is dropped.
 pub const ANSWER_READ_BYTES_MOST: usize = 16 * 1_024;
-/// How much of an answer is kept for people to look at.
+/// How much of an answer is stored for people to read.
 pub const ANSWER_KEPT_BYTES_MOST: usize = 4 * 1_024;
-/// The longest explanation that is kept with a failure.
+/// The longest explanation that is stored with a failure.
 pub const DETAIL_CHARACTERS_MOST: usize = 300;
 
-/// By how much a rest is stretched or shortened: at most a tenth, so that deliveries which failed together do not come back
-/// together.
+/// By how much a wait is made longer or shorter: at most a tenth, so that deliveries which failed at the same time are not
+/// all retried at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Jitter {
-    /// Of the rest that the schedule names: 900 to 1,100.
+    /// Thousandths of the wait in the schedule: 900 to 1,100.
     per_mille: u32,
 }
 
 impl Jitter {
     pub const NONE: Jitter = Jitter { per_mille: 1_000 };
 
-    /// Any random number makes a jitter.
+    /// Makes a jitter from any random number.
     pub const fn drawn(random: u32) -> Jitter {
         Jitter { per_mille: 900 + random % 201 }
     }
 }
 
-/// How long to rest after so many attempts; `None` when there is to be no further one.
-pub fn rest_after(attempts_made: u32, jitter: Jitter) -> Option<Duration> {
-    let Some(rests_before) = attempts_made.checked_sub(1) else { return Some(Duration::ZERO) };
-    let seconds = RESTS_SECONDS.get(usize::try_from(rests_before).ok()?)?;
+/// How long to wait after so many attempts; `None` when there are no more attempts.
+pub fn wait_after(attempts_made: u32, jitter: Jitter) -> Option<Duration> {
+    let Some(waits_before) = attempts_made.checked_sub(1) else { return Some(Duration::ZERO) };
+    let seconds = WAITS_SECONDS.get(usize::try_from(waits_before).ok()?)?;
     Some(Duration::from_millis(seconds * u64::from(jitter.per_mille)))
 }
 
-/// Where a delivery stands.
+/// The state of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeliveryState {
-    /// To be tried at that time, or as soon after it as can be.
+    /// The next attempt is due at that time.
     Pending {
         due_at: Timestamp,
     },
     Delivered,
-    /// Every attempt failed. Only a person sends it again.
+    /// Every attempt failed. It is sent again only when a person asks for it.
     Exhausted,
 }
 
 impl DeliveryState {
-    /// What `outcome`, the outcome of the last of `attempts_made`, makes of a delivery.
+    /// The state after `attempts_made` attempts, the last of which had this `outcome`.
     pub fn after(attempts_made: u32, outcome: &AttemptOutcome, now: Timestamp, jitter: Jitter) -> DeliveryState {
         if outcome.delivered() {
             return DeliveryState::Delivered;
         }
-        match rest_after(attempts_made, jitter) {
-            Some(rest) => DeliveryState::Pending { due_at: now.plus(rest) },
+        match wait_after(attempts_made, jitter) {
+            Some(wait) => DeliveryState::Pending { due_at: now.plus(wait) },
             None => DeliveryState::Exhausted,
         }
     }
@@ -76,7 +76,7 @@ impl DeliveryState {
         }
     }
 
-    /// The state of that word; a pending one must say when it is due.
+    /// Parses a state; a pending one needs the time at which it is due.
     pub fn parse(word: &str, due_at: Option<Timestamp>) -> Option<DeliveryState> {
         match (word, due_at) {
             ("pending", Some(due_at)) => Some(DeliveryState::Pending { due_at }),
@@ -87,20 +87,20 @@ impl DeliveryState {
     }
 }
 
-/// An event on its way to its merchant.
+/// An event that is being sent to its merchant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
     pub event_id: EventId,
     pub project_id: ProjectId,
     pub state: DeliveryState,
-    /// All that were ever made.
+    /// All attempts that were ever made.
     pub attempts: u32,
-    /// How many of them were made before it was last sent by hand, which starts the schedule anew.
+    /// How many of them were made before a person last asked to send it again, which restarts the schedule.
     pub resent_after: u32,
 }
 
 impl Delivery {
-    /// What one more attempt makes of it.
+    /// The delivery after one more attempt.
     #[must_use]
     pub fn attempted(self, outcome: &AttemptOutcome, now: Timestamp, jitter: Jitter) -> Delivery {
         let attempts = self.attempts + 1;
@@ -109,27 +109,27 @@ impl Delivery {
     }
 }
 
-/// One attempt, as it is kept.
+/// One attempt, as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
     pub at: Timestamp,
     pub outcome: AttemptOutcome,
 }
 
-/// What became of an attempt.
+/// The outcome of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttemptOutcome {
     pub latency: Duration,
     /// The answer's HTTP status, when one came.
     pub status: Option<u16>,
-    /// The beginning of the answer, as [`kept_answer`] makes it.
+    /// The beginning of the answer, as [`kept_answer`] returns it.
     pub answer: String,
-    /// Why it was no success.
+    /// Why the attempt failed; none when it succeeded.
     pub failure: Option<Failure>,
 }
 
 impl AttemptOutcome {
-    /// The receiver answered. Any 2xx says that it has the event, and nothing else does.
+    /// The receiver answered. Only a 2xx status means that it has the event.
     pub fn answered(latency: Duration, status: u16, answer: String) -> AttemptOutcome {
         let failure = match status {
             200..=299 => None,
@@ -145,8 +145,8 @@ impl AttemptOutcome {
         AttemptOutcome { latency, status: None, answer: String::new(), failure: Some(failure) }
     }
 
-    /// An answer began and did not end. It counts as none, even when its status was 2xx: a receiver that broke off may not have
-    /// kept the event, and one that did keep it recognises the id.
+    /// The answer began but did not end. That is a failure even when its status was 2xx: the receiver may not have stored the
+    /// event, and one that did recognises its id when it is sent again.
     pub fn cut_short(latency: Duration, status: u16, answer: String, failure: Failure) -> AttemptOutcome {
         AttemptOutcome { latency, status: Some(status), answer, failure: Some(failure) }
     }
@@ -156,7 +156,7 @@ impl AttemptOutcome {
     }
 }
 
-/// Why an attempt failed: a class to count and filter by, and what exactly happened.
+/// Why an attempt failed: a class to count and filter by, and the details.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     pub class: FailureClass,
@@ -164,7 +164,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// Shortens `detail` and takes line breaks and other control characters out of it, as parts of it come from afar.
+    /// Shortens `detail` and replaces line breaks and other control characters, since parts of it come from the receiver.
     pub fn new(class: FailureClass, detail: &str) -> Failure {
         let printable = detail.chars().map(|character| if character.is_control() { ' ' } else { character });
         Failure { class, detail: printable.take(DETAIL_CHARACTERS_MOST).collect() }
@@ -174,7 +174,7 @@ impl Failure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FailureClass {
     NoUrl,
-    RefusedAddress,
+    BlockedAddress,
     Dns,
     Connect,
     Tls,
@@ -188,7 +188,7 @@ pub enum FailureClass {
 impl FailureClass {
     pub const ALL: [FailureClass; 10] = [
         FailureClass::NoUrl,
-        FailureClass::RefusedAddress,
+        FailureClass::BlockedAddress,
         FailureClass::Dns,
         FailureClass::Connect,
         FailureClass::Tls,
@@ -202,7 +202,8 @@ impl FailureClass {
     pub const fn word(self) -> &'static str {
         match self {
             FailureClass::NoUrl => "no_url",
-            FailureClass::RefusedAddress => "refused_address",
+            // Stored attempts have this word.
+            FailureClass::BlockedAddress => "refused_address",
             FailureClass::Dns => "dns",
             FailureClass::Connect => "connect",
             FailureClass::Tls => "tls",
@@ -214,11 +215,11 @@ impl FailureClass {
         }
     }
 
-    /// The class in a sentence.
+    /// The class as a sentence for people.
     pub const fn sentence(self) -> &'static str {
         match self {
             FailureClass::NoUrl => "The project had no webhook URL at that moment.",
-            FailureClass::RefusedAddress => "Webhooks may not go to this address.",
+            FailureClass::BlockedAddress => "Webhooks may not go to this address.",
             FailureClass::Dns => "The host's name could not be resolved.",
             FailureClass::Connect => "No connection could be made.",
             FailureClass::Tls => "A connection was made, but it could not be secured.",
@@ -235,7 +236,7 @@ impl FailureClass {
     }
 }
 
-/// The beginning of an answer as text that every database takes: valid UTF-8 without U+0000, cut between characters.
+/// The beginning of an answer as text that both databases can store: valid UTF-8 without U+0000, cut between characters.
 pub fn kept_answer(bytes: &[u8]) -> String {
     // Three bytes more, so that a character across the limit is cut off rather than mistaken for a broken one.
     let beginning = &bytes[..bytes.len().min(ANSWER_KEPT_BYTES_MOST + 3)];
@@ -256,27 +257,27 @@ mod tests {
 
     #[test]
     fn there_are_13_attempts_at_the_times_that_the_documents_promise() {
-        let rests: Vec<u64> =
-            (0..).map_while(|made| rest_after(made, Jitter::NONE)).map(|rest| rest.as_secs()).collect();
+        let waits: Vec<u64> =
+            (0..).map_while(|made| wait_after(made, Jitter::NONE)).map(|wait| wait.as_secs()).collect();
         let (minute, hour) = (60, 3_600);
         let promised = [5, 30, 2 * minute, 10 * minute, 30 * minute, hour, 2 * hour, 4 * hour, 8 * hour, 12 * hour];
-        assert_eq!(rests[0], 0);
-        assert_eq!(rests[1..11], promised);
-        assert_eq!(rests[11..], [24 * hour, 24 * hour]);
-        assert_eq!(u32::try_from(rests.len()), Ok(ATTEMPTS_MOST));
+        assert_eq!(waits[0], 0);
+        assert_eq!(waits[1..11], promised);
+        assert_eq!(waits[11..], [24 * hour, 24 * hour]);
+        assert_eq!(u32::try_from(waits.len()), Ok(ATTEMPTS_MOST));
         for made in [ATTEMPTS_MOST, ATTEMPTS_MOST + 1, u32::MAX] {
-            assert_eq!(rest_after(made, Jitter::NONE), None, "{made}");
+            assert_eq!(wait_after(made, Jitter::NONE), None, "{made}");
         }
     }
 
     #[test]
-    fn jitter_moves_a_rest_by_a_tenth_at_most_and_reaches_both_ends() {
-        let rest = |random| rest_after(1, Jitter::drawn(random)).unwrap().as_millis();
-        let rests: Vec<u128> = (0..1_000).chain([u32::MAX - 1, u32::MAX]).map(rest).collect();
-        assert_eq!(rests.iter().min(), Some(&4_500));
-        assert_eq!(rests.iter().max(), Some(&5_500));
-        assert_eq!(rest_after(1, Jitter::NONE), Some(Duration::from_secs(5)));
-        assert_eq!(rest_after(0, Jitter::drawn(200)), Some(Duration::ZERO), "the first attempt never waits");
+    fn jitter_changes_a_wait_by_a_tenth_at_most_and_reaches_both_ends() {
+        let wait = |random| wait_after(1, Jitter::drawn(random)).unwrap().as_millis();
+        let waits: Vec<u128> = (0..1_000).chain([u32::MAX - 1, u32::MAX]).map(wait).collect();
+        assert_eq!(waits.iter().min(), Some(&4_500));
+        assert_eq!(waits.iter().max(), Some(&5_500));
+        assert_eq!(wait_after(1, Jitter::NONE), Some(Duration::from_secs(5)));
+        assert_eq!(wait_after(0, Jitter::drawn(200)), Some(Duration::ZERO), "the first attempt never waits");
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! What merchants are told: one event per change that owes one.
+//! Events: what merchants learn through webhooks and the API, one per change that owes one.
 //!
-//! An event remembers only what may change later about its subject; the rest is read from the subject itself.
+//! An event stores only those facts about its subject that may change later; the rest is read from the subject itself.
 
 use crate::{
     id::{EventId, KeyId, PaymentId, ProjectId},
@@ -39,10 +39,10 @@ pub struct Event {
     pub news: News,
 }
 
-/// What happened, to whom.
+/// What happened, and to which payment or key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum News {
-    /// With the word that the project used for success at that moment.
+    /// With the word that the project's API used for success at that moment.
     PaymentPaid {
         payment: PaymentId,
         paid_at: Timestamp,
@@ -57,7 +57,7 @@ pub enum News {
 }
 
 impl Event {
-    /// The id of what it tells of.
+    /// The id of the payment or key that the event is about.
     pub fn subject(&self) -> String {
         match self.news {
             News::PaymentPaid { payment, .. } | News::PaymentFailed { payment } => payment.to_string(),

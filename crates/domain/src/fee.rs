@@ -1,4 +1,4 @@
-//! What a payment costs the merchant. Passing a QRIS fee on to the customer is forbidden, so nobody else ever bears one.
+//! Fees: what a payment costs the merchant. The customer never pays one, since regulation forbids passing a QRIS fee on.
 
 use crate::{
     method::{Method, MethodKind},
@@ -7,7 +7,7 @@ use crate::{
 
 const BASIS_POINTS_IN_WHOLE: i64 = 10_000;
 
-/// A price list: a share of the amount for QRIS, a flat sum for virtual accounts.
+/// A price list: a percentage of the amount for QRIS, a flat sum for virtual accounts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FeeSchedule {
     /// Hundredths of a percent, from 0 to 10,000.
@@ -21,7 +21,7 @@ impl Default for FeeSchedule {
     }
 }
 
-/// What one project pays instead of the installation's prices, where something was agreed.
+/// Prices that were agreed with one project; the installation's prices hold for the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FeeOverrides {
     pub qris_basis_points: Option<i64>,
@@ -45,7 +45,7 @@ impl FeeSchedule {
         }
     }
 
-    /// The fee on `amount`, shares rounded half up, and never more than the amount itself.
+    /// The fee on `amount`: percentages are rounded half up, and the fee is never more than the amount itself.
     pub fn fee(self, kind: MethodKind, amount: Rupiah) -> Rupiah {
         let fee = match kind {
             MethodKind::Qris => {

@@ -6,12 +6,12 @@ use type_safe_id::{StaticType, TypeSafeId};
 
 use crate::time::Timestamp;
 
-/// How many random bytes an id is made from.
+/// How many random bytes an id is generated from.
 pub const ENTROPY_BYTES: usize = 10;
 
 macro_rules! ids {
     ($($name:ident = $kind:ident $prefix:literal;)*) => {
-        /// One marker type per kind of id, so that a link's id cannot stand where a payment's belongs.
+        /// One marker type per kind of id, so that a link's id cannot be used where a payment's is needed.
         pub mod kind {
             $(#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)] pub struct $kind;)*
         }
@@ -36,10 +36,15 @@ ids! {
     AuditId = Audit "aud";
 }
 
-/// Makes an id of any kind that sorts at `now`.
+/// Generates an id of any kind that sorts by `now`.
 pub fn mint<Kind: StaticType>(now: Timestamp, entropy: [u8; ENTROPY_BYTES]) -> TypeSafeId<Kind> {
     let millis = u64::try_from(now.as_millis()).unwrap_or(0);
     TypeSafeId::from_uuid(uuid::Builder::from_unix_timestamp_millis(millis, &entropy).into_uuid())
+}
+
+/// The smallest id of any kind that can be generated at `instant`: ids from before sort below it, ids from then on do not.
+pub fn first_id_at<Kind: StaticType>(instant: Timestamp) -> TypeSafeId<Kind> {
+    mint(instant, [0; ENTROPY_BYTES])
 }
 
 #[cfg(test)]
@@ -56,6 +61,8 @@ mod tests {
         assert!(text[4..].bytes().all(|byte| b"0123456789abcdefghjkmnpqrstvwxyz".contains(&byte)));
         assert!(early.to_string() < late.to_string());
         assert_eq!(text.parse::<PaymentId>().unwrap(), early);
+        let first: PaymentId = first_id_at(Timestamp::from_millis(1_800_000_000_001));
+        assert!(text < first.to_string() && first.to_string() <= late.to_string());
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! Which uses of an Idempotency-Key are the same use.
+//! Idempotency-Keys: when two requests with the same key are the same request.
 
 use crate::id::ProjectId;
 
-/// Where a key is used. Keys of different endpoints have nothing to do with each other.
+/// Where a key is used. The same key at two endpoints is two different keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Endpoint {
     Payments,
@@ -18,7 +18,7 @@ impl Endpoint {
     }
 }
 
-/// A use of a key, and the fingerprint of the body that it is bound to.
+/// A key and the fingerprint of the request body that came with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Idempotency {
     pub project_id: ProjectId,

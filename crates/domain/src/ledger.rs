@@ -1,4 +1,4 @@
-//! Double-entry bookkeeping: postings whose legs sum to zero. A posting is never changed once it is written.
+//! Double-entry bookkeeping: postings whose legs sum to zero. A posting is never changed or deleted once it is written.
 
 use crate::{
     id::{PaymentId, ProjectId},
@@ -7,16 +7,16 @@ use crate::{
     time::Timestamp,
 };
 
-/// Where money stands. The first three are a project's own; the others belong to the installation and are kept per
-/// project so that no single row is fought over.
+/// An account of the ledger. The first three belong to a project; the others belong to the installation, but are kept per
+/// project, so that commits of different projects never wait for the same row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Account {
-    /// Earned, not yet paid out to the merchant's available money.
+    /// Earned, but not settled yet.
     Pending,
     Available,
     /// Money that arrived and fits no payment.
     Unapplied,
-    /// What the provider owes us: the other side of all money that comes in.
+    /// What the provider owes us: the counterpart of all money that arrives.
     Clearing,
     Fees,
 }
@@ -40,19 +40,19 @@ impl Account {
     }
 }
 
-/// Why money moved. It makes the posting's id, so the same cause cannot be posted twice.
+/// Why money moved. The posting's id is made of it, so the same cause cannot be posted twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cause {
     Paid(PaymentId),
     Settled(PaymentId),
     Unapplied(ReceiptKey),
-    /// Somebody decided that the receipt pays its payment.
+    /// A member decided that the receipt pays its payment.
     Accepted(ReceiptKey),
-    /// Somebody gave the receipt's money back.
+    /// A member gave the receipt's money back.
     Returned(ReceiptKey),
 }
 
-/// One movement of money, complete.
+/// One movement of money with all its legs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Posting {
     pub cause: Cause,
@@ -69,13 +69,13 @@ impl Posting {
         Posting::balanced(Cause::Paid(payment_id), project_id, payment_id, at, legs)
     }
 
-    /// The delay is over: net moves to what the merchant may have.
+    /// The settlement delay is over: the net moves to the merchant's available balance.
     pub fn settled(project_id: ProjectId, payment_id: PaymentId, net: Rupiah, at: Timestamp) -> Posting {
         let legs = vec![(Account::Pending, -net), (Account::Available, net)];
         Posting::balanced(Cause::Settled(payment_id), project_id, payment_id, at, legs)
     }
 
-    /// Money arrived that pays nothing: held in gross until someone decides about it.
+    /// Money arrived that pays nothing: the whole amount is held until a member decides about it.
     pub fn unapplied(
         project_id: ProjectId,
         payment_id: PaymentId,
@@ -87,7 +87,7 @@ impl Posting {
         Posting::balanced(Cause::Unapplied(receipt), project_id, payment_id, at, legs)
     }
 
-    /// Held money pays its payment after all: split as if it had come in time.
+    /// Held money pays its payment after all: it is split into net and fee as if it had come in time.
     pub fn accepted(
         project_id: ProjectId,
         payment_id: PaymentId,
@@ -100,7 +100,7 @@ impl Posting {
         Posting::balanced(Cause::Accepted(receipt), project_id, payment_id, at, legs)
     }
 
-    /// Held money went back the way it came.
+    /// Held money went back to the customer.
     pub fn returned(
         project_id: ProjectId,
         payment_id: PaymentId,
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_decided_about_held_money_empties_its_account() {
+    fn a_decision_about_held_money_empties_the_unapplied_account() {
         let now = Timestamp::from_millis(1);
         let (project, payment) = (mint(now, [1; 10]), mint(now, [2; 10]));
         let (amount, fee) = (Rupiah::new(10_000), Rupiah::new(70));

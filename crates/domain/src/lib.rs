@@ -1,7 +1,8 @@
-//! What is true: money, ids, payments, links, fees, ledger, events and their delivery, QRIS and banks, as values and pure
-//! functions.
+//! The rules of the business as values and pure functions: money, ids, payments, links, fees, the ledger, events and their
+//! delivery, QRIS, banks, roles.
 //!
-//! Nothing here waits, reads a clock, draws randomness, speaks SQL or HTTP, or knows how values look on the wire.
+//! Nothing here does I/O, waits, reads a clock or draws random numbers; callers pass both in. Nothing here knows SQL, HTTP
+//! or how values look as JSON.
 
 pub mod access;
 pub mod api_key;
@@ -11,12 +12,16 @@ pub mod customer;
 pub mod delivery;
 pub mod event;
 pub mod fee;
+pub mod hex;
 pub mod id;
 pub mod idempotency;
+pub mod instructions;
+pub mod language;
 pub mod ledger;
 pub mod link;
 pub mod method;
 pub mod money;
+pub mod orders;
 pub mod payment;
 pub mod project;
 pub mod qr_image;
@@ -24,6 +29,5 @@ pub mod qris;
 pub mod receipt;
 pub mod rules;
 pub mod signature;
-pub mod steps;
 pub mod time;
 pub mod user;

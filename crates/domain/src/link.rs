@@ -1,10 +1,9 @@
-//! A payment link: a hosted page for a fixed amount, and the rules of who may still pay through it.
+//! A payment link: a hosted page for a fixed amount, and the rules that say whether a customer may still pay through it.
 
 use crate::{
     id::{LinkId, PaymentId, ProjectId},
     method::Method,
     money::Rupiah,
-    payment::LinkClaim,
     time::Timestamp,
 };
 
@@ -21,7 +20,7 @@ pub struct Link {
     pub customer_fields: CustomerFields,
     pub expires_at: Option<Timestamp>,
     pub cancelled_at: Option<Timestamp>,
-    /// The payment that was confirmed first, on a single-use link.
+    /// On a single-use link, the payment that was confirmed first.
     pub claimed_by: Option<PaymentId>,
     pub created_at: Timestamp,
     pub version: i64,
@@ -53,20 +52,31 @@ impl LinkStatus {
     }
 }
 
+/// How a link limits its payments when money arrives for one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkClaim {
+    /// A direct payment, or a link that takes any number of payments.
+    NotNeeded,
+    /// A single-use link that no payment has claimed yet.
+    Free(LinkId),
+    /// A single-use link that another payment has claimed.
+    Taken,
+}
+
 /// The link is cancelled or past its expiry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotActive;
 
-/// What a customer who opens a link finds.
+/// What a customer sees who opens a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkStanding {
-    /// One more attempt may begin.
+    /// The customer can start a payment.
     Open,
     Cancelled,
     Inactive,
     /// A single-use link that was paid.
     Paid,
-    /// A single-use link with a payment on its way.
+    /// A single-use link with a payment that the provider is still processing.
     Processing,
 }
 
@@ -79,7 +89,7 @@ impl Link {
         }
     }
 
-    /// Cancels an active link; its pending payments are cancelled beside it.
+    /// Cancels an active link. The caller cancels its pending payments in the same commit.
     pub fn cancel(self, now: Timestamp) -> Result<Link, NotActive> {
         match self.status_at(now) {
             LinkStatus::Active => Ok(Link { cancelled_at: Some(now), ..self }),
@@ -87,7 +97,7 @@ impl Link {
         }
     }
 
-    /// How it stands with customers. `in_use`: some payment of the link is paid or processing.
+    /// What customers see at `now`. `in_use`: some payment of the link is paid or processing.
     pub fn standing_at(&self, now: Timestamp, in_use: bool) -> LinkStanding {
         match self.status_at(now) {
             LinkStatus::Cancelled => LinkStanding::Cancelled,
@@ -98,6 +108,7 @@ impl Link {
         }
     }
 
+    /// Whether a payment of this link that is confirmed now has to claim the link, and whether it still can.
     pub fn claim(&self) -> LinkClaim {
         match (self.allow_multiple_payments, self.claimed_by) {
             (true, _) => LinkClaim::NotNeeded,
@@ -106,7 +117,7 @@ impl Link {
         }
     }
 
-    /// When an attempt that begins now ends: after its method's usual lifetime, but never after the link itself.
+    /// When a payment that starts now expires: after its method's default lifetime, but never later than the link itself.
     pub fn attempt_expires_at(&self, method: Method, now: Timestamp) -> Timestamp {
         let usual = now.plus(method.kind().default_lifetime());
         self.expires_at.map_or(usual, |expires_at| usual.min(expires_at))
@@ -171,9 +182,13 @@ mod tests {
         assert_eq!(
             paid.standing_at(after(11), true),
             LinkStanding::Paid,
-            "who has paid is not told that it is too late"
+            "a customer who has paid does not read that it is too late"
         );
-        assert_eq!(link().standing_at(after(11), true), LinkStanding::Processing, "nor is who is paying");
+        assert_eq!(
+            link().standing_at(after(11), true),
+            LinkStanding::Processing,
+            "nor does one whose payment is processing"
+        );
         assert_eq!(cancelled.standing_at(NOW, true), LinkStanding::Cancelled);
     }
 

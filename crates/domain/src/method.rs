@@ -1,17 +1,17 @@
-//! The ways to pay, with their floors and lifetimes.
+//! The payment methods, with their smallest amounts and their lifetimes.
 
 use std::{fmt, time::Duration};
 
 use crate::{bank::Bank, money::Rupiah};
 
-/// One way to pay: what a payment uses and what a link offers.
+/// A payment method: what a payment uses and what a link offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Method {
     Qris,
     VirtualAccount(Bank),
 }
 
-/// A way to pay without its bank: what limits, fees and filters go by.
+/// A payment method without its bank; limits, fees and filters depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MethodKind {
     Qris,
@@ -33,7 +33,7 @@ impl Method {
         }
     }
 
-    /// Reads what `Display` writes.
+    /// Parses what `Display` writes.
     pub fn parse(text: &str) -> Option<Method> {
         match text.split_once(':') {
             None => (text == MethodKind::Qris.word()).then_some(Method::Qris),
@@ -57,7 +57,7 @@ impl MethodKind {
         [MethodKind::Qris, MethodKind::VirtualAccount].into_iter().find(|kind| kind.word() == word)
     }
 
-    /// The smallest amount this method takes.
+    /// The smallest amount that can be paid by this method.
     pub const fn floor(self) -> Rupiah {
         match self {
             MethodKind::Qris => Rupiah::new(100),

@@ -1,4 +1,4 @@
-//! Whole rupiah: the only kind of money there is here.
+//! Money: whole rupiah, the only currency of this service.
 
 use std::{fmt, iter::Sum, ops};
 
@@ -8,7 +8,7 @@ pub struct Rupiah(i64);
 
 impl Rupiah {
     pub const ZERO: Rupiah = Rupiah(0);
-    /// The largest amount a request may name; far below where `i64` sums could overflow.
+    /// The largest amount that a request may name. Sums of such amounts stay far below the largest `i64`.
     pub const MAX: Rupiah = Rupiah(999_999_999_999);
 
     pub const fn new(amount: i64) -> Rupiah {

@@ -1,13 +1,16 @@
-//! A payment and the only ways it changes. Each transition consumes the old state and returns all that it causes.
+//! A payment and the only ways in which it changes. Each transition consumes the payment and returns everything that the
+//! change causes, for the caller to commit at once.
 
 use std::time::Duration;
 
 use crate::{
-    event::{Event, EventKind, News},
+    event::{Event, News},
     id::{LinkId, PaymentId, ProjectId},
     ledger::Posting,
+    link::LinkClaim,
     method::Method,
     money::Rupiah,
+    project::SuccessWord,
     receipt::{Receipt, Unapplied},
     time::Timestamp,
 };
@@ -23,7 +26,7 @@ pub struct Payment {
     pub method: Method,
     /// What the customer pays to: a QRIS payload, or a virtual account number.
     pub code: String,
-    /// Who pays and from where; direct payments know neither.
+    /// What the hosted checkout learnt about the customer; none for direct payments.
     pub checkout: Option<Checkout>,
     pub state: State,
     pub created_at: Timestamp,
@@ -31,7 +34,8 @@ pub struct Payment {
     pub version: i64,
 }
 
-/// The state as it was last written. `Pending` past its expiry reads as expired: ask [`Payment::status_at`].
+/// The state as it was last written. A `Pending` payment past its expiry counts as expired even before the state says so:
+/// use [`Payment::status_at`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     Pending,
@@ -43,7 +47,7 @@ pub enum State {
 }
 
 impl State {
-    /// The exact status at `now` of a payment in this state, whether or not anyone has written its expiry down.
+    /// The exact status at `now` of a payment in this state, whether or not its expiry was written yet.
     pub fn status_at(self, now: Timestamp, expires_at: Timestamp) -> Status {
         match self {
             State::Pending if now > expires_at => Status::Expired,
@@ -118,35 +122,42 @@ pub struct Device {
     pub user_agent: Option<String>,
 }
 
-/// How a payment stands with its link when money comes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LinkClaim {
-    /// A direct payment, or a link that takes many.
-    NotNeeded,
-    /// A single-use link that nobody has paid yet.
-    Free(LinkId),
-    /// A single-use link that another payment has claimed.
-    Taken,
-}
-
-/// Everything one transition causes; it is committed as a whole or not at all.
+/// Everything that one transition causes; it is committed as a whole or not at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// The payment as it is from now on; its version is still the one it was read at.
+pub struct Transition {
+    /// The payment with its new state; its version is still the one that was read.
     pub payment: Payment,
     pub posting: Option<Posting>,
-    pub event: Option<EventKind>,
-    /// The single-use link it claims; the link's other pending payments are cancelled with it.
+    /// The event that the merchant is owed.
+    pub event: Option<OwedEvent>,
+    /// The single-use link that the payment claims. The caller cancels the link's other pending payments in the same commit.
     pub claims: Option<LinkId>,
     pub settles_at: Option<Timestamp>,
 }
 
-/// The payment does not take this news.
+/// An event that a transition owes the merchant, with what only the transition knows about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwedEvent {
+    Paid { at: Timestamp },
+    Failed,
+}
+
+impl OwedEvent {
+    /// The event's content. `word` is what the project calls success at this moment.
+    pub const fn news(self, payment: PaymentId, word: SuccessWord) -> News {
+        match self {
+            OwedEvent::Paid { at } => News::PaymentPaid { payment, paid_at: at, word },
+            OwedEvent::Failed => News::PaymentFailed { payment },
+        }
+    }
+}
+
+/// Why a transition did not happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotMoved {
-    /// It has ended already.
+    /// The payment has already ended.
     Final,
-    /// It is in that state already.
+    /// The payment is already in that state.
     Already,
 }
 
@@ -155,7 +166,7 @@ impl Payment {
         self.amount - self.fee
     }
 
-    /// The exact status at `now`, whether or not anyone has written the expiry down.
+    /// The exact status at `now`, whether or not the expiry was written yet.
     pub fn status_at(&self, now: Timestamp) -> Status {
         self.state.status_at(now, self.expires_at)
     }
@@ -167,7 +178,7 @@ impl Payment {
         }
     }
 
-    /// The payment as `event` saw it, whatever has become of it since.
+    /// The payment as it was when `event` happened, even if it has changed since.
     pub fn as_seen_by(self, event: &Event) -> Payment {
         let state = match event.news {
             News::PaymentPaid { paid_at, .. } => State::Paid { at: paid_at },
@@ -177,8 +188,14 @@ impl Payment {
         Payment { state, ..self }
     }
 
-    /// Money came. It pays when it is exactly the amount and came in time; a late notification of timely money pays too.
-    pub fn confirm(self, receipt: &Receipt, link: LinkClaim, settlement_delay: Duration) -> Result<Step, Unapplied> {
+    /// Money arrived. It pays the payment when it is exactly the amount and the customer paid in time, even when the
+    /// provider's notification comes later.
+    pub fn confirm(
+        self,
+        receipt: &Receipt,
+        link: LinkClaim,
+        settlement_delay: Duration,
+    ) -> Result<Transition, Unapplied> {
         if receipt.amount != self.amount {
             return Err(Unapplied::WrongAmount);
         }
@@ -197,15 +214,15 @@ impl Payment {
         }
     }
 
-    /// Somebody decided that money held for this payment pays it, whenever it came. It must still be all of it, and nothing
-    /// else may have been paid instead.
+    /// A member decided that money held for this payment pays it, however late it came. It must still be the whole amount,
+    /// and the payment or its link must not have been paid by other money.
     pub fn accept(
         self,
         receipt: &Receipt,
         link: LinkClaim,
         settlement_delay: Duration,
         now: Timestamp,
-    ) -> Result<Step, Unapplied> {
+    ) -> Result<Transition, Unapplied> {
         if receipt.amount != self.amount {
             return Err(Unapplied::WrongAmount);
         }
@@ -220,16 +237,16 @@ impl Payment {
         }
     }
 
-    fn paid_in_time(self, receipt: &Receipt, link: LinkClaim, settlement_delay: Duration) -> Step {
+    fn paid_in_time(self, receipt: &Receipt, link: LinkClaim, settlement_delay: Duration) -> Transition {
         let posting = Posting::paid(self.project_id, self.id, self.amount, self.fee, receipt.received_at);
         self.paid(receipt, link, posting, settlement_delay)
     }
 
-    fn paid(self, receipt: &Receipt, link: LinkClaim, posting: Posting, settlement_delay: Duration) -> Step {
+    fn paid(self, receipt: &Receipt, link: LinkClaim, posting: Posting, settlement_delay: Duration) -> Transition {
         let settles_at = (self.merchant_net() > Rupiah::ZERO).then(|| posting.at.plus(settlement_delay));
-        Step {
+        Transition {
             posting: Some(posting),
-            event: Some(EventKind::PaymentPaid),
+            event: Some(OwedEvent::Paid { at: receipt.paid_at }),
             claims: match link {
                 LinkClaim::Free(link_id) => Some(link_id),
                 LinkClaim::NotNeeded | LinkClaim::Taken => None,
@@ -239,8 +256,8 @@ impl Payment {
         }
     }
 
-    /// The provider has seen the payment but is not sure of it yet. From here on it does not expire.
-    pub fn begin_processing(self, now: Timestamp) -> Result<Step, NotMoved> {
+    /// The provider has seen the payment but has not confirmed it yet. From now on the payment does not expire.
+    pub fn begin_processing(self, now: Timestamp) -> Result<Transition, NotMoved> {
         match self.status_at(now) {
             Status::Pending => Ok(self.moved(State::Processing, None)),
             Status::Processing => Err(NotMoved::Already),
@@ -248,34 +265,32 @@ impl Payment {
         }
     }
 
-    /// The provider refuses the payment.
-    pub fn refuse(self, now: Timestamp) -> Result<Step, NotMoved> {
+    /// The provider rejected the payment.
+    pub fn refuse(self, now: Timestamp) -> Result<Transition, NotMoved> {
         match self.status_at(now) {
-            Status::Pending | Status::Processing => {
-                Ok(self.moved(State::Failed { at: now }, Some(EventKind::PaymentFailed)))
-            }
+            Status::Pending | Status::Processing => Ok(self.moved(State::Failed { at: now }, Some(OwedEvent::Failed))),
             _ => Err(NotMoved::Final),
         }
     }
 
-    /// The customer chose to pay in another way instead.
-    pub fn give_way(self, now: Timestamp) -> Result<Step, NotMoved> {
+    /// The customer chose another method or other details, so a new payment replaces this one.
+    pub fn replace(self, now: Timestamp) -> Result<Transition, NotMoved> {
         match self.status_at(now) {
             Status::Pending => Ok(self.moved(State::Cancelled { at: now }, None)),
             _ => Err(NotMoved::Final),
         }
     }
 
-    /// Its time is over before it is, as only the sandbox can have it.
-    pub fn lapse(self, now: Timestamp) -> Result<Step, NotMoved> {
+    /// Expires the payment before its time; only the sandbox's simulator does that.
+    pub fn expire_now(self, now: Timestamp) -> Result<Transition, NotMoved> {
         match self.status_at(now) {
             Status::Pending => Ok(self.moved(State::Expired, None)),
             _ => Err(NotMoved::Final),
         }
     }
 
-    fn moved(self, state: State, event: Option<EventKind>) -> Step {
-        Step { payment: Payment { state, ..self }, posting: None, event, claims: None, settles_at: None }
+    fn moved(self, state: State, event: Option<OwedEvent>) -> Transition {
+        Transition { payment: Payment { state, ..self }, posting: None, event, claims: None, settles_at: None }
     }
 }
 

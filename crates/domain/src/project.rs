@@ -1,6 +1,17 @@
-//! A merchant's project: the owner of everything else.
+//! A merchant's project, which owns payments, links, keys and webhooks, and the rules for its settings. Forms and commands
+//! share these rules.
 
-use crate::{bank::Bank, fee::FeeOverrides, id::ProjectId, method::Method, time::Timestamp};
+use crate::{
+    bank::Bank,
+    fee::FeeOverrides,
+    id::ProjectId,
+    method::Method,
+    rules::{Invalid, MERCHANT_CITY, MERCHANT_NAME},
+    time::Timestamp,
+};
+
+/// How many digits an Indonesian postal code has.
+pub const POSTAL_CODE_DIGITS: usize = 5;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Environment {
@@ -54,15 +65,15 @@ pub struct Project {
     pub success_word: SuccessWord,
     pub webhook_url: Option<String>,
     pub fees: FeeOverrides,
-    /// The banks it offers; all of them unless settings narrow that.
+    /// The banks that it offers; all of them unless its settings name fewer.
     pub banks: Vec<Bank>,
-    /// What a link accepts when it names nothing.
+    /// The methods of a link that names none.
     pub default_methods: Vec<Method>,
     pub created_at: Timestamp,
     pub version: i64,
 }
 
-/// Who customers see they are paying.
+/// The merchant's name and place as customers see them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MerchantProfile {
     pub name: String,
@@ -71,7 +82,7 @@ pub struct MerchantProfile {
 }
 
 impl Project {
-    /// Whether its keys may do anything besides being revoked.
+    /// Whether the project may take payments. The keys of one that may not can only be revoked.
     pub fn is_usable(&self) -> bool {
         self.active && (self.approved || self.environment == Environment::Sandbox)
     }
@@ -83,13 +94,61 @@ impl Project {
         }
     }
 
-    /// The methods of a link that names none: the project's defaults, less the banks it no longer offers.
+    /// The methods of a link that names none: the project's defaults, without banks that it no longer offers.
     pub fn usable_defaults(&self) -> Vec<Method> {
         self.default_methods.iter().copied().filter(|method| self.offers(*method)).collect()
     }
 }
 
-/// What every new project starts with.
+/// Checks that the profile can be printed and put into a QR code.
+pub fn checked_merchant(merchant: MerchantProfile) -> Result<MerchantProfile, Invalid> {
+    let MerchantProfile { name, city, postal_code } = merchant;
+    let (name, city) = (MERCHANT_NAME.check(name)?, MERCHANT_CITY.check(city)?);
+    if !is_postal_code(&postal_code) {
+        return Err(Invalid::new("merchant_postal_code", format!("must have {POSTAL_CODE_DIGITS} digits")));
+    }
+    Ok(MerchantProfile { name, city, postal_code })
+}
+
+pub fn is_postal_code(text: &str) -> bool {
+    text.len() == POSTAL_CODE_DIGITS && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The first method whose bank is not among the `banks` on offer.
+pub fn not_offered(methods: &[Method], banks: &[Bank]) -> Option<Method> {
+    methods.iter().copied().find(|method| method.bank().is_some_and(|bank| !banks.contains(&bank)))
+}
+
+/// The default methods of every new project.
 pub fn initial_default_methods() -> Vec<Method> {
     std::iter::once(Method::Qris).chain(Bank::DEFAULT.into_iter().map(Method::VirtualAccount)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn merchant(name: &str, city: &str, postal_code: &str) -> MerchantProfile {
+        MerchantProfile { name: name.to_owned(), city: city.to_owned(), postal_code: postal_code.to_owned() }
+    }
+
+    #[test]
+    fn a_merchant_has_a_name_a_city_and_a_postal_code_of_five_digits() {
+        assert!(checked_merchant(merchant("Toko", "Bandung", "40115")).is_ok());
+        for (wrong, field) in [
+            (merchant("", "Bandung", "40115"), "merchant_name"),
+            (merchant("Toko", "a\nb", "40115"), "merchant_city"),
+            (merchant("Toko", "Bandung", "4011"), "merchant_postal_code"),
+            (merchant("Toko", "Bandung", "4011é"), "merchant_postal_code"),
+        ] {
+            assert_eq!(checked_merchant(wrong).unwrap_err().field, field);
+        }
+    }
+
+    #[test]
+    fn only_a_method_of_a_bank_that_is_not_on_offer_is_named() {
+        let methods = [Method::Qris, Method::VirtualAccount(Bank::Bca), Method::VirtualAccount(Bank::Bni)];
+        assert_eq!(not_offered(&methods, &[Bank::Bca]), Some(Method::VirtualAccount(Bank::Bni)));
+        assert_eq!(not_offered(&methods, &[Bank::Bni, Bank::Bca]), None);
+    }
 }

@@ -1,18 +1,18 @@
-//! Draws a payload as a black and white PNG that a phone can scan off a screen.
+//! Draws a payload as a QR code: a black and white PNG that a phone can scan from a screen.
 //!
-//! The same payload always gives the same bytes. Nothing here reads or checks the payload; any text can be drawn.
+//! The same payload always gives the same bytes. This module does not check the payload; any text can be drawn.
 
 use qrcodegen::{Mask, QrCode, QrCodeEcc, QrSegment, Version};
 
 /// The white border that scanners need, in modules; the QR standard asks for four.
 const MARGIN_MODULES: usize = 4;
 
-/// The edge of a module in pixels. With one bit per pixel, four make half a byte; twice as many made the image take twice
-/// as long and half as many bytes again, for nothing that a scanner sees.
+/// The edge of a module in pixels. With one bit per pixel, four pixels are half a byte. With eight, encoding took twice as
+/// long and the file was half as large again, and scanners did no better.
 const PIXELS_PER_MODULE: usize = 4;
 
-/// Characters that are not worth a stretch of their own.
-const SHORT_STRETCH: usize = 10;
+/// Shorter runs of characters are not worth a segment of their own.
+const SHORT_SEGMENT: usize = 10;
 
 /// A white module in either half of a byte; black ones have no bits.
 const WHITE_LEFT: u8 = 0xF0;
@@ -33,15 +33,15 @@ pub fn png(payload: &str) -> Result<Vec<u8>, TooLong> {
     Ok(encoded(&rows(&code)))
 }
 
-/// Capitals, digits and some signs take less room than other text. A payload is nearly all of that kind but for the names
-/// in it, so only the stretch with the names is written as text; the code gets fewer and larger modules.
+/// A QR code stores capitals, digits and some signs in fewer bits than other text. A payload consists of them except for
+/// the merchant's name and city, so only the segment around those is stored as text, and the code gets fewer, larger modules.
 fn segments(payload: &str) -> Vec<QrSegment> {
     let is_text = |character: char| !QrSegment::is_alphanumeric(character.encode_utf8(&mut [0; 4]));
     let from = payload.find(is_text).unwrap_or(payload.len());
     let upto = payload.rfind(is_text).map_or(from, |last| payload.ceil_char_boundary(last + 1));
-    // A stretch of its own has a head of two bytes or more.
-    let from = if from < SHORT_STRETCH { 0 } else { from };
-    let upto = if payload.len() - upto < SHORT_STRETCH { payload.len() } else { upto };
+    // Every segment has a header of two bytes or more.
+    let from = if from < SHORT_SEGMENT { 0 } else { from };
+    let upto = if payload.len() - upto < SHORT_SEGMENT { payload.len() } else { upto };
     [&payload[..from], &payload[from..upto], &payload[upto..]].into_iter().flat_map(QrSegment::make_segments).collect()
 }
 
@@ -49,7 +49,7 @@ fn segments(payload: &str) -> Vec<QrSegment> {
 fn rows(code: &QrCode) -> Vec<Vec<u8>> {
     let margin = MARGIN_MODULES as i32;
     let span = -margin..code.size() + margin;
-    // Modules outside of the code count as white, which is how the margin comes about.
+    // Modules outside of the code count as white; that makes the margin.
     let coloured = |white, x, y| if code.get_module(x, y) { 0 } else { white };
     let byte = |x, y| coloured(WHITE_LEFT, x, y) | coloured(WHITE_RIGHT, x + 1, y);
     span.clone().map(|y| span.clone().step_by(2).map(|x| byte(x, y)).collect()).collect()
@@ -58,14 +58,14 @@ fn rows(code: &QrCode) -> Vec<Vec<u8>> {
 #[expect(clippy::expect_used, reason = "writing to memory cannot fail and the data has the size of the header")]
 fn encoded(rows: &[Vec<u8>]) -> Vec<u8> {
     let pixels = (rows.len() * PIXELS_PER_MODULE) as u32;
-    // Whole rows at a time: byte by byte this took longer than everything else here.
+    // Whole rows at a time: byte by byte, this took longer than everything else in this module.
     let data = rows.iter().map(|row| row.repeat(PIXELS_PER_MODULE)).collect::<Vec<_>>().concat();
     let mut file = Vec::new();
     let mut encoder = png::Encoder::new(&mut file, pixels, pixels);
     encoder.set_color(png::ColorType::Grayscale);
     encoder.set_depth(png::BitDepth::One);
     encoder.set_compression(png::Compression::Fast);
-    // Choosing a compression also chooses a filter, so this has to come after. Three of four pixel rows repeat the one
+    // Setting the compression also sets a filter, so this call has to come after it. Three of four pixel rows repeat the row
     // above them, and this filter turns those into zeros.
     encoder.set_filter(png::Filter::Up);
     let mut writer = encoder.write_header().expect("the header is valid");
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_beyond_any_code_is_refused_and_an_empty_one_is_drawn() {
+    fn a_text_too_long_for_any_code_is_rejected_and_an_empty_one_is_drawn() {
         assert_eq!(png(&"a".repeat(2_332)), Err(TooLong));
         assert_eq!(png(&"a".repeat(100_000)), Err(TooLong));
         assert!(png(&"a".repeat(2_331)).is_ok());

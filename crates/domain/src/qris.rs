@@ -1,9 +1,9 @@
-//! QRIS payloads, the text inside a payment's QR code: writes dynamic ones for the sandbox and reads anyone's.
+//! QRIS payloads, the text inside a payment's QR code: writes dynamic ones for the sandbox and reads those of any issuer.
 //!
 //! A payload is EMVCo tag-length-value text that ends with a checksum. This module must never write an amount other
-//! than the one it was given, and never believe a payload whose checksum or structure is wrong.
+//! than the one it was given, and never accept a payload whose checksum or structure is wrong.
 
-use crate::{id::PaymentId, money::Rupiah};
+use crate::{id::PaymentId, money::Rupiah, project::is_postal_code};
 
 /// The longest payload that QRIS allows.
 pub const MAX_CHARACTERS: usize = 512;
@@ -12,7 +12,7 @@ const NAME_CHARACTERS: usize = 25;
 const CITY_CHARACTERS: usize = 15;
 const LABEL_CHARACTERS: usize = 16;
 
-/// What the checksum field opens with; the checksum covers these characters too.
+/// The tag and length of the checksum field; the checksum covers these characters too.
 const CHECKSUM_HEADER: &str = "6304";
 const CHECKSUM_CHARACTERS: usize = 4;
 const CHECKSUM: crc::Crc<u16> = crc::Crc::<u16>::new(&crc::CRC_16_IBM_3740);
@@ -20,7 +20,7 @@ const CHECKSUM: crc::Crc<u16> = crc::Crc::<u16>::new(&crc::CRC_16_IBM_3740);
 const RUPIAH_CURRENCY: &str = "360";
 const DYNAMIC: &str = "12";
 
-/// Accented capitals and what a QRIS terminal can show instead. Small letters are raised before they are looked up.
+/// Accented capitals and what a QRIS terminal can show instead. Lowercase letters are capitalised before the look-up.
 const TRANSLITERATIONS: [(&str, &str); 27] = [
     ("ÀÁÂÃÄÅĀĂĄǍẠẢẤẦẨẪẬẮẰẲẴẶ", "A"),
     ("ÇĆĈĊČ", "C"),
@@ -51,7 +51,7 @@ const TRANSLITERATIONS: [(&str, &str); 27] = [
     ("‐‑‒–—", "-"),
 ];
 
-/// Whom the payer sees; free text from a project's settings.
+/// The merchant as the payer sees it; free text from a project's settings.
 #[derive(Clone, Copy, Debug)]
 pub struct Merchant<'a> {
     pub name: &'a str,
@@ -59,7 +59,7 @@ pub struct Merchant<'a> {
     pub postal_code: &'a str,
 }
 
-/// What a valid payload says.
+/// The content of a valid payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Payload {
     amount: Option<Rupiah>,
@@ -96,8 +96,8 @@ pub enum QrisError {
     InvalidAmount,
 }
 
-/// The payload of one payment, for its amount only. An amount outside of 1 to `Rupiah::MAX` is written as it is, and
-/// readers refuse it: a code that nobody can pay is better than one for another sum.
+/// The payload of one payment, for exactly its amount. An amount outside of 1 to `Rupiah::MAX` is written as it is, and
+/// readers reject it: a code that nobody can pay is better than one for another amount.
 pub fn dynamic_payload(merchant: &Merchant<'_>, amount: Rupiah, payment: PaymentId) -> String {
     let acquirer =
         [field(0, "ID.CO.SANDBOX.WWW"), field(1, "936009990000000017"), field(2, "SBX000000000001"), field(3, "UKE")];
@@ -120,9 +120,9 @@ pub fn dynamic_payload(merchant: &Merchant<'_>, amount: Rupiah, payment: Payment
     sealed(&fields.concat())
 }
 
-/// The label by which a payload names its payment: the end of the id, where the randomness is.
+/// The label that identifies the payment in a payload: the end of its id, which is random.
 pub fn reference_label(payment: PaymentId) -> String {
-    let mut text = payment.to_string().to_ascii_uppercase(); // ASCII, so any index is a character's
+    let mut text = payment.to_string().to_ascii_uppercase(); // ASCII, so every index is a character boundary
     text.split_off(text.len().saturating_sub(LABEL_CHARACTERS))
 }
 
@@ -143,7 +143,7 @@ fn checksum(covered: &str) -> String {
 }
 
 /// `text` in capitals that every terminal can show, cut to `limit` characters; `fallback` when nothing is left.
-/// What has no plain form becomes a space, and spaces never touch.
+/// Characters without a plain form become a space, and several spaces become one.
 fn plain(text: &str, limit: usize, fallback: &str) -> String {
     let mut shown = String::new();
     for letter in text.chars().flat_map(char::to_uppercase) {
@@ -153,7 +153,7 @@ fn plain(text: &str, limit: usize, fallback: &str) -> String {
         match TRANSLITERATIONS.iter().find(|(from, _)| from.contains(letter)) {
             Some((_, to)) => shown.push_str(to),
             None if matches!(letter, '!'..='{' | '}' | '~') => shown.push(letter),
-            // An accent that follows its letter just goes, since a space in its place would split the word.
+            // An accent that follows its letter is dropped, since a space in its place would split the word.
             None if matches!(letter, '\u{300}'..='\u{36F}') => {}
             None if shown.is_empty() || shown.ends_with(' ') => {}
             None => shown.push(' '),
@@ -164,14 +164,13 @@ fn plain(text: &str, limit: usize, fallback: &str) -> String {
     if shown.is_empty() { fallback.to_owned() } else { shown }
 }
 
-/// A postal code has five digits in Indonesia. QRIS demands one, so anything else gives way to that of central Jakarta.
+/// QRIS requires a postal code, so anything that is not one is replaced by that of central Jakarta.
 fn postal_code(text: &str) -> &str {
-    let valid = text.len() == 5 && text.bytes().all(|byte| byte.is_ascii_digit());
-    if valid { text } else { "10110" }
+    if is_postal_code(text) { text } else { "10110" }
 }
 
 impl Payload {
-    /// What is to be paid; none when the payer chooses.
+    /// The amount to pay; none when the payer chooses it.
     pub const fn amount(&self) -> Option<Rupiah> {
         self.amount
     }
@@ -184,7 +183,7 @@ impl Payload {
         &self.city
     }
 
-    /// The issuer's own reference, if it put one in.
+    /// The issuer's own reference, if there is one.
     pub fn reference_label(&self) -> Option<&str> {
         self.reference_label.as_deref()
     }
@@ -195,8 +194,8 @@ impl Payload {
     }
 }
 
-/// Reads any issuer's payload. The checksum is judged before the structure, because a damaged code is by far the most
-/// likely cause of either.
+/// Reads any issuer's payload. The checksum is checked before the structure, because a damaged code is by far the most
+/// likely reason for both to be wrong.
 pub fn parse(text: &str) -> Result<Payload, QrisError> {
     if text.len() > MAX_CHARACTERS {
         return Err(QrisError::TooLong);
@@ -220,7 +219,7 @@ fn read(fields: &Fields<'_>) -> Result<Payload, QrisError> {
     if fields.0.first() != Some(&(0, "01")) {
         return Err(QrisError::WrongStart);
     }
-    // The text may end like a checksum field and still be the inside of another.
+    // The text may end like a checksum field although these characters belong to the value of another field.
     if fields.0.last().is_none_or(|(tag, _)| *tag != 63) {
         return Err(QrisError::NoChecksum);
     }
@@ -245,8 +244,8 @@ fn read(fields: &Fields<'_>) -> Result<Payload, QrisError> {
     })
 }
 
-/// Accepts `1000`, `1000.` and `1000.00`. A comma is refused rather than guessed at: it splits thousands in one country
-/// and decimals in the next.
+/// Accepts `1000`, `1000.` and `1000.00`. A comma is rejected rather than interpreted: it separates thousands in one
+/// country and decimals in the next.
 fn amount(text: &str) -> Result<Rupiah, QrisError> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     let well_formed = whole.bytes().all(|byte| byte.is_ascii_digit()) && decimals.bytes().all(|byte| byte == b'0');
@@ -256,7 +255,7 @@ fn amount(text: &str) -> Result<Rupiah, QrisError> {
     }
 }
 
-/// How long a field's value may be, for the fields that have a rule tighter than the two digits of a length.
+/// How long a field's value may be. Fields without a rule of their own are limited by the two digits of the length.
 const fn allowed_length(tag: u8) -> std::ops::RangeInclusive<usize> {
     match tag {
         0 | 1 | 58 => 2..=2,
@@ -270,7 +269,7 @@ const fn allowed_length(tag: u8) -> std::ops::RangeInclusive<usize> {
     }
 }
 
-/// Whether a field's value is a sequence of fields in turn: acquirers, additional data and other languages.
+/// Whether a field's value is itself a sequence of fields: acquirers, additional data and other languages.
 const fn is_template(tag: u8) -> bool {
     matches!(tag, 26..=51 | 62 | 64)
 }

@@ -1,4 +1,4 @@
-//! Money as the provider reports it.
+//! Receipts: money that a provider reports, and what members decide about money that fits no payment.
 
 use crate::{
     id::{PaymentId, ProjectId},
@@ -7,10 +7,10 @@ use crate::{
     time::Timestamp,
 };
 
-/// What people write down when they decide about money.
+/// The note that a member must give with a decision.
 pub const DECISION_NOTE: TextRule = TextRule { field: "note", least: 1, most: 500, line_breaks: true };
 
-/// What makes a provider's report the same report when it comes again.
+/// Identifies a provider's report, so that the same report sent twice counts once.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ReceiptKey {
     pub provider: String,
@@ -22,13 +22,13 @@ pub struct ReceiptKey {
 pub struct Receipt {
     pub key: ReceiptKey,
     pub amount: Rupiah,
-    /// When the customer paid, by the provider's word.
+    /// When the customer paid, as the provider says.
     pub paid_at: Timestamp,
     /// When we learnt of it.
     pub received_at: Timestamp,
 }
 
-/// Why money could not pay its payment. It is kept, and someone decides about it.
+/// Why money could not pay its payment. The money is held until a member decides about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unapplied {
     WrongAmount,
@@ -55,15 +55,15 @@ impl Unapplied {
     }
 }
 
-/// Money that pays nothing so far.
+/// Money that has not paid anything so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnappliedReceipt {
     pub receipt: Receipt,
     pub project_id: ProjectId,
-    /// What it was meant for.
+    /// The payment that it was sent for.
     pub payment_id: PaymentId,
     pub reason: Unapplied,
-    /// What somebody has decided about it.
+    /// The decision, once a member has made one.
     pub decided: Option<Decided>,
 }
 
@@ -78,7 +78,7 @@ pub struct Decided {
 pub enum Decision {
     /// It pays its payment after all.
     Accepted,
-    /// It went back to whoever sent it.
+    /// The merchant gave it back to the customer.
     Returned,
 }
 

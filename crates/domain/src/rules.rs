@@ -1,17 +1,10 @@
-//! The field rules of the contract: what a request of the right shape must still satisfy.
+//! Rules for single fields, which requests, forms and commands share: lengths, allowed characters, amounts.
+//!
+//! What these rules say reaches API clients word for word, so the texts are part of the contract.
 
-use std::time::Duration;
+use crate::money::Rupiah;
 
-use crate::{
-    bank::Bank,
-    link::CustomerFields,
-    method::{Method, MethodKind},
-    money::Rupiah,
-    project::Project,
-    time::Timestamp,
-};
-
-/// A field that breaks a rule. Together they make the message: "`amount` must be at least 100".
+/// A field and the rule that it breaks. Together they make the message: "`amount` must be at least 100".
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{field}` {rule}")]
 pub struct Invalid {
@@ -40,6 +33,7 @@ pub const DESCRIPTION: TextRule = TextRule { field: "description", least: 0, mos
 pub const KEY_NAME: TextRule = TextRule { field: "name", least: 1, most: 255, line_breaks: false };
 pub const PROJECT_NAME: TextRule = TextRule { field: "name", least: 1, most: 255, line_breaks: false };
 pub const MERCHANT_NAME: TextRule = TextRule { field: "merchant_name", least: 1, most: 255, line_breaks: false };
+pub const MERCHANT_CITY: TextRule = TextRule { field: "merchant_city", least: 1, most: 255, line_breaks: false };
 pub const RECEIPT_ID: TextRule = TextRule { field: "receipt_id", least: 1, most: 255, line_breaks: false };
 
 /// What is wrong with a text.
@@ -49,7 +43,7 @@ pub enum Fault {
     TooLong {
         most: usize,
     },
-    /// It holds what such a text cannot hold.
+    /// It has a character or a form that such a text cannot have.
     Malformed,
 }
 
@@ -79,102 +73,7 @@ impl TextRule {
     }
 }
 
-/// A payment method as a request names it.
-#[derive(Clone, Debug, Default)]
-pub struct MethodRequest {
-    pub kind: Option<String>,
-    pub bank: Option<String>,
-}
-
-/// The fields of a new direct payment, of the right JSON types and nothing more.
-#[derive(Clone, Debug, Default)]
-pub struct PaymentRequest {
-    pub reference: Option<String>,
-    pub amount: Option<i64>,
-    pub method: Option<MethodRequest>,
-    pub expires_in_minutes: Option<i64>,
-}
-
-/// A new payment that satisfies every rule.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PaymentOrder {
-    pub reference: String,
-    pub amount: Rupiah,
-    pub method: Method,
-    pub lifetime: Duration,
-}
-
-/// The fields of a new payment link, of the right JSON types and nothing more.
-#[derive(Clone, Debug, Default)]
-pub struct LinkRequest {
-    pub title: Option<String>,
-    pub amount: Option<i64>,
-    pub reference: Option<String>,
-    pub description: Option<String>,
-    pub expires_at: Option<String>,
-    pub methods: Option<Vec<MethodRequest>>,
-    pub allow_multiple_payments: Option<bool>,
-    pub customer_fields: CustomerFields,
-}
-
-/// A new link that satisfies every rule. No reference means that one is to be made up.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LinkOrder {
-    pub title: String,
-    pub amount: Rupiah,
-    pub reference: Option<String>,
-    pub description: String,
-    pub expires_at: Option<Timestamp>,
-    pub methods: Vec<Method>,
-    pub allow_multiple_payments: bool,
-    pub customer_fields: CustomerFields,
-}
-
-impl PaymentRequest {
-    pub fn check(self, project: &Project) -> Result<PaymentOrder, Invalid> {
-        let reference = REFERENCE.check(required("reference", self.reference)?)?;
-        let amount = required("amount", self.amount)?;
-        let method = method(project, "payment_method", required("payment_method", self.method)?)?;
-        let kind = method.kind();
-        let amount = amount_at_least(amount, kind.floor(), kind.word())?;
-        let lifetime = lifetime(kind, self.expires_in_minutes)?;
-        Ok(PaymentOrder { reference, amount, method, lifetime })
-    }
-}
-
-impl LinkRequest {
-    pub fn check(self, project: &Project, now: Timestamp) -> Result<LinkOrder, Invalid> {
-        let title = TITLE.check(required("title", self.title)?)?;
-        let amount = required("amount", self.amount)?;
-        let methods = link_methods(project, self.methods.unwrap_or_default())?;
-        let floor = methods.iter().map(|method| method.kind()).max_by_key(|kind| kind.floor());
-        let floor = floor.ok_or_else(|| Invalid::new("allowed_payment_methods", "must name at least one method"))?;
-        Ok(LinkOrder {
-            title,
-            amount: amount_at_least(amount, floor.floor(), floor.word())?,
-            reference: self.reference.map(|reference| REFERENCE.check(reference)).transpose()?,
-            description: DESCRIPTION.check(self.description.unwrap_or_default())?,
-            expires_at: self.expires_at.map(|text| future(&text, now)).transpose()?,
-            methods,
-            allow_multiple_payments: self.allow_multiple_payments.unwrap_or(false),
-            customer_fields: self.customer_fields,
-        })
-    }
-}
-
-fn required<T>(field: &str, value: Option<T>) -> Result<T, Invalid> {
-    value.ok_or_else(|| Invalid::new(field, "is required"))
-}
-
-fn amount_at_least(amount: i64, floor: Rupiah, method: &str) -> Result<Rupiah, Invalid> {
-    let amount = positive_amount(amount)?;
-    if amount < floor {
-        return Err(Invalid::new("amount", format!("must be at least {} for {method}", floor.get())));
-    }
-    Ok(amount)
-}
-
-/// An amount that any receipt could have: above nothing and within the largest.
+/// Checks that money of this amount can exist: at least 1 rupiah and at most [`Rupiah::MAX`].
 pub fn positive_amount(amount: i64) -> Result<Rupiah, Invalid> {
     if amount < 1 || amount > Rupiah::MAX.get() {
         return Err(Invalid::new("amount", format!("must be from 1 to {}", Rupiah::MAX.get())));
@@ -182,72 +81,36 @@ pub fn positive_amount(amount: i64) -> Result<Rupiah, Invalid> {
     Ok(Rupiah::new(amount))
 }
 
-fn lifetime(kind: MethodKind, minutes: Option<i64>) -> Result<Duration, Invalid> {
-    let Some(minutes) = minutes else { return Ok(kind.default_lifetime()) };
-    match u64::try_from(minutes) {
-        Ok(minutes) if minutes >= 1 => Ok(Duration::from_secs(minutes.saturating_mul(60)).min(kind.longest_lifetime())),
-        _ => Err(Invalid::new("expires_in_minutes", "must be at least 1")),
-    }
-}
-
-fn future(text: &str, now: Timestamp) -> Result<Timestamp, Invalid> {
-    let at = Timestamp::parse(text).map_err(|error| Invalid::new("expires_at", error.to_string()))?;
-    if at <= now {
-        return Err(Invalid::new("expires_at", "must be in the future"));
-    }
-    Ok(at)
-}
-
-fn method(project: &Project, field: &str, request: MethodRequest) -> Result<Method, Invalid> {
-    match request_kind(field, &request)? {
-        MethodKind::Qris => Ok(Method::Qris),
-        MethodKind::VirtualAccount => {
-            let code = required(&format!("{field}.bank"), request.bank)?;
-            bank(project, field, &code).map(Method::VirtualAccount)
+/// Each value once, in the order in which they were given.
+pub fn distinct<T: PartialEq>(values: Vec<T>) -> Vec<T> {
+    let mut kept = Vec::with_capacity(values.len());
+    for value in values {
+        if !kept.contains(&value) {
+            kept.push(value);
         }
     }
-}
-
-/// Checks the type, and that `bank` is absent where it means nothing.
-fn request_kind(field: &str, request: &MethodRequest) -> Result<MethodKind, Invalid> {
-    let word = required(&format!("{field}.type"), request.kind.as_deref())?;
-    let kind = MethodKind::parse(word)
-        .ok_or_else(|| Invalid::new(format!("{field}.type"), "must be `qris` or `virtual_account`"))?;
-    if kind == MethodKind::Qris && request.bank.is_some() {
-        return Err(Invalid::new(format!("{field}.bank"), "must not be given for `qris`"));
-    }
-    Ok(kind)
-}
-
-fn bank(project: &Project, field: &str, code: &str) -> Result<Bank, Invalid> {
-    let offered = || project.banks.iter().map(|bank| bank.code()).collect::<Vec<_>>().join(", ");
-    Bank::from_code(code)
-        .filter(|bank| project.offers(Method::VirtualAccount(*bank)))
-        .ok_or_else(|| Invalid::new(format!("{field}.bank"), format!("must be one of {}", offered())))
-}
-
-/// Expands `virtual_account` without a bank to every bank on offer; nothing named means the project's defaults.
-fn link_methods(project: &Project, requests: Vec<MethodRequest>) -> Result<Vec<Method>, Invalid> {
-    if requests.is_empty() {
-        return Ok(project.usable_defaults());
-    }
-    let mut methods = Vec::new();
-    for (index, request) in requests.into_iter().enumerate() {
-        let field = format!("allowed_payment_methods[{index}]");
-        let named = match (request_kind(&field, &request)?, &request.bank) {
-            (MethodKind::VirtualAccount, None) => project.banks.iter().copied().map(Method::VirtualAccount).collect(),
-            _ => vec![method(project, &field, request)?],
-        };
-        if named.is_empty() {
-            return Err(Invalid::new(field, "is not on offer: the project has no bank"));
-        }
-        if named.iter().any(|method| methods.contains(method)) {
-            return Err(Invalid::new(field, "repeats a method that is already in the list"));
-        }
-        methods.extend(named);
-    }
-    Ok(methods)
+    kept
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_counted_in_characters_and_free_of_control_characters() {
+        assert!(REFERENCE.check("é".repeat(255)).is_ok());
+        assert!(REFERENCE.check("é".repeat(256)).is_err());
+        for text in ["a\0b", "a\nb", "a\r", "\u{7f}", "\u{85}", "a\tb"] {
+            assert!(REFERENCE.check(text.to_owned()).is_err(), "{text:?}");
+        }
+        assert!(DESCRIPTION.check("first\r\nsecond".to_owned()).is_ok());
+        assert!(DESCRIPTION.check("tab\t".to_owned()).is_err());
+        assert!(DESCRIPTION.check("x".repeat(2_001)).is_err());
+        assert!(DESCRIPTION.check(String::new()).is_ok());
+    }
+
+    #[test]
+    fn a_value_that_is_given_twice_is_kept_once() {
+        assert_eq!(distinct(vec![3, 1, 3, 2, 1]), [3, 1, 2]);
+    }
+}

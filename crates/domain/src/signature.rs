@@ -1,20 +1,20 @@
 //! The signature on webhooks: `t=<unix seconds>,v1=<hex HMAC-SHA256 of "{t}.{raw body}">`.
 //!
-//! The key is the secret's text as it is shown to the merchant. While a secret is being replaced there is one `v1` per secret, and
-//! a receiver that knows either of them is content. Secrets go in and never come out: no error here quotes one.
+//! The HMAC key is the secret's text as it is shown to the merchant. While a secret is being replaced, there is one `v1` per
+//! secret, and a receiver that knows either of them accepts the webhook. No error of this module quotes a secret.
 
-use std::{fmt::Write as _, time::Duration};
+use std::time::Duration;
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use crate::time::Timestamp;
+use crate::{hex::hex, time::Timestamp};
 
 const SIGNATURE_BYTES: usize = 32;
-/// How old a signature may be before receivers should refuse it.
+/// How old a signature may be before receivers should reject it.
 pub const TOLERANCE: Duration = Duration::from_secs(300);
 
-/// Why a signature does not vouch for a body, in words for whoever is setting up a receiver.
+/// Why a signature does not match a body, in words for a developer who is setting up a receiver.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unverified {
     #[error("the header has no `t=`, so it does not say when it was signed")]
@@ -39,16 +39,13 @@ pub fn signature_header(secrets: &[&str], at: Timestamp, body: &[u8]) -> String 
     let mut header = format!("t={seconds}");
     for secret in secrets {
         header.push_str(",v1=");
-        for byte in signer(secret, seconds, body).finalize().into_bytes() {
-            // Writing to a string cannot fail.
-            let _ = write!(header, "{byte:02x}");
-        }
+        header.push_str(&hex(&signer(secret, seconds, body).finalize().into_bytes()));
     }
     header
 }
 
-/// Checks a header as a receiver should. The signature is compared first and in constant time, since nothing else that the
-/// header says can be believed before that.
+/// Checks a header as a receiver should. The signature is compared first and in constant time, since the header's time
+/// can only be trusted once the signature matches.
 pub fn verify(header: &str, secret: &str, body: &[u8], now: Timestamp, tolerance: Duration) -> Result<(), Unverified> {
     let signed = Signed::parse(header)?;
     let signer = signer(secret, signed.seconds, body);
@@ -64,14 +61,14 @@ pub fn verify(header: &str, secret: &str, body: &[u8], now: Timestamp, tolerance
     }
 }
 
-/// What a header says.
+/// The content of a header.
 struct Signed {
     seconds: i64,
     signatures: Vec<[u8; SIGNATURE_BYTES]>,
 }
 
 impl Signed {
-    /// Reads the parts that are known. Others are left alone, so that a later scheme can stand beside this one.
+    /// Reads the known parts and ignores others, so that a later scheme can be added to the same header.
     fn parse(header: &str) -> Result<Signed, Unverified> {
         let (mut time, mut signatures) = (None, Vec::new());
         for part in header.split(',') {

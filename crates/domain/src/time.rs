@@ -1,4 +1,5 @@
-//! Instants as whole milliseconds since 1970 in UTC. This module formats and parses; it never asks what time it is.
+//! Instants as whole milliseconds since 1970 in UTC, and the lengths of time that several modules use. This module formats
+//! and parses; it never reads a clock.
 
 use std::{fmt, time::Duration};
 
@@ -6,6 +7,13 @@ use jiff::{
     SignedDuration,
     civil::{DateTime, date},
 };
+
+pub const HOUR: Duration = Duration::from_hours(1);
+pub const DAY: Duration = Duration::from_hours(24);
+pub const HOUR_MILLIS: i64 = 60 * MINUTE_MILLIS;
+pub const DAY_MILLIS: i64 = 24 * HOUR_MILLIS;
+/// How far western Indonesia's time (WIB) is ahead of UTC; its clocks are never changed.
+pub const WIB: Duration = Duration::from_hours(7);
 
 const EPOCH: DateTime = date(1970, 1, 1).at(0, 0, 0, 0);
 /// The years that RFC 3339 can write, in UTC: 0000-01-01T00:00:00.000Z to 9999-12-31T23:59:59.999Z.
@@ -34,26 +42,26 @@ impl Timestamp {
         self.0
     }
 
-    /// This moment and `duration` more; the end of time when that is past it.
+    /// This moment plus `duration`; the latest possible moment when that is beyond it.
     pub fn plus(self, duration: Duration) -> Timestamp {
         let millis = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
         Timestamp(self.0.saturating_add(millis))
     }
 
-    /// This moment and `duration` less; the beginning of time when that is before it.
+    /// This moment minus `duration`; the earliest possible moment when that is before it.
     pub fn minus(self, duration: Duration) -> Timestamp {
         let millis = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
         Timestamp(self.0.saturating_sub(millis))
     }
 
-    /// Reads RFC 3339 with any offset. What the calendar crate takes besides (weeks, zone names in brackets, offsets
-    /// without minutes) is refused here, since clients of the contract may only rely on RFC 3339.
+    /// Parses RFC 3339 with any offset. Other forms that the calendar crate would accept (weeks, zone names in brackets,
+    /// offsets without minutes) are rejected, since API clients may only rely on RFC 3339.
     pub fn parse(text: &str) -> Result<Timestamp, NotADateTime> {
         if !has_rfc3339_shape(text.as_bytes()) {
             return Err(NotADateTime);
         }
         let (local, offset) = text.split_at(text.len() - if text.ends_with(['Z', 'z']) { 1 } else { 6 });
-        // RFC 3339 sets no end to a fraction; the calendar reads nanoseconds, and we keep milliseconds.
+        // RFC 3339 does not limit the digits of a fraction; the calendar crate reads nanoseconds, and we keep milliseconds.
         let local = &local[..local.len().min(LOCAL_CHARACTERS)];
         let local: DateTime = local.parse().map_err(|_| NotADateTime)?;
         let millis = millis_since_1970(local) - offset_millis(offset);
@@ -62,19 +70,19 @@ impl Timestamp {
 }
 
 fn millis_since_1970(local: DateTime) -> i64 {
-    // Whole milliseconds, rounded down: a moment is in the millisecond that it falls into.
+    // Rounded down to whole milliseconds.
     let since = local.duration_since(EPOCH);
     since.as_secs() * 1_000 + i64::from(since.subsec_nanos()).div_euclid(1_000_000)
 }
 
-/// What `Z` or `±hh:mm` adds to UTC.
+/// The milliseconds that the offset `Z` or `±hh:mm` adds to UTC.
 fn offset_millis(offset: &str) -> i64 {
     let number = |range| offset.get(range).and_then(|digits: &str| digits.parse::<i64>().ok()).unwrap_or(0);
     let millis = (number(1..3) * 60 + number(4..6)) * MINUTE_MILLIS;
     if offset.starts_with('-') { -millis } else { millis }
 }
 
-/// `YYYY-MM-DDThh:mm:ss[.fraction](Z|±hh:mm)`; whether the numbers make a real date is for the calendar to say.
+/// `YYYY-MM-DDThh:mm:ss[.fraction](Z|±hh:mm)`; whether the numbers make a real date is checked by the calendar crate.
 fn has_rfc3339_shape(text: &[u8]) -> bool {
     let digits = |range: std::ops::Range<usize>| text[range].iter().all(u8::is_ascii_digit);
     if text.len() < 20 || !text.is_ascii() {
@@ -103,7 +111,7 @@ fn has_rfc3339_shape(text: &[u8]) -> bool {
     }
 }
 
-/// As the contract writes it: `2026-11-14T09:30:00.000Z`.
+/// In the form of the API contract: `2026-11-14T09:30:00.000Z`.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let since_1970 = SignedDuration::from_millis(self.0.clamp(FIRST, LAST));
@@ -127,7 +135,7 @@ mod tests {
             ("1969-12-31T23:59:59.9995Z", "1969-12-31T23:59:59.999Z"),
             ("2016-12-31T23:59:60Z", "2016-12-31T23:59:59.000Z"),
             ("0000-01-01T00:00:00Z", "0000-01-01T00:00:00.000Z"),
-            // "Never", as many write it; the calendar crate's own instants end a day earlier.
+            // Many clients write this for "never"; the calendar crate's own instants end a day earlier.
             ("9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z"),
         ] {
             assert_eq!(Timestamp::parse(text).unwrap().to_string(), written, "{text}");

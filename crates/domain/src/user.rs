@@ -1,6 +1,6 @@
-//! People who sign in, and how long they stay signed in.
+//! Users who sign in to the dashboard, their sessions and invitations.
 //!
-//! A session is known by 256 random bits that only the browser keeps; we keep their SHA-256.
+//! A session is identified by 256 random bits that only the browser stores; we store their SHA-256.
 
 use std::{fmt, time::Duration};
 
@@ -8,25 +8,26 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     access::Role,
+    hex::hex,
     id::{InviteId, ProjectId, SessionId, UserId},
     rules::{Invalid, TextRule},
-    time::Timestamp,
+    time::{DAY, Timestamp},
 };
 
 pub const EMAIL: TextRule = TextRule { field: "email", least: 1, most: 255, line_breaks: false };
-/// Long enough that nobody has to prescribe digits and signs.
+/// Long enough that we need not require digits and signs.
 pub const PASSWORD_CHARACTERS_LEAST: usize = 12;
 pub const PASSWORD_CHARACTERS_MOST: usize = 128;
-/// A session that nobody uses ends after this.
+/// A session ends when it was not used for this long.
 pub const SESSION_IDLE: Duration = Duration::from_mins(30);
-/// A session ends after this however much it is used.
+/// A session ends this long after it began, even when it is used.
 pub const SESSION_LONGEST: Duration = Duration::from_hours(12);
-/// How long an invitation can be taken up.
-pub const INVITE_LIFETIME: Duration = Duration::from_hours(7 * 24);
+/// How long an invitation can be accepted: a week.
+pub const INVITE_LIFETIME: Duration = DAY.saturating_mul(7);
 
 const TOKEN_BYTES: usize = 32;
 
-/// An address as it is compared: without white space around it, in lower case.
+/// An e-mail address in the form in which we compare it: trimmed and in lower case.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Email(String);
 
@@ -34,12 +35,12 @@ pub struct Email(String);
 pub struct User {
     pub id: UserId,
     pub email: Email,
-    /// Runs the installation: approves projects and sees how all of them do.
+    /// Whether the user operates the installation: approves projects and sees the state of all of them.
     pub is_operator: bool,
     pub created_at: Timestamp,
 }
 
-/// A browser in which somebody is signed in.
+/// A browser in which a user is signed in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
     pub id: SessionId,
@@ -48,11 +49,11 @@ pub struct Session {
     /// When it was last used, to the minute.
     pub seen_at: Timestamp,
     pub address: String,
-    /// What the browser calls itself.
+    /// The browser's User-Agent header.
     pub browser: String,
 }
 
-/// What makes somebody a member of a project.
+/// An invitation to become a member of a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invite {
     pub id: InviteId,
@@ -63,11 +64,12 @@ pub struct Invite {
     pub expires_at: Timestamp,
 }
 
-/// 256 random bits that open something, in the form in which a browser keeps them. It has no `Debug`.
+/// 256 random bits that grant access to a session or an invitation. It has no `Debug`, so that it cannot be logged by
+/// accident.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token([u8; TOKEN_BYTES]);
 
-/// SHA-256 of a token: what look-ups go by.
+/// SHA-256 of a token; sessions and invitations are looked up by it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TokenHash(pub [u8; 32]);
 
@@ -95,7 +97,7 @@ impl fmt::Display for Email {
     }
 }
 
-/// Refuses a password that is too short to be one, or longer than anybody types.
+/// Checks the length of a new password.
 pub fn check_password(password: &str) -> Result<(), Invalid> {
     let rule = match password.chars().count() {
         ..PASSWORD_CHARACTERS_LEAST => format!("must have at least {PASSWORD_CHARACTERS_LEAST} characters"),
@@ -128,7 +130,7 @@ impl Token {
         Token(random)
     }
 
-    /// Recognises a well-formed token, so that junk is refused without asking the database.
+    /// Parses a well-formed token, so that other text is rejected without asking the database.
     pub fn parse(text: &str) -> Option<Token> {
         let mut bytes = [0; TOKEN_BYTES];
         if text.len() != 2 * TOKEN_BYTES || !text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f')) {
@@ -144,20 +146,17 @@ impl Token {
         TokenHash(Sha256::digest(self.0).into())
     }
 
-    /// The text itself, for the browser that keeps it.
+    /// The token as text, for the browser that stores it.
     pub fn reveal(&self) -> String {
         hex(&self.0)
     }
 
-    /// What every form of a session carries. It tells nothing about the token.
+    /// The token that every form of a session carries against cross-site requests. The session's token cannot be derived
+    /// from it.
     pub fn form_token(&self) -> String {
         let digest: [u8; 32] = Sha256::new().chain_update(b"form").chain_update(self.0).finalize().into();
         hex(&digest[..16])
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
-//! Addresses that people give us: the service's own, and a project's allowed origins.
+//! Web addresses that operators and merchants enter: the base URL of the service, and a project's allowed origins. The
+//! webhook URL is checked by the gateway's address guard instead.
 
 use url::Url;
 
-/// Longer URLs are refused by servers on the way.
+/// Servers and proxies reject longer URLs.
 const URL_CHARACTERS_MOST: usize = 2_048;
-/// Origins of one project; each preflight looks among all of them.
+/// Origins of one project; each CORS preflight request searches all of them.
 pub const ORIGINS_MOST: usize = 100;
 
 /// Which schemes an address may have.
@@ -14,7 +15,7 @@ pub enum Scheme {
     HttpsOnly,
 }
 
-/// The address at which this service is reached, without a slash at its end, or the rule that `text` breaks.
+/// The base URL of this service without a trailing slash, or the rule that `text` breaks.
 pub fn base_url(text: &str, scheme: Scheme) -> Result<String, String> {
     let url = web_address(text, scheme)?;
     if url.query().is_some() || url.fragment().is_some() {
@@ -23,7 +24,7 @@ pub fn base_url(text: &str, scheme: Scheme) -> Result<String, String> {
     Ok(url.as_str().trim_end_matches('/').to_owned())
 }
 
-/// Why a list of origins is refused.
+/// Why a list of origins is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WrongOrigins {
     #[error("a project has at most {ORIGINS_MOST} allowed origins, not {0}")]
@@ -61,12 +62,12 @@ fn origin(text: &str) -> Result<String, String> {
     Ok(url.origin().ascii_serialization())
 }
 
-/// An absolute web address without a user name or password in it.
+/// Parses an absolute http or https URL without a user name or password.
 fn web_address(text: &str, scheme: Scheme) -> Result<Url, String> {
     if text.chars().count() > URL_CHARACTERS_MOST {
         return Err(format!("must be at most {URL_CHARACTERS_MOST} characters"));
     }
-    // The parser drops these silently; what is kept should be what was read.
+    // The parser drops these silently, but what we store should be what was entered.
     if text.chars().any(|character| character.is_control() || character.is_whitespace()) {
         return Err("must not contain white space or control characters".to_owned());
     }

@@ -1,4 +1,4 @@
-//! Who does what: every use case that owes a line to the audit log writes it with the change itself.
+//! The audit log: a use case that owes a line commits it together with its change.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use store::{Listed, Window, Write};
 
 use crate::{Engine, Error};
 
-/// A line of the audit log, and the person it names where it names one.
+/// A line of the audit log, and its user if a user did it.
 #[derive(Clone, Debug)]
 pub struct Audited {
     pub line: AuditLine,
@@ -19,13 +19,13 @@ pub struct Audited {
 }
 
 impl Engine {
-    /// The same engine in the hands of `actor`. Without this it is in those of whoever runs commands on the machine.
+    /// The same engine, used by `actor`. Without this call, the audit log names the command line.
     #[must_use]
     pub fn by(&self, actor: Actor) -> Engine {
         Engine { actor: Arc::new(actor), ..self.clone() }
     }
 
-    /// The line that a change owes.
+    /// The line to commit with a change.
     pub(crate) fn audit(
         &self,
         project_id: Option<ProjectId>,
@@ -45,7 +45,7 @@ impl Engine {
         })
     }
 
-    /// The line for what programs do by the thousand, and is only worth one when a person does it.
+    /// The line for an action that API keys do very often; it is written only when a signed-in user does it.
     pub(crate) fn audit_person(&self, project_id: ProjectId, deed: Deed, subject: impl ToString) -> Option<Write> {
         let is_person = matches!(*self.actor, Actor::User { .. });
         is_person.then(|| self.audit(Some(project_id), deed, subject, ""))

@@ -1,4 +1,4 @@
-//! What a project has.
+//! A project's balance.
 
 use domain::{id::ProjectId, money::Rupiah, time::Timestamp};
 

@@ -1,11 +1,12 @@
-//! The hosted checkout: what its pages show, and one customer's attempt to pay a link.
+//! The hosted checkout: what its pages show, and a customer's attempt to pay a link.
 //!
-//! Customers have no key. Who knows the id of a link or of a payment may see its page, and looking changes nothing but
-//! that the payment counts as seen.
+//! Customers have no key. Anybody who knows the id of a link or of a payment may open its page. Opening a page changes nothing,
+//! except that the first view of a payment is recorded.
 
-use std::{fmt::Write as _, sync::Arc};
+use std::sync::Arc;
 
 use domain::{
+    hex::hex,
     id::{LinkId, PaymentId},
     idempotency::{Endpoint, Idempotency},
     link::{Link, LinkStanding},
@@ -15,39 +16,39 @@ use domain::{
     rules::Invalid,
 };
 use sha2::{Digest, Sha256};
-use store::{Change, CommitError, Guard, ShownLink, Write};
+use store::{Change, CommitError, Guard, LinkWrite, PaymentWrite, ShownLink, Write};
 
 use crate::{DECIDE_MOST, Engine, Error};
 
-/// How often one filling-in of a form may come to nothing and be sent again. Each time costs a read more.
+/// How often the same form may be sent again after its payment has ended unpaid. Each time costs one more read.
 const TRIES_PER_FORM: usize = 32;
 
-/// How one customer wants to pay a link.
+/// What a customer has chosen to pay a link with.
 #[derive(Clone, Debug)]
 pub struct Attempt {
     pub method: Method,
     pub checkout: Checkout,
-    /// Tells one filling-in of the form from another: the same one sent again leads to the same payment.
+    /// Identifies one filled-in form: the same form sent again leads to the same payment.
     pub form: Option<String>,
     /// The payment that the customer asks to replace. It must be one of this link.
     pub replaces: Option<PaymentId>,
-    /// The payment that this browser was last led to. It counts for nothing where it is not one of this link.
+    /// The payment that this browser was last sent to. It is ignored if it is not one of this link.
     pub remembered: Option<PaymentId>,
 }
 
 impl Attempt {
-    /// An attempt by someone of whom no more is known.
+    /// An attempt without a form and without earlier payments.
     pub fn new(method: Method, checkout: Checkout) -> Attempt {
         Attempt { method, checkout, form: None, replaces: None, remembered: None }
     }
 
-    /// The same choice as `payment` was made by.
+    /// Whether `payment` has the same method and the same customer details.
     fn chooses_like(&self, payment: &Payment) -> bool {
         let customer = payment.checkout.as_ref().map(|checkout| &checkout.customer);
         payment.method == self.method && customer == Some(&self.checkout.customer)
     }
 
-    /// What the form is known by once it is sent with this choice; `after` is the payment that it led to before.
+    /// The Idempotency-Key of the form with this choice; `after` is the payment that the form led to before.
     fn key(&self, form: &str, link: &Link, after: Option<PaymentId>) -> Idempotency {
         let customer = &self.checkout.customer;
         let method = self.method.to_string();
@@ -58,12 +59,8 @@ impl Attempt {
             hash.update(part.len().to_be_bytes());
             hash.update(part);
         }
-        // No client can send a key with a space in it, so a form is never taken for a request of the API.
-        let mut key = format!("{} ", link.id);
-        for byte in hash.finalize() {
-            // Writing to a text cannot fail.
-            let _ = write!(key, "{byte:02x}");
-        }
+        // API clients cannot send a key with a space in it, so a form never collides with a request of the API.
+        let key = format!("{} {}", link.id, hex(&hash.finalize()));
         Idempotency { project_id: link.project_id, endpoint: Endpoint::Payments, key, request: [0; 16] }
     }
 }
@@ -73,7 +70,7 @@ impl Attempt {
 pub struct LinkPage {
     pub project: Arc<Project>,
     pub link: Link,
-    /// What can be chosen.
+    /// The methods that the customer can choose from.
     pub methods: Vec<Method>,
     pub standing: LinkStanding,
 }
@@ -83,34 +80,34 @@ pub struct LinkPage {
 pub struct PaymentPage {
     pub project: Arc<Project>,
     pub payment: Payment,
-    /// The link it was made through, and how that stands now.
+    /// The payment's link, and whether that still takes payments.
     pub link: Option<(Link, LinkStanding)>,
 }
 
 impl PaymentPage {
-    /// Whether its link has another method to choose.
+    /// Whether its link offers more than one method.
     pub fn has_other_methods(&self) -> bool {
         self.link.as_ref().is_some_and(|(link, _)| offered(&self.project, link).len() > 1)
     }
 }
 
-/// What can be chosen: the link's methods, as far as the project still offers them, QRIS first.
+/// The link's methods that the project still offers, QRIS first.
 fn offered(project: &Project, link: &Link) -> Vec<Method> {
     let mut methods: Vec<Method> = link.methods.iter().copied().filter(|method| project.offers(*method)).collect();
     methods.sort_by_key(|method| method.bank().is_some());
     methods
 }
 
-/// What becomes of a customer's earlier payments when they try again.
+/// What happens to a customer's earlier payments when they try again.
 enum Earlier {
-    /// This one is what they want, or the bank has its money.
-    Stands(Box<Payment>),
-    /// These are still waiting, and they choose otherwise.
-    GiveWay(Vec<Payment>),
+    /// This payment has the same choice, or the bank already has its money: lead the customer to it.
+    Kept(Box<Payment>),
+    /// These payments are pending with another choice: a new payment replaces them.
+    Replaced(Vec<Payment>),
 }
 
 impl Engine {
-    /// A link for whoever opens its page.
+    /// A link as its page shows it.
     pub async fn link_page(&self, id: LinkId) -> Result<LinkPage, Error> {
         let shown = self.store.shown_link(id).await?.ok_or(Error::NotFound("payment link"))?;
         let project = self.project_at(shown.link.project_id, shown.project_version).await?;
@@ -119,12 +116,12 @@ impl Engine {
         Ok(LinkPage { project, link, methods, standing })
     }
 
-    /// A payment for whoever knows its id.
+    /// A payment of any project, by its id alone.
     pub async fn known_payment(&self, id: PaymentId) -> Result<Payment, Error> {
         self.store.payment(id).await?.ok_or(Error::NotFound("payment"))
     }
 
-    /// A payment for whoever opens its page.
+    /// A payment as its page shows it.
     pub async fn payment_page(&self, id: PaymentId) -> Result<PaymentPage, Error> {
         let payment = self.known_payment(id).await?;
         let shown = match payment.link_id {
@@ -142,8 +139,8 @@ impl Engine {
         Ok(PaymentPage { project, payment, link })
     }
 
-    /// How a link stands with customers. One whose project takes no payments at the moment, or offers none of its methods any
-    /// more, is inactive to them.
+    /// What customers see of a link. It is inactive if its project takes no payments at the moment, or no longer offers any of its
+    /// methods.
     fn standing(&self, project: &Project, shown: &ShownLink) -> LinkStanding {
         let takes_none = || !project.is_usable() || offered(project, &shown.link).is_empty();
         match shown.link.standing_at(self.now(), shown.in_use) {
@@ -152,12 +149,12 @@ impl Engine {
         }
     }
 
-    /// Whether the method can be paid by right now.
+    /// Whether the provider can issue codes for the method right now.
     pub fn is_up(&self, project: &Project, method: Method) -> bool {
         self.providers.of(project.environment).is_ok_and(|provider| provider.is_up(method))
     }
 
-    /// One customer's attempt to pay a link: a new payment, or the one that this same attempt has made already.
+    /// A customer's attempt to pay a link: creates a payment, or returns the one that the same attempt has already created.
     pub async fn attempt_link(&self, id: LinkId, attempt: &Attempt) -> Result<Payment, Error> {
         for _ in 0..DECIDE_MOST {
             let page = self.link_page(id).await?;
@@ -165,13 +162,13 @@ impl Engine {
             if let Some(payment) = bound {
                 return Ok(payment);
             }
-            let gives_way = match self.earlier(&page.link, attempt).await? {
-                Earlier::Stands(payment) => return Ok(*payment),
-                Earlier::GiveWay(payments) => payments,
+            let replaced = match self.earlier(&page.link, attempt).await? {
+                Earlier::Kept(payment) => return Ok(*payment),
+                Earlier::Replaced(payments) => payments,
             };
-            match self.make_attempt(&page, attempt, key, gives_way).await {
-                // Someone else was quicker: the same form, the bank, or whoever closed the link.
-                Err(Error::Refused(CommitError::Conflict(
+            match self.make_attempt(&page, attempt, key, replaced).await {
+                // Retry: meanwhile the same form was sent, the bank reported a payment, or the link was closed.
+                Err(Error::UnexpectedConflict(CommitError::Conflict(
                     Guard::IdempotencyKey | Guard::PaymentVersion | Guard::LinkOpen,
                 ))) => {}
                 outcome => return outcome,
@@ -180,8 +177,8 @@ impl Engine {
         Err(Error::Contended)
     }
 
-    /// The payment that the form has led to, unless it came to nothing and the customer tries once more; and what the form is
-    /// known by now.
+    /// The payment that the form has led to, unless that has ended unpaid and the customer tries again; and the form's
+    /// Idempotency-Key for this attempt.
     async fn form_leads_to(
         &self,
         link: &Link,
@@ -198,13 +195,13 @@ impl Engine {
                 Status::Failed | Status::Expired | Status::Cancelled => after = Some(id),
             }
         }
-        // Whoever opens the link anew gets a form of its own.
+        // A customer who opens the link again gets a new form.
         Err(Error::Contended)
     }
 
-    /// What becomes of the payments that this customer was led to before. With several pages open there may be two.
+    /// What happens to the payments that this customer was sent to before. With several pages open there may be two.
     async fn earlier(&self, link: &Link, attempt: &Attempt) -> Result<Earlier, Error> {
-        let mut give_way = Vec::new();
+        let mut replaced = Vec::new();
         let remembered = attempt.remembered.filter(|id| attempt.replaces != Some(*id));
         for (id, is_asked) in attempt.replaces.map(|id| (id, true)).into_iter().chain(remembered.map(|id| (id, false)))
         {
@@ -216,15 +213,15 @@ impl Engine {
                 continue;
             };
             match payment.status_at(self.now()) {
-                Status::Pending if attempt.chooses_like(&payment) => return Ok(Earlier::Stands(payment.into())),
-                Status::Pending => give_way.push(payment),
-                // The bank was quicker than the change of mind: nobody is led to pay a second time.
-                Status::Processing => return Ok(Earlier::Stands(payment.into())),
-                Status::Paid if is_asked => return Ok(Earlier::Stands(payment.into())),
+                Status::Pending if attempt.chooses_like(&payment) => return Ok(Earlier::Kept(payment.into())),
+                Status::Pending => replaced.push(payment),
+                // The bank already has the money: do not let the customer pay a second time.
+                Status::Processing => return Ok(Earlier::Kept(payment.into())),
+                Status::Paid if is_asked => return Ok(Earlier::Kept(payment.into())),
                 Status::Paid | Status::Failed | Status::Expired | Status::Cancelled => {}
             }
         }
-        Ok(Earlier::GiveWay(give_way))
+        Ok(Earlier::Replaced(replaced))
     }
 
     async fn make_attempt(
@@ -232,7 +229,7 @@ impl Engine {
         page: &LinkPage,
         attempt: &Attempt,
         key: Option<Idempotency>,
-        gives_way: Vec<Payment>,
+        replaced: Vec<Payment>,
     ) -> Result<Payment, Error> {
         let LinkPage { project, link, methods, standing } = page;
         match standing {
@@ -259,18 +256,18 @@ impl Engine {
             created_at: now,
             version: 1,
         };
-        let voided = gives_way.into_iter().filter_map(|payment| payment.give_way(now).ok());
-        let voided: Vec<Payment> = voided.map(|step| step.payment).collect();
+        let cancelled = replaced.into_iter().filter_map(|payment| payment.replace(now).ok());
+        let cancelled: Vec<Payment> = cancelled.map(|transition| transition.payment).collect();
         self.issue_and_commit(project, draft, |payment| {
             let bind = key.clone().map(|idempotency| Write::Bind { idempotency, resource: payment.id.to_string() });
-            let voided = voided.iter().map(|payment| Write::PaymentMoved {
+            let cancelled = cancelled.iter().map(|payment| PaymentWrite::Moved {
                 id: payment.id,
                 version: payment.version,
                 state: payment.state,
                 settles_at: None,
                 link_id: payment.link_id,
             });
-            Change::from(Write::LinkAttempted { id: link.id }).with_all(bind).with_all(voided)
+            Change::from(LinkWrite::Attempted { id: link.id }).with_all(bind).with_all(cancelled)
         })
         .await
     }

@@ -1,10 +1,10 @@
-//! The one place that asks what time it is.
+//! The clock: the only place that reads the time.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use domain::time::Timestamp;
 
-/// Tells the time. Tests bring one that they move.
+/// A clock. Tests use one that they set.
 pub trait Clock: Send + Sync {
     fn now(&self) -> Timestamp;
 }

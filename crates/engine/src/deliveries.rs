@@ -1,4 +1,4 @@
-//! What people do about webhooks: look at deliveries, send them again, change the secret, say where they go.
+//! What people do with webhooks: read deliveries, send them again, rotate the secret, check a URL.
 
 use std::time::Duration;
 
@@ -8,47 +8,43 @@ use domain::{
     id::{EventId, ProjectId},
     project::Environment,
     rules::Invalid,
-    time::Timestamp,
+    time::{DAY, Timestamp},
 };
-use gateway::{AddressGuard, Refusal};
+use gateway::{AddressGuard, BlockedAddress};
 use secrecy::ExposeSecret;
-use store::{Change, CommitError, Guard, SealedSecrets, Write};
+use store::{Change, CommitError, Guard, SealedSecrets, WebhookWrite};
 
 use crate::{Engine, Error, Unsealed, projects::new_webhook_secret};
 
-/// How long a secret that was replaced is still signed with.
-const ROTATION: Duration = Duration::from_hours(24);
-/// Deliveries made due again by one commit.
+/// How long webhooks are still signed with the old secret too after a rotation.
+const ROTATION: Duration = DAY;
+/// Deliveries that one commit makes due again.
 const RECOVERED_AT_ONCE: i64 = 500;
 
 impl Engine {
-    /// How an event's delivery stands, with its attempts; none when the project had no webhook URL.
+    /// An event's delivery and its attempts; none if the project had no webhook URL.
     pub async fn delivery(&self, event_id: EventId) -> Result<Option<(Delivery, Vec<Attempt>)>, Error> {
         let Some(delivery) = self.store.delivery(event_id).await? else { return Ok(None) };
         Ok(Some((delivery, self.store.attempts(event_id).await?)))
     }
 
-    /// How an event's delivery stands, without its attempts.
+    /// An event's delivery without its attempts.
     pub async fn delivery_state(&self, event_id: EventId) -> Result<Option<Delivery>, Error> {
         Ok(self.store.delivery(event_id).await?)
     }
 
-    /// Sends an event once more, whatever has become of it; the receiver knows it by its id.
+    /// Sends an event again, whatever the state of its delivery; the receiver recognises it by its id.
     pub async fn resend(&self, project_id: ProjectId, event_id: EventId) -> Result<(), Error> {
         let event = self.store.event(project_id, event_id).await?.ok_or(Error::NotFound("event"))?;
         if self.project(project_id).await?.webhook_url.is_none() {
             return Err(Error::NoWebhookUrl);
         }
-        let change = Change::from(Write::Resent { event_id: event.id, project_id, at: self.now() }).with(self.audit(
-            Some(project_id),
-            Deed::WebhookResent,
-            event.id,
-            "",
-        ));
+        let change = Change::from(WebhookWrite::Resent { event_id: event.id, project_id, at: self.now() })
+            .with(self.audit(Some(project_id), Deed::WebhookResent, event.id, ""));
         Ok(self.store.commit(change).await?)
     }
 
-    /// Sends again all that has failed of a project's events from `since` on; answers how many those are.
+    /// Sends again all of a project's events from `since` on whose delivery has failed; answers how many those are.
     pub async fn recover(&self, project_id: ProjectId, since: Timestamp) -> Result<i64, Error> {
         if self.project(project_id).await?.webhook_url.is_none() {
             return Err(Error::NoWebhookUrl);
@@ -56,16 +52,16 @@ impl Engine {
         let failed = self.store.failed_deliveries(project_id, since).await?;
         let line = self.audit(Some(project_id), Deed::WebhooksRecovered, failed, format!("since {since}"));
         self.store.commit(line.into()).await?;
-        // A few at a time, so that payments can be made in between. Those that fail again meanwhile are not counted twice.
+        // In batches, so that other commits can run in between. Deliveries that fail again meanwhile are not counted twice.
         for _ in 0..failed.div_euclid(RECOVERED_AT_ONCE) + 1 {
             let (at, most) = (self.now(), RECOVERED_AT_ONCE);
-            self.store.commit(Write::Recovered { project_id, since, at, most }.into()).await?;
+            self.store.commit(WebhookWrite::Recovered { project_id, since, at, most }.into()).await?;
         }
         Ok(failed)
     }
 
-    /// Makes a new secret; answers it, and until when deliveries carry a signature by the old one too. Only two are ever in
-    /// use, so while the one before the old one still is, `at_once` must be said.
+    /// Generates a new secret; answers it, and until when webhooks are signed with the old one too. At most two secrets are in
+    /// use, so while the last rotation is not over, the caller must pass `at_once`, which drops the oldest secret now.
     pub async fn rotate_webhook_secret(
         &self,
         project_id: ProjectId,
@@ -77,11 +73,11 @@ impl Engine {
             return Err(Error::StillRotating { until });
         }
         let sealed = self.vault.seal(&project_id.to_string(), secret.expose_secret())?;
-        let rotated = Write::WebhookSecretRotated { project_id, replaced: secrets.current, sealed, at: now };
+        let rotated = WebhookWrite::SecretRotated { project_id, replaced: secrets.current, sealed, at: now };
         let line = self.audit(Some(project_id), Deed::WebhookSecretRotated, project_id, "");
         match self.store.commit(Change::from(rotated).with(line)).await {
             Ok(()) => Ok((secret, now.plus(ROTATION))),
-            // Somebody else has made a new one at the same moment, and whoever asks may not know of it.
+            // Somebody else has rotated the secret at the same moment, and the caller may not know about it.
             Err(CommitError::Conflict(Guard::WebhookSecret)) => {
                 let until = self.rotating_until(project_id).await?.unwrap_or(now);
                 Err(Error::StillRotating { until })
@@ -90,7 +86,7 @@ impl Engine {
         }
     }
 
-    /// Until when the secret before the present one is still signed with.
+    /// Until when webhooks are signed with the previous secret too.
     pub(crate) async fn rotating_until(&self, id: ProjectId) -> Result<Option<Timestamp>, Error> {
         Ok(rotating_until(&self.webhook_secrets(id).await?, self.now()))
     }
@@ -104,7 +100,7 @@ impl Engine {
         Ok(self.vault.open(&id.to_string(), &secrets.current)?)
     }
 
-    /// The secrets that a project's deliveries are signed with at `now`, the newest first.
+    /// The secrets that a project's webhooks are signed with at `now`, newest first.
     pub(crate) fn signing_secrets(
         &self,
         project_id: ProjectId,
@@ -117,18 +113,18 @@ impl Engine {
         sealed.into_iter().flatten().map(|sealed| Ok(self.vault.open(&row, &sealed)?)).collect()
     }
 
-    /// What decides where webhooks of this installation may go. Only a development installation sends to its own machine.
+    /// The address guard of this installation. Only a development installation may send webhooks to its own machine.
     pub async fn webhook_guard(&self) -> Result<AddressGuard, Error> {
         Ok(AddressGuard::new(self.settings.webhook_allow.clone(), self.is_development().await?))
     }
 
-    /// Refuses a webhook URL that could never be delivered to. A name that means nothing yet may do so later, and is judged
-    /// then.
+    /// Rejects a webhook URL that is blocked. A name that does not resolve is accepted: it may resolve later, and every
+    /// delivery checks it again.
     pub(crate) async fn check_webhook_url(&self, url: &str, environment: Environment) -> Result<(), Error> {
         let https_only = environment == Environment::Production;
         match self.webhook_guard().await?.check_target(url, https_only).await {
-            Ok(_) | Err(Refusal::Unresolved { .. }) => Ok(()),
-            Err(refusal) => Err(Invalid::new("webhook_url", format!("is refused: {refusal}")).into()),
+            Ok(_) | Err(BlockedAddress::Unresolved { .. }) => Ok(()),
+            Err(reason) => Err(Invalid::new("webhook_url", format!("is refused: {reason}")).into()),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Why a use case did not happen, by what the caller can do about it.
+//! Why a use case failed, by what the caller can do about it.
 
 use domain::{receipt::Unapplied, rules::Invalid, time::Timestamp};
 use gateway::ProviderError;
@@ -16,7 +16,7 @@ pub enum Error {
     NoWebhookUrl,
     #[error("the webhook secret was replaced less than a day ago, and the one before is valid until {until}")]
     StillRotating { until: Timestamp },
-    /// It does not exist, or it is another project's: the caller cannot tell.
+    /// It does not exist, or it is another project's; the caller does not learn which.
     #[error("there is no such {0}")]
     NotFound(&'static str),
     #[error("the payment link no longer accepts payments")]
@@ -27,7 +27,7 @@ pub enum Error {
     Taken(&'static str),
     #[error("only a sandbox payment can be simulated")]
     NotSandbox,
-    /// Whoever asks is known, and their role does not go that far.
+    /// The user is a member, but their role does not allow the action.
     #[error("this role may not do that")]
     RoleForbids,
     #[error("the project is inactive, or in production and not approved yet")]
@@ -54,16 +54,16 @@ pub enum Error {
     Hash(#[from] HashError),
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A guard failed that nothing else could have touched: a bug of ours.
-    #[error("a change was refused unexpectedly")]
-    Refused(#[source] CommitError),
+    /// A guard failed that the use case does not expect to fail: a bug of ours.
+    #[error("a change met an unexpected conflict")]
+    UnexpectedConflict(#[source] CommitError),
 }
 
 impl From<CommitError> for Error {
     fn from(error: CommitError) -> Error {
         match error {
             CommitError::Store(error) => Error::Store(error),
-            conflict @ CommitError::Conflict(_) => Error::Refused(conflict),
+            conflict @ CommitError::Conflict(_) => Error::UnexpectedConflict(conflict),
         }
     }
 }

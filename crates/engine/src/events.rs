@@ -1,4 +1,4 @@
-//! Events, read back with what they tell of as it was at their moment.
+//! Events with their subject: the payment or key that an event is about, as it was when the event happened.
 
 use domain::{
     event::{Event, EventKind, News},
@@ -20,7 +20,7 @@ impl Engine {
         self.store.event_of_any(id).await?.ok_or(Error::NotFound("event"))
     }
 
-    /// The newest first; or, with `after`, from that event upwards.
+    /// A project's events: with `after`, those after that event in ascending order; otherwise newest first.
     pub async fn events(
         &self,
         project_id: ProjectId,

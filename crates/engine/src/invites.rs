@@ -1,4 +1,4 @@
-//! Invitations: a link that makes whoever was named a member, once.
+//! Accepting invitations. An invitation is a link that makes the person it names a member, once.
 
 use domain::{
     audit::{Actor, Deed},
@@ -7,21 +7,21 @@ use domain::{
     user::{Invite, Token, User, check_password},
 };
 use secrecy::{ExposeSecret, SecretString};
-use store::{Change, CommitError, Guard, Write};
+use store::{Change, CommitError, Guard, PeopleWrite};
 
 use crate::{Engine, Error, Visit, Whereabouts, passwords};
 
-/// What whoever opens an invitation learns.
+/// What the page of an invitation shows.
 #[derive(Clone, Debug)]
 pub struct Invitation {
     pub invite: Invite,
     pub project: Project,
-    /// Whether the person named can sign in already.
+    /// Whether the invited person already has an account.
     pub has_account: bool,
 }
 
 impl Engine {
-    /// An invitation that can still be taken up. Looking at it changes nothing.
+    /// An invitation that can still be accepted. Reading it changes nothing.
     pub async fn invitation(&self, token: &Token) -> Result<Invitation, Error> {
         let now = self.now();
         let invite = self.store.invite(token.hash()).await?.filter(|invite| invite.is_open_at(now));
@@ -31,8 +31,13 @@ impl Engine {
         Ok(Invitation { invite, project, has_account })
     }
 
-    /// Takes up an invitation with a new account, and signs its owner in.
-    pub async fn join_anew(&self, token: &Token, password: SecretString, from: &Whereabouts) -> Result<Token, Error> {
+    /// Accepts an invitation with a new account, and signs the new user in.
+    pub async fn join_with_new_account(
+        &self,
+        token: &Token,
+        password: SecretString,
+        from: &Whereabouts,
+    ) -> Result<Token, Error> {
         let Invitation { invite, has_account, .. } = self.invitation(token).await?;
         if has_account {
             return Err(Error::Taken("that address"));
@@ -42,24 +47,24 @@ impl Engine {
         let now = self.now();
         let user = User { id: self.mint(now), email: invite.email.clone(), is_operator: false, created_at: now };
         let actor = self.by(Actor::User { id: user.id, address: from.address.clone() });
-        let change = Change::from(Write::User { user: user.clone(), password }).with(actor.audit(
+        let change = Change::from(PeopleWrite::UserCreated { user: user.clone(), password }).with(actor.audit(
             None,
             Deed::UserCreated,
             &user.email,
             "",
         ));
         let change = actor.with_membership(change, &invite, &user);
-        self.begin_session(change, &user, from).await.map_err(closed)
+        self.begin_session(change, &user, from).await.map_err(not_accepted)
     }
 
-    /// Takes up an invitation that names whoever is signed in.
+    /// Accepts an invitation for the user who is signed in.
     pub async fn join(&self, visit: &Visit, token: &Token) -> Result<Project, Error> {
         let Invitation { invite, project, .. } = self.invitation(token).await?;
         if invite.email != visit.user.email {
             return Err(Invalid::new("email", "is not the one that was invited").into());
         }
         let change = self.by(visit.actor()).with_membership(Change::default(), &invite, &visit.user);
-        self.store.commit(change).await.map_err(|error| closed(error.into()))?;
+        self.store.commit(change).await.map_err(|error| not_accepted(error.into()))?;
         Ok(project)
     }
 
@@ -67,18 +72,18 @@ impl Engine {
         let Invite { id, project_id, role, .. } = *invite;
         let at = self.now();
         change
-            .with(Write::InviteUsed { id, user_id: user.id, at })
-            .with(Write::Member { project_id, user_id: user.id, role, at })
+            .with(PeopleWrite::InviteUsed { id, user_id: user.id, at })
+            .with(PeopleWrite::MemberAdded { project_id, user_id: user.id, role, at })
             .with(self.audit(Some(project_id), Deed::MemberJoined, &user.email, role.word()))
     }
 }
 
-/// Why an invitation was not taken up, by what whoever holds it can do.
-fn closed(error: Error) -> Error {
+/// The error for a guest whose invitation could not be accepted.
+fn not_accepted(error: Error) -> Error {
     match error {
-        Error::Refused(CommitError::Conflict(Guard::InviteOpen)) => Error::NotFound("invitation"),
-        Error::Refused(CommitError::Conflict(Guard::EmailFree)) => Error::Taken("that address"),
-        Error::Refused(CommitError::Conflict(Guard::NotMember)) => Error::Taken("that membership"),
+        Error::UnexpectedConflict(CommitError::Conflict(Guard::InviteOpen)) => Error::NotFound("invitation"),
+        Error::UnexpectedConflict(CommitError::Conflict(Guard::EmailFree)) => Error::Taken("that address"),
+        Error::UnexpectedConflict(CommitError::Conflict(Guard::NotMember)) => Error::Taken("that membership"),
         other => other,
     }
 }

@@ -1,10 +1,6 @@
-//! API keys: made once, shown once, revoked for good.
+//! API keys: created, shown once, revoked for good.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::sync::Arc;
 
 use domain::{
     api_key::{ApiKey, KeySecret},
@@ -13,77 +9,27 @@ use domain::{
     id::{KeyId, ProjectId},
     project::{Environment, Project},
     rules::KEY_NAME,
-    time::Timestamp,
 };
 use rand::RngExt;
-use store::{Change, CommitError, Guard, Write};
+use store::{Change, CommitError, Guard, KeyWrite, WebhookWrite};
 
 use crate::{Engine, Error};
 
-/// How exactly it is known when a key was last used.
-const KEPT_EVERY: Duration = Duration::from_mins(1);
-const KEPT_AT_ONCE: usize = 100;
-/// Keys remembered; beyond that all are forgotten, and come back with their next request.
-const KEYS_MOST: usize = 100_000;
-
-/// A live key and the project that it opens.
+/// A live key and its project.
 #[derive(Clone, Debug)]
 pub struct KeyOwner {
     pub key_id: KeyId,
     pub project: Arc<Project>,
 }
 
-/// Keys that were used, until somebody writes it down. Every request has a key, and none should wait for a write.
-#[derive(Default)]
-pub(crate) struct KeyUses(Mutex<HashMap<KeyId, KeyUse>>);
-
-struct KeyUse {
-    project_id: ProjectId,
-    at: Timestamp,
-    /// What was written down last.
-    kept: Option<Timestamp>,
-}
-
-impl KeyUses {
-    fn note(&self, key_id: KeyId, project_id: ProjectId, at: Timestamp) {
-        let mut uses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if uses.len() >= KEYS_MOST {
-            uses.clear();
-        }
-        uses.entry(key_id).or_insert(KeyUse { project_id, at, kept: None }).at = at;
-    }
-
-    /// What is worth writing down now: a first use at once, later ones once a minute.
-    fn due(&self) -> Vec<Write> {
-        let mut uses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let due = uses.iter_mut().filter(|(_, used)| used.kept.is_none_or(|kept| used.at >= kept.plus(KEPT_EVERY)));
-        due.take(KEPT_AT_ONCE)
-            .map(|(key_id, used)| {
-                used.kept = Some(used.at);
-                Write::KeyUsed { key_id: *key_id, project_id: used.project_id, at: used.at }
-            })
-            .collect()
-    }
-}
-
-/// The thread's own numbers end here, so that nobody carries them to another thread.
+/// A function of its own, so that the thread's random number generator is not held across an `await`.
 fn new_key(environment: Environment) -> KeySecret {
     let mut rng = rand::rng();
     KeySecret::make(environment, || rng.random_range(0..62))
 }
 
 impl Engine {
-    /// Writes down which keys were used; answers whether there was anything to write.
-    pub(crate) async fn keep_key_uses(&self) -> Result<usize, Error> {
-        let due = self.key_uses.due();
-        let count = due.len();
-        if count > 0 {
-            self.store.commit(Change::default().with_all(due)).await?;
-        }
-        Ok(count)
-    }
-
-    /// Whose key this is, if it is anybody's and not revoked. Asked of the database every time.
+    /// The owner of a key that is not revoked. Every request reads it from the database.
     pub async fn key_owner(&self, secret: &KeySecret) -> Result<Option<KeyOwner>, Error> {
         let Some(owner) = self.store.key_owner(secret.hash()).await? else { return Ok(None) };
         let project = self.project_at(owner.project_id, owner.project_version).await?;
@@ -104,7 +50,7 @@ impl Engine {
             created_at: now,
             revoked_at: None,
         };
-        let change = Change::from(Write::ApiKey { key: key.clone(), hash: secret.hash() }).with(self.audit(
+        let change = Change::from(KeyWrite::Created { key: key.clone(), hash: secret.hash() }).with(self.audit(
             Some(project_id),
             Deed::KeyCreated,
             key.id,
@@ -122,7 +68,7 @@ impl Engine {
         Ok(self.store.keys(project.id).await?)
     }
 
-    /// Revokes a key of `within`, or of any project when the operator asks. A second time changes nothing.
+    /// Revokes a key of the project `within`, or of any project for the operator. Revoking it again changes nothing.
     pub async fn revoke_key(&self, id: KeyId, within: Option<ProjectId>) -> Result<ApiKey, Error> {
         let key = self.key(id, within).await?;
         if key.revoked_at.is_some() {
@@ -136,8 +82,8 @@ impl Engine {
             created_at: now,
             news: News::ApiKeyDeleted { key: id },
         };
-        let change = Change::from(Write::ApiKeyRevoked { id, project_id: key.project_id, at: now })
-            .with(Write::Event(event))
+        let change = Change::from(KeyWrite::Revoked { id, project_id: key.project_id, at: now })
+            .with(WebhookWrite::Event(event))
             .with(self.audit(Some(key.project_id), Deed::KeyRevoked, id, &key.name));
         match self.store.commit(change).await {
             Ok(()) => Ok(ApiKey { revoked_at: Some(now), ..key }),

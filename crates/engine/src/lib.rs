@@ -1,10 +1,11 @@
-//! What we do about it: the use cases, and the reconcilers that finish what time brings.
+//! The use cases of the service, and the reconcilers, which do what becomes due as time passes.
 //!
 //! A use case reads, lets pure domain code decide, and commits one change. Nothing here knows HTTP, templates or SQL.
 
 pub mod addresses;
 mod audit;
 mod balance;
+mod change_tokens;
 mod checkout;
 mod clock;
 mod deliveries;
@@ -12,21 +13,22 @@ mod desk;
 mod error;
 mod events;
 mod invites;
+mod key_uses;
 mod keys;
 mod links;
 mod observe;
 mod operator;
+mod page_views;
 mod passwords;
 mod payments;
 mod people;
 mod project_cache;
-pub mod project_rules;
 mod projects;
-mod pulses;
 mod receipts;
 mod reconcile;
+#[cfg(test)]
+mod samples;
 mod vault;
-mod views;
 mod watch;
 
 use std::{sync::Arc, time::Duration};
@@ -37,7 +39,7 @@ use domain::{
     id::{self, ENTROPY_BYTES},
     method::MethodKind,
     project::{Environment, Project},
-    time::Timestamp,
+    time::{DAY, Timestamp},
 };
 use gateway::Providers;
 use ipnet::IpNet;
@@ -51,7 +53,7 @@ pub use checkout::{Attempt, LinkPage, PaymentPage};
 pub use clock::{Clock, SystemClock};
 pub use desk::{Day, Desk, Home, KeyShown, PaymentFile, Sent};
 pub use error::Error;
-pub use gateway::{Outcome, Refusal, USER_AGENT};
+pub use gateway::{BlockedAddress, Outcome, USER_AGENT};
 pub use invites::Invitation;
 pub use keys::KeyOwner;
 pub use observe::Observed;
@@ -62,25 +64,25 @@ pub use people::{NewUser, SignIn, Visit, Whereabouts};
 pub use projects::{NewProject, ProjectUpdate};
 pub use reconcile::{Courier, Reconcilers};
 pub use store::{
-    Breach, EventLogFilter, Firsts, LedgerLine, LinkFilter, Listed, Member, MethodFilter, PaymentFilter, ProjectHealth,
-    StoreError, UnappliedFilter, Window,
+    Breach, EventLogFilter, LedgerLine, LinkFilter, Listed, Member, MethodFilter, PaymentFilter, ProjectHealth,
+    SetupProgress, StoreError, UnappliedFilter, Window,
 };
 pub use vault::{SecretKey, Unsealed, VaultError};
 pub use watch::{TooManyWatchers, WATCHERS_MOST, Watch};
 
-/// How often a decision is taken anew when what it rested on has changed meanwhile.
+/// How often a decision is retried when the rows that it was based on have changed meanwhile.
 const DECIDE_MOST: usize = 16;
 
-/// What the operator of the installation decides.
+/// Settings of the installation, chosen by its operator.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     pub fees: FeeSchedule,
     pub settlement: SettlementDelays,
-    /// Networks that webhooks may go to though they are not public.
+    /// Private networks that webhooks may be sent to.
     pub webhook_allow: Vec<IpNet>,
 }
 
-/// How long a payment's net stays pending.
+/// How long a payment's net stays pending before it settles.
 #[derive(Clone, Copy, Debug)]
 pub struct SettlementDelays {
     pub sandbox: Duration,
@@ -90,8 +92,7 @@ pub struct SettlementDelays {
 
 impl Default for SettlementDelays {
     fn default() -> SettlementDelays {
-        let day = Duration::from_hours(24);
-        SettlementDelays { sandbox: Duration::from_secs(60), qris: day, virtual_account: day }
+        SettlementDelays { sandbox: Duration::from_secs(60), qris: DAY, virtual_account: DAY }
     }
 }
 
@@ -105,7 +106,7 @@ impl SettlementDelays {
     }
 }
 
-/// Everything a use case needs. Cheap to clone.
+/// Everything that a use case needs. Cheap to clone.
 #[derive(Clone)]
 pub struct Engine {
     store: Store,
@@ -115,11 +116,11 @@ pub struct Engine {
     vault: vault::Vault,
     projects: Arc<project_cache::ProjectCache>,
     watchers: Arc<watch::Watchers>,
-    /// In whose hands it is; the audit log names them.
+    /// Who uses it; the audit log names them.
     actor: Arc<Actor>,
-    key_uses: Arc<keys::KeyUses>,
-    pulses: Arc<pulses::Pulses>,
-    views: Arc<views::Views>,
+    key_uses: Arc<key_uses::KeyUses>,
+    change_tokens: Arc<change_tokens::ChangeTokens>,
+    page_views: Arc<page_views::PageViews>,
 }
 
 impl Engine {
@@ -141,8 +142,8 @@ impl Engine {
             watchers: Arc::default(),
             actor: Arc::new(Actor::CommandLine),
             key_uses: Arc::default(),
-            pulses: Arc::default(),
-            views: Arc::default(),
+            change_tokens: Arc::default(),
+            page_views: Arc::default(),
         }
     }
 

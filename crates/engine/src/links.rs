@@ -1,14 +1,14 @@
-//! Payment links: made, listed and cancelled.
+//! Payment links: creating, listing and cancelling them.
 
 use domain::{
     audit::Deed,
     id::{LinkId, ProjectId},
     idempotency::Idempotency,
     link::Link,
+    orders::{LinkOrder, LinkRequest},
     project::Project,
-    rules::{LinkOrder, LinkRequest},
 };
-use store::{Change, CommitError, Guard, LinkFilter, Listed, Window, Write};
+use store::{Change, CommitError, Guard, LinkFilter, LinkWrite, Listed, PaymentWrite, Window, Write};
 
 use crate::{Created, DECIDE_MOST, Engine, Error, random_text};
 
@@ -22,14 +22,14 @@ impl Engine {
         idempotency: Option<Idempotency>,
         request: LinkRequest,
     ) -> Result<Created<Link>, Error> {
-        // A used key answers for itself, even where the rules would refuse it now.
+        // A key that was used before returns its link, even if the rules would reject the request now.
         if let Some(link) = self.replayed_link(project, idempotency.as_ref()).await? {
             return Ok(Created::Replayed(link));
         }
         let order = request.check(project, self.now())?;
         match self.make_link(project, idempotency.clone(), order).await {
-            // Another request with the same key was quicker.
-            Err(Error::Refused(CommitError::Conflict(Guard::IdempotencyKey))) => {
+            // Another request with the same key was faster.
+            Err(Error::UnexpectedConflict(CommitError::Conflict(Guard::IdempotencyKey))) => {
                 let link = self.replayed_link(project, idempotency.as_ref()).await?;
                 link.map(Created::Replayed).ok_or(Error::Contended)
             }
@@ -52,11 +52,11 @@ impl Engine {
         order: LinkOrder,
     ) -> Result<Link, Error> {
         let now = self.now();
-        let made_up = || format!("PL-{}", random_text(REFERENCE_ALPHABET, REFERENCE_CHARACTERS));
+        let generated = || format!("PL-{}", random_text(REFERENCE_ALPHABET, REFERENCE_CHARACTERS));
         let link = Link {
             id: self.mint(now),
             project_id: project.id,
-            reference: order.reference.unwrap_or_else(made_up),
+            reference: order.reference.unwrap_or_else(generated),
             title: order.title,
             description: order.description,
             amount: order.amount,
@@ -72,7 +72,7 @@ impl Engine {
         let resource = link.id.to_string();
         let bind = idempotency.map(|idempotency| Write::Bind { idempotency, resource });
         let line = self.audit_person(project.id, Deed::LinkCreated, link.id);
-        let change = Change::default().with_all(bind).with(Write::Link { link: link.clone() }).with_all(line);
+        let change = Change::default().with_all(bind).with(LinkWrite::Created { link: link.clone() }).with_all(line);
         self.store.commit(change).await?;
         Ok(link)
     }
@@ -91,18 +91,18 @@ impl Engine {
         Ok(self.store.links(project_id, filter, window).await?)
     }
 
-    /// Deactivates an active link at once, and its pending payments with it.
+    /// Cancels an active link and its pending payments.
     pub async fn cancel_link(&self, project_id: ProjectId, id: LinkId) -> Result<Link, Error> {
         for _ in 0..DECIDE_MOST {
             let now = self.now();
             let link = self.link(project_id, id).await?;
             if link.cancelled_at.is_some() {
-                // Whoever is told so takes it for cancelled, so that must be as safe as if it were done now.
+                // The caller will rely on the answer that the link is cancelled, so the cancellation must be durable.
                 self.store.confirm().await?;
             }
             let link = link.cancel(now).map_err(|_| Error::LinkNotActive)?;
-            let change = Change::from(Write::LinkCancelled { id, at: now, version: link.version })
-                .with(Write::PendingCancelled { link_id: id, but: None, at: now })
+            let change = Change::from(LinkWrite::Cancelled { id, at: now, version: link.version })
+                .with(PaymentWrite::PendingCancelled { link_id: id, but: None, at: now })
                 .with_all(self.audit_person(project_id, Deed::LinkCancelled, id));
             match self.store.commit(change).await {
                 Ok(()) => return Ok(link),

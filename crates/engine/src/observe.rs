@@ -1,33 +1,33 @@
-//! What a provider reports: read the payment, let the domain decide, commit all that follows at once.
+//! Providers' reports: reads the payment, lets the domain decide, and commits everything that follows at once.
 //!
-//! Real notifications and the sandbox's simulated ones take this same road.
+//! Reports of real providers and of the sandbox's simulator are handled alike.
 
 use domain::{
-    event::{Event, EventKind, News},
+    event::Event,
     id::PaymentId,
     ledger::Posting,
-    link::Link,
+    link::{Link, LinkClaim},
     money::Rupiah,
-    payment::{LinkClaim, NotMoved, Payment, State, Step},
+    payment::{NotMoved, OwedEvent, Payment, Transition},
     project::{Environment, Project},
     receipt::{Receipt, Unapplied},
     time::Timestamp,
 };
 use gateway::{Observation, Outcome};
-use store::{Change, CommitError, Guard, Noted, ReceiptNote, Write};
+use store::{Change, CommitError, Guard, LedgerWrite, LinkWrite, Noted, PaymentWrite, ReceiptNote, WebhookWrite};
 
 use crate::{DECIDE_MOST, Engine, Error};
 
-/// What became of a report, with the payment as it is after it.
+/// The result of a report, with the payment as it is afterwards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Observed {
-    /// The payment took it.
+    /// The report changed the payment's state.
     Moved(Payment),
-    /// Money came that pays nothing; it is kept and the payment is as it was.
+    /// Money arrived that pays nothing; it is held, and the payment is unchanged.
     Unapplied(Payment, Unapplied),
-    /// The same report came before, or says what is known already.
+    /// The same report came before, or it says what is already known.
     Known(Payment),
-    /// The payment has ended, and this report cannot change that.
+    /// The payment has ended, and the report cannot change that.
     Ended(Payment),
 }
 
@@ -42,14 +42,21 @@ impl Observed {
     }
 }
 
-/// A decision: what to commit, and what to answer once it is.
+/// A report without money.
+#[derive(Clone, Copy)]
+enum Notice {
+    Failed,
+    Processing,
+}
+
+/// A decision: what to commit, and for money that pays nothing, why.
 struct Decision {
     change: Change,
     unapplied: Option<Unapplied>,
 }
 
 impl Engine {
-    /// Reports `outcome` for a sandbox payment, as its bank would. No amount means the payment's own.
+    /// Lets the simulator report `outcome` for a sandbox payment. Without a `receipt_id`, the report is a new one.
     pub async fn simulate(
         &self,
         payment: &Payment,
@@ -69,14 +76,16 @@ impl Engine {
     pub async fn observe(&self, observation: Observation) -> Result<Observed, Error> {
         for _ in 0..DECIDE_MOST {
             let payment = self.observed(&observation).await?;
-            let decision = match observation.outcome {
-                Outcome::Paid { amount, paid_at } => self.on_money(&observation, &payment, amount, paid_at).await?,
-                Outcome::Failed | Outcome::Processing => match self.on_notice(&observation, &payment).await? {
-                    Ok(decision) => decision,
-                    Err(unmoved) => match self.unmoved(&observation, payment, unmoved).await? {
-                        Some(observed) => return Ok(observed),
-                        None => continue,
-                    },
+            let decided = match observation.outcome {
+                Outcome::Paid { amount, paid_at } => Ok(self.on_money(&observation, &payment, amount, paid_at).await?),
+                Outcome::Failed => self.on_notice(&observation, &payment, Notice::Failed).await?,
+                Outcome::Processing => self.on_notice(&observation, &payment, Notice::Processing).await?,
+            };
+            let decision = match decided {
+                Ok(decision) => decision,
+                Err(unmoved) => match self.unmoved(&observation, payment, unmoved).await? {
+                    Some(observed) => return Ok(observed),
+                    None => continue,
                 },
             };
             match self.store.commit(decision.change).await {
@@ -87,7 +96,7 @@ impl Engine {
                         None => Observed::Moved(payment),
                     });
                 }
-                // The same report may have been taken since the payment was read, and then it has moved.
+                // The same report was committed after the payment was read, so the payment may have changed.
                 Err(CommitError::Conflict(Guard::Receipt)) => {
                     let payment = self.observed(&observation).await?;
                     if let Some(observed) = self.unmoved(&observation, payment, NotMoved::Already).await? {
@@ -101,7 +110,7 @@ impl Engine {
         Err(Error::Contended)
     }
 
-    /// The payment that a report is about, as it is now.
+    /// The payment of a report, as it is now.
     async fn observed(&self, observation: &Observation) -> Result<Payment, Error> {
         self.store.payment(observation.payment_id).await?.ok_or(Error::NotFound("payment"))
     }
@@ -127,8 +136,8 @@ impl Engine {
         let noted = Noted::Money { amount, paid_at, unapplied };
         let change = Change::from(note(observation, payment, now, noted));
         let change = match confirmed {
-            Ok(step) => self.with_step(change, &project, step, now),
-            Err(_) => change.with(Write::Posting(Posting::unapplied(
+            Ok(transition) => self.with_transition(change, &project, transition, now),
+            Err(_) => change.with(LedgerWrite::Posting(Posting::unapplied(
                 payment.project_id,
                 payment.id,
                 receipt.key,
@@ -139,37 +148,40 @@ impl Engine {
         Ok(Decision { change, unapplied })
     }
 
-    /// A refusal, or word that the payment is on its way.
     async fn on_notice(
         &self,
         observation: &Observation,
         payment: &Payment,
+        notice: Notice,
     ) -> Result<Result<Decision, NotMoved>, Error> {
         let now = self.now();
-        let (moved, noted) = match observation.outcome {
-            Outcome::Processing => (payment.clone().begin_processing(now), Noted::Progress),
-            Outcome::Failed | Outcome::Paid { .. } => (payment.clone().refuse(now), Noted::Refusal),
+        let (moved, noted) = match notice {
+            Notice::Processing => (payment.clone().begin_processing(now), Noted::Progress),
+            Notice::Failed => (payment.clone().refuse(now), Noted::Refusal),
         };
-        let step = match moved {
-            Ok(step) => step,
+        let transition = match moved {
+            Ok(transition) => transition,
             Err(unmoved) => return Ok(Err(unmoved)),
         };
         let project = self.project_of(payment).await?;
         let change = Change::from(note(observation, payment, now, noted));
-        Ok(Ok(Decision { change: self.with_step(change, &project, step, now), unapplied: None }))
+        Ok(Ok(Decision { change: self.with_transition(change, &project, transition, now), unapplied: None }))
     }
 
-    pub(crate) fn with_step(&self, change: Change, project: &Project, step: Step, now: Timestamp) -> Change {
-        let Step { payment, posting, event, claims, settles_at } = step;
-        let claimed = claims.into_iter().flat_map(|id| {
-            [
-                Write::LinkClaimed { id, payment_id: payment.id },
-                Write::PendingCancelled { link_id: id, but: Some(payment.id), at: now },
-            ]
-        });
-        let event = event.map(|kind| self.event(project, &payment, kind, now));
+    /// Adds everything that a transition causes to a change.
+    pub(crate) fn with_transition(
+        &self,
+        change: Change,
+        project: &Project,
+        transition: Transition,
+        now: Timestamp,
+    ) -> Change {
+        let Transition { payment, posting, event, claims, settles_at } = transition;
+        let claimed = claims.map(|id| LinkWrite::Claimed { id, payment_id: payment.id });
+        let others = claims.map(|id| PaymentWrite::PendingCancelled { link_id: id, but: Some(payment.id), at: now });
+        let event = event.map(|owed| self.event(project, payment.id, owed, now));
         change
-            .with(Write::PaymentMoved {
+            .with(PaymentWrite::Moved {
                 id: payment.id,
                 version: payment.version,
                 state: payment.state,
@@ -177,22 +189,18 @@ impl Engine {
                 link_id: payment.link_id,
             })
             .with_all(claimed)
-            .with_all(posting.map(Write::Posting))
-            .with_all(event.map(Write::Event))
+            .with_all(others)
+            .with_all(posting.map(LedgerWrite::Posting))
+            .with_all(event.map(WebhookWrite::Event))
     }
 
-    fn event(&self, project: &Project, payment: &Payment, kind: EventKind, now: Timestamp) -> Event {
-        let news = match payment.state {
-            State::Paid { at } => News::PaymentPaid { payment: payment.id, paid_at: at, word: project.success_word },
-            _ => News::PaymentFailed { payment: payment.id },
-        };
-        let event = Event { id: self.mint(now), project_id: project.id, created_at: now, news };
-        assert_eq!(event.kind(), kind, "an event tells of the state its payment moved to");
-        event
+    fn event(&self, project: &Project, payment: PaymentId, owed: OwedEvent, now: Timestamp) -> Event {
+        let news = owed.news(payment, project.success_word);
+        Event { id: self.mint(now), project_id: project.id, created_at: now, news }
     }
 
-    /// What to answer where there is nothing to commit. Whoever reports it will not do so again, so what was noted before must be as
-    /// safe as if it were noted now; none where it is no more what was read, as after a failover in between.
+    /// The answer when there is nothing to commit. The provider will not send this report again, so what we have stored must be
+    /// durable before we answer. None if the payment or the stored report has changed since it was read, as after a failover.
     async fn unmoved(
         &self,
         observation: &Observation,
@@ -216,8 +224,8 @@ impl Engine {
     }
 }
 
-fn note(observation: &Observation, payment: &Payment, now: Timestamp, noted: Noted) -> Write {
-    Write::Receipt(ReceiptNote {
+fn note(observation: &Observation, payment: &Payment, now: Timestamp, noted: Noted) -> LedgerWrite {
+    LedgerWrite::Receipt(ReceiptNote {
         key: observation.receipt.clone(),
         project_id: payment.project_id,
         payment_id: payment.id,

@@ -1,4 +1,4 @@
-//! What whoever runs the installation can see and do: how all projects fare, and which of them may take money.
+//! What an operator can see and do: the health of all projects, and which of them may take payments.
 
 use domain::{
     access::Role,
@@ -7,20 +7,20 @@ use domain::{
     project::{Environment, Project},
     user::{Email, INVITE_LIFETIME, Invite, Token, User},
 };
-use store::{Listed, ProjectHealth, Window, Write};
+use store::{Listed, PeopleWrite, ProjectHealth, Window};
 
-use crate::{Audited, Engine, Error, NewProject, ProjectUpdate, Visit, people::new_token};
+use crate::{Audited, Engine, Error, NewProject, ProjectUpdate, Visit, desk::first_owner, people::new_token};
 
-/// Somebody who runs the installation.
+/// An operator, signed in.
 #[derive(Clone)]
 pub struct Operator {
-    /// In this person's hands.
+    /// Used by this operator, for the audit log.
     engine: Engine,
     user: User,
 }
 
 impl Engine {
-    /// The operator's desk; for everybody else there is none.
+    /// The operator's pages; for all other users they do not exist.
     pub fn operator(&self, visit: &Visit) -> Result<Operator, Error> {
         match visit.user.is_operator {
             true => Ok(Operator { engine: self.by(visit.actor()), user: visit.user.clone() }),
@@ -30,7 +30,7 @@ impl Engine {
 }
 
 impl Operator {
-    /// Every project, and how it fares.
+    /// The health of every project.
     pub async fn projects(&self) -> Result<Vec<ProjectHealth>, Error> {
         Ok(self.engine.store.project_health().await?)
     }
@@ -43,7 +43,7 @@ impl Operator {
         self.engine.users().await
     }
 
-    /// Says whether a production project may take money.
+    /// Approves a production project, so that it may take payments, or withdraws the approval.
     pub async fn approve(&self, id: ProjectId, approved: bool) -> Result<Project, Error> {
         if self.engine.project(id).await?.environment != Environment::Production {
             return Err(Error::NotProduction);
@@ -57,7 +57,7 @@ impl Operator {
         self.engine.update_project(id, update).await
     }
 
-    /// Makes a project for `owner`. Operators own it at once; anybody else takes up the invitation that comes with it.
+    /// Creates a project for `owner`. If that is the operator, they own it at once; anybody else gets an invitation.
     pub async fn create_project(
         &self,
         name: String,
@@ -67,11 +67,8 @@ impl Operator {
         let owner = Email::parse(owner)?;
         let new = NewProject { name, environment, merchant_name: None };
         if owner == self.user.email {
-            let user_id = self.user.id;
-            let membership = |project: &Project| {
-                vec![Write::Member { project_id: project.id, user_id, role: Role::Owner, at: project.created_at }]
-            };
-            return Ok((self.engine.found_project(new, membership).await?.0, None));
+            let owner = |project: &Project| vec![first_owner(project, self.user.id)];
+            return Ok((self.engine.create_project_with(new, owner).await?.0, None));
         }
         let (token, now) = (new_token(), self.engine.now());
         let invitation = |project: &Project| {
@@ -84,13 +81,13 @@ impl Operator {
                 expires_at: now.plus(INVITE_LIFETIME),
             };
             let line = self.engine.audit(Some(project.id), Deed::MemberInvited, &owner, Role::Owner.word());
-            vec![Write::Invite { invite, hash: token.hash() }, line]
+            vec![PeopleWrite::Invited { invite, hash: token.hash() }.into(), line]
         };
-        let (project, _) = self.engine.found_project(new, invitation).await?;
+        let (project, _) = self.engine.create_project_with(new, invitation).await?;
         Ok((project, Some(token)))
     }
 
-    /// Everything that was written down, of all projects and of none.
+    /// The whole audit log: of all projects, and of the installation.
     pub async fn audit(&self, window: Window) -> Result<Listed<Audited>, Error> {
         self.engine.audited(None, window).await
     }

@@ -1,4 +1,4 @@
-//! Passwords at rest: argon2id. Hashing takes memory and a core for a while, so only so many run at once.
+//! Password hashing with argon2id. Hashing takes memory and a core for a while, so the number of concurrent hashes is limited.
 
 use std::sync::{Arc, LazyLock};
 
@@ -17,28 +17,28 @@ const PASSES: u32 = 2;
 const LANES: u32 = 1;
 const SALT_BYTES: usize = 16;
 
-/// As many as there are cores: more would take memory and bring nothing.
-static TURNS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
+/// As many as there are cores: more would take memory without being faster.
+static PERMITS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     Arc::new(Semaphore::new(cores))
 });
 
-/// What the password of somebody who does not exist is compared with, so that it takes as long.
+/// The hash that is compared with when there is no such user, so that the check takes as long.
 static NOBODYS: LazyLock<Option<String>> = LazyLock::new(|| hashed(b"nobody's password").ok());
 
 #[derive(Debug, thiserror::Error)]
 #[error("a password could not be hashed")]
 pub struct HashError;
 
-/// The form in which a password is kept.
+/// The hash of a password, in the form in which it is stored.
 pub(crate) async fn hash(password: SecretString) -> Result<String, Error> {
-    Ok(in_turn(move || hashed(password.expose_secret().as_bytes())).await??)
+    Ok(with_permit(move || hashed(password.expose_secret().as_bytes())).await??)
 }
 
-/// Whether `password` is the one that `kept` was made of. With nothing kept it is not, and that takes as long to find out.
+/// Whether `password` matches the hash `kept`. Without a hash it does not, and the check takes as long.
 pub(crate) async fn matches(password: SecretString, kept: Option<String>) -> Result<bool, Error> {
-    in_turn(move || {
-        // Made for the first one who asks, whoever that is.
+    with_permit(move || {
+        // Computed at the first call, whether or not the user exists.
         let nobodys = NOBODYS.clone();
         let known = kept.is_some();
         let kept = kept.or(nobodys).unwrap_or_default();
@@ -50,10 +50,10 @@ pub(crate) async fn matches(password: SecretString, kept: Option<String>) -> Res
     .await
 }
 
-async fn in_turn<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
-    let turn = Arc::clone(&TURNS).acquire_owned().await.map_err(|_| HashError)?;
+async fn with_permit<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
+    let permit = Arc::clone(&PERMITS).acquire_owned().await.map_err(|_| HashError)?;
     let worked = tokio::task::spawn_blocking(move || {
-        let _turn = turn;
+        let _permit = permit;
         work()
     });
     Ok(worked.await.map_err(|_| HashError)?)

@@ -1,21 +1,21 @@
-//! Direct payments: made once per Idempotency-Key, read by their own project only.
+//! Direct payments: created once per Idempotency-Key, read by their own project only.
 
 use domain::{
     id::{PaymentId, ProjectId},
     idempotency::Idempotency,
+    orders::{PaymentOrder, PaymentRequest},
     payment::{Payment, State},
     project::Project,
-    rules::{PaymentOrder, PaymentRequest},
 };
 use gateway::Issue;
-use store::{Change, CommitError, Guard, Listed, PaymentFilter, Window, Write};
+use store::{Change, CommitError, Guard, Listed, PaymentFilter, PaymentWrite, Window, Write};
 
 use crate::{Engine, Error};
 
-/// How often another account number is asked for when one is still in use.
+/// How often the provider is asked for another account number when one is still in use.
 const ISSUE_MOST: usize = 8;
 
-/// Something made by this request, or by an earlier one with the same Idempotency-Key.
+/// A resource that this request created, or an earlier request with the same Idempotency-Key.
 #[derive(Debug)]
 pub enum Created<T> {
     New(T),
@@ -29,7 +29,7 @@ impl Engine {
         idempotency: Idempotency,
         request: PaymentRequest,
     ) -> Result<Created<Payment>, Error> {
-        // A used key answers for itself, even where the rules or the provider would refuse it now.
+        // A key that was used before returns its payment, even if the rules or the provider would reject the request now.
         if let Some(payment) = self.replayed_payment(project, &idempotency).await? {
             return Ok(Created::Replayed(payment));
         }
@@ -37,7 +37,7 @@ impl Engine {
         if let Some(payment) = self.make_payment(project, &idempotency, order).await? {
             return Ok(Created::New(payment));
         }
-        // Another request with the same key was quicker.
+        // Another request with the same key was faster.
         let payment = self.replayed_payment(project, &idempotency).await?;
         payment.map(Created::Replayed).ok_or(Error::Contended)
     }
@@ -49,7 +49,7 @@ impl Engine {
         }
     }
 
-    /// Makes the payment, or nothing when the key turns out to be used.
+    /// Creates the payment; none if the key turns out to be used.
     async fn make_payment(
         &self,
         project: &Project,
@@ -74,12 +74,12 @@ impl Engine {
         };
         let bind = |id: PaymentId| Write::Bind { idempotency: idempotency.clone(), resource: id.to_string() };
         match self.issue_and_commit(project, draft, |payment| bind(payment.id).into()).await {
-            Err(Error::Refused(CommitError::Conflict(Guard::IdempotencyKey))) => Ok(None),
+            Err(Error::UnexpectedConflict(CommitError::Conflict(Guard::IdempotencyKey))) => Ok(None),
             outcome => outcome.map(Some),
         }
     }
 
-    /// Has the provider issue a code for `draft` and commits it after the change it depends on.
+    /// Has the provider issue a code for `draft`, and commits the payment together with the writes in `first`.
     pub(crate) async fn issue_and_commit(
         &self,
         project: &Project,
@@ -97,7 +97,7 @@ impl Engine {
                 expires_at: draft.expires_at,
             };
             let payment = Payment { code: provider.issue(issue).await?, ..draft.clone() };
-            let change = first(&payment).with(Write::Payment { payment: payment.clone() });
+            let change = first(&payment).with(PaymentWrite::Created { payment: payment.clone() });
             match self.store.commit(change).await {
                 Ok(()) => return Ok(payment),
                 Err(CommitError::Conflict(Guard::AccountNumber)) => {}
@@ -107,7 +107,7 @@ impl Engine {
         Err(Error::Contended)
     }
 
-    /// What the key was used for; another body than that time's is a conflict.
+    /// The resource that the key was used for. A request with another body than that time is a conflict.
     pub(crate) async fn bound_to<Id: std::str::FromStr>(&self, idempotency: &Idempotency) -> Result<Option<Id>, Error> {
         let Some(bound) = self.store.bound(idempotency).await? else { return Ok(None) };
         if bound.request != idempotency.request {

@@ -1,12 +1,13 @@
-//! People: who they are, how they sign in, and where they are signed in.
+//! Users: creating them, signing in, and their sessions.
 //!
-//! Whoever fails gets the same answer after the same time, whether or not there is such a person.
+//! A failed attempt to sign in gets the same answer after the same time, whether or not there is such a user.
 
 use std::time::Duration;
 
 use domain::{
     access::Role,
     audit::{Actor, Deed},
+    hex::hex,
     id::{ProjectId, SessionId, UserId},
     project::Project,
     rules::Invalid,
@@ -16,26 +17,26 @@ use domain::{
 use rand::Rng;
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
-use store::{Change, CommitError, Guard, Write};
+use store::{Change, CommitError, Guard, PeopleWrite, SessionWrite, Write};
 
 use crate::{Engine, Error, passwords};
 
-/// How exactly it is known when a session was last used: not every page is worth a write.
+/// How exactly the last use of a session is known; not every page is worth a write.
 const SEEN_EVERY: Duration = Duration::from_mins(1);
-/// Sessions that ended long ago, forgotten whenever somebody signs in.
-const FORGOTTEN_AT_ONCE: i64 = 100;
+/// Old sessions that are deleted whenever somebody signs in.
+const DELETED_AT_ONCE: i64 = 100;
 const BROWSER_CHARACTERS: usize = 255;
 
-/// From where somebody comes, as far as it is kept.
+/// Where a request comes from, as far as we store it.
 #[derive(Clone, Debug)]
 pub struct Whereabouts {
     pub address: String,
-    /// What failed attempts are counted by: a network where an address alone would not do.
+    /// What failed attempts are counted by: the address, or its network where one person has many addresses.
     pub counted_as: String,
     pub browser: String,
 }
 
-/// Somebody who is signed in, at this moment.
+/// A request of a signed-in user.
 #[derive(Clone)]
 pub struct Visit {
     pub session: Session,
@@ -44,18 +45,18 @@ pub struct Visit {
     form_token: String,
 }
 
-/// What became of an attempt to sign in.
+/// The outcome of an attempt to sign in.
 pub enum SignIn {
     Done(Token),
-    /// No such person, or not their password: nobody learns which.
+    /// No such user or a wrong password; the caller does not learn which.
     Refused,
-    /// Too many have failed; nothing was looked at.
+    /// Too many attempts have failed; the password was not checked.
     Wait {
         until: Timestamp,
     },
 }
 
-/// Somebody who is to be able to sign in.
+/// A user to create.
 pub struct NewUser {
     pub email: String,
     pub password: SecretString,
@@ -63,7 +64,7 @@ pub struct NewUser {
 }
 
 impl Visit {
-    /// What every form of a session carries.
+    /// The token that every form of the session carries against cross-site requests.
     pub fn form_token(&self) -> &str {
         &self.form_token
     }
@@ -74,17 +75,17 @@ impl Visit {
 }
 
 impl Engine {
-    /// Makes somebody who can sign in.
+    /// Creates a user.
     pub async fn create_user(&self, new: NewUser) -> Result<User, Error> {
         self.make_user(new, |_| Vec::new()).await
     }
 
-    /// Makes somebody who can sign in and is a member from their first moment.
+    /// Creates a user and makes them a member in the same commit.
     pub async fn create_member(&self, new: NewUser, project_id: ProjectId, role: Role) -> Result<User, Error> {
         let project_id = self.project(project_id).await?.id;
         let membership = |user: &User| {
             let joined = self.audit(Some(project_id), Deed::MemberJoined, &user.email, role.word());
-            vec![Write::Member { project_id, user_id: user.id, role, at: user.created_at }, joined]
+            vec![PeopleWrite::MemberAdded { project_id, user_id: user.id, role, at: user.created_at }.into(), joined]
         };
         self.make_user(new, membership).await
     }
@@ -96,7 +97,7 @@ impl Engine {
         let now = self.now();
         let user = User { id: self.mint(now), email, is_operator: new.is_operator, created_at: now };
         let kind = if user.is_operator { "operator" } else { "" };
-        let change = Change::from(Write::User { user: user.clone(), password })
+        let change = Change::from(PeopleWrite::UserCreated { user: user.clone(), password })
             .with(self.audit(None, Deed::UserCreated, &user.email, kind))
             .with_all(besides(&user));
         match self.store.commit(change).await {
@@ -106,7 +107,7 @@ impl Engine {
         }
     }
 
-    /// Whether anybody runs the installation from the dashboard.
+    /// Whether any user is an operator.
     pub async fn has_operator(&self) -> Result<bool, Error> {
         Ok(self.users().await?.iter().any(|user| user.is_operator))
     }
@@ -120,17 +121,17 @@ impl Engine {
         found.map(|(user, _)| user).ok_or(Error::NotFound("user"))
     }
 
-    /// Whether that is the person's password; for whoever has the machine in hand.
+    /// Whether that is the user's password; only commands on the machine itself ask this.
     pub async fn has_password(&self, user: &User, password: SecretString) -> Result<bool, Error> {
         passwords::matches(password, self.store.password_of(user.id).await?).await
     }
 
-    /// Gives somebody a password, and ends every session of theirs.
+    /// Sets a user's password and ends all their sessions.
     pub async fn reset_password(&self, user: &User, password: SecretString) -> Result<(), Error> {
         self.set_password(Change::default(), user, password, None).await
     }
 
-    /// Commits `change` together with a new password. Every session of theirs ends `but` one.
+    /// Commits `change` together with a new password, and ends all sessions of the user `but` one.
     async fn set_password(
         &self,
         change: Change,
@@ -141,27 +142,28 @@ impl Engine {
         check_password(password.expose_secret())?;
         let password = passwords::hash(password).await?;
         let change = change
-            .with(Write::PasswordChanged { user_id: user.id, password })
-            .with(Write::SessionsEnded { user_id: user.id, but })
+            .with(PeopleWrite::PasswordChanged { user_id: user.id, password })
+            .with(SessionWrite::AllEnded { user_id: user.id, but })
             .with(self.audit(None, Deed::PasswordChanged, &user.email, ""));
         Ok(self.store.commit(change).await?)
     }
 
-    /// Says whether somebody runs the installation from now on. It holds with their next click.
+    /// Makes a user an operator, or takes that away. It takes effect at their next request.
     pub async fn set_operator(&self, user: &User, is_operator: bool) -> Result<(), Error> {
         if user.is_operator == is_operator {
             return Ok(());
         }
         let deed = if is_operator { Deed::OperatorMade } else { Deed::OperatorUnmade };
-        let change = Change::from(Write::OperatorSet { user_id: user.id, is_operator });
+        let change = Change::from(PeopleWrite::OperatorSet { user_id: user.id, is_operator });
         Ok(self.store.commit(change.with(self.audit(None, deed, &user.email, ""))).await?)
     }
 
-    /// Makes somebody a member, as only whoever has the machine in hand may do without an invitation.
+    /// Makes a user a member without an invitation; only commands on the machine itself do this.
     pub async fn add_member(&self, project_id: ProjectId, user: &User, role: Role) -> Result<(), Error> {
         let project = self.project(project_id).await?;
-        let change = Change::from(Write::Member { project_id: project.id, user_id: user.id, role, at: self.now() })
-            .with(self.audit(Some(project.id), Deed::MemberJoined, &user.email, role.word()));
+        let change =
+            Change::from(PeopleWrite::MemberAdded { project_id: project.id, user_id: user.id, role, at: self.now() })
+                .with(self.audit(Some(project.id), Deed::MemberJoined, &user.email, role.word()));
         match self.store.commit(change).await {
             Ok(()) => Ok(()),
             Err(CommitError::Conflict(Guard::NotMember)) => Err(Error::Taken("that membership")),
@@ -169,23 +171,25 @@ impl Engine {
         }
     }
 
-    /// Whether a project has an owner. One that has members has: its first member is to be one, and the last one stays.
+    /// Whether a project has an owner. A project with members has one: the first member must be an owner, and the last owner cannot
+    /// be removed.
     pub async fn has_owner(&self, project_id: ProjectId) -> Result<bool, Error> {
         Ok(self.store.members(project_id).await?.iter().any(|member| member.role == Role::Owner))
     }
 
-    /// The projects that somebody is a member of.
+    /// The projects that a user is a member of.
     pub async fn projects_of(&self, user_id: UserId) -> Result<Vec<(Project, Role)>, Error> {
         Ok(self.store.memberships(user_id).await?)
     }
 
-    /// Signs somebody in. The attempt is counted before anything is looked at, so that many at once are as slow as one by one.
+    /// Signs a user in. The attempt is counted before the password is checked, so that many attempts at once are throttled like one
+    /// after another.
     pub async fn sign_in(&self, email: &str, password: SecretString, from: &Whereabouts) -> Result<SignIn, Error> {
         let (parsed, now) = (Email::parse(email).ok(), self.now());
         let account = subject("account", parsed.as_ref().map_or(email, Email::as_str));
         let address = subject("address", &from.counted_as);
         let subjects = [account.clone(), address.clone()];
-        let tried = subjects.iter().map(|subject| Write::SignInTried { subject: subject.clone(), at: now });
+        let tried = subjects.iter().map(|subject| SessionWrite::Tried { subject: subject.clone(), at: now });
         match self.store.commit(Change::default().with_all(tried)).await {
             Ok(()) => {}
             Err(CommitError::Conflict(Guard::SignInAllowed)) => {
@@ -201,16 +205,16 @@ impl Engine {
         let kept = found.as_ref().map(|(_, kept)| kept.clone());
         let fits = passwords::matches(password, kept).await?;
         if let Some((user, password)) = found.filter(|_| fits) {
-            let change = Change::from(Write::SignInForgiven { account, address: Some(address), at: now })
-                .with(Write::PasswordStands { user_id: user.id, password });
+            let change = Change::from(SessionWrite::Succeeded { account, address: Some(address), at: now })
+                .with(PeopleWrite::PasswordUnchanged { user_id: user.id, password });
             match self.begin_session(change, &user, from).await {
-                // It was changed while it was compared, and opens nothing any more.
-                Err(Error::Refused(CommitError::Conflict(Guard::PasswordStands))) => {}
+                // The password was changed while it was checked.
+                Err(Error::UnexpectedConflict(CommitError::Conflict(Guard::PasswordUnchanged))) => {}
                 begun => return begun.map(SignIn::Done),
             }
         }
         let stranger = self.by(Actor::Stranger { address: from.address.clone() });
-        // What is no address may be a password that somebody typed into the wrong field.
+        // Text that is not an e-mail address may be a password typed into the wrong field, so it is not logged.
         let named = parsed.as_ref().map(Email::as_str).unwrap_or_default();
         self.store.commit(stranger.audit(None, Deed::SignInRefused, named, "").into()).await?;
         Ok(SignIn::Refused)
@@ -234,27 +238,27 @@ impl Engine {
         };
         let actor = self.by(Actor::User { id: user.id, address: from.address.clone() });
         let change = change
-            .with(Write::Session { session, hash: token.hash() })
+            .with(SessionWrite::Begun { session, hash: token.hash() })
             .with(actor.audit(None, Deed::SignedIn, &user.email, ""))
-            .with(Write::SessionsForgotten { created_before: now.minus(SESSION_LONGEST), most: FORGOTTEN_AT_ONCE });
+            .with(SessionWrite::OldDeleted { created_before: now.minus(SESSION_LONGEST), most: DELETED_AT_ONCE });
         self.store.commit(change).await?;
         Ok(token)
     }
 
-    /// Who is signed in with this token. `notices`: whether somebody did something, rather than a page that looks by itself.
-    pub async fn visit(&self, token: &Token, address: String, notices: bool) -> Result<Option<Visit>, Error> {
+    /// The signed-in user of this token. `is_active`: whether the user did something, rather than a page that polls by itself.
+    pub async fn visit(&self, token: &Token, address: String, is_active: bool) -> Result<Option<Visit>, Error> {
         let now = self.now();
         let found = self.store.session(token.hash()).await?;
         let Some((session, user)) = found.filter(|(session, _)| session.is_live_at(now)) else { return Ok(None) };
-        if notices && now >= session.seen_at.plus(SEEN_EVERY) {
-            self.store.commit(Write::SessionSeen { id: session.id, at: now }.into()).await?;
+        if is_active && now >= session.seen_at.plus(SEEN_EVERY) {
+            self.store.commit(SessionWrite::Seen { id: session.id, at: now }.into()).await?;
         }
         Ok(Some(Visit { session, user, address, form_token: token.form_token() }))
     }
 
     pub async fn sign_out(&self, visit: &Visit) -> Result<(), Error> {
         let (id, user_id) = (visit.session.id, visit.user.id);
-        let change = Change::from(Write::SessionEnded { id, user_id }).with(self.by(visit.actor()).audit(
+        let change = Change::from(SessionWrite::Ended { id, user_id }).with(self.by(visit.actor()).audit(
             None,
             Deed::SignedOut,
             &visit.user.email,
@@ -266,7 +270,7 @@ impl Engine {
         }
     }
 
-    /// Where the same person is signed in besides, and here.
+    /// All live sessions of the signed-in user.
     pub async fn sessions(&self, visit: &Visit) -> Result<Vec<Session>, Error> {
         let now = self.now();
         let sessions = self.store.sessions(visit.user.id).await?;
@@ -274,7 +278,7 @@ impl Engine {
     }
 
     pub async fn end_session(&self, visit: &Visit, id: SessionId) -> Result<(), Error> {
-        let change = Change::from(Write::SessionEnded { id, user_id: visit.user.id })
+        let change = Change::from(SessionWrite::Ended { id, user_id: visit.user.id })
             .with(self.by(visit.actor()).audit(None, Deed::SessionEnded, id, ""));
         match self.store.commit(change).await {
             Ok(()) => Ok(()),
@@ -284,15 +288,15 @@ impl Engine {
     }
 
     pub async fn end_other_sessions(&self, visit: &Visit) -> Result<(), Error> {
-        let change = Change::from(Write::SessionsEnded { user_id: visit.user.id, but: Some(visit.session.id) })
+        let change = Change::from(SessionWrite::AllEnded { user_id: visit.user.id, but: Some(visit.session.id) })
             .with(self.by(visit.actor()).audit(None, Deed::SessionEnded, "others", ""));
         Ok(self.store.commit(change).await?)
     }
 
-    /// A new password for whoever knows the old one. Everywhere else they are signed out.
+    /// Changes the password of a user who knows the old one, and ends their other sessions.
     pub async fn change_password(&self, visit: &Visit, old: SecretString, new: SecretString) -> Result<(), Error> {
         let (account, now) = (subject("account", visit.user.email.as_str()), self.now());
-        let tried = Write::SignInTried { subject: account.clone(), at: now };
+        let tried = SessionWrite::Tried { subject: account.clone(), at: now };
         match self.store.commit(tried.into()).await {
             Ok(()) => {}
             Err(CommitError::Conflict(Guard::SignInAllowed)) => {
@@ -306,11 +310,11 @@ impl Engine {
         if !passwords::matches(old, kept.clone()).await? {
             return Err(wrong());
         }
-        let stands = kept.map(|password| Write::PasswordStands { user_id: visit.user.id, password });
-        let change = Change::from(Write::SignInForgiven { account, address: None, at: now }).with_all(stands);
+        let stands = kept.map(|password| PeopleWrite::PasswordUnchanged { user_id: visit.user.id, password });
+        let change = Change::from(SessionWrite::Succeeded { account, address: None, at: now }).with_all(stands);
         match self.by(visit.actor()).set_password(change, &visit.user, new, Some(visit.session.id)).await {
-            // Somebody else was quicker, and what was right a moment ago is not any more.
-            Err(Error::Refused(CommitError::Conflict(Guard::PasswordStands))) => Err(wrong()),
+            // The password was changed while it was checked.
+            Err(Error::UnexpectedConflict(CommitError::Conflict(Guard::PasswordUnchanged))) => Err(wrong()),
             changed => changed,
         }
     }
@@ -322,8 +326,8 @@ pub(crate) fn new_token() -> Token {
     Token::of(random)
 }
 
-/// What attempts are counted by. Hashed, so that nobody finds addresses, or passwords typed into the wrong field, there.
+/// The key by which attempts are counted. It is hashed, so that the table contains neither addresses nor passwords that were
+/// typed into the wrong field.
 fn subject(kind: &str, name: &str) -> String {
-    let digest = Sha256::digest(name.as_bytes());
-    format!("{kind}:{}", digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
+    format!("{kind}:{}", hex(&Sha256::digest(name.as_bytes())))
 }

@@ -1,5 +1,5 @@
-//! Projects as they were last read. A reader brings the version that the database holds now, so that what is answered is
-//! never older than that: the cache saves decoding, not looking.
+//! A cache of projects. Callers pass the version that they have just read from the database, so the cache never returns an
+//! outdated project: it saves decoding the row, not the read of the version.
 
 use std::{
     collections::HashMap,
@@ -8,7 +8,7 @@ use std::{
 
 use domain::{id::ProjectId, project::Project};
 
-/// Projects remembered; beyond that all are forgotten, since the next request of each brings it back.
+/// Projects in the cache. When there are more, the cache is cleared; the next request of each project adds it again.
 const PROJECTS_MOST: usize = 10_000;
 
 #[derive(Default)]

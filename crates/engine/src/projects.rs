@@ -1,8 +1,9 @@
-//! Projects: made and configured by whoever runs the installation.
+//! Projects: creating and configuring them.
 
 use std::{collections::BTreeSet, sync::Arc};
 
 use domain::{
+    api_key::BASE62,
     audit::Deed,
     bank::Bank,
     fee::FeeOverrides,
@@ -12,13 +13,12 @@ use domain::{
     rules::{MERCHANT_NAME, PROJECT_NAME},
 };
 use secrecy::ExposeSecret;
-use store::{Change, CommitError, Guard, Write};
+use store::{Change, CommitError, Guard, ProjectWrite, Write};
 
 use crate::{DECIDE_MOST, Engine, Error, random_text, vault::Unsealed};
 
-const BASE62: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const WEBHOOK_SECRET_CHARACTERS: usize = 32;
-/// The installation's value that says what kind of installation it is.
+/// The name of the installation's value that says what kind of installation it is.
 const INSTALLATION_KIND: &str = "kind";
 const DEVELOPMENT: &str = "development";
 
@@ -26,18 +26,18 @@ const DEVELOPMENT: &str = "development";
 pub struct NewProject {
     pub name: String,
     pub environment: Environment,
-    /// What customers see; the project's name when not given.
+    /// The name that customers see; the project's name if none is given.
     pub merchant_name: Option<String>,
 }
 
-/// What is to change about a project; `None` leaves a setting as it is.
+/// Changes of a project's settings; `None` leaves a setting as it is.
 #[derive(Clone, Debug, Default)]
 pub struct ProjectUpdate {
     pub merchant: Option<MerchantProfile>,
     pub active: Option<bool>,
     pub approved: Option<bool>,
     pub success_word: Option<SuccessWord>,
-    /// `Some(None)` takes the URL away.
+    /// `Some(None)` removes the URL.
     pub webhook_url: Option<Option<String>>,
     pub fees: Option<FeeOverrides>,
     pub banks: Option<Vec<Bank>>,
@@ -47,14 +47,14 @@ pub struct ProjectUpdate {
 
 impl Engine {
     pub async fn create_project(&self, new: NewProject) -> Result<(Project, Unsealed), Error> {
-        self.found_project(new, |_| Vec::new()).await
+        self.create_project_with(new, |_| Vec::<Write>::new()).await
     }
 
-    /// Makes a project, and whatever it is to have from its first moment.
-    pub(crate) async fn found_project(
+    /// Creates a project, and commits the writes of `besides` with it.
+    pub(crate) async fn create_project_with<W: Into<Write>>(
         &self,
         new: NewProject,
-        besides: impl FnOnce(&Project) -> Vec<Write>,
+        besides: impl FnOnce(&Project) -> Vec<W>,
     ) -> Result<(Project, Unsealed), Error> {
         let now = self.now();
         let name = PROJECT_NAME.check(new.name)?;
@@ -80,7 +80,7 @@ impl Engine {
         };
         let secret = new_webhook_secret();
         let sealed_webhook_secret = self.vault.seal(&project.id.to_string(), secret.expose_secret())?;
-        let change = Change::from(Write::Project { project: project.clone(), sealed_webhook_secret })
+        let change = Change::from(ProjectWrite::Created { project: project.clone(), sealed_webhook_secret })
             .with(self.audit(Some(project.id), Deed::ProjectCreated, &project.name, project.environment.word()))
             .with_all(besides(&project));
         self.store.commit(change).await?;
@@ -91,7 +91,7 @@ impl Engine {
         self.store.project(id).await?.ok_or(Error::NotFound("project"))
     }
 
-    /// A project that the database has just said to be at `version`, or later.
+    /// A project whose version the caller has just read from the database. The answer may be newer.
     pub(crate) async fn project_at(&self, id: ProjectId, version: i64) -> Result<Arc<Project>, Error> {
         if let Some(project) = self.projects.get(id, version) {
             return Ok(project);
@@ -114,8 +114,8 @@ impl Engine {
             let lines = self.changes(&before, &self.allowed_origins(id).await?, &update);
             let project = updated(before, update.clone());
             let origins = update.allowed_origins.clone();
-            let origins = origins.map(|origins| Write::AllowedOrigins { project_id: id, origins });
-            let change = Change::from(Write::ProjectChanged { project }).with_all(origins).with_all(lines);
+            let origins = origins.map(|origins| ProjectWrite::AllowedOrigins { project_id: id, origins });
+            let change = Change::from(ProjectWrite::Changed { project }).with_all(origins).with_all(lines);
             match self.store.commit(change).await {
                 Ok(()) => return self.project(id).await,
                 Err(CommitError::Conflict(Guard::ProjectVersion)) => {}
@@ -125,7 +125,7 @@ impl Engine {
         Err(Error::Contended)
     }
 
-    /// The lines that an update owes: one each for what matters by itself, and one for all the rest.
+    /// The audit lines of an update: one each for the URL, the approval and the activation, and one for all other settings.
     fn changes(&self, before: &Project, origins: &[String], update: &ProjectUpdate) -> Vec<Write> {
         let audit = |deed, detail: &str| self.audit(Some(before.id), deed, &before.name, detail);
         let mut lines = Vec::new();
@@ -171,7 +171,7 @@ impl Engine {
         Ok(self.store.anyone_allows_origin(origin).await?)
     }
 
-    /// Marks the installation as one for development; it stays one.
+    /// Marks the installation as one for development, permanently.
     pub async fn mark_development(&self) -> Result<(), Error> {
         let write = Write::Installation { name: INSTALLATION_KIND, value: DEVELOPMENT.to_owned() };
         match self.store.commit(write.into()).await {
@@ -189,12 +189,12 @@ pub(crate) fn new_webhook_secret() -> Unsealed {
     format!("whsec_{}", random_text(BASE62, WEBHOOK_SECRET_CHARACTERS)).into()
 }
 
-/// Whether something is wanted that is not so already.
+/// Whether a value is given that differs from the present one.
 fn is_another<T: PartialEq>(wanted: Option<&T>, present: &T) -> bool {
     wanted.is_some_and(|wanted| wanted != present)
 }
 
-/// Origins have no order of their own.
+/// Origins as a set, since their order does not matter.
 fn by_name(origins: &[String]) -> BTreeSet<String> {
     origins.iter().cloned().collect()
 }

@@ -1,14 +1,14 @@
-//! Money that fits no payment, and what people decide about it. Each decision posts to the ledger.
+//! Decisions about money that fits no payment. Each decision posts to the ledger.
 
 use domain::{
     audit::Deed,
     id::ProjectId,
     ledger::Posting,
-    link::Link,
-    payment::{LinkClaim, Payment},
+    link::{Link, LinkClaim},
+    payment::Payment,
     receipt::{DECISION_NOTE, Decision, ReceiptKey, UnappliedReceipt},
 };
-use store::{Change, CommitError, Guard, Write};
+use store::{Change, CommitError, Guard, LedgerWrite};
 
 use crate::{DECIDE_MOST, Engine, Error};
 
@@ -18,7 +18,7 @@ impl Engine {
         receipt.filter(|receipt| receipt.project_id == project_id).ok_or(Error::NotFound("receipt"))
     }
 
-    /// Decides about held money. Accepting it pays its payment, which must fit.
+    /// Decides about held money. Accepting it pays its payment, so it must have the payment's amount.
     pub(crate) async fn decide_receipt(
         &self,
         project_id: ProjectId,
@@ -52,10 +52,11 @@ impl Engine {
         let line = self.audit(Some(project_id), deed, payment_id, format!("{} {note}", receipt.amount));
         let note = note.to_owned();
         let change =
-            Change::from(Write::ReceiptDecided { key: key.clone(), project_id, decision, note, at: now }).with(line);
+            Change::from(LedgerWrite::ReceiptDecided { key: key.clone(), project_id, decision, note, at: now })
+                .with(line);
         if decision == Decision::Returned {
             let posting = Posting::returned(project_id, payment_id, key, receipt.amount, now);
-            return Ok(change.with(Write::Posting(posting)));
+            return Ok(change.with(LedgerWrite::Posting(posting)));
         }
         let payment = self.payment(project_id, payment_id).await?;
         let project = self.project(project_id).await?;
@@ -65,7 +66,7 @@ impl Engine {
         };
         let claim = link.as_ref().map_or(LinkClaim::NotNeeded, Link::claim);
         let delay = self.settings.settlement.of(project.environment, payment.method.kind());
-        let step = payment.accept(receipt, claim, delay, now).map_err(Error::DoesNotFit)?;
-        Ok(self.with_step(change, &project, step, now))
+        let transition = payment.accept(receipt, claim, delay, now).map_err(Error::DoesNotFit)?;
+        Ok(self.with_transition(change, &project, transition, now))
     }
 }

@@ -1,4 +1,4 @@
-//! Secrets at rest: AES-256-GCM under the installation's key, bound to the row they belong to.
+//! Encryption of stored secrets: AES-256-GCM with the installation's key, bound to the row that a secret belongs to.
 
 use aes_gcm::{
     Aes256Gcm, KeyInit,
@@ -11,11 +11,11 @@ use secrecy::{ExposeSecret, SecretString};
 const NONCE_BYTES: usize = 12;
 const KEY_BYTES: usize = 32;
 
-/// The installation's key. It has no `Debug`.
+/// The installation's key. It has no `Debug`, so that it cannot be logged by accident.
 #[derive(Clone)]
 pub struct SecretKey([u8; KEY_BYTES]);
 
-/// A secret that was unsealed; ask it to expose itself.
+/// A decrypted secret. Its text is read with `expose_secret`.
 pub type Unsealed = SecretString;
 
 #[derive(Debug, thiserror::Error)]
@@ -50,7 +50,7 @@ impl Vault {
         Vault { cipher: Aes256Gcm::new(&key.0.into()) }
     }
 
-    /// Seals `secret` so that it opens only for `row`.
+    /// Encrypts `secret` so that it can be decrypted only for `row`.
     pub(crate) fn seal(&self, row: &str, secret: &str) -> Result<Vec<u8>, VaultError> {
         let mut nonce = [0; NONCE_BYTES];
         rand::rng().fill_bytes(&mut nonce);

@@ -1,7 +1,7 @@
-//! Tells pages that show a payment when it has moved, thousands of them for the price of a few reads.
+//! Notifies pages when the status of a payment changes, thousands of pages with a few reads.
 //!
-//! Watchers never read. One lookout for the whole process does it for all of them, a batch of payments at a time and only after
-//! something was committed; that a payment expires it knows by the clock alone. There is a lookout only while someone watches.
+//! Watchers never read the database. One status poller per process reads for all of them, many payments at a time and only after
+//! a commit; expiries it computes from the clock. The poller runs only while there are watchers.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -24,26 +24,27 @@ use tokio::{
 
 use crate::Engine;
 
-/// Watchers of this process. Each of them holds a connection of a customer, which costs far more than the watching.
+/// Watchers of this process. Each belongs to an open connection of a customer, which costs far more than the watcher.
 pub const WATCHERS_MOST: usize = 12_000;
 
-/// How often the lookout goes by the clock and asks whether anyone has committed, when nobody wakes it.
+/// How often the poller runs without a notification: to compute expiries and to ask whether there was a commit.
 const TICK: Duration = Duration::from_secs(1);
-/// How much longer the lookout rests than it has looked, up to the most: a fifth of a core or a connection is enough for it.
-const REST_PER_LOOK: u32 = 4;
-/// The least rest, however many wakes come in it, and the most, so that a database that is slow for a moment does not keep
-/// customers waiting for longer than that.
+/// The wait after a poll, as a multiple of the poll's time, so that polling takes at most a fifth of a core or a connection.
+const REST_PER_POLL: u32 = 4;
+/// The shortest wait, however many notifications arrive, and the longest, so that customers do not wait longer when the database
+/// is slow: poll at least twice a second after commits.
 const REST_LEAST: Duration = Duration::from_millis(200);
 const REST_MOST: Duration = Duration::from_millis(500);
-/// Payments read at once: so many that asking costs little, and so few that a turn which reconcilers need is soon free again.
+/// Payments that one query reads: enough to make the query cheap per payment, and few enough to free its permit soon for the
+/// reconcilers.
 const STATES_AT_ONCE: usize = 500;
 
-/// Nobody else may watch for now; a page can still ask again and again.
+/// There are too many watchers for now; the page can poll instead.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{WATCHERS_MOST} others watch payments already")]
 pub struct TooManyWatchers;
 
-/// Someone who looks at a payment. It is forgotten when it is dropped.
+/// A watcher of one payment. Dropping it ends the watch.
 pub struct Watch {
     id: PaymentId,
     seen: Status,
@@ -51,26 +52,27 @@ pub struct Watch {
     watchers: Arc<Watchers>,
 }
 
-/// What watchers of a payment are shown; none once nobody may watch any more.
+/// The status that watchers of a payment see; none once watching was stopped.
 type Shown = Option<Status>;
 
 impl Engine {
-    /// Begins to watch `payment`, as it was read before: what was committed since then is not missed. Call it on a runtime.
+    /// Starts to watch `payment`. Changes that were committed after the caller read the payment are not missed. Call it within a
+    /// Tokio runtime.
     pub fn watch(&self, payment: &Payment) -> Result<Watch, TooManyWatchers> {
         let now = self.now();
-        let shown = self.watchers.enter(payment, now, || tokio::spawn(Lookout::new(self).run()))?;
+        let shown = self.watchers.enter(payment, now, || tokio::spawn(StatusPoller::new(self).run()))?;
         Ok(Watch { id: payment.id, seen: payment.status_at(now), shown, watchers: Arc::clone(&self.watchers) })
     }
 
-    /// Ends every [`Watch`] there is and will be, so that no page that is open holds up the end of a server.
+    /// Ends every present and future [`Watch`], so that open pages do not delay the shutdown of a server.
     pub fn stop_watching(&self) {
         self.watchers.stop();
     }
 }
 
 impl Watch {
-    /// Waits until the payment's status is not the one last seen, and answers with it; none once watching was stopped. It can be
-    /// dropped in the middle and called again.
+    /// Waits until the payment's status differs from the last one seen, and returns it; none once watching was stopped. It is safe
+    /// to cancel and to call again.
     pub async fn changed(&mut self) -> Option<Status> {
         let seen = Some(self.seen);
         let shown = *self.shown.wait_for(|shown| *shown != seen).await.ok()?;
@@ -85,58 +87,58 @@ impl Drop for Watch {
     }
 }
 
-/// Everyone who watches, and what they watch.
+/// All watchers of this process, and their payments.
 #[derive(Default)]
 pub(crate) struct Watchers {
     register: Mutex<Register>,
-    /// Someone has come whose payment must be looked at, or the last one has gone.
-    turnout: Notify,
+    /// Wakes the poller: there is a new payment to read, or the last watcher has gone.
+    poller_needed: Notify,
 }
 
 #[derive(Default)]
 struct Register {
     watched: HashMap<PaymentId, Watched>,
     watchers: usize,
-    lookout: Option<JoinHandle<()>>,
+    poller: Option<JoinHandle<()>>,
     stopped: bool,
 }
 
-/// A payment, and all who watch it.
+/// A payment with its watchers.
 struct Watched {
     state: State,
     version: i64,
     expires_at: Timestamp,
-    /// Whether it was read since someone watches it; it may have moved between the first watcher's own read and then.
-    looked_at: bool,
+    /// Whether the poller has read it; it may have changed after the first watcher's own read.
+    polled: bool,
     watchers: usize,
     shown: watch::Sender<Shown>,
 }
 
 impl Watchers {
-    /// Lets one more watch, and has a lookout started where there is none.
+    /// Adds a watcher, and starts the poller if none is running.
     fn enter(
         &self,
         payment: &Payment,
         now: Timestamp,
-        start_lookout: impl FnOnce() -> JoinHandle<()>,
+        start_poller: impl FnOnce() -> JoinHandle<()>,
     ) -> Result<watch::Receiver<Shown>, TooManyWatchers> {
         let mut register = self.lock();
         if register.watchers >= WATCHERS_MOST {
             return Err(TooManyWatchers);
         }
-        // One that has panicked, or whose runtime has ended, is replaced as well.
-        if !register.stopped && register.lookout.as_ref().is_none_or(JoinHandle::is_finished) {
-            register.lookout = Some(start_lookout());
+        // A poller that has panicked, or whose runtime has ended, is replaced too.
+        if !register.stopped && register.poller.as_ref().is_none_or(JoinHandle::is_finished) {
+            register.poller = Some(start_poller());
         }
         register.watchers += 1;
         let shown = if register.stopped { None } else { Some(payment.status_at(now)) };
         let watched = register.watched.entry(payment.id).or_insert_with(|| Watched::new(payment, shown));
         watched.watchers += 1;
-        // Whoever comes later may have read more than the lookout has, and later.
-        watched.believe(payment.state, payment.version);
+        // A new watcher may have read the payment later than the poller has.
+        watched.update(payment.state, payment.version);
         watched.show(now);
-        if !watched.looked_at {
-            self.turnout.notify_one();
+        if !watched.polled {
+            self.poller_needed.notify_one();
         }
         Ok(watched.shown.subscribe())
     }
@@ -151,27 +153,27 @@ impl Watchers {
             }
         }
         if register.watchers == 0 {
-            self.turnout.notify_one();
+            self.poller_needed.notify_one();
         }
     }
 
     fn stop(&self) {
         let mut register = self.lock();
         register.stopped = true;
-        if let Some(lookout) = register.lookout.take() {
-            lookout.abort();
+        if let Some(poller) = register.poller.take() {
+            poller.abort();
         }
         for watched in register.watched.values() {
             watched.shown.send_replace(None);
         }
     }
 
-    /// Whose states must be read: those that nobody has looked at yet, and after a commit all that can still move.
-    fn to_look_at(&self, after_commit: bool) -> Vec<PaymentId> {
+    /// The payments to read: those that were never polled, and after a commit all whose status can still change.
+    fn to_poll(&self, after_commit: bool) -> Vec<PaymentId> {
         let register = self.lock();
         let wanted = register.watched.iter().filter(|(_, watched)| {
-            // What is paid stays so, while money may still come late for what has ended otherwise.
-            !watched.looked_at || after_commit && !matches!(watched.state, State::Paid { .. })
+            // A paid payment stays paid, while one that has ended otherwise may still be paid by late money.
+            !watched.polled || after_commit && !matches!(watched.state, State::Paid { .. })
         });
         wanted.map(|(id, _)| *id).collect()
     }
@@ -180,19 +182,19 @@ impl Watchers {
         let mut register = self.lock();
         for read in states {
             if let Some(watched) = register.watched.get_mut(&read.id) {
-                watched.looked_at = true;
-                watched.believe(read.state, read.version);
+                watched.polled = true;
+                watched.update(read.state, read.version);
                 watched.show(now);
             }
         }
     }
 
-    /// Shows everyone how their payment stands at `now`. False when there is nobody, and the lookout must go.
+    /// Shows all watchers the status of their payment at `now`. False when there are no watchers; then the poller must end.
     fn show(&self, now: Timestamp) -> bool {
         let mut register = self.lock();
         if register.watchers == 0 {
-            // Whoever comes after this finds no lookout and starts another.
-            register.lookout = None;
+            // The next watcher finds no poller and starts another.
+            register.poller = None;
             return false;
         }
         for watched in register.watched.values() {
@@ -202,7 +204,7 @@ impl Watchers {
     }
 
     fn lock(&self) -> MutexGuard<'_, Register> {
-        // Nothing here is left half done by a panic: what may fail comes before the counts, which change together.
+        // Everything that may panic comes before the counts change, so a panic leaves the register valid.
         self.register.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -213,14 +215,14 @@ impl Watched {
             state: payment.state,
             version: payment.version,
             expires_at: payment.expires_at,
-            looked_at: false,
+            polled: false,
             watchers: 0,
             shown: watch::Sender::new(shown),
         }
     }
 
-    /// A look that took its time must not bring back what was before.
-    fn believe(&mut self, state: State, version: i64) {
+    /// Ignores a state that is older than the known one: a slow read may finish after a newer one.
+    fn update(&mut self, state: State, version: i64) {
         if version >= self.version {
             (self.state, self.version) = (state, version);
         }
@@ -228,61 +230,61 @@ impl Watched {
 
     fn show(&self, now: Timestamp) {
         let status = Some(self.state.status_at(now, self.expires_at));
-        // Once watching was stopped it stays so, though the lookout may be in the middle of a look.
+        // Once watching was stopped it stays stopped, although the poller may be in the middle of a poll.
         self.shown.send_if_modified(|shown| shown.is_some() && mem::replace(shown, status) != status);
     }
 }
 
-/// The one task that reads for all who watch.
-struct Lookout {
+/// The task that reads payments' states for all watchers.
+struct StatusPoller {
     engine: Engine,
     commits: Commits,
-    /// Whether something was committed that was not looked at yet.
+    /// Whether there was a commit after which not everything has been read yet.
     behind: bool,
-    /// Whether the database answered when it was last asked.
+    /// Whether the last poll succeeded.
     answered: bool,
 }
 
-impl Lookout {
-    fn new(engine: &Engine) -> Lookout {
-        Lookout { engine: engine.clone(), commits: engine.store.commits(), behind: false, answered: true }
+impl StatusPoller {
+    fn new(engine: &Engine) -> StatusPoller {
+        StatusPoller { engine: engine.clone(), commits: engine.store.commits(), behind: false, answered: true }
     }
 
     async fn run(mut self) {
         let watchers = Arc::clone(&self.engine.watchers);
         loop {
             let began = Instant::now();
-            self.try_to_look().await;
+            self.poll_and_log().await;
             if !watchers.show(self.engine.now()) {
                 return;
             }
-            // Wakes that come meanwhile are kept, and are one wake then.
-            sleep((began.elapsed() * REST_PER_LOOK).clamp(REST_LEAST, REST_MOST)).await;
+            // Notifications that arrive meanwhile are merged into one.
+            sleep((began.elapsed() * REST_PER_POLL).clamp(REST_LEAST, REST_MOST)).await;
             tokio::select! {
-                () = self.commits.wake() => {}
-                () = watchers.turnout.notified() => {}
+                () = self.commits.notified() => {}
+                () = watchers.poller_needed.notified() => {}
                 () = sleep_until((began + TICK).into()) => {}
             }
         }
     }
 
-    /// A database that does not answer ends no watch: the clock goes on, and the next look finds what this one missed.
-    async fn try_to_look(&mut self) {
-        let looked = self.look().await;
-        let answered = mem::replace(&mut self.answered, looked.is_ok());
-        match looked {
+    /// A failed poll ends no watch: expiries are still computed from the clock, and the next poll finds what this one missed.
+    async fn poll_and_log(&mut self) {
+        let polled = self.poll().await;
+        let answered = mem::replace(&mut self.answered, polled.is_ok());
+        match polled {
             Err(error) if answered => {
-                tracing::warn!(%error, "watched payments could not be looked at and will be until they can");
+                tracing::warn!(%error, "polling watched payments failed and will be retried");
             }
-            Ok(()) if !answered => tracing::info!("watched payments can be looked at again"),
+            Ok(()) if !answered => tracing::info!("polling watched payments works again"),
             Ok(()) | Err(_) => {}
         }
     }
 
-    async fn look(&mut self) -> Result<(), StoreError> {
-        // Asked before anything is read, so that what is committed meanwhile is found the next time.
+    async fn poll(&mut self) -> Result<(), StoreError> {
+        // Before anything is read, so that a commit in the meantime is found by the next poll.
         self.behind |= self.commits.any()?;
-        for ids in self.engine.watchers.to_look_at(self.behind).chunks(STATES_AT_ONCE) {
+        for ids in self.engine.watchers.to_poll(self.behind).chunks(STATES_AT_ONCE) {
             let states = self.engine.store.payment_states(ids).await?;
             self.engine.watchers.learn(states, self.engine.now());
         }
@@ -293,33 +295,8 @@ impl Lookout {
 
 #[cfg(test)]
 mod tests {
-    use domain::{
-        id::{ENTROPY_BYTES, mint},
-        method::Method,
-        money::Rupiah,
-    };
-
     use super::*;
-
-    const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
-
-    fn payment(number: u8, state: State, version: i64) -> Payment {
-        Payment {
-            id: mint(NOW, [number; ENTROPY_BYTES]),
-            project_id: mint(NOW, [0; ENTROPY_BYTES]),
-            link_id: None,
-            reference: String::new(),
-            amount: Rupiah::new(10_000),
-            fee: Rupiah::ZERO,
-            method: Method::Qris,
-            code: String::new(),
-            checkout: None,
-            state,
-            created_at: NOW,
-            expires_at: NOW,
-            version,
-        }
-    }
+    use crate::samples::{NOW, payment};
 
     fn read(Payment { id, state, version, .. }: Payment) -> Vec<PaymentState> {
         vec![PaymentState { id, state, version }]
@@ -330,11 +307,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_payment_is_read_once_for_all_who_come_and_after_commits_until_it_is_paid() {
+    async fn a_payment_is_read_once_for_all_watchers_and_after_commits_until_it_is_paid() {
         let (watchers, pending) = (Watchers::default(), payment(1, State::Pending, 1));
         let _shown: Vec<_> = (0..100).map(|_| enter(&watchers, &pending)).collect();
         let check = |before: &[PaymentId], after: &[PaymentId]| {
-            assert_eq!((&watchers.to_look_at(false)[..], &watchers.to_look_at(true)[..]), (before, after));
+            assert_eq!((&watchers.to_poll(false)[..], &watchers.to_poll(true)[..]), (before, after));
         };
         check(&[pending.id], &[pending.id]);
         for (version, state) in [State::Pending, State::Processing, State::Failed { at: NOW }].into_iter().enumerate() {
@@ -346,21 +323,21 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_older_than_what_is_known_is_not_shown() {
+    async fn an_older_state_than_the_known_one_is_not_shown() {
         let watchers = Watchers::default();
         let shown = enter(&watchers, &payment(1, State::Pending, 1));
         assert_eq!(*shown.borrow(), Some(Status::Pending));
         enter(&watchers, &payment(1, State::Processing, 2));
-        assert_eq!(*shown.borrow(), Some(Status::Processing), "whoever comes may know more");
+        assert_eq!(*shown.borrow(), Some(Status::Processing), "a new watcher may know a newer state");
         watchers.learn(read(payment(1, State::Pending, 1)), NOW);
-        assert_eq!(*shown.borrow(), Some(Status::Processing), "a look may have taken its time");
+        assert_eq!(*shown.borrow(), Some(Status::Processing), "a slow poll may know an older state");
         watchers.learn(read(payment(1, State::Paid { at: NOW }, 3)), NOW);
         enter(&watchers, &payment(1, State::Processing, 2));
-        assert_eq!(*shown.borrow(), Some(Status::Paid), "whoever comes may know less");
+        assert_eq!(*shown.borrow(), Some(Status::Paid), "a new watcher may know an older state");
     }
 
     #[tokio::test]
-    async fn what_is_learnt_after_the_end_is_shown_to_nobody() {
+    async fn a_state_that_is_read_after_watching_was_stopped_is_not_shown() {
         let watchers = Watchers::default();
         let shown = enter(&watchers, &payment(1, State::Pending, 1));
         watchers.stop();
@@ -370,13 +347,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_has_left_is_forgotten() {
+    async fn a_payment_without_watchers_is_dropped() {
         let (watchers, pending) = (Watchers::default(), payment(1, State::Pending, 1));
         let _shown = [enter(&watchers, &pending), enter(&watchers, &pending)];
         watchers.leave(pending.id);
-        assert!(watchers.show(NOW), "the other one still watches");
+        assert!(watchers.show(NOW), "one watcher is left");
         watchers.leave(pending.id);
         assert!(watchers.lock().watched.is_empty());
-        assert!(!watchers.show(NOW) && watchers.lock().lookout.is_none(), "and the next one starts another lookout");
+        assert!(!watchers.show(NOW) && watchers.lock().poller.is_none(), "and the next watcher starts another poller");
     }
 }

@@ -1,7 +1,8 @@
-//! Where webhooks may go. Merchants choose the URL, so without this they could have the server call what only it can reach.
+//! The address guard: where webhooks may be sent. Merchants choose the URL, so without the guard they could make the server
+//! call machines that only it can reach (server-side request forgery).
 //!
-//! A URL is judged when it is saved and again for every connection, as names change what they point to; a connection is made only
-//! to the addresses that were judged. Nothing here sends anything but questions about names.
+//! A URL is checked when it is saved and again for every connection, since a name may resolve to other addresses later. The
+//! sender connects only to the addresses that were checked. The guard itself sends nothing but DNS queries.
 
 use std::{
     collections::HashMap,
@@ -20,22 +21,23 @@ use crate::{
     provider::BoxFuture,
 };
 
-/// Longer URLs are refused by servers on the way.
+/// Servers and proxies reject longer URLs.
 const URL_BYTES_MOST: usize = 2_048;
-/// How long a name may take to be resolved; less than a connection may take, so that the name is blamed and not the receiver.
+/// How long resolving a name may take; less than a connection may take, so that the error names DNS and not the receiver.
 const RESOLVE_TIME_MOST: Duration = Duration::from_secs(4);
-/// Each look-up holds a thread until the system gives up on it, however soon we do. These are all that may be held.
+/// The most look-ups at once, in all and per host. Each occupies a thread until the operating system gives up on it, even
+/// when we have stopped waiting.
 const LOOKUPS_MOST: usize = 64;
 const LOOKUPS_PER_HOST: usize = 2;
 
-/// Turns a host's name into addresses. Only tests bring their own.
+/// Resolves a host's name to addresses. Only tests have an implementation of their own.
 pub trait Resolve: Send + Sync {
     fn resolve<'a>(&'a self, host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>>;
 }
 
-/// Why a webhook may not go somewhere, in words for whoever chose the URL.
+/// Why a webhook may not be sent to a URL, in words for the merchant who chose it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum BlockedAddress {
     #[error("the URL is longer than {URL_BYTES_MOST} bytes")]
     TooLong,
     #[error("the URL contains white space, a control character or a backslash, which programs read differently")]
@@ -58,7 +60,7 @@ pub enum Refusal {
     Unresolved { host: String, reason: String },
 }
 
-/// An address that webhooks may not go to, and the name that points to it.
+/// An address that webhooks may not be sent to, and the name that resolves to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotAllowed {
     name: Option<String>,
@@ -84,7 +86,7 @@ impl fmt::Display for NotAllowed {
     }
 }
 
-/// Judges URLs, names and addresses.
+/// Checks URLs, names and addresses.
 #[derive(Clone)]
 pub struct AddressGuard {
     allowed: Arc<[IpNet]>,
@@ -93,7 +95,7 @@ pub struct AddressGuard {
 }
 
 impl AddressGuard {
-    /// Lets through what is public, what is in an `allowed` network, and loopback if that is allowed.
+    /// Allows public addresses, addresses in an `allowed` network, and loopback addresses if `loopback_allowed`.
     pub fn new(allowed: Vec<IpNet>, loopback_allowed: bool) -> AddressGuard {
         AddressGuard { allowed: allowed.into(), loopback_allowed, resolver: Arc::new(SystemResolver::default()) }
     }
@@ -102,9 +104,8 @@ impl AddressGuard {
         AddressGuard { resolver, ..self }
     }
 
-    /// Judges all that can be judged at the moment: the URL, and what its name points to now. This is the question to ask before a
-    /// URL is saved.
-    pub async fn check_target(&self, text: &str, https_only: bool) -> Result<Url, Refusal> {
+    /// Checks the URL and the addresses that its name resolves to now. Call this before a URL is saved.
+    pub async fn check_target(&self, text: &str, https_only: bool) -> Result<Url, BlockedAddress> {
         let url = self.check_url(text, https_only)?;
         if let Some(Host::Domain(name)) = url.host() {
             self.addresses(name).await?;
@@ -112,29 +113,29 @@ impl AddressGuard {
         Ok(url)
     }
 
-    /// Judges a URL and, when its host is an address, that. What a name points to is for [`AddressGuard::addresses`] to say.
-    pub fn check_url(&self, text: &str, https_only: bool) -> Result<Url, Refusal> {
+    /// Checks a URL without resolving its name. When the host is an address, that is checked too.
+    pub fn check_url(&self, text: &str, https_only: bool) -> Result<Url, BlockedAddress> {
         let url = read_url(text)?;
         if https_only && url.scheme() != "https" {
-            return Err(Refusal::NotHttps);
+            return Err(BlockedAddress::NotHttps);
         }
         match url.host() {
             Some(Host::Domain(name)) => self.check_name(name)?,
             Some(Host::Ipv4(address)) => self.check_address(address.into())?,
             Some(Host::Ipv6(address)) => self.check_address(address.into())?,
-            None => return Err(Refusal::NotAbsolute),
+            None => return Err(BlockedAddress::NotAbsolute),
         }
         Ok(url)
     }
 
-    /// Judges one address.
-    pub fn check_address(&self, address: IpAddr) -> Result<(), Refusal> {
-        self.judge(None, address)
+    /// Checks one address.
+    pub fn check_address(&self, address: IpAddr) -> Result<(), BlockedAddress> {
+        self.check(None, address)
     }
 
-    /// What `host` points to. One address that webhooks may not go to spoils the others: the next connection could use that one.
-    pub async fn addresses(&self, host: &str) -> Result<Vec<IpAddr>, Refusal> {
-        let unresolved = |reason: &str| Refusal::Unresolved { host: host.to_owned(), reason: reason.to_owned() };
+    /// The addresses of `host`. If one of them is blocked, the whole name is: the next connection could use that address.
+    pub async fn addresses(&self, host: &str) -> Result<Vec<IpAddr>, BlockedAddress> {
+        let unresolved = |reason: &str| BlockedAddress::Unresolved { host: host.to_owned(), reason: reason.to_owned() };
         let addresses = tokio::time::timeout(RESOLVE_TIME_MOST, self.resolver.resolve(host))
             .await
             .map_err(|_| unresolved("no answer came in time"))?
@@ -143,32 +144,33 @@ impl AddressGuard {
             return Err(unresolved("it has no address"));
         }
         for address in &addresses {
-            self.judge(Some(host), *address)?;
+            self.check(Some(host), *address)?;
         }
         Ok(addresses)
     }
 
-    fn check_name(&self, name: &str) -> Result<(), Refusal> {
+    fn check_name(&self, name: &str) -> Result<(), BlockedAddress> {
         let bare = name.strip_suffix('.').unwrap_or(name);
         let local = bare == "localhost" || bare.ends_with(".localhost");
         let loopback = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
         if local && !loopback.into_iter().any(|address| self.allows(address)) {
-            return Err(Refusal::LocalName { host: name.to_owned() });
+            return Err(BlockedAddress::LocalName { host: name.to_owned() });
         }
         Ok(())
     }
 
-    fn judge(&self, name: Option<&str>, address: IpAddr) -> Result<(), Refusal> {
+    fn check(&self, name: Option<&str>, address: IpAddr) -> Result<(), BlockedAddress> {
         match not_public(address) {
             Some(found) if !self.allows(address) => {
-                Err(Refusal::Address(NotAllowed { name: name.map(str::to_owned), address, found }))
+                Err(BlockedAddress::Address(NotAllowed { name: name.map(str::to_owned), address, found }))
             }
             _ => Ok(()),
         }
     }
 
-    /// Whether the installation has opened this address. The system connects to the IPv4 address inside a mapped one, so that is
-    /// the same address; other forms that carry one lead through somebody's gateway and have to be named themselves.
+    /// Whether the operator has allowed this address. The operating system treats an IPv4-mapped address as the IPv4 address
+    /// inside it, so both are the same here. Other IPv6 forms that contain an IPv4 address go through a gateway, and must be
+    /// allowed by their IPv6 network.
     fn allows(&self, address: IpAddr) -> bool {
         let plain = address.to_canonical();
         (self.loopback_allowed && plain.is_loopback())
@@ -176,33 +178,33 @@ impl AddressGuard {
     }
 }
 
-/// Reads an absolute web address that every program reads in the same way.
-fn read_url(text: &str) -> Result<Url, Refusal> {
+/// Parses an absolute URL, and rejects forms that programs interpret differently.
+fn read_url(text: &str) -> Result<Url, BlockedAddress> {
     if text.len() > URL_BYTES_MOST {
-        return Err(Refusal::TooLong);
+        return Err(BlockedAddress::TooLong);
     }
-    // The parser would drop some of these and turn others into slashes.
+    // The parser would drop some of these characters and turn others into slashes.
     if text.chars().any(|character| character.is_control() || character.is_whitespace() || character == '\\') {
-        return Err(Refusal::Ambiguous);
+        return Err(BlockedAddress::Ambiguous);
     }
-    let (scheme, rest) = text.split_once("://").ok_or(Refusal::NotAbsolute)?;
+    let (scheme, rest) = text.split_once("://").ok_or(BlockedAddress::NotAbsolute)?;
     let known = ["https", "http"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
-    // The parser would skip further slashes to find a host.
+    // The parser would skip additional slashes to find a host.
     if !known || rest.starts_with('/') {
-        return Err(Refusal::NotAbsolute);
+        return Err(BlockedAddress::NotAbsolute);
     }
     let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
     if authority.contains('@') {
-        return Err(Refusal::Credentials);
+        return Err(BlockedAddress::Credentials);
     }
     let url = Url::parse(text)?;
     if url.fragment().is_some() {
-        return Err(Refusal::Fragment);
+        return Err(BlockedAddress::Fragment);
     }
     Ok(url)
 }
 
-/// Asks the system, as every other program on the machine does.
+/// Resolves names with the operating system's resolver, as other programs on the machine do.
 struct SystemResolver {
     lookups: Arc<Semaphore>,
     of_host: Mutex<HashMap<String, Weak<Semaphore>>>,
@@ -215,28 +217,30 @@ impl Default for SystemResolver {
 }
 
 impl SystemResolver {
-    /// The turns of one host: a name whose servers are silent holds a few threads, and leaves the others to other names.
-    fn turns_of(&self, host: &str) -> Arc<Semaphore> {
+    /// The permits of one host: a name whose DNS servers do not answer occupies a few threads and leaves the others to other
+    /// names.
+    fn permits_of(&self, host: &str) -> Arc<Semaphore> {
         let mut of_host = self.of_host.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(turns) = of_host.get(host).and_then(Weak::upgrade) {
-            return turns;
+        if let Some(permits) = of_host.get(host).and_then(Weak::upgrade) {
+            return permits;
         }
-        of_host.retain(|_, turns| turns.strong_count() > 0);
-        let turns = Arc::new(Semaphore::new(LOOKUPS_PER_HOST));
-        of_host.insert(host.to_owned(), Arc::downgrade(&turns));
-        turns
+        of_host.retain(|_, permits| permits.strong_count() > 0);
+        let permits = Arc::new(Semaphore::new(LOOKUPS_PER_HOST));
+        of_host.insert(host.to_owned(), Arc::downgrade(&permits));
+        permits
     }
 }
 
 impl Resolve for SystemResolver {
     fn resolve<'a>(&'a self, host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
         Box::pin(async move {
-            let turn = self.turns_of(host).acquire_owned().await.map_err(io::Error::other)?;
+            let host_permit = self.permits_of(host).acquire_owned().await.map_err(io::Error::other)?;
             let permit = Arc::clone(&self.lookups).acquire_owned().await.map_err(io::Error::other)?;
             let host = host.to_owned();
-            // A task of its own keeps the permits for as long as the look-up has its thread, even when nobody waits any more.
+            // A task of its own holds the permits for as long as the look-up occupies its thread, even when the caller has stopped
+            // waiting.
             let lookup = tokio::spawn(async move {
-                let _permits = (turn, permit);
+                let _permits = (host_permit, permit);
                 tokio::net::lookup_host((host, 0)).await.map(|found| found.map(|address| address.ip()).collect())
             });
             lookup.await.map_err(io::Error::other)?

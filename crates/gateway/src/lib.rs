@@ -1,6 +1,7 @@
-//! The outside world: providers that issue codes to pay to and report money, and the receivers of webhooks.
+//! Everything that talks to other systems: payment providers, which issue payment codes and report money, and the receivers
+//! of webhooks.
 //!
-//! Nothing here touches the store. A provider's report becomes an [`Observation`]; what follows from it is decided elsewhere.
+//! Nothing here touches the store. A provider's report becomes an [`Observation`]; the engine decides what follows from it.
 
 mod guard;
 mod networks;
@@ -9,7 +10,7 @@ mod providers;
 mod simulator;
 mod webhook;
 
-pub use guard::{AddressGuard, NotAllowed, Refusal, Resolve};
+pub use guard::{AddressGuard, BlockedAddress, NotAllowed, Resolve};
 pub use provider::{BoxFuture, Issue, Observation, Outcome, Provider, ProviderError};
 pub use providers::Providers;
 pub use simulator::Simulator;

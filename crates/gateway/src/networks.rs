@@ -1,6 +1,7 @@
 //! Which addresses are not public, and what they are instead.
 //!
-//! Several IPv6 forms carry an IPv4 address to which a gateway or the system itself passes them on, so that one is judged too.
+//! Several IPv6 forms contain an IPv4 address, and a gateway or the operating system passes traffic on to it; so that IPv4
+//! address is checked too.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -22,9 +23,9 @@ const SPECIAL_V4: [(Ipv4Net, &str); 17] = [
     (v4([10, 0, 0, 0], 8), PRIVATE),
     (v4([100, 64, 0, 0], 10), "an address inside a carrier's network"),
     (v4([127, 0, 0, 0], 8), LOOPBACK),
-    // It looks public, but on Azure it is the machine's own host.
+    // It looks public, but on Azure it is the host of the virtual machine.
     (v4([168, 63, 129, 16], 32), "an address inside a cloud"),
-    // Clouds keep a machine's credentials at 169.254.169.254.
+    // Clouds serve a machine's credentials at 169.254.169.254.
     (v4([169, 254, 0, 0], 16), LINK_LOCAL),
     (v4([172, 16, 0, 0], 12), PRIVATE),
     (v4([192, 0, 0, 0], 24), PROTOCOL),
@@ -39,7 +40,7 @@ const SPECIAL_V4: [(Ipv4Net, &str); 17] = [
     (v4([240, 0, 0, 0], 4), RESERVED),
 ];
 
-/// The IPv6 networks that are not public, and have a name besides.
+/// The IPv6 networks that are not public and have a name of their own.
 const SPECIAL_V6: [(Ipv6Net, &str); 10] = [
     (v6([0, 0, 0, 0, 0, 0, 0, 0], 128), UNSPECIFIED),
     (v6([0, 0, 0, 0, 0, 0, 0, 1], 128), LOOPBACK),
@@ -58,9 +59,9 @@ const COMPATIBLE: Ipv6Net = v6([0, 0, 0, 0, 0, 0, 0, 0], 96);
 const NAT64: Ipv6Net = v6([0x64, 0xff9b, 0, 0, 0, 0, 0, 0], 96);
 const SIX_TO_FOUR: Ipv6Net = v6([0x2002, 0, 0, 0, 0, 0, 0, 0], 16);
 const TEREDO: Ipv6Net = v6([0x2001, 0, 0, 0, 0, 0, 0, 0], 32);
-/// Where Teredo and its like live. What is public there is nothing that a merchant could have.
+/// Reserved for protocols such as Teredo. The few public addresses in it cannot belong to a merchant's receiver.
 const PROTOCOLS: Ipv6Net = v6([0x2001, 0, 0, 0, 0, 0, 0, 0], 23);
-/// All that has been given out for use on the Internet.
+/// All addresses that have been assigned for use on the Internet.
 const GLOBAL: Ipv6Net = v6([0x2000, 0, 0, 0, 0, 0, 0, 0], 3);
 
 const fn v4(octets: [u8; 4], prefix: u8) -> Ipv4Net {
@@ -73,16 +74,16 @@ const fn v6(segments: [u16; 8], prefix: u8) -> Ipv6Net {
     Ipv6Net::new_assert(Ipv6Addr::new(a, b, c, d, e, f, g, h), prefix)
 }
 
-/// What an address is that is not public.
+/// What kind of address it is, if not a public one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NotPublic {
     /// With its article: "a private address".
     pub(crate) kind: &'static str,
-    /// The IPv4 address inside, when that is the one which is not public.
+    /// The IPv4 address inside, when that is the one that is not public.
     pub(crate) stands_for: Option<Ipv4Addr>,
 }
 
-/// `None` for an address that anyone on the Internet could have.
+/// `None` for a public address.
 pub(crate) fn not_public(address: IpAddr) -> Option<NotPublic> {
     match address {
         IpAddr::V4(address) => special_v4(address).map(|kind| NotPublic { kind, stands_for: None }),
@@ -104,12 +105,12 @@ fn special_v6(address: Ipv6Addr) -> Option<NotPublic> {
     carried.into_iter().flatten().find_map(inside).or(carrier.map(|kind| NotPublic { kind, stands_for: None }))
 }
 
-/// What the form of `address` itself says against it, and the IPv4 addresses that it carries.
+/// Why the form of `address` itself is not public, if it is not, and the IPv4 addresses inside it.
 fn carried(address: Ipv6Addr) -> (Option<&'static str>, [Option<Ipv4Addr>; 2]) {
     let [_, _, a, b, c, d, e, f, .., w, x, y, z] = address.octets();
     let last = Ipv4Addr::new(w, x, y, z);
     if MAPPED.contains(&address) {
-        // The system would connect to the address inside. Whoever writes it this way wants it to pass for another.
+        // The operating system would connect to the address inside. A receiver has no honest reason to be written this way.
         (Some("an IPv4-mapped address"), [Some(last), None])
     } else if COMPATIBLE.contains(&address) {
         (Some(RESERVED), [Some(last), None])
@@ -118,7 +119,7 @@ fn carried(address: Ipv6Addr) -> (Option<&'static str>, [Option<Ipv4Addr>; 2]) {
     } else if SIX_TO_FOUR.contains(&address) {
         (None, [Some(Ipv4Addr::new(a, b, c, d)), None])
     } else if TEREDO.contains(&address) {
-        // The server's address, and the client's with every bit turned over.
+        // The server's address, and the client's with every bit inverted.
         (None, [Some(Ipv4Addr::new(c, d, e, f)), Some(Ipv4Addr::new(!w, !x, !y, !z))])
     } else if PROTOCOLS.contains(&address) {
         (Some(PROTOCOL), [None, None])
@@ -131,7 +132,7 @@ fn carried(address: Ipv6Addr) -> (Option<&'static str>, [Option<Ipv4Addr>; 2]) {
 mod tests {
     use super::*;
 
-    /// The first and the last address of each network, and the neighbours outside, which are public unless they say otherwise.
+    /// The first and last address of each network, and the addresses next to it, which are public unless a kind is given.
     #[test]
     fn networks_that_are_not_public_end_exactly_where_they_should() {
         for (address, kind) in [
@@ -191,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn only_addresses_that_were_given_out_are_public_in_ipv6() {
+    fn only_assigned_addresses_are_public_in_ipv6() {
         for (address, kind) in [
             ("::", UNSPECIFIED),
             ("::1", LOOPBACK),
@@ -240,14 +241,14 @@ mod tests {
             ("64:ff9b::10.0.0.7", PRIVATE, "10.0.0.7"),
             ("2002:7f00:1::1", LOOPBACK, "127.0.0.1"),
             ("2002:a00:7:ffff::8.8.8.8", PRIVATE, "10.0.0.7"),
-            // Teredo: a private server, then a public one with a private client (192.168.0.1 turned over).
+            // Teredo: a private server, then a public one with a private client (192.168.0.1 inverted).
             ("2001:0:a00:7::f7f7:f7f7", PRIVATE, "10.0.0.7"),
             ("2001:0:808:808::3f57:fffe", PRIVATE, "192.168.0.1"),
         ] {
             let found = not_public(address.parse().unwrap()).unwrap();
             assert_eq!(found, NotPublic { kind, stands_for: Some(stands_for.parse().unwrap()) }, "{address}");
         }
-        // What carries a public one is public where a public network passes it on.
+        // A form that contains a public address is public where a public network passes it on.
         for (address, kind) in [
             ("::ffff:8.8.8.8", "an IPv4-mapped address"),
             ("::8.8.8.8", RESERVED),

@@ -1,4 +1,4 @@
-//! What every provider does, and how its reports look to the rest of the program.
+//! The interface of every payment provider, and the form of its reports.
 
 use std::{future::Future, pin::Pin};
 
@@ -8,10 +8,10 @@ use domain::{
 
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// What a provider needs to know to let a customer pay.
+/// What a provider needs to know to issue a payment code.
 #[derive(Clone, Copy, Debug)]
 pub struct Issue<'a> {
-    /// The provider's reference for this attempt: the same id never makes a second code.
+    /// Identifies the payment at the provider: the same id never gets a second code.
     pub payment_id: PaymentId,
     pub merchant: &'a MerchantProfile,
     pub amount: Rupiah,
@@ -20,12 +20,12 @@ pub struct Issue<'a> {
     pub expires_at: Timestamp,
 }
 
-/// A bank or QRIS acquirer, or what stands for one.
+/// A bank or QRIS acquirer, or the simulator.
 pub trait Provider: Send + Sync {
-    /// Issues what the customer pays to: a QRIS payload, or a virtual account number.
+    /// Issues the code that the customer pays with: a QRIS payload, or a virtual account number.
     fn issue<'a>(&'a self, issue: Issue<'a>) -> BoxFuture<'a, Result<String, ProviderError>>;
 
-    /// Whether it would issue for this method right now, as far as it knows without asking.
+    /// Whether the provider can issue codes for this method right now, as far as is known without a request.
     fn is_up(&self, _: Method) -> bool {
         true
     }
@@ -47,6 +47,7 @@ pub struct Observation {
     pub outcome: Outcome,
 }
 
+/// What a provider reports: money, or a notice without money.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Paid {
@@ -54,6 +55,6 @@ pub enum Outcome {
         paid_at: Timestamp,
     },
     Failed,
-    /// Seen, but not final.
+    /// The provider has seen the payment but has not confirmed it.
     Processing,
 }

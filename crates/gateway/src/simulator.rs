@@ -1,4 +1,5 @@
-//! The sandbox's provider: it issues real payloads and plausible account numbers, and reports what it is told to report.
+//! The sandbox's provider: it issues valid QRIS payloads and plausible account numbers, and reports what its caller asks
+//! for.
 
 use std::{
     hash::{BuildHasher, Hasher, RandomState},
@@ -13,14 +14,14 @@ use domain::{
     method::Method,
     qris,
     receipt::ReceiptKey,
-    time::Timestamp,
+    time::{DAY_MILLIS, Timestamp},
 };
 
 use crate::provider::{BoxFuture, Issue, Observation, Outcome, Provider, ProviderError};
 
 const NAME: &str = "sandbox";
-/// Account numbers repeat after ten days, three days after the longest-lived account is gone.
-const WINDOW_MILLIS: i64 = 10 * 24 * 60 * 60 * 1_000;
+/// Account numbers repeat after ten days. The longest-lived account expires after seven.
+const WINDOW_MILLIS: i64 = 10 * DAY_MILLIS;
 /// Account numbers within one millisecond.
 const NUMBERS_PER_MILLI: u64 = 100;
 
@@ -30,14 +31,14 @@ pub struct Simulator {
 }
 
 impl Default for Simulator {
-    /// Begins anywhere, so that nodes of one installation do not give out the same numbers at the same moment.
+    /// Starts at a random number, so that nodes of one installation do not issue the same numbers at the same moment.
     fn default() -> Simulator {
         Simulator { issued: Arc::new(AtomicU64::new(RandomState::new().build_hasher().finish())) }
     }
 }
 
 impl Simulator {
-    /// The report that a bank would send. Receipt ids are the merchant's to choose, so they count within one project.
+    /// The report that a bank would send. Merchants choose receipt ids themselves, so ids are unique only within a project.
     pub fn report(&self, project: ProjectId, payment_id: PaymentId, receipt_id: &str, outcome: Outcome) -> Observation {
         let receipt = ReceiptKey { provider: NAME.to_owned(), id: format!("{project}:{receipt_id}") };
         Observation { receipt, payment_id, outcome }

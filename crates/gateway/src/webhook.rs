@@ -1,6 +1,7 @@
-//! Sends webhooks to receivers that may be slow, broken or hostile. Whatever they do ends in an [`AttemptOutcome`], within the limits.
+//! Sends webhooks to receivers that may be slow, broken or hostile. Every attempt ends in an [`AttemptOutcome`] within the
+//! time limits.
 //!
-//! Every connection goes to an address that the guard has judged for it. Nothing leads elsewhere: no proxy, no redirect.
+//! The sender connects only to addresses that the guard has allowed. It uses no proxy and follows no redirect.
 
 use std::{
     error::Error,
@@ -17,20 +18,21 @@ use reqwest::{
     redirect::Policy,
 };
 
-use crate::guard::{AddressGuard, Refusal};
+use crate::guard::{AddressGuard, BlockedAddress};
 
 pub const USER_AGENT: &str = concat!("Lunas/", env!("CARGO_PKG_VERSION"));
-/// Bursts share connections; some receivers close theirs after five idle seconds, and a request may not run into that.
+/// Webhooks sent shortly after one another share a connection. Some receivers close idle connections after five seconds, so
+/// we stop using them earlier.
 const IDLE_TIME_MOST: Duration = Duration::from_secs(3);
-/// A chain of causes is never that long; a circle would be.
+/// No error has that many causes; the limit ends a loop if an error were its own cause.
 const CAUSES_MOST: usize = 16;
 
 /// How long a receiver may take.
 #[derive(Clone, Copy, Debug)]
 pub struct SendLimits {
-    /// From the look-up of its name to a secure connection.
+    /// From the DNS look-up to a connection with TLS.
     pub connect: Duration,
-    /// From the beginning to the answer's last byte.
+    /// From the start to the last byte of the answer.
     pub total: Duration,
 }
 
@@ -40,7 +42,7 @@ impl Default for SendLimits {
     }
 }
 
-/// What is sent, and where.
+/// What to send, and where to.
 pub struct Webhook<'a> {
     pub url: &'a str,
     pub https_only: bool,
@@ -51,12 +53,12 @@ pub struct Webhook<'a> {
     pub body: Vec<u8>,
 }
 
-/// There can be no sender on this machine.
+/// The HTTP client could not be set up on this machine.
 #[derive(Debug, thiserror::Error)]
 #[error("webhooks cannot be sent from here: {0}")]
 pub struct NoSender(String);
 
-/// The one HTTP client for webhooks.
+/// The HTTP client for webhooks.
 #[derive(Clone)]
 pub struct WebhookSender {
     guard: AddressGuard,
@@ -65,7 +67,7 @@ pub struct WebhookSender {
 }
 
 impl WebhookSender {
-    /// Receivers are trusted by the certificates that the machine trusts; without any there is no sender.
+    /// Receivers' certificates are checked against those that the machine trusts; without any, this fails.
     pub fn new(guard: AddressGuard, limits: SendLimits) -> Result<WebhookSender, NoSender> {
         WebhookSender::trusting(Vec::new(), guard, limits)
     }
@@ -90,7 +92,7 @@ impl WebhookSender {
         Ok(WebhookSender { guard, limits, client })
     }
 
-    /// Makes one attempt. The answer is read to its end or to the limit, whichever comes first; a longer one is as good.
+    /// Makes one attempt. The answer is read to its end or to the limit; an answer that is longer counts as complete.
     pub async fn send(&self, webhook: Webhook<'_>) -> AttemptOutcome {
         let started = Instant::now();
         let request = match self.request(webhook) {
@@ -111,9 +113,9 @@ impl WebhookSender {
         }
     }
 
-    /// Judges the URL here, since the client asks its resolver about names only and never about addresses.
+    /// Checks the URL here, since the HTTP client calls its resolver for names only and never for addresses.
     fn request(&self, webhook: Webhook<'_>) -> Result<RequestBuilder, Failure> {
-        let url = self.guard.check_url(webhook.url, webhook.https_only).map_err(|refusal| refused(&refusal))?;
+        let url = self.guard.check_url(webhook.url, webhook.https_only).map_err(|reason| blocked(&reason))?;
         Ok(self
             .client
             .post(url)
@@ -123,10 +125,10 @@ impl WebhookSender {
     }
 
     fn failure(&self, error: reqwest::Error) -> Failure {
-        // A merchant's URL may hold a secret of theirs.
+        // A merchant's URL may contain a secret of theirs.
         let error = error.without_url();
-        if let Some(refusal) = causes(&error).find_map(|cause| cause.downcast_ref::<Refusal>()) {
-            return refused(refusal);
+        if let Some(reason) = causes(&error).find_map(|cause| cause.downcast_ref::<BlockedAddress>()) {
+            return blocked(reason);
         }
         let class = class_of(&error);
         let detail = match (error.is_timeout(), class) {
@@ -138,7 +140,7 @@ impl WebhookSender {
     }
 }
 
-/// Reads until the answer ends or there is enough of it. What has come is kept when the rest does not.
+/// Reads until the answer ends or the limit is reached. On an error, `answer` keeps what was read so far.
 async fn read_answer(response: &mut Response, answer: &mut Vec<u8>) -> Result<(), reqwest::Error> {
     while answer.len() < ANSWER_READ_BYTES_MOST {
         let Some(chunk) = response.chunk().await? else { break };
@@ -148,12 +150,12 @@ async fn read_answer(response: &mut Response, answer: &mut Vec<u8>) -> Result<()
     Ok(())
 }
 
-fn refused(refusal: &Refusal) -> Failure {
-    let class = match refusal {
-        Refusal::Unresolved { .. } => FailureClass::Dns,
-        _ => FailureClass::RefusedAddress,
+fn blocked(reason: &BlockedAddress) -> Failure {
+    let class = match reason {
+        BlockedAddress::Unresolved { .. } => FailureClass::Dns,
+        _ => FailureClass::BlockedAddress,
     };
-    Failure::new(class, &refusal.to_string())
+    Failure::new(class, &reason.to_string())
 }
 
 fn class_of(error: &reqwest::Error) -> FailureClass {
@@ -166,22 +168,22 @@ fn class_of(error: &reqwest::Error) -> FailureClass {
     let protocol = causes(error).filter_map(|cause| cause.downcast_ref::<hyper::Error>()).last();
     let transport = causes(error).find_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind);
     match (protocol, transport) {
-        // So the client calls a body whose framing cannot be read.
+        // The client reports a body with broken framing this way.
         (_, Some(io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData)) => FailureClass::NotHttp,
         (_, Some(_)) => FailureClass::Closed,
         (Some(protocol), None) if protocol.is_incomplete_message() || protocol.is_canceled() => FailureClass::Closed,
-        // What cannot be parsed, and what was said before there was a question, as servers of other protocols do.
+        // The answer cannot be parsed, or it came before the request, as from servers of other protocols.
         (Some(_), None) => FailureClass::NotHttp,
         (None, None) => FailureClass::Other,
     }
 }
 
-/// Whether the other side was reached, and it was the handshake that failed: the client wraps an error of that stage once more.
+/// Whether the receiver was reached and the TLS handshake failed: the client wraps errors of that stage once more.
 fn is_tls(error: &reqwest::Error) -> bool {
     causes(error).filter(|cause| cause.is::<io::Error>()).count() > 1
 }
 
-/// An error and its causes, from the outside to the inside. An I/O error hides the one it wraps, so that is asked for.
+/// An error and its causes, outermost first. `source` of an I/O error skips the error that it wraps, so `get_ref` is used.
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     let inner = |outer: &&'a (dyn Error + 'static)| {
         let outer: &'a (dyn Error + 'static) = *outer;
@@ -193,12 +195,12 @@ fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn
     std::iter::successors(Some(error), inner).take(CAUSES_MOST)
 }
 
-/// What lies at the bottom; the layers above only say that something failed.
+/// The innermost cause; the errors around it only say that something failed.
 fn root_cause(error: &reqwest::Error) -> String {
     causes(error).last().map_or_else(|| error.to_string(), ToString::to_string)
 }
 
-/// Gives the client the addresses that the guard let through, and no others.
+/// Gives the HTTP client only the addresses that the guard has allowed.
 struct GuardedResolver(AddressGuard);
 
 impl reqwest::dns::Resolve for GuardedResolver {
@@ -206,7 +208,7 @@ impl reqwest::dns::Resolve for GuardedResolver {
         let guard = self.0.clone();
         Box::pin(async move {
             let addresses = guard.addresses(name.as_str()).await?;
-            // The client puts the URL's port in place of the zero.
+            // The client replaces port 0 by the URL's port.
             let addresses: Addrs = Box::new(addresses.into_iter().map(|address| SocketAddr::new(address, 0)));
             Ok(addresses)
         })

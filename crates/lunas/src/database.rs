@@ -74,8 +74,8 @@ impl Database {
     pub(crate) async fn look(&self) -> Result<Tables, CliError> {
         let looked = match self {
             Database::Sqlite(path) if !path.exists() => Ok(Tables::Missing),
-            Database::Sqlite(path) => Store::look_at_sqlite(path).await,
-            Database::Postgres(url, _) => Store::look_at_postgres(url).await,
+            Database::Sqlite(path) => Store::sqlite_tables(path).await,
+            Database::Postgres(url, _) => Store::postgres_tables(url).await,
         };
         looked.map_err(|error| self.unopened(&error))
     }

@@ -6,12 +6,10 @@ use domain::{
     fee::FeeOverrides,
     method::Method,
     money::Rupiah,
-    project::{MerchantProfile, Project, SuccessWord},
+    project::{MerchantProfile, Project, SuccessWord, checked_merchant, not_offered},
+    rules::distinct,
 };
-use engine::project_rules::{checked_merchant, distinct, not_offered};
-use engine::{Engine, ProjectUpdate};
-
-use engine::addresses;
+use engine::{Engine, ProjectUpdate, addresses};
 
 use crate::{error::CliError, options::WebhookTargets};
 

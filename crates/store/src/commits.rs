@@ -1,4 +1,4 @@
-//! Notices commits, for whoever would otherwise read rows again and again to see whether they have changed.
+//! Detects commits, for tasks that would otherwise read the same rows again and again to see whether they have changed.
 
 use std::time::{Duration, Instant};
 
@@ -6,52 +6,52 @@ use tokio::sync::watch;
 
 use crate::{Backend, Store, error::StoreError, sqlite::Version};
 
-/// PostgreSQL cannot say cheaply whether anyone has committed, and a wake from another node may be lost. Looks that often find
-/// what was lost before whoever waits gives up, and cost a fraction of what wakes cause under load.
-const WAKES_LOST_WITHIN: Duration = Duration::from_secs(2);
+/// On PostgreSQL there is no cheap way to ask whether there was a commit, and a notification from another node may be lost.
+/// So a commit is assumed at least this often.
+const ASSUMED_EVERY: Duration = Duration::from_secs(2);
 
-/// What was committed since it was last asked. Each has its own memory of that.
+/// Detects whether anything was committed since the last call of [`Commits::any`]. Each value remembers its own last call.
 pub struct Commits {
     store: Store,
-    told: watch::Receiver<u64>,
+    signal: watch::Receiver<u64>,
     seen: Option<Seen>,
 }
 
 #[derive(PartialEq, Eq)]
 enum Seen {
-    /// Other processes change this too, and wake nobody.
+    /// SQLite's own version, which also changes with commits of other processes.
     Sqlite(Version),
     Postgres {
-        told: u64,
+        signals: u64,
         at: Instant,
     },
 }
 
 impl Store {
-    /// Notices commits from now on.
+    /// Detects commits from now on.
     pub fn commits(&self) -> Commits {
-        Commits { store: self.clone(), told: self.told(), seen: None }
+        Commits { store: self.clone(), signal: self.commit_signal(), seen: None }
     }
 }
 
 impl Commits {
-    /// Waits until [`Store::told`] changes. That is a wake, and no more: ask [`Commits::any`] now and then even if none comes.
-    pub async fn wake(&mut self) {
-        let woken = self.told.changed().await;
-        assert!(woken.is_ok(), "the store that tells is held here");
+    /// Waits until [`Store::commit_signal`] changes. That is only a hint: call [`Commits::any`] now and then even without it.
+    pub async fn notified(&mut self) {
+        let changed = self.signal.changed().await;
+        assert!(changed.is_ok(), "this value holds the store, and so the sender");
     }
 
-    /// Whether anything may have been committed, by whoever it was, since this was last asked. The first time it may have been.
+    /// Whether anything may have been committed since the last call, by this process or another. True at the first call.
     pub fn any(&mut self) -> Result<bool, StoreError> {
-        // Wakes that came until now ask for no more than this.
-        let told = *self.told.borrow_and_update();
+        // Marks the signals so far as seen: this call answers all of them.
+        let signals = *self.signal.borrow_and_update();
         let now = match &self.store.backend {
             Backend::Sqlite(sqlite) => Seen::Sqlite(sqlite.version()?),
-            Backend::Postgres(_) => Seen::Postgres { told, at: Instant::now() },
+            Backend::Postgres(_) => Seen::Postgres { signals, at: Instant::now() },
         };
         let any = match (&self.seen, &now) {
-            (Some(Seen::Postgres { told, at }), Seen::Postgres { told: told_now, at: now }) => {
-                told != told_now || now.duration_since(*at) >= WAKES_LOST_WITHIN
+            (Some(Seen::Postgres { signals, at }), Seen::Postgres { signals: signals_now, at: now }) => {
+                signals != signals_now || now.duration_since(*at) >= ASSUMED_EVERY
             }
             (seen, now) => seen.as_ref() != Some(now),
         };

@@ -1,6 +1,6 @@
-//! Moves an installation from the embedded database to PostgreSQL: everything, or nothing at all.
+//! Copies an installation from SQLite to PostgreSQL: everything, or nothing at all.
 //!
-//! Nobody writes to the source meanwhile, so nothing that was acknowledged stays behind. The source is not changed.
+//! The source is locked against writes meanwhile, so no acknowledged commit is left behind. The source is not changed.
 
 use std::{
     collections::BTreeSet,
@@ -20,8 +20,7 @@ use crate::{
     verify::Breach,
 };
 
-/// Every table, after those that its rows refer to. Where each of them is found by parts of its reference is not copied, as
-/// that fills itself.
+/// Every table, after those that its rows refer to. The search index is not copied, as maintenance rebuilds it.
 pub(crate) const TABLES: [&str; 24] = [
     "installation",
     "users",
@@ -48,20 +47,20 @@ pub(crate) const TABLES: [&str; 24] = [
     "deliveries",
     "attempts",
 ];
-/// What only SQLite has: the order of payments by which its search index finds them.
+/// A column that only SQLite has: the number of a payment in the order of commits, for the search index.
 const SQLITE_ONLY: (&str, &str) = ("payments", "number");
-/// Rows that are handed over together, and handfuls that may wait.
+/// Rows in one batch, and batches that may wait to be written.
 const ROWS_AT_ONCE: usize = 256;
-const HANDFULS_MOST: usize = 4;
+const BATCHES_MOST: usize = 4;
 
-/// A table of the copy.
+/// A copied table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CopiedTable {
     pub table: &'static str,
     pub rows: i64,
 }
 
-/// Why an installation was not copied. The target is left without data, unless it had some before.
+/// Why an installation was not copied. The target is left empty, unless it had data before.
 #[derive(Debug, thiserror::Error)]
 pub enum CopyError {
     #[error("the source cannot be opened: {0}")]
@@ -85,38 +84,38 @@ pub enum CopyError {
     #[error("what was copied breaks a rule ({}: {}), and nothing was kept; run `lunas verify` on the source", .0.invariant, .0.row)]
     Breached(Breach),
     #[error("the copy was made, but the server warned that its standby may not have it; look at the server's log")]
-    Doubtful,
+    StandbyUnconfirmed,
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 impl Store {
-    /// Copies everything in the SQLite file at `from` into the PostgreSQL database at `to`, which must hold no data. Whoever
-    /// writes to the source waits until the copy is made, or hears that it is unavailable.
+    /// Copies everything in the SQLite file at `from` into the PostgreSQL database at `to`, which must be empty. Writers of the
+    /// source wait until the copy is finished, or get an error that the database is unavailable.
     pub async fn copy(from: &Path, to: &PostgresUrl) -> Result<Vec<CopiedTable>, CopyError> {
-        let mut source = Source::hold(from.to_owned()).await?;
+        let mut source = Source::lock(from.to_owned()).await?;
         postgres::fill(to, &mut source).await
     }
 }
 
 pub(crate) type Row = Vec<Value>;
 
-/// The file that is copied. Nobody else writes to it while this value is there.
+/// The file that is copied. It is locked against writes while this value exists.
 pub(crate) struct Source {
-    /// Always there but while a thread reads with it.
+    /// None only while a thread reads with it.
     connection: Option<Connection>,
 }
 
-/// The rows of one table on their way.
+/// The rows of one table while they are read.
 pub(crate) struct Rows {
-    pub(crate) handfuls: mpsc::Receiver<Vec<Row>>,
+    pub(crate) batches: mpsc::Receiver<Vec<Row>>,
     reading: JoinHandle<(Connection, Result<(), StoreError>)>,
 }
 
 impl Source {
-    async fn hold(path: PathBuf) -> Result<Source, CopyError> {
+    async fn lock(path: PathBuf) -> Result<Source, CopyError> {
         let held = move || {
-            let connection = sqlite::look_into(&path).map_err(|error| CopyError::Source(error.into()))?;
+            let connection = sqlite::open_unchanged(&path).map_err(|error| CopyError::Source(error.into()))?;
             match sqlite::tables(&connection).map_err(CopyError::Source)? {
                 Tables::Missing => return Err(CopyError::SourceMissing),
                 Tables::Behind => return Err(CopyError::SourceBehind),
@@ -135,7 +134,7 @@ impl Source {
         self.connection.as_ref().ok_or_else(|| StoreError::unexpected("the source is being read"))
     }
 
-    /// Makes sure that the source's table has these columns and no others, so that nothing can be left behind.
+    /// Checks that the source's table has exactly these columns, so that nothing can be left behind.
     pub(crate) fn check_columns(&self, table: &str, columns: &[String]) -> Result<(), StoreError> {
         let statement =
             self.connection()?.prepare(&format!("SELECT * FROM {table}")).map_err(StoreError::unexpected)?;
@@ -152,43 +151,43 @@ impl Source {
         counted.map_err(StoreError::unavailable)
     }
 
-    /// Begins to read a table. [`Source::finish`] ends it.
+    /// Starts to read a table on a thread. Call [`Source::finish`] at the end.
     pub(crate) fn read(&mut self, table: &str, columns: &[String]) -> Result<Rows, StoreError> {
         let connection = self.connection.take().ok_or_else(|| StoreError::unexpected("the source is being read"))?;
         let sql = format!("SELECT {} FROM {table}", columns.join(", "));
-        let (sender, handfuls) = mpsc::channel(HANDFULS_MOST);
+        let (sender, batches) = mpsc::channel(BATCHES_MOST);
         let reading = tokio::task::spawn_blocking(move || {
-            let read = hand_over(&connection, &sql, &sender);
+            let read = send_rows(&connection, &sql, &sender);
             (connection, read)
         });
-        Ok(Rows { handfuls, reading })
+        Ok(Rows { batches, reading })
     }
 
-    /// Takes the connection back, and says whether everything was read.
+    /// Takes the connection back, and returns the error if reading failed.
     pub(crate) async fn finish(&mut self, rows: Rows) -> Result<(), StoreError> {
-        let Rows { handfuls, reading } = rows;
-        drop(handfuls);
+        let Rows { batches, reading } = rows;
+        drop(batches);
         let (connection, read) = reading.await.map_err(StoreError::unavailable)?;
         self.connection = Some(connection);
         read
     }
 }
 
-fn hand_over(connection: &Connection, sql: &str, sender: &mpsc::Sender<Vec<Row>>) -> Result<(), StoreError> {
+fn send_rows(connection: &Connection, sql: &str, sender: &mpsc::Sender<Vec<Row>>) -> Result<(), StoreError> {
     let mut statement = connection.prepare(sql).map_err(StoreError::unexpected)?;
     let columns = statement.column_count();
     let mut rows = statement.query([]).map_err(StoreError::unavailable)?;
-    let mut handful = Vec::new();
+    let mut batch = Vec::new();
     while let Some(row) = rows.next().map_err(StoreError::unavailable)? {
         let value = |column| value_of(row.get_ref(column).map_err(StoreError::unexpected)?);
-        handful.push((0..columns).map(value).collect::<Result<Row, _>>()?);
-        if handful.len() == ROWS_AT_ONCE && sender.blocking_send(std::mem::take(&mut handful)).is_err() {
-            // Whoever stopped listening knows why.
+        batch.push((0..columns).map(value).collect::<Result<Row, _>>()?);
+        if batch.len() == ROWS_AT_ONCE && sender.blocking_send(std::mem::take(&mut batch)).is_err() {
+            // The receiver has stopped because of an error of its own, which it reports.
             return Ok(());
         }
     }
-    if !handful.is_empty() {
-        let _ = sender.blocking_send(handful);
+    if !batch.is_empty() {
+        let _ = sender.blocking_send(batch);
     }
     Ok(())
 }
@@ -225,11 +224,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nobody_writes_while_a_source_is_held_and_it_is_as_it_was_afterwards() {
+    async fn a_source_is_locked_while_it_is_held_and_unchanged_afterwards() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("lunas.db");
         Store::migrate_sqlite(&path).await.unwrap();
-        let mut source = Source::hold(path.clone()).await.unwrap();
+        let mut source = Source::lock(path.clone()).await.unwrap();
         let other = Connection::open(&path).unwrap();
         let add = |name: &str| other.execute("INSERT INTO installation (name, value) VALUES ($1, 'x')", [name]);
         other.busy_timeout(std::time::Duration::ZERO).unwrap();
@@ -242,8 +241,8 @@ mod tests {
         assert_eq!(source.count("installation").unwrap(), 0);
         drop(source);
         add("a").unwrap();
-        assert!(matches!(Source::hold(directory.path().join("none.db")).await, Err(CopyError::Source(_))));
+        assert!(matches!(Source::lock(directory.path().join("none.db")).await, Err(CopyError::Source(_))));
         std::fs::write(directory.path().join("empty.db"), "").unwrap();
-        assert!(matches!(Source::hold(directory.path().join("empty.db")).await, Err(CopyError::SourceMissing)));
+        assert!(matches!(Source::lock(directory.path().join("empty.db")).await, Err(CopyError::SourceMissing)));
     }
 }

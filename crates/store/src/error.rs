@@ -1,13 +1,14 @@
-//! What can go wrong with the store, by what a caller can do about it.
+//! The errors of the store, by what a caller can do about them.
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The database did not answer or took no more work; trying again later may help.
+    /// The database did not answer or is too busy; retrying later may help.
     #[error("the database is unavailable")]
     Unavailable(#[source] BoxError),
-    /// The database answered something we never write, or refused what must be right: a bug of ours or a damaged file.
+    /// The database returned something we never write, or rejected a statement that must be valid: a bug of ours or a damaged
+    /// file.
     #[error("the database holds or refuses something unexpected")]
     Unexpected(#[source] BoxError),
 }
@@ -22,7 +23,7 @@ impl StoreError {
     }
 }
 
-/// Why a database was not opened. Nothing of it was changed.
+/// Why a database was not opened. Nothing in it was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     #[error("the server cannot be reached: {0}; check its host and port, and that it runs")]
@@ -51,10 +52,10 @@ pub enum OpenError {
     Store(#[from] StoreError),
 }
 
-/// The oldest PostgreSQL that has all we use.
+/// The oldest version of PostgreSQL that has everything we use.
 pub(crate) const OLDEST_POSTGRES: u32 = 13;
 
-/// Why a change was not committed. Nothing of it was kept.
+/// Why a change was not committed. Nothing of it was stored.
 #[derive(Debug, thiserror::Error)]
 pub enum CommitError {
     #[error("a guard did not hold: {0:?}")]
@@ -63,24 +64,24 @@ pub enum CommitError {
     Store(#[from] StoreError),
 }
 
-/// What a statement was sure of and the database did not confirm.
+/// A condition of a write that did not hold in the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guard {
     /// The Idempotency-Key was unused.
     IdempotencyKey,
-    /// The account number was not live.
+    /// No live payment had the account number.
     AccountNumber,
-    /// The payment was as it was read.
+    /// The payment had the version that was read.
     PaymentVersion,
-    /// The link was as it was read.
+    /// The link had the version that was read.
     LinkVersion,
-    /// Nobody had claimed the link.
+    /// No payment had claimed the link.
     LinkUnclaimed,
-    /// The link took attempts.
+    /// The link took payments.
     LinkOpen,
-    /// The provider's notification was new.
+    /// The provider's report was new.
     Receipt,
-    /// The project was as it was read.
+    /// The project had the version that was read.
     ProjectVersion,
     /// No live key of the project had that name.
     KeyName,
@@ -88,30 +89,31 @@ pub enum Guard {
     KeyNotRevoked,
     /// The payment's money had not settled yet.
     Unsettled,
-    /// The delivery was due when it was read to be.
+    /// The delivery was due at the time that was read.
     DeliveryDue,
-    /// The lease under which a delivery was tried still held: nobody else had tried it, or sent it by hand.
+    /// The lease under which the attempt was made still held: no other node had taken the delivery over, and nobody had asked to
+    /// send it again.
     DeliveryAttempts,
     /// The installation's value was not set yet.
     InstallationUnset,
-    /// Something had expired that nobody else has in hand.
+    /// A payment had expired that no other node had locked.
     AnyExpired,
     /// The project's webhook secret was the one to be replaced.
     WebhookSecret,
-    /// Nobody had that address.
+    /// Nobody had that e-mail address.
     EmailFree,
-    /// The password was the one that was compared.
-    PasswordStands,
+    /// The password was still the one that was checked.
+    PasswordUnchanged,
     /// The user was not a member of the project.
     NotMember,
-    /// The user was a member, and somebody else stays an owner.
+    /// The user was a member, and the project keeps an owner.
     OwnerRemains,
-    /// The session was there, and that user's.
+    /// The session existed and was that user's.
     SessionLive,
-    /// The invitation was there, unused and in time.
+    /// The invitation existed, was unused and had not expired.
     InviteOpen,
-    /// Nobody had to wait before trying again.
+    /// No delay for further attempts to sign in was in force.
     SignInAllowed,
-    /// The money paid nothing, and nobody had decided about it.
+    /// The money was unapplied, and nobody had decided about it.
     ReceiptUndecided,
 }

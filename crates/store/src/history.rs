@@ -1,23 +1,24 @@
-//! What a database says about its own making, and whether it is one of ours. The same for every kind of database.
+//! The migration history of a database, and whether it is a database of ours. SQLite and PostgreSQL share this.
 
 use refinery::Migration;
 
 use crate::error::OpenError;
 
-/// Where refinery notes what it has done.
+/// The table in which refinery records applied migrations.
 pub(crate) const HISTORY: &str = "refinery_schema_history";
-/// Tables that every version of ours has had.
+/// Tables that every version of Lunas has had.
 pub(crate) const TABLES_OF_OURS: [&str; 2] = ["installation", "payments"];
 
-/// How far the tables of a database are.
+/// The state of a database's tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tables {
     Missing,
+    /// A migration is due.
     Behind,
     Current,
 }
 
-/// One line of a history.
+/// An applied migration.
 pub(crate) struct Applied {
     pub(crate) version: i64,
     pub(crate) name: String,
@@ -26,15 +27,15 @@ pub(crate) struct Applied {
 
 /// What was found in a database.
 pub(crate) struct Found {
-    /// None where there is no history at all.
+    /// None where the history table does not exist.
     pub(crate) history: Option<Vec<Applied>>,
-    /// Whether there are tables beside the history.
+    /// Whether there are tables other than the history.
     pub(crate) other_tables: bool,
     pub(crate) tables_of_ours: bool,
 }
 
 impl Found {
-    /// Judges what was found by what this program would have made.
+    /// Compares what was found with the migrations of this program.
     pub(crate) fn judge(&self, ours: &[Migration]) -> Result<Tables, OpenError> {
         let applied = self.history.as_deref().unwrap_or_default();
         if applied.is_empty() {
@@ -80,12 +81,12 @@ mod tests {
     }
 
     #[test]
-    fn only_a_history_of_our_own_is_ours() {
+    fn only_a_database_with_our_own_history_is_ours() {
         let whole = &[(1, "initial"), (2, "more")][..];
         check(None, false, false, "Missing");
         check(None, true, false, "OtherProgram");
         check(None, true, true, "OtherProgram");
-        // What is left when making the tables was broken off.
+        // Left over when the first migration was interrupted.
         check(Some(&[]), false, false, "Missing");
         check(Some(&[]), true, false, "OtherProgram");
         check(Some(&whole[..1]), true, true, "Behind");

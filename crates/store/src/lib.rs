@@ -1,18 +1,19 @@
-//! What is kept: [`Store::commit`] takes a [`Change`] whole or not at all, and typed reads give domain values back.
+//! The database: [`Store::commit`] commits a [`Change`] as a whole or not at all, and typed reads return domain values.
 //!
-//! The store decides nothing about payments and knows no provider. Its SQL speaks of words, numbers and bytes only, so
-//! that another database can stand beside SQLite with nearly the same text.
+//! SQLite and PostgreSQL are supported. Both run nearly the same SQL, which uses only texts, integers and bytes; the few
+//! statements that differ choose by [`plan::Dialect`]. The store decides nothing about payments and knows no provider.
 
 mod change;
 mod commits;
 mod copy;
 mod error;
 mod history;
+mod maintenance;
 mod plan;
 mod postgres;
 mod read;
+mod scans;
 mod sqlite;
-mod tend;
 mod value;
 mod verify;
 
@@ -22,7 +23,10 @@ use domain::time::Timestamp;
 use plan::Dialect;
 use tokio::sync::watch;
 
-pub use change::{Change, Noted, ReceiptNote, Write};
+pub use change::{
+    Change, KeyWrite, LedgerWrite, LinkWrite, MaintenanceWrite, Noted, PaymentWrite, PeopleWrite, ProjectWrite,
+    ReceiptNote, SessionWrite, WebhookWrite, Write,
+};
 pub use commits::Commits;
 pub use copy::{CopiedTable, CopyError};
 pub use error::{CommitError, Guard, OpenError, StoreError};
@@ -40,7 +44,7 @@ pub use read::{
     log::EventLogFilter,
     payment_list::{MethodFilter, PaymentFilter},
     payments::{Due, PaymentState},
-    pulse::{Firsts, ProjectHealth},
+    project_health::{ProjectHealth, SetupProgress},
     receipts::UnappliedFilter,
     users::{Member, Membership},
     volume::HourVolume,
@@ -48,30 +52,30 @@ pub use read::{
 pub use sqlite::{SqliteFindings, Writing};
 pub use verify::Breach;
 
-/// Nodes know turns by their number.
-const TURN_TO_SETTLE: i64 = 0x6c75_6e61_7301;
+/// The number of the advisory lock under which one node at a time settles.
+const SETTLEMENT_LOCK: i64 = 0x6c75_6e61_7301;
 
 /// The database of one installation. Cheap to clone.
 #[derive(Clone)]
 pub struct Store {
     backend: Backend,
-    wanting: Arc<tend::Wanting>,
-    told: watch::Sender<u64>,
+    maintenance: Arc<maintenance::MaintenanceRequests>,
+    commit_signal: watch::Sender<u64>,
 }
 
-/// What nodes do one at a time. It is over when it is dropped, but [`Turn::end`] is quicker.
-pub struct Turn(Option<postgres::Turn>);
+/// A lock that one node at a time holds. Dropping it releases it too, but [`NodeLock::release`] is faster.
+pub struct NodeLock(Option<postgres::AdvisoryLock>);
 
-impl Turn {
-    pub async fn end(self) -> Result<(), StoreError> {
+impl NodeLock {
+    pub async fn release(self) -> Result<(), StoreError> {
         match self.0 {
-            Some(turn) => turn.end().await,
+            Some(lock) => lock.release().await,
             None => Ok(()),
         }
     }
 }
 
-/// The databases there are. Every read and every commit goes through here.
+/// The database in use. Every read and every commit goes through one of these.
 #[derive(Clone)]
 enum Backend {
     Sqlite(sqlite::Sqlite),
@@ -79,52 +83,52 @@ enum Backend {
 }
 
 impl Store {
-    /// Opens the SQLite file at `path`, makes it when it is missing, and brings its tables up to date.
+    /// Opens the SQLite file at `path`, creates it when it is missing, and migrates its tables.
     pub async fn open_sqlite(path: &Path) -> Result<Store, OpenError> {
         let path = path.to_owned();
         let backend = Backend::Sqlite(blocking(move || sqlite::Sqlite::open(&path)).await?);
-        Ok(Store { backend, wanting: Arc::default(), told: watch::Sender::default() })
+        Ok(Store { backend, maintenance: Arc::default(), commit_signal: watch::Sender::default() })
     }
 
-    /// Opens the PostgreSQL database at `url` with as many connections, and brings its tables up to date.
+    /// Opens the PostgreSQL database at `url` with at most `connections` connections, and migrates its tables.
     pub async fn open_postgres(url: &PostgresUrl, connections: usize) -> Result<Store, OpenError> {
-        let told = watch::Sender::default();
-        let wakes = postgres::Wakes::new(told.clone());
-        let backend = Backend::Postgres(postgres::Postgres::open(url, connections, wakes).await?);
-        Ok(Store { backend, wanting: Arc::default(), told })
+        let commit_signal = watch::Sender::default();
+        let notifier = postgres::CommitNotifier::new(commit_signal.clone());
+        let backend = Backend::Postgres(postgres::Postgres::open(url, connections, notifier).await?);
+        Ok(Store { backend, maintenance: Arc::default(), commit_signal })
     }
 
-    /// How far the tables in the SQLite file at `path` are. The file must be there, and nothing in it changes.
-    pub async fn look_at_sqlite(path: &Path) -> Result<Tables, OpenError> {
+    /// Whether the SQLite file at `path` needs a migration. The file must exist; it is not changed.
+    pub async fn sqlite_tables(path: &Path) -> Result<Tables, OpenError> {
         let path = path.to_owned();
-        blocking(move || sqlite::look(&path)).await
+        blocking(move || sqlite::tables_at(&path)).await
     }
 
-    /// How far the tables in the PostgreSQL database at `url` are. Nothing in it changes.
-    pub async fn look_at_postgres(url: &PostgresUrl) -> Result<Tables, OpenError> {
-        postgres::Postgres::look(url).await
+    /// Whether the PostgreSQL database at `url` needs a migration. It is not changed.
+    pub async fn postgres_tables(url: &PostgresUrl) -> Result<Tables, OpenError> {
+        postgres::Postgres::tables(url).await
     }
 
-    /// Brings the tables in the SQLite file at `path` up to date, and answers how far they were.
+    /// Migrates the tables in the SQLite file at `path`, and answers what state they were in.
     pub async fn migrate_sqlite(path: &Path) -> Result<Tables, OpenError> {
         let path = path.to_owned();
-        blocking(move || sqlite::bring_up_to_date(&path)).await
+        blocking(move || sqlite::migrate_at(&path)).await
     }
 
-    /// Brings the tables in the PostgreSQL database at `url` up to date, and answers how far they were. Of several at once
-    /// one does it, and the others find it done.
+    /// Migrates the tables in the PostgreSQL database at `url`, and answers what state they were in. When several processes do
+    /// this at once, one migrates and the others wait for it.
     pub async fn migrate_postgres(url: &PostgresUrl) -> Result<Tables, OpenError> {
         postgres::Postgres::migrate(url).await
     }
 
-    /// Everything that an operator should know about the SQLite file at `path`, which must be there. Nothing in it changes.
+    /// Everything that an operator should know about the SQLite file at `path`. The file must exist; it is not changed.
     pub async fn inspect_sqlite(path: &Path) -> Result<SqliteFindings, OpenError> {
         let path = path.to_owned();
         blocking(move || sqlite::inspect(&path)).await
     }
 
-    /// Everything that an operator should know about the PostgreSQL database at `url`. Nothing in it changes. `now` is this
-    /// machine's clock, which the server's is compared with.
+    /// Everything that an operator should know about the PostgreSQL database at `url`, which is not changed. `now` reads this
+    /// machine's clock, to compare it with the server's.
     pub async fn inspect_postgres(
         url: &PostgresUrl,
         now: impl Fn() -> Timestamp,
@@ -132,7 +136,7 @@ impl Store {
         postgres::inspect(url, now).await
     }
 
-    /// Commits `change` whole, durably, or not at all.
+    /// Commits `change` durably and as a whole, or not at all.
     pub async fn commit(&self, change: Change) -> Result<(), CommitError> {
         let awaited = change.is_awaited();
         match &self.backend {
@@ -140,16 +144,16 @@ impl Store {
             Backend::Postgres(postgres) => postgres.commit(plan::of(change, Dialect::Postgres)).await?,
         }
         if awaited {
-            self.told.send_modify(|count| *count += 1);
+            self.commit_signal.send_modify(|count| *count += 1);
             if let Backend::Postgres(postgres) = &self.backend {
-                postgres.tell_others();
+                postgres.notify_others();
             }
         }
         Ok(())
     }
 
-    /// Makes sure that what was read before is as safe as what this node commits. Someone else may have been told that their
-    /// commit failed because a standby did not confirm it in time, and then only reads find what it did.
+    /// Makes sure that rows which were read before are as durable as rows that this node commits. A read may find a commit that
+    /// a standby has not confirmed yet, and whose caller has therefore got an error.
     pub async fn confirm(&self) -> Result<(), StoreError> {
         match &self.backend {
             Backend::Sqlite(_) => Ok(()),
@@ -157,21 +161,23 @@ impl Store {
         }
     }
 
-    /// The turn to settle: where several nodes share a database, none while another has it.
-    pub async fn turn_to_settle(&self) -> Result<Option<Turn>, StoreError> {
+    /// Takes the lock for settling. Where several nodes share a database, answers none while another node holds it.
+    pub async fn try_lock_settlement(&self) -> Result<Option<NodeLock>, StoreError> {
         match &self.backend {
-            Backend::Sqlite(_) => Ok(Some(Turn(None))),
-            Backend::Postgres(postgres) => Ok(postgres.turn(TURN_TO_SETTLE).await?.map(|turn| Turn(Some(turn)))),
+            Backend::Sqlite(_) => Ok(Some(NodeLock(None))),
+            Backend::Postgres(postgres) => {
+                Ok(postgres.try_lock(SETTLEMENT_LOCK).await?.map(|lock| NodeLock(Some(lock))))
+            }
         }
     }
 
-    /// Changes whenever something was committed that others may wait for: a payment's state or a webhook to be sent. It is a
-    /// wake, and no more: where several nodes share a database one may be lost, so look by yourself now and then.
-    pub fn told(&self) -> watch::Receiver<u64> {
-        self.told.subscribe()
+    /// Changes whenever a task may be waiting for what was committed: a payment's new state, or a webhook to send. It is only a
+    /// hint: where several nodes share a database a notification may be lost, so poll now and then as well.
+    pub fn commit_signal(&self) -> watch::Receiver<u64> {
+        self.commit_signal.subscribe()
     }
 
-    /// Waits until everything queued is committed and the files or connections are closed. Commits after this are refused.
+    /// Waits until all queued changes are committed, then closes the files or connections. Later commits fail.
     pub async fn close(&self) {
         match &self.backend {
             Backend::Sqlite(sqlite) => sqlite.close().await,
@@ -187,7 +193,7 @@ impl Store {
         }
     }
 
-    /// A read of a few rows by key.
+    /// Reads the first row that a query finds by a key.
     async fn one<T>(&self, query: value::Query, decode: value::Decode<T>) -> Result<Option<T>, StoreError> {
         match &self.backend {
             Backend::Sqlite(sqlite) => sqlite.one(&query, decode),
@@ -195,7 +201,7 @@ impl Store {
         }
     }
 
-    /// What reconcilers look for: short, but not by key. It has turns of its own, so that no list keeps it waiting.
+    /// A reconciler's poll for due work: fast, but not by a key. It has permits of its own, so that it never waits for lists.
     async fn due<T: Send + 'static>(
         &self,
         query: value::Query,
@@ -207,7 +213,7 @@ impl Store {
         }
     }
 
-    /// A read whose cost grows with what is stored; it must not hold up a worker thread.
+    /// A scan: a read whose cost grows with the tables. It must not block a worker thread.
     async fn many<T: Send + 'static>(
         &self,
         query: value::Query,
@@ -219,7 +225,7 @@ impl Store {
         }
     }
 
-    /// A read of everything there is, which takes as long as it takes.
+    /// A read of whole tables, without a time limit.
     async fn whole<T: Send + 'static>(
         &self,
         query: value::Query,
@@ -239,7 +245,7 @@ impl Store {
     }
 }
 
-/// Does what waits for files on a thread of its own.
+/// Runs blocking file access on a thread of its own.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, OpenError> + Send + 'static,
 ) -> Result<T, OpenError> {

@@ -1,4 +1,4 @@
-//! Values on their way into and out of a database, the same for every backend.
+//! Values that are written to and read from a database; SQLite and PostgreSQL share them.
 
 use std::{borrow::Cow, str::FromStr};
 
@@ -114,7 +114,8 @@ impl Query {
     }
 }
 
-/// SQLite numbers `$1`, `$2`, … by first appearance and PostgreSQL by their digits; in this order they agree.
+/// Checks that `$1`, `$2`, … first appear in this order: SQLite numbers parameters by first appearance, PostgreSQL by their
+/// digits, and only in this order both agree.
 pub(crate) fn debug_assert_parameters(sql: &str, count: usize) {
     if cfg!(debug_assertions) {
         let mut seen = 0;
@@ -128,7 +129,7 @@ pub(crate) fn debug_assert_parameters(sql: &str, count: usize) {
     }
 }
 
-/// Makes a domain value of one row.
+/// Decodes one row into a domain value.
 pub(crate) type Decode<T> = fn(&mut Columns<'_>) -> Result<T, StoreError>;
 
 /// The columns of one row, taken in the order in which the statement names them.
@@ -147,7 +148,7 @@ impl<'a> Columns<'a> {
         Columns { row: Row::Sqlite(row), next: 0 }
     }
 
-    /// From the column `from` on.
+    /// Starts at the column `from`.
     pub(crate) fn of_postgres(row: &'a tokio_postgres::Row, from: usize) -> Columns<'a> {
         Columns { row: Row::Postgres(row), next: from }
     }
@@ -164,7 +165,7 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// Leaves columns out.
+    /// Skips columns.
     pub(crate) fn skip(&mut self, columns: usize) {
         self.next += columns;
     }

@@ -1,4 +1,4 @@
-//! The invariants that the database itself can be asked about. Each statement finds the rows that break one.
+//! The invariants that `lunas verify` checks. Each statement finds the rows that break one.
 
 use crate::{Store, error::StoreError, value::Query};
 
@@ -25,7 +25,7 @@ pub(crate) const INVARIANTS: [(&str, &str); 29] = [
         "SELECT 'the ledger' FROM (SELECT SUM(amount) AS total FROM entries) sums WHERE total <> 0",
     ),
     (
-        "I2 a mark of a list stands where it says, and knows what is before it",
+        "I2 a list checkpoint has its position and the sum of the amounts up to it",
         "SELECT m.id FROM payment_marks m LEFT JOIN (SELECT project_id, id, ROW_NUMBER() OVER \
          (PARTITION BY project_id ORDER BY id) AS position, SUM(amount) OVER \
          (PARTITION BY project_id ORDER BY id) AS amount FROM payments) p \
@@ -185,7 +185,7 @@ pub(crate) const INVARIANTS: [(&str, &str); 29] = [
 ];
 
 impl Store {
-    /// Every row that breaks an invariant; empty when all is well.
+    /// Every row that breaks an invariant; empty when there is none.
     pub async fn breaches(&self) -> Result<Vec<Breach>, StoreError> {
         let mut breaches = Vec::new();
         for (invariant, sql) in INVARIANTS {
@@ -195,7 +195,7 @@ impl Store {
         Ok(breaches)
     }
 
-    /// How many invariants [`Store::breaches`] asks about.
+    /// How many invariants [`Store::breaches`] checks.
     pub fn invariants_checked() -> usize {
         INVARIANTS.len()
     }

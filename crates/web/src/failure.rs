@@ -75,7 +75,7 @@ pub fn engine_status(error: &Error) -> StatusCode {
         Error::TryLater { .. } => StatusCode::TOO_MANY_REQUESTS,
         Error::Provider(_) | Error::Contended => StatusCode::SERVICE_UNAVAILABLE,
         Error::Store(StoreError::Unavailable(_)) => StatusCode::SERVICE_UNAVAILABLE,
-        Error::Store(StoreError::Unexpected(_)) | Error::Vault(_) | Error::Hash(_) | Error::Refused(_) => {
+        Error::Store(StoreError::Unexpected(_)) | Error::Vault(_) | Error::Hash(_) | Error::UnexpectedConflict(_) => {
             StatusCode::INTERNAL_SERVER_ERROR
         }
     }

@@ -3,9 +3,9 @@
 use domain::{
     api_key::ApiKey,
     event::{Event, News},
+    language::Language,
     payment::Payment,
     project::SuccessWord,
-    steps::Language,
 };
 use serde::Serialize;
 use utoipa::ToSchema;

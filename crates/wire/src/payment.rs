@@ -2,11 +2,12 @@
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use domain::{
+    instructions::payment_steps,
+    language::Language,
     method::Method,
     payment::{Device, Location, Payment, Status},
     project::SuccessWord,
     qr_image,
-    steps::{Language, payment_steps},
     time::Timestamp,
 };
 use serde::Serialize;

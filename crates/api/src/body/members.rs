@@ -6,7 +6,7 @@
 use std::{cell::RefCell, collections::HashSet, ptr};
 
 use axum::http::HeaderValue;
-use domain::rules::MethodRequest;
+use domain::orders::MethodRequest;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 use crate::body::{

@@ -1,7 +1,7 @@
 //! The way to a first payment: four steps, each to be done by a button or from a terminal.
 
 use domain::{access::Act, payment::Payment, project::Environment};
-use engine::{Error, Firsts, LinkFilter, Window};
+use engine::{Error, LinkFilter, SetupProgress, Window};
 use i18n_embed_fl::fl;
 use serde_json::{Value, json};
 use web::{App, page::visitor::Visitor};
@@ -48,7 +48,7 @@ pub(super) async fn of(
     app: &App,
     visitor: &Visitor,
     at: &AtDesk,
-    firsts: &Firsts,
+    firsts: &SetupProgress,
     recent: &[Payment],
 ) -> Result<Option<Guide>, Error> {
     let words = words(visitor.language);

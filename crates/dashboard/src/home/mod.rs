@@ -67,7 +67,7 @@ async fn show(State(app): State<App>, visitor: Visitor, at: AtDesk) -> Result<Re
     let (home, now) = (at.desk.home().await?, app.engine.now());
     let recent = at.desk.payments_before(&PaymentFilter::default(), None, RECENT).await?;
     let base = shell::base(&app, at.desk.project());
-    let guide = guide::of(&app, &visitor, &at, &home.firsts, &recent).await?;
+    let guide = guide::of(&app, &visitor, &at, &home.setup, &recent).await?;
     let makes_links = at.desk.may(Act::ManageLinks) && at.desk.project().is_usable();
     let view = HomePage {
         today: day(now, visitor.language),

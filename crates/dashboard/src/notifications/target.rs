@@ -3,7 +3,7 @@
 use askama::Template;
 use axum::{extract::State, http::StatusCode, response::Response};
 use domain::{access::Act, project::Environment};
-use engine::{Error, Refusal};
+use engine::{BlockedAddress, Error};
 use i18n_embed_fl::fl;
 use web::{
     App,
@@ -62,18 +62,18 @@ async fn reason(app: &App, words: Words, url: &str, environment: Environment) ->
     Ok(refusal.map_or_else(|| fl!(words, "typed-malformed"), |refusal| sentence(words, &refusal)))
 }
 
-fn sentence(words: Words, refusal: &Refusal) -> String {
+fn sentence(words: Words, refusal: &BlockedAddress) -> String {
     match refusal {
-        Refusal::TooLong => fl!(words, "hook-url-long"),
-        Refusal::Ambiguous => fl!(words, "hook-url-ambiguous"),
-        Refusal::NotAbsolute => fl!(words, "hook-url-absolute"),
-        Refusal::NotHttps => fl!(words, "hook-url-https"),
-        Refusal::Unreadable(_) => fl!(words, "hook-url-unreadable"),
-        Refusal::Credentials => fl!(words, "hook-url-credentials"),
-        Refusal::Fragment => fl!(words, "hook-url-fragment"),
-        Refusal::LocalName { .. } => fl!(words, "hook-url-local"),
-        Refusal::Address(_) => fl!(words, "hook-url-address"),
-        Refusal::Unresolved { .. } => fl!(words, "hook-url-unresolved"),
+        BlockedAddress::TooLong => fl!(words, "hook-url-long"),
+        BlockedAddress::Ambiguous => fl!(words, "hook-url-ambiguous"),
+        BlockedAddress::NotAbsolute => fl!(words, "hook-url-absolute"),
+        BlockedAddress::NotHttps => fl!(words, "hook-url-https"),
+        BlockedAddress::Unreadable(_) => fl!(words, "hook-url-unreadable"),
+        BlockedAddress::Credentials => fl!(words, "hook-url-credentials"),
+        BlockedAddress::Fragment => fl!(words, "hook-url-fragment"),
+        BlockedAddress::LocalName { .. } => fl!(words, "hook-url-local"),
+        BlockedAddress::Address(_) => fl!(words, "hook-url-address"),
+        BlockedAddress::Unresolved { .. } => fl!(words, "hook-url-unresolved"),
     }
 }
 

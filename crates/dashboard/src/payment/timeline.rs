@@ -2,8 +2,8 @@
 
 use domain::{
     delivery::{Attempt, DeliveryState, FailureClass},
+    language::Language,
     payment::{Payment, State, Status},
-    steps::Language,
     time::Timestamp,
 };
 use engine::{PaymentFile, Sent};

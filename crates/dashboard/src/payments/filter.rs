@@ -163,7 +163,7 @@ fn method(text: &str) -> Option<MethodFilter> {
 
 #[cfg(test)]
 mod tests {
-    use domain::steps::Language;
+    use domain::language::Language;
 
     use super::*;
     use crate::words::words;

@@ -6,8 +6,8 @@ use askama::Template;
 use axum::{extract::State, http::StatusCode, response::Response};
 use domain::{
     access::Act,
-    link::Link,
-    payment::{LinkClaim, Payment},
+    link::{Link, LinkClaim},
+    payment::Payment,
     receipt::{DECISION_NOTE, Decision, ReceiptKey, Unapplied, UnappliedReceipt},
     rules::Fault,
 };

@@ -3,13 +3,14 @@
 use domain::{
     bank::Bank,
     method::Method,
-    project::{MerchantProfile, Project, SuccessWord},
-    rules::MERCHANT_NAME,
+    project::{
+        MerchantProfile, POSTAL_CODE_DIGITS, Project, SuccessWord, checked_merchant, is_postal_code, not_offered,
+    },
+    rules::{MERCHANT_CITY, MERCHANT_NAME},
 };
-use engine::ProjectUpdate;
 use engine::{
+    ProjectUpdate,
     addresses::{self, ORIGINS_MOST, WrongOrigins},
-    project_rules::{MERCHANT_CITY, POSTAL_CODE_DIGITS, checked_merchant, is_postal_code, not_offered},
 };
 use i18n_embed_fl::fl;
 use web::page::form::Form;

@@ -145,7 +145,7 @@ fn percent(words: Words, basis_points: i64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use domain::steps::Language;
+    use domain::language::Language;
 
     use super::*;
     use crate::words::words;

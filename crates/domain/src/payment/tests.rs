@@ -1,5 +1,5 @@
 use super::*;
-use crate::{id::mint, receipt::ReceiptKey};
+use crate::{event::EventKind, id::mint, receipt::ReceiptKey};
 
 const CREATED: i64 = 1_800_000_000_000;
 const EXPIRES: i64 = CREATED + 900_000;
@@ -41,11 +41,11 @@ fn check(state: State, receipt: Receipt, expected: Result<(), Unapplied>) {
     let before = payment(state);
     let outcome = before.clone().confirm(&receipt, LinkClaim::NotNeeded, Duration::from_secs(60));
     assert_eq!(outcome.as_ref().map(|_| ()).map_err(|reason| *reason), expected, "{state:?} {receipt:?}");
-    if let Ok(step) = outcome {
-        assert_eq!(step.payment, Payment { state: State::Paid { at: receipt.paid_at }, ..before });
-        assert_eq!(step.event, Some(EventKind::PaymentPaid));
-        assert_eq!(step.settles_at, Some(receipt.received_at.plus(Duration::from_secs(60))));
-        assert!(step.posting.is_some());
+    if let Ok(transition) = outcome {
+        assert_eq!(transition.payment, Payment { state: State::Paid { at: receipt.paid_at }, ..before });
+        assert_eq!(transition.event, Some(OwedEvent::Paid { at: receipt.paid_at }));
+        assert_eq!(transition.settles_at, Some(receipt.received_at.plus(Duration::from_secs(60))));
+        assert!(transition.posting.is_some());
     }
 }
 
@@ -75,8 +75,8 @@ fn a_single_use_link_is_claimed_by_the_first_that_is_confirmed() {
     let link = mint(at(CREATED), [3; 10]);
     let receipt = received(AMOUNT, CREATED);
     for state in [State::Pending, State::Processing, State::Expired] {
-        let step = payment(state).confirm(&receipt, LinkClaim::Free(link), Duration::ZERO).unwrap();
-        assert_eq!(step.claims, Some(link));
+        let transition = payment(state).confirm(&receipt, LinkClaim::Free(link), Duration::ZERO).unwrap();
+        assert_eq!(transition.claims, Some(link));
         let taken = payment(state).confirm(&receipt, LinkClaim::Taken, Duration::ZERO);
         assert_eq!(taken, Err(Unapplied::LinkClaimed));
     }
@@ -109,15 +109,32 @@ fn final_states_take_no_refusal_and_no_progress() {
 fn refusal_fails_a_payment_and_owes_an_event() {
     let now = at(CREATED + 5);
     for state in [State::Pending, State::Processing] {
-        let step = payment(state).refuse(now).unwrap();
-        assert_eq!(step.payment.state, State::Failed { at: now });
-        assert_eq!(step.event, Some(EventKind::PaymentFailed));
-        assert_eq!(step.posting, None);
+        let transition = payment(state).refuse(now).unwrap();
+        assert_eq!(transition.payment.state, State::Failed { at: now });
+        assert_eq!(transition.event, Some(OwedEvent::Failed));
+        assert_eq!(transition.posting, None);
     }
 }
 
 #[test]
-fn progress_is_quiet() {
+fn an_owed_event_says_what_the_transition_did() {
+    let (id, at) = (payment(State::Pending).id, at(CREATED + 5));
+    let (word, event) = (SuccessWord::Succeeded, |news| Event {
+        id: mint(at, [4; 10]),
+        project_id: payment(State::Pending).project_id,
+        created_at: at,
+        news,
+    });
+    let paid = event(OwedEvent::Paid { at }.news(id, word));
+    assert_eq!(
+        (paid.kind(), paid.news.clone()),
+        (EventKind::PaymentPaid, News::PaymentPaid { payment: id, paid_at: at, word })
+    );
+    assert_eq!(event(OwedEvent::Failed.news(id, word)).kind(), EventKind::PaymentFailed);
+}
+
+#[test]
+fn progress_owes_no_event() {
     let now = at(CREATED + 5);
     assert_eq!(payment(State::Pending).begin_processing(now).unwrap().event, None);
     assert_eq!(payment(State::Processing).begin_processing(now), Err(NotMoved::Already));
@@ -126,8 +143,8 @@ fn progress_is_quiet() {
 #[test]
 fn a_payment_whose_fee_eats_it_whole_settles_nothing() {
     let eaten = Payment { fee: Rupiah::new(AMOUNT), ..payment(State::Pending) };
-    let step = eaten.confirm(&received(AMOUNT, CREATED), LinkClaim::NotNeeded, Duration::ZERO).unwrap();
-    assert_eq!(step.settles_at, None);
+    let transition = eaten.confirm(&received(AMOUNT, CREATED), LinkClaim::NotNeeded, Duration::ZERO).unwrap();
+    assert_eq!(transition.settles_at, None);
 }
 
 #[test]
@@ -136,11 +153,11 @@ fn money_that_came_late_can_be_accepted_but_only_in_full_and_for_what_nobody_has
     let (delay, link) = (Duration::from_secs(60), mint(at(CREATED), [3; 10]));
     let ended = at(CREATED + 1);
     for state in [State::Pending, State::Expired, State::Failed { at: ended }, State::Cancelled { at: ended }] {
-        let step = payment(state).accept(&late, LinkClaim::Free(link), delay, now).unwrap();
-        assert_eq!(step.payment.state, State::Paid { at: late.paid_at });
-        assert_eq!((step.event, step.claims), (Some(EventKind::PaymentPaid), Some(link)));
-        assert_eq!(step.settles_at, Some(now.plus(delay)));
-        assert_eq!(step.posting.map(|posting| posting.kind()), Some("accepted"));
+        let transition = payment(state).accept(&late, LinkClaim::Free(link), delay, now).unwrap();
+        assert_eq!(transition.payment.state, State::Paid { at: late.paid_at });
+        assert_eq!((transition.event, transition.claims), (Some(OwedEvent::Paid { at: late.paid_at }), Some(link)));
+        assert_eq!(transition.settles_at, Some(now.plus(delay)));
+        assert_eq!(transition.posting.map(|posting| posting.kind()), Some("accepted"));
         let refused = |receipt: Receipt, link| payment(state).accept(&receipt, link, delay, now).unwrap_err();
         assert_eq!(refused(received(AMOUNT - 1, EXPIRES + 1), LinkClaim::NotNeeded), Unapplied::WrongAmount);
         assert_eq!(refused(late.clone(), LinkClaim::Taken), Unapplied::LinkClaimed);

@@ -1,4 +1,4 @@
-//! Who belongs to a project.
+//! A project's members and invitations.
 
 use domain::{
     access::{Act, Role},
@@ -6,12 +6,12 @@ use domain::{
     id::{InviteId, UserId},
     user::{Email, INVITE_LIFETIME, Invite, Token},
 };
-use store::{Change, CommitError, Guard, Member, Write};
+use store::{Change, CommitError, Guard, Member, PeopleWrite};
 
 use super::Desk;
 use crate::{Error, people::new_token};
 
-/// Invitations of one project that wait to be taken up.
+/// Open invitations that one project may have.
 const INVITES_MOST: i64 = 50;
 
 impl Desk {
@@ -23,7 +23,7 @@ impl Desk {
         Ok(self.engine.store.invites(self.id(), self.engine.now()).await?)
     }
 
-    /// Invites somebody; the token that comes with it is shown once.
+    /// Invites somebody; the returned token is shown once.
     pub async fn invite(&self, email: &str, role: Role) -> Result<(Invite, Token), Error> {
         self.check(Act::ManageMembers)?;
         let email = Email::parse(email)?;
@@ -43,14 +43,14 @@ impl Desk {
             expires_at: now.plus(INVITE_LIFETIME),
         };
         let line = self.engine.audit(Some(self.id()), Deed::MemberInvited, &invite.email, role.word());
-        let change = Change::from(Write::Invite { invite: invite.clone(), hash: token.hash() }).with(line);
+        let change = Change::from(PeopleWrite::Invited { invite: invite.clone(), hash: token.hash() }).with(line);
         self.engine.store.commit(change).await?;
         Ok((invite, token))
     }
 
     pub async fn withdraw_invite(&self, id: InviteId) -> Result<(), Error> {
         self.check(Act::ManageMembers)?;
-        let change = Change::from(Write::InviteWithdrawn { id, project_id: self.id() }).with(self.engine.audit(
+        let change = Change::from(PeopleWrite::InviteWithdrawn { id, project_id: self.id() }).with(self.engine.audit(
             Some(self.id()),
             Deed::InviteWithdrawn,
             id,
@@ -71,24 +71,16 @@ impl Desk {
     pub async fn change_role(&self, user_id: UserId, role: Role) -> Result<(), Error> {
         self.check(Act::ManageMembers)?;
         let member = self.member(user_id).await?;
-        let change = Change::from(Write::RoleChanged { project_id: self.id(), user_id, role }).with(self.engine.audit(
-            Some(self.id()),
-            Deed::RoleChanged,
-            &member.user.email,
-            role.word(),
-        ));
+        let change = Change::from(PeopleWrite::RoleChanged { project_id: self.id(), user_id, role })
+            .with(self.engine.audit(Some(self.id()), Deed::RoleChanged, &member.user.email, role.word()));
         self.unless_last_owner(change).await
     }
 
     pub async fn remove_member(&self, user_id: UserId) -> Result<(), Error> {
         self.check(Act::ManageMembers)?;
         let member = self.member(user_id).await?;
-        let change = Change::from(Write::MemberRemoved { project_id: self.id(), user_id }).with(self.engine.audit(
-            Some(self.id()),
-            Deed::MemberRemoved,
-            &member.user.email,
-            "",
-        ));
+        let change = Change::from(PeopleWrite::MemberRemoved { project_id: self.id(), user_id })
+            .with(self.engine.audit(Some(self.id()), Deed::MemberRemoved, &member.user.email, ""));
         self.unless_last_owner(change).await
     }
 

@@ -1,11 +1,11 @@
-//! A project's desk: everything that somebody who is signed in can see and do there.
+//! A project's desk: everything that a signed-in member can see and do in one project.
 //!
-//! Nobody gets one without a live session and a membership, every act asks the role first, and nothing reaches beyond the
-//! desk's own project. Pages need not know any of that.
+//! A desk needs a live session and a membership, every action checks the member's role first, and nothing reaches another
+//! project. So pages need not check any of that themselves.
 
-mod look;
 mod members;
 mod money;
+mod reads;
 mod webhooks;
 
 use std::{collections::HashMap, sync::Arc};
@@ -14,29 +14,29 @@ use domain::{
     access::{Act, Role},
     api_key::{ApiKey, KeySecret},
     fee::FeeSchedule,
-    id::{KeyId, LinkId, ProjectId},
+    id::{KeyId, LinkId, ProjectId, UserId},
     idempotency::{Endpoint, Idempotency},
     link::Link,
+    orders::LinkRequest,
     project::{Environment, Project},
-    rules::LinkRequest,
     time::Timestamp,
     user::User,
 };
-use store::Write;
+use store::PeopleWrite;
 
 use crate::{Created, Engine, Error, NewProject, ProjectUpdate, Visit};
 
-pub use look::{Day, Home, PaymentFile, Sent};
+pub use reads::{Day, Home, PaymentFile, Sent};
 
-/// Projects that one person may own.
+/// Projects that one user may own.
 const PROJECTS_MOST: i64 = 50;
 /// Live keys that one project may have.
 const KEYS_MOST: i64 = 100;
 
-/// Somebody at a project's desk.
+/// A member at a project's desk.
 #[derive(Clone)]
 pub struct Desk {
-    /// In this person's hands.
+    /// Used by this member, for the audit log.
     engine: Engine,
     user: User,
     role: Role,
@@ -47,25 +47,30 @@ pub struct Desk {
 #[derive(Clone, Debug)]
 pub struct KeyShown {
     pub key: ApiKey,
-    /// To the minute.
+    /// Exact to the minute.
     pub last_used_at: Option<Timestamp>,
 }
 
 impl Engine {
-    /// The desk of a project for one of its members; for everybody else there is no such project.
+    /// The desk of a project, for its members; for all other users the project does not exist.
     pub async fn desk(&self, visit: &Visit, project_id: ProjectId) -> Result<Desk, Error> {
         let membership = self.store.membership(visit.user.id, project_id).await?.ok_or(Error::NotFound("project"))?;
         let project = self.project_at(project_id, membership.project_version).await?;
         Ok(Desk { engine: self.by(visit.actor()), user: visit.user.clone(), role: membership.role, project })
     }
 
-    /// Whether somebody may make projects of their own: whoever owns one or runs the installation.
-    pub async fn may_found(&self, visit: &Visit) -> Result<bool, Error> {
+    /// Whether a user may create projects: operators and owners of a project may.
+    pub async fn may_create_project(&self, visit: &Visit) -> Result<bool, Error> {
         Ok(visit.user.is_operator || self.store.owned_projects(visit.user.id).await? > 0)
     }
 
-    /// Makes a project that belongs to whoever asks. One for production waits for an operator's approval.
-    pub async fn found(&self, visit: &Visit, name: String, environment: Environment) -> Result<Project, Error> {
+    /// Creates a project that the signed-in user owns. A production project waits for an operator's approval.
+    pub async fn create_owned_project(
+        &self,
+        visit: &Visit,
+        name: String,
+        environment: Environment,
+    ) -> Result<Project, Error> {
         let owned = self.store.owned_projects(visit.user.id).await?;
         if owned == 0 && !visit.user.is_operator {
             return Err(Error::RoleForbids);
@@ -73,13 +78,15 @@ impl Engine {
         if owned >= PROJECTS_MOST {
             return Err(Error::TooMany { what: "projects", most: PROJECTS_MOST });
         }
-        let (engine, user_id) = (self.by(visit.actor()), visit.user.id);
         let new = NewProject { name, environment, merchant_name: None };
-        let owner = |project: &Project| {
-            vec![Write::Member { project_id: project.id, user_id, role: Role::Owner, at: project.created_at }]
-        };
-        Ok(engine.found_project(new, owner).await?.0)
+        let owner = |project: &Project| vec![first_owner(project, visit.user.id)];
+        Ok(self.by(visit.actor()).create_project_with(new, owner).await?.0)
     }
+}
+
+/// The membership of a new project's owner.
+pub(crate) fn first_owner(project: &Project, user_id: UserId) -> PeopleWrite {
+    PeopleWrite::MemberAdded { project_id: project.id, user_id, role: Role::Owner, at: project.created_at }
 }
 
 impl Desk {
@@ -111,7 +118,7 @@ impl Desk {
         if self.may(act) { Ok(()) } else { Err(Error::RoleForbids) }
     }
 
-    /// What is refused to the project's own keys is refused here too.
+    /// An unusable project can do as little here as through its API keys.
     fn check_usable(&self) -> Result<(), Error> {
         if self.project.is_usable() { Ok(()) } else { Err(Error::ProjectUnusable) }
     }
@@ -140,11 +147,11 @@ impl Desk {
         self.engine.revoke_key(id, Some(self.id())).await
     }
 
-    /// Makes a link. `form` tells one filling-in of the form from another: sent twice, it makes one link.
+    /// Creates a link. `form` identifies one filled-in form: sent twice, it creates one link.
     pub async fn create_link(&self, form: &str, request: LinkRequest) -> Result<Link, Error> {
         self.check(Act::ManageLinks)?;
         self.check_usable()?;
-        // No client can send a key with a space in it, so a form is never taken for a request of the API.
+        // API clients cannot send a key with a space in it, so a form never collides with a request of the API.
         let key = format!("form {form}");
         let idempotency = Idempotency { project_id: self.id(), endpoint: Endpoint::Links, key, request: [0; 16] };
         match self.engine.create_link(&self.project, Some(idempotency), request).await? {
@@ -157,7 +164,7 @@ impl Desk {
         self.engine.cancel_link(self.id(), id).await
     }
 
-    /// Changes what customers and the API see. Whether the project is active or approved is for operators to say.
+    /// Changes what customers and the API see. Only operators may activate or approve a project.
     pub async fn configure(&self, update: ProjectUpdate) -> Result<Project, Error> {
         self.check(Act::Configure)?;
         let update = ProjectUpdate { active: None, approved: None, fees: None, webhook_url: None, ..update };

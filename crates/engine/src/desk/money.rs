@@ -1,4 +1,4 @@
-//! Decisions about money that fits no payment, and playing the bank in the sandbox.
+//! Decisions about money that fits no payment, and the sandbox's simulator.
 
 use domain::{
     access::Act,
@@ -10,25 +10,25 @@ use domain::{
     time::Timestamp,
 };
 use gateway::Outcome;
-use store::{Change, CommitError, Guard, PaymentFilter, Write};
+use store::{Change, CommitError, Guard, PaymentFilter, PaymentWrite, Write};
 
 use super::Desk;
 use crate::{DECIDE_MOST, Error, Observed};
 
 impl Desk {
-    /// Has held money pay its payment, which must fit.
+    /// Lets held money pay its payment; it must have the payment's amount.
     pub async fn accept_receipt(&self, key: &ReceiptKey, note: String) -> Result<Payment, Error> {
         self.check(Act::DecideReceipts)?;
         self.engine.decide_receipt(self.id(), key, Decision::Accepted, note).await
     }
 
-    /// Notes that held money was given back.
+    /// Records that held money was given back to the customer.
     pub async fn return_receipt(&self, key: &ReceiptKey, note: String) -> Result<Payment, Error> {
         self.check(Act::DecideReceipts)?;
         self.engine.decide_receipt(self.id(), key, Decision::Returned, note).await
     }
 
-    /// Has the sandbox's bank report `outcome`. `receipt`: what a report is known by, so that one sent twice counts once.
+    /// Lets the simulator report `outcome`. `receipt` identifies the report, so that one that is sent twice counts once.
     pub async fn simulate(
         &self,
         id: PaymentId,
@@ -42,13 +42,13 @@ impl Desk {
         Ok(observed)
     }
 
-    /// Lets a pending sandbox payment expire before its time.
+    /// Expires a pending sandbox payment before its time.
     pub async fn expire(&self, id: PaymentId) -> Result<Payment, Error> {
         self.check_sandbox()?;
         for _ in 0..DECIDE_MOST {
-            let lapsed = self.payment(id).await?.lapse(self.engine.now());
-            let payment = lapsed.map_err(|_| Error::NotEditable)?.payment;
-            let write = Write::PaymentMoved {
+            let expired = self.payment(id).await?.expire_now(self.engine.now());
+            let payment = expired.map_err(|_| Error::NotEditable)?.payment;
+            let write = PaymentWrite::Moved {
                 id,
                 version: payment.version,
                 state: payment.state,
@@ -64,14 +64,14 @@ impl Desk {
         Err(Error::Contended)
     }
 
-    /// The live payment that a customer's bank app would find by what it scans or what is typed into it.
+    /// The live payment with this QRIS payload or account number.
     pub async fn payment_by_code(&self, code: &str) -> Result<Payment, Error> {
         let found = self.engine.store.payment_by_code(self.id(), code).await?;
         let now = self.engine.now();
         found.filter(|payment| !payment.status_at(now).is_final()).ok_or(Error::NotFound("payment"))
     }
 
-    /// Payments that wait for a customer.
+    /// The newest pending payments.
     pub async fn waiting(&self, most: i64) -> Result<Vec<Payment>, Error> {
         let filter = PaymentFilter { status: Some((Status::Pending, self.engine.now())), ..PaymentFilter::default() };
         Ok(self.engine.store.payments_page(self.id(), &filter, None, most).await?)

@@ -1,13 +1,13 @@
-//! Where webhooks go, what they are signed with, and sending them again.
+//! A project's webhooks: their URL, their secret, and sending them again.
 
 use domain::{
     access::Act,
     audit::Deed,
     id::EventId,
     idempotency::{Endpoint, Idempotency},
+    orders::{MethodRequest, PaymentRequest},
     payment::Payment,
     project::Project,
-    rules::{MethodRequest, PaymentRequest},
     time::Timestamp,
 };
 
@@ -16,18 +16,18 @@ use gateway::Outcome;
 use super::Desk;
 use crate::{Created, Error, ProjectUpdate, Unsealed};
 
-/// What a test payment is for: any amount that every schedule of fees takes.
+/// The amount of a test payment.
 const TEST_AMOUNT: i64 = 10_000;
 
 impl Desk {
-    /// `None` takes the URL away.
+    /// `None` removes the URL.
     pub async fn set_webhook_url(&self, url: Option<String>) -> Result<Project, Error> {
         self.check(Act::ManageWebhooks)?;
         let update = ProjectUpdate { webhook_url: Some(url), ..ProjectUpdate::default() };
         self.engine.update_project(self.id(), update).await
     }
 
-    /// The secret itself; that it was looked at is noted first.
+    /// The secret itself. The audit log says that it was shown.
     pub async fn show_webhook_secret(&self) -> Result<Unsealed, Error> {
         self.check(Act::ManageWebhooks)?;
         let line = self.engine.audit(Some(self.id()), Deed::WebhookSecretShown, self.id(), "");
@@ -35,7 +35,7 @@ impl Desk {
         self.engine.webhook_secret(self.id()).await
     }
 
-    /// Until when the secret before the present one is still signed with.
+    /// Until when webhooks are signed with the previous secret too.
     pub async fn rotating_until(&self) -> Result<Option<Timestamp>, Error> {
         self.engine.rotating_until(self.id()).await
     }
@@ -50,13 +50,14 @@ impl Desk {
         self.engine.resend(self.id(), event_id).await
     }
 
-    /// Sends again all that has failed of events from `since` on; answers how many those are.
+    /// Sends again all events from `since` on whose delivery has failed; answers how many those are.
     pub async fn recover(&self, since: Timestamp) -> Result<i64, Error> {
         self.check(Act::ManageWebhooks)?;
         self.engine.recover(self.id(), since).await
     }
 
-    /// Makes a real sandbox payment and pays it, so that a real webhook is sent. `form` tells one wish from another.
+    /// Creates a sandbox payment and pays it, so that a webhook is sent. `form` identifies one filled-in form: sent twice, it creates
+    /// one payment.
     pub async fn send_test(&self, form: &str) -> Result<Payment, Error> {
         self.check(Act::ManageWebhooks)?;
         self.check_sandbox()?;

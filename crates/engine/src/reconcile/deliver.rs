@@ -1,7 +1,7 @@
-//! Sends what is due to webhook URLs, again and again until it is taken or the schedule ends.
+//! Sends due deliveries to webhook URLs and retries them until the receiver accepts them or the schedule ends.
 //!
-//! Whatever is sent is leased first: its time is moved ahead, so that no other node sends it too, and a node that dies leaves
-//! it to be sent by another.
+//! A delivery is leased before it is sent: the time at which it is due is moved ahead, so that no other node sends it too. When a
+//! node dies, its leases run out and another node sends the deliveries.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -19,7 +19,7 @@ use domain::{
 use futures_util::future::join_all;
 use gateway::{Webhook, WebhookSender};
 use secrecy::ExposeSecret;
-use store::{CommitError, Guard, StoreError, Write};
+use store::{CommitError, Guard, StoreError, WebhookWrite};
 use tokio::{
     sync::{Semaphore, watch},
     task::{self, JoinSet},
@@ -27,126 +27,127 @@ use tokio::{
 
 use crate::{Engine, Error};
 
-/// How long to rest when nobody wakes us: other processes commit events too, and rests between attempts end.
+/// How often to poll without a notification: other processes commit events too, and waits between attempts end.
 const REST: Duration = Duration::from_millis(100);
-/// The same when another node was quicker.
-const LOST_REST: Duration = Duration::from_millis(5);
+/// The same when another node has leased some of the deliveries first.
+const REST_AFTER_RACE: Duration = Duration::from_millis(5);
 /// Longer than an attempt can take.
 const LEASE: Duration = Duration::from_secs(30);
-/// What is left of a lease when an attempt begins must last for all of it.
+/// The least that must be left of a lease when an attempt begins, so that it lasts for the whole attempt.
 const ATTEMPT_MOST: Duration = Duration::from_secs(20);
-/// Deliveries of a project that are leased, for each that may be sent at once: while some are sent, the next ones are being
-/// leased and the last ones noted, which takes the disk about as long.
+/// Leased deliveries of a project for each that may be sent at once: while some are sent, the next ones are being leased and the
+/// last ones saved, and both take the disk about as long as sending.
 const LEASED_PER_SENT: usize = 3;
-/// Commits that are asked for together: they share a transaction, and leave room in the writer's queue for payments.
+/// Commits that are requested together: they share a transaction, and leave room in the writer's queue for payments.
 const COMMITS_AT_ONCE: usize = 256;
-/// How often an attempt is noted anew when the database is too busy, and how long to rest before the first time.
-const NOTES_MOST: u32 = 6;
-const NOTE_REST: Duration = Duration::from_millis(50);
-/// Deliveries leased in all, so that memory stays flat however many receivers hang.
+/// How often saving an attempt is tried when the database is too busy, and the wait after the first failure.
+const SAVES_MOST: u32 = 6;
+const SAVE_REST: Duration = Duration::from_millis(50);
+/// All leased deliveries, so that memory is limited however many receivers hang.
 const LEASED_MOST: usize = 3_072;
-/// Deliveries leased from which on only projects that have none get any: the rest is kept from receivers that hang.
+/// From this number on, only projects without a leased delivery get one, so that hanging receivers cannot use up the rest.
 const SHARED_MOST: usize = 2_304;
-/// How long attempts may take to end once we are asked to stop; the others are left to the next start.
+/// How long running attempts may take once the reconciler is stopped; the others are sent after the next start.
 const STOP_WITHIN: Duration = Duration::from_secs(3);
 
-/// What deliveries are made with.
+/// What sending webhooks needs: the HTTP client, the signature header, the limit, and where the pages are.
 #[derive(Clone)]
 pub struct Courier {
     pub sender: WebhookSender,
     /// The name of the header that carries the signature.
     pub signature_header: String,
-    /// Attempts under way for one project, so that its receiver can hold up no other's.
+    /// Concurrent attempts of one project, so that a slow receiver does not hold up those of other projects.
     pub in_flight_per_project: usize,
     /// Where people reach the pages that a payment's JSON points to.
     pub pages_url: String,
 }
 
 pub(super) async fn run(engine: Engine, courier: Courier, mut stopped: watch::Receiver<bool>) {
-    let mut told = engine.store.told();
-    let mut round = Round {
+    let mut commit_signal = engine.store.commit_signal();
+    let mut dispatcher = Dispatcher {
         engine,
         courier: Arc::new(courier),
         sending: JoinSet::new(),
         leased: HashMap::new(),
-        gates: HashMap::new(),
+        permits: HashMap::new(),
     };
     while !*stopped.borrow() {
-        let rest = match round.send_due().await {
-            Ok(Found::All) => REST,
-            Ok(Found::SomeLost) => LOST_REST,
+        let rest = match dispatcher.send_due().await {
+            Ok(Leased::All) => REST,
+            Ok(Leased::SomeLost) => REST_AFTER_RACE,
             Err(error) => {
-                tracing::warn!(%error, "deliveries could not be looked for and will be again");
+                tracing::warn!(%error, "polling for due deliveries failed and will be retried");
                 REST
             }
         };
         tokio::select! {
-            // Either way the loop looks at `stopped` next.
+            // The loop reads `stopped` next.
             _ = stopped.changed() => {}
-            Ok(()) = told.changed() => {}
-            true = round.some_ended() => {}
+            Ok(()) = commit_signal.changed() => {}
+            true = dispatcher.some_ended() => {}
             () = tokio::time::sleep(rest) => {}
         }
     }
-    round.stop().await;
+    dispatcher.stop().await;
 }
 
-struct Round {
+/// The running attempts of this node.
+struct Dispatcher {
     engine: Engine,
     courier: Arc<Courier>,
     sending: JoinSet<()>,
     leased: HashMap<task::Id, Lease>,
-    /// Lets through as many attempts of a project as may be under way at once.
-    gates: HashMap<ProjectId, Arc<Semaphore>>,
+    /// The permits for concurrent attempts, by project.
+    permits: HashMap<ProjectId, Arc<Semaphore>>,
 }
 
-/// What became of what was due.
-enum Found {
+/// Whether all chosen deliveries could be leased.
+enum Leased {
     All,
-    /// Another node was quicker with some of it, so there may be more that nobody has taken.
+    /// Another node has leased some of them first, so there may be more due deliveries that no node has leased.
     SomeLost,
 }
 
-/// A delivery that nobody else sends before `until`.
+/// A delivery that no other node sends before `until`.
 #[derive(Clone, Copy)]
 struct Lease {
     delivery: Delivery,
     until: Timestamp,
 }
 
-impl Round {
-    /// Leases what is due and there is room for, and begins to send it.
-    async fn send_due(&mut self) -> Result<Found, Error> {
+impl Dispatcher {
+    /// Leases due deliveries as far as the limits allow, and starts to send them.
+    async fn send_due(&mut self) -> Result<Leased, Error> {
         let now = self.engine.now();
         let per_project = self.courier.in_flight_per_project * LEASED_PER_SENT;
         let due = self.engine.store.due_deliveries(now, per_project).await?;
         let leased = self.leased.values().map(|lease| lease.delivery).collect::<Vec<_>>();
         let busy: HashSet<ProjectId> = leased.iter().map(|delivery| delivery.project_id).collect();
-        self.gates.retain(|project_id, _| busy.contains(project_id));
+        self.permits.retain(|project_id, _| busy.contains(project_id));
         let chosen = chosen(due, &leased, per_project);
-        let mut found = Found::All;
+        let mut result = Leased::All;
         for some in chosen.chunks(COMMITS_AT_ONCE) {
             for lease in join_all(some.iter().map(|delivery| self.engine.lease(*delivery))).await {
                 match lease {
                     Ok(Some(lease)) => self.begin(lease),
-                    Ok(None) => found = Found::SomeLost,
-                    Err(error) => tracing::warn!(%error, "a delivery could not be leased and is left for later"),
+                    Ok(None) => result = Leased::SomeLost,
+                    Err(error) => tracing::warn!(%error, "a delivery could not be leased and will be retried"),
                 }
             }
         }
-        Ok(found)
+        Ok(result)
     }
 
     fn begin(&mut self, lease: Lease) {
         let (engine, courier) = (self.engine.clone(), Arc::clone(&self.courier));
-        let gate = self.gates.entry(lease.delivery.project_id);
-        let gate = Arc::clone(gate.or_insert_with(|| Arc::new(Semaphore::new(courier.in_flight_per_project))));
-        let task = self.sending.spawn(async move { engine.attempt(lease, &courier, &gate).await });
+        let permits = self.permits.entry(lease.delivery.project_id);
+        let permits = Arc::clone(permits.or_insert_with(|| Arc::new(Semaphore::new(courier.in_flight_per_project))));
+        let task = self.sending.spawn(async move { engine.attempt(lease, &courier, &permits).await });
         self.leased.insert(task.id(), lease);
     }
 
-    /// Waits until there is room again for a part of what may be under way; false when there is nothing to wait for. To look
-    /// for what is due after every single attempt would take longer than to send it.
+    /// Waits until several attempts have ended; false when there is none. Polling for due deliveries after every single attempt
+    /// would take longer than sending it.
     async fn some_ended(&mut self) -> bool {
         let enough = self.leased.len().saturating_sub(self.courier.in_flight_per_project / 4);
         let mut any = false;
@@ -159,7 +160,7 @@ impl Round {
         any
     }
 
-    /// Waits until an attempt has ended, and takes all that have; false when there is none to wait for.
+    /// Waits until an attempt has ended, and removes all that have; false when there is none.
     async fn ended(&mut self) -> bool {
         let Some(first) = self.sending.join_next_with_id().await else { return false };
         let mut next = Some(first);
@@ -167,7 +168,7 @@ impl Round {
             let id = match ended {
                 Ok((id, ())) => id,
                 Err(error) => {
-                    tracing::error!(%error, "an attempt broke off and will be made again");
+                    tracing::error!(%error, "an attempt panicked and will be retried");
                     error.id()
                 }
             };
@@ -177,7 +178,8 @@ impl Round {
         true
     }
 
-    /// Lets attempts end for a while; what is left then is given back, to be sent at the next start.
+    /// Waits a while for running attempts; then stops the others and releases their leases, so that they are sent after the next
+    /// start.
     async fn stop(mut self) {
         let all = async { while self.ended().await {} };
         if tokio::time::timeout(STOP_WITHIN, all).await.is_ok() {
@@ -191,10 +193,10 @@ impl Round {
     }
 }
 
-/// Which of what is due is to be sent now. Every project's first goes before any project's second, so that those with many
-/// due, or with a receiver that hangs, leave room for the others; of equals the longest due goes first.
+/// Chooses the deliveries to send now. The first delivery of every project comes before the second of any, so that projects with
+/// many due deliveries, or with a receiver that hangs, leave room for others. Among equals, the longest due comes first.
 fn chosen(due: Vec<Delivery>, in_flight: &[Delivery], per_project: usize) -> Vec<Delivery> {
-    // What is being sent is due again when it was sent by hand meanwhile, or when the clock has jumped; it has its turn later.
+    // A delivery that is being sent is due again if somebody asked to send it again meanwhile, or if the clock jumped; skip it now.
     let sending: HashSet<EventId> = in_flight.iter().map(|delivery| delivery.event_id).collect();
     let mut of_project: HashMap<ProjectId, usize> = HashMap::new();
     let mut number = |delivery: &Delivery| {
@@ -219,11 +221,11 @@ fn chosen(due: Vec<Delivery>, in_flight: &[Delivery], per_project: usize) -> Vec
 }
 
 impl Engine {
-    /// Moves the delivery's time ahead; none when somebody else was quicker.
+    /// Leases a delivery; none if another node was faster.
     async fn lease(&self, delivery: Delivery) -> Result<Option<Lease>, Error> {
         let DeliveryState::Pending { due_at } = delivery.state else { return Ok(None) };
         let until = self.now().plus(LEASE);
-        let write = Write::DeliveryMoved { event_id: delivery.event_id, from: due_at, to: until };
+        let write = WebhookWrite::DeliveryMoved { event_id: delivery.event_id, from: due_at, to: until };
         match self.store.commit(write.into()).await {
             Ok(()) => Ok(Some(Lease { delivery, until })),
             Err(CommitError::Conflict(Guard::DeliveryDue)) => Ok(None),
@@ -231,7 +233,7 @@ impl Engine {
         }
     }
 
-    /// A lease that has waited for its turn too long is taken anew; none when it has passed to somebody else.
+    /// Renews a lease that has waited too long for its permit; none if another node has taken it over.
     async fn renewed(&self, lease: Lease) -> Result<Option<Lease>, Error> {
         if lease.until >= self.now().plus(ATTEMPT_MOST) {
             return Ok(Some(lease));
@@ -241,39 +243,38 @@ impl Engine {
 
     async fn release(&self, Lease { delivery, until }: Lease) {
         let event_id = delivery.event_id;
-        match self.store.commit(Write::DeliveryMoved { event_id, from: until, to: self.now() }.into()).await {
-            // The attempt was noted just before it was broken off, or somebody has sent the event by hand.
+        match self.store.commit(WebhookWrite::DeliveryMoved { event_id, from: until, to: self.now() }.into()).await {
+            // The attempt was saved just before it was stopped, or somebody has asked to send the event again.
             Ok(()) | Err(CommitError::Conflict(Guard::DeliveryDue)) => {}
-            // A lease that is not given back ends by itself.
-            Err(error) => tracing::warn!(%error, %event_id, "a delivery was left to its lease"),
+            // A lease that is not released runs out by itself.
+            Err(error) => tracing::warn!(%error, %event_id, "a lease was not released and will run out"),
         }
     }
 
-    /// Makes one attempt, once it is let through, and notes it. Where that fails the lease runs out, and the attempt is made
-    /// again.
-    async fn attempt(&self, lease: Lease, courier: &Courier, gate: &Semaphore) {
+    /// Waits for a permit, makes one attempt and saves it. If saving fails, the lease runs out and the attempt is made again.
+    async fn attempt(&self, lease: Lease, courier: &Courier, permits: &Semaphore) {
         let event_id = lease.delivery.event_id;
-        let noted = async {
-            let passed = gate.acquire().await;
+        let saved = async {
+            let permit = permits.acquire().await;
             let Some(Lease { delivery, until }) = self.renewed(lease).await? else { return Ok(()) };
             let at = self.now();
             let outcome = self.prepare_and_send(delivery, courier).await?;
-            drop(passed);
+            drop(permit);
             let after = delivery.attempted(&outcome, self.now(), Jitter::drawn(rand::random()));
-            self.note(until, after, Attempt { at, outcome }).await
+            self.save_attempt(until, after, Attempt { at, outcome }).await
         };
-        if let Err(error) = noted.await {
-            tracing::warn!(%error, %event_id, "an attempt was not noted and will be made again");
+        if let Err(error) = saved.await {
+            tracing::warn!(%error, %event_id, "an attempt could not be saved and will be made again");
         }
     }
 
-    /// Notes an attempt, and tries that again for a while: what was delivered and not noted is delivered once more.
-    async fn note(&self, leased_until: Timestamp, delivery: Delivery, attempt: Attempt) -> Result<(), Error> {
-        let mut rest = NOTE_REST;
-        for left in (0..NOTES_MOST).rev() {
+    /// Saves an attempt, with retries: an event whose successful attempt is not saved would be delivered once more.
+    async fn save_attempt(&self, leased_until: Timestamp, delivery: Delivery, attempt: Attempt) -> Result<(), Error> {
+        let mut rest = SAVE_REST;
+        for left in (0..SAVES_MOST).rev() {
             let attempt = attempt.clone();
-            match self.store.commit(Write::Attempted { leased_until, delivery, attempt }.into()).await {
-                // It was sent by hand meanwhile, or by somebody who took the lease over; their word counts.
+            match self.store.commit(WebhookWrite::Attempted { leased_until, delivery, attempt }.into()).await {
+                // Somebody has asked to send it again, or another node has taken the lease over; their state counts.
                 Ok(()) | Err(CommitError::Conflict(Guard::DeliveryAttempts)) => return Ok(()),
                 Err(CommitError::Store(StoreError::Unavailable(_))) if left > 0 => tokio::time::sleep(rest).await,
                 Err(error) => return Err(error.into()),
@@ -283,8 +284,8 @@ impl Engine {
         Ok(())
     }
 
-    /// What keeps us from sending at all is an attempt too, so that it shows and ends; but for a database that is away, which
-    /// says nothing about the delivery.
+    /// If the webhook cannot be prepared, that counts as a failed attempt, so that it is shown and retries end. Only an
+    /// unavailable database does not count, as it says nothing about the delivery.
     async fn prepare_and_send(&self, delivery: Delivery, courier: &Courier) -> Result<AttemptOutcome, Error> {
         match self.send(delivery, courier).await {
             Err(error) if !matches!(error, Error::Store(StoreError::Unavailable(_))) => {
@@ -333,7 +334,7 @@ mod tests {
         bytes
     }
 
-    /// So many deliveries of one project, the longest due first.
+    /// `count` deliveries of one project, longest due first.
     fn due(project: usize, count: usize) -> Vec<Delivery> {
         let delivery = |number| Delivery {
             event_id: mint(NOW, entropy(project * 1_000_000 + number)),
@@ -350,14 +351,14 @@ mod tests {
     }
 
     #[test]
-    fn a_project_has_at_most_its_share_on_the_way() {
+    fn a_project_has_at_most_its_limit_of_attempts() {
         assert_eq!(chosen(due(1, 9), &[], 4), due(1, 4));
         assert_eq!(chosen(due(1, 9), &due(1, 9)[6..], 4), due(1, 1));
         assert_eq!(chosen(due(1, 9), &due(1, 14)[10..], 4), []);
     }
 
     #[test]
-    fn what_is_on_the_way_is_not_sent_a_second_time() {
+    fn a_delivery_that_is_being_sent_is_not_sent_a_second_time() {
         let all = due(1, 5);
         assert_eq!(chosen(all.clone(), &all[..3], 4), all[3..4]);
     }
@@ -371,13 +372,13 @@ mod tests {
     }
 
     #[test]
-    fn however_many_receivers_hang_there_is_room_for_projects_that_have_nothing_on_the_way() {
+    fn however_many_receivers_hang_there_is_room_for_projects_without_an_attempt() {
         let hanging = due_of(1..301, 12);
         let on_the_way = chosen(hanging.clone(), &[], 12);
         assert_eq!(on_the_way.len(), SHARED_MOST);
         assert_eq!(chosen(hanging.clone(), &on_the_way, 12), []);
         let newcomer = due(999, 3);
         assert_eq!(chosen([hanging, newcomer.clone()].concat(), &on_the_way, 12), newcomer[..1]);
-        assert_eq!(chosen(due_of(1..4_000, 4), &[], 4).len(), LEASED_MOST, "and there is an end to it");
+        assert_eq!(chosen(due_of(1..4_000, 4), &[], 4).len(), LEASED_MOST, "and there is a limit in all");
     }
 }

@@ -1,12 +1,16 @@
-//! Reconcilers: loops that look at what is, and make it what it should be by now. They take no input, so a lost wake,
-//! a crash or a second node changes nothing but the time it takes.
+//! Reconcilers: loops that poll the database for due work and do it. They take no other input, so a lost notification, a crash
+//! or a second node only changes how long the work takes.
 
+mod closed_hours;
 mod deliver;
 mod expire;
+mod list_checkpoints;
+mod search_index;
 mod settle;
-mod tend;
 
-use std::{future::Future, time::Duration};
+use std::time::Duration;
+
+use gateway::BoxFuture;
 
 use tokio::{sync::watch, task::JoinSet};
 
@@ -14,10 +18,13 @@ use crate::{Engine, Error};
 
 pub use deliver::Courier;
 
-/// How long a reconciler rests when it found nothing more to do.
+/// How long a reconciler waits when it found nothing more to do.
 const REST: Duration = Duration::from_millis(500);
-/// Rows taken in one go.
+/// Rows that one round takes.
 const BATCH_MOST: i64 = 500;
+
+/// One round of a reconciler; answers 0 when there is nothing more to do.
+type Round = fn(Engine) -> BoxFuture<'static, Result<usize, Error>>;
 
 /// The running loops of one process.
 pub struct Reconcilers {
@@ -30,43 +37,34 @@ impl Reconcilers {
         let (stop, stopped) = watch::channel(false);
         let mut loops = JoinSet::new();
         loops.spawn(deliver::run(engine.clone(), courier, stopped.clone()));
-        let expiring = engine.clone();
-        loops.spawn(repeat("expire", stopped.clone(), move || {
-            let engine = expiring.clone();
-            async move { engine.expire_due().await }
-        }));
-        let settling = engine.clone();
-        loops.spawn(repeat("settle", stopped.clone(), move || {
-            let engine = settling.clone();
-            async move { engine.settle_due().await }
-        }));
-        let tending = engine.clone();
-        loops.spawn(repeat("tend", stopped, move || {
-            let engine = tending.clone();
-            async move { engine.tend_store().await }
-        }));
+        let mut repeat = |name, round| loops.spawn(repeat(name, engine.clone(), stopped.clone(), round));
+        repeat("expire", |engine| Box::pin(async move { engine.expire_due().await }));
+        repeat("settle", |engine| Box::pin(async move { engine.settle_due().await }));
+        // Maintenance. Each job has its own loop, so that one that fails does not hold up the others.
+        repeat("key uses", |engine| Box::pin(async move { engine.save_key_uses().await }));
+        repeat("page views", |engine| Box::pin(async move { engine.save_page_views().await }));
+        repeat("list checkpoints", |engine| Box::pin(async move { engine.extend_list_checkpoints().await }));
+        repeat("closed hours", |engine| Box::pin(async move { engine.close_hours().await }));
+        repeat("search index", |engine| Box::pin(async move { engine.extend_search_index().await }));
         Reconcilers { stop, loops }
     }
 
-    /// Lets each loop finish the round it is in, and no further.
+    /// Lets each loop finish its present round, then stops it.
     pub async fn stop(self) {
         self.stop.send_replace(true);
         self.loops.join_all().await;
     }
 }
 
-async fn repeat<Round: Future<Output = Result<usize, Error>>>(
-    name: &'static str,
-    mut stopped: watch::Receiver<bool>,
-    round: impl Fn() -> Round,
-) {
+/// Runs rounds until it is stopped: at once while there is more to do, otherwise after a rest.
+async fn repeat(name: &'static str, engine: Engine, mut stopped: watch::Receiver<bool>, round: Round) {
     while !*stopped.borrow() {
-        match round().await {
+        match round(engine.clone()).await {
             Ok(0) => {}
             Ok(_) => continue,
-            Err(error) => tracing::warn!(%error, reconciler = name, "a round failed and will be tried again"),
+            Err(error) => tracing::warn!(%error, reconciler = name, "a round failed and will be retried"),
         }
-        // Either way the loop looks at `stopped` next.
+        // The loop reads `stopped` next, whether it has changed or the time is over.
         let _ = tokio::time::timeout(REST, stopped.changed()).await;
     }
 }

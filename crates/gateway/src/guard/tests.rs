@@ -16,7 +16,7 @@ fn allowing(networks: &[&str]) -> AddressGuard {
     AddressGuard::new(networks.iter().map(|network| network.parse().unwrap()).collect(), false)
 }
 
-/// `reason` is part of what is said against the URL, or [`PUBLIC`].
+/// `reason` is part of the expected error, or [`PUBLIC`] when the URL must be allowed.
 fn check(guard: &AddressGuard, https_only: bool, text: &str, reason: &str) {
     match guard.check_url(text, https_only) {
         Ok(_) => assert_eq!(reason, PUBLIC, "{text} was let through"),
@@ -34,7 +34,7 @@ fn check_all(rows: &[(&str, &str)]) {
 }
 
 #[test]
-fn public_addresses_are_let_through() {
+fn public_addresses_are_allowed() {
     check_all(&[
         ("https://shop.example", PUBLIC),
         ("http://shop.example/hook", PUBLIC),
@@ -70,7 +70,7 @@ fn what_is_not_an_absolute_web_address_is_refused() {
         ("ws://shop.example/", "absolute"),
         ("unix:///run/docker.sock", "absolute"),
         ("jar:http://shop.example!/", "absolute"),
-        // Without a host, or with one that cannot be.
+        // Without a host, or with an invalid one.
         ("http://", "cannot be read"),
         ("http://?query", "cannot be read"),
         ("http://:80/", "cannot be read"),
@@ -141,7 +141,7 @@ fn the_server_itself_is_refused_however_it_is_written() {
 #[test]
 fn addresses_that_are_not_public_are_refused_however_they_are_written() {
     check_all(&[
-        // Neighbours of the server.
+        // Machines in the server's own network.
         ("https://10.0.0.7/", "10.0.0.7 is a private address; webhooks go to public addresses only"),
         ("https://012.0.0.7/", "10.0.0.7 is a private address"),
         ("https://167772167/", "10.0.0.7 is a private address"),
@@ -153,7 +153,7 @@ fn addresses_that_are_not_public_are_refused_however_they_are_written() {
         ("https://[fec0::1]/", "private"),
         ("https://[2002:a00:7::]/", "stands for 10.0.0.7, which is a private address"),
         ("https://[2001:0:808:808::3f57:fffe]/", "stands for 192.168.0.1, which is a private address"),
-        // Where clouds keep their secrets.
+        // Where clouds serve a machine's credentials.
         ("http://169.254.169.254/latest/meta-data/", "link-local"),
         ("http://0xa9fea9fe/", "169.254.169.254 is a link-local address"),
         ("http://[::ffff:169.254.169.254]/", "stands for 169.254.169.254, which is a link-local address"),
@@ -161,7 +161,7 @@ fn addresses_that_are_not_public_are_refused_however_they_are_written() {
         ("http://[fd00:ec2::254]/", "private"),
         ("http://[fe80::1]/", "link-local"),
         ("http://168.63.129.16/", "inside a cloud"),
-        // Nobody's.
+        // Addresses that belong to no single machine.
         ("http://224.0.0.1/", "multicast"),
         ("http://[ff02::1]/", "multicast"),
         ("http://255.255.255.255/", "broadcast"),
@@ -178,7 +178,7 @@ fn addresses_that_are_not_public_are_refused_however_they_are_written() {
 }
 
 #[test]
-fn production_takes_https_only_and_nobody_takes_long_urls() {
+fn production_takes_https_only_and_long_urls_are_refused_everywhere() {
     check(&guard(), true, "https://shop.example/", PUBLIC);
     check(&guard(), true, "http://shop.example/", "must start with https://");
     let url = |bytes: usize| format!("https://shop.example/{}", "a".repeat(bytes - 21));
@@ -217,7 +217,7 @@ fn networks_that_the_installation_names_are_open_and_others_stay_shut() {
     check(&allowing(&["::1/128"]), false, "http://127.0.0.1/", "loopback");
 }
 
-/// Answers each question with the next list of addresses, and the last of them from then on.
+/// Answers each query with the next list of addresses, and with the last list from then on.
 struct Answers {
     lists: Vec<Vec<&'static str>>,
     asked: AtomicUsize,
@@ -241,7 +241,7 @@ async fn refusal(guard: &AddressGuard, host: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_name_is_as_good_as_the_worst_address_that_it_points_to() {
+async fn a_name_is_blocked_when_one_of_its_addresses_is() {
     let good = answering(guard(), &[&["8.8.8.8", "2606:4700:4700::1111"]]);
     assert_eq!(good.addresses("shop.example").await.unwrap().len(), 2);
     let mixed = answering(guard(), &[&["8.8.8.8", "10.0.0.7"]]);
@@ -259,24 +259,24 @@ async fn a_name_is_as_good_as_the_worst_address_that_it_points_to() {
 }
 
 #[tokio::test]
-async fn a_name_is_resolved_again_every_time_it_is_judged() {
+async fn a_name_is_resolved_again_every_time_it_is_checked() {
     let guard = answering(guard(), &[&["8.8.8.8"], &["127.0.0.1"]]);
     assert!(guard.check_target("https://shop.example/hook", true).await.is_ok());
     let refused = guard.check_target("https://shop.example/hook", true).await.unwrap_err();
-    assert!(matches!(refused, Refusal::Address(_)), "{refused}");
+    assert!(matches!(refused, BlockedAddress::Address(_)), "{refused}");
 }
 
 #[tokio::test]
-async fn the_system_knows_the_machines_own_name_and_not_one_that_cannot_be() {
+async fn the_system_resolves_localhost_and_no_invalid_name() {
     let found = development().addresses("localhost").await.unwrap();
     assert!(!found.is_empty() && found.iter().all(IpAddr::is_loopback));
     assert!(refusal(&guard(), "localhost").await.contains("localhost points to"));
-    // No label may be that long, so that nobody is asked.
+    // A label of this length is invalid, so no DNS server is asked.
     let unknown = refusal(&guard(), &format!("{}.invalid", "a".repeat(64))).await;
     assert!(unknown.contains("cannot be resolved"), "{unknown}");
 }
 
-/// A resolver that never comes back.
+/// A resolver that never answers.
 struct Silent;
 
 impl Resolve for Silent {
@@ -286,7 +286,7 @@ impl Resolve for Silent {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_name_that_nobody_answers_for_is_given_up() {
+async fn a_look_up_without_an_answer_times_out() {
     let guard = guard().with_resolver(Arc::new(Silent));
     assert_eq!(
         refusal(&guard, "shop.example").await,

@@ -24,9 +24,9 @@ use super::*;
 use crate::{guard::Resolve, provider::BoxFuture};
 
 const BODY: &[u8] = br#"{"id":"evt_1"}"#;
-/// Long enough for every answer that comes.
+/// Long enough for every answer that arrives.
 const PATIENT: SendLimits = SendLimits { connect: Duration::from_secs(20), total: Duration::from_secs(60) };
-/// For answers that never come.
+/// Short, for answers that never arrive.
 const HASTY: SendLimits = SendLimits { total: Duration::from_secs(1), ..PATIENT };
 
 fn development() -> AddressGuard {
@@ -84,7 +84,7 @@ fn answer(status: &str, body: &[u8]) -> Vec<u8> {
     [format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n", body.len()).as_bytes(), body].concat()
 }
 
-/// What only a listener that nobody has reached can say.
+/// Whether no client has connected to the listener.
 fn nobody_came(listener: &PlainListener) -> bool {
     listener.set_nonblocking(true).unwrap();
     listener.accept().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
@@ -132,7 +132,7 @@ async fn a_redirect_is_not_followed() {
 }
 
 #[tokio::test]
-async fn a_receiver_that_hangs_is_given_up() {
+async fn a_receiver_that_hangs_times_out() {
     let (url, _hanging) = receiver(|stream| async move {
         let _open = stream;
         std::future::pending::<()>().await;
@@ -144,7 +144,7 @@ async fn a_receiver_that_hangs_is_given_up() {
     assert_eq!(outcome.failure.unwrap().detail, "no complete answer within 1s");
 }
 
-/// Writes byte after byte until the other side is gone.
+/// Writes byte after byte until the sender has closed the connection.
 async fn drip(stream: &mut TcpStream, byte: &[u8]) {
     while stream.write_all(byte).await.is_ok() {
         tokio::time::sleep(Duration::from_millis(5)).await;
@@ -152,7 +152,7 @@ async fn drip(stream: &mut TcpStream, byte: &[u8]) {
 }
 
 #[tokio::test]
-async fn a_receiver_that_drips_is_given_up_in_the_head_and_in_the_body() {
+async fn a_receiver_that_sends_byte_by_byte_times_out_in_the_head_and_in_the_body() {
     let (url, head) = receiver(|mut stream| async move {
         read_request(&mut stream).await;
         stream.write_all(b"HTTP/1.1 200 OK\r\nX-Long: ").await.unwrap();
@@ -228,7 +228,7 @@ async fn a_receiver_may_answer_before_it_reads() {
 }
 
 #[tokio::test]
-async fn what_talks_before_it_was_asked_does_not_speak_http() {
+async fn a_server_that_sends_before_the_request_does_not_speak_http() {
     let (url, _) = receiver(|mut stream| async move {
         stream.write_all(b"220 mail.example ESMTP\r\n").await.unwrap();
         stream.peek(&mut [0]).await
@@ -250,12 +250,12 @@ async fn what_is_not_http_says_so() {
 }
 
 #[tokio::test]
-async fn an_answer_in_no_known_writing_is_kept_as_clean_text() {
+async fn an_answer_that_is_not_text_is_stored_as_clean_text() {
     let (url, _) = answering(answer("200 OK", b"\xff\xfeok\0\x1f\x8b")).await;
     let outcome = send(PATIENT, &url).await;
     assert!(outcome.delivered());
     assert_eq!(outcome.answer, "\u{fffd}\u{fffd}ok\u{fffd}\u{1f}\u{fffd}");
-    // What claims to be packed is not unpacked.
+    // An answer with a Content-Encoding is not decompressed.
     let (url, _) =
         answering(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nplain".to_vec()).await;
     assert_eq!(send(PATIENT, &url).await.answer, "plain");
@@ -295,7 +295,7 @@ async fn https_to_a_port_that_speaks_plain_http_is_a_failure_of_tls() {
     assert_eq!(outcome.failure.unwrap().detail, "no connection within 200ms");
 }
 
-/// A receiver with a certificate of its own making for 127.0.0.1, and that certificate.
+/// A receiver with a self-signed certificate for 127.0.0.1, and that certificate.
 async fn secure_receiver() -> (String, Certificate, JoinHandle<()>) {
     let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
     let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
@@ -303,7 +303,7 @@ async fn secure_receiver() -> (String, Certificate, JoinHandle<()>) {
     let config = ServerConfig::builder().with_no_client_auth().with_single_cert(chain, key).unwrap();
     let acceptor = TlsAcceptor::from(Arc::new(config));
     let (url, talking) = receiver(|stream| async move {
-        // Those who do not trust it break off the handshake.
+        // Clients that do not trust it abort the handshake.
         let Ok(mut stream) = acceptor.accept(stream).await else { return };
         read_request(&mut stream).await;
         stream.write_all(&answer("200 OK", b"safe")).await.unwrap();
@@ -314,7 +314,7 @@ async fn secure_receiver() -> (String, Certificate, JoinHandle<()>) {
 }
 
 #[tokio::test]
-async fn https_delivers_to_those_that_are_trusted_and_to_no_others() {
+async fn https_delivers_to_trusted_receivers_only() {
     let (url, certificate, _) = secure_receiver().await;
     let sender = WebhookSender::trusting(vec![certificate], development(), PATIENT).unwrap();
     let outcome = sender.send(Webhook { https_only: true, ..webhook(&url) }).await;
@@ -328,20 +328,20 @@ async fn https_delivers_to_those_that_are_trusted_and_to_no_others() {
 }
 
 #[tokio::test]
-async fn what_the_guard_refuses_is_never_connected_to() {
+async fn the_sender_never_connects_to_a_blocked_address() {
     let listener = PlainListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let sender = WebhookSender::new(AddressGuard::new(Vec::new(), false), PATIENT).unwrap();
     for host in ["127.0.0.1", "2130706433", "0x7f.1", "017700000001", "[::ffff:127.0.0.1]", "localhost"] {
         let outcome = sender.send(webhook(&format!("http://{host}:{port}/"))).await;
-        assert_eq!(failure(&outcome), (None, FailureClass::RefusedAddress), "{host}");
+        assert_eq!(failure(&outcome), (None, FailureClass::BlockedAddress), "{host}");
     }
     let outcome = sender.send(Webhook { https_only: true, ..webhook("http://shop.example/") }).await;
     assert_eq!(outcome.failure.unwrap().detail, "the URL must start with https://");
     assert!(nobody_came(&listener));
 }
 
-/// Answers each question with the next address, and the last of them from then on.
+/// Answers each query with the next address, and with the last one from then on.
 struct Turning {
     addresses: Vec<&'static str>,
     asked: AtomicUsize,
@@ -359,22 +359,22 @@ fn turning(addresses: &[&'static str]) -> Arc<Turning> {
 }
 
 #[tokio::test]
-async fn a_name_that_turns_to_a_forbidden_address_after_it_was_saved_is_not_connected_to() {
+async fn the_sender_does_not_connect_to_a_name_that_resolves_to_a_blocked_address_after_it_was_saved() {
     let listener = PlainListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://shop.example:{}/hook", listener.local_addr().unwrap().port());
     let guard = AddressGuard::new(Vec::new(), false).with_resolver(turning(&["8.8.8.8", "127.0.0.1"]));
     assert!(guard.check_target(&url, false).await.is_ok(), "it is saved");
     let outcome = WebhookSender::new(guard, PATIENT).unwrap().send(webhook(&url)).await;
-    assert_eq!(failure(&outcome), (None, FailureClass::RefusedAddress));
+    assert_eq!(failure(&outcome), (None, FailureClass::BlockedAddress));
     let said = "shop.example points to 127.0.0.1, which is a loopback address; webhooks go to public addresses only";
     assert_eq!(outcome.failure.unwrap().detail, said);
     assert!(nobody_came(&listener));
 }
 
 #[tokio::test]
-async fn the_address_that_was_judged_is_the_one_connected_to() {
+async fn the_sender_connects_to_the_address_that_was_checked() {
     let (url, request) = answering(answer("200 OK", b"")).await;
-    // A second question would be answered with an address that cannot be reached.
+    // A second query would be answered with an address that cannot be reached.
     let resolver = turning(&["127.0.0.1", "240.0.0.1"]);
     let guard = development().with_resolver(Arc::clone(&resolver) as Arc<dyn Resolve>);
     let outcome =

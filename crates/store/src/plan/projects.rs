@@ -1,16 +1,21 @@
-//! Projects, their origins and their keys.
+//! Projects and their origins.
 
-use domain::{
-    api_key::{ApiKey, KeyHash},
-    id::{KeyId, ProjectId},
-    project::Project,
-    time::Timestamp,
-};
+use domain::{id::ProjectId, project::Project};
 
-use super::{Statement, joined};
-use crate::{error::Guard, value::Value};
+use super::statement::{Statement, joined};
+use crate::{change::ProjectWrite, error::Guard, value::Value};
 
-pub(super) fn new(project: Project, sealed_webhook_secret: Vec<u8>) -> Statement {
+pub(super) fn plan(statements: &mut Vec<Statement>, write: ProjectWrite) {
+    match write {
+        ProjectWrite::Created { project, sealed_webhook_secret } => {
+            statements.push(new(project, sealed_webhook_secret))
+        }
+        ProjectWrite::Changed { project } => statements.push(changed(project)),
+        ProjectWrite::AllowedOrigins { project_id, origins } => allowed_origins(statements, project_id, origins),
+    }
+}
+
+fn new(project: Project, sealed_webhook_secret: Vec<u8>) -> Statement {
     Statement::new(
         "INSERT INTO projects (id, name, environment, merchant_name, merchant_city, merchant_postal_code, active, \
          approved, success_word, webhook_url, webhook_secret, fee_qris_basis_points, fee_virtual_account, banks, \
@@ -38,7 +43,7 @@ pub(super) fn new(project: Project, sealed_webhook_secret: Vec<u8>) -> Statement
     )
 }
 
-pub(super) fn changed(project: Project) -> Statement {
+fn changed(project: Project) -> Statement {
     Statement::new(
         "UPDATE projects SET name = $1, merchant_name = $2, merchant_city = $3, merchant_postal_code = $4, \
          active = $5, approved = $6, success_word = $7, webhook_url = $8, fee_qris_basis_points = $9, \
@@ -64,7 +69,7 @@ pub(super) fn changed(project: Project) -> Statement {
     .guarded(Guard::ProjectVersion)
 }
 
-pub(super) fn allowed_origins(statements: &mut Vec<Statement>, project_id: ProjectId, origins: Vec<String>) {
+fn allowed_origins(statements: &mut Vec<Statement>, project_id: ProjectId, origins: Vec<String>) {
     statements.push(Statement::new("DELETE FROM allowed_origins WHERE project_id = $1", [Value::shown(project_id)]));
     statements.extend(origins.into_iter().map(|origin| {
         Statement::new(
@@ -72,36 +77,4 @@ pub(super) fn allowed_origins(statements: &mut Vec<Statement>, project_id: Proje
             [origin.into(), Value::shown(project_id)],
         )
     }));
-}
-
-pub(super) fn new_key(key: ApiKey, hash: KeyHash) -> Statement {
-    Statement::new(
-        "INSERT INTO api_keys (id, project_id, name, hash, last_four, created_at) \
-         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
-        [
-            Value::shown(key.id),
-            Value::shown(key.project_id),
-            key.name.into(),
-            hash.0.to_vec().into(),
-            key.last_four.into(),
-            key.created_at.into(),
-        ],
-    )
-    .guarded(Guard::KeyName)
-}
-
-pub(super) fn key_revoked(id: KeyId, project_id: ProjectId, at: Timestamp) -> Statement {
-    Statement::new(
-        "UPDATE api_keys SET revoked_at = $1 WHERE id = $2 AND project_id = $3 AND revoked_at IS NULL",
-        [at.into(), Value::shown(id), Value::shown(project_id)],
-    )
-    .guarded(Guard::KeyNotRevoked)
-}
-
-pub(super) fn key_used(key_id: KeyId, project_id: ProjectId, at: Timestamp) -> Statement {
-    Statement::new(
-        "INSERT INTO key_uses (key_id, project_id, at) VALUES ($1, $2, $3) \
-         ON CONFLICT (key_id) DO UPDATE SET at = excluded.at WHERE key_uses.at < excluded.at",
-        [Value::shown(key_id), Value::shown(project_id), at.into()],
-    )
 }

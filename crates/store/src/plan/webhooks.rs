@@ -1,19 +1,38 @@
-//! Events, and what is done to tell merchants of them.
+//! Events and their delivery.
 
 use domain::{
     delivery::{Attempt, Delivery, DeliveryState},
     event::{Event, News},
-    id::{ENTROPY_BYTES, EventId, ProjectId, mint},
+    id::{EventId, ProjectId, first_id_at, kind},
     time::Timestamp,
 };
 
-use super::{Dialect, Statement};
-use crate::{error::Guard, value::Value};
+use super::statement::{Dialect, Statement};
+use crate::{change::WebhookWrite, error::Guard, value::Value};
 
-pub(super) fn new_event(statements: &mut Vec<Statement>, new: Event) {
+pub(super) fn plan(statements: &mut Vec<Statement>, write: WebhookWrite, dialect: Dialect) {
+    match write {
+        WebhookWrite::Event(event) => new_event(statements, event),
+        WebhookWrite::DeliveryMoved { event_id, from, to } => {
+            statements.push(delivery_moved(event_id, from, to, dialect));
+        }
+        WebhookWrite::Attempted { leased_until, delivery, attempt } => {
+            attempted(statements, leased_until, delivery, attempt);
+        }
+        WebhookWrite::Resent { event_id, project_id, at } => statements.push(resent(event_id, project_id, at)),
+        WebhookWrite::Recovered { project_id, since, at, most } => {
+            statements.push(recovered(project_id, since, at, most));
+        }
+        WebhookWrite::SecretRotated { project_id, replaced, sealed, at } => {
+            statements.push(secret_rotated(project_id, replaced, sealed, at));
+        }
+    }
+}
+
+fn new_event(statements: &mut Vec<Statement>, new: Event) {
     let (id, project_id, at) = (new.id, new.project_id, new.created_at);
     statements.push(event(new));
-    // The database looks for the URL itself, as it stands when this is committed or a moment before.
+    // The statement reads the URL itself, so that it decides by the URL at the time of the commit.
     statements.push(Statement::new(
         "INSERT INTO deliveries (event_id, project_id, state, due_at, attempts, resent_after) \
          SELECT $1, p.id, 'pending', $2, 0, 0 FROM projects p WHERE p.id = $3 AND p.webhook_url IS NOT NULL",
@@ -43,8 +62,8 @@ fn event(event: Event) -> Statement {
     )
 }
 
-/// A delivery that another node has in hand is not waited for.
-pub(super) fn delivery_moved(event_id: EventId, from: Timestamp, to: Timestamp, dialect: Dialect) -> Statement {
+/// A delivery that another node has locked counts as taken; this node does not wait for it.
+fn delivery_moved(event_id: EventId, from: Timestamp, to: Timestamp, dialect: Dialect) -> Statement {
     let sql = match dialect {
         Dialect::Sqlite => {
             "UPDATE deliveries SET due_at = $1 WHERE event_id = $2 AND state = 'pending' AND due_at = $3"
@@ -57,12 +76,7 @@ pub(super) fn delivery_moved(event_id: EventId, from: Timestamp, to: Timestamp, 
     Statement::new(sql, [to.into(), Value::shown(event_id), from.into()]).guarded(Guard::DeliveryDue)
 }
 
-pub(super) fn attempted(
-    statements: &mut Vec<Statement>,
-    leased_until: Timestamp,
-    delivery: Delivery,
-    attempt: Attempt,
-) {
+fn attempted(statements: &mut Vec<Statement>, leased_until: Timestamp, delivery: Delivery, attempt: Attempt) {
     let due_at = match delivery.state {
         DeliveryState::Pending { due_at } => Some(due_at),
         DeliveryState::Delivered | DeliveryState::Exhausted => None,
@@ -103,7 +117,7 @@ pub(super) fn attempted(
     ));
 }
 
-pub(super) fn resent(event_id: EventId, project_id: ProjectId, at: Timestamp) -> Statement {
+fn resent(event_id: EventId, project_id: ProjectId, at: Timestamp) -> Statement {
     Statement::new(
         "INSERT INTO deliveries (event_id, project_id, state, due_at, attempts, resent_after) \
          VALUES ($1, $2, 'pending', $3, 0, 0) \
@@ -112,21 +126,16 @@ pub(super) fn resent(event_id: EventId, project_id: ProjectId, at: Timestamp) ->
     )
 }
 
-pub(super) fn recovered(project_id: ProjectId, since: Timestamp, at: Timestamp, most: i64) -> Statement {
+fn recovered(project_id: ProjectId, since: Timestamp, at: Timestamp, most: i64) -> Statement {
     Statement::new(
         "UPDATE deliveries SET state = 'pending', due_at = $1, resent_after = attempts WHERE event_id IN \
          (SELECT event_id FROM deliveries WHERE project_id = $2 AND event_id >= $3 AND state <> 'delivered' \
          AND attempts > resent_after ORDER BY event_id LIMIT $4) AND state <> 'delivered' AND attempts > resent_after",
-        [at.into(), Value::shown(project_id), Value::shown(first_id_at(since)), most.into()],
+        [at.into(), Value::shown(project_id), Value::shown(first_id_at::<kind::Event>(since)), most.into()],
     )
 }
 
-/// Ids sort by their instant, so this one stands before all of it.
-pub(crate) fn first_id_at(instant: Timestamp) -> EventId {
-    mint(instant, [0; ENTROPY_BYTES])
-}
-
-pub(super) fn secret_rotated(project_id: ProjectId, replaced: Vec<u8>, sealed: Vec<u8>, at: Timestamp) -> Statement {
+fn secret_rotated(project_id: ProjectId, replaced: Vec<u8>, sealed: Vec<u8>, at: Timestamp) -> Statement {
     Statement::new(
         "UPDATE projects SET previous_webhook_secret = webhook_secret, webhook_secret = $1, \
          webhook_secret_rotated_at = $2, version = version + 1 WHERE id = $3 AND webhook_secret = $4",

@@ -1,4 +1,4 @@
-//! The address of a PostgreSQL database.
+//! The URL of a PostgreSQL database: parsing, defaults, and display without the password.
 
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -8,16 +8,16 @@ use tokio_postgres::{
 };
 
 const CONNECT_WITHIN: Duration = Duration::from_secs(3);
-/// How long data may stay unacknowledged before a connection counts as lost.
-const UNHEARD_MOST: Duration = Duration::from_secs(10);
+/// How long sent data may stay unacknowledged before a connection counts as lost.
+const UNACKNOWLEDGED_MOST: Duration = Duration::from_secs(10);
 
-/// Where a PostgreSQL database is and who we are there. Shown without its password.
+/// The URL of a database. `Display` and `Debug` leave the password out.
 #[derive(Clone)]
 pub struct PostgresUrl {
     config: Config,
 }
 
-/// Why an address cannot be used; a sentence without the address, which may hold a password.
+/// Why a URL cannot be used. The text does not quote the URL, which may contain a password.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct UnusableUrl(String);
@@ -27,7 +27,7 @@ impl FromStr for PostgresUrl {
 
     fn from_str(url: &str) -> Result<PostgresUrl, UnusableUrl> {
         if url.matches('@').count() > 1 {
-            // The parser would take the rest of a password for a host, and hosts are shown.
+            // The parser would take the rest of a password for a host, and hosts are displayed.
             return Err(UnusableUrl("it has more than one `@`; write one within a password as %40".to_owned()));
         }
         let mut config: Config = url.parse().map_err(|error| UnusableUrl(why(&error)))?;
@@ -41,15 +41,15 @@ impl FromStr for PostgresUrl {
             return Err(UnusableUrl("it names no database; write postgres://USER:PASSWORD@HOST/DATABASE".to_owned()));
         }
         if !url.contains("sslmode=") {
-            // Whoever is elsewhere must show a certificate, unless the operator says that nobody listens in between.
+            // Connections to another machine must be encrypted, unless the operator turns that off.
             let here = config.get_hosts().iter().all(is_here);
             config.ssl_mode(if here { SslMode::Disable } else { SslMode::Require });
         }
-        // Of several hosts the one that takes writes, which after a failover is another than before.
+        // Of several hosts, use the one that accepts writes; after a failover that is another one.
         config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         config.connect_timeout(config.get_connect_timeout().copied().unwrap_or(CONNECT_WITHIN));
-        config.tcp_user_timeout(UNHEARD_MOST);
-        config.keepalives_idle(UNHEARD_MOST);
+        config.tcp_user_timeout(UNACKNOWLEDGED_MOST);
+        config.keepalives_idle(UNACKNOWLEDGED_MOST);
         if config.get_application_name().is_none() {
             config.application_name("lunas");
         }
@@ -58,7 +58,7 @@ impl FromStr for PostgresUrl {
 }
 
 impl PostgresUrl {
-    /// The same address with one of its hosts each, in the order in which it names them.
+    /// One configuration per host, in the order in which the URL names them.
     pub(super) fn by_host(&self) -> Vec<Config> {
         (0..self.config.get_hosts().len()).map(|index| self.only(index)).collect()
     }
@@ -86,14 +86,14 @@ impl PostgresUrl {
         one
     }
 
-    /// The same address, for whoever looks at a server that takes no writes too.
+    /// The same URL, for connections that may also go to a server without writes.
     pub(super) fn reading_too(&self) -> PostgresUrl {
         let mut config = self.config.clone();
         config.target_session_attrs(TargetSessionAttrs::Any);
         PostgresUrl { config }
     }
 
-    /// Whether every host is this machine.
+    /// Whether every host is on this machine.
     pub fn is_here(&self) -> bool {
         self.config.get_hosts().iter().all(is_here)
     }
@@ -103,7 +103,7 @@ impl PostgresUrl {
     }
 }
 
-/// What the parser objects to, without what it was given.
+/// What the parser objects to, without quoting the URL.
 fn why(error: &tokio_postgres::Error) -> String {
     let source = std::error::Error::source(error).map(ToString::to_string);
     source.unwrap_or_else(|| "it cannot be read".to_owned())
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn each_host_is_tried_with_everything_else_that_was_said() {
+    fn each_host_is_tried_with_all_other_settings_of_the_url() {
         let url =
             "postgres://shop:quiet@10.0.0.1:5433,db.example/lunas?sslmode=disable&connect_timeout=7&options=-cx%3D1";
         let hosts = url.parse::<PostgresUrl>().unwrap().by_host();
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_elsewhere_must_show_a_certificate_unless_told_otherwise() {
+    fn connections_to_another_machine_are_encrypted_unless_the_url_says_otherwise() {
         let mode = |url: &str| url.parse::<PostgresUrl>().unwrap().config.get_ssl_mode();
         assert_eq!(mode("postgres://a@127.0.0.1/d"), SslMode::Disable);
         assert_eq!(mode("postgres://a@%2Frun%2Fpostgresql/d"), SslMode::Disable);

@@ -1,24 +1,24 @@
-//! One statement for many rows: what many requests ask for at once is run together, a column of parameters at a time.
+//! Rewrites a statement for one row of parameters into a statement for many rows, which PostgreSQL gets as one array per
+//! column. So requests that run the same statement at the same time share one round trip.
 
 use tokio_postgres::types::Type;
 
-/// A statement that does for every row of its parameters, now arrays, what `sql` does for one; none where that cannot be told
-/// from the text. Numbers of parameters become columns of a table `v`, and an UPDATE or a SELECT answers which rows of it
-/// were found.
+/// A statement that does for every row of parameters what `sql` does for one; none if the text of `sql` does not allow it.
+/// `$1`, `$2`, … become columns of a table `v`, and an UPDATE or SELECT returns for which of its rows it found anything.
 pub(super) fn for_many(sql: &str, types: &[Type]) -> Option<String> {
     numbered_from(1, sql, types)
 }
 
-/// One part of a plan.
+/// One statement of a plan.
 pub(super) struct Part {
     pub(super) sql: &'static str,
     pub(super) types: Vec<Type>,
-    /// Whether it must touch a row for each of its rows of parameters.
+    /// Whether it must change at least one row for each of its rows of parameters.
     pub(super) guarded: bool,
 }
 
-/// One statement that does all `parts`, each for many rows, and fails as a whole when a guarded one has touched too few. None
-/// where a part cannot be run for many rows, or where two change the same table, of which only one would be done.
+/// One statement that runs all `parts`, each for many rows, and fails as a whole if a guarded part has changed too few rows.
+/// None if a part cannot be run for many rows, or if two parts update the same table, since only one update would take effect.
 pub(super) fn together(parts: &[Part]) -> Option<String> {
     let (mut statements, mut guards, mut changed, mut next) = (Vec::new(), Vec::new(), Vec::new(), 1);
     for (number, Part { sql, types, guarded }) in parts.iter().enumerate() {
@@ -37,7 +37,7 @@ pub(super) fn together(parts: &[Part]) -> Option<String> {
         next += types.len();
     }
     let guards = if guards.is_empty() { "TRUE".to_owned() } else { guards.join(" AND ") };
-    // A division by nothing is the one way in which a statement can undo itself.
+    // A statement can only roll itself back with an error, so a guard that does not hold divides by zero.
     Some(format!("WITH {} SELECT 1 / CASE WHEN {guards} THEN 1 ELSE 0 END", statements.join(", ")))
 }
 
@@ -61,12 +61,12 @@ fn numbered_from(first: usize, sql: &str, types: &[Type]) -> Option<String> {
     }
 }
 
-/// Splits where the rows go: at the statement's own WHERE, or at the list of VALUES.
+/// Splits a statement where the table of parameters goes: at its own WHERE, or at the list of VALUES.
 fn parts(sql: &str) -> Option<(&str, &str)> {
     if sql.starts_with("INSERT ") && sql.contains(" VALUES (") {
         return sql.split_once(" VALUES (");
     }
-    // Within parentheses stands what another SELECT asks for.
+    // A WHERE within parentheses belongs to a subquery.
     let is_own = |at: &usize| sql[..*at].matches('(').count() == sql[..*at].matches(')').count();
     let at = sql.match_indices(" WHERE ").map(|(at, _)| at).find(is_own)?;
     Some((&sql[..at], &sql[at + " WHERE ".len()..]))
@@ -100,7 +100,7 @@ mod tests {
     const ROWS: &str = "UNNEST($1::text[], $2::bigint[]) WITH ORDINALITY AS v (c1, c2, place)";
 
     #[test]
-    fn every_kind_of_statement_is_run_for_many_rows() {
+    fn every_kind_of_statement_is_rewritten_for_many_rows() {
         for (one, many) in [
             (
                 "INSERT INTO t (a, b, d) VALUES ($1, $2, 'x') ON CONFLICT DO NOTHING",
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn the_parts_of_a_plan_are_one_statement_that_undoes_itself_when_a_guard_fails() {
+    fn the_parts_of_a_plan_are_one_statement_that_fails_when_a_guard_does() {
         let part = |sql, guarded| Part { sql, types: TWO.to_vec(), guarded };
         let insert = part("INSERT INTO t (a, b) VALUES ($1, $2)", true);
         let update = part("UPDATE u SET a = $1 WHERE b = $2", false);

@@ -1,4 +1,4 @@
-//! The target's side of a copy: one transaction that holds everybody else off, is checked before it is kept, and is kept whole.
+//! The target of a copy: one transaction that locks other writers out, checks the copy, and commits all of it or nothing.
 
 use std::pin::pin;
 
@@ -13,39 +13,39 @@ use crate::{
     verify::{Breach, INVARIANTS},
 };
 
-/// A copy takes as long as it takes; only to wait for someone else makes no sense.
+/// A copy may take any time, but does not wait long for the locks of others.
 const SESSION: &str = "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; SET lock_timeout = '5s'; \
     SET enable_seqscan = on";
 
-/// Brings the database's tables up to date and fills them from `source`, unless they hold anything.
+/// Migrates the tables of the database and fills them from `source`, unless they contain data.
 pub(crate) async fn fill(url: &PostgresUrl, source: &mut Source) -> Result<Vec<CopiedTable>, CopyError> {
     let connector = Connector::new(url)?;
     migrate::run(&connector).await.map_err(CopyError::Target)?;
     let mut client = connector.session().await?;
     client.batch_execute(SESSION).await.map_err(fault::failure)?;
     let transaction = client.transaction().await.map_err(fault::failure)?;
-    keep_others_out(&transaction).await?;
+    lock_tables(&transaction).await?;
     let mut copied = Vec::new();
     for table in TABLES {
         copied.push(fill_table(&transaction, source, table).await?);
     }
-    // The checks below go over everything, and so will the first servers.
+    // The checks below read whole tables, and the first servers will too, so the planner needs statistics.
     transaction.batch_execute(&format!("ANALYZE {}", TABLES.join(", "))).await.map_err(fault::failure)?;
     check(&transaction).await?;
-    let doubts = connector.doubts().count();
+    let warnings = connector.warnings().count();
     transaction.commit().await.map_err(fault::failure)?;
-    match connector.doubts().count() == doubts {
+    match connector.warnings().count() == warnings {
         true => Ok(copied),
-        false => Err(CopyError::Doubtful),
+        false => Err(CopyError::StandbyUnconfirmed),
     }
 }
 
-/// From here on nobody else writes; readers, who see nothing yet, are let be.
-async fn keep_others_out(transaction: &Transaction<'_>) -> Result<(), CopyError> {
+/// Locks other writers out. Readers are not locked out; they do not see the copy before it is committed.
+async fn lock_tables(transaction: &Transaction<'_>) -> Result<(), CopyError> {
     let lock = format!("LOCK TABLE {} IN SHARE ROW EXCLUSIVE MODE", TABLES.join(", "));
     transaction.batch_execute(&lock).await.map_err(|error| match error.code() {
         Some(&SqlState::LOCK_NOT_AVAILABLE) => CopyError::TargetBusy,
-        _ => CopyError::Target(migrate::refusal(error)),
+        _ => CopyError::Target(migrate::meaning_of(error)),
     })?;
     let filled = TABLES.map(|table| format!("SELECT '{table}' WHERE EXISTS (SELECT FROM {table})")).join(" UNION ALL ");
     match transaction.query_opt(&format!("{filled} LIMIT 1"), &[]).await.map_err(fault::failure)? {
@@ -79,10 +79,10 @@ async fn move_rows(transaction: &Transaction<'_>, source: &mut Source, table: &s
     let mut writer = pin!(BinaryCopyInWriter::new(transaction.copy_in(&copy).await.map_err(fault::failure)?, &types));
     let mut rows = source.read(table, &columns)?;
     let mut written = Ok(());
-    while let Some(handful) = rows.handfuls.recv().await
+    while let Some(batch) = rows.batches.recv().await
         && written.is_ok()
     {
-        for row in handful {
+        for row in batch {
             if !row.iter().zip(&types).all(|(value, column)| fits(value, column)) {
                 written = Err(StoreError::unexpected("a value is of another type than its column"));
                 break;
@@ -94,7 +94,7 @@ async fn move_rows(transaction: &Transaction<'_>, source: &mut Source, table: &s
         }
     }
     let read = source.finish(rows).await;
-    // What the server objects to shows in either, and it says more about it.
+    // After an error of the server, reading fails too; the server's error says more.
     match (read, written) {
         (Ok(()), Ok(())) => writer.finish().await.map(drop).map_err(fault::failure),
         (read, written) => written.and(read),
@@ -110,7 +110,7 @@ fn fits(value: &Value, column: &Type) -> bool {
     }
 }
 
-/// Asks of what is about to be kept what `lunas verify` asks.
+/// Checks the copy as `lunas verify` does, before it is committed.
 async fn check(transaction: &Transaction<'_>) -> Result<(), CopyError> {
     for (invariant, sql) in INVARIANTS {
         let breach = first_text(transaction, sql).await.map_err(fault::failure)?;

@@ -1,16 +1,16 @@
-//! What an error of PostgreSQL means to us.
+//! What an error of PostgreSQL means for the caller, the connection and the plan.
 
 use tokio_postgres::{Error, error::SqlState};
 
 use crate::error::StoreError;
 
-/// Whether running the same plan once more may end otherwise: it lost a race that the database broke up.
-pub(super) fn is_a_lost_race(error: &Error) -> bool {
+/// Whether retrying the same plan may succeed: it was cancelled because of a deadlock or a serialization failure.
+pub(super) fn is_retryable(error: &Error) -> bool {
     matches!(error.code(), Some(&SqlState::T_R_SERIALIZATION_FAILURE | &SqlState::T_R_DEADLOCK_DETECTED))
 }
 
-/// Whether the connection is of no more use: it is broken, or the server behind it takes no writes any more.
-pub(super) fn spoils_the_connection(error: &Error) -> bool {
+/// Whether the connection must be closed: it is broken, or its server no longer accepts writes.
+pub(super) fn breaks_the_connection(error: &Error) -> bool {
     match error.code() {
         None => true,
         Some(code) => {
@@ -20,11 +20,11 @@ pub(super) fn spoils_the_connection(error: &Error) -> bool {
     }
 }
 
-/// A constraint that does not hold, or a statement that makes no sense, is our mistake; all else is the server, the network,
-/// or too much to do.
+/// A violated constraint or an invalid statement is our mistake; every other error is about the server, the network or too
+/// much load.
 pub(super) fn failure(error: Error) -> StoreError {
     let ours = error.code().is_some_and(|code| {
-        // Integrity, data, syntax or names, and what our own triggers raise.
+        // Classes: integrity, data, syntax or names, and errors raised by our own triggers.
         ["23", "22", "42", "P0"].iter().any(|class| code.code().starts_with(class))
     });
     match ours {

@@ -1,4 +1,4 @@
-//! What an operator should know about a PostgreSQL server and a database on it. Nothing is changed.
+//! Inspects a PostgreSQL server and a database on it for `lunas doctor`. Nothing is changed.
 
 use std::time::{Duration, Instant};
 
@@ -13,20 +13,20 @@ use super::{
 };
 use crate::{copy::TABLES, error::OpenError, history::Tables};
 
-/// How long all questions together may take.
+/// How long the whole inspection may take.
 const INSPECT_WITHIN: Duration = Duration::from_secs(20);
-/// Looks at the clocks; the quickest tells most.
-const LOOKS: usize = 5;
+/// How often the clocks are compared; the fastest answer is the most exact.
+const CLOCK_READS: usize = 5;
 
-/// What was found, to be judged by whoever asked.
+/// What was found. The caller decides whether it is a problem.
 #[derive(Debug)]
 pub struct PostgresFindings {
     pub version: String,
-    /// How long the server takes to answer a question that is no work.
+    /// How long the server takes to answer a trivial query.
     pub round_trip: Duration,
-    /// How far its clock is ahead of ours; what is below zero, behind.
+    /// How far the server's clock is ahead of ours; negative when it is behind.
     pub clock_ahead_millis: i64,
-    /// How far the tables are, or why they are not ours.
+    /// The state of the tables, or why they are not ours.
     pub tables: Result<Tables, OpenError>,
     pub settings: ServerSettings,
     pub rights: UserRights,
@@ -35,13 +35,13 @@ pub struct PostgresFindings {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerSettings {
-    /// False of a standby, and where this user or database is set to read only.
+    /// False for a standby, and where this user or database is read-only.
     pub takes_writes: bool,
     pub fsync: bool,
     pub full_page_writes: bool,
-    /// As this user has it by default.
+    /// This user's default.
     pub synchronous_commit: String,
-    /// How many connections this user may have on this database at most.
+    /// The most connections that this user may have to this database.
     pub connections_most: i64,
     /// Whether this connection is encrypted.
     pub encrypted: bool,
@@ -50,18 +50,18 @@ pub struct ServerSettings {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserRights {
     pub may_make_tables: bool,
-    /// Of those that are there.
+    /// Whether the user may use the tables that exist.
     pub may_use_tables: bool,
     pub trigrams: Trigrams,
 }
 
-/// What there is of the extension pg_trgm.
+/// The state of the extension pg_trgm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trigrams {
     Installed,
-    /// This user may make it.
+    /// This user may create it.
     Available,
-    /// An administrator may.
+    /// Only an administrator may create it.
     OutOfReach,
     /// The server does not have it.
     Missing,
@@ -69,44 +69,44 @@ pub enum Trigrams {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standbys {
-    /// Those that commits wait for, as the server's `synchronous_standby_names` has them; empty for none.
+    /// The standbys that commits wait for, from the server's `synchronous_standby_names`; empty for none.
     pub awaited: String,
-    /// How many are connected, and how many of these are waited for; none where this user may not know.
+    /// How many standbys are connected, and how many of them commits wait for; none if this user may not see that.
     pub connected: Option<(i64, i64)>,
 }
 
-/// Asks the server about everything. `now` is this machine's clock.
+/// Runs the inspection. `now` reads this machine's clock.
 pub(crate) async fn inspect(url: &PostgresUrl, now: impl Fn() -> Timestamp) -> Result<PostgresFindings, OpenError> {
     let asked = async {
-        let client = reached(url).await?;
-        let (round_trip, clock_ahead_millis) = clocks(&client, now).await.map_err(migrate::refusal)?;
+        let client = connect(url).await?;
+        let (round_trip, clock_ahead_millis) = clocks(&client, now).await.map_err(migrate::meaning_of)?;
         Ok(PostgresFindings {
             version: migrate::server_version(&client).await?,
             round_trip,
             clock_ahead_millis,
             tables: migrate::tables(&client).await,
-            settings: settings(&client).await.map_err(migrate::refusal)?,
-            rights: rights(&client).await.map_err(migrate::refusal)?,
-            standbys: standbys(&client).await.map_err(migrate::refusal)?,
+            settings: settings(&client).await.map_err(migrate::meaning_of)?,
+            rights: rights(&client).await.map_err(migrate::meaning_of)?,
+            standbys: standbys(&client).await.map_err(migrate::meaning_of)?,
         })
     };
     timeout(INSPECT_WITHIN, asked).await.map_err(|_| migrate::no_answer())?
 }
 
-/// The server that takes writes, or else one that does not.
-async fn reached(url: &PostgresUrl) -> Result<Connected, OpenError> {
+/// Connects to the server that accepts writes, or else to one that does not.
+async fn connect(url: &PostgresUrl) -> Result<Connected, OpenError> {
     match migrate::connected(&Connector::new(url)?).await {
         Err(OpenError::TakesNoWrites) => migrate::connected(&Connector::new(&url.reading_too())?).await,
-        reached => reached,
+        connected => connected,
     }
 }
 
-/// The quickest answer's time, and how far the server's clock was ahead when it was halfway there and back.
+/// The time of the fastest answer, and how far the server's clock was ahead of ours in the middle of that time.
 async fn clocks(client: &Client, now: impl Fn() -> Timestamp) -> Result<(Duration, i64), Error> {
     let ask = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
     let ask = client.prepare(ask).await?;
     let mut quickest: Option<(Duration, i64)> = None;
-    for _ in 0..LOOKS {
+    for _ in 0..CLOCK_READS {
         let (before, started) = (now().as_millis(), Instant::now());
         let theirs: i64 = client.query_one(&ask, &[]).await?.try_get(0)?;
         let (after, took) = (now().as_millis(), started.elapsed());

@@ -1,5 +1,5 @@
-//! PostgreSQL: short reads share a few connections, changes that look alike are committed many at a time, and everything else
-//! takes a connection from the pool.
+//! PostgreSQL: reads by key share a few connections, frequent plans with the same statements are committed in batches, and
+//! everything else takes a connection from the pool.
 
 mod address;
 mod columnar;
@@ -8,9 +8,9 @@ mod copy;
 mod fault;
 mod inspect;
 mod migrate;
+mod notify;
 mod reader;
 mod session;
-mod wake;
 mod writer;
 
 use std::{sync::Arc, time::Duration};
@@ -26,6 +26,7 @@ use crate::{
     error::{CommitError, OpenError, StoreError},
     history::Tables,
     plan::Plan,
+    scans::{POLLS_AT_ONCE, SCANS_AT_ONCE, ScanLimits},
     value::{Columns, Decode, Query, Value},
 };
 use connect::Connector;
@@ -36,18 +37,13 @@ pub use address::{PostgresUrl, UnusableUrl};
 pub(crate) use copy::fill;
 pub(crate) use inspect::inspect;
 pub use inspect::{PostgresFindings, ServerSettings, Standbys, Trigrams, UserRights};
-pub(crate) use wake::Wakes;
+pub(crate) use notify::CommitNotifier;
 
-/// Connections of a node when nobody says otherwise, all taken together.
+/// The default number of a node's connections, all uses together.
 pub const CONNECTIONS: usize = 20;
-/// Scans that run, and scans that run or wait; one more hears at once that we are too busy.
-const SCANS_AT_ONCE: usize = 4;
-const SCANS_MOST: usize = 512;
-/// Looks of the reconcilers that run at once.
-const LOOKS_AT_ONCE: usize = 2;
-/// Turns that this node has among the others.
-const TURNS_AT_ONCE: usize = 1;
-/// How long the answer to a short read may take, and that to a scan.
+/// Advisory locks that this node takes at once; each keeps a connection.
+const LOCKS_AT_ONCE: usize = 1;
+/// How long a read by key and a scan may take.
 const READ_WITHIN: Duration = Duration::from_secs(5);
 const SCAN_WITHIN: Duration = Duration::from_secs(30);
 
@@ -57,39 +53,39 @@ pub(crate) struct Postgres {
     connector: Connector,
     reader: Arc<Reader>,
     writer: Arc<Writer>,
-    wakes: Wakes,
-    scanning: Arc<Semaphore>,
-    looking: Arc<Semaphore>,
-    waiting: Arc<Semaphore>,
-    turns: Arc<Semaphore>,
+    notifier: CommitNotifier,
+    scans: ScanLimits,
+    locks: Arc<Semaphore>,
 }
 
 impl Postgres {
-    /// Connects and brings the tables up to date.
-    pub(crate) async fn open(url: &PostgresUrl, connections: usize, wakes: Wakes) -> Result<Postgres, OpenError> {
+    /// Connects and migrates the tables.
+    pub(crate) async fn open(
+        url: &PostgresUrl,
+        connections: usize,
+        notifier: CommitNotifier,
+    ) -> Result<Postgres, OpenError> {
         let connector = Connector::new(url)?;
         migrate::run(&connector).await?;
-        let pool = connector.pool(connections.saturating_sub(reader::LANES + writer::LANES + 1).max(1))?;
-        wakes.attend(connector.clone(), pool.clone());
+        let pool = connector.pool(connections.saturating_sub(reader::WORKERS + writer::WORKERS + 1).max(1))?;
+        notifier.start(connector.clone(), pool.clone());
         Ok(Postgres {
             reader: Arc::new(Reader::new(connector.clone())),
             writer: Arc::new(Writer::start(&connector, &pool, connections_for_plans(&pool))),
-            wakes,
-            scanning: Arc::new(Semaphore::new(scans_at_once(&pool))),
-            looking: Arc::new(Semaphore::new(looks_at_once(&pool))),
-            waiting: Arc::new(Semaphore::new(SCANS_MOST)),
-            turns: Arc::new(Semaphore::new(TURNS_AT_ONCE)),
+            notifier,
+            scans: ScanLimits::new(scans_at_once(&pool), polls_at_once(&pool)),
+            locks: Arc::new(Semaphore::new(LOCKS_AT_ONCE)),
             connector,
             pool,
         })
     }
 
-    /// Looks at the database without changing it.
-    pub(crate) async fn look(url: &PostgresUrl) -> Result<Tables, OpenError> {
-        migrate::look(&Connector::new(url)?).await
+    /// Reads the state of the tables without changing them.
+    pub(crate) async fn tables(url: &PostgresUrl) -> Result<Tables, OpenError> {
+        migrate::read_tables(&Connector::new(url)?).await
     }
 
-    /// Brings the tables up to date, and answers how far they were.
+    /// Migrates the tables, and answers what state they were in.
     pub(crate) async fn migrate(url: &PostgresUrl) -> Result<Tables, OpenError> {
         migrate::run(&Connector::new(url)?).await
     }
@@ -102,22 +98,22 @@ impl Postgres {
         self.writer.confirm().await
     }
 
-    /// Wakes whoever waits on another node.
-    pub(crate) fn tell_others(&self) {
-        self.wakes.tell_others();
+    /// Notifies the other nodes of a commit.
+    pub(crate) fn notify_others(&self) {
+        self.notifier.notify_others();
     }
 
     pub(crate) async fn is_ready(&self) -> bool {
-        // So on a standby, and on a server that an operator or a full disk has made read-only.
+        // It is not `off` on a standby, and on a server that an operator or a full disk has made read-only.
         let query = Query::new("SELECT 1 WHERE current_setting('transaction_read_only') = 'off'", []);
         self.writer.is_alive() && matches!(self.one(query, |_| Ok(())).await, Ok(Some(())))
     }
 
     pub(crate) async fn close(&self) {
         self.writer.close().await;
-        self.wakes.close();
+        self.notifier.close();
         self.reader.close();
-        // A read that comes later opens a connection again.
+        // A later read opens a connection again.
         self.pool.retain(|_, _| false);
     }
 
@@ -126,62 +122,65 @@ impl Postgres {
         found.map(|found| decode(&mut Columns::of_postgres(&found.row, found.from))).transpose()
     }
 
-    /// Scans take turns: more of them at once would only take connections and memory from everybody else.
     pub(crate) async fn many<T>(&self, query: &Query, decode: Decode<T>) -> Result<Vec<T>, StoreError> {
-        let place = Arc::clone(&self.waiting).try_acquire_owned();
-        let _place = place.map_err(|_| StoreError::unavailable("too many scans are waiting"))?;
-        self.scan(&self.scanning, query, decode).await
+        let _place = self.scans.enter_queue()?;
+        self.scan(self.scans.scan().await?, query, decode).await
     }
 
     pub(crate) async fn due<T>(&self, query: &Query, decode: Decode<T>) -> Result<Vec<T>, StoreError> {
-        self.scan(&self.looking, query, decode).await
+        self.scan(self.scans.poll().await?, query, decode).await
     }
 
-    async fn scan<T>(&self, turns: &Arc<Semaphore>, query: &Query, decode: Decode<T>) -> Result<Vec<T>, StoreError> {
-        let turn = Arc::clone(turns).acquire_owned().await.map_err(StoreError::unavailable)?;
-        let connection = Borrowed::from(&self.pool, &self.connector, Some(turn)).await?;
+    async fn scan<T>(
+        &self,
+        permit: OwnedSemaphorePermit,
+        query: &Query,
+        decode: Decode<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        let connection = Borrowed::from(&self.pool, &self.connector, Some(permit)).await?;
         let rows = timeout(SCAN_WITHIN, rows(connection.get(), query)).await.map_err(StoreError::unavailable)?;
         let rows = rows.map_err(fault::failure)?;
         connection.give_back();
         rows.iter().map(|row| decode(&mut Columns::of_postgres(row, 0))).collect()
     }
 
-    /// Reads everything there is, however long it takes.
+    /// Reads whole tables, without a time limit.
     pub(crate) async fn whole<T>(&self, query: &Query, decode: Decode<T>) -> Result<Vec<T>, StoreError> {
-        let turn = Arc::clone(&self.scanning).acquire_owned().await.map_err(StoreError::unavailable)?;
-        let connection = Borrowed::from(&self.pool, &self.connector, Some(turn)).await?;
+        let permit = self.scans.scan().await?;
+        let connection = Borrowed::from(&self.pool, &self.connector, Some(permit)).await?;
         connection
             .get()
             .batch_execute("SET statement_timeout = 0; SET enable_seqscan = on")
             .await
             .map_err(fault::failure)?;
-        // The connection is not given back, so the settings end with it.
+        // The connection is closed and not returned to the pool, so these settings end with it.
         let rows = rows(connection.get(), query).await.map_err(fault::failure)?;
         rows.iter().map(|row| decode(&mut Columns::of_postgres(row, 0))).collect()
     }
 
-    pub(crate) async fn turn(&self, number: i64) -> Result<Option<Turn>, StoreError> {
-        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(StoreError::unavailable)?;
-        let connection = Borrowed::from(&self.pool, &self.connector, Some(turn)).await?;
+    /// Takes the advisory lock `number`; none while another node holds it.
+    pub(crate) async fn try_lock(&self, number: i64) -> Result<Option<AdvisoryLock>, StoreError> {
+        let permit = Arc::clone(&self.locks).acquire_owned().await.map_err(StoreError::unavailable)?;
+        let connection = Borrowed::from(&self.pool, &self.connector, Some(permit)).await?;
         let taken = async {
             connection.get().batch_execute("BEGIN").await?;
             let statement = connection.get().prepare_cached("SELECT pg_try_advisory_xact_lock($1)").await?;
             connection.get().query_one(&statement, &[&number]).await?.try_get::<_, bool>(0)
         };
         let taken = timeout(READ_WITHIN, taken).await.map_err(StoreError::unavailable)?.map_err(fault::failure)?;
-        let turn = Turn(connection);
+        let lock = AdvisoryLock(connection);
         match taken {
-            true => Ok(Some(turn)),
-            false => turn.end().await.map(|()| None),
+            true => Ok(Some(lock)),
+            false => lock.release().await.map(|()| None),
         }
     }
 }
 
-/// What one node does while no other does; it ends with its transaction, so also when the node dies.
-pub(crate) struct Turn(Borrowed);
+/// A lock that one node at a time holds. It ends with its transaction, and so also when the node dies.
+pub(crate) struct AdvisoryLock(Borrowed);
 
-impl Turn {
-    pub(crate) async fn end(self) -> Result<(), StoreError> {
+impl AdvisoryLock {
+    pub(crate) async fn release(self) -> Result<(), StoreError> {
         let ended = timeout(READ_WITHIN, self.0.get().batch_execute("COMMIT")).await;
         ended.map_err(StoreError::unavailable)?.map_err(fault::failure)?;
         self.0.give_back();
@@ -189,23 +188,23 @@ impl Turn {
     }
 }
 
-/// Plans that have a connection of their own leave some to scans and looks, even when they wait for a standby that is away.
+/// Plans that are committed one by one leave connections for scans and polls, even when all of them wait for a standby.
 fn connections_for_plans(pool: &Pool) -> usize {
-    let others = scans_at_once(pool) + looks_at_once(pool) + TURNS_AT_ONCE + 1;
+    let others = scans_at_once(pool) + polls_at_once(pool) + LOCKS_AT_ONCE + 1;
     pool.status().max_size.saturating_sub(others).max(1)
 }
 
-/// Where there are few connections, lists do not take all of them.
+/// In a small pool, scans must not take all connections.
 fn scans_at_once(pool: &Pool) -> usize {
     (pool.status().max_size / 3).clamp(1, SCANS_AT_ONCE)
 }
 
-fn looks_at_once(pool: &Pool) -> usize {
-    (pool.status().max_size / 6).clamp(1, LOOKS_AT_ONCE)
+fn polls_at_once(pool: &Pool) -> usize {
+    (pool.status().max_size / 6).clamp(1, POLLS_AT_ONCE)
 }
 
-/// A connection that goes back to the pool only when it is known to be idle; whoever asked may go away in the middle. Then it
-/// keeps its place, and the turn of whoever had it, until the server is done with it.
+/// A connection that returns to the pool only when it is known to be idle. If its caller goes away in the middle of a query, the
+/// connection and the caller's permit stay taken until the server has finished.
 struct Borrowed {
     connection: Option<(Object, Option<OwnedSemaphorePermit>)>,
     connector: Connector,
@@ -215,14 +214,14 @@ impl Borrowed {
     async fn from(
         pool: &Pool,
         connector: &Connector,
-        turn: Option<OwnedSemaphorePermit>,
+        permit: Option<OwnedSemaphorePermit>,
     ) -> Result<Borrowed, StoreError> {
-        Ok(Borrowed { connection: Some((connector.taken(pool).await?, turn)), connector: connector.clone() })
+        Ok(Borrowed { connection: Some((connector.take(pool).await?, permit)), connector: connector.clone() })
     }
 
     fn get(&self) -> &Object {
         let connection = self.connection.as_ref().map(|(connection, _)| connection);
-        connection.unwrap_or_else(|| unreachable!("a connection is given back once, at the end"))
+        connection.unwrap_or_else(|| unreachable!("a connection is returned to the pool once, at the end"))
     }
 
     fn give_back(mut self) {
@@ -232,15 +231,15 @@ impl Borrowed {
 
 impl Drop for Borrowed {
     fn drop(&mut self) {
-        let Some((connection, turn)) = self.connection.take() else { return };
+        let Some((connection, permit)) = self.connection.take() else { return };
         let connector = self.connector.clone();
         let retire = async move {
-            connector.ended(&connection, Object::metrics(&connection).created).await;
-            // Never handed out again.
+            connector.finished(&connection, Object::metrics(&connection).created).await;
+            // Taken out of the pool and closed.
             drop(Object::take(connection));
-            drop(turn);
+            drop(permit);
         };
-        // There is none when the process ends.
+        // There is no runtime when the process ends.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(retire);
         }

@@ -1,4 +1,5 @@
-//! Short reads. Those that ask the same about different rows are gathered while the last ones are on their way, and asked as one.
+//! Reads by key. Reads with the same statement that arrive while the last ones are under way are sent as one query for many
+//! rows.
 
 use std::{
     borrow::Cow,
@@ -23,17 +24,17 @@ use crate::{
     value::{Query, Value},
 };
 
-/// Connections that short reads share. While one waits for answers, the other gathers.
-pub(super) const LANES: usize = 2;
-/// Reads that may wait; beyond that the caller hears at once that we are too busy.
+/// Connections that these reads share. While one waits for answers, the other collects the next reads.
+pub(super) const WORKERS: usize = 2;
+/// Reads that may wait. One more fails at once, as the database is too busy.
 const QUEUE_MOST: usize = 4_096;
-/// Reads asked together.
-const GATHERED_MOST: usize = 256;
-/// How long answers may take, and how long they may be waited for with everything before.
+/// Reads that are sent together.
+const BATCH_MOST: usize = 256;
+/// How long the server may take to answer, and how long a caller waits including the time in the queue.
 const READ_WITHIN: Duration = Duration::from_secs(5);
 const ANSWER_WITHIN: Duration = Duration::from_secs(8);
 
-/// The first row that was found, and where its columns begin.
+/// The first row that was found, and the index of its first column.
 pub(super) struct Found {
     pub(super) row: Row,
     pub(super) from: usize,
@@ -48,7 +49,7 @@ struct Job {
 
 pub(super) struct Reader {
     connector: Connector,
-    /// None while nobody has read anything since the start, or since it was closed.
+    /// None before the first read, and after it was closed.
     queue: Mutex<Option<mpsc::Sender<Job>>>,
 }
 
@@ -60,12 +61,12 @@ impl Reader {
     pub(super) async fn first(&self, query: Query) -> Answer {
         let (answer, found) = oneshot::channel();
         let queued = self.queue().get_or_insert_with(|| start(&self.connector)).try_send(Job { query, answer });
-        queued.map_err(|refused| StoreError::unavailable(refused.to_string()))?;
+        queued.map_err(|error| StoreError::unavailable(error.to_string()))?;
         let found = timeout(ANSWER_WITHIN, found).await.map_err(StoreError::unavailable)?;
         found.map_err(|_| StoreError::unavailable("the reader has stopped"))?
     }
 
-    /// Ends the connections once what is asked is answered. A read that comes later opens them again.
+    /// Closes the connections once all waiting reads are answered. A later read opens them again.
     pub(super) fn close(&self) {
         drop(self.queue().take());
     }
@@ -78,23 +79,23 @@ impl Reader {
 fn start(connector: &Connector) -> mpsc::Sender<Job> {
     let (sender, receiver) = mpsc::channel(QUEUE_MOST);
     let receiver = Arc::new(tokio::sync::Mutex::new(receiver));
-    for _ in 0..LANES {
-        let lane = Lane { connector: connector.clone(), session: None };
-        tokio::spawn(lane.run(Arc::clone(&receiver)));
+    for _ in 0..WORKERS {
+        let worker = Worker { connector: connector.clone(), session: None };
+        tokio::spawn(worker.run(Arc::clone(&receiver)));
     }
     sender
 }
 
-struct Lane {
+struct Worker {
     connector: Connector,
     session: Option<Session>,
 }
 
-impl Lane {
+impl Worker {
     async fn run(mut self, queue: Arc<tokio::sync::Mutex<mpsc::Receiver<Job>>>) {
         let mut jobs = Vec::new();
-        while queue.lock().await.recv_many(&mut jobs, GATHERED_MOST).await > 0 {
-            // Nobody waits for these any more.
+        while queue.lock().await.recv_many(&mut jobs, BATCH_MOST).await > 0 {
+            // The callers of these have gone.
             jobs.retain(|job| !job.answer.is_closed());
             self.answer(std::mem::take(&mut jobs)).await;
         }
@@ -108,29 +109,29 @@ impl Lane {
                 Err(error) => return fail(jobs, &error.to_string()),
             },
         };
-        match timeout(READ_WITHIN, ask_all(&mut session, jobs)).await {
+        match timeout(READ_WITHIN, send_all(&mut session, jobs)).await {
             Ok(Usable::Yes) => self.session = Some(session),
-            // Whoever still waits finds that the question was dropped.
+            // Callers that still wait get an error, as their answer's sender was dropped.
             Ok(Usable::No) | Err(_) => {}
         }
     }
 }
 
-/// Whether a connection can be asked again.
+/// Whether a connection can be used again.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Usable {
     Yes,
     No,
 }
 
-async fn ask_all(session: &mut Session, jobs: Vec<Job>) -> Usable {
-    let mut asked = Vec::new();
-    for alike in gathered(jobs) {
-        match prepared(session, &alike).await {
-            Ok(statement) => asked.push((alike, statement)),
+async fn send_all(session: &mut Session, jobs: Vec<Job>) -> Usable {
+    let mut prepared_batches = Vec::new();
+    for batch in batched(jobs) {
+        match prepared(session, &batch).await {
+            Ok(statement) => prepared_batches.push((batch, statement)),
             Err(error) => {
                 let usable = usable_after(&error);
-                alike.fail(error);
+                batch.fail(error);
                 if usable == Usable::No {
                     return Usable::No;
                 }
@@ -138,33 +139,35 @@ async fn ask_all(session: &mut Session, jobs: Vec<Job>) -> Usable {
         }
     }
     let session = &*session;
-    let answered = join_all(asked.into_iter().map(|(alike, statement)| ask(session, alike, statement))).await;
+    let answered =
+        join_all(prepared_batches.into_iter().map(|(batch, statement)| send(session, batch, statement))).await;
     if answered.contains(&Usable::No) { Usable::No } else { Usable::Yes }
 }
 
-/// Reads of the same text.
-struct Alike {
+/// Reads with the same statement.
+struct Batch {
     jobs: Vec<Job>,
 }
 
-/// A statement, for one row or for many.
+/// A prepared statement for one row or for many.
 enum Prepared {
     One(Statement),
     Many(Statement),
 }
 
-fn gathered(jobs: Vec<Job>) -> Vec<Alike> {
-    let mut gathered: Vec<Alike> = Vec::new();
+fn batched(jobs: Vec<Job>) -> Vec<Batch> {
+    let mut batched: Vec<Batch> = Vec::new();
     for job in jobs {
-        match gathered.iter_mut().find(|alike| same_text(&alike.jobs, &job)) {
-            Some(alike) => alike.jobs.push(job),
-            None => gathered.push(Alike { jobs: vec![job] }),
+        match batched.iter_mut().find(|batch| same_text(&batch.jobs, &job)) {
+            Some(batch) => batch.jobs.push(job),
+            None => batched.push(Batch { jobs: vec![job] }),
         }
     }
-    gathered
+    batched
 }
 
-/// Where the text stands is quicker to compare than what it says, and texts put together for one read have no others like them.
+/// Compares the address of the text, which is faster than comparing the text. A text that was built for one read has an
+/// address of its own, so it is never batched.
 fn same_text(jobs: &[Job], job: &Job) -> bool {
     match (jobs.first().map(|first| &first.query.sql), &job.query.sql) {
         (Some(Cow::Borrowed(one)), Cow::Borrowed(other)) => {
@@ -174,8 +177,8 @@ fn same_text(jobs: &[Job], job: &Job) -> bool {
     }
 }
 
-async fn prepared(session: &mut Session, alike: &Alike) -> Result<Prepared, Error> {
-    let sql = &alike.jobs[0].query.sql;
+async fn prepared(session: &mut Session, batch: &Batch) -> Result<Prepared, Error> {
+    let sql = &batch.jobs[0].query.sql;
     if let Cow::Borrowed(sql) = sql
         && let Some(statement) = session.for_many(sql).await?
     {
@@ -184,24 +187,24 @@ async fn prepared(session: &mut Session, alike: &Alike) -> Result<Prepared, Erro
     session.client.prepare_cached(sql).await.map(Prepared::One)
 }
 
-async fn ask(session: &Session, alike: Alike, prepared: Prepared) -> Usable {
+async fn send(session: &Session, batch: Batch, prepared: Prepared) -> Usable {
     let statement = match prepared {
         Prepared::One(statement) => statement,
         Prepared::Many(statement) => {
-            let rows: Vec<&[Value]> = alike.jobs.iter().map(|job| job.query.parameters.as_slice()).collect();
+            let rows: Vec<&[Value]> = batch.jobs.iter().map(|job| job.query.parameters.as_slice()).collect();
             let columns = columns(&rows);
             match session.client.query(&statement, &arrays(&columns)).await {
-                Ok(rows) => return alike.answer(rows),
-                Err(error) if alike.jobs.len() == 1 || usable_after(&error) == Usable::No => return alike.fail(error),
-                // One of them cannot be asked; which one shows when each is by itself.
-                Err(_) => match session.client.prepare_cached(&alike.jobs[0].query.sql).await {
+                Ok(rows) => return batch.answer(rows),
+                Err(error) if batch.jobs.len() == 1 || usable_after(&error) == Usable::No => return batch.fail(error),
+                // One read of the batch failed; send them one by one to find out which.
+                Err(_) => match session.client.prepare_cached(&batch.jobs[0].query.sql).await {
                     Ok(statement) => statement,
-                    Err(error) => return alike.fail(error),
+                    Err(error) => return batch.fail(error),
                 },
             }
         }
     };
-    for Job { query, answer } in alike.jobs {
+    for Job { query, answer } in batch.jobs {
         let rows = session.client.query(&statement, &parameters(&query.parameters)).await;
         let usable = rows.as_ref().err().map_or(Usable::Yes, usable_after);
         let found = rows.map(|rows| rows.into_iter().next().map(|row| Found { row, from: 0 }));
@@ -214,11 +217,11 @@ async fn ask(session: &Session, alike: Alike, prepared: Prepared) -> Usable {
 }
 
 fn usable_after(error: &Error) -> Usable {
-    if fault::spoils_the_connection(error) { Usable::No } else { Usable::Yes }
+    if fault::breaks_the_connection(error) { Usable::No } else { Usable::Yes }
 }
 
-impl Alike {
-    /// Gives each row to whoever asked for it; the first column says who that is.
+impl Batch {
+    /// Gives each row to its caller; the first column is the number of the read in the batch.
     fn answer(self, rows: Vec<Row>) -> Usable {
         let mut found: Vec<Option<Found>> = self.jobs.iter().map(|_| None).collect();
         for row in rows {
@@ -228,7 +231,7 @@ impl Alike {
             }
         }
         for (job, found) in self.jobs.into_iter().zip(found) {
-            // Whoever asked may have gone.
+            // The caller may have gone.
             let _ = job.answer.send(Ok(found));
         }
         Usable::Yes

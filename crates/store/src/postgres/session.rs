@@ -1,4 +1,4 @@
-//! A connection that one task uses, and what is prepared on it for many rows.
+//! A connection that one task uses, with its prepared statements for many rows.
 
 use std::{collections::HashMap, time::Instant};
 
@@ -16,15 +16,15 @@ use super::{
 };
 use crate::{error::StoreError, value::Value};
 
-/// The way to a few rows is by their keys, whatever they are and however many others there are. To look for it each time takes
-/// longer than to go it, and one that was found while a table was small would read all of it for ever after.
+/// These statements find a few rows by their keys, so the best plan is always the same. Planning each time takes longer than
+/// running the query, and a plan from when a table was small might read the whole table later.
 const BY_KEYS: &str = "SET plan_cache_mode = force_generic_plan; SET enable_bitmapscan = off; SET enable_hashjoin = off; \
     SET enable_mergejoin = off";
 
 pub(super) struct Session {
     pub(super) client: ClientWrapper,
     made: Instant,
-    /// By where the text of the statement for one row stands, which is quicker to find than the text.
+    /// By the address of the text of the statement for one row, which is faster to look up than the text.
     prepared: HashMap<usize, Option<Statement>>,
     /// The same for the statements of whole plans.
     together: HashMap<Vec<usize>, Option<Statement>>,
@@ -39,29 +39,29 @@ impl Session {
     }
 
     pub(super) fn is_usable(&self, connector: &Connector) -> bool {
-        !self.client.is_closed() && !connector.left_behind(self.made)
+        !self.client.is_closed() && !connector.is_stale(self.made)
     }
 
-    /// Waits until the server has done what it was asked, though nobody waits for its answer any more.
-    pub(super) async fn ended(self, connector: &Connector) {
-        connector.ended(&self.client, self.made).await;
+    /// Waits until the server has finished, although the caller has gone.
+    pub(super) async fn finished(self, connector: &Connector) {
+        connector.finished(&self.client, self.made).await;
     }
 
-    /// What does for many rows what `sql` does for one; none where there is no such statement.
+    /// The statement that does for many rows what `sql` does for one; none where that is not possible.
     pub(super) async fn for_many(&mut self, sql: &'static str) -> Result<Option<Statement>, Error> {
-        let place = sql.as_ptr().addr();
-        if !self.prepared.contains_key(&place) {
+        let address = sql.as_ptr().addr();
+        if !self.prepared.contains_key(&address) {
             let types = self.types(sql).await?;
             let prepared = match columnar::for_many(sql, &types) {
                 Some(sql) => Some(self.client.prepare(&sql).await?),
                 None => None,
             };
-            self.prepared.insert(place, prepared);
+            self.prepared.insert(address, prepared);
         }
-        Ok(self.prepared.get(&place).and_then(Clone::clone))
+        Ok(self.prepared.get(&address).and_then(Clone::clone))
     }
 
-    /// What does for many plans what these statements, each with whether it is guarded, do for one.
+    /// The statement that does for many plans what these statements do for one. The flag says whether a statement is guarded.
     pub(super) async fn together(&mut self, statements: &[(&'static str, bool)]) -> Result<Option<Statement>, Error> {
         let shape: Vec<usize> = statements.iter().map(|(sql, _)| sql.as_ptr().addr()).collect();
         if let Some(prepared) = self.together.get(&shape) {
@@ -79,7 +79,7 @@ impl Session {
         Ok(prepared)
     }
 
-    /// Only the server knows what the parameters are.
+    /// The types of a statement's parameters, which only the server knows.
     async fn types(&self, sql: &str) -> Result<Vec<Type>, Error> {
         Ok(self.client.prepare(sql).await?.params().to_vec())
     }

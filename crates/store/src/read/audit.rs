@@ -1,3 +1,5 @@
+//! The audit log.
+
 use domain::{
     audit::{Actor, AuditLine, Deed},
     id::ProjectId,
@@ -14,7 +16,7 @@ use crate::{
 const COLUMNS: &str = "id, at, actor, address, project_id, deed, subject, detail";
 
 impl Store {
-    /// The lines of a project, or of everything, newest first.
+    /// The lines of one project, or of the whole installation, newest first.
     pub async fn audit(&self, project_id: Option<ProjectId>, window: Window) -> Result<Listed<AuditLine>, StoreError> {
         let mut conditions = Conditions::new();
         if let Some(id) = project_id {

@@ -1,8 +1,10 @@
+//! Deliveries of events, their attempts, and where webhooks go.
+
 use std::time::Duration;
 
 use domain::{
     delivery::{Attempt, AttemptOutcome, Delivery, DeliveryState, Failure, FailureClass},
-    id::{EventId, ProjectId},
+    id::{EventId, ProjectId, first_id_at, kind},
     project::Environment,
     time::Timestamp,
 };
@@ -10,29 +12,29 @@ use domain::{
 use crate::{
     Store,
     error::StoreError,
-    plan::{Dialect, first_id_at},
+    plan::Dialect,
     value::{Columns, Query, Value},
 };
 
 const COLUMNS: &str = "d.event_id, d.project_id, d.state, d.due_at, d.attempts, d.resent_after";
 
-/// Where a project's webhooks go, and what they are signed with.
+/// A project's webhook URL and secrets.
 pub struct WebhookTarget {
     pub environment: Environment,
     pub url: Option<String>,
     pub secrets: SealedSecrets,
 }
 
-/// A project's webhook secrets, sealed.
+/// A project's encrypted webhook secrets.
 pub struct SealedSecrets {
     pub current: Vec<u8>,
-    /// The one before, and when it was replaced.
+    /// The secret before the current one, and when it was replaced.
     pub previous: Option<(Vec<u8>, Timestamp)>,
 }
 
 impl Store {
-    /// What is due, the longest due first, but at most `per_project` of each project: a receiver that cannot keep up must not
-    /// hide the others behind its own.
+    /// Due deliveries, longest due first, but at most `per_project` of each project, so that a slow receiver with many due
+    /// deliveries does not crowd out other projects.
     pub async fn due_deliveries(&self, now: Timestamp, per_project: usize) -> Result<Vec<Delivery>, StoreError> {
         let of_project = match self.dialect() {
             Dialect::Sqlite => {
@@ -61,7 +63,7 @@ impl Store {
         self.one(Query::new(sql, [Value::shown(event_id)]), delivery).await
     }
 
-    /// A delivery's attempts, the first one first.
+    /// A delivery's attempts, oldest first.
     pub async fn attempts(&self, event_id: EventId) -> Result<Vec<Attempt>, StoreError> {
         let sql =
             "SELECT at, latency, status, answer, failure, detail FROM attempts WHERE event_id = $1 ORDER BY number";
@@ -72,7 +74,7 @@ impl Store {
     pub async fn failed_deliveries(&self, project_id: ProjectId, since: Timestamp) -> Result<i64, StoreError> {
         let sql = "SELECT COUNT(*) FROM deliveries WHERE project_id = $1 AND event_id >= $2 AND state <> 'delivered' \
                    AND attempts > resent_after";
-        let parameters = [Value::shown(project_id), Value::shown(first_id_at(since))];
+        let parameters = [Value::shown(project_id), Value::shown(first_id_at::<kind::Event>(since))];
         Ok(self.many(Query::new(sql, parameters), |columns| columns.integer()).await?.into_iter().sum())
     }
 
@@ -98,7 +100,7 @@ fn attempt(columns: &mut Columns<'_>) -> Result<Attempt, StoreError> {
     let answer = columns.text()?;
     let (class, detail) = (columns.optional_text()?, columns.optional_text()?);
     let failure = class.zip(detail).map(|(class, detail)| Failure {
-        // A class that a newer version has written is still a failure.
+        // A newer version may have stored a class that this one does not know.
         class: FailureClass::parse(&class).unwrap_or(FailureClass::Other),
         detail,
     });

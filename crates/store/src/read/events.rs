@@ -1,3 +1,5 @@
+//! Events.
+
 use std::sync::LazyLock;
 
 use domain::{
@@ -23,13 +25,13 @@ impl Store {
         self.one(Query::new(OF_PROJECT_BY_ID.as_str(), [Value::shown(project_id), Value::shown(id)]), event).await
     }
 
-    /// An event whoever's it is; for the operator, who sees all projects.
+    /// An event of any project, for the operator.
     pub async fn event_of_any(&self, id: EventId) -> Result<Option<Event>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM events WHERE id = $1");
         self.one(Query::new(sql, [Value::shown(id)]), event).await
     }
 
-    /// A project's events: from `after` upwards in ascending order, or without it the newest first.
+    /// A project's events: with `after`, those after that event in ascending order; otherwise newest first.
     pub async fn events(
         &self,
         project_id: ProjectId,

@@ -1,3 +1,5 @@
+//! Idempotency-Keys and what they are bound to.
+
 use domain::idempotency::Idempotency;
 
 use crate::{
@@ -6,10 +8,10 @@ use crate::{
     value::{Columns, Query, Value},
 };
 
-/// What an Idempotency-Key is bound to.
+/// The request and the resource that an Idempotency-Key is bound to.
 #[derive(Debug)]
 pub struct Bound {
-    /// The fingerprint of the body that made the resource.
+    /// The fingerprint of the request body that created the resource.
     pub request: Vec<u8>,
     pub resource: String,
 }

@@ -1,3 +1,5 @@
+//! Invitations.
+
 use domain::{
     access::Role,
     id::ProjectId,
@@ -12,14 +14,14 @@ use crate::{
 };
 
 impl Store {
-    /// An invitation that nobody has used, whether or not it is still in time.
+    /// An unused invitation, whether or not it has expired.
     pub async fn invite(&self, hash: TokenHash) -> Result<Option<Invite>, StoreError> {
         let sql = "SELECT id, project_id, email, role, created_at, expires_at FROM invites \
                    WHERE hash = $1 AND used_at IS NULL";
         self.one(Query::new(sql, [hash.0.to_vec().into()]), invite).await
     }
 
-    /// A project's invitations that can be taken up, newest first.
+    /// A project's invitations that can still be accepted, newest first.
     pub async fn invites(&self, id: ProjectId, now: Timestamp) -> Result<Vec<Invite>, StoreError> {
         let sql = "SELECT id, project_id, email, role, created_at, expires_at FROM invites \
                    WHERE project_id = $1 AND used_at IS NULL AND expires_at > $2 ORDER BY id DESC";

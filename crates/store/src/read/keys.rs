@@ -1,3 +1,5 @@
+//! API keys.
+
 use domain::{
     api_key::{ApiKey, KeyHash},
     id::{KeyId, ProjectId},
@@ -13,7 +15,7 @@ use crate::{
 
 const COLUMNS: &str = "k.id, k.project_id, p.environment, k.name, k.last_four, k.created_at, k.revoked_at";
 
-/// A live key, the project that it opens, and that project's version at this moment.
+/// A live key, its project, and the project's version at the moment of the read.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyOwner {
     pub key_id: KeyId,
@@ -22,7 +24,7 @@ pub struct KeyOwner {
 }
 
 impl Store {
-    /// The owner of a key that is not revoked. Asked afresh for every request, so a revocation holds at once.
+    /// The owner of a key that is not revoked. Every request reads it, so that a revocation takes effect at once.
     pub async fn key_owner(&self, hash: KeyHash) -> Result<Option<KeyOwner>, StoreError> {
         let sql = "SELECT k.id, p.id, p.version FROM api_keys k JOIN projects p ON p.id = k.project_id \
                    WHERE k.hash = $1 AND k.revoked_at IS NULL";
@@ -46,7 +48,7 @@ impl Store {
         self.many(Query::new(sql, [Value::shown(project_id)]), key).await
     }
 
-    /// When each of a project's keys was last used, about; none for those that never were.
+    /// When each of a project's keys was last used, to about a minute. Keys that were never used are left out.
     pub async fn key_uses(&self, project_id: ProjectId) -> Result<Vec<(KeyId, Timestamp)>, StoreError> {
         let sql = "SELECT key_id, at FROM key_uses WHERE project_id = $1 ORDER BY key_id";
         let used = |columns: &mut Columns<'_>| Ok((columns.parsed()?, columns.timestamp()?));

@@ -1,3 +1,5 @@
+//! Balances and ledger lines.
+
 use domain::{
     id::{PaymentId, ProjectId},
     ledger::Account,
@@ -12,7 +14,7 @@ use crate::{
     value::{Columns, Query, Value},
 };
 
-/// What a project's accounts held at some instant.
+/// The balances of a project's accounts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Balance {
     pub available: Rupiah,
@@ -20,22 +22,22 @@ pub struct Balance {
     pub unapplied: Rupiah,
 }
 
-/// One movement of an account.
+/// One line of an account's statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerLine {
     pub at: Timestamp,
-    /// Why money moved: the word of its posting.
+    /// The kind of its posting, such as `paid`.
     pub kind: String,
     pub payment_id: PaymentId,
-    /// The payment's.
+    /// The payment's reference.
     pub reference: String,
     pub amount: Rupiah,
-    /// What the account holds after it.
+    /// The account's balance after this line.
     pub balance: Rupiah,
 }
 
 impl Store {
-    /// The balance after everything posted up to and including `at`; after everything when there is no such instant.
+    /// The balance after all postings up to and including `at`; after all postings without it.
     pub async fn balance(&self, project_id: ProjectId, at: Option<Timestamp>) -> Result<Balance, StoreError> {
         let until = at.map_or(i64::MAX, Timestamp::as_millis);
         let sql = "SELECT account, CAST(SUM(amount) AS BIGINT) FROM entries \
@@ -50,14 +52,14 @@ impl Store {
         })
     }
 
-    /// An account's lines, newest first. The balance of the very first one is what the account holds.
+    /// An account's lines, newest first. The balance of the newest line is the account's present balance.
     pub async fn ledger_lines(
         &self,
         project_id: ProjectId,
         account: Account,
         window: Window,
     ) -> Result<Listed<LedgerLine>, StoreError> {
-        // One statement, so that lines and balances are of one moment.
+        // One statement, so that lines and balances come from one snapshot.
         let sql = "WITH own AS NOT MATERIALIZED (SELECT at, posting_id, amount FROM entries \
                    WHERE project_id = $1 AND account = $2), \
                    shown AS (SELECT at, posting_id, amount FROM own ORDER BY at DESC, posting_id DESC \

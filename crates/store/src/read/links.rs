@@ -1,3 +1,5 @@
+//! Payment links.
+
 use std::sync::LazyLock;
 
 use domain::{
@@ -26,24 +28,24 @@ static SHOWN: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Which links of a project are wanted.
+/// Which links of a project to list.
 #[derive(Clone, Debug, Default)]
 pub struct LinkFilter {
     /// A substring of the title or the reference.
     pub search: Option<String>,
 }
 
-/// A link with what its page needs to know besides, all of one moment.
+/// A link with what else its page needs, from one snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownLink {
     pub link: Link,
     pub project_version: i64,
-    /// Whether some payment of the link is paid or on its way. A link that takes many payments is never in use.
+    /// Whether some payment of a single-use link is paid or processing. Always false for links that take many payments.
     pub in_use: bool,
 }
 
 impl Store {
-    /// A link whoever owns it; for the hosted page, which has no key.
+    /// A link of any project, for the hosted page, which has no key.
     pub async fn shown_link(&self, id: LinkId) -> Result<Option<ShownLink>, StoreError> {
         self.one(Query::new(SHOWN.as_str(), [Value::shown(id)]), shown_link).await
     }

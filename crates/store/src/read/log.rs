@@ -1,11 +1,11 @@
-//! The log of events and of what became of telling merchants about them.
+//! The event log: events with the state of their delivery.
 
 use std::time::Duration;
 
 use domain::{
     delivery::Delivery,
     event::{Event, EventKind},
-    id::ProjectId,
+    id::{ProjectId, first_id_at, kind},
     time::Timestamp,
 };
 
@@ -13,24 +13,23 @@ use super::{Conditions, List, Listed, Window, deliveries, events};
 use crate::{
     Store,
     error::StoreError,
-    plan::first_id_at,
     value::{Columns, Query, Value},
 };
 
-/// The delivery comes first, since how many columns an event has depends on its kind.
+/// The delivery comes first, since the number of columns that an event reads depends on its kind.
 const COLUMNS: &str = "d.event_id, d.event_id, d.project_id, d.state, d.due_at, d.attempts, d.resent_after, \
     e.id, e.project_id, e.kind, e.subject, e.created_at, e.paid_at, e.success_word";
 const DELIVERY_COLUMNS: usize = 6;
 
-/// Notifications of one payment that are looked at for events; banks send a few.
+/// Receipts of one payment that are searched for events; banks send a few.
 const NOTIFICATIONS_MOST: i64 = 100;
-/// An event is made at the instant of what caused it. This is for clocks that are read once more in between.
-const AT_ABOUT: Duration = Duration::from_secs(1);
+/// An event's id has the time of its cause. This allows for a clock that is read twice in between.
+const AROUND: Duration = Duration::from_secs(1);
 
-/// Which events of a project are wanted; conditions add up.
+/// Which events of a project to list; all conditions must hold.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EventLogFilter {
-    /// Those that merchants were told of in vain so far.
+    /// Only events whose delivery has failed so far.
     pub failing_only: bool,
     pub kind: Option<EventKind>,
 }
@@ -67,8 +66,8 @@ impl Store {
         self.listed(list, conditions, window).await
     }
 
-    /// How many deliveries have failed and are not delivered, and when the oldest of their events happened; none where all is
-    /// well.
+    /// How many deliveries have failed and are not delivered, and when the oldest of their events happened; none if there are no
+    /// such deliveries.
     pub async fn failing_since(&self, project_id: ProjectId) -> Result<Option<(i64, Timestamp)>, StoreError> {
         let sql = "SELECT f.failing, e.created_at FROM (SELECT COUNT(*) AS failing, MIN(event_id) AS oldest \
                    FROM deliveries WHERE project_id = $1 AND state <> 'delivered' AND attempts > resent_after) f \
@@ -77,8 +76,8 @@ impl Store {
         Ok(self.many(Query::new(sql, [Value::shown(project_id)]), found).await?.pop())
     }
 
-    /// The events of one payment or key, oldest first. An index by subject would cost every event, and is not needed: events come
-    /// of what was noted at the same instant, and ids sort by their instant.
+    /// The events of one payment or key, oldest first. An index by subject would slow down every event. It is not needed: each
+    /// event has the same time as the receipt or revocation that caused it, and ids sort by time.
     pub async fn events_about(&self, project_id: ProjectId, subject: &str) -> Result<Vec<Event>, StoreError> {
         let sql = "SELECT received_at, decided_at FROM receipts WHERE payment_id = $1 AND project_id = $2 \
                    UNION ALL SELECT revoked_at, NULL FROM api_keys WHERE id = $1 AND project_id = $2 AND revoked_at IS NOT NULL \
@@ -87,12 +86,12 @@ impl Store {
         let instants = |columns: &mut Columns<'_>| Ok([columns.optional_timestamp()?, columns.optional_timestamp()?]);
         let instants = self.many(Query::new(sql, parameters), instants).await?;
         let mut found = Vec::new();
-        for (from, until) in stretches(instants.into_iter().flatten().flatten()) {
+        for (from, until) in ranges(instants.into_iter().flatten().flatten()) {
             let sql = format!(
                 "SELECT {} FROM events WHERE project_id = $1 AND id >= $2 AND id < $3 AND subject = $4 ORDER BY id",
                 events::COLUMNS
             );
-            let ids = [first_id_at(from), first_id_at(until)].map(Value::shown);
+            let ids = [from, until].map(|instant| Value::shown(first_id_at::<kind::Event>(instant)));
             let [from, until] = ids;
             let parameters = [Value::shown(project_id), from, until, subject.to_owned().into()];
             found.extend(self.many(Query::new(sql, parameters), events::event).await?);
@@ -101,18 +100,18 @@ impl Store {
     }
 }
 
-/// The time around each of the instants, in order and without looking at any of it twice.
-fn stretches(instants: impl Iterator<Item = Timestamp>) -> Vec<(Timestamp, Timestamp)> {
-    let mut around: Vec<_> = instants.map(|at| (at.minus(AT_ABOUT), at.plus(AT_ABOUT))).collect();
+/// The time ranges around the instants, in order; ranges that overlap are merged.
+fn ranges(instants: impl Iterator<Item = Timestamp>) -> Vec<(Timestamp, Timestamp)> {
+    let mut around: Vec<_> = instants.map(|at| (at.minus(AROUND), at.plus(AROUND))).collect();
     around.sort_unstable();
-    let mut stretches: Vec<(Timestamp, Timestamp)> = Vec::new();
+    let mut ranges: Vec<(Timestamp, Timestamp)> = Vec::new();
     for (from, until) in around {
-        match stretches.last_mut() {
+        match ranges.last_mut() {
             Some(last) if from <= last.1 => last.1 = until,
-            _ => stretches.push((from, until)),
+            _ => ranges.push((from, until)),
         }
     }
-    stretches
+    ranges
 }
 
 fn logged(columns: &mut Columns<'_>) -> Result<(Event, Option<Delivery>), StoreError> {
@@ -131,9 +130,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn instants_close_to_each_other_are_looked_at_together() {
+    fn ranges_around_instants_close_to_each_other_are_merged() {
         let at = Timestamp::from_millis;
-        let found = stretches([50_000, 10_000, 10_500, 12_000].into_iter().map(at));
+        let found = ranges([50_000, 10_000, 10_500, 12_000].into_iter().map(at));
         assert_eq!(found, [(at(9_000), at(13_000)), (at(49_000), at(51_000))]);
     }
 }

@@ -1,6 +1,7 @@
-//! Typed reads, one file per kind of thing. Statements that take a project's id never show another project's rows.
+//! Typed reads, one file per subject. A read that takes a project's id never returns another project's rows.
 
 pub(crate) mod audit;
+pub(crate) mod change_token;
 pub(crate) mod deliveries;
 pub(crate) mod events;
 pub(crate) mod idempotency;
@@ -12,8 +13,8 @@ pub(crate) mod links;
 pub(crate) mod log;
 pub(crate) mod payment_list;
 pub(crate) mod payments;
+pub(crate) mod project_health;
 pub(crate) mod projects;
-pub(crate) mod pulse;
 pub(crate) mod receipts;
 pub(crate) mod sessions;
 pub(crate) mod users;
@@ -26,21 +27,21 @@ use crate::{
     value::{Decode, Query, Value},
 };
 
-/// Which rows of a list are wanted.
+/// Which rows of a list to return.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
     pub offset: i64,
     pub limit: i64,
 }
 
-/// A part of a list, and how long the whole list is.
+/// A part of a list, and the length of the whole list.
 #[derive(Debug)]
 pub struct Listed<T> {
     pub items: Vec<T>,
     pub total: i64,
 }
 
-/// Conditions joined by AND, with their parameters numbered as they come.
+/// Conditions joined by AND; parameters are numbered in the order in which they are added.
 struct Conditions {
     sql: String,
     parameters: Vec<Value>,
@@ -59,19 +60,19 @@ impl Conditions {
         self.sql.push_str(&condition.replace('?', &number));
     }
 
-    /// A case-insensitive substring of `column`, in which no character is special.
+    /// Adds the condition that `column` contains `term`, ignoring case; no character of the term is special.
     fn and_contains(&mut self, column: &str, term: &str) {
         let escaped = folded(term).replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
         self.and(&format!("{column} LIKE ? ESCAPE '\\'"), format!("%{escaped}%"));
     }
 }
 
-/// What a list shows, and in which order.
+/// The columns, tables and order of a list.
 struct List<T> {
     columns: &'static str,
     /// The table and its joins.
     from: &'static str,
-    /// The table alone, which is enough to count.
+    /// The table without joins that add only columns; enough to count and to find ids.
     table: &'static str,
     id: &'static str,
     order: &'static str,
@@ -93,7 +94,7 @@ impl Store {
         Ok(Listed { items, total })
     }
 
-    /// Finds the ids of a window, which an index alone may know, and then reads the rows of no others.
+    /// Finds the ids of a window first, which an index may serve by itself, and then reads only those rows.
     async fn page<T: Send + 'static>(
         &self,
         list: &List<T>,

@@ -1,9 +1,9 @@
-//! Lists of payments, which stay quick however many there are: the whole list is counted and reached from marks that stand
-//! along it, and references are searched by an index of their trigrams. What neither covers yet is read row by row, and
-//! when that is much, [`Store::tend`] hears of it.
+//! Lists of payments, which stay fast however many there are: the list of all payments is counted and paged with list
+//! checkpoints, and references are searched with an index of their trigrams. Payments that neither covers yet are read row by
+//! row, and when those are many, maintenance is requested. The checkpoints' table is called `payment_marks`.
 
 use domain::{
-    id::{ENTROPY_BYTES, LinkId, PaymentId, ProjectId, mint},
+    id::{LinkId, PaymentId, ProjectId, first_id_at},
     method::{Method, MethodKind},
     money::Rupiah,
     payment::{Payment, Status},
@@ -17,19 +17,19 @@ use super::{
 use crate::{
     Store,
     error::StoreError,
+    maintenance::{AFTER_EVERY_ID, LONG_SEARCH, LONG_TAIL},
     plan::{Dialect, folded},
-    tend::{AFTER_EVERY_ID, LONG_SEARCH, LONG_TAIL},
     value::{Columns, Query, Value},
 };
 
-/// Trigrams that the index is asked for; more of them would narrow down hardly any further.
+/// Trigrams that a query of the index uses; more of them would hardly narrow the result down further.
 const TRIGRAMS_MOST: usize = 4;
-/// Payments of a project up to which a search reads them all.
+/// A project with at most this many payments is searched without the index.
 const SMALL_PROJECT: i64 = 5_000;
-/// References looked at to see which trigrams are rare.
+/// References that are read to find out which trigrams are rare.
 const SAMPLED: i64 = 50;
 
-/// Which payments of a project are wanted; conditions add up.
+/// Which payments of a project to list; all conditions must hold.
 #[derive(Clone, Debug, Default)]
 pub struct PaymentFilter {
     /// A substring of the reference.
@@ -38,37 +38,32 @@ pub struct PaymentFilter {
     /// The status as it is at the given instant.
     pub status: Option<(Status, Timestamp)>,
     pub method: Option<MethodFilter>,
-    /// Made from the first instant on, and before the second.
+    /// Created from the first instant on, and before the second.
     pub created: Option<(Timestamp, Timestamp)>,
 }
 
-/// Every payment of a kind, or those by one way to pay.
+/// A kind of method, or one method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MethodFilter {
     Kind(MethodKind),
     One(Method),
 }
 
-/// A stretch of a list, by ids: from the first one on, and before the second.
-struct Stretch {
+/// A range of the list of all payments, by ids: `from` is included, `until` is not.
+struct Range {
     from: Option<PaymentId>,
     until: Option<PaymentId>,
 }
 
 impl PaymentFilter {
-    /// Where nothing else is asked for, what is wanted is a stretch of the list of all payments, which has marks.
-    fn stretch(&self) -> Option<Stretch> {
+    /// The range of the list of all payments, if the filter asks for nothing else; only that list has checkpoints.
+    fn range(&self) -> Option<Range> {
         let PaymentFilter { search: None, link_id: None, status: None, method: None, created } = self else {
             return None;
         };
-        let (from, until) = created.map(|(from, until)| (first_made_at(from), first_made_at(until))).unzip();
-        Some(Stretch { from, until })
+        let (from, until) = created.map(|(from, until)| (first_id_at(from), first_id_at(until))).unzip();
+        Some(Range { from, until })
     }
-}
-
-/// Ids sort by their instant, so this one stands before all of it.
-fn first_made_at(instant: Timestamp) -> PaymentId {
-    mint(instant, [0; ENTROPY_BYTES])
 }
 
 impl Store {
@@ -78,8 +73,8 @@ impl Store {
         filter: &PaymentFilter,
         window: Window,
     ) -> Result<Listed<Payment>, StoreError> {
-        if let Some(stretch) = filter.stretch() {
-            return self.every_payment(project_id, &stretch, window).await;
+        if let Some(range) = filter.range() {
+            return self.every_payment(project_id, &range, window).await;
         }
         let term = folded(filter.search.as_deref().unwrap_or_default());
         match self.is_worth_the_index(project_id, &term).await? {
@@ -88,8 +83,8 @@ impl Store {
         }
     }
 
-    /// The next `most` of a project's payments before one of them, or else the newest, newest first. Nothing is counted, so that
-    /// page after page can be read of lists of any length.
+    /// At most `most` of a project's payments, newest first: with `before`, those older than that payment. Nothing is counted, so
+    /// that lists of any length can be read page by page.
     pub async fn payments_page(
         &self,
         project_id: ProjectId,
@@ -104,9 +99,9 @@ impl Store {
         self.page(&list(), conditions, Window { offset: 0, limit: most }).await
     }
 
-    /// What the amounts of all payments that are wanted add up to.
+    /// The sum of the amounts of all payments that match the filter.
     pub async fn payments_total(&self, project_id: ProjectId, filter: &PaymentFilter) -> Result<Rupiah, StoreError> {
-        if let Some(Stretch { from, until }) = filter.stretch() {
+        if let Some(Range { from, until }) = filter.range() {
             let before = match from {
                 Some(from) => self.added_up(project_id, Some(from)).await?,
                 None => Rupiah::ZERO,
@@ -118,40 +113,43 @@ impl Store {
         Ok(self.many(Query::new(sum, parameters), |columns| columns.rupiah()).await?.into_iter().sum())
     }
 
-    /// The whole list or a stretch of it. Each mark knows its place in it, so no more is counted than what came after the last
-    /// one, and no more is skipped than lies between two.
+    /// The list of all payments or a range of it. Each checkpoint has its position in the list, so that only payments after the
+    /// last checkpoint are counted, and only payments between two checkpoints are skipped.
     async fn every_payment(
         &self,
         project_id: ProjectId,
-        stretch: &Stretch,
+        range: &Range,
         window: Window,
     ) -> Result<Listed<Payment>, StoreError> {
-        let (marked, tail) = self.counted(project_id, stretch.until).await?;
+        let (up_to_checkpoint, tail) = self.counted(project_id, range.until).await?;
         if tail > LONG_TAIL {
-            self.wanting.shorter_list(project_id);
+            self.maintenance.list_checkpoints(project_id);
         }
-        let end = marked + tail;
-        let begin = match stretch.from {
-            Some(from) => self.counted(project_id, Some(from)).await.map(|(marked, tail)| marked + tail)?,
+        let end = up_to_checkpoint + tail;
+        let begin = match range.from {
+            Some(from) => {
+                self.counted(project_id, Some(from)).await.map(|(up_to_checkpoint, tail)| up_to_checkpoint + tail)?
+            }
             None => 0,
         };
         let position = end - window.offset;
-        let mark = self.mark_above(project_id, position).await?.filter(|(_, marked)| *marked <= end);
+        let checkpoint =
+            self.checkpoint_above(project_id, position).await?.filter(|(_, up_to_checkpoint)| *up_to_checkpoint <= end);
         let mut conditions = Conditions::new();
         conditions.and("p.project_id = ?", Value::shown(project_id));
-        let offset = match mark {
-            Some((id, marked)) => {
+        let offset = match checkpoint {
+            Some((id, up_to_checkpoint)) => {
                 conditions.and("p.id <= ?", id);
-                marked - position
+                up_to_checkpoint - position
             }
             None => window.offset,
         };
-        and_stretch(&mut conditions, stretch);
+        and_range(&mut conditions, range);
         let items = self.page(&list(), conditions, Window { offset, ..window }).await?;
         Ok(Listed { items, total: end - begin })
     }
 
-    /// How many payments there are up to the last mark before `until`, and how many from there to it.
+    /// How many payments there are up to the last checkpoint before `until`, and how many from there to `until`.
     async fn counted(&self, project_id: ProjectId, until: Option<PaymentId>) -> Result<(i64, i64), StoreError> {
         let sql = "SELECT COALESCE((SELECT position FROM payment_marks WHERE project_id = $1 AND id < $2 \
                    ORDER BY id DESC LIMIT 1), 0), \
@@ -161,7 +159,7 @@ impl Store {
         Ok(counted.into_iter().next().unwrap_or_default())
     }
 
-    /// What the amounts of all payments before `until` add up to.
+    /// The sum of the amounts of all payments before `until`.
     async fn added_up(&self, project_id: ProjectId, until: Option<PaymentId>) -> Result<Rupiah, StoreError> {
         let sql = "SELECT COALESCE((SELECT amount FROM payment_marks WHERE project_id = $1 AND id < $2 \
                    ORDER BY id DESC LIMIT 1), 0), COUNT(*), CAST(COALESCE(SUM(amount), 0) AS BIGINT) \
@@ -169,31 +167,35 @@ impl Store {
                    FROM payment_marks WHERE project_id = $1 AND id < $2), '')";
         let sums = |columns: &mut Columns<'_>| Ok((columns.rupiah()?, columns.integer()?, columns.rupiah()?));
         let sums = self.many(Query::new(sql, [Value::shown(project_id), upper(until)]), sums).await?;
-        let (marked, tail, added) = sums.into_iter().next().unwrap_or_default();
+        let (up_to_checkpoint, tail, added) = sums.into_iter().next().unwrap_or_default();
         if tail > LONG_TAIL {
-            self.wanting.shorter_list(project_id);
+            self.maintenance.list_checkpoints(project_id);
         }
-        Ok(marked + added)
+        Ok(up_to_checkpoint + added)
     }
 
-    /// The mark at `position` or the next one above it.
-    async fn mark_above(&self, project_id: ProjectId, position: i64) -> Result<Option<(String, i64)>, StoreError> {
+    /// The checkpoint at `position` or the next one above it.
+    async fn checkpoint_above(
+        &self,
+        project_id: ProjectId,
+        position: i64,
+    ) -> Result<Option<(String, i64)>, StoreError> {
         let sql = "SELECT id, position FROM payment_marks WHERE project_id = $1 AND position >= $2 \
                    ORDER BY position LIMIT 1";
-        self.one(Query::new(sql, [Value::shown(project_id), position.into()]), mark).await
+        self.one(Query::new(sql, [Value::shown(project_id), position.into()]), checkpoint).await
     }
 
-    /// The index knows the references of all projects together, so a small project is searched faster without it, and never
-    /// at the price of what the others have.
+    /// The index contains the references of all projects, so a small project is searched faster without it, in a time that does
+    /// not depend on the other projects.
     async fn is_worth_the_index(&self, project_id: ProjectId, term: &str) -> Result<bool, StoreError> {
         if trigrams(term).is_empty() {
             return Ok(false);
         }
-        let (marked, tail) = self.counted(project_id, None).await?;
-        Ok(marked + tail > SMALL_PROJECT)
+        let (up_to_checkpoint, tail) = self.counted(project_id, None).await?;
+        Ok(up_to_checkpoint + tail > SMALL_PROJECT)
     }
 
-    /// What the rows that are wanted have in common, by the index of references where that is quicker.
+    /// The conditions of the filter, with the search index where that is faster.
     async fn wanted(&self, project_id: ProjectId, filter: &PaymentFilter) -> Result<Conditions, StoreError> {
         let term = folded(filter.search.as_deref().unwrap_or_default());
         if !self.is_worth_the_index(project_id, &term).await? {
@@ -203,8 +205,7 @@ impl Store {
         Ok(Conditions { sql: format!("WHERE p.id IN ({hits})"), parameters })
     }
 
-    /// Those whose reference has the term's rarest trigrams, and those that are not in the index yet; of both, those that
-    /// really have the term.
+    /// Searches with the index, and among payments that are not in the index yet.
     async fn found_payments(
         &self,
         project_id: ProjectId,
@@ -220,7 +221,7 @@ impl Store {
         Ok(Listed { items, total })
     }
 
-    /// A statement for the ids of what is found.
+    /// A statement that selects the ids of matching payments.
     async fn hits(
         &self,
         project_id: ProjectId,
@@ -228,7 +229,7 @@ impl Store {
         term: &str,
     ) -> Result<(String, Vec<Value>), StoreError> {
         if self.search_lacks(None, LONG_SEARCH).await? {
-            self.wanting.longer_search();
+            self.maintenance.search_index();
         }
         match self.dialect() {
             Dialect::Sqlite => self.hits_by_rarest(project_id, filter, term).await,
@@ -236,14 +237,15 @@ impl Store {
         }
     }
 
-    /// By the term's rarest trigrams in the index, and by reading what is not in it.
+    /// Queries the index for the term's rarest trigrams and keeps the rows that really contain the term; payments that are not in
+    /// the index yet are read one by one.
     async fn hits_by_rarest(
         &self,
         project_id: ProjectId,
         filter: &PaymentFilter,
         term: &str,
     ) -> Result<(String, Vec<Value>), StoreError> {
-        // The plus keeps SQLite from walking through the whole project by its index instead.
+        // The plus keeps SQLite from reading the whole project by the project's index instead.
         let Conditions { sql, mut parameters } = conditions("+p.project_id = ?", project_id, filter);
         let sample = "SELECT search_text FROM payments WHERE project_id = $1 ORDER BY id DESC LIMIT $2";
         let sample = Query::new(sample, [Value::shown(project_id), SAMPLED.into()]);
@@ -259,7 +261,7 @@ impl Store {
     }
 }
 
-/// The same where the database finds the rarest trigrams by itself.
+/// The same for PostgreSQL, whose index chooses the trigrams by itself.
 fn hits_by_index(project_id: ProjectId, filter: &PaymentFilter) -> (String, Vec<Value>) {
     let unsearched = PaymentFilter { search: None, ..filter.clone() };
     let mut conditions = conditions("p.project_id = ?", project_id, &unsearched);
@@ -280,20 +282,20 @@ fn list() -> List<Payment> {
         from: "payments p LEFT JOIN checkouts c ON c.payment_id = p.id",
         table: "payments p",
         id: "p.id",
-        // Ids are made at `created_at`, so their order is that of creation.
+        // Ids contain `created_at`, so their order is that of creation.
         order: "p.id DESC",
         decode: listed_payment,
     }
 }
 
-/// Every three characters in a row of a folded term; one of two characters or fewer has none.
+/// Every three consecutive characters of a folded term; a term of two characters or fewer has none.
 fn trigrams(term: &str) -> Vec<String> {
     let characters: Vec<char> = term.chars().collect();
     characters.windows(3).map(|three| three.iter().collect()).collect()
 }
 
-/// What to ask the index for. Trigrams that stand in many references, such as those of `order-`, take it long and tell it
-/// little; a look at a few references shows which those are.
+/// The query for the index. Trigrams that many references contain, such as those of `order-`, are slow to look up and narrow
+/// down little; a sample of references shows which those are.
 fn rarest_trigrams(term: &str, sample: &[String]) -> String {
     let mut trigrams = trigrams(term);
     trigrams.sort_by_cached_key(|trigram| sample.iter().filter(|text| text.contains(trigram)).count());
@@ -317,8 +319,8 @@ fn conditions(of_project: &str, project_id: ProjectId, filter: &PaymentFilter) -
         None => {}
     }
     if let Some((from, until)) = filter.created {
-        let stretch = Stretch { from: Some(first_made_at(from)), until: Some(first_made_at(until)) };
-        and_stretch(&mut conditions, &stretch);
+        let range = Range { from: Some(first_id_at(from)), until: Some(first_id_at(until)) };
+        and_range(&mut conditions, &range);
     }
     if let Some(term) = &filter.search {
         conditions.and_contains("p.search_text", term);
@@ -326,11 +328,11 @@ fn conditions(of_project: &str, project_id: ProjectId, filter: &PaymentFilter) -
     conditions
 }
 
-fn and_stretch(conditions: &mut Conditions, stretch: &Stretch) {
-    if let Some(from) = stretch.from {
+fn and_range(conditions: &mut Conditions, range: &Range) {
+    if let Some(from) = range.from {
         conditions.and("p.id >= ?", Value::shown(from));
     }
-    if let Some(until) = stretch.until {
+    if let Some(until) = range.until {
         conditions.and("p.id < ?", Value::shown(until));
     }
 }
@@ -339,7 +341,7 @@ fn upper(until: Option<PaymentId>) -> Value {
     until.map_or_else(|| AFTER_EVERY_ID.into(), Value::shown)
 }
 
-/// A pending payment past its expiry is expired, whether or not that has been written down.
+/// A pending payment past its expiry is expired, whether or not that was written yet.
 fn and_status(conditions: &mut Conditions, status: Status, now: Timestamp) {
     match status {
         Status::Pending => conditions.and("p.state = 'pending' AND p.expires_at >= ?", now),
@@ -361,7 +363,7 @@ fn pair(columns: &mut Columns<'_>) -> Result<(i64, i64), StoreError> {
     Ok((columns.integer()?, columns.integer()?))
 }
 
-fn mark(columns: &mut Columns<'_>) -> Result<(String, i64), StoreError> {
+fn checkpoint(columns: &mut Columns<'_>) -> Result<(String, i64), StoreError> {
     Ok((columns.text()?, columns.integer()?))
 }
 
@@ -370,7 +372,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_index_is_asked_for_the_trigrams_that_few_references_have() {
+    fn the_index_is_queried_for_the_trigrams_that_few_references_have() {
         let sample = ["order-1", "order-2"].map(str::to_owned);
         assert_eq!(rarest_trigrams("order-17", &sample), r#""-17" AND "r-1" AND "ord" AND "rde""#);
         assert_eq!(rarest_trigrams("a\"é", &sample), r#""a""é""#);

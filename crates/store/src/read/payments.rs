@@ -1,3 +1,5 @@
+//! Single payments, and payments that a reconciler must act on.
+
 use domain::{
     id::{PaymentId, ProjectId},
     method::Method,
@@ -13,7 +15,7 @@ use crate::{
     value::{Columns, Query, Value},
 };
 
-/// As literals, so that the statements of single reads are put together by the compiler.
+/// Macros instead of constants, so that `concat!` can build the statements of single reads at compile time.
 macro_rules! payment_columns {
     () => {
         "p.id, p.project_id, p.link_id, p.reference, p.amount, p.fee, p.method, p.code, p.state, p.paid_at, \
@@ -31,10 +33,10 @@ pub(super) use {checkout_columns, payment_columns};
 const BY_ID: &str = concat!("SELECT ", payment_columns!(), " FROM payments p WHERE p.id = $1");
 const CHECKOUT_BY_ID: &str = concat!("SELECT ", checkout_columns!(), " FROM checkouts c WHERE c.payment_id = $1");
 
-/// A project's newest payments, among which one is looked for by its payload: more than are made while a payload can be paid.
-const PAYLOADS_LOOKED_AT: i64 = 10_000;
+/// How many of a project's newest payments are searched for a QRIS payload: more than are created while one can be paid.
+const PAYLOADS_SEARCHED: i64 = 10_000;
 
-/// Money whose delay is over.
+/// A payment whose settlement delay is over.
 #[derive(Clone, Copy, Debug)]
 pub struct Due {
     pub project_id: ProjectId,
@@ -42,7 +44,7 @@ pub struct Due {
     pub net: Rupiah,
 }
 
-/// How a payment stands, without all that never changes about it.
+/// The state of a payment, without what never changes about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PaymentState {
     pub id: PaymentId,
@@ -51,10 +53,10 @@ pub struct PaymentState {
 }
 
 impl Store {
-    /// A payment whoever owns it; for notifications and the hosted page, which have no key.
+    /// A payment of any project, for providers' reports and the hosted page, which have no key.
     pub async fn payment(&self, id: PaymentId) -> Result<Option<Payment>, StoreError> {
         match self.one(Query::new(BY_ID, [Value::shown(id)]), payment).await? {
-            // Only the page of a link asks customers who they are.
+            // Only payments of links have a checkout.
             Some(payment) if payment.link_id.is_some() => {
                 let checkout = self.one(Query::new(CHECKOUT_BY_ID, [Value::shown(id)]), checkout).await?.flatten();
                 Ok(Some(Payment { checkout, ..payment }))
@@ -82,7 +84,7 @@ impl Store {
         }
     }
 
-    /// No index knows payloads, which would cost every payment more than this does now and then.
+    /// Reads the newest payments one by one: an index of payloads would slow down every payment, and this search is rare.
     async fn payment_by_payload(&self, project_id: ProjectId, code: &str) -> Result<Option<Payment>, StoreError> {
         let sql = concat!(
             "SELECT ",
@@ -92,7 +94,7 @@ impl Store {
              LIMIT 1 OFFSET $2), '') AND p.code = $3 \
              AND p.state IN ('pending', 'processing') ORDER BY p.id DESC LIMIT 1"
         );
-        let parameters = [Value::shown(project_id), PAYLOADS_LOOKED_AT.into(), code.to_owned().into()];
+        let parameters = [Value::shown(project_id), PAYLOADS_SEARCHED.into(), code.to_owned().into()];
         Ok(self.many(Query::new(sql, parameters), payment).await?.pop())
     }
 
@@ -102,11 +104,11 @@ impl Store {
         self.one(Query::new(sql, [Value::shown(id)]), |columns| columns.timestamp()).await
     }
 
-    /// How these payments stand, in no particular order; none for an id that no payment has. Keep to a few hundred at a time: it
-    /// takes the turns of reconcilers, since behind lists, which may be long, whoever waits for a payment would wait for seconds.
+    /// The states of these payments, in no particular order. Ids without a payment are left out. Ask for a few hundred at a time:
+    /// this uses the permits of the reconcilers' polls, since behind long lists customers would wait for seconds.
     pub async fn payment_states(&self, ids: &[PaymentId]) -> Result<Vec<PaymentState>, StoreError> {
         let sql = match self.dialect() {
-            // Crossed, so that the payments are looked up by the ids and not the other way round.
+            // CROSS JOIN makes SQLite look payments up by the ids and not the other way round.
             Dialect::Sqlite => {
                 "SELECT p.id, p.state, p.paid_at, p.ended_at, p.version \
                  FROM json_each('[\"' || replace($1, ',', '\",\"') || '\"]') wanted CROSS JOIN payments p ON p.id = wanted.value"
@@ -120,13 +122,13 @@ impl Store {
         self.due(Query::new(sql, [wanted.into()]), payment_state).await
     }
 
-    /// Whether any pending payment's time is over, so that writing its expiry down is due.
+    /// Whether the expiry of any pending payment is due to be written.
     pub async fn any_to_expire(&self, now: Timestamp) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM payments WHERE state = 'pending' AND expires_at < $1 LIMIT 1";
         Ok(self.one(Query::new(sql, [now.into()]), |_| Ok(())).await?.is_some())
     }
 
-    /// Payments whose net is due to settle, the longest due first.
+    /// Payments whose net is due to settle, longest due first.
     pub async fn due_to_settle(&self, now: Timestamp, most: i64) -> Result<Vec<Due>, StoreError> {
         let sql = "SELECT project_id, id, amount - fee FROM payments WHERE settles_at <= $1 \
                    ORDER BY settles_at LIMIT $2";
@@ -142,7 +144,7 @@ fn payment_state(columns: &mut Columns<'_>) -> Result<PaymentState, StoreError> 
     Ok(PaymentState { id: columns.parsed()?, state: state(columns)?, version: columns.integer()? })
 }
 
-/// A payment without what its checkout collected.
+/// A payment without its checkout.
 pub(super) fn payment(columns: &mut Columns<'_>) -> Result<Payment, StoreError> {
     Ok(Payment {
         id: columns.parsed()?,

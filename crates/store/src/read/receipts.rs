@@ -1,3 +1,5 @@
+//! Receipts: providers' reports, and money that fits no payment.
+
 use domain::{
     id::ProjectId,
     receipt::{Decided, Decision, Receipt, ReceiptKey, Unapplied, UnappliedReceipt},
@@ -10,7 +12,7 @@ use crate::{
     value::{Columns, Query, Value},
 };
 
-/// As literals, so that the statement of a single read is put together by the compiler.
+/// A macro instead of a constant, so that `concat!` can build the statement at compile time.
 macro_rules! columns {
     () => {
         "provider, id, amount, paid_at, received_at, project_id, payment_id, reason, decision, decided_at, decision_note"
@@ -23,23 +25,23 @@ const BY_KEY: &str = concat!(
     " FROM receipts WHERE provider = $1 AND id = $2 AND kind = 'money' AND outcome = 'unapplied'"
 );
 
-/// Which money that pays nothing is wanted.
+/// Which unapplied receipts to list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnappliedFilter {
-    /// The latest that came in first.
+    /// Newest first.
     Undecided,
-    /// The latest decision first.
+    /// Latest decision first.
     Decided,
 }
 
 impl Store {
-    /// Whether this notification was taken before.
+    /// Whether this report was stored before.
     pub async fn noted(&self, key: &ReceiptKey) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM receipts WHERE provider = $1 AND id = $2";
         Ok(self.one(Query::new(sql, by_key(key)), |_| Ok(())).await?.is_some())
     }
 
-    /// Money that pays nothing, whosever it is and whether or not somebody has decided about it.
+    /// An unapplied receipt of any project, whether or not somebody has decided about it.
     pub async fn unapplied_receipt(&self, key: &ReceiptKey) -> Result<Option<UnappliedReceipt>, StoreError> {
         self.one(Query::new(BY_KEY, by_key(key)), unapplied).await
     }

@@ -1,3 +1,5 @@
+//! Users, members and the throttling of attempts to sign in.
+
 use domain::{
     access::Role,
     id::{ProjectId, UserId},
@@ -13,7 +15,7 @@ use crate::{
     value::{Columns, Query, Value},
 };
 
-/// What a user is to a project, and that project's version at this moment.
+/// A user's role in a project, and the project's version at the moment of the read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Membership {
     pub role: Role,
@@ -33,33 +35,33 @@ impl Store {
         self.one(Query::new(sql, [Value::shown(id)]), user).await
     }
 
-    /// Everybody, in the order in which they were made.
+    /// All users, oldest first.
     pub async fn users(&self) -> Result<Vec<User>, StoreError> {
         let sql = "SELECT id, email, is_operator, created_at FROM users ORDER BY id";
         self.many(Query::new(sql, []), user).await
     }
 
-    /// Somebody with what their password was hashed to.
+    /// A user and the hash of their password.
     pub async fn user_by_email(&self, email: &Email) -> Result<Option<(User, String)>, StoreError> {
         let sql = "SELECT id, email, is_operator, created_at, password FROM users WHERE email = $1";
         let found = |columns: &mut Columns<'_>| Ok((user(columns)?, columns.text()?));
         self.one(Query::new(sql, [Value::shown(email)]), found).await
     }
 
-    /// What somebody's password was hashed to.
+    /// The hash of a user's password.
     pub async fn password_of(&self, id: UserId) -> Result<Option<String>, StoreError> {
         let sql = "SELECT password FROM users WHERE id = $1";
         self.one(Query::new(sql, [Value::shown(id)]), |columns| columns.text()).await
     }
 
-    /// Asked afresh for every page, so that somebody who was removed sees nothing more.
+    /// Every page reads it, so that removing a member takes effect at once.
     pub async fn membership(&self, user: UserId, project: ProjectId) -> Result<Option<Membership>, StoreError> {
         let sql = "SELECT m.role, p.version FROM members m JOIN projects p ON p.id = m.project_id \
                    WHERE m.project_id = $1 AND m.user_id = $2";
         self.one(Query::new(sql, [Value::shown(project), Value::shown(user)]), membership).await
     }
 
-    /// The projects that a user is a member of, by name.
+    /// The projects that a user is a member of, ordered by name.
     pub async fn memberships(&self, id: UserId) -> Result<Vec<(Project, Role)>, StoreError> {
         let sql = format!(
             "SELECT {}, m.role FROM members m JOIN projects p ON p.id = m.project_id WHERE m.user_id = $1 \
@@ -70,7 +72,7 @@ impl Store {
         self.many(Query::new(sql, [Value::shown(id)]), found).await
     }
 
-    /// Those who joined first come first.
+    /// A project's members, in the order in which they joined.
     pub async fn members(&self, id: ProjectId) -> Result<Vec<Member>, StoreError> {
         let sql = "SELECT u.id, u.email, u.is_operator, u.created_at, m.role, m.joined_at \
                    FROM members m JOIN users u ON u.id = m.user_id WHERE m.project_id = $1 \
@@ -84,7 +86,7 @@ impl Store {
         Ok(self.many(Query::new(sql, [Value::shown(id)]), |columns| columns.integer()).await?.into_iter().sum())
     }
 
-    /// Until when one of the two, an account and an address, must wait before they try to sign in again; the later instant.
+    /// Until when the account or the address must wait before another attempt to sign in; the later of both.
     pub async fn sign_in_blocked_until(&self, subjects: &[String; 2]) -> Result<Option<Timestamp>, StoreError> {
         let sql = "SELECT blocked_until FROM sign_ins WHERE subject = $1";
         let mut latest = None;

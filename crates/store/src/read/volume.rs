@@ -1,32 +1,35 @@
-//! What was paid, by hours. Hours that are over were added up once and stay so; the others are read as they were posted, and when
-//! that is much, [`Store::tend`] hears of it.
+//! What was paid, by hours. Closed hours were added up once by maintenance; the others are summed from their postings, and when
+//! those are many, maintenance is requested.
 
-use domain::{id::ProjectId, money::Rupiah, time::Timestamp};
+use domain::{
+    id::ProjectId,
+    money::Rupiah,
+    time::{HOUR_MILLIS, Timestamp},
+};
 
 use crate::{
     Store,
     error::StoreError,
-    plan::HOUR_MILLIS,
-    tend::LONG_TAIL,
+    maintenance::LONG_TAIL,
     value::{Columns, Query, Value},
 };
 
 /// What was paid in one hour, fees included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HourVolume {
-    /// Counted from 1970.
+    /// Hours since 1970.
     pub hour: i64,
     pub payments: i64,
     pub amount: Rupiah,
 }
 
-/// The leg of a posting that has the whole amount, and all legs of that account. A posting's id begins with its kind, and a semicolon
-/// follows the colon.
+/// Conditions for the leg that has the whole amount of a paid or accepted payment. A posting's id starts with its kind and a
+/// colon; the semicolon is the next character after the colon, so it ends the range.
 const PAID: &str = "account = 'clearing' AND posting_id >= 'paid:' AND posting_id < 'paid;'";
 const ACCEPTED: &str = "account = 'unapplied' AND posting_id >= 'accepted:' AND posting_id < 'accepted;'";
 
 impl Store {
-    /// What was paid in the hours that `from` to `to` touches, by when it was posted; nothing for hours in which nothing was.
+    /// What was posted as paid in the hours from `from` to `to`, partial hours included. Empty hours are left out.
     pub async fn volume(
         &self,
         project_id: ProjectId,
@@ -38,20 +41,20 @@ impl Store {
         let open = self.closed_hour(project_id).await?.map_or(first, |hour| first.max(hour + 1));
         let sql = "SELECT hour, payments, amount FROM volumes WHERE project_id = $1 AND hour >= $2 AND hour < $3 \
                    AND payments > 0 ORDER BY hour";
-        // Hours that were closed a moment ago are among those that are read.
+        // Hours that are closed after `open` was read are summed from their postings below.
         let parameters = [Value::shown(project_id), first.into(), open.min(until).into()];
         let mut volumes = self.many(Query::new(sql, parameters), volume).await?;
         if open < until {
             let read = self.paid_by_hour(project_id, open, until).await?;
             if read.iter().map(|hour| hour.payments).sum::<i64>() > LONG_TAIL {
-                self.wanting.closed_hours(project_id);
+                self.maintenance.closed_hours(project_id);
             }
             volumes.extend(read);
         }
         Ok(volumes)
     }
 
-    /// The latest hour that was added up; all before it were too.
+    /// The latest closed hour; all hours before it are closed too.
     pub(crate) async fn closed_hour(&self, project_id: ProjectId) -> Result<Option<i64>, StoreError> {
         let sql = "SELECT hour FROM volumes WHERE project_id = $1 ORDER BY hour DESC LIMIT 1";
         self.one(Query::new(sql, [Value::shown(project_id)]), |columns| columns.integer()).await
@@ -76,7 +79,7 @@ impl Store {
         Ok(earliest.map(|at| at / HOUR_MILLIS))
     }
 
-    /// Reads what was paid from the hour `first` on and before the hour `until`.
+    /// Sums what was posted as paid from the hour `first` on and before the hour `until`.
     pub(crate) async fn paid_by_hour(
         &self,
         project_id: ProjectId,

@@ -1,4 +1,4 @@
-//! What an operator should know about a file. Nothing in it is changed.
+//! Inspects a SQLite file for `lunas doctor`. The file is not changed.
 
 use std::path::Path;
 
@@ -9,32 +9,32 @@ use crate::{
     history::Tables,
 };
 
-/// Problems that are told of; a damaged file has more of them than anybody reads.
+/// Problems that are reported; a damaged file has more than anybody reads.
 const PROBLEMS_MOST: usize = 5;
 
-/// What was found, to be judged by whoever asked.
+/// What was found. The caller decides whether it is a problem.
 #[derive(Debug)]
 pub struct SqliteFindings {
     pub writing: Writing,
-    /// What SQLite finds wrong with the file; empty when it is whole.
+    /// Damage that SQLite finds in the file; empty when there is none.
     pub problems: Vec<String>,
-    /// How commits are made durable; `wal` once a server has opened it.
+    /// SQLite's journal mode; `wal` once a server has opened the file.
     pub journal_mode: String,
-    /// How far the tables are, or why they are not ours.
+    /// The state of the tables, or why they are not ours.
     pub tables: Result<Tables, OpenError>,
 }
 
-/// Whether a server could write now.
+/// Whether a server could write to the file now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writing {
     Possible,
-    /// Someone else is in the middle of a change, and has been for seconds.
+    /// Another process has held a transaction open for seconds.
     HeldUp,
     Forbidden,
 }
 
 pub(crate) fn inspect(path: &Path) -> Result<SqliteFindings, OpenError> {
-    let connection = super::look_into(path)?;
+    let connection = super::open_unchanged(path)?;
     let tables = super::tables(&connection);
     Ok(SqliteFindings {
         writing: writing(&connection).map_err(StoreError::unavailable)?,
@@ -46,7 +46,7 @@ pub(crate) fn inspect(path: &Path) -> Result<SqliteFindings, OpenError> {
     })
 }
 
-/// Takes a writer's turn and gives it back.
+/// Begins a write transaction and rolls it back.
 fn writing(connection: &Connection) -> rusqlite::Result<Writing> {
     if connection.is_readonly("main")? {
         return Ok(Writing::Forbidden);
@@ -67,7 +67,7 @@ fn problems(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     match found {
         Ok(found) if found == ["ok"] => Ok(Vec::new()),
         Ok(found) => Ok(found),
-        // A page that cannot even be read is a problem too.
+        // A page that cannot be read is damage too.
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => Ok(vec![error.to_string()]),
         Err(error) => Err(error),
     }

@@ -1,4 +1,4 @@
-//! Read-only connections, handed out one at a time and kept for the next reader.
+//! Read-only connections. Each read takes one and returns it for the next read.
 
 use std::{
     collections::HashMap,
@@ -16,17 +16,17 @@ use crate::{
     value::{Columns, Decode, Query},
 };
 
-/// Idle connections kept open; more may be open while they are in use.
+/// Idle connections that are kept open; more may be open while they are in use.
 const READERS_KEPT: usize = 8;
 
-/// Key owners that a reader remembers; beyond that it forgets all, since the next request of each brings it back.
+/// Key owners that a reader caches. When there are more, the cache is cleared; the next request of each key adds it again.
 const OWNERS_MOST: usize = 1_000;
 
-/// A connection, and whose keys it has found. Every commit empties SQLite's own page cache, so to find a key again takes
-/// longer than to ask whether anything has changed at all.
+/// A connection with a cache of key owners. Every commit empties SQLite's own page cache, so looking a key up again takes
+/// longer than asking whether anything was committed since.
 pub(super) struct Reader {
     connection: Connection,
-    /// What `owners` were found at.
+    /// The version of the database at which `owners` were read.
     version: i64,
     owners: HashMap<KeyHash, KeyOwner>,
 }
@@ -37,7 +37,7 @@ impl Reader {
         Ok(Reader { connection, version: 0, owners: HashMap::new() })
     }
 
-    /// The owner of a key as of now: what was found before counts only while nobody has committed anything since.
+    /// The owner of a key, as of now: the cache is used only if nothing was committed since.
     pub(super) fn owner(
         &mut self,
         hash: KeyHash,
@@ -58,28 +58,28 @@ impl Reader {
     }
 }
 
-/// A number that changes with every commit of any other connection, in this process or another.
+/// A number that changes with every commit of any other connection, of this process or another.
 fn data_version(connection: &Connection) -> Result<i64, StoreError> {
     let mut statement = connection.prepare_cached("PRAGMA data_version").map_err(failure)?;
     statement.query_row([], |row| row.get(0)).map_err(failure)
 }
 
-/// Another one after any commit, whoever made it.
+/// Changes with every commit, of this process or another.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Version {
-    /// Only the numbers of one connection can be compared.
+    /// Only numbers of the same connection can be compared.
     connection: u64,
     data: i64,
 }
 
-/// The connection that is asked for versions, and how many there were before it.
+/// The connection that reads versions, and how many there were before it.
 #[derive(Default)]
-struct Sentry {
+struct VersionProbe {
     connection: Option<Connection>,
     before: u64,
 }
 
-impl Sentry {
+impl VersionProbe {
     fn version(&mut self, path: &Path) -> Result<Version, StoreError> {
         let connection = match self.connection.take() {
             Some(connection) => connection,
@@ -88,7 +88,7 @@ impl Sentry {
                 connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?
             }
         };
-        // One that does not answer is not asked again.
+        // After an error, the connection is dropped and the next call opens another.
         let data = data_version(&connection)?;
         self.connection = Some(connection);
         Ok(Version { connection: self.before, data })
@@ -98,16 +98,16 @@ impl Sentry {
 pub(super) struct Readers {
     path: PathBuf,
     idle: Mutex<Vec<Reader>>,
-    sentry: Mutex<Sentry>,
+    probe: Mutex<VersionProbe>,
 }
 
 impl Readers {
     pub(super) fn new(path: PathBuf) -> Readers {
-        Readers { path, idle: Mutex::default(), sentry: Mutex::default() }
+        Readers { path, idle: Mutex::default(), probe: Mutex::default() }
     }
 
     pub(super) fn version(&self) -> Result<Version, StoreError> {
-        self.sentry().version(&self.path)
+        self.probe().version(&self.path)
     }
 
     pub(super) fn with<T>(&self, read: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
@@ -131,19 +131,19 @@ impl Readers {
         answer
     }
 
-    /// Closes what is idle. A read that comes later opens a connection again.
+    /// Closes idle connections. A later read opens a connection again.
     pub(super) fn close(&self) {
         self.idle().clear();
-        self.sentry().connection = None;
+        self.probe().connection = None;
     }
 
-    fn sentry(&self) -> std::sync::MutexGuard<'_, Sentry> {
-        // After a panic in between its connection is missing, and then another is opened.
-        self.sentry.lock().unwrap_or_else(PoisonError::into_inner)
+    fn probe(&self) -> std::sync::MutexGuard<'_, VersionProbe> {
+        // After a panic its connection may be missing; then the next call opens another.
+        self.probe.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Reader>> {
-        // A list of idle connections is whole at every moment, so a panic elsewhere does not spoil it.
+        // Pushing and popping are complete in themselves, so a panic elsewhere leaves the list valid.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -165,7 +165,7 @@ pub(super) fn all<T>(connection: &Connection, query: &Query, decode: Decode<T>) 
     Ok(answers)
 }
 
-/// A statement that SQLite cannot make sense of is our mistake; all else is the file, the disk or a lock.
+/// A statement that SQLite rejects is our mistake; every other error is about the file, the disk or a lock.
 fn failure(error: rusqlite::Error) -> StoreError {
     match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::Unknown) | None => StoreError::unexpected(error),

@@ -1,7 +1,7 @@
-//! The one writer: a thread that drains a bounded queue into transactions and answers once they are on disk.
+//! The writer: one thread that commits plans from a bounded queue and answers once they are on disk.
 //!
-//! Whatever waits when a transaction begins is committed with it, so one sync serves many requests. Nothing lingers to
-//! gather more: under load the queue fills by itself while the disk is busy.
+//! All plans that are in the queue when a transaction begins are committed with it, so one sync to disk serves many requests.
+//! The writer never waits for more plans: under load the queue fills by itself while the disk is busy.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -17,7 +17,7 @@ use crate::{
     plan::{Plan, Statement},
 };
 
-/// Plans that may wait; beyond that the caller hears at once that we are too busy.
+/// Plans that may wait. One more fails at once, as the database is too busy.
 const QUEUE_MOST: usize = 2_048;
 /// Plans committed by one transaction.
 const BATCH_MOST: usize = 512;
@@ -53,7 +53,7 @@ impl Writer {
     fn enqueue(&self, job: Job) -> Result<(), StoreError> {
         let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         let queue = queue.as_ref().ok_or_else(|| StoreError::unavailable("the database is closed"))?;
-        queue.try_send(job).map_err(|refused| StoreError::unavailable(refused.to_string()))
+        queue.try_send(job).map_err(|error| StoreError::unavailable(error.to_string()))
     }
 
     /// Whether commits can still be taken.
@@ -66,7 +66,7 @@ impl Writer {
         drop(self.queue.lock().unwrap_or_else(PoisonError::into_inner).take());
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
-            // Joining waits for the last commit; it must not hold up other tasks.
+            // Joining waits for the last commit, so it must not block a worker thread.
             let _ = tokio::task::spawn_blocking(move || thread.join()).await;
         }
     }
@@ -82,51 +82,52 @@ fn run(connection: &Connection, mut queue: mpsc::Receiver<Job>, mut log: Log) {
             }
         }
         commit_batch(connection, batch);
-        log.tend(connection);
+        log.maintain(connection);
     }
     log.close();
 }
 
-/// Commits what holds of a batch and answers each job. A transaction that fails fails all of them.
+/// Commits the plans of a batch whose guards hold, and answers each job. If the transaction itself fails, all jobs fail.
 fn commit_batch(connection: &Connection, batch: Vec<Job>) {
-    let outcomes = match transact(connection, &batch, Undo::Nothing) {
-        // Rare enough that doing it all again, more slowly, costs less than being ready for it every time.
-        Err(Spoilt::ByPlan) => transact(connection, &batch, Undo::EachPlan),
+    let outcomes = match transact(connection, &batch, Rollback::Nothing) {
+        // This is rare, so running the batch again with savepoints costs less than using savepoints every time.
+        Err(TransactionError::Plan) => transact(connection, &batch, Rollback::EachPlan),
         done => done,
     };
-    let outcomes = outcomes.unwrap_or_else(|spoilt| {
-        let error = spoilt.to_string();
+    let outcomes = outcomes.unwrap_or_else(|failed| {
+        let error = failed.to_string();
         tracing::error!(error, plans = batch.len(), "a transaction was not committed");
         batch.iter().map(|_| Err(StoreError::unavailable(error.clone()).into())).collect()
     });
     for (job, outcome) in batch.into_iter().zip(outcomes) {
-        // Whoever asked may have gone; what was committed stays so.
+        // The caller may have gone; the commit stands all the same.
         let _ = job.answer.send(outcome);
     }
 }
 
-/// What a transaction is prepared to undo.
+/// What a transaction can roll back.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Undo {
-    /// No plan; one that fails after it has written something spoils the transaction.
+enum Rollback {
+    /// No single plan: one that fails after it has written something fails the whole transaction.
     Nothing,
-    /// Each plan by itself, at the price of a savepoint around it.
+    /// Each plan by itself, with a savepoint around it.
     EachPlan,
 }
 
-/// Why a transaction was not committed. It has been rolled back.
+/// Why a transaction was rolled back.
 #[derive(Debug, thiserror::Error)]
-enum Spoilt {
+enum TransactionError {
     #[error("a plan failed after it had written something")]
-    ByPlan,
+    Plan,
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),
 }
 
-fn transact(connection: &Connection, batch: &[Job], undo: Undo) -> Result<Vec<Outcome>, Spoilt> {
+fn transact(connection: &Connection, batch: &[Job], rollback: Rollback) -> Result<Vec<Outcome>, TransactionError> {
     let run = || {
         begin(connection)?;
-        let outcomes = batch.iter().map(|job| apply(connection, &job.plan, undo)).collect::<Result<_, Spoilt>>()?;
+        let outcomes =
+            batch.iter().map(|job| apply(connection, &job.plan, rollback)).collect::<Result<_, TransactionError>>()?;
         connection.prepare_cached("COMMIT")?.execute([])?;
         Ok(outcomes)
     };
@@ -144,10 +145,10 @@ fn begin(connection: &Connection) -> rusqlite::Result<()> {
     connection.prepare_cached("BEGIN IMMEDIATE")?.execute([]).map(drop)
 }
 
-/// Runs one plan. The outer error means that the transaction itself cannot go on.
-fn apply(connection: &Connection, plan: &Plan, undo: Undo) -> Result<Outcome, Spoilt> {
-    // A statement undoes itself, so a plan that fails at its first one has nothing else to undo.
-    let savepoint = undo == Undo::EachPlan && plan.statements.len() > 1;
+/// Runs one plan. The outer error means that the whole transaction must be rolled back.
+fn apply(connection: &Connection, plan: &Plan, rollback: Rollback) -> Result<Outcome, TransactionError> {
+    // A failed statement changes nothing, so a plan that fails at its first statement needs no rollback.
+    let savepoint = rollback == Rollback::EachPlan && plan.statements.len() > 1;
     if savepoint {
         connection.prepare_cached("SAVEPOINT plan")?.execute([])?;
     }
@@ -160,7 +161,7 @@ fn apply(connection: &Connection, plan: &Plan, undo: Undo) -> Result<Outcome, Sp
     let failed = outcome.is_err();
     let outcome = fatal_or(connection, outcome)?;
     if failed && done > 0 && !savepoint {
-        return Err(Spoilt::ByPlan);
+        return Err(TransactionError::Plan);
     }
     if savepoint {
         connection.execute_batch(if failed { "ROLLBACK TO plan; RELEASE plan" } else { "RELEASE plan" })?;
@@ -181,7 +182,7 @@ fn execute(connection: &Connection, statement: &Statement) -> Result<(), Failure
     }
 }
 
-/// A conflict or a broken constraint spoils one plan; a full disk or a lost transaction spoils the batch.
+/// A conflict or a violated constraint fails one plan; a full disk or a lost transaction fails the batch.
 fn fatal_or(connection: &Connection, outcome: Result<(), Failure>) -> rusqlite::Result<Outcome> {
     match outcome {
         Ok(()) => Ok(Ok(())),

@@ -1,4 +1,4 @@
-//! Money that pays nothing: it waits until somebody decides about it, once.
+//! Unapplied money: it is held until a member decides about it, once.
 
 use domain::{
     id::ProjectId,
@@ -111,7 +111,7 @@ async fn accepted_money_pays_and_returned_money_leaves(database: Database) {
     assert_eq!(balance(after(10)).await.unwrap(), held);
     assert_eq!(balance(after(20)).await.unwrap(), paid);
     assert_eq!(balance(after(30)).await.unwrap(), Balance { unapplied: Rupiah::ZERO, ..paid });
-    // It settles like anything else that was paid.
+    // It settles like other paid payments.
     let due = store.due_to_settle(after(100_000), 10).await.unwrap();
     assert_eq!(due.iter().map(|due| due.payment_id).collect::<Vec<_>>(), [accepted.id]);
     keep(&store, samples::settlement(&accepted, after(100_000))).await;

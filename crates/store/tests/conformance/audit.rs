@@ -1,4 +1,4 @@
-//! The audit log: whatever is written down stays, and is found by project.
+//! The audit log: lines are never changed, and are found by project.
 
 use domain::{
     audit::{Actor, AuditLine, Deed},

@@ -1,4 +1,4 @@
-//! A change is kept whole or not at all, and neither way disturbs the changes beside it.
+//! A change is committed as a whole or not at all, and in either case other changes at the same time are not disturbed.
 
 use domain::{
     access::Role,
@@ -17,7 +17,10 @@ use domain::{
     user::{Invite, Session, User},
 };
 use futures_util::future::join_all;
-use store::{Change, Guard, Noted, PaymentFilter, Store, Write};
+use store::{
+    Change, Guard, KeyWrite, LedgerWrite, LinkWrite, Noted, PaymentFilter, PaymentWrite, PeopleWrite, ProjectWrite,
+    SessionWrite, Store, WebhookWrite, Write,
+};
 
 use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
@@ -59,7 +62,7 @@ const EVERY_GUARD: [Guard; 22] = [
     Guard::ReceiptUndecided,
 ];
 
-/// Something of everything, so that every guard has something to fail on.
+/// Rows of every kind, so that every guard can fail.
 struct World {
     project: Project,
     live_key: ApiKey,
@@ -68,7 +71,7 @@ struct World {
     cancelled_link: Link,
     waiting: Payment,
     settled: Payment,
-    /// Touched by the changes that are to be refused, so that an update must be undone too.
+    /// Updated by the changes that must fail, so that an update has to be rolled back too.
     bystander: Payment,
     owed: Delivery,
     owner: User,
@@ -98,23 +101,23 @@ async fn world(store: &Store) -> World {
         project,
     };
     let origins = vec!["https://one.example".to_owned()];
-    let cancelled = Write::LinkCancelled { id: world.cancelled_link.id, at: NOW, version: 1 };
+    let cancelled = LinkWrite::Cancelled { id: world.cancelled_link.id, at: NOW, version: 1 };
     keep(store, samples::revocation(&world.revoked_key, NOW)).await;
     keep(store, cancelled).await;
-    keep(store, Write::LinkClaimed { id: world.cancelled_link.id, payment_id: world.settled.id }).await;
+    keep(store, LinkWrite::Claimed { id: world.cancelled_link.id, payment_id: world.settled.id }).await;
     keep(store, samples::confirmation(&world.settled, None, "taken")).await;
     keep(store, samples::settlement(&world.settled, after(60_010))).await;
     keep(store, samples::bind(&world.project, "used", world.waiting.id)).await;
     keep(store, Write::Installation { name: "kind", value: "development".to_owned() }).await;
-    keep(store, Write::AllowedOrigins { project_id: world.project.id, origins }).await;
+    keep(store, ProjectWrite::AllowedOrigins { project_id: world.project.id, origins }).await;
     what_people_did(store, &world).await;
     world
 }
 
 async fn what_people_did(store: &Store, world: &World) {
-    keep(store, Write::InviteUsed { id: world.invite.id, user_id: world.owner.id, at: NOW }).await;
+    keep(store, PeopleWrite::InviteUsed { id: world.invite.id, user_id: world.owner.id, at: NOW }).await;
     for _ in 0..5 {
-        keep(store, Write::SignInTried { subject: "somebody".to_owned(), at: NOW }).await;
+        keep(store, SessionWrite::Tried { subject: "somebody".to_owned(), at: NOW }).await;
     }
     for receipt in ["held", "decided"] {
         keep(store, samples::surplus(&world.settled, receipt, AMOUNT, Unapplied::AlreadyPaid)).await;
@@ -122,66 +125,67 @@ async fn what_people_did(store: &Store, world: &World) {
     keep(store, samples::giving_back(&world.settled, "decided", AMOUNT, after(20))).await;
 }
 
-/// Writes that `guard` refuses.
+fn writes<W: Into<Write>>(writes: impl IntoIterator<Item = W>) -> Vec<Write> {
+    writes.into_iter().map(Into::into).collect()
+}
+
+/// Writes whose `guard` does not hold.
 fn refused_by(guard: Guard, world: &World) -> Vec<Write> {
     let World { project, link, waiting, .. } = world;
     match guard {
-        Guard::IdempotencyKey => vec![samples::bind(project, "used", "another")],
+        Guard::IdempotencyKey => writes([samples::bind(project, "used", "another")]),
         Guard::AccountNumber => {
-            vec![Write::Payment { payment: samples::account_payment(project, &waiting.code) }]
+            writes([PaymentWrite::Created { payment: samples::account_payment(project, &waiting.code) }])
         }
         Guard::PaymentVersion => {
             let stale = Payment { version: 0, ..waiting.clone() };
             let missing = samples::payment(project);
-            vec![samples::moved_to(&stale, State::Processing), samples::moved_to(&missing, State::Processing)]
+            writes([samples::moved_to(&stale, State::Processing), samples::moved_to(&missing, State::Processing)])
         }
-        Guard::LinkVersion => vec![Write::LinkCancelled { id: link.id, at: NOW, version: 0 }],
-        Guard::LinkUnclaimed => {
-            vec![Write::LinkClaimed { id: world.cancelled_link.id, payment_id: waiting.id }]
-        }
-        Guard::LinkOpen => vec![Write::LinkAttempted { id: world.cancelled_link.id }],
-        Guard::Receipt => {
-            vec![samples::note(
-                waiting,
-                "taken",
-                Noted::Money { amount: waiting.amount, paid_at: NOW, unapplied: None },
-            )]
-        }
-        Guard::ProjectVersion => vec![Write::ProjectChanged { project: Project { version: 0, ..project.clone() } }],
+        Guard::LinkVersion => writes([LinkWrite::Cancelled { id: link.id, at: NOW, version: 0 }]),
+        Guard::LinkUnclaimed => writes([LinkWrite::Claimed { id: world.cancelled_link.id, payment_id: waiting.id }]),
+        Guard::LinkOpen => writes([LinkWrite::Attempted { id: world.cancelled_link.id }]),
+        Guard::Receipt => writes([samples::note(
+            waiting,
+            "taken",
+            Noted::Money { amount: waiting.amount, paid_at: NOW, unapplied: None },
+        )]),
+        Guard::ProjectVersion => writes([ProjectWrite::Changed { project: Project { version: 0, ..project.clone() } }]),
         Guard::KeyName => {
             let key = samples::key(project, &world.live_key.name);
-            vec![Write::ApiKey { hash: samples::key_hash(&key), key }]
+            writes([KeyWrite::Created { hash: samples::key_hash(&key), key }])
         }
         Guard::KeyNotRevoked => {
             let id = world.revoked_key.id;
             let other = mint(NOW, entropy());
-            vec![
-                Write::ApiKeyRevoked { id, project_id: project.id, at: NOW },
-                Write::ApiKeyRevoked { id: world.live_key.id, project_id: other, at: NOW },
-            ]
+            writes([
+                KeyWrite::Revoked { id, project_id: project.id, at: NOW },
+                KeyWrite::Revoked { id: world.live_key.id, project_id: other, at: NOW },
+            ])
         }
-        Guard::Unsettled => {
-            vec![Write::Settled { payment_id: world.settled.id }, Write::Settled { payment_id: waiting.id }]
-        }
-        Guard::AnyExpired => vec![Write::PendingExpired { now: Timestamp::from_millis(0), most: 10 }],
-        Guard::InstallationUnset => vec![Write::Installation { name: "kind", value: "other".to_owned() }],
+        Guard::Unsettled => writes([
+            PaymentWrite::Settled { payment_id: world.settled.id },
+            PaymentWrite::Settled { payment_id: waiting.id },
+        ]),
+        Guard::AnyExpired => writes([PaymentWrite::PendingExpired { now: Timestamp::from_millis(0), most: 10 }]),
+        Guard::InstallationUnset => writes([Write::Installation { name: "kind", value: "other".to_owned() }]),
         Guard::DeliveryDue => {
             let event_id = world.owed.event_id;
-            vec![
-                Write::DeliveryMoved { event_id, from: after(1), to: after(2) },
-                Write::DeliveryMoved { event_id: mint(NOW, entropy()), from: NOW, to: after(2) },
-            ]
+            writes([
+                WebhookWrite::DeliveryMoved { event_id, from: after(1), to: after(2) },
+                WebhookWrite::DeliveryMoved { event_id: mint(NOW, entropy()), from: NOW, to: after(2) },
+            ])
         }
         Guard::DeliveryAttempts => {
             let attempt = samples::attempt_refused;
-            let attempted = |delivery| Write::Attempted { leased_until: NOW, delivery, attempt: attempt() };
+            let attempted = |delivery| WebhookWrite::Attempted { leased_until: NOW, delivery, attempt: attempt() };
             let next = Delivery { attempts: 1, ..world.owed };
-            vec![
+            writes([
                 attempted(Delivery { attempts: 2, ..next }),
                 attempted(Delivery { resent_after: 1, ..next }),
                 attempted(Delivery { event_id: mint(NOW, entropy()), ..next }),
-                Write::Attempted { leased_until: after(1), delivery: next, attempt: attempt() },
-            ]
+                WebhookWrite::Attempted { leased_until: after(1), delivery: next, attempt: attempt() },
+            ])
         }
         other => refused_to_people(other, world),
     }
@@ -192,38 +196,38 @@ fn refused_to_people(guard: Guard, world: &World) -> Vec<Write> {
     match guard {
         Guard::EmailFree => {
             let user = samples::user(world.owner.email.as_str());
-            vec![Write::User { user, password: String::new() }]
+            writes([PeopleWrite::UserCreated { user, password: String::new() }])
         }
-        Guard::NotMember => vec![samples::member(project, &world.viewer, Role::Owner)],
+        Guard::NotMember => writes([samples::member(project, &world.viewer, Role::Owner)]),
         Guard::OwnerRemains => owner_remains(world),
         Guard::SessionLive => {
             let Session { id, user_id, .. } = world.session;
-            vec![
-                Write::SessionEnded { id: mint(NOW, entropy()), user_id },
-                Write::SessionEnded { id, user_id: world.owner.id },
-            ]
+            writes([
+                SessionWrite::Ended { id: mint(NOW, entropy()), user_id },
+                SessionWrite::Ended { id, user_id: world.owner.id },
+            ])
         }
         Guard::InviteOpen => {
             let (used, late) = (world.invite.id, world.late_invite.id);
             let (user_id, elsewhere) = (world.viewer.id, mint(NOW, entropy()));
-            vec![
-                Write::InviteUsed { id: used, user_id, at: NOW },
-                Write::InviteUsed { id: late, user_id, at: world.late_invite.expires_at },
-                Write::InviteUsed { id: mint(NOW, entropy()), user_id, at: NOW },
-                Write::InviteWithdrawn { id: used, project_id: project.id },
-                Write::InviteWithdrawn { id: late, project_id: elsewhere },
-            ]
+            writes([
+                PeopleWrite::InviteUsed { id: used, user_id, at: NOW },
+                PeopleWrite::InviteUsed { id: late, user_id, at: world.late_invite.expires_at },
+                PeopleWrite::InviteUsed { id: mint(NOW, entropy()), user_id, at: NOW },
+                PeopleWrite::InviteWithdrawn { id: used, project_id: project.id },
+                PeopleWrite::InviteWithdrawn { id: late, project_id: elsewhere },
+            ])
         }
-        Guard::SignInAllowed => vec![Write::SignInTried { subject: "somebody".to_owned(), at: after(999) }],
+        Guard::SignInAllowed => writes([SessionWrite::Tried { subject: "somebody".to_owned(), at: after(999) }]),
         Guard::ReceiptUndecided => {
             let decided = |receipt| samples::decided(&world.settled, receipt, Decision::Returned, after(30));
             let elsewhere = Payment { project_id: mint(NOW, entropy()), ..world.settled.clone() };
-            vec![
+            writes([
                 decided("decided"),
                 decided("taken"),
                 decided("unheard of"),
                 samples::decided(&elsewhere, "held", Decision::Returned, after(30)),
-            ]
+            ])
         }
         other => panic!("nothing is refused by {other:?}"),
     }
@@ -232,29 +236,29 @@ fn refused_to_people(guard: Guard, world: &World) -> Vec<Write> {
 fn owner_remains(world: &World) -> Vec<Write> {
     let project_id = world.project.id;
     let (owner, nobody, elsewhere) = (world.owner.id, mint(NOW, entropy()), mint(NOW, entropy()));
-    vec![
-        Write::RoleChanged { project_id, user_id: owner, role: Role::Developer },
-        Write::RoleChanged { project_id, user_id: nobody, role: Role::Owner },
-        Write::RoleChanged { project_id: elsewhere, user_id: owner, role: Role::Owner },
-        Write::MemberRemoved { project_id, user_id: owner },
-        Write::MemberRemoved { project_id, user_id: nobody },
-        Write::MemberRemoved { project_id: elsewhere, user_id: world.viewer.id },
-    ]
+    writes([
+        PeopleWrite::RoleChanged { project_id, user_id: owner, role: Role::Developer },
+        PeopleWrite::RoleChanged { project_id, user_id: nobody, role: Role::Owner },
+        PeopleWrite::RoleChanged { project_id: elsewhere, user_id: owner, role: Role::Owner },
+        PeopleWrite::MemberRemoved { project_id, user_id: owner },
+        PeopleWrite::MemberRemoved { project_id, user_id: nobody },
+        PeopleWrite::MemberRemoved { project_id: elsewhere, user_id: world.viewer.id },
+    ])
 }
 
 /// `write` with an insert, a delete and an update before it and more inserts after it.
-fn surrounded(world: &World, write: Write) -> Change {
+fn surrounded(world: &World, write: impl Into<Write>) -> Change {
     let World { project, bystander, .. } = world;
-    Change::from(Write::Event(samples::event(project)))
-        .with(Write::AllowedOrigins { project_id: project.id, origins: vec!["https://two.example".to_owned()] })
+    Change::from(WebhookWrite::Event(samples::event(project)))
+        .with(ProjectWrite::AllowedOrigins { project_id: project.id, origins: vec!["https://two.example".to_owned()] })
         .with(samples::moved_to(bystander, State::Processing))
         .with(write)
-        .with(Write::Link { link: samples::link(project) })
-        .with(Write::Event(samples::event(project)))
+        .with(LinkWrite::Created { link: samples::link(project) })
+        .with(WebhookWrite::Event(samples::event(project)))
 }
 
-/// Sends what is refused alone, among other writes, and among other changes; sees that none of it stays and that all
-/// of the others do.
+/// Commits a write that must fail by itself, among other writes, and among other changes. Checks that nothing of it is stored,
+/// and everything of the other changes is.
 async fn check_refused(
     database: &Database,
     store: &Store,
@@ -269,8 +273,8 @@ async fn check_refused(
 
     const NEIGHBOURS: usize = 24;
     let events: Vec<Event> = (0..NEIGHBOURS).map(|_| samples::event(&world.project)).collect();
-    // Changes of one statement and of several take different ways through the writer.
-    let together = |events: &[Event]| Change::default().with_all(events.iter().cloned().map(Write::Event));
+    // The writer handles changes of one statement and of several differently.
+    let together = |events: &[Event]| Change::default().with_all(events.iter().cloned().map(WebhookWrite::Event));
     let mut changes: Vec<Change> =
         events.chunks(3).flat_map(|three| [together(&three[..1]), together(&three[1..])]).collect();
     let middle = changes.len() / 2;
@@ -296,8 +300,11 @@ async fn a_plan_whose_guard_fails_leaves_nothing_behind(database: Database) {
             check_refused(&database, &store, &world, refused, Outcome::Conflict(guard)).await;
         }
     }
-    // What surrounded them was never the reason.
-    assert_eq!(commit(&store, surrounded(&world, Write::Event(samples::event(&world.project)))).await, Outcome::Kept);
+    // The writes around it were not the reason for the failures.
+    assert_eq!(
+        commit(&store, surrounded(&world, WebhookWrite::Event(samples::event(&world.project)))).await,
+        Outcome::Kept
+    );
 }
 
 async fn a_change_that_breaks_a_constraint_leaves_nothing_behind(database: Database) {
@@ -306,23 +313,25 @@ async fn a_change_that_breaks_a_constraint_leaves_nothing_behind(database: Datab
     let World { project, settled, waiting, .. } = &world;
     let stranger = samples::project();
     let known = samples::event(project);
-    keep(&store, Write::Event(known.clone())).await;
+    keep(&store, WebhookWrite::Event(known.clone())).await;
     let breaking: [(&str, &dyn Fn() -> Write); 7] = [
         ("a posting twice", &|| {
-            Write::Posting(Posting::paid(project.id, settled.id, settled.amount, settled.fee, after(10)))
+            LedgerWrite::Posting(Posting::paid(project.id, settled.id, settled.amount, settled.fee, after(10))).into()
         }),
         ("a posting of no payment", &|| {
             let nothing = samples::payment(project);
-            Write::Posting(Posting::paid(project.id, nothing.id, nothing.amount, nothing.fee, NOW))
+            LedgerWrite::Posting(Posting::paid(project.id, nothing.id, nothing.amount, nothing.fee, NOW)).into()
         }),
-        ("an event twice", &|| Write::Event(known.clone())),
-        ("a link of no project", &|| Write::Link { link: samples::link(&stranger) }),
-        ("a payment of no project", &|| Write::Payment { payment: samples::payment(&stranger) }),
+        ("an event twice", &|| WebhookWrite::Event(known.clone()).into()),
+        ("a link of no project", &|| LinkWrite::Created { link: samples::link(&stranger) }.into()),
+        ("a payment of no project", &|| PaymentWrite::Created { payment: samples::payment(&stranger) }.into()),
         ("a fee above its amount", &|| {
             let fee = waiting.amount + Rupiah::new(1);
-            Write::Payment { payment: Payment { fee, ..samples::payment(project) } }
+            PaymentWrite::Created { payment: Payment { fee, ..samples::payment(project) } }.into()
         }),
-        ("a project twice", &|| Write::Project { project: project.clone(), sealed_webhook_secret: Vec::new() }),
+        ("a project twice", &|| {
+            ProjectWrite::Created { project: project.clone(), sealed_webhook_secret: Vec::new() }.into()
+        }),
     ];
     for (name, refused) in breaking {
         if name == "a payment of no project" && !database.refers_to_projects() {
@@ -340,7 +349,7 @@ async fn of_many_that_bind_one_idempotency_key_exactly_one_wins(database: Databa
     let payments: Vec<Payment> = (0..CALLERS).map(|_| samples::payment(&project)).collect();
     let callers = payments.iter().cloned().map(|payment| {
         let store = store.clone();
-        let change = Change::from(samples::bind(&project, "same", payment.id)).with(Write::Payment { payment });
+        let change = Change::from(samples::bind(&project, "same", payment.id)).with(PaymentWrite::Created { payment });
         tokio::spawn(async move { commit(&store, change).await })
     });
     let outcomes: Vec<Outcome> = join_all(callers).await.into_iter().map(Result::unwrap).collect();

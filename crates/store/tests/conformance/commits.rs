@@ -1,4 +1,4 @@
-//! Noticing commits without reading what was committed.
+//! Detecting commits without reading the committed rows.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ on_every_database![
 /// An upper bound for waits that end long before it unless something is broken.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Asks until the answer is that one.
+/// Calls `any` until it answers `wanted`.
 async fn until_any_is(wanted: bool, commits: &mut Commits) {
     let asking = async {
         while commits.any().unwrap() != wanted {
@@ -52,7 +52,7 @@ async fn everyone_who_asks_notices_a_commit(database: Database) {
     }
     keep(&store, samples::moved_to(&payment, State::Processing)).await;
     for commits in [&mut one, &mut other] {
-        timeout(PATIENCE, commits.wake()).await.unwrap();
+        timeout(PATIENCE, commits.notified()).await.unwrap();
         assert!(commits.any().unwrap());
         until_any_is(false, commits).await;
     }

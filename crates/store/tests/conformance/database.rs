@@ -1,5 +1,4 @@
-//! The databases that the tests run on: a new one of each kind for each test. A new kind is added in this file and nowhere
-//! else.
+//! Fresh databases for the tests, one of each kind.
 
 use std::path::PathBuf;
 
@@ -34,14 +33,14 @@ macro_rules! on_every_database {
 
 pub(crate) use on_every_database;
 
-/// Removes triggers, references and checks from a PostgreSQL database.
+/// Removes triggers, foreign keys and checks from a PostgreSQL database.
 const WITHOUT_CHECKS: &str = "SET session_replication_role = replica; \
     DO $$ DECLARE c record; BEGIN \
     FOR c IN SELECT conrelid::regclass AS place, conname FROM pg_constraint \
     WHERE contype = 'c' AND connamespace = 'public'::regnamespace LOOP \
     EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', c.place, c.conname); END LOOP; END $$;";
 
-/// A database that no store has opened yet. It is removed with this value.
+/// A database that is not open yet. It is deleted with this value.
 pub(crate) enum Database {
     Sqlite(TempDir),
     Postgres(ScratchDatabase),
@@ -91,7 +90,7 @@ impl Database {
         }
     }
 
-    /// Opens one more store on this database, as another process would.
+    /// Another handle on this database, as another process would have.
     pub(crate) async fn open(&self) -> Store {
         self.try_open().await.unwrap()
     }
@@ -120,11 +119,11 @@ impl Database {
         database
     }
 
-    /// Whether the tables are up to date.
-    pub(crate) async fn look(&self) -> Tables {
+    /// The state of the tables.
+    pub(crate) async fn tables(&self) -> Tables {
         match self {
-            Database::Sqlite(directory) => Store::look_at_sqlite(&file_in(directory)).await.unwrap(),
-            Database::Postgres(scratch) => Store::look_at_postgres(&scratch.url().parse().unwrap()).await.unwrap(),
+            Database::Sqlite(directory) => Store::sqlite_tables(&file_in(directory)).await.unwrap(),
+            Database::Postgres(scratch) => Store::postgres_tables(&scratch.url().parse().unwrap()).await.unwrap(),
         }
     }
 
@@ -138,7 +137,7 @@ impl Database {
         matches!(self, Database::Sqlite(_))
     }
 
-    /// Deletes everything from the search index without its noticing.
+    /// Empties the search index, which then still counts as complete.
     pub(crate) fn empty_search_index(&self) {
         let sql = match self {
             Database::Sqlite(_) => "INSERT INTO payment_search (payment_search) VALUES ('delete-all')",
@@ -147,7 +146,7 @@ impl Database {
         self.run_beside(sql).unwrap();
     }
 
-    /// Runs SQL without the store. The database's own constraints hold.
+    /// Runs SQL without the store. Constraints and triggers of the database still hold.
     pub(crate) fn run_beside(&self, sql: &str) -> Result<(), String> {
         match self {
             Database::Sqlite(directory) => connect(directory).execute_batch(sql).map_err(|error| error.to_string()),
@@ -155,7 +154,7 @@ impl Database {
         }
     }
 
-    /// Damages the rows: runs SQL without triggers, checks and references.
+    /// Damages the stored rows: runs SQL without triggers, checks and foreign keys.
     pub(crate) fn damage(&self, sql: &str) {
         match self {
             Database::Sqlite(directory) => {
@@ -173,12 +172,12 @@ impl Database {
         }
     }
 
-    /// Every row of every table as text, so that a test can see that nothing at all has changed.
+    /// Every row of every table as text, so that a test can check that nothing has changed.
     pub(crate) fn rows(&self) -> Vec<String> {
         match self {
             Database::Sqlite(directory) => {
                 let connection = connect(directory);
-                // The content of a virtual table is in other tables.
+                // The rows of a virtual table are in the tables that implement it.
                 let tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' \
                               ORDER BY name";
                 let tables = strings(&connection, tables);
@@ -228,12 +227,12 @@ fn rows_of(connection: &Connection, table: &str) -> Vec<String> {
     rows
 }
 
-/// Text is shown without quotes, so that a test can find a row by an id in it.
+/// Texts are shown unchanged, so that a row can be found by an id in it.
 fn text_of(value: rusqlite::types::ValueRef<'_>) -> String {
     value.as_str().map_or_else(|_| format!("{value:?}"), str::to_owned)
 }
 
-/// What became of a change, in a form that tests can compare.
+/// The outcome of a commit, in a form that can be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Kept,
@@ -251,7 +250,7 @@ pub(crate) async fn commit(store: &Store, change: impl Into<Change>) -> Outcome 
     }
 }
 
-/// Commits a change that must be accepted.
+/// Commits a change that must succeed.
 pub(crate) async fn keep(store: &Store, change: impl Into<Change>) {
     store.commit(change.into()).await.unwrap();
 }

@@ -1,4 +1,4 @@
-//! Deliveries: what is owed to a merchant, who may send it, and what became of each attempt.
+//! Deliveries: which events have one, which node may send it, and what is stored of each attempt.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use domain::{
     project::Project,
     time::Timestamp,
 };
-use store::{Change, Guard, Store, Write};
+use store::{Change, Guard, ProjectWrite, Store, WebhookWrite};
 
 use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
@@ -34,17 +34,17 @@ fn succeeded() -> AttemptOutcome {
     AttemptOutcome::answered(Duration::from_millis(3), 204, String::new())
 }
 
-/// Notes an attempt on a delivery that is due, or leased, as it says itself.
+/// Stores an attempt of a delivery that is due or leased.
 async fn note(store: &Store, delivery: Delivery, outcome: AttemptOutcome) -> Delivery {
     let DeliveryState::Pending { due_at } = delivery.state else { panic!("{delivery:?}") };
     let tried = delivery.attempted(&outcome, after(100), Jitter::NONE);
     let attempt = Attempt { at: after(50), outcome };
-    keep(store, Write::Attempted { leased_until: due_at, delivery: tried, attempt }).await;
+    keep(store, WebhookWrite::Attempted { leased_until: due_at, delivery: tried, attempt }).await;
     assert_eq!(store.delivery(delivery.event_id).await.unwrap(), Some(tried));
     tried
 }
 
-/// Notes failures until no attempt is left.
+/// Stores failed attempts until none is left.
 async fn exhaust(store: &Store, mut delivery: Delivery) -> Delivery {
     while delivery.state != DeliveryState::Exhausted {
         delivery = note(store, delivery, samples::attempt_refused().outcome).await;
@@ -55,7 +55,7 @@ async fn exhaust(store: &Store, mut delivery: Delivery) -> Delivery {
 /// A delivery of an event of that instant.
 async fn owed_at(store: &Store, project: &Project, at: Timestamp) -> Delivery {
     let event = Event { id: mint(at, entropy()), created_at: at, ..samples::event(project) };
-    keep(store, Write::Event(event.clone())).await;
+    keep(store, WebhookWrite::Event(event.clone())).await;
     store.delivery(event.id).await.unwrap().unwrap()
 }
 
@@ -64,7 +64,7 @@ async fn refused_at(store: &Store, project: &Project, at: Timestamp) -> Delivery
     note(store, owed_at(store, project, at).await, samples::attempt_refused().outcome).await
 }
 
-/// Counts what has failed of each project since then.
+/// Counts the failed deliveries of each project since then.
 async fn check_failed(store: &Store, rows: &[(&Project, Timestamp, i64)]) {
     for (project, since, wanted) in rows {
         assert_eq!(store.failed_deliveries(project.id, *since).await.unwrap(), *wanted);
@@ -80,7 +80,7 @@ async fn an_event_is_owed_exactly_when_its_project_has_a_url_at_that_moment(data
     let store = database.open().await;
     let project = kept_project(&store).await;
     let event = samples::event(&project);
-    keep(&store, Write::Event(event.clone())).await;
+    keep(&store, WebhookWrite::Event(event.clone())).await;
     let wanted = Delivery {
         event_id: event.id,
         project_id: project.id,
@@ -91,14 +91,17 @@ async fn an_event_is_owed_exactly_when_its_project_has_a_url_at_that_moment(data
     assert_eq!(store.delivery(event.id).await.unwrap(), Some(wanted));
     assert_eq!(store.due_deliveries(NOW, 1).await.unwrap(), [wanted]);
 
-    // The URL is looked for when the event is committed, even by the change that takes it away.
+    // The URL is read when the event is committed, even if the same change removes it.
     let silent = Project { webhook_url: None, ..project.clone() };
     let unowed = samples::event(&project);
-    keep(&store, Change::from(Write::ProjectChanged { project: silent.clone() }).with(Write::Event(unowed.clone())))
-        .await;
+    keep(
+        &store,
+        Change::from(ProjectWrite::Changed { project: silent.clone() }).with(WebhookWrite::Event(unowed.clone())),
+    )
+    .await;
     assert_eq!(store.delivery(unowed.id).await.unwrap(), None);
     assert_eq!(store.event(project.id, unowed.id).await.unwrap(), Some(unowed.clone()));
-    keep(&store, Write::ProjectChanged { project: Project { version: 2, ..project.clone() } }).await;
+    keep(&store, ProjectWrite::Changed { project: Project { version: 2, ..project.clone() } }).await;
     assert_eq!(store.delivery(unowed.id).await.unwrap(), None, "a URL that comes later changes nothing");
     assert_eq!(store.delivery(event.id).await.unwrap(), Some(wanted));
 }
@@ -107,8 +110,8 @@ async fn an_event_that_is_not_kept_is_not_owed(database: Database) {
     let store = database.open().await;
     let project = kept_project(&store).await;
     let event = samples::event(&project);
-    let stale = Write::ProjectChanged { project: Project { version: 0, ..project.clone() } };
-    let change = Change::from(Write::Event(event.clone())).with(stale);
+    let stale = ProjectWrite::Changed { project: Project { version: 0, ..project.clone() } };
+    let change = Change::from(WebhookWrite::Event(event.clone())).with(stale);
     assert_eq!(commit(&store, change).await, Outcome::Conflict(Guard::ProjectVersion));
     assert_eq!(store.event(project.id, event.id).await.unwrap(), None);
     assert_eq!(store.delivery(event.id).await.unwrap(), None);
@@ -132,12 +135,12 @@ async fn what_is_due_is_read_longest_due_first_and_not_before_its_time(database:
     }
 }
 
-/// A receiver that cannot keep up must not hide the others behind its own.
+/// A slow receiver must not crowd out the others.
 async fn at_most_so_many_of_each_project_are_read_however_many_are_due(database: Database) {
     let store = database.open().await;
     let (busy, quiet, silent) = (kept_project(&store).await, kept_project(&store).await, kept_project(&store).await);
     let events: Vec<Event> = (0..1_000).map(|_| samples::event(&busy)).collect();
-    keep(&store, Change::default().with_all(events.into_iter().map(Write::Event))).await;
+    keep(&store, Change::default().with_all(events.into_iter().map(WebhookWrite::Event))).await;
     let theirs = owed_at(&store, &quiet, after(1)).await;
     for per_project in [1, 4, 900] {
         let read = store.due_deliveries(after(1), per_project).await.unwrap();
@@ -153,14 +156,14 @@ async fn a_leased_delivery_is_hidden_until_the_lease_is_over_and_is_leased_once(
     let (store, beside) = (database.open().await, database.open().await);
     let project = kept_project(&store).await;
     let Delivery { event_id, .. } = kept_delivery(&store, &project).await;
-    let lease = |from, to| Write::DeliveryMoved { event_id, from, to };
+    let lease = |from, to| WebhookWrite::DeliveryMoved { event_id, from, to };
     let (first, second) = tokio::join!(commit(&store, lease(NOW, after(30))), commit(&beside, lease(NOW, after(31))));
     let kept = [first, second].iter().filter(|outcome| **outcome == Outcome::Kept).count();
     assert_eq!(kept, 1, "{first:?} {second:?}");
     let until = if first == Outcome::Kept { after(30) } else { after(31) };
     assert_eq!(due(&store, after(29), 1).await, []);
     assert_eq!(due(&store, after(31), 1).await, [event_id]);
-    // Given back, and taken over.
+    // Released, and taken over.
     keep(&store, lease(until, after(5))).await;
     assert_eq!(due(&store, after(5), 1).await, [event_id]);
     assert_eq!(commit(&store, lease(until, after(6))).await, Outcome::Conflict(Guard::DeliveryDue));
@@ -177,7 +180,7 @@ async fn what_is_delivered_or_exhausted_is_never_due(database: Database) {
     assert_eq!((exhausted.attempts, store.attempts(exhausted.event_id).await.unwrap().len()), (13, 13));
     assert_eq!(due(&store, Timestamp::from_millis(i64::MAX), 10).await, []);
     for delivery in [delivered, exhausted] {
-        let moved = Write::DeliveryMoved { event_id: delivery.event_id, from: NOW, to: after(1) };
+        let moved = WebhookWrite::DeliveryMoved { event_id: delivery.event_id, from: NOW, to: after(1) };
         assert_eq!(commit(&store, moved).await, Outcome::Conflict(Guard::DeliveryDue));
     }
     assert_eq!(store.breaches().await.unwrap(), []);
@@ -213,13 +216,13 @@ async fn an_attempt_is_noted_under_the_lease_it_was_made_under_only(database: Da
     let noted = |leased_until| {
         let attempt = samples::attempt_refused();
         let delivery = owed.attempted(&attempt.outcome, after(10), Jitter::NONE);
-        Write::Attempted { leased_until, delivery, attempt }
+        WebhookWrite::Attempted { leased_until, delivery, attempt }
     };
-    keep(&store, Write::DeliveryMoved { event_id, from: NOW, to: after(30) }).await;
-    // Somebody takes it over, and then somebody sends it by hand.
-    keep(&store, Write::DeliveryMoved { event_id, from: after(30), to: after(60) }).await;
+    keep(&store, WebhookWrite::DeliveryMoved { event_id, from: NOW, to: after(30) }).await;
+    // Another node takes it over, and then somebody asks to send it again.
+    keep(&store, WebhookWrite::DeliveryMoved { event_id, from: after(30), to: after(60) }).await;
     assert_eq!(commit(&store, noted(after(30))).await, Outcome::Conflict(Guard::DeliveryAttempts));
-    keep(&store, Write::Resent { event_id, project_id: project.id, at: after(40) }).await;
+    keep(&store, WebhookWrite::Resent { event_id, project_id: project.id, at: after(40) }).await;
     assert_eq!(commit(&store, noted(after(60))).await, Outcome::Conflict(Guard::DeliveryAttempts));
     assert_eq!(store.attempts(event_id).await.unwrap(), []);
     assert_eq!(commit(&store, noted(after(40))).await, Outcome::Kept);
@@ -234,13 +237,13 @@ async fn sending_by_hand_makes_any_event_due_and_begins_anew(database: Database)
     let delivered = note(&store, kept_delivery(&store, &project).await, succeeded()).await;
     let exhausted = exhaust(&store, kept_delivery(&store, &project).await).await;
     let silent = Project { webhook_url: None, ..project.clone() };
-    keep(&store, Write::ProjectChanged { project: silent }).await;
+    keep(&store, ProjectWrite::Changed { project: silent }).await;
     let unowed = samples::event(&project);
-    keep(&store, Write::Event(unowed.clone())).await;
+    keep(&store, WebhookWrite::Event(unowed.clone())).await;
     for (event_id, attempts) in
         [(pending.event_id, 1), (delivered.event_id, 1), (exhausted.event_id, 13), (unowed.id, 0)]
     {
-        keep(&store, Write::Resent { event_id, project_id: project.id, at: after(7) }).await;
+        keep(&store, WebhookWrite::Resent { event_id, project_id: project.id, at: after(7) }).await;
         let state = DeliveryState::Pending { due_at: after(7) };
         let wanted = Delivery { event_id, project_id: project.id, state, attempts, resent_after: attempts };
         assert_eq!(store.delivery(event_id).await.unwrap(), Some(wanted));
@@ -264,7 +267,7 @@ async fn recovery_takes_exactly_what_failed_of_a_project_since_then(database: Da
     let theirs = refused_at(&store, &other, after(63)).await;
 
     check_failed(&store, &[(&project, since, 2)]).await;
-    keep(&store, Write::Recovered { project_id: project.id, since, at: after(500), most: 100 }).await;
+    keep(&store, WebhookWrite::Recovered { project_id: project.id, since, at: after(500), most: 100 }).await;
     for tried in [failed, exhausted] {
         let state = DeliveryState::Pending { due_at: after(500) };
         let wanted = Delivery { state, resent_after: tried.attempts, ..tried };
@@ -273,7 +276,7 @@ async fn recovery_takes_exactly_what_failed_of_a_project_since_then(database: Da
     for left in [before, delivered, untried, theirs] {
         assert_eq!(store.delivery(left.event_id).await.unwrap(), Some(left));
     }
-    // What was just recovered has not failed.
+    // Deliveries that were just recovered do not count as failed.
     let beginning = Timestamp::from_millis(-1);
     check_failed(&store, &[(&project, since, 0), (&project, beginning, 1), (&other, since, 1)]).await;
     assert_eq!(store.breaches().await.unwrap(), []);
@@ -282,7 +285,7 @@ async fn recovery_takes_exactly_what_failed_of_a_project_since_then(database: Da
 async fn a_rotation_keeps_the_secret_before_it_and_no_older_one(database: Database) {
     let store = database.open().await;
     let (project, other) = (kept_project(&store).await, kept_project(&store).await);
-    let rotate = |replaced: &[u8], sealed: &[u8], at| Write::WebhookSecretRotated {
+    let rotate = |replaced: &[u8], sealed: &[u8], at| WebhookWrite::SecretRotated {
         project_id: project.id,
         replaced: replaced.to_vec(),
         sealed: sealed.to_vec(),
@@ -290,7 +293,7 @@ async fn a_rotation_keeps_the_secret_before_it_and_no_older_one(database: Databa
     };
     for (sealed, at, previous) in [(&[4][..], after(1), &[1, 2, 3][..]), (&[0, 255], after(2), &[4])] {
         keep(&store, rotate(previous, sealed, at)).await;
-        // Whoever wished for it at the same moment has another secret in mind.
+        // Another rotation at the same moment started from the old secret.
         assert_eq!(commit(&store, rotate(previous, &[9], at)).await, Outcome::Conflict(Guard::WebhookSecret));
         let secrets = store.webhook_target(project.id).await.unwrap().unwrap().secrets;
         assert_eq!((secrets.current, secrets.previous), (sealed.to_vec(), Some((previous.to_vec(), at))));
@@ -298,6 +301,6 @@ async fn a_rotation_keeps_the_secret_before_it_and_no_older_one(database: Databa
     assert_eq!(store.project(project.id).await.unwrap().unwrap().version, 3, "whoever keeps the project looks again");
     assert!(store.webhook_target(other.id).await.unwrap().unwrap().secrets.previous.is_none());
     let nobody =
-        Write::WebhookSecretRotated { project_id: mint(NOW, entropy()), replaced: vec![], sealed: vec![1], at: NOW };
+        WebhookWrite::SecretRotated { project_id: mint(NOW, entropy()), replaced: vec![], sealed: vec![1], at: NOW };
     assert_eq!(commit(&store, nobody).await, Outcome::Conflict(Guard::WebhookSecret));
 }

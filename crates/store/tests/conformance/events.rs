@@ -1,11 +1,11 @@
-//! Events: what merchants are told, and in which order they can read it.
+//! Events, and the order in which they are listed.
 
 use domain::{
     event::{Event, EventKind, News},
     id::{EventId, mint},
     project::{Project, SuccessWord},
 };
-use store::{Store, Window, Write};
+use store::{Store, WebhookWrite, Window};
 
 use crate::{
     database::{Database, keep, on_every_database},
@@ -18,7 +18,7 @@ on_every_database![
     an_event_is_seen_by_its_own_project_only,
 ];
 
-/// One event per kind of news and instant; ids are in the order of the list.
+/// One event per kind and instant; ids are in the order of the list.
 fn events(project: &Project) -> Vec<Event> {
     let news = [
         News::PaymentPaid { payment: mint(NOW, entropy()), paid_at: after(-7), word: SuccessWord::Paid },
@@ -39,9 +39,9 @@ fn events(project: &Project) -> Vec<Event> {
 
 async fn kept_events(store: &Store, project: &Project) -> Vec<Event> {
     let events = events(project);
-    // Not in their order, which the list must find by itself.
+    // Not committed in their order, so the list has to sort them.
     for event in events.iter().step_by(2).chain(events.iter().skip(1).step_by(2)) {
-        keep(store, Write::Event(event.clone())).await;
+        keep(store, WebhookWrite::Event(event.clone())).await;
     }
     events
 }
@@ -84,7 +84,7 @@ async fn an_event_is_seen_by_its_own_project_only(database: Database) {
     let store = database.open().await;
     let (project, other) = (kept_project(&store).await, kept_project(&store).await);
     let event = samples::event(&project);
-    keep(&store, Write::Event(event.clone())).await;
+    keep(&store, WebhookWrite::Event(event.clone())).await;
     assert_eq!(store.event(other.id, event.id).await.unwrap(), None);
     assert_eq!(store.events(other.id, None, None, EVERYTHING).await.unwrap().items, []);
     assert_eq!(store.events(project.id, None, None, EVERYTHING).await.unwrap().items, [event]);

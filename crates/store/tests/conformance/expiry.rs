@@ -1,10 +1,10 @@
-//! Payments that end without money, many at a time.
+//! Expiring and cancelling many payments at a time.
 
 use domain::{
     id::PaymentId,
     payment::{Payment, State},
 };
-use store::{Guard, Store, Write};
+use store::{Guard, PaymentWrite, Store};
 
 use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
@@ -25,7 +25,7 @@ async fn expiries_are_written_down_a_few_at_a_time_and_the_oldest_first(database
     let store = database.open().await;
     let project = kept_project(&store).await;
     let mut payments = Vec::new();
-    // The order of their making is not that of their ends.
+    // They are not created in the order of their expiry.
     for end in [-3, -1, -5, -2, -4] {
         payments.push(kept_payment(&store, Payment { expires_at: after(end), ..samples::payment(&project) }).await);
     }
@@ -33,7 +33,7 @@ async fn expiries_are_written_down_a_few_at_a_time_and_the_oldest_first(database
     for (most, expired) in [(0, 0), (2, 2), (1, 3), (10, 5), (10, 5)] {
         let any = store.any_to_expire(NOW).await.unwrap() && most > 0;
         let outcome = if any { Outcome::Kept } else { Outcome::Conflict(Guard::AnyExpired) };
-        assert_eq!(commit(&store, Write::PendingExpired { now: NOW, most }).await, outcome);
+        assert_eq!(commit(&store, PaymentWrite::PendingExpired { now: NOW, most }).await, outcome);
         for (index, payment) in payments.iter().enumerate() {
             let state = if index < expired { State::Expired } else { State::Pending };
             let version = if index < expired { 2 } else { 1 };
@@ -63,7 +63,7 @@ async fn only_pending_payments_past_their_time_expire(database: Database) {
     for (now, due) in [(after(-1), false), (NOW, true)] {
         assert_eq!(store.any_to_expire(now).await.unwrap(), due);
     }
-    keep(&store, Write::PendingExpired { now: NOW, most: 100 }).await;
+    keep(&store, PaymentWrite::PendingExpired { now: NOW, most: 100 }).await;
     assert!(!store.any_to_expire(NOW).await.unwrap());
     assert!(store.any_to_expire(after(1)).await.unwrap());
     for (id, expected) in rows {
@@ -95,11 +95,11 @@ async fn cancelling_pending_payments_spares_what_has_ended_or_is_on_its_way(data
     let claiming = kept_payment(&store, samples::attempt(&project, &link)).await;
     let elsewhere = kept_payment(&store, samples::attempt(&project, &other)).await;
     let direct = kept_payment(&store, samples::payment(&project)).await;
-    keep(&store, Write::PendingCancelled { link_id: link.id, but: Some(claiming.id), at: NOW }).await;
+    keep(&store, PaymentWrite::PendingCancelled { link_id: link.id, but: Some(claiming.id), at: NOW }).await;
     for expected in rows.into_iter().chain([claiming.clone(), elsewhere.clone(), direct]) {
         assert_eq!(store.payment(expected.id).await.unwrap(), Some(expected));
     }
-    keep(&store, Write::PendingCancelled { link_id: link.id, but: None, at: after(5) }).await;
+    keep(&store, PaymentWrite::PendingCancelled { link_id: link.id, but: None, at: after(5) }).await;
     assert_eq!(state_of(&store, claiming.id).await, State::Cancelled { at: after(5) });
     assert_eq!(state_of(&store, elsewhere.id).await, State::Pending);
 }

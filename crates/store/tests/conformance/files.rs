@@ -1,10 +1,10 @@
-//! What is true of SQLite only: files that are no database of ours, the file after closing, and the full queue.
+//! SQLite only: files that are not a database of ours, the file after closing, and the full queue.
 
 use std::{fs, path::Path};
 
 use domain::event::Event;
 use rusqlite::Connection;
-use store::{OpenError, Store, Write};
+use store::{OpenError, Store, WebhookWrite};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
@@ -47,7 +47,7 @@ async fn a_file_that_cannot_be_written_is_refused() {
     let mut permissions = fs::metadata(file_in(&directory)).unwrap().permissions();
     permissions.set_readonly(true);
     fs::set_permissions(file_in(&directory), permissions).unwrap();
-    // The superuser may write it all the same.
+    // root may write it all the same.
     let writable = fs::OpenOptions::new().append(true).open(file_in(&directory)).is_ok();
     assert_eq!(Store::open_sqlite(&file_in(&directory)).await.is_ok(), writable);
 }
@@ -100,25 +100,25 @@ async fn a_closed_database_is_one_file() {
     assert!(store.project(project.id).await.unwrap().is_some());
     assert!(store.commits().any().unwrap());
     store.close().await;
-    // So whoever copies that file copies everything.
+    // So a copy of the file is complete.
     let files: Vec<_> = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(files, ["lunas.db"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_full_queue_refuses_at_once_and_keeps_what_it_took() {
-    /// More than may wait and be written together.
+    /// More plans than the queue and one batch can hold.
     const SENT: usize = 3_000;
     let directory = TempDir::new().unwrap();
     let store = Store::open_sqlite(&file_in(&directory)).await.unwrap();
     let project = kept_project(&store).await;
-    // While another process holds the lock nothing is committed, so only a refusal can be an answer.
+    // While another process holds the lock nothing is committed, so the first answer must be an error.
     let lock = Connection::open(file_in(&directory)).unwrap();
     lock.execute_batch("BEGIN IMMEDIATE").unwrap();
     let mut sending = JoinSet::new();
     for _ in 0..SENT {
         let (store, event) = (store.clone(), samples::event(&project));
-        sending.spawn(async move { (commit(&store, Write::Event(event.clone())).await, event) });
+        sending.spawn(async move { (commit(&store, WebhookWrite::Event(event.clone())).await, event) });
     }
     let (first, _) = sending.join_next().await.unwrap().unwrap();
     assert_eq!(first, Outcome::Unavailable);

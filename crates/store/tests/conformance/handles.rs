@@ -1,4 +1,4 @@
-//! Several handles on one database, such as a command line beside the server, and the end of one.
+//! Several handles on one database, such as a command next to the server, and closing one of them.
 
 use domain::{
     event::Event,
@@ -7,7 +7,7 @@ use domain::{
     project::Project,
 };
 use futures_util::future::{join, join_all};
-use store::{Change, Guard, LinkFilter, Store, Write};
+use store::{Change, Guard, LinkFilter, PaymentWrite, Store, WebhookWrite};
 
 use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
@@ -51,7 +51,7 @@ async fn the_guards_hold_between_handles(database: Database) {
     keep(&other, samples::moved_to(&payment, State::Processing)).await;
     let stale = commit(&one, samples::moved_to(&payment, State::Expired)).await;
     assert_eq!(stale, Outcome::Conflict(Guard::PaymentVersion));
-    let again = Write::Payment { payment: samples::account_payment(&project, &payment.code) };
+    let again = PaymentWrite::Created { payment: samples::account_payment(&project, &payment.code) };
     assert_eq!(commit(&other, again).await, Outcome::Conflict(Guard::AccountNumber));
     keep(&one, samples::bind(&project, "used", "one")).await;
     let bound = commit(&other, samples::bind(&project, "used", "other")).await;
@@ -66,7 +66,7 @@ async fn handles_that_write_at_once_lose_nothing(database: Database) {
     let writing = handles.iter().map(|store| {
         let (store, project) = (store.clone(), project.clone());
         tokio::spawn(async move {
-            join_all((0..EACH).map(|_| commit(&store, Write::Event(samples::event(&project))))).await
+            join_all((0..EACH).map(|_| commit(&store, WebhookWrite::Event(samples::event(&project))))).await
         })
     });
     for outcomes in join_all(writing).await {
@@ -117,13 +117,13 @@ async fn after_closing_commits_are_refused_and_the_acknowledged_ones_are_there(d
     let clone = store.clone();
     let project = kept_project(&store).await;
     let kept: Vec<Event> = (0..50).map(|_| samples::event(&project)).collect();
-    join_all(kept.iter().map(|event| keep(&store, Write::Event(event.clone())))).await;
+    join_all(kept.iter().map(|event| keep(&store, WebhookWrite::Event(event.clone())))).await;
     join(store.close(), clone.close()).await;
     store.close().await;
 
     let late = samples::event(&project);
     for store in [&store, &clone] {
-        assert_eq!(commit(store, Write::Event(late.clone())).await, Outcome::Unavailable);
+        assert_eq!(commit(store, WebhookWrite::Event(late.clone())).await, Outcome::Unavailable);
         assert_eq!(commit(store, Change::default()).await, Outcome::Unavailable);
     }
     let reopened = database.open().await;
@@ -139,7 +139,7 @@ async fn closing_amid_commits_keeps_what_was_acknowledged_and_nothing_else(datab
     let sent: Vec<Event> = (0..400).map(|_| samples::event(&project)).collect();
     let sending = sent.iter().cloned().map(|event| {
         let store = store.clone();
-        tokio::spawn(async move { commit(&store, Write::Event(event)).await })
+        tokio::spawn(async move { commit(&store, WebhookWrite::Event(event)).await })
     });
     let (outcomes, ()) = join(join_all(sending), store.close()).await;
     let reopened = database.open().await;

@@ -1,4 +1,4 @@
-//! The ledger: balances at any instant, settlement once, and nothing ever rewritten.
+//! The ledger: balances at any instant, settlement only once, and no posting ever changed.
 
 use domain::{
     ledger::{Account, Posting},
@@ -9,7 +9,7 @@ use domain::{
     time::Timestamp,
 };
 use futures_util::future::join_all;
-use store::{Balance, Guard, LedgerLine, Store, Window, Write};
+use store::{Balance, Guard, LedgerLine, LedgerWrite, PaymentWrite, Store, Window};
 
 use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
@@ -33,8 +33,8 @@ fn balance(available: Rupiah, pending: Rupiah, unapplied: Rupiah) -> Balance {
     Balance { available, pending, unapplied }
 }
 
-fn paid_posting(payment: &Payment, at: Timestamp) -> Write {
-    Write::Posting(Posting::paid(payment.project_id, payment.id, payment.amount, payment.fee, at))
+fn paid_posting(payment: &Payment, at: Timestamp) -> LedgerWrite {
+    LedgerWrite::Posting(Posting::paid(payment.project_id, payment.id, payment.amount, payment.fee, at))
 }
 
 async fn a_balance_holds_everything_up_to_and_including_its_instant(database: Database) {
@@ -46,12 +46,15 @@ async fn a_balance_holds_everything_up_to_and_including_its_instant(database: Da
     let surplus = Rupiah::new(500);
     let unapplied = |id| Posting::unapplied(project.id, first.id, samples::receipt_key(id), surplus, after(20));
     let settled = Posting::settled(project.id, first.id, first.merchant_net(), after(30));
-    // Written in another order than they happened: a balance goes by their instants.
-    for write in [Write::Posting(settled), paid_posting(&first, after(10)), paid_posting(&elsewhere, after(10))] {
+    // Committed in another order than their times: a balance depends on the times.
+    for write in [LedgerWrite::Posting(settled), paid_posting(&first, after(10)), paid_posting(&elsewhere, after(10))] {
         keep(&store, write).await;
     }
-    for write in [Write::Posting(unapplied("one")), Write::Posting(unapplied("two")), paid_posting(&second, after(30))]
-    {
+    for write in [
+        LedgerWrite::Posting(unapplied("one")),
+        LedgerWrite::Posting(unapplied("two")),
+        paid_posting(&second, after(30)),
+    ] {
         keep(&store, write).await;
     }
     let (nothing, both) = (Rupiah::ZERO, surplus + surplus);
@@ -91,7 +94,7 @@ async fn due_payment(store: &Store, project: &Project, settles_at: Timestamp) ->
     let payment = kept_payment(store, samples::payment(project)).await;
     let Payment { id, version, .. } = payment;
     let state = State::Paid { at: NOW };
-    keep(store, Write::PaymentMoved { id, version, state, settles_at: Some(settles_at), link_id: None }).await;
+    keep(store, PaymentWrite::Moved { id, version, state, settles_at: Some(settles_at), link_id: None }).await;
     Payment { state, version: 2, ..payment }
 }
 
@@ -117,7 +120,7 @@ async fn what_is_due_settles_in_order_and_a_few_at_a_time(database: Database) {
     keep(&store, samples::settlement(&early, after(300))).await;
     let due = store.due_to_settle(after(300), 10).await.unwrap();
     assert_eq!(due.iter().map(|due| due.payment_id).collect::<Vec<_>>(), [middle.id, late.id]);
-    // Settling is about the money; the payment itself is as it was.
+    // Settling moves money only; the payment itself is unchanged.
     assert_eq!(store.payment(early.id).await.unwrap(), Some(early));
 }
 
@@ -179,7 +182,7 @@ async fn with_lines(store: &Store, project: &Project) -> Vec<Payment> {
         payments.push(payment);
     }
     for (payment, at) in payments.iter().zip([after(3), after(4)]) {
-        keep(store, Write::Posting(Posting::settled(project.id, payment.id, NET, at))).await;
+        keep(store, LedgerWrite::Posting(Posting::settled(project.id, payment.id, NET, at))).await;
     }
     payments
 }

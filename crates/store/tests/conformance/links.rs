@@ -1,4 +1,4 @@
-//! Payment links: what is kept of them, and who may still pay through them.
+//! Payment links: what is stored of them, and whether customers may still pay through them.
 
 use domain::{
     bank::Bank,
@@ -9,7 +9,7 @@ use domain::{
     payment::{Payment, State},
 };
 use futures_util::future::join_all;
-use store::{Guard, ShownLink, Write};
+use store::{Guard, LinkWrite, ShownLink};
 
 use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
@@ -26,7 +26,7 @@ on_every_database![
     a_link_is_in_use_while_a_payment_of_it_is_paid_or_processing,
 ];
 
-/// Every choice of fields to ask the customer for.
+/// Every combination of customer fields.
 fn every_customer_fields() -> impl Iterator<Item = CustomerFields> {
     (0_u8..16).map(|bits| CustomerFields {
         name: bits & 1 != 0,
@@ -50,7 +50,7 @@ async fn a_link_is_read_back_as_it_was_committed(database: Database) {
         Link { id: mint(after(1), entropy()), created_at: after(1), ..samples::link(&project) },
     ];
     for link in with_fields.chain(others) {
-        keep(&store, Write::Link { link: link.clone() }).await;
+        keep(&store, LinkWrite::Created { link: link.clone() }).await;
         assert_eq!(store.link(link.id).await.unwrap(), Some(link));
     }
     assert_eq!(store.link(mint(NOW, entropy())).await.unwrap(), None);
@@ -60,7 +60,7 @@ async fn a_link_is_cancelled_by_whoever_read_it_last(database: Database) {
     let store = database.open().await;
     let project = kept_project(&store).await;
     let link = kept_link(&store, &project, false).await;
-    let cancel = |version| Write::LinkCancelled { id: link.id, at: after(3), version };
+    let cancel = |version| LinkWrite::Cancelled { id: link.id, at: after(3), version };
     assert_eq!(commit(&store, cancel(2)).await, Outcome::Conflict(Guard::LinkVersion));
     assert_eq!(commit(&store, cancel(1)).await, Outcome::Kept);
     assert_eq!(commit(&store, cancel(1)).await, Outcome::Conflict(Guard::LinkVersion));
@@ -74,7 +74,7 @@ async fn a_link_is_claimed_only_once(database: Database) {
     let link = kept_link(&store, &project, false).await;
     let first = kept_payment(&store, samples::attempt(&project, &link)).await;
     let second = kept_payment(&store, samples::attempt(&project, &link)).await;
-    let claim = |payment: &Payment| Write::LinkClaimed { id: link.id, payment_id: payment.id };
+    let claim = |payment: &Payment| LinkWrite::Claimed { id: link.id, payment_id: payment.id };
     assert_eq!(commit(&store, claim(&first)).await, Outcome::Kept);
     assert_eq!(commit(&store, claim(&second)).await, Outcome::Conflict(Guard::LinkUnclaimed));
     assert_eq!(commit(&store, claim(&first)).await, Outcome::Conflict(Guard::LinkUnclaimed));
@@ -124,25 +124,25 @@ async fn an_attempt_needs_an_open_link(database: Database) {
         let payment = kept_payment(&store, samples::attempt(&project, &link)).await;
         let mut version = 1;
         if claimed {
-            keep(&store, Write::LinkClaimed { id: link.id, payment_id: payment.id }).await;
+            keep(&store, LinkWrite::Claimed { id: link.id, payment_id: payment.id }).await;
             version += 1;
         }
         if cancelled {
-            keep(&store, Write::LinkCancelled { id: link.id, at: NOW, version }).await;
+            keep(&store, LinkWrite::Cancelled { id: link.id, at: NOW, version }).await;
         }
-        let outcome = commit(&store, Write::LinkAttempted { id: link.id }).await;
+        let outcome = commit(&store, LinkWrite::Attempted { id: link.id }).await;
         assert_eq!(outcome, expected, "reusable {reusable}, cancelled {cancelled}, claimed {claimed}");
     }
     let store = database.open().await;
-    assert_eq!(commit(&store, Write::LinkAttempted { id: mint(NOW, entropy()) }).await, refused, "no such link");
+    assert_eq!(commit(&store, LinkWrite::Attempted { id: mint(NOW, entropy()) }).await, refused, "no such link");
 }
 
 async fn an_attempt_and_a_cancellation_cannot_miss_each_other(database: Database) {
     let store = database.open().await;
     let project = kept_project(&store).await;
     let link = kept_link(&store, &project, false).await;
-    keep(&store, Write::LinkAttempted { id: link.id }).await;
-    let unaware = Write::LinkCancelled { id: link.id, at: NOW, version: link.version };
+    keep(&store, LinkWrite::Attempted { id: link.id }).await;
+    let unaware = LinkWrite::Cancelled { id: link.id, at: NOW, version: link.version };
     assert_eq!(commit(&store, unaware).await, Outcome::Conflict(Guard::LinkVersion));
     let read_again = store.link(link.id).await.unwrap().unwrap();
     assert_eq!(read_again, Link { version: 2, ..link });

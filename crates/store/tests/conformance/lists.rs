@@ -1,4 +1,4 @@
-//! Lists of payments and links: their order, their windows, and every filter held against a model in plain Rust.
+//! Lists of payments and links: their order, their windows, and every filter compared with a model in plain Rust.
 
 use domain::{
     bank::Bank,
@@ -8,10 +8,10 @@ use domain::{
     money::Rupiah,
     payment::{Payment, State, Status},
     project::Project,
-    time::Timestamp,
+    time::{HOUR_MILLIS, Timestamp},
 };
 use futures_util::future::join_all;
-use store::{Change, LinkFilter, MethodFilter, PaymentFilter, Store, Window, Write};
+use store::{Change, LinkFilter, LinkWrite, MethodFilter, PaymentFilter, PaymentWrite, Store, Window};
 
 use crate::{
     database::{Database, keep, on_every_database},
@@ -20,7 +20,7 @@ use crate::{
 
 on_every_database![
     payments_are_listed_newest_first_in_windows_with_their_total,
-    a_long_list_is_counted_and_reached_by_its_marks_as_it_was_without_them,
+    a_long_list_is_the_same_with_checkpoints_as_without_them,
     links_are_listed_newest_first_in_windows_with_their_total,
     every_combination_of_filters_lists_what_each_of_them_wants,
     an_expiry_counts_from_its_millisecond_whether_or_not_it_was_written_down,
@@ -33,7 +33,7 @@ fn window_of<T: Clone>(items: &[T], (offset, limit): (i64, i64)) -> Vec<T> {
     items.iter().skip(offset as usize).take(limit as usize).cloned().collect()
 }
 
-/// Instants of creation: not in the order in which the rows are written, and some of them the same.
+/// Times of creation: not in the order in which the rows are written, and some of them equal.
 const CREATED: [i64; 6] = [3, 1, 5, 1, 4, 2];
 
 async fn payments_are_listed_newest_first_in_windows_with_their_total(database: Database) {
@@ -61,7 +61,7 @@ async fn payments_are_listed_newest_first_in_windows_with_their_total(database: 
     assert_eq!((nothing.items, nothing.total), (Vec::new(), 0));
 }
 
-async fn a_long_list_is_counted_and_reached_by_its_marks_as_it_was_without_them(database: Database) {
+async fn a_long_list_is_the_same_with_checkpoints_as_without_them(database: Database) {
     let store = database.open().await;
     let (project, other) = (kept_project(&store).await, kept_project(&store).await);
     let made = |project, millis| Payment {
@@ -72,17 +72,17 @@ async fn a_long_list_is_counted_and_reached_by_its_marks_as_it_was_without_them(
     };
     let mut expected: Vec<Payment> = (0..3_500).map(|millis| made(&project, millis)).collect();
     let others = (0..10).map(|index| made(&other, index * 300));
-    let all = expected.iter().cloned().chain(others).map(|payment| Write::Payment { payment });
+    let all = expected.iter().cloned().chain(others).map(|payment| PaymentWrite::Created { payment });
     keep(&store, Change::default().with_all(all)).await;
-    let hours = |hours: i64| after(hours * 3_600_000);
-    // Too young to be marked; then all of it is old enough.
-    for (now, marks) in [(hours(1), 0), (hours(2), 3)] {
+    let hours = |hours: i64| after(hours * HOUR_MILLIS);
+    // Too recent for checkpoints; an hour later all payments are old enough.
+    for (now, checkpoints) in [(hours(1), 0), (hours(2), 3)] {
         assert_windows(&store, &project, &expected).await;
-        while store.tend(now).await.unwrap() {}
+        while store.extend_list_checkpoints(now).await.unwrap() {}
         let kept = database.rows().iter().filter(|row| row.starts_with("payment_marks:")).count();
-        assert_eq!(kept, marks);
+        assert_eq!(kept, checkpoints);
     }
-    // The clock has gone back: what comes below a mark is counted all the same.
+    // The clock was set back: a payment below a checkpoint is counted all the same.
     expected.insert(1_501, made(&project, 1_500));
     expected[1_500..1_502].sort_by_key(|payment| payment.id.to_string());
     for payment in [expected[1_500].clone(), expected[1_501].clone()] {
@@ -92,7 +92,7 @@ async fn a_long_list_is_counted_and_reached_by_its_marks_as_it_was_without_them(
         }
     }
     assert_windows(&store, &project, &expected).await;
-    while store.tend(hours(2)).await.unwrap() {}
+    while store.extend_list_checkpoints(hours(2)).await.unwrap() {}
     assert_windows(&store, &project, &expected).await;
     expected.extend((0..20).map(|index| made(&project, 10_000_000 + index)));
     for payment in &expected[3_501..] {
@@ -114,7 +114,7 @@ async fn assert_windows(store: &Store, project: &Project, expected: &[Payment]) 
     let total = |payments: &[Payment]| payments.iter().map(|payment| payment.amount).sum::<Rupiah>();
     let everything = PaymentFilter::default();
     assert_eq!(store.payments_total(project.id, &everything).await.unwrap(), total(expected));
-    // Stretches of it are reached by the same marks.
+    // Ranges of the list use the same checkpoints.
     for (from, until) in [(0, 3_500), (0, 1), (999, 1_001), (1_000, 1_000), (700, 2_600), (2_999, 20_000_000)] {
         let created = (after(from), after(until));
         let filter = PaymentFilter { created: Some(created), ..PaymentFilter::default() };
@@ -137,7 +137,7 @@ async fn links_are_listed_newest_first_in_windows_with_their_total(database: Dat
         for (owner, is_ours) in [(&project, true), (&other, false)] {
             let id = mint(after(millis), entropy());
             let link = Link { id, created_at: after(millis), ..samples::link(owner) };
-            keep(&store, Write::Link { link: link.clone() }).await;
+            keep(&store, LinkWrite::Created { link: link.clone() }).await;
             expected.extend(is_ours.then_some(link));
         }
     }
@@ -184,7 +184,7 @@ async fn varied_payments(store: &Store, project: &Project, links: &[Link]) -> Ve
     payments
 }
 
-/// What the filter means, in plain words.
+/// What the filter means, as a predicate.
 fn is_wanted(payment: &Payment, filter: &PaymentFilter) -> bool {
     let PaymentFilter { search, link_id, status, method, created } = filter;
     let found = |term: &String| payment.reference.to_lowercase().contains(&term.to_lowercase());
@@ -219,7 +219,7 @@ async fn every_combination_of_filters_lists_what_each_of_them_wants(database: Da
         Some(MethodFilter::One(Method::Qris)),
         None,
     ];
-    // Not as many as there are methods, so that each comes with each sooner or later.
+    // A number that shares no factor with the number of methods, so that every pair occurs.
     let created = [None, Some((NOW, after(20))), Some((after(7), after(30))), Some((after(5), after(5)))];
     let mut combinations = 0;
     for search in [None, Some("é"), Some("KOPI"), Some("%_"), Some("nothing")] {
@@ -282,7 +282,7 @@ async fn an_expiry_counts_from_its_millisecond_whether_or_not_it_was_written_dow
     ] {
         for written_down in [false, true] {
             if written_down && store.any_to_expire(now).await.unwrap() {
-                keep(&store, Write::PendingExpired { now, most: 100 }).await;
+                keep(&store, PaymentWrite::PendingExpired { now, most: 100 }).await;
             }
             let found = listed_as(&store, &project, Status::Pending, now).await;
             assert_eq!(found, pending, "pending at {now}, written down: {written_down}");

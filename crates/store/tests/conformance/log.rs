@@ -1,4 +1,4 @@
-//! The log of events with their deliveries, and what has failed of them.
+//! The event log, and failed deliveries.
 
 use domain::{
     delivery::{Delivery, DeliveryState, Jitter},
@@ -8,7 +8,7 @@ use domain::{
     project::Project,
     receipt::Unapplied,
 };
-use store::{EventLogFilter, Store, Window, Write};
+use store::{EventLogFilter, ProjectWrite, Store, WebhookWrite, Window};
 
 use crate::{
     database::{Database, keep, on_every_database},
@@ -16,8 +16,8 @@ use crate::{
 };
 
 on_every_database![
-    the_log_has_every_event_whether_or_not_it_is_told,
-    what_was_told_in_vain_is_found_until_it_is_sent_again,
+    the_log_has_every_event_with_or_without_a_delivery,
+    failed_deliveries_are_found_until_they_are_sent_again,
     the_events_of_a_payment_are_found_and_no_others,
     all_events_of_a_payment_are_found_in_their_order,
 ];
@@ -33,7 +33,7 @@ async fn tried(store: &Store, delivery: Delivery) -> Delivery {
     let DeliveryState::Pending { due_at } = delivery.state else { panic!("{delivery:?}") };
     let attempt = samples::attempt_refused();
     let delivery = delivery.attempted(&attempt.outcome, after(10), Jitter::NONE);
-    keep(store, Write::Attempted { leased_until: due_at, delivery, attempt }).await;
+    keep(store, WebhookWrite::Attempted { leased_until: due_at, delivery, attempt }).await;
     delivery
 }
 
@@ -47,17 +47,17 @@ async fn with_events(store: &Store, project: &Project) -> Vec<Event> {
             false => News::ApiKeyDeleted { key: mint(at, entropy()) },
         };
         let event = Event { id: mint(at, entropy()), project_id: project.id, created_at: at, news };
-        keep(store, Write::Event(event.clone())).await;
+        keep(store, WebhookWrite::Event(event.clone())).await;
         events.insert(0, event);
     }
     events
 }
 
-async fn the_log_has_every_event_whether_or_not_it_is_told(database: Database) {
+async fn the_log_has_every_event_with_or_without_a_delivery(database: Database) {
     let store = database.open().await;
     let (project, other) = (kept_project(&store).await, kept_project(&store).await);
     let silent = Project { webhook_url: None, ..samples::project() };
-    keep(&store, Write::Project { project: silent.clone(), sealed_webhook_secret: Vec::new() }).await;
+    keep(&store, ProjectWrite::Created { project: silent.clone(), sealed_webhook_secret: Vec::new() }).await;
     let events = with_events(&store, &project).await;
     with_events(&store, &other).await;
     assert_eq!(logged(&store, &project, false, None).await, events);
@@ -66,13 +66,13 @@ async fn the_log_has_every_event_whether_or_not_it_is_told(database: Database) {
     let delivery = store.delivery(events[1].id).await.unwrap();
     assert!(delivery.is_some());
     assert_eq!((second.items, second.total), (vec![(events[1].clone(), delivery)], 3));
-    // Without a URL there is nothing to deliver, and the events are there all the same.
+    // Without a URL there are no deliveries, but the events are listed all the same.
     let unsent = with_events(&store, &silent).await;
     let listed = store.event_log(silent.id, EventLogFilter::default(), EVERYTHING).await.unwrap();
     assert_eq!(listed.items, unsent.into_iter().map(|event| (event, None)).collect::<Vec<_>>());
 }
 
-async fn what_was_told_in_vain_is_found_until_it_is_sent_again(database: Database) {
+async fn failed_deliveries_are_found_until_they_are_sent_again(database: Database) {
     let store = database.open().await;
     let (project, other) = (kept_project(&store).await, kept_project(&store).await);
     let events = with_events(&store, &project).await;
@@ -89,7 +89,7 @@ async fn what_was_told_in_vain_is_found_until_it_is_sent_again(database: Databas
     assert_eq!(store.failing_since(project.id).await.unwrap(), Some((2, events[1].created_at)));
     assert_eq!(store.failing_since(other.id).await.unwrap(), None);
     assert!(logged(&store, &other, true, None).await.is_empty());
-    keep(&store, Write::Resent { event_id: events[1].id, project_id: project.id, at: after(20) }).await;
+    keep(&store, WebhookWrite::Resent { event_id: events[1].id, project_id: project.id, at: after(20) }).await;
     assert_eq!(store.failing_since(project.id).await.unwrap(), Some((1, events[0].created_at)));
 }
 
@@ -121,7 +121,7 @@ async fn all_events_of_a_payment_are_found_in_their_order(database: Database) {
     let store = database.open().await;
     let project = kept_project(&store).await;
     let payment = kept_payment(&store, samples::payment(&project)).await;
-    // Refused, and paid much later by money that somebody decided about.
+    // Failed, and paid much later by money that a member accepted.
     keep(&store, samples::refusal(&payment, "refused")).await;
     keep(&store, samples::surplus(&payment, "late", AMOUNT, Unapplied::TooLate)).await;
     let refused = Payment { state: State::Failed { at: after(10) }, version: 2, ..payment };

@@ -1,10 +1,11 @@
-//! What the store promises, whichever database is below it. Each test runs on a new database of every kind in `database.rs`;
-//! only those in `files.rs` are about SQLite alone.
+//! The conformance tests of the store. Each test runs on a fresh SQLite and a fresh PostgreSQL database; only `files` is about
+//! SQLite alone.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod attention;
 mod audit;
+mod change_token;
 mod commit;
 mod commits;
 mod database;
@@ -22,7 +23,6 @@ mod migration;
 mod payments;
 mod people;
 mod projects;
-mod pulse;
 mod samples;
 mod search;
 mod sign_ins;

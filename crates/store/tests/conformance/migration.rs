@@ -1,4 +1,4 @@
-//! An installation that an earlier version has filled is brought up to date with everything in it.
+//! Migrating an installation of an earlier version keeps all its data.
 
 use domain::{
     id::{EventId, KeyId, PaymentId, ProjectId, mint},
@@ -20,8 +20,8 @@ on_every_database![
     an_empty_first_version_is_brought_up_to_date_by_several_at_once,
 ];
 
-/// What an installation of the first version holds: one payment that was paid and has settled, one that was paid and then paid
-/// again, and one that waits.
+/// The data of an installation of the first version: one payment that has settled, one that was paid twice, and one that is
+/// pending.
 struct Kept {
     project: ProjectId,
     settled: PaymentId,
@@ -101,11 +101,11 @@ async fn assert_kept(store: &Store, kept: &Kept) {
 async fn what_the_first_version_kept_is_there_after_the_migration(database: Database) {
     let database = database.first_version();
     let kept = fill(&database);
-    assert_eq!(database.look().await, Tables::Behind);
+    assert_eq!(database.tables().await, Tables::Behind);
     let store = database.open().await;
-    assert_eq!(database.look().await, Tables::Current);
+    assert_eq!(database.tables().await, Tables::Current);
     assert_kept(&store, &kept).await;
-    // A second start finds nothing to do.
+    // A second start has nothing to migrate.
     assert_kept(&database.open().await, &kept).await;
     assert!(!database.rows().iter().any(|row| row.starts_with("payment_marks:")));
 }

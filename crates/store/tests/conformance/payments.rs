@@ -1,4 +1,4 @@
-//! Payments: what is kept of them, how they move, and which codes they may have.
+//! Payments: what is stored of them, their transitions, and which codes they may have.
 
 use domain::{
     bank::Bank,
@@ -9,7 +9,7 @@ use domain::{
     payment::{Checkout, Customer, Payment, State},
 };
 use futures_util::future::join_all;
-use store::{Guard, PaymentState, StoreError, Write};
+use store::{Guard, PaymentState, PaymentWrite, StoreError};
 
 use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
@@ -64,7 +64,7 @@ async fn a_payment_is_read_back_as_it_was_committed(database: Database) {
         payments.push(Payment { method: Method::VirtualAccount(bank), code, ..samples::payment(&project) });
     }
     for payment in payments {
-        keep(&store, Write::Payment { payment: payment.clone() }).await;
+        keep(&store, PaymentWrite::Created { payment: payment.clone() }).await;
         assert_eq!(store.payment(payment.id).await.unwrap(), Some(payment));
     }
     assert_eq!(store.payment(mint(NOW, entropy())).await.unwrap(), None);
@@ -82,7 +82,7 @@ async fn a_payment_moves_if_it_is_as_it_was_read(database: Database) {
             assert_eq!(commit(&store, samples::moved_to(&ahead, to)).await, stale);
             assert_eq!(commit(&store, samples::moved_to(&payment, to)).await, Outcome::Kept);
             assert_eq!(commit(&store, samples::moved_to(&payment, from)).await, stale);
-            // Nothing but its state is another now.
+            // Only its state has changed.
             let expected = Payment { state: to, version: 2, ..payment.clone() };
             assert_eq!(store.payment(payment.id).await.unwrap(), Some(expected));
         }
@@ -95,7 +95,7 @@ async fn the_states_of_many_payments_are_read_at_once(database: Database) {
     let project = kept_project(&store).await;
     let states = EVERY_STATE.into_iter().flat_map(|state| [state; OF_EACH]);
     let payments: Vec<Payment> = states.map(|state| Payment { state, ..samples::payment(&project) }).collect();
-    join_all(payments.iter().map(|payment| keep(&store, Write::Payment { payment: payment.clone() }))).await;
+    join_all(payments.iter().map(|payment| keep(&store, PaymentWrite::Created { payment: payment.clone() }))).await;
     keep(&store, samples::moved_to(&payments[0], State::Paid { at: NOW })).await;
     let mut expected: Vec<PaymentState> =
         payments.iter().map(|&Payment { id, state, version, .. }| PaymentState { id, state, version }).collect();
@@ -117,16 +117,16 @@ async fn an_account_number_is_given_once_while_it_is_live(database: Database) {
     for (index, state) in EVERY_STATE.into_iter().enumerate() {
         let number = format!("11000{index}");
         kept_payment(&store, Payment { state, ..samples::account_payment(&project, &number) }).await;
-        // Not even another project or another bank may have it meanwhile.
+        // No other project or bank may use the number meanwhile.
         let elsewhere =
             Payment { method: Method::VirtualAccount(Bank::Bni), ..samples::account_payment(&other, &number) };
         let expected = if is_live(state) { Outcome::Conflict(Guard::AccountNumber) } else { Outcome::Kept };
-        assert_eq!(commit(&store, Write::Payment { payment: elsewhere }).await, expected, "{state:?}");
+        assert_eq!(commit(&store, PaymentWrite::Created { payment: elsewhere }).await, expected, "{state:?}");
     }
 }
 
 /// A way for a payment to end.
-type End = fn(&Payment, &Link) -> Write;
+type End = fn(&Payment, &Link) -> PaymentWrite;
 
 async fn an_account_number_is_free_again_once_its_payment_ended(database: Database) {
     let store = database.open().await;
@@ -138,21 +138,21 @@ async fn an_account_number_is_free_again_once_its_payment_ended(database: Databa
         ("failed", |payment, _| samples::moved_to(payment, State::Failed { at: NOW })),
         ("expired", |payment, _| samples::moved_to(payment, State::Expired)),
         ("cancelled", |payment, _| samples::moved_to(payment, State::Cancelled { at: NOW })),
-        ("expired with all", |payment, _| Write::PendingExpired {
+        ("expired with all", |payment, _| PaymentWrite::PendingExpired {
             now: payment.expires_at.plus(std::time::Duration::from_millis(1)),
             most: 10,
         }),
-        ("cancelled with its link", |_, link| Write::PendingCancelled { link_id: link.id, but: None, at: NOW }),
+        ("cancelled with its link", |_, link| PaymentWrite::PendingCancelled { link_id: link.id, but: None, at: NOW }),
     ];
     for (end, ended) in ends {
         let number = "1100000001";
         let payment = Payment { link_id: Some(link.id), ..samples::account_payment(&project, number) };
         let first = kept_payment(&store, payment).await;
-        let again = || Write::Payment { payment: samples::account_payment(&project, number) };
+        let again = || PaymentWrite::Created { payment: samples::account_payment(&project, number) };
         assert_eq!(commit(&store, again()).await, taken, "{end}");
         keep(&store, ended(&first, &link)).await;
         let next = samples::account_payment(&project, number);
-        assert_eq!(commit(&store, Write::Payment { payment: next.clone() }).await, Outcome::Kept, "{end}");
+        assert_eq!(commit(&store, PaymentWrite::Created { payment: next.clone() }).await, Outcome::Kept, "{end}");
         assert_eq!(commit(&store, again()).await, taken, "{end}");
         keep(&store, samples::moved_to(&next, State::Expired)).await;
     }
@@ -163,7 +163,8 @@ async fn of_many_payments_with_one_account_number_exactly_one_is_made(database: 
     let project = kept_project(&store).await;
     let payments: Vec<Payment> = (0..16).map(|_| samples::account_payment(&project, "1100000001")).collect();
     let outcomes =
-        join_all(payments.iter().map(|payment| commit(&store, Write::Payment { payment: payment.clone() }))).await;
+        join_all(payments.iter().map(|payment| commit(&store, PaymentWrite::Created { payment: payment.clone() })))
+            .await;
     assert_eq!(outcomes.iter().filter(|outcome| **outcome == Outcome::Kept).count(), 1);
     for (payment, outcome) in payments.iter().zip(outcomes) {
         let found = store.payment(payment.id).await.unwrap();
@@ -176,11 +177,11 @@ async fn qris_codes_are_not_held_against_each_other(database: Database) {
     let project = kept_project(&store).await;
     let first = kept_payment(&store, samples::payment(&project)).await;
     let second = Payment { code: first.code.clone(), ..samples::payment(&project) };
-    assert_eq!(commit(&store, Write::Payment { payment: second }).await, Outcome::Kept);
-    // Nor does a number that is an account's elsewhere count.
+    assert_eq!(commit(&store, PaymentWrite::Created { payment: second }).await, Outcome::Kept);
+    // A QRIS payment may have a code that is an account number elsewhere.
     kept_payment(&store, samples::account_payment(&project, "1100000001")).await;
     let third = Payment { code: "1100000001".to_owned(), ..samples::payment(&project) };
-    assert_eq!(commit(&store, Write::Payment { payment: third }).await, Outcome::Kept);
+    assert_eq!(commit(&store, PaymentWrite::Created { payment: third }).await, Outcome::Kept);
 }
 
 async fn a_value_we_never_write_is_an_error_and_not_a_guess(database: Database) {
@@ -236,10 +237,10 @@ async fn a_payments_first_view_is_the_one_that_counts(database: Database) {
     let payment = kept_payment(&store, samples::payment(&project)).await;
     assert_eq!(store.view_of(payment.id).await.unwrap(), None);
     for at in [after(5), after(3), after(9)] {
-        keep(&store, Write::PaymentViewed { payment_id: payment.id, project_id: project.id, at }).await;
+        keep(&store, PaymentWrite::Viewed { payment_id: payment.id, project_id: project.id, at }).await;
     }
     assert_eq!(store.view_of(payment.id).await.unwrap(), Some(after(5)));
     let missing = samples::payment(&project);
-    let viewed = Write::PaymentViewed { payment_id: missing.id, project_id: project.id, at: NOW };
+    let viewed = PaymentWrite::Viewed { payment_id: missing.id, project_id: project.id, at: NOW };
     assert_eq!(commit(&store, viewed).await, Outcome::Unexpected);
 }

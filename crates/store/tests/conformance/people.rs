@@ -1,4 +1,4 @@
-//! People: who they are, what they are members of, the browsers they are signed in with, and how they are invited.
+//! Users, members, sessions and invitations.
 
 use domain::{
     access::Role,
@@ -7,7 +7,7 @@ use domain::{
     user::{Email, Invite, User},
 };
 use futures_util::future::{join, join_all};
-use store::{Change, Guard, Member, Membership, Store, Write};
+use store::{Change, Guard, Member, Membership, PeopleWrite, ProjectWrite, SessionWrite, Store};
 
 use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
@@ -35,14 +35,14 @@ on_every_database![
 async fn a_user_is_read_back_as_they_were_committed(database: Database) {
     let store = database.open().await;
     let user = User { is_operator: true, ..samples::user("Siti@Example.com") };
-    keep(&store, Write::User { user: user.clone(), password: "first".to_owned() }).await;
+    keep(&store, PeopleWrite::UserCreated { user: user.clone(), password: "first".to_owned() }).await;
     let other = kept_user(&store).await;
     assert_eq!(store.user(user.id).await.unwrap(), Some(user.clone()));
     assert_eq!(store.users().await.unwrap(), [user.clone(), other.clone()]);
     let found = store.user_by_email(&Email::parse("siti@example.com").unwrap()).await.unwrap();
     assert_eq!(found, Some((user.clone(), "first".to_owned())));
-    keep(&store, Write::PasswordChanged { user_id: user.id, password: "second".to_owned() }).await;
-    keep(&store, Write::OperatorSet { user_id: user.id, is_operator: false }).await;
+    keep(&store, PeopleWrite::PasswordChanged { user_id: user.id, password: "second".to_owned() }).await;
+    keep(&store, PeopleWrite::OperatorSet { user_id: user.id, is_operator: false }).await;
     assert_eq!(store.password_of(user.id).await.unwrap().as_deref(), Some("second"));
     assert_eq!(store.password_of(other.id).await.unwrap().as_deref(), Some("$argon2id$none"));
     assert_eq!(store.user(user.id).await.unwrap(), Some(User { is_operator: false, ..user }));
@@ -56,7 +56,7 @@ async fn an_address_is_taken_once_however_many_want_it(database: Database) {
     let store = database.open().await;
     let wanting = (0..16).map(|_| {
         let user = samples::user("same@example.com");
-        commit(&store, Write::User { user, password: String::new() })
+        commit(&store, PeopleWrite::UserCreated { user, password: String::new() })
     });
     let outcomes = join_all(wanting).await;
     let count = |wanted| outcomes.iter().filter(|outcome| **outcome == wanted).count();
@@ -69,7 +69,7 @@ async fn a_membership_is_seen_from_both_sides_and_nowhere_else(database: Databas
     let named = |name: &str| Project { name: name.to_owned(), version: 7, ..samples::project() };
     let projects = [named("B"), named("A"), named("B")];
     for project in &projects {
-        keep(&store, Write::Project { project: project.clone(), sealed_webhook_secret: Vec::new() }).await;
+        keep(&store, ProjectWrite::Created { project: project.clone(), sealed_webhook_secret: Vec::new() }).await;
     }
     let [one, two, three] = &projects;
     let (user, other) = (kept_user(&store).await, kept_user(&store).await);
@@ -99,7 +99,7 @@ async fn roles(store: &Store, project: &Project) -> Vec<Role> {
     store.members(project.id).await.unwrap().into_iter().map(|member| member.role).collect()
 }
 
-/// An owner and a viewer. An owner of another project is no owner of this one.
+/// A project with an owner and a viewer, and an owner of another project.
 async fn with_members(store: &Store) -> (Project, User, User) {
     let (project, other) = (kept_project(store).await, kept_project(store).await);
     kept_member(store, &other, Role::Owner).await;
@@ -121,18 +121,18 @@ async fn a_role_is_changed_while_an_owner_remains(database: Database) {
         (&owner, Role::Viewer, Outcome::Kept),
         (&viewer, Role::Developer, REFUSED),
     ] {
-        let changed = Write::RoleChanged { project_id: project.id, user_id: user.id, role };
+        let changed = PeopleWrite::RoleChanged { project_id: project.id, user_id: user.id, role };
         assert_eq!(commit(&store, changed).await, outcome, "{role:?}");
     }
     assert_eq!(roles(&store, &project).await, [Role::Viewer, Role::Owner]);
-    // Nothing that pages go by has changed.
+    // The project's version has not changed.
     assert_eq!(store.project(project.id).await.unwrap().unwrap().version, project.version);
 }
 
 async fn a_member_is_removed_while_an_owner_remains(database: Database) {
     let store = database.open().await;
     let (project, owner, viewer) = with_members(&store).await;
-    let removed = |user: &User| commit(&store, Write::MemberRemoved { project_id: project.id, user_id: user.id });
+    let removed = |user: &User| commit(&store, PeopleWrite::MemberRemoved { project_id: project.id, user_id: user.id });
     assert_eq!(removed(&owner).await, REFUSED);
     assert_eq!(removed(&viewer).await, Outcome::Kept);
     assert_eq!(removed(&viewer).await, REFUSED);
@@ -152,8 +152,8 @@ async fn two_owners_who_demote_or_remove_each_other_at_once_leave_one(database: 
         let against = |user: &User, demoted: bool| {
             let (project_id, user_id) = (project.id, user.id);
             match demoted {
-                true => Write::RoleChanged { project_id, user_id, role: Role::Viewer },
-                false => Write::MemberRemoved { project_id, user_id },
+                true => PeopleWrite::RoleChanged { project_id, user_id, role: Role::Viewer },
+                false => PeopleWrite::MemberRemoved { project_id, user_id },
             }
         };
         let (first, second) =
@@ -168,7 +168,7 @@ async fn two_owners_who_demote_or_remove_each_other_at_once_leave_one(database: 
     }
 }
 
-/// One who is removed while they take up another invitation is either removed or was never let in again.
+/// A member who is removed while they accept another invitation must not be a member afterwards.
 async fn a_member_who_is_removed_cannot_come_back_by_an_older_invitation(database: Database) {
     let store = database.open().await;
     for _ in 0..20 {
@@ -178,18 +178,15 @@ async fn a_member_who_is_removed_cannot_come_back_by_an_older_invitation(databas
         let mut invites = Vec::new();
         for project in [&project, &other] {
             let invite = Invite { email: user.email.clone(), ..samples::invite(project, NOW) };
-            keep(&store, Write::Invite { hash: token_hash(invite.id), invite: invite.clone() }).await;
+            keep(&store, PeopleWrite::Invited { hash: token_hash(invite.id), invite: invite.clone() }).await;
             invites.push(invite);
         }
         let stranger = kept_invite(&store, &project, NOW).await;
         let taken = || {
-            Change::from(Write::InviteUsed { id: invites[0].id, user_id: user.id, at: NOW }).with(samples::member(
-                &project,
-                &user,
-                Role::Owner,
-            ))
+            Change::from(PeopleWrite::InviteUsed { id: invites[0].id, user_id: user.id, at: NOW })
+                .with(samples::member(&project, &user, Role::Owner))
         };
-        let removed = Write::MemberRemoved { project_id: project.id, user_id: user.id };
+        let removed = PeopleWrite::MemberRemoved { project_id: project.id, user_id: user.id };
         let (removed, taken_meanwhile) = join(commit(&store, removed), commit(&store, taken())).await;
         assert_eq!(removed, Outcome::Kept);
         assert_ne!(taken_meanwhile, Outcome::Kept);
@@ -207,15 +204,15 @@ async fn no_session_outlives_the_password_that_began_it(database: Database) {
         let session = samples::session(&user, NOW);
         let old = store.password_of(user.id).await.unwrap().unwrap();
         let begun = || {
-            Change::from(Write::PasswordStands { user_id: user.id, password: old.clone() })
-                .with(Write::Session { hash: token_hash(session.id), session: session.clone() })
+            Change::from(PeopleWrite::PasswordUnchanged { user_id: user.id, password: old.clone() })
+                .with(SessionWrite::Begun { hash: token_hash(session.id), session: session.clone() })
         };
-        let changed = Change::from(Write::PasswordChanged { user_id: user.id, password: "another".to_owned() })
-            .with(Write::SessionsEnded { user_id: user.id, but: None });
+        let changed = Change::from(PeopleWrite::PasswordChanged { user_id: user.id, password: "another".to_owned() })
+            .with(SessionWrite::AllEnded { user_id: user.id, but: None });
         let (begun_meanwhile, changed) = join(commit(&store, begun()), commit(&store, changed)).await;
         assert_eq!(changed, Outcome::Kept, "{begun_meanwhile:?}");
         assert_eq!(store.sessions(user.id).await.unwrap(), []);
-        assert_eq!(commit(&store, begun()).await, Outcome::Conflict(Guard::PasswordStands));
+        assert_eq!(commit(&store, begun()).await, Outcome::Conflict(Guard::PasswordUnchanged));
     }
 }
 
@@ -226,15 +223,15 @@ async fn a_session_is_found_by_its_token(database: Database) {
         let user = kept_user(&store).await;
         sessions.push((kept_session(&store, &user, NOW).await, user));
     }
-    // Many at once are asked for together.
+    // Concurrent reads are sent as one query.
     let asked = (0..64).map(|turn| store.session(token_hash(sessions[turn % 2].0.id)));
     for (turn, found) in join_all(asked).await.into_iter().enumerate() {
         assert_eq!(found.unwrap().as_ref(), Some(&sessions[turn % 2]));
     }
     let id = sessions[0].0.id;
-    // Never backwards.
+    // The time of the last use never goes back.
     for at in [after(60_000), after(1)] {
-        keep(&store, Write::SessionSeen { id, at }).await;
+        keep(&store, SessionWrite::Seen { id, at }).await;
         let (seen, _) = store.session(token_hash(id)).await.unwrap().unwrap();
         assert_eq!(seen.seen_at, after(60_000));
     }
@@ -245,13 +242,13 @@ async fn a_session_that_was_ended_is_found_no_more(database: Database) {
     let (user, other) = (kept_user(&store).await, kept_user(&store).await);
     let session = kept_session(&store, &user, NOW).await;
     let foreign = kept_session(&store, &other, NOW).await;
-    let ended = |user: &User| commit(&store, Write::SessionEnded { id: session.id, user_id: user.id });
+    let ended = |user: &User| commit(&store, SessionWrite::Ended { id: session.id, user_id: user.id });
     assert_eq!(ended(&other).await, Outcome::Conflict(Guard::SessionLive));
     assert!(store.session(token_hash(session.id)).await.unwrap().is_some());
     assert_eq!(ended(&user).await, Outcome::Kept);
     assert_eq!(ended(&user).await, Outcome::Conflict(Guard::SessionLive));
-    // A touch that comes late brings nothing back.
-    keep(&store, Write::SessionSeen { id: session.id, at: after(120_000) }).await;
+    // A late use does not bring an ended session back.
+    keep(&store, SessionWrite::Seen { id: session.id, at: after(120_000) }).await;
     assert_eq!(store.session(token_hash(session.id)).await.unwrap(), None);
     assert!(store.session(token_hash(foreign.id)).await.unwrap().is_some());
 }
@@ -266,9 +263,9 @@ async fn sessions_end_all_at_once_but_for_the_one_that_asks(database: Database) 
     }
     sessions.sort_by_key(|session| std::cmp::Reverse(session.created_at));
     assert_eq!(store.sessions(user.id).await.unwrap(), sessions);
-    keep(&store, Write::SessionsEnded { user_id: user.id, but: Some(sessions[1].id) }).await;
+    keep(&store, SessionWrite::AllEnded { user_id: user.id, but: Some(sessions[1].id) }).await;
     assert_eq!(store.sessions(user.id).await.unwrap(), sessions[1..2]);
-    keep(&store, Write::SessionsEnded { user_id: user.id, but: None }).await;
+    keep(&store, SessionWrite::AllEnded { user_id: user.id, but: None }).await;
     assert_eq!(store.sessions(user.id).await.unwrap(), []);
     assert_eq!(store.sessions(other.id).await.unwrap().len(), 3);
 }
@@ -278,11 +275,11 @@ async fn old_sessions_are_forgotten_a_few_at_a_time(database: Database) {
     let user = kept_user(&store).await;
     for millis in 0..5 {
         kept_session(&store, &user, after(millis)).await;
-        keep(&store, Write::SignInTried { subject: millis.to_string(), at: after(millis) }).await;
+        keep(&store, SessionWrite::Tried { subject: millis.to_string(), at: after(millis) }).await;
     }
     let left = || database.rows().iter().filter(|row| row.starts_with("sign_ins:")).count();
     for expected in [3, 1, 1] {
-        keep(&store, Write::SessionsForgotten { created_before: after(4), most: 2 }).await;
+        keep(&store, SessionWrite::OldDeleted { created_before: after(4), most: 2 }).await;
         assert_eq!((store.sessions(user.id).await.unwrap().len(), left()), (expected, expected));
     }
     assert_eq!(store.sessions(user.id).await.unwrap()[0].created_at, after(4));
@@ -305,8 +302,8 @@ async fn an_invitation_is_open_until_it_is_used_withdrawn_or_late(database: Data
     let (project, other) = (kept_project(&store).await, kept_project(&store).await);
     let user = kept_user(&store).await;
     let (taken, gone) = (kept_invite(&store, &project, NOW).await, kept_invite(&store, &project, NOW).await);
-    let used = |at| Write::InviteUsed { id: taken.id, user_id: user.id, at };
-    let withdrawn = |id, project: &Project| Write::InviteWithdrawn { id, project_id: project.id };
+    let used = |at| PeopleWrite::InviteUsed { id: taken.id, user_id: user.id, at };
+    let withdrawn = |id, project: &Project| PeopleWrite::InviteWithdrawn { id, project_id: project.id };
     let refused = Outcome::Conflict(Guard::InviteOpen);
     for (write, outcome) in [
         (used(taken.expires_at), refused),
@@ -335,7 +332,7 @@ async fn an_invitation_is_used_once_however_many_try(database: Database) {
         users.push(kept_user(&store).await);
     }
     let taking = users.iter().map(|user| {
-        let used = Write::InviteUsed { id: invite.id, user_id: user.id, at: NOW };
+        let used = PeopleWrite::InviteUsed { id: invite.id, user_id: user.id, at: NOW };
         commit(&store, Change::from(used).with(samples::member(&project, user, invite.role)))
     });
     let outcomes = join_all(taking).await;

@@ -1,4 +1,4 @@
-//! Projects and the origins that they allow.
+//! Projects and their allowed origins.
 
 use domain::{
     bank::Bank,
@@ -8,7 +8,7 @@ use domain::{
     money::Rupiah,
     project::{Environment, MerchantProfile, Project, SuccessWord},
 };
-use store::{Guard, Store, Write};
+use store::{Guard, ProjectWrite, Store};
 
 use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
@@ -23,7 +23,7 @@ on_every_database![
     a_preflight_counts_active_projects_only,
 ];
 
-/// Nothing set that can be left out.
+/// A project without optional settings.
 fn bare_project() -> Project {
     Project {
         environment: Environment::Production,
@@ -50,7 +50,7 @@ async fn a_project_is_read_back_as_it_was_committed(database: Database) {
     for (project, secret) in
         [(samples::project(), vec![0, 255, 7]), (bare_project(), Vec::new()), (every_bank, vec![b'\'', 0])]
     {
-        let write = Write::Project { project: project.clone(), sealed_webhook_secret: secret.clone() };
+        let write = ProjectWrite::Created { project: project.clone(), sealed_webhook_secret: secret.clone() };
         keep(&store, write).await;
         assert_eq!(store.project(project.id).await.unwrap(), Some(project.clone()));
         assert_eq!(sealed_secret(&store, &project).await, secret);
@@ -82,12 +82,12 @@ async fn a_changed_project_keeps_its_identity_and_secret(database: Database) {
         version: 1,
         ..bare_project()
     };
-    assert_eq!(commit(&store, Write::ProjectChanged { project: changed.clone() }).await, Outcome::Kept);
+    assert_eq!(commit(&store, ProjectWrite::Changed { project: changed.clone() }).await, Outcome::Kept);
     let expected = Project { version: 2, ..changed.clone() };
     assert_eq!(store.project(project.id).await.unwrap(), Some(expected));
     assert_eq!(sealed_secret(&store, &project).await, [1, 2, 3]);
     assert_eq!(store.project(other.id).await.unwrap(), Some(other));
-    let stale = commit(&store, Write::ProjectChanged { project: changed }).await;
+    let stale = commit(&store, ProjectWrite::Changed { project: changed }).await;
     assert_eq!(stale, Outcome::Conflict(Guard::ProjectVersion));
 }
 
@@ -97,7 +97,7 @@ async fn projects_are_listed_in_the_order_of_their_making(database: Database) {
     let early = samples::project();
     let late = Project { id: mint(after(1), entropy()), created_at: after(1), ..samples::project() };
     for project in [&late, &early] {
-        keep(&store, Write::Project { project: project.clone(), sealed_webhook_secret: Vec::new() }).await;
+        keep(&store, ProjectWrite::Created { project: project.clone(), sealed_webhook_secret: Vec::new() }).await;
     }
     assert_eq!(store.projects().await.unwrap(), [early, late]);
 }
@@ -107,7 +107,7 @@ async fn allowed_origins_are_those_of_the_last_change(database: Database) {
     let (project, other) = (kept_project(&store).await, kept_project(&store).await);
     let allow = |project: &Project, origins: &[&str]| {
         let origins = origins.iter().map(|origin| (*origin).to_owned()).collect();
-        Write::AllowedOrigins { project_id: project.id, origins }
+        ProjectWrite::AllowedOrigins { project_id: project.id, origins }
     };
     keep(&store, allow(&other, &["https://b.example"])).await;
     for (given, kept) in [
@@ -133,9 +133,9 @@ async fn a_preflight_counts_active_projects_only(database: Database) {
     let project = kept_project(&store).await;
     let origin = "https://a.example";
     assert!(!store.anyone_allows_origin(origin).await.unwrap());
-    keep(&store, Write::AllowedOrigins { project_id: project.id, origins: vec![origin.to_owned()] }).await;
+    keep(&store, ProjectWrite::AllowedOrigins { project_id: project.id, origins: vec![origin.to_owned()] }).await;
     assert!(store.anyone_allows_origin(origin).await.unwrap());
     assert!(!store.anyone_allows_origin("https://b.example").await.unwrap());
-    keep(&store, Write::ProjectChanged { project: Project { active: false, ..project } }).await;
+    keep(&store, ProjectWrite::Changed { project: Project { active: false, ..project } }).await;
     assert!(!store.anyone_allows_origin(origin).await.unwrap());
 }

@@ -1,4 +1,4 @@
-//! Values to store, and the changes that the engine would make of them.
+//! Sample values, and the changes that the engine would commit for them.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
@@ -16,16 +16,19 @@ use domain::{
     id::{ENTROPY_BYTES, mint},
     idempotency::{Endpoint, Idempotency},
     ledger::Posting,
-    link::{CustomerFields, Link},
+    link::{CustomerFields, Link, LinkClaim},
     method::Method,
     money::Rupiah,
-    payment::{Checkout, Customer, Device, LinkClaim, Location, Payment, State, Step},
+    payment::{Checkout, Customer, Device, Location, Payment, State, Transition},
     project::{Environment, MerchantProfile, Project, SuccessWord},
     receipt::{Decision, Receipt, ReceiptKey, Unapplied},
     time::Timestamp,
     user::{Email, Invite, Session, TokenHash, User},
 };
-use store::{Change, Noted, ReceiptNote, Store, Window, Write};
+use store::{
+    Change, KeyWrite, LedgerWrite, LinkWrite, Noted, PaymentWrite, PeopleWrite, ProjectWrite, ReceiptNote,
+    SessionWrite, Store, WebhookWrite, Window, Write,
+};
 
 use crate::database::keep;
 
@@ -37,12 +40,12 @@ pub(crate) const EVERYTHING: Window = Window { offset: 0, limit: 1_000 };
 
 static DRAWN: AtomicU64 = AtomicU64::new(1);
 
-/// `NOW` and some milliseconds more.
+/// `NOW` plus some milliseconds.
 pub(crate) const fn after(millis: i64) -> Timestamp {
     Timestamp::from_millis(NOW.as_millis() + millis)
 }
 
-/// Never the same twice, and growing: of two ids of one instant, the one made later sorts later.
+/// Different at every call and growing: of two ids of the same instant, the one generated later sorts later.
 pub(crate) fn entropy() -> [u8; ENTROPY_BYTES] {
     let mut bytes = [0; ENTROPY_BYTES];
     bytes[ENTROPY_BYTES - 8..].copy_from_slice(&DRAWN.fetch_add(1, Ordering::Relaxed).to_be_bytes());
@@ -73,7 +76,7 @@ pub(crate) fn project() -> Project {
 
 pub(crate) async fn kept_project(store: &Store) -> Project {
     let project = project();
-    keep(store, Write::Project { project: project.clone(), sealed_webhook_secret: vec![1, 2, 3] }).await;
+    keep(store, ProjectWrite::Created { project: project.clone(), sealed_webhook_secret: vec![1, 2, 3] }).await;
     project
 }
 
@@ -97,7 +100,7 @@ pub(crate) fn key_hash(key: &ApiKey) -> KeyHash {
 
 pub(crate) async fn kept_key(store: &Store, project: &Project, name: &str) -> ApiKey {
     let key = key(project, name);
-    keep(store, Write::ApiKey { hash: key_hash(&key), key: key.clone() }).await;
+    keep(store, KeyWrite::Created { hash: key_hash(&key), key: key.clone() }).await;
     key
 }
 
@@ -122,11 +125,11 @@ pub(crate) fn link(project: &Project) -> Link {
 
 pub(crate) async fn kept_link(store: &Store, project: &Project, allow_multiple_payments: bool) -> Link {
     let link = Link { allow_multiple_payments, ..link(project) };
-    keep(store, Write::Link { link: link.clone() }).await;
+    keep(store, LinkWrite::Created { link: link.clone() }).await;
     link
 }
 
-/// A direct payment by QRIS that waits for its money.
+/// A pending direct payment by QRIS.
 pub(crate) fn payment(project: &Project) -> Payment {
     let id = mint(NOW, entropy());
     Payment {
@@ -156,7 +159,7 @@ pub(crate) fn attempt(project: &Project, link: &Link) -> Payment {
 }
 
 pub(crate) async fn kept_payment(store: &Store, payment: Payment) -> Payment {
-    keep(store, Write::Payment { payment: payment.clone() }).await;
+    keep(store, PaymentWrite::Created { payment: payment.clone() }).await;
     payment
 }
 
@@ -182,16 +185,16 @@ pub(crate) fn user(email: &str) -> User {
     User { id: mint(NOW, entropy()), email: Email::parse(email).unwrap(), is_operator: false, created_at: NOW }
 }
 
-/// Somebody whose address nobody else has.
+/// A user with an address of their own.
 pub(crate) async fn kept_user(store: &Store) -> User {
     let user = user("anybody@example.com");
     let user = User { email: Email::parse(&format!("{}@example.com", user.id)).unwrap(), ..user };
-    keep(store, Write::User { user: user.clone(), password: "$argon2id$none".to_owned() }).await;
+    keep(store, PeopleWrite::UserCreated { user: user.clone(), password: "$argon2id$none".to_owned() }).await;
     user
 }
 
-pub(crate) fn member(project: &Project, user: &User, role: Role) -> Write {
-    Write::Member { project_id: project.id, user_id: user.id, role, at: NOW }
+pub(crate) fn member(project: &Project, user: &User, role: Role) -> PeopleWrite {
+    PeopleWrite::MemberAdded { project_id: project.id, user_id: user.id, role, at: NOW }
 }
 
 pub(crate) async fn kept_member(store: &Store, project: &Project, role: Role) -> User {
@@ -219,7 +222,7 @@ pub(crate) fn session(user: &User, created_at: Timestamp) -> Session {
 
 pub(crate) async fn kept_session(store: &Store, user: &User, created_at: Timestamp) -> Session {
     let session = session(user, created_at);
-    keep(store, Write::Session { hash: token_hash(session.id), session: session.clone() }).await;
+    keep(store, SessionWrite::Begun { hash: token_hash(session.id), session: session.clone() }).await;
     session
 }
 
@@ -236,7 +239,7 @@ pub(crate) fn invite(project: &Project, created_at: Timestamp) -> Invite {
 
 pub(crate) async fn kept_invite(store: &Store, project: &Project, created_at: Timestamp) -> Invite {
     let invite = invite(project, created_at);
-    keep(store, Write::Invite { hash: token_hash(invite.id), invite: invite.clone() }).await;
+    keep(store, PeopleWrite::Invited { hash: token_hash(invite.id), invite: invite.clone() }).await;
     invite
 }
 
@@ -252,7 +255,7 @@ pub(crate) fn audit_line(actor: Actor, project: Option<&Project>, deed: Deed) ->
     }
 }
 
-/// An event about a key that need not exist: the simplest thing that can be stored.
+/// An event about a key that need not exist: the simplest row to store.
 pub(crate) fn event(project: &Project) -> Event {
     let news = News::ApiKeyDeleted { key: mint(NOW, entropy()) };
     Event { id: mint(NOW, entropy()), project_id: project.id, created_at: NOW, news }
@@ -261,7 +264,7 @@ pub(crate) fn event(project: &Project) -> Event {
 /// A delivery that is due now.
 pub(crate) async fn kept_delivery(store: &Store, project: &Project) -> Delivery {
     let event = event(project);
-    keep(store, Write::Event(event.clone())).await;
+    keep(store, WebhookWrite::Event(event.clone())).await;
     store.delivery(event.id).await.unwrap().unwrap()
 }
 
@@ -282,8 +285,8 @@ pub(crate) fn receipt_key(id: &str) -> ReceiptKey {
     ReceiptKey { provider: "sandbox".to_owned(), id: id.to_owned() }
 }
 
-pub(crate) fn note(payment: &Payment, receipt_id: &str, noted: Noted) -> Write {
-    Write::Receipt(ReceiptNote {
+pub(crate) fn note(payment: &Payment, receipt_id: &str, noted: Noted) -> LedgerWrite {
+    LedgerWrite::Receipt(ReceiptNote {
         key: receipt_key(receipt_id),
         project_id: payment.project_id,
         payment_id: payment.id,
@@ -292,45 +295,46 @@ pub(crate) fn note(payment: &Payment, receipt_id: &str, noted: Noted) -> Write {
     })
 }
 
-/// All that follows when `payment` is paid.
+/// Everything that the engine commits when `payment` is paid.
 pub(crate) fn confirmation(payment: &Payment, link: Option<&Link>, receipt_id: &str) -> Change {
     let received_at = after(10);
     let receipt = Receipt { key: receipt_key(receipt_id), amount: payment.amount, paid_at: NOW, received_at };
     let claim = link.map_or(LinkClaim::NotNeeded, Link::claim);
-    let step = payment.clone().confirm(&receipt, claim, SETTLEMENT_DELAY).unwrap();
-    let claimed = step.claims.into_iter().flat_map(|id| {
-        [
-            Write::LinkClaimed { id, payment_id: payment.id },
-            Write::PendingCancelled { link_id: id, but: Some(payment.id), at: received_at },
-        ]
+    let transition = payment.clone().confirm(&receipt, claim, SETTLEMENT_DELAY).unwrap();
+    let claimed = transition.claims.map(|id| LinkWrite::Claimed { id, payment_id: payment.id });
+    let others = transition.claims.map(|id| PaymentWrite::PendingCancelled {
+        link_id: id,
+        but: Some(payment.id),
+        at: received_at,
     });
     let money = Noted::Money { amount: payment.amount, paid_at: NOW, unapplied: None };
     let news = News::PaymentPaid { payment: payment.id, paid_at: NOW, word: SuccessWord::Paid };
     Change::from(note(payment, receipt_id, money))
-        .with(moved(&step))
+        .with(moved(&transition))
         .with_all(claimed)
-        .with_all(step.posting.map(Write::Posting))
+        .with_all(others)
+        .with_all(transition.posting.map(LedgerWrite::Posting))
         .with(happened(payment, news))
 }
 
-/// All that follows when the provider refuses `payment`.
+/// Everything that the engine commits when the provider rejects `payment`.
 pub(crate) fn refusal(payment: &Payment, receipt_id: &str) -> Change {
-    let step = payment.clone().refuse(after(10)).unwrap();
+    let transition = payment.clone().refuse(after(10)).unwrap();
     Change::from(note(payment, receipt_id, Noted::Refusal))
-        .with(moved(&step))
+        .with(moved(&transition))
         .with(happened(payment, News::PaymentFailed { payment: payment.id }))
 }
 
-/// Money that pays nothing.
+/// Everything that the engine commits for money that pays nothing.
 pub(crate) fn surplus(payment: &Payment, receipt_id: &str, amount: Rupiah, reason: Unapplied) -> Change {
     let (project_id, payment_id, at) = (payment.project_id, payment.id, after(10));
     let money = Noted::Money { amount, paid_at: NOW, unapplied: Some(reason) };
     let posting = Posting::unapplied(project_id, payment_id, receipt_key(receipt_id), amount, at);
-    Change::from(note(payment, receipt_id, money)).with(Write::Posting(posting))
+    Change::from(note(payment, receipt_id, money)).with(LedgerWrite::Posting(posting))
 }
 
-pub(crate) fn decided(payment: &Payment, receipt_id: &str, decision: Decision, at: Timestamp) -> Write {
-    Write::ReceiptDecided {
+pub(crate) fn decided(payment: &Payment, receipt_id: &str, decision: Decision, at: Timestamp) -> LedgerWrite {
+    LedgerWrite::ReceiptDecided {
         key: receipt_key(receipt_id),
         project_id: payment.project_id,
         decision,
@@ -339,28 +343,28 @@ pub(crate) fn decided(payment: &Payment, receipt_id: &str, decision: Decision, a
     }
 }
 
-/// All that follows when somebody decides that held money pays `payment`.
+/// Everything that the engine commits when a member accepts held money for `payment`.
 pub(crate) fn acceptance(payment: &Payment, receipt_id: &str, at: Timestamp) -> Change {
     let receipt =
         Receipt { key: receipt_key(receipt_id), amount: payment.amount, paid_at: NOW, received_at: after(10) };
-    let step = payment.clone().accept(&receipt, LinkClaim::NotNeeded, SETTLEMENT_DELAY, at).unwrap();
+    let transition = payment.clone().accept(&receipt, LinkClaim::NotNeeded, SETTLEMENT_DELAY, at).unwrap();
     let news = News::PaymentPaid { payment: payment.id, paid_at: NOW, word: SuccessWord::Paid };
     let event = Event { id: mint(at, entropy()), project_id: payment.project_id, created_at: at, news };
     Change::from(decided(payment, receipt_id, Decision::Accepted, at))
-        .with(moved(&step))
-        .with_all(step.posting.map(Write::Posting))
-        .with(Write::Event(event))
+        .with(moved(&transition))
+        .with_all(transition.posting.map(LedgerWrite::Posting))
+        .with(WebhookWrite::Event(event))
 }
 
-/// All that follows when held money goes back.
+/// Everything that the engine commits when a member returns held money.
 pub(crate) fn giving_back(payment: &Payment, receipt_id: &str, amount: Rupiah, at: Timestamp) -> Change {
     let posting = Posting::returned(payment.project_id, payment.id, receipt_key(receipt_id), amount, at);
-    Change::from(decided(payment, receipt_id, Decision::Returned, at)).with(Write::Posting(posting))
+    Change::from(decided(payment, receipt_id, Decision::Returned, at)).with(LedgerWrite::Posting(posting))
 }
 
 pub(crate) fn settlement(payment: &Payment, at: Timestamp) -> Change {
     let posting = Posting::settled(payment.project_id, payment.id, payment.merchant_net(), at);
-    Change::from(Write::Settled { payment_id: payment.id }).with(Write::Posting(posting))
+    Change::from(PaymentWrite::Settled { payment_id: payment.id }).with(LedgerWrite::Posting(posting))
 }
 
 pub(crate) fn revocation(key: &ApiKey, at: Timestamp) -> Change {
@@ -370,16 +374,16 @@ pub(crate) fn revocation(key: &ApiKey, at: Timestamp) -> Change {
         created_at: at,
         news: News::ApiKeyDeleted { key: key.id },
     };
-    Change::from(Write::ApiKeyRevoked { id: key.id, project_id: key.project_id, at }).with(Write::Event(event))
+    Change::from(KeyWrite::Revoked { id: key.id, project_id: key.project_id, at }).with(WebhookWrite::Event(event))
 }
 
-pub(crate) fn moved_to(payment: &Payment, state: State) -> Write {
-    Write::PaymentMoved { id: payment.id, version: payment.version, state, settles_at: None, link_id: payment.link_id }
+pub(crate) fn moved_to(payment: &Payment, state: State) -> PaymentWrite {
+    PaymentWrite::Moved { id: payment.id, version: payment.version, state, settles_at: None, link_id: payment.link_id }
 }
 
-fn moved(step: &Step) -> Write {
-    let Step { payment, settles_at, .. } = step;
-    Write::PaymentMoved {
+fn moved(transition: &Transition) -> PaymentWrite {
+    let Transition { payment, settles_at, .. } = transition;
+    PaymentWrite::Moved {
         id: payment.id,
         version: payment.version,
         state: payment.state,
@@ -388,7 +392,14 @@ fn moved(step: &Step) -> Write {
     }
 }
 
-fn happened(payment: &Payment, news: News) -> Write {
+fn happened(payment: &Payment, news: News) -> WebhookWrite {
     let id = mint(after(10), entropy());
-    Write::Event(Event { id, project_id: payment.project_id, created_at: after(10), news })
+    WebhookWrite::Event(Event { id, project_id: payment.project_id, created_at: after(10), news })
+}
+
+/// Runs every maintenance job until it has nothing more to do.
+pub(crate) async fn maintain(store: &Store, now: Timestamp) {
+    while store.extend_list_checkpoints(now).await.unwrap() {}
+    while store.close_hours(now).await.unwrap() {}
+    while store.extend_search_index(now).await.unwrap() {}
 }

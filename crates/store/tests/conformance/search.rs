@@ -1,9 +1,9 @@
-//! Search: a substring in any case, and no character of it special.
+//! Search: a substring, ignoring case, in which no character is special.
 
 use std::time::Duration;
 
 use domain::{link::Link, payment::Payment, project::Project};
-use store::{Change, LinkFilter, Listed, PaymentFilter, Store, Write};
+use store::{Change, LinkFilter, LinkWrite, Listed, PaymentFilter, PaymentWrite, Store};
 
 use crate::{
     database::{Database, keep, on_every_database},
@@ -20,7 +20,7 @@ on_every_database![
 const TEXTS: [&str; 10] =
     ["Order-17", "order_17", "100% kopi", "100 kopi", r"c:\kopi", "CAFÉ", "naïve", "ΟΔΟΣΑ", "a'b\"c", "[x]*?"];
 
-/// A term, and which of the texts have it.
+/// A term, and which of the texts contain it.
 const ROWS: [(&str, &[&str]); 27] = [
     ("", &TEXTS),
     ("order", &["Order-17", "order_17"]),
@@ -44,7 +44,7 @@ const ROWS: [(&str, &[&str]); 27] = [
     ("é", &["CAFÉ"]),
     ("e", &["Order-17", "order_17", "naïve"]),
     ("NAÏVE", &["naïve"]),
-    // The last sigma of a word has a small letter of its own, which must not keep a part of a word from being found.
+    // A sigma at the end of a word has another lowercase letter, which must not keep a part of a word from being found.
     ("ΟΔΟΣ", &["ΟΔΟΣΑ"]),
     ("'B\"", &["a'b\"c"]),
     ("[X]", &["[x]*?"]),
@@ -72,24 +72,24 @@ async fn payments_are_found_alike_in_the_index_and_before_they_are_in_it(databas
     let store = database.open().await;
     let (project, other) = (kept_project(&store).await, kept_project(&store).await);
     keep_texts(&store, &project, &TEXTS[..5]).await;
-    // So many that they are not all read, and that the search wishes for its index.
+    // So many that the search uses the index and requests maintenance for it.
     for filled in [&project, &other] {
         let filler = |_| Payment { reference: "QQQ".to_owned(), ..samples::payment(filled) };
-        let fillers = (0..5_100).map(filler).map(|payment| Write::Payment { payment });
+        let fillers = (0..5_100).map(filler).map(|payment| PaymentWrite::Created { payment });
         keep(&store, Change::default().with_all(fillers)).await;
     }
-    // Late enough that nothing of this is still on its way in.
+    // Late enough that all of these payments count as stable.
     let later = NOW.plus(Duration::from_hours(2));
-    assert!(!store.tend(later).await.unwrap(), "nobody has wished for anything");
+    assert!(!store.extend_search_index(later).await.unwrap(), "no search has requested it");
     searched(&store, &project, "order").await;
-    while store.tend(later).await.unwrap() {}
+    while store.extend_search_index(later).await.unwrap() {}
     keep_texts(&store, &project, &TEXTS[5..]).await;
-    // All but the empty term, which finds the fillers too.
+    // Without the empty term, which also finds the fillers.
     assert_found(&store, &project, &ROWS[1..]).await;
     assert_eq!(searched(&store, &other, "Order-17").await.total, 0);
     database.empty_search_index();
     let from_the_index = searched(&store, &project, "rder-1").await;
-    assert_eq!(from_the_index.total, 0, "the index was not asked");
+    assert_eq!(from_the_index.total, 0, "the index was not used");
 }
 
 async fn keep_texts(store: &Store, project: &Project, texts: &[&str]) {
@@ -123,7 +123,7 @@ async fn links_are_found_by_any_part_of_their_title_or_reference(database: Datab
             } else {
                 Link { reference: text.to_owned(), ..link }
             };
-            keep(&store, Write::Link { link }).await;
+            keep(&store, LinkWrite::Created { link }).await;
         }
         for (term, found) in ROWS {
             let filter = LinkFilter { search: Some(term.to_owned()) };
@@ -132,7 +132,7 @@ async fn links_are_found_by_any_part_of_their_title_or_reference(database: Datab
             assert_eq!(sorted(texts.collect()), expected(found), "{term:?}");
             assert_eq!(listed.total, found.len() as i64, "{term:?}");
         }
-        // Where the title ends and the reference begins there is no word.
+        // A term must not match across the end of the title and the start of the reference.
         let filter = LinkFilter { search: Some("7x".to_owned()) };
         assert_eq!(store.links(project.id, &filter, EVERYTHING).await.unwrap().total, 0);
     }
@@ -142,7 +142,7 @@ async fn a_search_sees_its_own_project_only(database: Database) {
     let store = database.open().await;
     let (project, other) = (kept_project(&store).await, kept_project(&store).await);
     let link = samples::link(&project);
-    keep(&store, Write::Link { link: link.clone() }).await;
+    keep(&store, LinkWrite::Created { link: link.clone() }).await;
     let payment = kept_payment(&store, samples::payment(&project)).await;
     for (asking, found) in [(&project, 1), (&other, 0)] {
         let filter = LinkFilter { search: Some(link.title.clone()) };

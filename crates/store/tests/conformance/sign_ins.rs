@@ -1,8 +1,8 @@
-//! Attempts to sign in: a few are free, then each failure doubles the wait, and success forgives.
+//! Attempts to sign in: a few are free, then each failure doubles the delay, and success resets it.
 
 use domain::time::Timestamp;
 use futures_util::future::join_all;
-use store::{Change, Guard, Store, Write};
+use store::{Change, Guard, SessionWrite, Store};
 
 use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
@@ -13,12 +13,12 @@ on_every_database![
     of_many_attempts_at_one_instant_five_are_let_through,
     each_failure_after_the_fifth_doubles_the_wait_up_to_a_quarter_of_an_hour,
     failures_are_forgotten_after_an_hour_without_any,
-    success_forgives_the_account_everything_and_the_address_one_attempt,
+    success_resets_the_account_and_takes_one_attempt_back_from_the_address,
     an_attempt_that_one_of_its_subjects_must_wait_with_counts_for_neither,
 ];
 
-fn tried(subject: &str, at: Timestamp) -> Write {
-    Write::SignInTried { subject: subject.to_owned(), at }
+fn tried(subject: &str, at: Timestamp) -> SessionWrite {
+    SessionWrite::Tried { subject: subject.to_owned(), at }
 }
 
 async fn try_at(store: &Store, at: Timestamp) -> Outcome {
@@ -41,7 +41,7 @@ async fn of_many_attempts_at_one_instant_five_are_let_through(database: Database
     let count = |wanted| outcomes.iter().filter(|outcome| **outcome == wanted).count();
     assert_eq!((count(Outcome::Kept), count(REFUSED)), (5, 45));
     assert_eq!(blocked_until(&store, "account").await, Some(after(1_000)));
-    // Somebody else is not kept waiting for it.
+    // Other subjects need not wait.
     assert_eq!(commit(&store, tried("other", NOW)).await, Outcome::Kept);
     let both = ["other", "account"].map(str::to_owned);
     assert_eq!(store.sign_in_blocked_until(&both).await.unwrap(), Some(after(1_000)));
@@ -83,25 +83,25 @@ async fn failures_are_forgotten_after_an_hour_without_any(database: Database) {
     assert_eq!(blocked_until(&store, "account").await, Some(Timestamp::from_millis(later.as_millis() + 1_000)));
 }
 
-async fn success_forgives_the_account_everything_and_the_address_one_attempt(database: Database) {
+async fn success_resets_the_account_and_takes_one_attempt_back_from_the_address(database: Database) {
     let store = database.open().await;
     let both = |at| Change::from(tried("account", at)).with(tried("address", at));
-    let forgiven =
-        |at| Write::SignInForgiven { account: "account".to_owned(), address: Some("address".to_owned()), at };
-    // Who always succeeds is never kept waiting.
+    let succeeded =
+        |at| SessionWrite::Succeeded { account: "account".to_owned(), address: Some("address".to_owned()), at };
+    // A user who always succeeds never has to wait.
     for _ in 0..20 {
         assert_eq!(commit(&store, both(NOW)).await, Outcome::Kept);
-        keep(&store, forgiven(NOW)).await;
+        keep(&store, succeeded(NOW)).await;
     }
     assert_eq!(blocked_until(&store, "account").await, None);
     for at in [NOW, NOW, NOW, NOW, NOW, after(1_000), after(3_000)] {
         assert_eq!(commit(&store, both(at)).await, Outcome::Kept);
     }
     assert_eq!(blocked_until(&store, "address").await, Some(after(7_000)));
-    keep(&store, forgiven(after(3_000))).await;
+    keep(&store, succeeded(after(3_000))).await;
     assert_eq!(blocked_until(&store, "account").await, None);
     assert_eq!(blocked_until(&store, "address").await, Some(after(3_000)));
-    // What failed before from that address still counts: the wait is what it was.
+    // Earlier failures from that address still count: the delay is unchanged.
     assert_eq!(commit(&store, both(after(3_000))).await, Outcome::Kept);
     assert_eq!(blocked_until(&store, "account").await, Some(after(3_000)));
     assert_eq!(blocked_until(&store, "address").await, Some(after(7_000)));

@@ -1,4 +1,4 @@
-//! The checks of the invariants: silent on a healthy history, and each of them loud when its rule is broken.
+//! The checks of the invariants: they find nothing in a healthy database, and each finds the row that breaks its rule.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use domain::{
     receipt::Unapplied,
     user::{Invite, Session, User},
 };
-use store::{Breach, Change, Noted, Store, Write};
+use store::{Breach, Change, KeyWrite, Noted, PaymentWrite, PeopleWrite, Store, WebhookWrite};
 
 use crate::{
     database::{Database, keep, on_every_database},
@@ -26,7 +26,7 @@ on_every_database![a_healthy_history_breaches_nothing, every_invariant_that_is_b
 const LEGS: &str = "I1 every posting has two legs or more that sum to zero";
 const ENTRIES: &str = "I1 every entry belongs to a posting of its project and instant";
 const WHOLE_LEDGER: &str = "I1 the whole ledger sums to zero";
-const MARK: &str = "I2 a mark of a list stands where it says, and knows what is before it";
+const CHECKPOINT: &str = "I2 a list checkpoint has its position and the sum of the amounts up to it";
 const VOLUME: &str = "I2 a closed hour has what was posted in it, and no hour before it was left out";
 const RECEIPT: &str = "I3 a payment is paid exactly when one receipt was applied to it";
 const POSTED: &str = "I3 a payment is paid exactly when it was posted once";
@@ -111,9 +111,9 @@ async fn history(store: &Store) -> History {
         samples::acceptance(&history.accepted, "accepted", after(20)),
         samples::surplus(&history.failed, "returned", AMOUNT, Unapplied::TooLate),
         samples::giving_back(&history.failed, "returned", AMOUNT, after(20)),
-        Write::PaymentViewed { payment_id: history.due.id, project_id: project.id, at: NOW }.into(),
-        Write::KeyUsed { key_id: history.live_key.id, project_id: project.id, at: NOW }.into(),
-        Write::InviteUsed { id: history.invite.id, user_id: history.owner.id, at: NOW }.into(),
+        PaymentWrite::Viewed { payment_id: history.due.id, project_id: project.id, at: NOW }.into(),
+        KeyWrite::Used { key_id: history.live_key.id, project_id: project.id, at: NOW }.into(),
+        PeopleWrite::InviteUsed { id: history.invite.id, user_id: history.owner.id, at: NOW }.into(),
     ] {
         keep(store, change).await;
     }
@@ -121,37 +121,37 @@ async fn history(store: &Store) -> History {
     history
 }
 
-fn attempted(delivery: Delivery) -> Write {
+fn attempted(delivery: Delivery) -> WebhookWrite {
     let attempt = samples::attempt_refused();
     let delivery = delivery.attempted(&attempt.outcome, after(10), Jitter::NONE);
-    Write::Attempted { leased_until: NOW, delivery, attempt }
+    WebhookWrite::Attempted { leased_until: NOW, delivery, attempt }
 }
 
-/// What happens now and then, and must look as healthy as the rest.
+/// Rare events, which must not break an invariant either.
 async fn rarer_events(store: &Store, project: &Project) {
     let reusable = kept_link(store, project, true).await;
     for receipt in ["first", "second"] {
         let payment = kept_payment(store, samples::attempt(project, &reusable)).await;
         keep(store, confirmation(&payment, Some(&reusable), receipt)).await;
     }
-    // Refused first and paid after all: both events stay.
+    // Failed first and paid later: both events stay.
     let revived = kept_payment(store, samples::payment(project)).await;
     keep(store, refusal(&revived, "refused")).await;
     let refused = Payment { state: State::Failed { at: after(10) }, version: 2, ..revived };
     keep(store, confirmation(&refused, None, "revived")).await;
-    // On its way, then paid.
+    // Processing, then paid.
     let slow = kept_payment(store, samples::payment(project)).await;
     let progress = samples::note(&slow, "slow", Noted::Progress);
     keep(store, Change::from(progress).with(samples::moved_to(&slow, State::Processing))).await;
     let slow = Payment { state: State::Processing, version: 2, ..slow };
     keep(store, confirmation(&slow, None, "slow but sure")).await;
-    // A fee that eats the whole amount: nothing is left to settle.
+    // A fee of the whole amount: nothing is left to settle.
     let eaten = kept_payment(store, Payment { fee: AMOUNT, ..samples::payment(project) }).await;
     keep(store, confirmation(&eaten, None, "eaten")).await;
-    // Expired, and its account number given out again.
+    // Expired, and its account number issued again.
     let over = Payment { expires_at: after(-1), ..samples::account_payment(project, "1100000002") };
     kept_payment(store, over).await;
-    keep(store, Write::PendingExpired { now: NOW, most: 10 }).await;
+    keep(store, PaymentWrite::PendingExpired { now: NOW, most: 10 }).await;
     kept_payment(store, samples::account_payment(project, "1100000002")).await;
 }
 
@@ -162,7 +162,7 @@ async fn a_healthy_history_breaches_nothing(database: Database) {
     assert_eq!(store.breaches().await.unwrap(), []);
 }
 
-/// An invariant, the SQL that breaks it, and the row that must be named.
+/// An invariant, the SQL that breaks it, and the row that must be found.
 type Row = (&'static str, String, String);
 
 fn ledger_rows(history: &History) -> Vec<Row> {
@@ -297,8 +297,8 @@ fn other_rows(history: &History) -> Vec<Row> {
 fn counted_rows(history: &History) -> Vec<Row> {
     let (due, pending) = (&history.due, history.pending.id.to_string());
     let (project, elsewhere, hour) = (due.project_id, history.other.id, after(10).as_millis() / 3_600_000);
-    // The first payment of all.
-    let marked = |position: &str, amount: &str| {
+    // The oldest payment of the project.
+    let checkpoint = |position: &str, amount: &str| {
         format!("INSERT INTO payment_marks VALUES ('{project}', '{pending}', {position}, {amount})")
     };
     let closed = |hour: i64, more: i64| {
@@ -309,10 +309,14 @@ fn counted_rows(history: &History) -> Vec<Row> {
     };
     let named = |hour: i64| format!("{project}:{hour}");
     vec![
-        (MARK, marked("0", "10000"), pending.clone()),
-        (MARK, marked("1000", "10000"), pending.clone()),
-        (MARK, marked("1", "9999"), pending.clone()),
-        (MARK, format!("INSERT INTO payment_marks VALUES ('{elsewhere}', '{}', 1, 10000)", due.id), due.id.to_string()),
+        (CHECKPOINT, checkpoint("0", "10000"), pending.clone()),
+        (CHECKPOINT, checkpoint("1000", "10000"), pending.clone()),
+        (CHECKPOINT, checkpoint("1", "9999"), pending.clone()),
+        (
+            CHECKPOINT,
+            format!("INSERT INTO payment_marks VALUES ('{elsewhere}', '{}', 1, 10000)", due.id),
+            due.id.to_string(),
+        ),
         // What was accepted is missing; all of it is; it is in another hour.
         (VOLUME, closed(hour, 0), named(hour)),
         (VOLUME, format!("INSERT INTO volumes VALUES ('{project}', {hour}, 0, 0)"), named(hour)),

@@ -1,10 +1,10 @@
-//! What was paid, by hours: the same before and after hours are closed, and whatever the clock does.
+//! What was paid, by hours: the same before and after hours are closed, and after the clock was set back.
 
 use domain::{
     id::mint, ledger::Posting, money::Rupiah, payment::Payment, project::Project, receipt::Unapplied, time::Timestamp,
 };
 use futures_util::future::join;
-use store::{Change, HourVolume, Store, Write};
+use store::{Change, HourVolume, LedgerWrite, PaymentWrite, Store, Write};
 
 use crate::{
     database::{Database, keep, on_every_database},
@@ -34,30 +34,30 @@ async fn what_is_paid_and_accepted_is_added_up_by_the_hour_of_its_posting(databa
     let (project, other) = (kept_project(&store).await, kept_project(&store).await);
     let payment = |fee| Payment { fee, ..samples::payment(&project) };
     let paid = |payment: &Payment, at| {
-        Write::Posting(Posting::paid(payment.project_id, payment.id, payment.amount, payment.fee, at))
+        LedgerWrite::Posting(Posting::paid(payment.project_id, payment.id, payment.amount, payment.fee, at))
     };
-    // A fee of nothing, of something and of everything.
+    // A fee of zero, of a part and of the whole amount.
     for (fee, at) in [(Rupiah::ZERO, at_hour(0, 0)), (FEE, at_hour(0, HOUR - 1)), (AMOUNT, at_hour(1, 0))] {
         let payment = kept_payment(&store, payment(fee)).await;
         keep(&store, paid(&payment, at)).await;
-        // None of these is an income.
+        // None of these postings is income.
         keep(&store, samples::surplus(&payment, &payment.id.to_string(), AMOUNT, Unapplied::AlreadyPaid)).await;
         keep(&store, samples::giving_back(&payment, &payment.id.to_string(), AMOUNT, at_hour(1, 1))).await;
         if payment.merchant_net() > Rupiah::ZERO {
             let net = payment.merchant_net();
-            keep(&store, Write::Posting(Posting::settled(project.id, payment.id, net, at_hour(2, 0)))).await;
+            keep(&store, LedgerWrite::Posting(Posting::settled(project.id, payment.id, net, at_hour(2, 0)))).await;
         }
     }
     let late = kept_payment(&store, payment(FEE)).await;
     let accepted = Posting::accepted(project.id, late.id, receipt_key("late"), AMOUNT, FEE, at_hour(1, 5));
-    keep(&store, Write::Posting(accepted)).await;
+    keep(&store, LedgerWrite::Posting(accepted)).await;
     let elsewhere = kept_payment(&store, samples::payment(&other)).await;
     keep(&store, paid(&elsewhere, at_hour(5, 0))).await;
     let (first, second) = (volume(0, 2, 20_000), volume(1, 2, 20_000));
     for (from, to, expected) in [
         (at_hour(0, 0), at_hour(24, 0), &[first, second][..]),
         (at_hour(0, 0), at_hour(1, 0), &[first]),
-        // Whole hours, whatever part of them is asked for.
+        // Whole hours, even when a part of one is asked for.
         (at_hour(0, 5), at_hour(1, 1), &[first, second]),
         (at_hour(1, 0), at_hour(2, 0), &[second]),
         (at_hour(2, 0), at_hour(9, 0), &[]),
@@ -73,7 +73,7 @@ fn paid(project: &Project, instants: impl Iterator<Item = Timestamp>) -> Change 
     let payments = instants.map(|at| {
         let payment = Payment { id: mint(at, entropy()), created_at: at, ..samples::payment(project) };
         let posting = Posting::paid(project.id, payment.id, payment.amount, payment.fee, at);
-        [Write::Payment { payment }, Write::Posting(posting)]
+        [Write::from(PaymentWrite::Created { payment }), LedgerWrite::Posting(posting).into()]
     });
     Change::default().with_all(payments.flatten())
 }
@@ -90,7 +90,7 @@ fn closed(database: &Database) -> usize {
     database.rows().iter().filter(|row| row.starts_with("volumes:")).count()
 }
 
-/// These postings have no receipts, but nothing else may be wrong.
+/// These postings have no receipts, so only the invariants about sums are checked.
 async fn assert_sums_hold(store: &Store) {
     let breaches = store.breaches().await.unwrap();
     assert!(!breaches.iter().any(|breach| breach.invariant.starts_with("I2")), "{breaches:?}");
@@ -98,7 +98,7 @@ async fn assert_sums_hold(store: &Store) {
 
 const HOURS: [i64; 7] = [0, 1, 2, 7, 30, 31, 32];
 
-/// So much in each of these hours that it is worth closing them.
+/// So many payments that a read requests closing the hours.
 async fn with_volumes(store: &Store, project: &Project) -> Vec<HourVolume> {
     let instants = HOURS.iter().flat_map(|hour| (0..400).map(|millis| at_hour(*hour, millis)));
     keep(store, paid(project, instants)).await;
@@ -110,11 +110,11 @@ async fn closed_hours_say_what_the_postings_say(database: Database) {
     let (project, other) = (kept_project(&store).await, kept_project(&store).await);
     let expected = with_volumes(&store, &project).await;
     keep(&store, paid(&other, std::iter::once(at_hour(0, 0)))).await;
-    // What is not over for an hour stays open, and so does what is little.
+    // An hour stays open until another hour has passed, and projects with few payments request nothing.
     for (now, rows) in [(at_hour(0, HOUR - 1), 0), (at_hour(2, 0), 1), (at_hour(32, HOUR - 1), 5), (at_hour(34, 0), 5)]
     {
         assert_volumes(&store, &project, &expected).await;
-        while store.tend(now).await.unwrap() {}
+        while store.close_hours(now).await.unwrap() {}
         assert_eq!(closed(&database), rows, "{now}");
         assert_volumes(&store, &project, &expected).await;
     }
@@ -127,9 +127,9 @@ async fn what_is_paid_in_a_closed_hour_counts_all_the_same(database: Database) {
     let project = kept_project(&store).await;
     let mut expected = with_volumes(&store, &project).await;
     assert_volumes(&store, &project, &expected).await;
-    while store.tend(at_hour(40, 0)).await.unwrap() {}
+    while store.close_hours(at_hour(40, 0)).await.unwrap() {}
     assert_eq!(closed(&database), 7);
-    // The clock has gone back.
+    // The clock was set back.
     keep(&store, paid(&project, std::iter::once(at_hour(7, 5_000)))).await;
     expected[3] = volume(7, 401, 4_010_000);
     assert_eq!(closed(&database), 3);
@@ -146,7 +146,7 @@ async fn two_nodes_close_the_same_hours(database: Database) {
     }
     let now = at_hour(50, 0);
     while {
-        let (one, other) = join(store.tend(now), node.tend(now)).await;
+        let (one, other) = join(store.close_hours(now), node.close_hours(now)).await;
         one.unwrap() | other.unwrap()
     } {}
     assert_eq!(closed(&database), HOURS.len());

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::{steps::Language, time::Timestamp};
+use domain::{language::Language, time::Timestamp};
 
 const WIB: Duration = Duration::from_hours(7);
 /// Where the date and the seconds end in `2026-11-15T21:30:00.000Z`.

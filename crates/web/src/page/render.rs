@@ -6,7 +6,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use domain::steps::Language;
+use domain::language::Language;
 
 use super::{visitor::Visitor, words};
 

@@ -6,7 +6,7 @@ use axum::{
     extract::{FromRequestParts, Request},
     http::{Extensions, HeaderMap, Uri, header, request::Parts},
 };
-use domain::steps::Language;
+use domain::language::Language;
 
 use super::{cookie, words};
 use crate::{App, client, query::Query, request_id::RequestId};

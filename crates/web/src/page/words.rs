@@ -3,7 +3,7 @@
 
 use std::{borrow::Cow, collections::HashMap, ops::Deref, sync::OnceLock};
 
-use domain::steps::Language;
+use domain::language::Language;
 use i18n_embed::{I18nAssets, LanguageLoader, fluent::FluentLanguageLoader};
 
 /// The texts of one surface in one language; templates pass it to `fl!`.

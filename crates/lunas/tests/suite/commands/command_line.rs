@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use rusqlite::Connection;
 use serde_json::{Value, json};
-use store::{Store, Write};
+use store::{PaymentWrite, Store};
 
 use crate::support::{commands::program, samples};
 
@@ -359,7 +359,7 @@ async fn declare_paid(path: &Path, id: &str) {
     let payment = store.payment(id.parse().unwrap()).await.unwrap().unwrap();
     let state = domain::payment::State::Paid { at: payment.created_at };
     let write =
-        Write::PaymentMoved { id: payment.id, version: payment.version, state, settles_at: None, link_id: None };
+        PaymentWrite::Moved { id: payment.id, version: payment.version, state, settles_at: None, link_id: None };
     store.commit(write.into()).await.unwrap();
     store.close().await;
 }

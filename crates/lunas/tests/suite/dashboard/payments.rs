@@ -7,7 +7,7 @@ use domain::{
     id::PaymentId,
     idempotency::{Endpoint, Idempotency},
     method::Method as Way,
-    rules::{MethodRequest, PaymentRequest},
+    orders::{MethodRequest, PaymentRequest},
     time::Timestamp,
 };
 use futures_util::future::join_all;
@@ -355,15 +355,15 @@ async fn a_customers_first_view_is_recorded_by_the_pages_event_stream_alone(kit:
         assert_eq!(customer.open(&look).await.status, 200);
     }
     let before = rows(&kit.database);
-    kit.engine.tend_store().await.unwrap();
+    kit.engine.save_page_views().await.unwrap();
     assert_eq!(kit.store.view_of(id).await.unwrap(), None, "whoever merely opens a page may be a machine");
-    kit.engine.tend_store().await.unwrap();
+    kit.engine.save_page_views().await.unwrap();
     let seen_at = kit.engine.now();
     for _ in 0..3 {
         let stream = customer.begin(customer.request(Method::GET, &format!("{path}/events"))).await;
         assert_eq!(stream.status(), 200);
         drop(stream);
-        kit.engine.tend_store().await.unwrap();
+        kit.engine.save_page_views().await.unwrap();
         kit.clock.advance(Duration::from_secs(61));
         assert_eq!(kit.store.view_of(id).await.unwrap(), Some(seen_at));
     }

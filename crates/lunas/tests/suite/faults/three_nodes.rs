@@ -191,7 +191,7 @@ async fn a_commit_on_one_node_notifies_the_others() {
         let project = kit.sandbox().await;
         let three = Three::beside(&kit).await;
         let heard = three.engines().len() - 1;
-        let mut told: Vec<_> = three.beside.iter().map(|node| node.store.told()).collect();
+        let mut told: Vec<_> = three.beside.iter().map(|node| node.store.commit_signal()).collect();
         // The first events show that every node listens by now.
         let mut number = 0;
         for told in &mut told {

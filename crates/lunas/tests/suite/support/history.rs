@@ -7,7 +7,7 @@ use std::{
 
 use domain::{delivery::DeliveryState, time::Timestamp};
 use serde_json::{Value, json};
-use store::{Store, Write};
+use store::{Store, WebhookWrite};
 use testkit::{Api, Receiver};
 
 /// The fields of a payment that never change.
@@ -186,7 +186,7 @@ pub(crate) async fn let_leases_run_out(store: Store) -> usize {
     for delivery in &waiting {
         let DeliveryState::Pending { due_at } = delivery.state else { continue };
         let event = store.event(delivery.project_id, delivery.event_id).await.unwrap().unwrap();
-        let moved = Write::DeliveryMoved { event_id: event.id, from: due_at, to: event.created_at };
+        let moved = WebhookWrite::DeliveryMoved { event_id: event.id, from: due_at, to: event.created_at };
         store.commit(moved.into()).await.unwrap();
     }
     store.close().await;

@@ -167,7 +167,7 @@ async fn an_address_that_is_not_allowed_is_never_connected_to(kit: Arc<Kit>) {
     let reconcilers = engine::Reconcilers::start(&kit.engine, courier);
     paid(&project, "k-1", 15_000).await;
     let (_, attempts) = wait_for_attempts(&kit, &newest_event(&project).await, 1).await;
-    assert_eq!(class(&attempts[0].outcome), Some(FailureClass::RefusedAddress), "{attempts:?}");
+    assert_eq!(class(&attempts[0].outcome), Some(FailureClass::BlockedAddress), "{attempts:?}");
     reconcilers.stop().await;
     assert_eq!(receiver.count(), 0);
 }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use domain::{
-    delivery::{ATTEMPTS_MOST, Jitter, rest_after},
+    delivery::{ATTEMPTS_MOST, Jitter, wait_after},
     event::EventKind,
     signature::{TOLERANCE, signature_header, verify},
 };
@@ -255,7 +255,7 @@ fn the_page_has_the_schedule_and_the_limits_that_the_code_has() {
         seconds @ 60..3_600 => format!("{} min", seconds / 60),
         seconds => format!("{} h", seconds / 3_600),
     };
-    let rests: Vec<String> = (1..).map_while(|made| rest_after(made, Jitter::NONE)).map(words).collect();
+    let rests: Vec<String> = (1..).map_while(|made| wait_after(made, Jitter::NONE)).map(words).collect();
     let (last, others) = rests.split_last().unwrap();
     let page = page().replace('\n', " ");
     for told in [

@@ -1,4 +1,4 @@
-//! Plans that look alike: the same statements, each with parameters of its own.
+//! A batch: plans with the same statements and different parameters, committed by one statement for all of them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,49 +17,50 @@ use crate::{
     value::Value,
 };
 
-/// Parts that a statement may have; a change of more is rare, and is better run by itself.
+/// The most different statements of a batch. Larger plans are rare and are committed one by one.
 const RUNS_MOST: usize = 12;
 
-/// Why nothing of a batch was committed, or nobody knows whether it was.
-pub(super) enum Spoilt {
-    /// A guard or a constraint of some plan does not hold, or a race was lost.
-    ByPlan,
-    ByDatabase(String),
+/// Why a batch failed. Nothing of it was committed, or it is unknown whether it was.
+pub(super) enum BatchError {
+    /// A guard or a constraint of some plan does not hold, or there was a deadlock.
+    Plan,
+    Database(String),
 }
 
-impl Spoilt {
-    fn by(error: Error) -> Spoilt {
-        match fault::is_a_lost_race(&error) {
-            true => Spoilt::ByPlan,
+impl BatchError {
+    fn of(error: Error) -> BatchError {
+        match fault::is_retryable(&error) {
+            true => BatchError::Plan,
             false => match fault::failure(error) {
-                StoreError::Unexpected(_) => Spoilt::ByPlan,
-                StoreError::Unavailable(source) => Spoilt::ByDatabase(source.to_string()),
+                StoreError::Unexpected(_) => BatchError::Plan,
+                StoreError::Unavailable(source) => BatchError::Database(source.to_string()),
             },
         }
     }
 }
 
-pub(super) struct Alike {
+pub(super) struct Batch {
     jobs: Vec<Job>,
 }
 
-/// One statement, for all rows of a batch.
+/// One statement with the parameters of all plans of a batch.
 struct Run<'a> {
     sql: &'static str,
     guard: Option<Guard>,
     rows: Vec<&'a [Value]>,
 }
 
-impl Alike {
-    /// Puts jobs that look alike together. They are sorted, so that batches that want the same rows take them in one order.
-    pub(super) fn sorted(jobs: impl Iterator<Item = Job>) -> impl Iterator<Item = Alike> {
+impl Batch {
+    /// Groups jobs by their statements. Each batch is sorted, so that batches which change the same rows lock them in the same
+    /// order.
+    pub(super) fn sorted(jobs: impl Iterator<Item = Job>) -> impl Iterator<Item = Batch> {
         let mut by_shape: HashMap<Vec<usize>, Vec<Job>> = HashMap::new();
         for job in jobs {
             by_shape.entry(shape(&job.plan)).or_default().push(job);
         }
         by_shape.into_values().map(|mut jobs| {
             jobs.sort_by(|a, b| first_parameters(&a.plan).cmp(first_parameters(&b.plan)));
-            Alike { jobs }
+            Batch { jobs }
         })
     }
 
@@ -69,7 +70,7 @@ impl Alike {
 
     pub(super) fn answer(self, outcomes: Vec<Outcome>) {
         for (job, outcome) in self.jobs.into_iter().zip(outcomes) {
-            // Whoever asked may have gone; what was committed stays so.
+            // The caller may have gone; the commit stands all the same.
             let _ = job.answer.send(outcome);
         }
     }
@@ -80,8 +81,8 @@ impl Alike {
         self.answer(outcomes);
     }
 
-    /// Each way is a single statement, which needs no transaction around it.
-    pub(super) async fn commit(&self, session: &mut Session) -> Result<Vec<Outcome>, Spoilt> {
+    /// Either way runs a single statement, which needs no transaction around it.
+    pub(super) async fn commit(&self, session: &mut Session) -> Result<Vec<Outcome>, BatchError> {
         let runs = self.runs();
         match runs.as_slice() {
             [run] if run.sql.starts_with("UPDATE ") && run.rows.len() == self.jobs.len() => update(session, run).await,
@@ -92,7 +93,7 @@ impl Alike {
         }
     }
 
-    /// The statements of all plans; one that a plan has several times in a row is run once.
+    /// The statements of all plans. One that a plan has several times in a row becomes a single run.
     fn runs(&self) -> Vec<Run<'_>> {
         let mut runs: Vec<Run<'_>> = Vec::new();
         let first = self.jobs.first().map_or(&[][..], |job| &job.plan.statements);
@@ -115,11 +116,11 @@ fn first_parameters(plan: &Plan) -> &[Value] {
     plan.statements.first().map_or(&[], |statement| &statement.parameters)
 }
 
-/// An update answers which rows it was done for, and the others are refused.
-async fn update(session: &mut Session, run: &Run<'_>) -> Result<Vec<Outcome>, Spoilt> {
-    let statement = session.for_many(run.sql).await.map_err(Spoilt::by)?.ok_or(Spoilt::ByPlan)?;
+/// Runs a single update. It returns which plans it changed a row for; the others get a conflict.
+async fn update(session: &mut Session, run: &Run<'_>) -> Result<Vec<Outcome>, BatchError> {
+    let statement = session.for_many(run.sql).await.map_err(BatchError::of)?.ok_or(BatchError::Plan)?;
     let columns = columns(&run.rows);
-    let rows = session.client.query(&statement, &arrays(&columns)).await.map_err(Spoilt::by)?;
+    let rows = session.client.query(&statement, &arrays(&columns)).await.map_err(BatchError::of)?;
     let done: HashSet<i64> = rows.iter().map(|row| row.get(0)).collect();
     let places = (1..).take(run.rows.len());
     Ok(places
@@ -130,13 +131,13 @@ async fn update(session: &mut Session, run: &Run<'_>) -> Result<Vec<Outcome>, Sp
         .collect())
 }
 
-/// All or nothing: where a guard fails, the statement does.
-async fn do_together(session: &mut Session, runs: &[Run<'_>]) -> Result<(), Spoilt> {
+/// Runs all statements as one. If a guard does not hold, the whole statement fails.
+async fn do_together(session: &mut Session, runs: &[Run<'_>]) -> Result<(), BatchError> {
     if runs.len() > RUNS_MOST {
-        return Err(Spoilt::ByPlan);
+        return Err(BatchError::Plan);
     }
     let statements: Vec<_> = runs.iter().map(|run| (run.sql, run.guard.is_some())).collect();
-    let statement = session.together(&statements).await.map_err(Spoilt::by)?.ok_or(Spoilt::ByPlan)?;
+    let statement = session.together(&statements).await.map_err(BatchError::of)?.ok_or(BatchError::Plan)?;
     let columns: Vec<_> = runs.iter().flat_map(|run| columns(&run.rows)).collect();
-    session.client.query(&statement, &arrays(&columns)).await.map(drop).map_err(Spoilt::by)
+    session.client.query(&statement, &arrays(&columns)).await.map(drop).map_err(BatchError::of)
 }

@@ -1,4 +1,4 @@
-//! What pages ask for often: the pulse, the first steps, and how the projects do.
+//! The change token of a project, the progress of its setup, and the health of all projects.
 
 use std::time::Duration;
 
@@ -10,7 +10,9 @@ use domain::{
     project::Project,
     receipt::Unapplied,
 };
-use store::{Change, Firsts, ProjectHealth, Store, Write};
+use store::{
+    Change, KeyWrite, LinkWrite, PaymentWrite, ProjectHealth, ProjectWrite, SetupProgress, Store, WebhookWrite, Write,
+};
 
 use crate::{
     database::{Database, keep, on_every_database},
@@ -18,20 +20,20 @@ use crate::{
 };
 
 on_every_database![
-    the_pulse_changes_with_what_is_shown_and_with_nothing_else,
-    the_first_steps_are_seen_once_they_are_done,
+    the_change_token_changes_with_what_is_shown_and_with_nothing_else,
+    the_steps_of_the_setup_are_seen_once_they_are_done,
     every_projects_health_is_its_own,
 ];
 
-/// An attempt that the receiver took, or not.
+/// An attempt that was answered with `status`.
 fn attempted(delivery: Delivery, status: u16) -> Change {
     let outcome = AttemptOutcome::answered(Duration::from_millis(12), status, String::new());
     let attempt = Attempt { at: after(5), outcome };
     let delivery = delivery.attempted(&attempt.outcome, after(10), Jitter::NONE);
-    Write::Attempted { leased_until: NOW, delivery, attempt }.into()
+    WebhookWrite::Attempted { leased_until: NOW, delivery, attempt }.into()
 }
 
-/// Everything that pages show, one change after another.
+/// One change of everything that pages show.
 async fn shown(store: &Store, project: &Project) -> Vec<(&'static str, Change)> {
     let project_id = project.id;
     let payment = kept_payment(store, samples::payment(project)).await;
@@ -41,78 +43,78 @@ async fn shown(store: &Store, project: &Project) -> Vec<(&'static str, Change)> 
     let new_key = samples::key(project, "new");
     let line = samples::audit_line(Actor::CommandLine, Some(project), Deed::MemberJoined);
     vec![
-        ("a payment", Write::Payment { payment: samples::payment(project) }.into()),
-        ("a link", Write::Link { link: samples::link(project) }.into()),
-        ("a link cancelled", Write::LinkCancelled { id: link.id, at: NOW, version: 1 }.into()),
+        ("a payment", PaymentWrite::Created { payment: samples::payment(project) }.into()),
+        ("a link", LinkWrite::Created { link: samples::link(project) }.into()),
+        ("a link cancelled", LinkWrite::Cancelled { id: link.id, at: NOW, version: 1 }.into()),
         ("a state", samples::moved_to(&payment, State::Processing).into()),
         ("a payment paid", samples::confirmation(&paid, None, "paid")),
         ("money settled", samples::settlement(&paid, after(100_000))),
-        ("an event", Write::Event(samples::event(project)).into()),
+        ("an event", WebhookWrite::Event(samples::event(project)).into()),
         ("an attempt", attempted(owed, 500)),
-        ("a view", Write::PaymentViewed { payment_id: payment.id, project_id, at: NOW }.into()),
-        ("a key", Write::ApiKey { hash: samples::key_hash(&new_key), key: new_key }.into()),
+        ("a view", PaymentWrite::Viewed { payment_id: payment.id, project_id, at: NOW }.into()),
+        ("a key", KeyWrite::Created { hash: samples::key_hash(&new_key), key: new_key }.into()),
         ("a key revoked", samples::revocation(&key, NOW)),
         ("money held", samples::surplus(&paid, "more", AMOUNT, Unapplied::AlreadyPaid)),
         ("money decided about", samples::giving_back(&paid, "more", AMOUNT, after(30))),
-        ("a setting", Write::ProjectChanged { project: project.clone() }.into()),
+        ("a setting", ProjectWrite::Changed { project: project.clone() }.into()),
         ("a line of the log", Write::Audit(line).into()),
-        ("an event sent again", Write::Resent { event_id: owed.event_id, project_id, at: NOW }.into()),
+        ("an event sent again", WebhookWrite::Resent { event_id: owed.event_id, project_id, at: NOW }.into()),
     ]
 }
 
-async fn the_pulse_changes_with_what_is_shown_and_with_nothing_else(database: Database) {
+async fn the_change_token_changes_with_what_is_shown_and_with_nothing_else(database: Database) {
     let store = database.open().await;
     let (project, other) = (kept_project(&store).await, kept_project(&store).await);
     let changes = shown(&store, &project).await;
-    let mut pulse = store.pulse(project.id).await.unwrap();
+    let mut token = store.change_token(project.id).await.unwrap();
     for (what, change) in changes {
         keep(&store, change).await;
-        let next = store.pulse(project.id).await.unwrap();
-        assert_ne!(next, pulse, "{what}");
-        assert_eq!(store.pulse(project.id).await.unwrap(), next, "{what}");
-        pulse = next;
+        let next = store.change_token(project.id).await.unwrap();
+        assert_ne!(next, token, "{what}");
+        assert_eq!(store.change_token(project.id).await.unwrap(), next, "{what}");
+        token = next;
     }
-    // What happens elsewhere, or what nobody sees.
+    // Changes of another project, and changes that no page shows.
     kept_payment(&store, samples::payment(&other)).await;
     let owed = samples::kept_delivery(&store, &other).await;
-    keep(&store, Write::DeliveryMoved { event_id: owed.event_id, from: NOW, to: after(9) }).await;
-    while store.tend(after(9_000_000)).await.unwrap() {}
-    assert_eq!(store.pulse(project.id).await.unwrap(), pulse);
+    keep(&store, WebhookWrite::DeliveryMoved { event_id: owed.event_id, from: NOW, to: after(9) }).await;
+    samples::maintain(&store, after(9_000_000)).await;
+    assert_eq!(store.change_token(project.id).await.unwrap(), token);
 }
 
-async fn the_first_steps_are_seen_once_they_are_done(database: Database) {
+async fn the_steps_of_the_setup_are_seen_once_they_are_done(database: Database) {
     let store = database.open().await;
     let (project, other) = (kept_project(&store).await, kept_project(&store).await);
     let payment = kept_payment(&store, samples::payment(&project)).await;
     let owed = samples::kept_delivery(&store, &project).await;
     let key = samples::key(&project, "key");
-    let nothing = Firsts::default();
-    let steps: [(Change, Firsts); 6] = [
-        (Write::ApiKey { hash: samples::key_hash(&key), key }.into(), Firsts { key: true, ..nothing }),
-        (Write::Link { link: samples::link(&project) }.into(), Firsts { link: true, ..nothing }),
-        // Money that pays nothing is no first payment, and an attempt that failed no first delivery.
+    let nothing = SetupProgress::default();
+    let steps: [(Change, SetupProgress); 6] = [
+        (KeyWrite::Created { hash: samples::key_hash(&key), key }.into(), SetupProgress { key: true, ..nothing }),
+        (LinkWrite::Created { link: samples::link(&project) }.into(), SetupProgress { link: true, ..nothing }),
+        // Unapplied money is not a payment, and a failed attempt is not a delivery.
         (samples::surplus(&payment, "held", AMOUNT, Unapplied::TooLate), nothing),
-        (samples::confirmation(&payment, None, "paid"), Firsts { paid: true, ..nothing }),
+        (samples::confirmation(&payment, None, "paid"), SetupProgress { paid: true, ..nothing }),
         (attempted(samples::kept_delivery(&store, &project).await, 500), nothing),
-        (attempted(owed, 200), Firsts { delivered: true, ..nothing }),
+        (attempted(owed, 200), SetupProgress { delivered: true, ..nothing }),
     ];
     let mut done = nothing;
     for (change, new) in steps {
-        assert_eq!(store.has_first(project.id).await.unwrap(), done);
+        assert_eq!(store.setup_progress(project.id).await.unwrap(), done);
         keep(&store, change).await;
-        done = Firsts {
+        done = SetupProgress {
             key: done.key | new.key,
             link: done.link | new.link,
             paid: done.paid | new.paid,
             delivered: done.delivered | new.delivered,
         };
-        assert_eq!(store.has_first(project.id).await.unwrap(), done);
+        assert_eq!(store.setup_progress(project.id).await.unwrap(), done);
     }
-    assert_eq!(store.has_first(other.id).await.unwrap(), nothing);
-    // Nothing is left to the merchant of this one, and it was paid all the same.
+    assert_eq!(store.setup_progress(other.id).await.unwrap(), nothing);
+    // A payment whose fee takes the whole amount counts as paid too.
     let eaten = kept_payment(&store, Payment { fee: AMOUNT, ..samples::payment(&other) }).await;
     keep(&store, samples::confirmation(&eaten, None, "eaten")).await;
-    assert_eq!(store.has_first(other.id).await.unwrap(), Firsts { paid: true, ..nothing });
+    assert_eq!(store.setup_progress(other.id).await.unwrap(), SetupProgress { paid: true, ..nothing });
 }
 
 async fn every_projects_health_is_its_own(database: Database) {

@@ -1,26 +1,14 @@
-//! How to pay a virtual account, told step by step in the customer's language.
+//! Instructions for paying a virtual account, step by step, in the customer's language.
 //!
-//! Menu names stay Indonesian in every language, as the bank's own screens show them. Nothing here decides what is
-//! owed: number and amount are repeated exactly as given, and no step may ever name another sum.
+//! Menu names stay Indonesian in every language, as the bank's own screens show them. This module does not decide how
+//! much is owed: it repeats the account number and the amount exactly as given and must never name another sum.
 
 use std::fmt;
 
-use crate::{bank::Bank, money::Rupiah};
+use crate::{bank::Bank, language::Language, money::Rupiah};
 
-/// The most things to do on one channel.
-const MOST_ACTS: usize = 5;
-
-/// How many ranges of an Accept-Language header are looked at; browsers send a handful.
-const MOST_LANGUAGE_RANGES: usize = 32;
-
-/// The weight of a language range that gives none, in thousandths.
-const FULL_WEIGHT: u16 = 1_000;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Language {
-    Indonesian,
-    English,
-}
+/// The most steps that one channel takes.
+const MOST_STEPS: usize = 5;
 
 /// Where the customer pays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +18,7 @@ pub enum Channel {
     Internet,
 }
 
-/// The steps of one channel, so that a page can fold them.
+/// The steps of one channel, for pages that show one channel at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepGroup {
     pub channel: Channel,
@@ -39,33 +27,34 @@ pub struct StepGroup {
     pub steps: Vec<String>,
 }
 
-/// The way to the payment form of one channel.
+/// The menu entries that lead to the payment form of one channel.
 struct Menu {
     channel: Channel,
-    /// The channel's own name; without one it is called after its kind and the bank.
+    /// The product name of the channel, such as `BRImo`; without one, its title is made of its kind and the bank.
     product: Option<&'static str>,
     path: &'static str,
 }
 
-/// How the payment form wants the account number.
+/// How the payment form asks for the account number.
 #[derive(Clone, Copy)]
 enum Entry {
     Whole,
-    /// The company code on one screen, what follows it on the next.
+    /// The company code on one screen, the customer number on the next.
     Split,
-    /// A transfer from some other bank, which asks for the destination bank and the amount too.
+    /// A transfer from another bank, which also asks for the destination bank and the amount.
     Interbank,
 }
 
+/// Everything that differs between banks.
 struct Guide {
-    /// The short name that goes with `ATM`; none where the customer may come from any bank.
+    /// The bank's short name, as in `ATM BCA`; none where customers pay from any bank.
     brand: Option<&'static str>,
     entry: Entry,
     menus: [Menu; 3],
 }
 
-/// One thing to do, before it is put into words.
-enum Act<'a> {
+/// One step before it is put into words.
+enum Step<'a> {
     Open,
     Choose(&'static str),
     Number(&'a str),
@@ -76,89 +65,34 @@ enum Act<'a> {
     Check(&'a str),
 }
 
-/// An act in words.
+/// A step in words.
 struct Sentence<'a> {
     language: Language,
     channel: Channel,
-    act: Act<'a>,
+    step: Step<'a>,
 }
 
-impl Language {
-    /// The language a browser asks for. Indonesian unless English is preferred, since most customers read it.
-    pub fn from_accept_language(header: Option<&str>) -> Language {
-        let mut best: Option<(u16, Language)> = None;
-        let (mut no_indonesian, mut no_english) = (false, false);
-        let ranges = header.unwrap_or_default().split(',').take(MOST_LANGUAGE_RANGES);
-        for (language, weight) in ranges.filter_map(language_range) {
-            match (weight, language) {
-                (0, Language::Indonesian) => no_indonesian = true,
-                (0, Language::English) => no_english = true,
-                _ if best.is_none_or(|(heaviest, _)| weight > heaviest) => best = Some((weight, language)),
-                _ => {}
-            }
-        }
-        match best {
-            Some((_, language)) => language,
-            None if no_indonesian && !no_english => Language::English,
-            None => Language::Indonesian,
-        }
-    }
-}
-
-/// One range of Accept-Language; none when it names a language that we do not speak or its weight is not one.
-fn language_range(range: &str) -> Option<(Language, u16)> {
-    let mut parts = range.split(';');
-    let primary = parts.next()?.trim().split('-').next()?;
-    let is = |code: &str| primary.eq_ignore_ascii_case(code);
-    // `in` is what `id` was called before 1989; old Java and Android still send it.
-    let language = if is("id") || is("in") {
-        Language::Indonesian
-    } else if is("en") {
-        Language::English
-    } else {
-        return None;
-    };
-    let quality = parts.filter_map(|part| part.split_once('=')).find(|(key, _)| key.trim().eq_ignore_ascii_case("q"));
-    let weight = quality.map_or(Some(FULL_WEIGHT), |(_, value)| thousandths(value.trim()))?;
-    Some((language, weight))
-}
-
-/// Reads an RFC 9110 quality value: 0 to 1 with at most three decimals.
-fn thousandths(text: &str) -> Option<u16> {
-    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
-    if decimals.len() > 3 || !decimals.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    let padded = decimals.bytes().chain(std::iter::repeat(b'0')).take(3);
-    let fraction = padded.fold(0, |sum, digit| sum * 10 + u16::from(digit - b'0'));
-    match whole {
-        "0" => Some(fraction),
-        "1" if fraction == 0 => Some(FULL_WEIGHT),
-        _ => None,
-    }
-}
-
-/// The steps of every channel in one list, each opening with the name of its channel.
+/// The steps of every channel in one list; each step starts with the title of its channel.
 pub fn payment_steps(bank: Bank, account_number: &str, amount: Rupiah, language: Language) -> Vec<String> {
     let guide = guide(bank);
     let amount = amount.to_string();
-    let mut list = Vec::with_capacity(guide.menus.len() * MOST_ACTS);
+    let mut list = Vec::with_capacity(guide.menus.len() * MOST_STEPS);
     for menu in &guide.menus {
         let title = title(menu, guide.brand, language);
-        let acts = acts(bank, guide.entry, menu, account_number, &amount).into_iter().flatten();
-        let sentences = acts.map(|act| Sentence { language, channel: menu.channel, act });
+        let steps = steps_of(bank, guide.entry, menu, account_number, &amount).into_iter().flatten();
+        let sentences = steps.map(|step| Sentence { language, channel: menu.channel, step });
         list.extend(sentences.map(|sentence| format!("{title}: {sentence}")));
     }
     list
 }
 
-/// The same steps by channel, each a sentence of its own.
+/// The same steps grouped by channel; each step is a sentence of its own.
 pub fn step_groups(bank: Bank, account_number: &str, amount: Rupiah, language: Language) -> Vec<StepGroup> {
     let guide = guide(bank);
     let amount = amount.to_string();
     let group = |menu: &Menu| {
-        let acts = acts(bank, guide.entry, menu, account_number, &amount).into_iter().flatten();
-        let sentences = acts.map(|act| Sentence { language, channel: menu.channel, act });
+        let steps = steps_of(bank, guide.entry, menu, account_number, &amount).into_iter().flatten();
+        let sentences = steps.map(|step| Sentence { language, channel: menu.channel, step });
         StepGroup {
             channel: menu.channel,
             title: title(menu, guide.brand, language),
@@ -168,70 +102,72 @@ pub fn step_groups(bank: Bank, account_number: &str, amount: Rupiah, language: L
     guide.menus.iter().map(group).collect()
 }
 
-fn acts<'a>(
+fn steps_of<'a>(
     bank: Bank,
     entry: Entry,
     menu: &Menu,
     account_number: &'a str,
     amount: &'a str,
-) -> [Option<Act<'a>>; MOST_ACTS] {
+) -> [Option<Step<'a>>; MOST_STEPS] {
     let (enter, then) = match (entry, account_number.split_at_checked(bank.company_code().len())) {
-        (Entry::Split, Some((company_code, rest))) => (Act::CompanyCode(company_code), Some(Act::CustomerNumber(rest))),
-        (Entry::Interbank, _) => (Act::Destination(bank, account_number), Some(Act::Amount(amount))),
-        (Entry::Whole | Entry::Split, _) => (Act::Number(account_number), None),
+        (Entry::Split, Some((company_code, rest))) => {
+            (Step::CompanyCode(company_code), Some(Step::CustomerNumber(rest)))
+        }
+        (Entry::Interbank, _) => (Step::Destination(bank, account_number), Some(Step::Amount(amount))),
+        (Entry::Whole | Entry::Split, _) => (Step::Number(account_number), None),
     };
-    [Some(Act::Open), Some(Act::Choose(menu.path)), Some(enter), then, Some(Act::Check(amount))]
+    [Some(Step::Open), Some(Step::Choose(menu.path)), Some(enter), then, Some(Step::Check(amount))]
 }
 
 impl fmt::Display for Sentence<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.language {
-            Language::Indonesian => indonesian(f, self.channel, &self.act),
-            Language::English => english(f, self.channel, &self.act),
+            Language::Indonesian => indonesian(f, self.channel, &self.step),
+            Language::English => english(f, self.channel, &self.step),
         }
     }
 }
 
-fn indonesian(f: &mut fmt::Formatter<'_>, channel: Channel, act: &Act<'_>) -> fmt::Result {
-    match act {
-        Act::Open => f.write_str(match channel {
+fn indonesian(f: &mut fmt::Formatter<'_>, channel: Channel, step: &Step<'_>) -> fmt::Result {
+    match step {
+        Step::Open => f.write_str(match channel {
             Channel::Mobile => "buka aplikasi lalu masuk",
             Channel::Atm => "masukkan kartu dan PIN",
             Channel::Internet => "buka situsnya lalu masuk",
         }),
-        Act::Choose(path) => write!(f, "pilih {path}"),
-        Act::Number(number) => write!(f, "masukkan nomor virtual account {number}"),
-        Act::CompanyCode(code) => write!(f, "masukkan kode perusahaan {code}"),
-        Act::CustomerNumber(number) => write!(f, "masukkan nomor pelanggan {number}"),
-        Act::Destination(bank, number) => {
+        Step::Choose(path) => write!(f, "pilih {path}"),
+        Step::Number(number) => write!(f, "masukkan nomor virtual account {number}"),
+        Step::CompanyCode(code) => write!(f, "masukkan kode perusahaan {code}"),
+        Step::CustomerNumber(number) => write!(f, "masukkan nomor pelanggan {number}"),
+        Step::Destination(bank, number) => {
             let (code, name) = (bank.interbank_code(), bank.name());
             write!(f, "masukkan kode bank {code} ({name}) lalu nomor virtual account {number}")
         }
-        Act::Amount(amount) => write!(f, "masukkan nominal persis {amount}"),
-        Act::Check(amount) => {
+        Step::Amount(amount) => write!(f, "masukkan nominal persis {amount}"),
+        Step::Check(amount) => {
             let ending = if channel == Channel::Mobile { "masukkan PIN" } else { "konfirmasi" };
             write!(f, "periksa nama merchant dan pastikan jumlahnya persis {amount}, lalu {ending}")
         }
     }
 }
 
-fn english(f: &mut fmt::Formatter<'_>, channel: Channel, act: &Act<'_>) -> fmt::Result {
-    match act {
-        Act::Open => f.write_str(match channel {
+fn english(f: &mut fmt::Formatter<'_>, channel: Channel, step: &Step<'_>) -> fmt::Result {
+    match step {
+        Step::Open => f.write_str(match channel {
             Channel::Mobile => "open the app and sign in",
             Channel::Atm => "insert your card and enter your PIN",
             Channel::Internet => "open the site and sign in",
         }),
-        Act::Choose(path) => write!(f, "choose {path}"),
-        Act::Number(number) => write!(f, "enter the virtual account number {number}"),
-        Act::CompanyCode(code) => write!(f, "enter the company code {code}"),
-        Act::CustomerNumber(number) => write!(f, "enter the customer number {number}"),
-        Act::Destination(bank, number) => {
+        Step::Choose(path) => write!(f, "choose {path}"),
+        Step::Number(number) => write!(f, "enter the virtual account number {number}"),
+        Step::CompanyCode(code) => write!(f, "enter the company code {code}"),
+        Step::CustomerNumber(number) => write!(f, "enter the customer number {number}"),
+        Step::Destination(bank, number) => {
             let (code, name) = (bank.interbank_code(), bank.name());
             write!(f, "enter the bank code {code} ({name}), then the virtual account number {number}")
         }
-        Act::Amount(amount) => write!(f, "enter exactly {amount}"),
-        Act::Check(amount) => {
+        Step::Amount(amount) => write!(f, "enter exactly {amount}"),
+        Step::Check(amount) => {
             let ending = if channel == Channel::Mobile { "enter your PIN" } else { "confirm" };
             write!(f, "check the merchant name and that the amount is exactly {amount}, then {ending}")
         }
@@ -343,53 +279,6 @@ mod tests {
 
     const BOTH: [Language; 2] = [Language::Indonesian, Language::English];
     const AMOUNT: Rupiah = Rupiah::new(150_000);
-
-    #[test]
-    fn the_heaviest_language_we_speak_wins_and_indonesian_when_none_does() {
-        let (id, en) = (Language::Indonesian, Language::English);
-        assert_eq!(Language::from_accept_language(None), id);
-        for (header, language) in [
-            ("", id),
-            ("id", id),
-            ("id-ID", id),
-            ("in", id),
-            ("in-ID,en;q=0.8", id),
-            ("en", en),
-            ("EN-us", en),
-            ("en-US,en;q=0.9,id;q=0.8", en),
-            ("id;q=0.8, en;q=0.9", en),
-            ("en ; Q=0.2 , id ; q = 0.3", id),
-            ("id,en", id),
-            ("en,id", en),
-            ("en;q=0.5,id;q=0.500", en),
-            ("fr", id),
-            ("fr,de;q=0.9", id),
-            ("fr,en;q=0.1", en),
-            ("*", id),
-            ("en;q=0", id),
-            ("en;q=0.000,fr", id),
-            ("id;q=0", en),
-            ("id;q=0,en;q=0", id),
-            ("en;q=1.000", en),
-            ("en;q=0.001", en),
-            ("en;level=1;q=0.5,id;q=0.4", en),
-        ] {
-            assert_eq!(Language::from_accept_language(Some(header)), language, "{header}");
-        }
-    }
-
-    #[test]
-    fn junk_in_a_language_header_is_passed_over() {
-        for weight in ["", "2", "1.001", "0.0000", "-1", "+0.5", ".5", "abc", "0.é", "0,5", "NaN"] {
-            let header = format!("en;q={weight},id;q=0.1");
-            assert_eq!(Language::from_accept_language(Some(&header)), Language::Indonesian, "{header}");
-        }
-        for header in [",,;;==,en", "é-é;q=é,en", ";q=1,en", "english,en_US,en", "-en,en"] {
-            assert_eq!(Language::from_accept_language(Some(header)), Language::English, "{header}");
-        }
-        let endless = "fr,".repeat(MOST_LANGUAGE_RANGES) + "en";
-        assert_eq!(Language::from_accept_language(Some(&endless)), Language::Indonesian);
-    }
 
     #[test]
     fn every_bank_has_three_channels_that_end_with_the_exact_amount() {

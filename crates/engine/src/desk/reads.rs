@@ -1,6 +1,4 @@
-//! What can be seen at a desk. Every member may look, at their own project alone.
-
-use std::time::Duration;
+//! Reads of a desk. Every member may read everything of their own project except secrets.
 
 use domain::{
     delivery::{Attempt, Delivery},
@@ -11,32 +9,27 @@ use domain::{
     money::Rupiah,
     payment::Payment,
     receipt::{ReceiptKey, UnappliedReceipt},
-    time::Timestamp,
+    time::{DAY, DAY_MILLIS, HOUR_MILLIS, Timestamp, WIB},
 };
-use store::{EventLogFilter, Firsts, LedgerLine, LinkFilter, Listed, PaymentFilter, UnappliedFilter, Window};
-
-use super::Desk;
+use store::{EventLogFilter, LedgerLine, LinkFilter, Listed, PaymentFilter, SetupProgress, UnappliedFilter, Window};
 use wire::event::EventWithSubject;
 
+use super::Desk;
 use crate::{Audited, BalanceAt, Error};
 
-/// Days begin at midnight in western Indonesia, where no clock is ever changed.
-const WIB: Duration = Duration::from_hours(7);
-const DAY: Duration = Duration::from_hours(24);
-const HOUR_MILLIS: i64 = 3_600_000;
 const DAYS_SHOWN: u32 = 30;
-/// Receipts named on the first page; the others are counted.
-const RECEIPTS_NAMED: i64 = 5;
+/// Receipts listed on the home page; the others are only counted.
+const RECEIPTS_LISTED: i64 = 5;
 
-/// What the first page shows.
+/// What the home page shows.
 #[derive(Debug)]
 pub struct Home {
-    pub firsts: Firsts,
+    pub setup: SetupProgress,
     /// The last thirty days, today last.
     pub days: Vec<Day>,
-    /// Money that waits for a decision: some of it, and how much there is.
+    /// Receipts that nobody has decided about: the newest of them, and how many there are.
     pub undecided: Listed<UnappliedReceipt>,
-    /// Deliveries that fail: how many, and since when.
+    /// Deliveries that have failed: how many, and since when.
     pub failing: Option<(i64, Timestamp)>,
 }
 
@@ -49,7 +42,7 @@ pub struct Day {
     pub amount: Rupiah,
 }
 
-/// Everything that is known about one payment.
+/// A payment with everything that its page shows.
 #[derive(Clone, Debug)]
 pub struct PaymentFile {
     pub payment: Payment,
@@ -58,7 +51,7 @@ pub struct PaymentFile {
     pub sent: Vec<Sent>,
 }
 
-/// An event and how it was told.
+/// An event and its delivery.
 #[derive(Clone, Debug)]
 pub struct Sent {
     pub event: Event,
@@ -69,9 +62,9 @@ pub struct Sent {
 impl Desk {
     pub async fn home(&self) -> Result<Home, Error> {
         let store = &self.engine.store;
-        let window = Window { offset: 0, limit: RECEIPTS_NAMED };
+        let window = Window { offset: 0, limit: RECEIPTS_LISTED };
         Ok(Home {
-            firsts: store.has_first(self.id()).await?,
+            setup: store.setup_progress(self.id()).await?,
             days: self.days().await?,
             undecided: store.unapplied_receipts(self.id(), UnappliedFilter::Undecided, window).await?,
             failing: store.failing_since(self.id()).await?,
@@ -98,29 +91,29 @@ impl Desk {
         Ok(days.collect())
     }
 
-    /// Something that changes whenever what the desk's pages show has changed.
-    pub async fn pulse(&self) -> Result<String, Error> {
-        self.engine.pulse(self.id()).await
+    /// A text that changes whenever something changes that the desk's pages show.
+    pub async fn change_token(&self) -> Result<String, Error> {
+        self.engine.change_token(self.id()).await
     }
 
-    /// How much money waits for a decision.
+    /// How many receipts nobody has decided about.
     pub async fn undecided(&self) -> Result<i64, Error> {
         let none = Window { offset: 0, limit: 0 };
         Ok(self.engine.store.unapplied_receipts(self.id(), UnappliedFilter::Undecided, none).await?.total)
     }
 
-    /// Whether webhooks do not get through.
+    /// Whether any delivery has failed.
     pub async fn is_failing(&self) -> Result<bool, Error> {
         Ok(self.engine.store.failing_since(self.id()).await?.is_some())
     }
 
-    /// One page of payments, how many there are, and what they come to.
+    /// One page of payments, how many there are, and the sum of their amounts.
     pub async fn payments(&self, filter: &PaymentFilter, window: Window) -> Result<(Listed<Payment>, Rupiah), Error> {
         let listed = self.engine.payments(self.id(), filter, window).await?;
         Ok((listed, self.engine.store.payments_total(self.id(), filter).await?))
     }
 
-    /// The next payments of the same list from `before` on, without counting any.
+    /// At most `most` payments, newest first: with `before`, those older than that payment. Nothing is counted.
     pub async fn payments_before(
         &self,
         filter: &PaymentFilter,
@@ -164,19 +157,19 @@ impl Desk {
         Ok(self.engine.store.event_log(self.id(), filter, window).await?)
     }
 
-    /// An event with what it tells of, and how it was told.
+    /// An event with its subject, and its delivery.
     pub async fn event(&self, id: EventId) -> Result<(EventWithSubject, Sent), Error> {
-        let told = self.engine.event_of(self.id(), id).await?;
+        let event = self.engine.event_of(self.id(), id).await?;
         let (delivery, attempts) = self.engine.delivery(id).await?.unzip();
-        let sent = Sent { event: told.event.clone(), delivery, attempts: attempts.unwrap_or_default() };
-        Ok((told, sent))
+        let sent = Sent { event: event.event.clone(), delivery, attempts: attempts.unwrap_or_default() };
+        Ok((event, sent))
     }
 
     pub async fn balance(&self, at: Option<Timestamp>) -> Result<BalanceAt, Error> {
         self.engine.balance(self.id(), at).await
     }
 
-    /// The lines that an account's balance is made of, the newest first, each with the balance after it.
+    /// An account's lines, newest first, each with the balance after it.
     pub async fn ledger(&self, account: Account, window: Window) -> Result<Listed<LedgerLine>, Error> {
         Ok(self.engine.store.ledger_lines(self.id(), account, window).await?)
     }
@@ -200,9 +193,8 @@ impl Desk {
 
 /// The last midnight in western Indonesia.
 fn midnight(at: Timestamp) -> Timestamp {
-    let day = i64::try_from(DAY.as_millis()).unwrap_or(i64::MAX);
     let local = at.plus(WIB).as_millis();
-    Timestamp::from_millis(local - local.rem_euclid(day)).minus(WIB)
+    Timestamp::from_millis(local - local.rem_euclid(DAY_MILLIS)).minus(WIB)
 }
 
 #[cfg(test)]

@@ -1,0 +1,16 @@
+//! Writes about API keys.
+
+use domain::{
+    api_key::{ApiKey, KeyHash},
+    id::{KeyId, ProjectId},
+    time::Timestamp,
+};
+
+pub enum KeyWrite {
+    /// Guarded: no live key of the project has that name.
+    Created { key: ApiKey, hash: KeyHash },
+    /// Guarded: the key is not revoked yet.
+    Revoked { id: KeyId, project_id: ProjectId, at: Timestamp },
+    /// Sets the time of the key's last use, unless a later one is stored.
+    Used { key_id: KeyId, project_id: ProjectId, at: Timestamp },
+}

@@ -1,0 +1,48 @@
+//! Writes about money: providers' reports, decisions about them, and postings.
+
+use domain::{
+    id::{PaymentId, ProjectId},
+    ledger::Posting,
+    money::Rupiah,
+    receipt::{Decision, ReceiptKey, Unapplied},
+    time::Timestamp,
+};
+
+pub enum LedgerWrite {
+    /// Guarded: this report was not stored before.
+    Receipt(ReceiptNote),
+    /// Guarded: the receipt is unapplied money of that project, and nobody has decided about it.
+    ReceiptDecided {
+        key: ReceiptKey,
+        project_id: ProjectId,
+        decision: Decision,
+        note: String,
+        at: Timestamp,
+    },
+    Posting(Posting),
+}
+
+/// A provider's report as it is stored.
+pub struct ReceiptNote {
+    pub key: ReceiptKey,
+    pub project_id: ProjectId,
+    pub payment_id: PaymentId,
+    pub received_at: Timestamp,
+    pub noted: Noted,
+}
+
+/// What a report said, and for money, whether it paid its payment.
+pub enum Noted {
+    Money { amount: Rupiah, paid_at: Timestamp, unapplied: Option<Unapplied> },
+    Refusal,
+    Progress,
+}
+
+impl LedgerWrite {
+    pub(super) fn is_frequent(&self) -> bool {
+        match self {
+            LedgerWrite::Receipt(_) | LedgerWrite::Posting(_) => true,
+            LedgerWrite::ReceiptDecided { .. } => false,
+        }
+    }
+}

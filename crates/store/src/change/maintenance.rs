@@ -1,0 +1,16 @@
+//! Writes of the maintenance jobs, which keep lists, totals and searches fast.
+
+use domain::{
+    id::{PaymentId, ProjectId},
+    money::Rupiah,
+};
+
+pub enum MaintenanceWrite {
+    /// Stores how many payments the project has up to and including this one, and the sum of their amounts.
+    ListCheckpoint { project_id: ProjectId, id: PaymentId, position: i64, amount: Rupiah },
+    /// Stores what was paid in an hour that is over. All hours before the latest stored one count as closed too; those
+    /// without a row are empty.
+    HourClosed { project_id: ProjectId, hour: i64, payments: i64, amount: Rupiah },
+    /// Adds the next references to the search index, at most `most`, of payments created before `until`.
+    SearchIndexed { until: PaymentId, most: i64 },
+}

@@ -1,0 +1,58 @@
+//! Writes about payments.
+
+use domain::{
+    id::{LinkId, PaymentId, ProjectId},
+    payment::{Payment, State},
+    time::Timestamp,
+};
+
+pub enum PaymentWrite {
+    /// Guarded: no live payment has the same account number or payload.
+    Created { payment: Payment },
+    /// Gives the payment a new state. Guarded: the payment has the version that was read.
+    Moved { id: PaymentId, version: i64, state: State, settles_at: Option<Timestamp>, link_id: Option<LinkId> },
+    /// Cancels every pending payment of a link that has not expired, except the one that claims the link.
+    PendingCancelled { link_id: LinkId, but: Option<PaymentId>, at: Timestamp },
+    /// Writes the expiry of pending payments whose time is over, at most `most` of them. Guarded: there is at least one that
+    /// no other node is writing.
+    PendingExpired { now: Timestamp, most: i64 },
+    /// The payment's net was settled. Guarded: it was not settled before.
+    Settled { payment_id: PaymentId },
+    /// A customer's browser has shown the payment's page; only the first time is stored.
+    Viewed { payment_id: PaymentId, project_id: ProjectId, at: Timestamp },
+}
+
+impl PaymentWrite {
+    pub(super) fn is_awaited(&self) -> bool {
+        match self {
+            PaymentWrite::Moved { .. } | PaymentWrite::PendingCancelled { .. } => true,
+            PaymentWrite::Created { .. }
+            | PaymentWrite::PendingExpired { .. }
+            | PaymentWrite::Settled { .. }
+            | PaymentWrite::Viewed { .. } => false,
+        }
+    }
+
+    pub(super) fn is_frequent(&self) -> bool {
+        match self {
+            PaymentWrite::Created { payment } => payment.checkout.is_none(),
+            PaymentWrite::Moved { .. } | PaymentWrite::Settled { .. } => true,
+            PaymentWrite::PendingCancelled { .. }
+            | PaymentWrite::PendingExpired { .. }
+            | PaymentWrite::Viewed { .. } => false,
+        }
+    }
+
+    pub(super) fn link_to_lock(&self) -> Option<LinkId> {
+        match self {
+            PaymentWrite::PendingCancelled { link_id, .. } => Some(*link_id),
+            // While one payment of a single-use link is processing, no other may be started.
+            PaymentWrite::Moved { link_id, state: State::Processing, .. } => *link_id,
+            PaymentWrite::Moved { .. }
+            | PaymentWrite::Created { .. }
+            | PaymentWrite::PendingExpired { .. }
+            | PaymentWrite::Settled { .. }
+            | PaymentWrite::Viewed { .. } => None,
+        }
+    }
+}

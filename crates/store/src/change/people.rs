@@ -1,0 +1,63 @@
+//! Writes about users, members and invitations.
+
+use domain::{
+    access::Role,
+    id::{InviteId, ProjectId, UserId},
+    time::Timestamp,
+    user::{Invite, TokenHash, User},
+};
+
+pub enum PeopleWrite {
+    /// `password` is the password's hash. Guarded: nobody has that e-mail address.
+    UserCreated {
+        user: User,
+        password: String,
+    },
+    PasswordChanged {
+        user_id: UserId,
+        password: String,
+    },
+    /// Changes nothing. Guarded: the stored hash is still `password`. It locks the user's row, so that the password cannot be
+    /// changed before this change is committed.
+    PasswordUnchanged {
+        user_id: UserId,
+        password: String,
+    },
+    OperatorSet {
+        user_id: UserId,
+        is_operator: bool,
+    },
+    /// Guarded: the user is not a member yet.
+    MemberAdded {
+        project_id: ProjectId,
+        user_id: UserId,
+        role: Role,
+        at: Timestamp,
+    },
+    /// Guarded: the user is a member, and the project keeps an owner.
+    RoleChanged {
+        project_id: ProjectId,
+        user_id: UserId,
+        role: Role,
+    },
+    /// Removes a member, and the open invitations of their address to the same project. Guarded like `RoleChanged`.
+    MemberRemoved {
+        project_id: ProjectId,
+        user_id: UserId,
+    },
+    Invited {
+        invite: Invite,
+        hash: TokenHash,
+    },
+    /// Guarded: the invitation is unused and has not expired.
+    InviteUsed {
+        id: InviteId,
+        user_id: UserId,
+        at: Timestamp,
+    },
+    /// Guarded: the invitation is unused.
+    InviteWithdrawn {
+        id: InviteId,
+        project_id: ProjectId,
+    },
+}

@@ -1,0 +1,98 @@
+//! Providers' reports, decisions about them, and postings.
+
+use domain::{
+    id::ProjectId,
+    ledger::{Cause, Posting},
+    receipt::{Decision, ReceiptKey},
+    time::{HOUR_MILLIS, Timestamp},
+};
+
+use super::statement::Statement;
+use crate::{
+    change::{LedgerWrite, Noted, ReceiptNote},
+    error::Guard,
+    value::Value,
+};
+
+pub(super) fn plan(statements: &mut Vec<Statement>, write: LedgerWrite) {
+    match write {
+        LedgerWrite::Receipt(note) => statements.push(receipt(note)),
+        LedgerWrite::ReceiptDecided { key, project_id, decision, note, at } => {
+            statements.push(receipt_decided(key, project_id, decision, note, at));
+        }
+        LedgerWrite::Posting(posting) => new_posting(statements, &posting),
+    }
+}
+
+fn receipt(note: ReceiptNote) -> Statement {
+    let (kind, amount, paid_at, unapplied) = match note.noted {
+        Noted::Money { amount, paid_at, unapplied } => ("money", Some(amount), Some(paid_at), unapplied),
+        Noted::Refusal => ("refusal", None, None, None),
+        Noted::Progress => ("progress", None, None, None),
+    };
+    Statement::new(
+        "INSERT INTO receipts (provider, id, kind, project_id, payment_id, amount, paid_at, received_at, outcome, \
+         reason) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING",
+        [
+            note.key.provider.into(),
+            note.key.id.into(),
+            kind.into(),
+            Value::shown(note.project_id),
+            Value::shown(note.payment_id),
+            amount.into(),
+            paid_at.into(),
+            note.received_at.into(),
+            if unapplied.is_some() { "unapplied".into() } else { "applied".into() },
+            unapplied.map(|reason| reason.word()).into(),
+        ],
+    )
+    .guarded(Guard::Receipt)
+}
+
+fn receipt_decided(
+    key: ReceiptKey,
+    project_id: ProjectId,
+    decision: Decision,
+    note: String,
+    at: Timestamp,
+) -> Statement {
+    Statement::new(
+        "UPDATE receipts SET decision = $1, decided_at = $2, decision_note = $3 WHERE provider = $4 AND id = $5 \
+         AND project_id = $6 AND kind = 'money' AND outcome = 'unapplied' AND decision IS NULL",
+        [decision.word().into(), at.into(), note.into(), key.provider.into(), key.id.into(), Value::shown(project_id)],
+    )
+    .guarded(Guard::ReceiptUndecided)
+}
+
+fn new_posting(statements: &mut Vec<Statement>, posting: &Posting) {
+    let id = posting.id();
+    statements.push(Statement::new(
+        "INSERT INTO postings (id, project_id, payment_id, kind, at) VALUES ($1, $2, $3, $4, $5)",
+        [
+            id.clone().into(),
+            Value::shown(posting.project_id),
+            Value::shown(posting.payment_id),
+            posting.kind().into(),
+            posting.at.into(),
+        ],
+    ));
+    statements.extend(posting.legs().iter().map(|(account, amount)| {
+        Statement::new(
+            "INSERT INTO entries (project_id, account, at, posting_id, amount) VALUES ($1, $2, $3, $4, $5)",
+            [
+                Value::shown(posting.project_id),
+                account.word().into(),
+                posting.at.into(),
+                id.clone().into(),
+                (*amount).into(),
+            ],
+        )
+    }));
+    // Money is posted in a closed hour only after the clock was set back; that hour and those after it are then open again.
+    if let Cause::Paid(_) | Cause::Accepted(_) = posting.cause {
+        statements.push(Statement::new(
+            "DELETE FROM volumes WHERE project_id = $1 AND hour >= $2",
+            [Value::shown(posting.project_id), (posting.at.as_millis() / HOUR_MILLIS).into()],
+        ));
+    }
+}

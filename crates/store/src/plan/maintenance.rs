@@ -1,0 +1,54 @@
+//! List checkpoints, closed hours and the search index. The tables keep the names that they were released with: checkpoints
+//! are in `payment_marks`, closed hours in `volumes`.
+
+use domain::id::PaymentId;
+
+use super::statement::{Dialect, Statement};
+use crate::{change::MaintenanceWrite, value::Value};
+
+pub(super) fn plan(statements: &mut Vec<Statement>, write: MaintenanceWrite, dialect: Dialect) {
+    match write {
+        MaintenanceWrite::ListCheckpoint { project_id, id, position, amount } => statements.push(Statement::new(
+            "INSERT INTO payment_marks (project_id, id, position, amount) VALUES ($1, $2, $3, $4) \
+             ON CONFLICT DO NOTHING",
+            [Value::shown(project_id), Value::shown(id), position.into(), amount.into()],
+        )),
+        MaintenanceWrite::HourClosed { project_id, hour, payments, amount } => statements.push(Statement::new(
+            "INSERT INTO volumes (project_id, hour, payments, amount) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
+            [Value::shown(project_id), hour.into(), payments.into(), amount.into()],
+        )),
+        MaintenanceWrite::SearchIndexed { until, most } => search_indexed(statements, until, most, dialect),
+    }
+}
+
+/// SQLite numbers payments in the order of their commits, so the index can follow that order. On PostgreSQL, only payments
+/// from before `until` are known to be complete, and the first statement's lock lets one node at a time add the next ones.
+fn search_indexed(statements: &mut Vec<Statement>, until: PaymentId, most: i64, dialect: Dialect) {
+    match dialect {
+        Dialect::Sqlite => {
+            statements.push(Statement::new(
+                "INSERT INTO payment_search (rowid, search_text) SELECT number, search_text FROM payments \
+                 WHERE number > (SELECT upto FROM payment_searchable) ORDER BY number LIMIT $1",
+                [most.into()],
+            ));
+            statements.push(Statement::new(
+                "UPDATE payment_searchable SET upto = COALESCE((SELECT MAX(number) FROM (SELECT number FROM payments \
+                 WHERE number > upto ORDER BY number LIMIT $1) added), upto)",
+                [most.into()],
+            ));
+        }
+        Dialect::Postgres => {
+            statements.push(Statement::new("UPDATE payment_searchable SET upto = upto", []));
+            statements.push(Statement::new(
+                "INSERT INTO payment_search (id, search_text) SELECT id, search_text FROM payments \
+                 WHERE id > (SELECT upto FROM payment_searchable) AND id < $1 ORDER BY id LIMIT $2 \
+                 ON CONFLICT DO NOTHING",
+                [Value::shown(until), most.into()],
+            ));
+            statements.push(Statement::new(
+                "UPDATE payment_searchable SET upto = COALESCE((SELECT MAX(id) FROM payment_search), upto)",
+                [],
+            ));
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Sessions, and the throttling of attempts to sign in.
+
+use domain::{
+    time::{HOUR_MILLIS, Timestamp},
+    user::{Session, TokenHash},
+};
+
+use super::statement::{Dialect, Statement};
+use crate::{change::SessionWrite, error::Guard, value::Value};
+
+/// How many attempts to sign in may fail before the next one has to wait.
+const FREE_TRIES: i64 = 5;
+/// The delay after the last free attempt. It doubles with each failure that follows.
+const FIRST_DELAY_MILLIS: i64 = 1_000;
+const LONGEST_DELAY_MILLIS: i64 = 900_000;
+/// Failures are forgotten when none was added for this long.
+const FORGOTTEN_AFTER_MILLIS: i64 = HOUR_MILLIS;
+
+pub(super) fn plan(statements: &mut Vec<Statement>, write: SessionWrite, dialect: Dialect) {
+    match write {
+        SessionWrite::Begun { session, hash } => statements.push(new_session(session, hash)),
+        SessionWrite::Seen { id, at } => statements.push(Statement::new(
+            "UPDATE sessions SET seen_at = $1 WHERE id = $2 AND seen_at < $1",
+            [at.into(), Value::shown(id)],
+        )),
+        SessionWrite::Ended { id, user_id } => statements.push(
+            Statement::new(
+                "DELETE FROM sessions WHERE id = $1 AND user_id = $2",
+                [Value::shown(id), Value::shown(user_id)],
+            )
+            .guarded(Guard::SessionLive),
+        ),
+        SessionWrite::AllEnded { user_id, but } => statements.push(Statement::new(
+            "DELETE FROM sessions WHERE user_id = $1 AND id <> $2",
+            [Value::shown(user_id), but.map_or("".into(), Value::shown)],
+        )),
+        SessionWrite::OldDeleted { created_before, most } => old_deleted(statements, created_before, most, dialect),
+        SessionWrite::Tried { subject, at } => statements.push(sign_in_tried(subject, at)),
+        SessionWrite::Succeeded { account, address, at } => sign_in_succeeded(statements, account, address, at),
+    }
+}
+
+fn new_session(session: Session, hash: TokenHash) -> Statement {
+    Statement::new(
+        "INSERT INTO sessions (hash, id, user_id, created_at, seen_at, address, browser) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        [
+            hash.0.to_vec().into(),
+            Value::shown(session.id),
+            Value::shown(session.user_id),
+            session.created_at.into(),
+            session.seen_at.into(),
+            session.address.into(),
+            session.browser.into(),
+        ],
+    )
+}
+
+/// Rows that another node has locked are left for the next time.
+fn old_deleted(statements: &mut Vec<Statement>, before: Timestamp, most: i64, dialect: Dialect) {
+    let (sessions, sign_ins) = match dialect {
+        Dialect::Sqlite => (
+            "DELETE FROM sessions WHERE id IN \
+             (SELECT id FROM sessions WHERE created_at < $1 ORDER BY created_at LIMIT $2)",
+            "DELETE FROM sign_ins WHERE subject IN (SELECT subject FROM sign_ins WHERE at < $1 ORDER BY at LIMIT $2)",
+        ),
+        Dialect::Postgres => (
+            "DELETE FROM sessions WHERE id = ANY (ARRAY \
+             (SELECT id FROM sessions WHERE created_at < $1 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED))",
+            "DELETE FROM sign_ins WHERE subject = ANY (ARRAY \
+             (SELECT subject FROM sign_ins WHERE at < $1 ORDER BY at LIMIT $2 FOR UPDATE SKIP LOCKED))",
+        ),
+    };
+    statements.push(Statement::new(sessions, [before.into(), most.into()]));
+    statements.push(Statement::new(sign_ins, [before.into(), most.into()]));
+}
+
+/// Counts and checks in one statement, so that of many attempts at the same moment each counts those before it.
+fn sign_in_tried(subject: String, at: Timestamp) -> Statement {
+    // The new delay is computed twice, since no assignment can use the new value of another column.
+    const SQL: &str = "INSERT INTO sign_ins (subject, tries, delay, blocked_until, at) VALUES ($1, 1, 0, $2, $2) \
+        ON CONFLICT (subject) DO UPDATE SET \
+        tries = CASE WHEN sign_ins.at < $3 THEN 1 ELSE sign_ins.tries + 1 END, \
+        delay = CASE WHEN sign_ins.at < $3 OR sign_ins.tries + 1 < $4 THEN 0 WHEN sign_ins.delay * 2 < $5 THEN $5 \
+        WHEN sign_ins.delay * 2 > $6 THEN $6 ELSE sign_ins.delay * 2 END, \
+        blocked_until = $2 + \
+        CASE WHEN sign_ins.at < $3 OR sign_ins.tries + 1 < $4 THEN 0 WHEN sign_ins.delay * 2 < $5 THEN $5 \
+        WHEN sign_ins.delay * 2 > $6 THEN $6 ELSE sign_ins.delay * 2 END, \
+        at = $2 WHERE sign_ins.blocked_until <= $2";
+    Statement::new(
+        SQL,
+        [
+            subject.into(),
+            at.into(),
+            (at.as_millis() - FORGOTTEN_AFTER_MILLIS).into(),
+            FREE_TRIES.into(),
+            FIRST_DELAY_MILLIS.into(),
+            LONGEST_DELAY_MILLIS.into(),
+        ],
+    )
+    .guarded(Guard::SignInAllowed)
+}
+
+fn sign_in_succeeded(statements: &mut Vec<Statement>, account: String, address: Option<String>, at: Timestamp) {
+    statements.push(Statement::new("DELETE FROM sign_ins WHERE subject = $1", [account.into()]));
+    statements.extend(address.map(|address| {
+        Statement::new(
+            "UPDATE sign_ins SET tries = CASE WHEN tries > 0 THEN tries - 1 ELSE 0 END, \
+             delay = CASE WHEN delay / 2 < $1 THEN 0 ELSE delay / 2 END, blocked_until = $2 WHERE subject = $3",
+            [FIRST_DELAY_MILLIS.into(), at.into(), address.into()],
+        )
+    }));
+}
