@@ -2,7 +2,7 @@
 
 use std::{io, sync::Arc, time::Duration};
 
-use testkit::Cluster;
+use pgcluster::Cluster;
 
 use crate::{
     pgbench::Pgbench,

@@ -24,7 +24,7 @@ use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 use tokio::{net::TcpListener, sync::oneshot, task::JoinSet};
 
-use crate::load::CONNECTIONS;
+use crate::{directory::Directory, load::CONNECTIONS};
 
 const BATCH_MOST: usize = 512;
 
@@ -80,7 +80,7 @@ struct Writer {
 /// Parses the body and commits its row in batches, each synced to disk. There are no rules, no API key and no second table.
 fn create() -> rusqlite::Result<Router> {
     let (queue, rows) = mpsc::sync_channel(2_048);
-    let directory = tempfile::tempdir().map_err(|_| rusqlite::Error::InvalidQuery)?;
+    let directory = Directory::new().map_err(|_| rusqlite::Error::InvalidQuery)?;
     let connection = Connection::open(directory.path().join("ceiling.db"))?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;

@@ -62,7 +62,7 @@ impl Shop {
         let served = Served::lunas(&home).await?;
         let project = served.ready.project_id.parse().map_err(io::Error::other)?;
         served.end().await?;
-        let store = home.database.open().await;
+        let store = home.database.open().await?;
         let now = SystemClock.now();
         fill(&store, project, count, now).await?;
         request_maintenance(&store, project, now).await?;

@@ -8,6 +8,8 @@ mod bench;
 mod ceiling;
 mod checkout;
 mod dashboard;
+mod database;
+mod directory;
 mod groups;
 mod lists;
 mod load;

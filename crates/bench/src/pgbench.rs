@@ -11,9 +11,9 @@ use std::{
 };
 
 use domain::id::ProjectId;
-use testkit::{Cluster, Database};
+use pgcluster::Cluster;
 
-use crate::{load::Rate, prefill};
+use crate::{database::Database, load::Rate, prefill};
 
 /// Numbers of clients that are tried; the product is compared with the best one.
 const CLIENTS: [u64; 3] = [8, 16, 32];
@@ -68,7 +68,7 @@ pub(crate) enum Script {
 impl Pgbench {
     pub(crate) async fn new(cluster: &Arc<Cluster>, project: ProjectId, prefilled: u64) -> io::Result<Pgbench> {
         let database = Database::Postgres { url: cluster.fresh_database() };
-        database.open().await.close().await;
+        database.open().await?.close().await;
         let url = database.url();
         prefill::copy(cluster, &url, project, prefilled, |_, index| format!("pay_{index:026}")).await?;
         prefill::vacuum(cluster, &url).await?;

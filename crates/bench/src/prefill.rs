@@ -10,8 +10,8 @@ use domain::{
     payment::{Payment, State},
     time::{DAY_MILLIS, Timestamp},
 };
+use pgcluster::Cluster;
 use store::{Change, PaymentFilter, PaymentWrite, Store, Window};
-use testkit::Cluster;
 
 use crate::process::{Home, Served};
 
@@ -47,7 +47,7 @@ pub(crate) struct Lists {
 impl Prefilled {
     pub(crate) async fn on_sqlite(count: u64) -> io::Result<Prefilled> {
         let prefilled = Prefilled::empty(Home::on_sqlite()?, count).await?;
-        let store = prefilled.home.database.open().await;
+        let store = prefilled.home.database.open().await?;
         fill(&store, prefilled.project, count).await?;
         request_maintenance(&store, prefilled.project).await?;
         maintain(&store, AFTER_ALL).await?;
@@ -59,7 +59,7 @@ impl Prefilled {
         let prefilled = Prefilled::empty(Home::on_postgres(cluster)?, count).await?;
         let (url, project) = (prefilled.home.database.url(), prefilled.project);
         copy(cluster, &url, project, count, |payment, _| payment.id.to_string()).await?;
-        let store = prefilled.home.database.open().await;
+        let store = prefilled.home.database.open().await?;
         request_maintenance(&store, project).await?;
         maintain(&store, AFTER_ALL).await?;
         store.close().await;

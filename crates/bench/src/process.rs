@@ -7,9 +7,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use pgcluster::Cluster;
 use serde::Deserialize;
-use tempfile::TempDir;
-use testkit::{Cluster, Database};
+
+use crate::{database::Database, directory::Directory};
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
     process::{Child, Command},
@@ -24,13 +25,13 @@ const READY_WITHIN: Duration = Duration::from_secs(60);
 
 /// The files of an installation: the directory of `lunas dev`, and its database.
 pub(crate) struct Home {
-    pub(crate) directory: TempDir,
+    pub(crate) directory: Directory,
     pub(crate) database: Database,
 }
 
 impl Home {
     pub(crate) fn on_sqlite() -> io::Result<Home> {
-        let directory = tempfile::tempdir()?;
+        let directory = Directory::new()?;
         let database = Database::sqlite_in(directory.path());
         Ok(Home { directory, database })
     }
@@ -38,7 +39,7 @@ impl Home {
     /// On a new database of the cluster.
     pub(crate) fn on_postgres(cluster: &Cluster) -> io::Result<Home> {
         let database = Database::Postgres { url: cluster.fresh_database() };
-        Ok(Home { directory: tempfile::tempdir()?, database })
+        Ok(Home { directory: Directory::new()?, database })
     }
 
     /// A `lunas` command for this installation; an installation of the person who measures is not used.

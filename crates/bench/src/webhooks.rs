@@ -29,7 +29,7 @@ pub(crate) async fn throughput(
     pay_some(product, "webhook", most).await?;
     let receiver = Receiver::start().await?;
     set_url(&prefilled.home, prefilled.project, &receiver.url()).await?;
-    let store = prefilled.home.database.open().await;
+    let store = prefilled.home.database.open().await?;
     let window = Window { offset: 0, limit: most.cast_signed() };
     let events = store.events(prefilled.project, None, None, window).await.map_err(io::Error::other)?.items;
     let count = events.len() as u64;
