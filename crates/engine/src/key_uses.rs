@@ -1,4 +1,5 @@
-//! When API keys were last used, to the minute. Uses are noted in memory and saved by a reconciler, so that no request waits.
+//! When API keys were last used, to the minute. Uses are noted in memory and saved by a reconciler, so that no request
+//! waits.
 
 use std::{
     collections::HashMap,

@@ -1,4 +1,5 @@
-//! Limits on scans: reads whose cost grows with the tables, such as lists, counts and reports. Both databases share them.
+//! Limits on scans: reads whose cost grows with the tables, such as lists, counts and reports. Both databases share
+//! them.
 //!
 //! More scans at once would only take connections, memory and cores from short reads and commits.
 
@@ -38,7 +39,8 @@ impl ScanLimits {
         place.map_err(|_| StoreError::unavailable("too many scans are waiting"))
     }
 
-    /// Waits for the permit of one scan. Hold it until the database has finished the scan, even when its caller has gone.
+    /// Waits for the permit of one scan. Hold it until the database has finished the scan, even when its caller has
+    /// gone.
     pub(crate) async fn scan(&self) -> Result<OwnedSemaphorePermit, StoreError> {
         Arc::clone(&self.scans).acquire_owned().await.map_err(StoreError::unavailable)
     }

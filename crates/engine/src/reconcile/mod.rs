@@ -1,5 +1,5 @@
-//! Reconcilers: loops that poll the database for due work and do it. They take no other input, so a lost notification, a crash
-//! or a second node only changes how long the work takes.
+//! Reconcilers: loops that poll the database for due work and do it. They take no other input, so a lost notification,
+//! a crash or a second node only changes how long the work takes.
 
 mod closed_hours;
 mod deliver;
