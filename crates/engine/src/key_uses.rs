@@ -56,13 +56,13 @@ impl KeyUses {
 }
 
 impl Engine {
-    /// Saves which keys were used; answers how many uses were saved.
+    /// One round: saves which keys were used. Answers 0 when there is nothing more to do at once.
     pub async fn save_key_uses(&self) -> Result<usize, Error> {
         let due = self.key_uses.due();
         let count = due.len();
         if count > 0 {
             self.store.commit(Change::default().with_all(due)).await?;
         }
-        Ok(count)
+        Ok(if count == SAVED_AT_ONCE { count } else { 0 })
     }
 }

@@ -76,7 +76,7 @@ impl Engine {
         self.page_views.note(payment, self.now());
     }
 
-    /// Saves which pages were shown; answers how many views were saved.
+    /// One round: saves which pages were shown. Answers 0 when there is nothing more to do at once.
     pub async fn save_page_views(&self) -> Result<usize, Error> {
         let due = self.page_views.due();
         let count = due.len();
@@ -89,7 +89,7 @@ impl Engine {
             self.page_views.put_back(due);
             return Err(error.into());
         }
-        Ok(count)
+        Ok(if count == SAVED_AT_ONCE { count } else { 0 })
     }
 }
 
