@@ -77,7 +77,8 @@ struct Writer {
     next: Arc<AtomicU64>,
 }
 
-/// Parses the body and commits its row in batches, each synced to disk. There are no rules, no API key and no second table.
+/// Parses the body and commits its row in batches, each synced to disk. There are no rules, no API key and no second
+/// table.
 fn create() -> rusqlite::Result<Router> {
     let (queue, rows) = mpsc::sync_channel(2_048);
     let directory = Directory::new().map_err(|_| rusqlite::Error::InvalidQuery)?;

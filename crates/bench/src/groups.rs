@@ -1,5 +1,5 @@
-//! The groups of measurements, and those on SQLite that have no file of their own. A group compares the product with a ceiling
-//! and has a goal.
+//! The groups of measurements, and those on SQLite that have no file of their own. A group compares the product with a
+//! ceiling and has a goal.
 
 use std::{io, sync::Arc};
 

@@ -145,8 +145,8 @@ async fn exchange(stream: &mut TcpStream, request: &[u8], answer: &mut Vec<u8>) 
     }
 }
 
-/// The range of the body of an HTTP message, once head and body are complete. The head is parsed in one pass: the load shares
-/// the cores, and the side whose answers have more headers must not be slowed down by a slow parser.
+/// The range of the body of an HTTP message, once head and body are complete. The head is parsed in one pass: the load
+/// shares the cores, and the side whose answers have more headers must not be slowed down by a slow parser.
 pub(crate) fn whole(answer: &[u8]) -> Option<std::ops::Range<usize>> {
     const NAME: &[u8] = b"content-length: ";
     let (mut length, mut at) = (None, 0);

@@ -1,8 +1,8 @@
 //! Compares the product with ceilings on the same machine at the same time, and prints the ratios.
 //!
-//! Every server is this program started again as a child process: `bench lunas …` is the product itself, `bench ceiling …`
-//! is one of the small servers that it is compared with. All of them have the same number of worker threads. PostgreSQL runs
-//! in a private cluster, and the product on PostgreSQL is compared with pgbench.
+//! Every server is this program started again as a child process: `bench lunas …` is the product itself, `bench ceiling
+//! …` is one of the small servers that it is compared with. All of them have the same number of worker threads.
+//! PostgreSQL runs in a private cluster, and the product on PostgreSQL is compared with pgbench.
 
 mod bench;
 mod ceiling;

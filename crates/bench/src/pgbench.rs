@@ -1,5 +1,5 @@
-//! pgbench, PostgreSQL's own benchmark, on the product's tables: one prepared statement per transaction, over TCP like the
-//! product.
+//! pgbench, PostgreSQL's own benchmark, on the product's tables: one prepared statement per transaction, over TCP like
+//! the product.
 
 use std::{
     io,
@@ -22,8 +22,8 @@ const THREADS: &str = "2";
 /// Each run numbers its new rows from a multiple of this on, so that no two runs use the same number.
 const NUMBERS_PER_RUN: u64 = 1_000_000_000;
 
-/// The least that creating a payment must write: the payment and its Idempotency-Key. pgbench replaces a name after a colon by a
-/// variable, even within quotes.
+/// The least that creating a payment must write: the payment and its Idempotency-Key. pgbench replaces a name after a
+/// colon by a variable, even within quotes.
 const CREATE: &str = r"
 \set count :count + 1
 \set number :first + :count * :clients + :client_id
@@ -79,7 +79,8 @@ impl Pgbench {
     /// The number of clients with the highest rate.
     pub(crate) async fn best_clients(&self, script: Script, duration: Duration) -> io::Result<u64> {
         let mut best = (0, 0);
-        // pgbench runs for whole seconds only. A shorter duration is used to test the bench itself, which need not try them all.
+        // pgbench runs for whole seconds only. A shorter duration is used to test the bench itself, which need not try
+        // them all.
         let tried = if duration < Duration::from_secs(1) { &CLIENTS[..1] } else { &CLIENTS };
         for &clients in tried {
             let rate = self.run(script, clients, duration).await?;

@@ -20,8 +20,8 @@ use crate::{
     webhooks,
 };
 
-/// PostgreSQL's defaults, with memory for the data of both sides and without checkpoints in the middle of a group. The clusters
-/// of the tests do not sync to disk, so these settings turn that on again.
+/// PostgreSQL's defaults, with memory for the data of both sides and without checkpoints in the middle of a group. The
+/// clusters of the tests do not sync to disk, so these settings turn that on again.
 const SETTINGS: [(&str, &str); 6] = [
     ("fsync", "on"),
     ("synchronous_commit", "on"),

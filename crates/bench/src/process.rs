@@ -77,7 +77,8 @@ pub(crate) struct Ready {
 }
 
 impl Served {
-    /// The product on this installation, without a rate limit and with warnings logged only. Several on one installation are nodes.
+    /// The product on this installation, without a rate limit and with warnings logged only. Several on one
+    /// installation are nodes.
     pub(crate) async fn lunas(home: &Home) -> io::Result<Served> {
         Served::dev(home, IN_FLIGHT).await
     }
@@ -136,8 +137,8 @@ impl Served {
     /// The processor time of all its threads so far.
     pub(crate) fn processor_time(&self) -> io::Result<Duration> {
         let figures = std::fs::read_to_string(format!("/proc/{}/stat", self.id()?))?;
-        // The second field is the program's name in brackets, which may contain anything; the two fields we need are in hundredths
-        // of a second.
+        // The second field is the program's name in brackets, which may contain anything; the two fields we need are in
+        // hundredths of a second.
         let figures = figures.rsplit_once(") ").map(|(_, rest)| rest).unwrap_or_default();
         let ticks = figures.split(' ').skip(11).take(2).map(str::parse::<u64>);
         let ticks: u64 = ticks.sum::<Result<_, _>>().map_err(io::Error::other)?;

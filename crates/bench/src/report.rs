@@ -97,8 +97,8 @@ pub(crate) fn orientation(group: &'static str, measured: &Measured) -> Finding {
     Finding { goal: "-".to_owned(), holds: None, ..at_least(group, measured, 0) }
 }
 
-/// A cost that must be at most `most` thousandths of another one. The first side of `measured` is the cheap one, so that the ratio
-/// of the rates is the ratio of the costs.
+/// A cost that must be at most `most` thousandths of another one. The first side of `measured` is the cheap one, so
+/// that the ratio of the rates is the ratio of the costs.
 pub(crate) fn cost(group: &'static str, measured: &Measured, most: u64) -> Finding {
     Finding {
         group,

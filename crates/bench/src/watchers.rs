@@ -1,4 +1,5 @@
-//! Customers who keep a payment's page open until it is paid: what thousands of them cost, and how soon they see the payment.
+//! Customers who keep a payment's page open until it is paid: what thousands of them cost, and how soon they see the
+//! payment.
 
 use std::{
     io,
@@ -27,7 +28,8 @@ const WATCHERS: u64 = 10_000;
 /// One in this many watchers shares its payment with another, like a customer with a phone and a computer.
 const SHARING_PART: u64 = 10;
 const BYTES_MOST: u64 = 12_000;
-/// Payments that are paid one after the other, to measure how soon watchers see it: one per this many watchers, up to the most.
+/// Payments that are paid one after the other, to measure how soon watchers see it: one per this many watchers, up to
+/// the most.
 const PAID_PART: u64 = 50;
 const PAID_MOST: u64 = 50;
 /// Other open files: of the runtime, the database and the load.

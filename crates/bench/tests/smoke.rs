@@ -1,5 +1,6 @@
-//! Runs the groups with very little data and checks that each reports a result, so that none breaks unnoticed. The results are
-//! not compared with their goals. `peers` is left out, as it installs other programs, and so is `dashboard`.
+//! Runs the groups with very little data and checks that each reports a result, so that none breaks unnoticed. The
+//! results are not compared with their goals. `peers` is left out, as it installs other programs, and so is
+//! `dashboard`.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

@@ -1,6 +1,7 @@
 //! API keys: how they are generated, recognised and stored.
 //!
-//! The secret is `sk_test_` or `sk_live_`, 32 random base62 characters and 6 check characters. Only its SHA-256 is kept.
+//! The secret is `sk_test_` or `sk_live_`, 32 random base62 characters and 6 check characters. Only its SHA-256 is
+//! kept.
 
 use sha2::{Digest, Sha256};
 

@@ -20,8 +20,8 @@ pub const ANSWER_KEPT_BYTES_MOST: usize = 4 * 1_024;
 /// The longest explanation that is stored with a failure.
 pub const DETAIL_CHARACTERS_MOST: usize = 300;
 
-/// By how much a wait is made longer or shorter: at most a tenth, so that deliveries which failed at the same time are not
-/// all retried at the same time.
+/// By how much a wait is made longer or shorter: at most a tenth, so that deliveries which failed at the same time are
+/// not all retried at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Jitter {
     /// Thousandths of the wait in the schedule: 900 to 1,100.
@@ -145,8 +145,8 @@ impl AttemptOutcome {
         AttemptOutcome { latency, status: None, answer: String::new(), failure: Some(failure) }
     }
 
-    /// The answer began but did not end. That is a failure even when its status was 2xx: the receiver may not have stored the
-    /// event, and one that did recognises its id when it is sent again.
+    /// The answer began but did not end. That is a failure even when its status was 2xx: the receiver may not have
+    /// stored the event, and one that did recognises its id when it is sent again.
     pub fn cut_short(latency: Duration, status: u16, answer: String, failure: Failure) -> AttemptOutcome {
         AttemptOutcome { latency, status: Some(status), answer, failure: Some(failure) }
     }
@@ -164,7 +164,8 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// Shortens `detail` and replaces line breaks and other control characters, since parts of it come from the receiver.
+    /// Shortens `detail` and replaces line breaks and other control characters, since parts of it come from the
+    /// receiver.
     pub fn new(class: FailureClass, detail: &str) -> Failure {
         let printable = detail.chars().map(|character| if character.is_control() { ' ' } else { character });
         Failure { class, detail: printable.take(DETAIL_CHARACTERS_MOST).collect() }
@@ -236,7 +237,8 @@ impl FailureClass {
     }
 }
 
-/// The beginning of an answer as text that both databases can store: valid UTF-8 without U+0000, cut between characters.
+/// The beginning of an answer as text that both databases can store: valid UTF-8 without U+0000, cut between
+/// characters.
 pub fn kept_answer(bytes: &[u8]) -> String {
     // Three bytes more, so that a character across the limit is cut off rather than mistaken for a broken one.
     let beginning = &bytes[..bytes.len().min(ANSWER_KEPT_BYTES_MOST + 3)];

@@ -1,4 +1,5 @@
-//! Fees: what a payment costs the merchant. The customer never pays one, since regulation forbids passing a QRIS fee on.
+//! Fees: what a payment costs the merchant. The customer never pays one, since regulation forbids passing a QRIS fee
+//! on.
 
 use crate::{
     method::{Method, MethodKind},

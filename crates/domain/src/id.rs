@@ -42,7 +42,8 @@ pub fn mint<Kind: StaticType>(now: Timestamp, entropy: [u8; ENTROPY_BYTES]) -> T
     TypeSafeId::from_uuid(uuid::Builder::from_unix_timestamp_millis(millis, &entropy).into_uuid())
 }
 
-/// The smallest id of any kind that can be generated at `instant`: ids from before sort below it, ids from then on do not.
+/// The smallest id of any kind that can be generated at `instant`: ids from before sort below it, ids from then on do
+/// not.
 pub fn first_id_at<Kind: StaticType>(instant: Timestamp) -> TypeSafeId<Kind> {
     mint(instant, [0; ENTROPY_BYTES])
 }

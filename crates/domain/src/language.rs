@@ -13,7 +13,8 @@ pub enum Language {
 }
 
 impl Language {
-    /// The language that a browser asks for: Indonesian unless English has a higher weight, since most customers read it.
+    /// The language that a browser asks for: Indonesian unless English has a higher weight, since most customers read
+    /// it.
     pub fn from_accept_language(header: Option<&str>) -> Language {
         let mut best: Option<(u16, Language)> = None;
         let (mut no_indonesian, mut no_english) = (false, false);

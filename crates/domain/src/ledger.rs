@@ -7,8 +7,8 @@ use crate::{
     time::Timestamp,
 };
 
-/// An account of the ledger. The first three belong to a project; the others belong to the installation, but are kept per
-/// project, so that commits of different projects never wait for the same row.
+/// An account of the ledger. The first three belong to a project; the others belong to the installation, but are kept
+/// per project, so that commits of different projects never wait for the same row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Account {
     /// Earned, but not settled yet.

@@ -1,8 +1,8 @@
-//! The rules of the business as values and pure functions: money, ids, payments, links, fees, the ledger, events and their
-//! delivery, QRIS, banks, roles.
+//! The rules of the business as values and pure functions: money, ids, payments, links, fees, the ledger, events and
+//! their delivery, QRIS, banks, roles.
 //!
-//! Nothing here does I/O, waits, reads a clock or draws random numbers; callers pass both in. Nothing here knows SQL, HTTP
-//! or how values look as JSON.
+//! Nothing here does I/O, waits, reads a clock or draws random numbers; callers pass both in. Nothing here knows SQL,
+//! HTTP or how values look as JSON.
 
 pub mod access;
 pub mod api_key;

@@ -1,4 +1,5 @@
-//! A payment link: a hosted page for a fixed amount, and the rules that say whether a customer may still pay through it.
+//! A payment link: a hosted page for a fixed amount, and the rules that say whether a customer may still pay through
+//! it.
 
 use crate::{
     id::{LinkId, PaymentId, ProjectId},
@@ -117,7 +118,8 @@ impl Link {
         }
     }
 
-    /// When a payment that starts now expires: after its method's default lifetime, but never later than the link itself.
+    /// When a payment that starts now expires: after its method's default lifetime, but never later than the link
+    /// itself.
     pub fn attempt_expires_at(&self, method: Method, now: Timestamp) -> Timestamp {
         let usual = now.plus(method.kind().default_lifetime());
         self.expires_at.map_or(usual, |expires_at| usual.min(expires_at))

@@ -1,5 +1,5 @@
-//! A payment and the only ways in which it changes. Each transition consumes the payment and returns everything that the
-//! change causes, for the caller to commit at once.
+//! A payment and the only ways in which it changes. Each transition consumes the payment and returns everything that
+//! the change causes, for the caller to commit at once.
 
 use std::time::Duration;
 
@@ -34,8 +34,8 @@ pub struct Payment {
     pub version: i64,
 }
 
-/// The state as it was last written. A `Pending` payment past its expiry counts as expired even before the state says so:
-/// use [`Payment::status_at`].
+/// The state as it was last written. A `Pending` payment past its expiry counts as expired even before the state says
+/// so: use [`Payment::status_at`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     Pending,
@@ -130,7 +130,8 @@ pub struct Transition {
     pub posting: Option<Posting>,
     /// The event that the merchant is owed.
     pub event: Option<OwedEvent>,
-    /// The single-use link that the payment claims. The caller cancels the link's other pending payments in the same commit.
+    /// The single-use link that the payment claims. The caller cancels the link's other pending payments in the same
+    /// commit.
     pub claims: Option<LinkId>,
     pub settles_at: Option<Timestamp>,
 }
@@ -214,8 +215,8 @@ impl Payment {
         }
     }
 
-    /// A member decided that money held for this payment pays it, however late it came. It must still be the whole amount,
-    /// and the payment or its link must not have been paid by other money.
+    /// A member decided that money held for this payment pays it, however late it came. It must still be the whole
+    /// amount, and the payment or its link must not have been paid by other money.
     pub fn accept(
         self,
         receipt: &Receipt,

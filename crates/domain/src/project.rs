@@ -1,5 +1,5 @@
-//! A merchant's project, which owns payments, links, keys and webhooks, and the rules for its settings. Forms and commands
-//! share these rules.
+//! A merchant's project, which owns payments, links, keys and webhooks, and the rules for its settings. Forms and
+//! commands share these rules.
 
 use crate::{
     bank::Bank,

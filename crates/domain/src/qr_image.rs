@@ -7,8 +7,8 @@ use qrcodegen::{Mask, QrCode, QrCodeEcc, QrSegment, Version};
 /// The white border that scanners need, in modules; the QR standard asks for four.
 const MARGIN_MODULES: usize = 4;
 
-/// The edge of a module in pixels. With one bit per pixel, four pixels are half a byte. With eight, encoding took twice as
-/// long and the file was half as large again, and scanners did no better.
+/// The edge of a module in pixels. With one bit per pixel, four pixels are half a byte. With eight, encoding took twice
+/// as long and the file was half as large again, and scanners did no better.
 const PIXELS_PER_MODULE: usize = 4;
 
 /// Shorter runs of characters are not worth a segment of their own.
@@ -33,8 +33,9 @@ pub fn png(payload: &str) -> Result<Vec<u8>, TooLong> {
     Ok(encoded(&rows(&code)))
 }
 
-/// A QR code stores capitals, digits and some signs in fewer bits than other text. A payload consists of them except for
-/// the merchant's name and city, so only the segment around those is stored as text, and the code gets fewer, larger modules.
+/// A QR code stores capitals, digits and some signs in fewer bits than other text. A payload consists of them except
+/// for the merchant's name and city, so only the segment around those is stored as text, and the code gets fewer,
+/// larger modules.
 fn segments(payload: &str) -> Vec<QrSegment> {
     let is_text = |character: char| !QrSegment::is_alphanumeric(character.encode_utf8(&mut [0; 4]));
     let from = payload.find(is_text).unwrap_or(payload.len());
@@ -65,8 +66,8 @@ fn encoded(rows: &[Vec<u8>]) -> Vec<u8> {
     encoder.set_color(png::ColorType::Grayscale);
     encoder.set_depth(png::BitDepth::One);
     encoder.set_compression(png::Compression::Fast);
-    // Setting the compression also sets a filter, so this call has to come after it. Three of four pixel rows repeat the row
-    // above them, and this filter turns those into zeros.
+    // Setting the compression also sets a filter, so this call has to come after it. Three of four pixel rows repeat
+    // the row above them, and this filter turns those into zeros.
     encoder.set_filter(png::Filter::Up);
     let mut writer = encoder.write_header().expect("the header is valid");
     writer.write_image_data(&data).expect("the data fits the header");

@@ -1,4 +1,5 @@
-//! QRIS payloads, the text inside a payment's QR code: writes dynamic ones for the sandbox and reads those of any issuer.
+//! QRIS payloads, the text inside a payment's QR code: writes dynamic ones for the sandbox and reads those of any
+//! issuer.
 //!
 //! A payload is EMVCo tag-length-value text that ends with a checksum. This module must never write an amount other
 //! than the one it was given, and never accept a payload whose checksum or structure is wrong.

@@ -1,7 +1,8 @@
 //! The signature on webhooks: `t=<unix seconds>,v1=<hex HMAC-SHA256 of "{t}.{raw body}">`.
 //!
-//! The HMAC key is the secret's text as it is shown to the merchant. While a secret is being replaced, there is one `v1` per
-//! secret, and a receiver that knows either of them accepts the webhook. No error of this module quotes a secret.
+//! The HMAC key is the secret's text as it is shown to the merchant. While a secret is being replaced, there is one
+//! `v1` per secret, and a receiver that knows either of them accepts the webhook. No error of this module quotes a
+//! secret.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Instants as whole milliseconds since 1970 in UTC, and the lengths of time that several modules use. This module formats
-//! and parses; it never reads a clock.
+//! Instants as whole milliseconds since 1970 in UTC, and the lengths of time that several modules use. This module
+//! formats and parses; it never reads a clock.
 
 use std::{fmt, time::Duration};
 
@@ -54,14 +54,15 @@ impl Timestamp {
         Timestamp(self.0.saturating_sub(millis))
     }
 
-    /// Parses RFC 3339 with any offset. Other forms that the calendar crate would accept (weeks, zone names in brackets,
-    /// offsets without minutes) are rejected, since API clients may only rely on RFC 3339.
+    /// Parses RFC 3339 with any offset. Other forms that the calendar crate would accept (weeks, zone names in
+    /// brackets, offsets without minutes) are rejected, since API clients may only rely on RFC 3339.
     pub fn parse(text: &str) -> Result<Timestamp, NotADateTime> {
         if !has_rfc3339_shape(text.as_bytes()) {
             return Err(NotADateTime);
         }
         let (local, offset) = text.split_at(text.len() - if text.ends_with(['Z', 'z']) { 1 } else { 6 });
-        // RFC 3339 does not limit the digits of a fraction; the calendar crate reads nanoseconds, and we keep milliseconds.
+        // RFC 3339 does not limit the digits of a fraction; the calendar crate reads nanoseconds, and we keep
+        // milliseconds.
         let local = &local[..local.len().min(LOCAL_CHARACTERS)];
         let local: DateTime = local.parse().map_err(|_| NotADateTime)?;
         let millis = millis_since_1970(local) - offset_millis(offset);

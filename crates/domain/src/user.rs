@@ -151,8 +151,8 @@ impl Token {
         hex(&self.0)
     }
 
-    /// The token that every form of a session carries against cross-site requests. The session's token cannot be derived
-    /// from it.
+    /// The token that every form of a session carries against cross-site requests. The session's token cannot be
+    /// derived from it.
     pub fn form_token(&self) -> String {
         let digest: [u8; 32] = Sha256::new().chain_update(b"form").chain_update(self.0).finalize().into();
         hex(&digest[..16])

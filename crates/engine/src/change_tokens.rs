@@ -1,4 +1,5 @@
-//! A cache of projects' change tokens: each project's token is read about once a second, however many open pages poll it.
+//! A cache of projects' change tokens: each project's token is read about once a second, however many open pages poll
+//! it.
 
 use std::{
     collections::HashMap,
@@ -33,8 +34,8 @@ impl ChangeTokens {
 }
 
 impl Engine {
-    /// A token that changes within a second of what the project's pages show. Of many concurrent callers, one reads it from the
-    /// database.
+    /// A token that changes within a second of what the project's pages show. Of many concurrent callers, one reads it
+    /// from the database.
     pub(crate) async fn change_token(&self, id: ProjectId) -> Result<String, Error> {
         let cached = self.change_tokens.of(id);
         let mut last = cached.lock().await;

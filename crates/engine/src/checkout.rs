@@ -1,7 +1,7 @@
 //! The hosted checkout: what its pages show, and a customer's attempt to pay a link.
 //!
-//! Customers have no key. Anybody who knows the id of a link or of a payment may open its page. Opening a page changes nothing,
-//! except that the first view of a payment is recorded.
+//! Customers have no key. Anybody who knows the id of a link or of a payment may open its page. Opening a page changes
+//! nothing, except that the first view of a payment is recorded.
 
 use std::sync::Arc;
 
@@ -139,8 +139,8 @@ impl Engine {
         Ok(PaymentPage { project, payment, link })
     }
 
-    /// What customers see of a link. It is inactive if its project takes no payments at the moment, or no longer offers any of its
-    /// methods.
+    /// What customers see of a link. It is inactive if its project takes no payments at the moment, or no longer offers
+    /// any of its methods.
     fn standing(&self, project: &Project, shown: &ShownLink) -> LinkStanding {
         let takes_none = || !project.is_usable() || offered(project, &shown.link).is_empty();
         match shown.link.standing_at(self.now(), shown.in_use) {
@@ -154,7 +154,8 @@ impl Engine {
         self.providers.of(project.environment).is_ok_and(|provider| provider.is_up(method))
     }
 
-    /// A customer's attempt to pay a link: creates a payment, or returns the one that the same attempt has already created.
+    /// A customer's attempt to pay a link: creates a payment, or returns the one that the same attempt has already
+    /// created.
     pub async fn attempt_link(&self, id: LinkId, attempt: &Attempt) -> Result<Payment, Error> {
         for _ in 0..DECIDE_MOST {
             let page = self.link_page(id).await?;

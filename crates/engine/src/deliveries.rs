@@ -52,7 +52,8 @@ impl Engine {
         let failed = self.store.failed_deliveries(project_id, since).await?;
         let line = self.audit(Some(project_id), Deed::WebhooksRecovered, failed, format!("since {since}"));
         self.store.commit(line.into()).await?;
-        // In batches, so that other commits can run in between. Deliveries that fail again meanwhile are not counted twice.
+        // In batches, so that other commits can run in between. Deliveries that fail again meanwhile are not counted
+        // twice.
         for _ in 0..failed.div_euclid(RECOVERED_AT_ONCE) + 1 {
             let (at, most) = (self.now(), RECOVERED_AT_ONCE);
             self.store.commit(WebhookWrite::Recovered { project_id, since, at, most }.into()).await?;
@@ -60,8 +61,9 @@ impl Engine {
         Ok(failed)
     }
 
-    /// Generates a new secret; answers it, and until when webhooks are signed with the old one too. At most two secrets are in
-    /// use, so while the last rotation is not over, the caller must pass `at_once`, which drops the oldest secret now.
+    /// Generates a new secret; answers it, and until when webhooks are signed with the old one too. At most two secrets
+    /// are in use, so while the last rotation is not over, the caller must pass `at_once`, which drops the oldest
+    /// secret now.
     pub async fn rotate_webhook_secret(
         &self,
         project_id: ProjectId,

@@ -1,4 +1,5 @@
-//! When API keys were last used, to the minute. Uses are noted in memory and saved by a reconciler, so that no request waits.
+//! When API keys were last used, to the minute. Uses are noted in memory and saved by a reconciler, so that no request
+//! waits.
 
 use std::{
     collections::HashMap,
@@ -55,13 +56,13 @@ impl KeyUses {
 }
 
 impl Engine {
-    /// Saves which keys were used; answers how many uses were saved.
+    /// One round: saves which keys were used. Answers 0 when there is nothing more to do at once.
     pub async fn save_key_uses(&self) -> Result<usize, Error> {
         let due = self.key_uses.due();
         let count = due.len();
         if count > 0 {
             self.store.commit(Change::default().with_all(due)).await?;
         }
-        Ok(count)
+        Ok(if count == SAVED_AT_ONCE { count } else { 0 })
     }
 }

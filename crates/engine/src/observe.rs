@@ -199,8 +199,9 @@ impl Engine {
         Event { id: self.mint(now), project_id: project.id, created_at: now, news }
     }
 
-    /// The answer when there is nothing to commit. The provider will not send this report again, so what we have stored must be
-    /// durable before we answer. None if the payment or the stored report has changed since it was read, as after a failover.
+    /// The answer when there is nothing to commit. The provider will not send this report again, so what we have stored
+    /// must be durable before we answer. None if the payment or the stored report has changed since it was read, as
+    /// after a failover.
     async fn unmoved(
         &self,
         observation: &Observation,

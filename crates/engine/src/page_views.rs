@@ -1,5 +1,5 @@
-//! When customers first saw the page of their payment. Views are noted in memory and saved by a reconciler, so that no page
-//! waits or fails because of it.
+//! When customers first saw the page of their payment. Views are noted in memory and saved by a reconciler, so that no
+//! page waits or fails because of it.
 
 use std::{
     collections::HashSet,
@@ -17,8 +17,8 @@ use crate::{Engine, Error};
 
 /// Views that one commit saves.
 const SAVED_AT_ONCE: usize = 100;
-/// Payments in memory, so that a page which connects again and again is saved once. When there are more, all are dropped; saving
-/// a view again changes nothing.
+/// Payments in memory, so that a page which connects again and again is saved once. When there are more, all are
+/// dropped; saving a view again changes nothing.
 const REMEMBERED_MOST: usize = 50_000;
 /// Views that wait to be saved; while the database is unavailable for long, further views are lost.
 const WAITING_MOST: usize = 50_000;
@@ -76,7 +76,7 @@ impl Engine {
         self.page_views.note(payment, self.now());
     }
 
-    /// Saves which pages were shown; answers how many views were saved.
+    /// One round: saves which pages were shown. Answers 0 when there is nothing more to do at once.
     pub async fn save_page_views(&self) -> Result<usize, Error> {
         let due = self.page_views.due();
         let count = due.len();
@@ -89,7 +89,7 @@ impl Engine {
             self.page_views.put_back(due);
             return Err(error.into());
         }
-        Ok(count)
+        Ok(if count == SAVED_AT_ONCE { count } else { 0 })
     }
 }
 

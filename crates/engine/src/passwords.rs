@@ -1,4 +1,5 @@
-//! Password hashing with argon2id. Hashing takes memory and a core for a while, so the number of concurrent hashes is limited.
+//! Password hashing with argon2id. Hashing takes memory and a core for a while, so the number of concurrent hashes is
+//! limited.
 
 use std::sync::{Arc, LazyLock};
 

@@ -29,7 +29,8 @@ impl Engine {
         idempotency: Idempotency,
         request: PaymentRequest,
     ) -> Result<Created<Payment>, Error> {
-        // A key that was used before returns its payment, even if the rules or the provider would reject the request now.
+        // A key that was used before returns its payment, even if the rules or the provider would reject the request
+        // now.
         if let Some(payment) = self.replayed_payment(project, &idempotency).await? {
             return Ok(Created::Replayed(payment));
         }

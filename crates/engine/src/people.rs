@@ -171,8 +171,8 @@ impl Engine {
         }
     }
 
-    /// Whether a project has an owner. A project with members has one: the first member must be an owner, and the last owner cannot
-    /// be removed.
+    /// Whether a project has an owner. A project with members has one: the first member must be an owner, and the last
+    /// owner cannot be removed.
     pub async fn has_owner(&self, project_id: ProjectId) -> Result<bool, Error> {
         Ok(self.store.members(project_id).await?.iter().any(|member| member.role == Role::Owner))
     }
@@ -182,8 +182,8 @@ impl Engine {
         Ok(self.store.memberships(user_id).await?)
     }
 
-    /// Signs a user in. The attempt is counted before the password is checked, so that many attempts at once are throttled like one
-    /// after another.
+    /// Signs a user in. The attempt is counted before the password is checked, so that many attempts at once are
+    /// throttled like one after another.
     pub async fn sign_in(&self, email: &str, password: SecretString, from: &Whereabouts) -> Result<SignIn, Error> {
         let (parsed, now) = (Email::parse(email).ok(), self.now());
         let account = subject("account", parsed.as_ref().map_or(email, Email::as_str));
@@ -245,7 +245,8 @@ impl Engine {
         Ok(token)
     }
 
-    /// The signed-in user of this token. `is_active`: whether the user did something, rather than a page that polls by itself.
+    /// The signed-in user of this token. `is_active`: whether the user did something, rather than a page that polls by
+    /// itself.
     pub async fn visit(&self, token: &Token, address: String, is_active: bool) -> Result<Option<Visit>, Error> {
         let now = self.now();
         let found = self.store.session(token.hash()).await?;
@@ -326,8 +327,8 @@ pub(crate) fn new_token() -> Token {
     Token::of(random)
 }
 
-/// The key by which attempts are counted. It is hashed, so that the table contains neither addresses nor passwords that were
-/// typed into the wrong field.
+/// The key by which attempts are counted. It is hashed, so that the table contains neither addresses nor passwords that
+/// were typed into the wrong field.
 fn subject(kind: &str, name: &str) -> String {
     format!("{kind}:{}", hex(&Sha256::digest(name.as_bytes())))
 }

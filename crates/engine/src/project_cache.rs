@@ -1,5 +1,5 @@
-//! A cache of projects. Callers pass the version that they have just read from the database, so the cache never returns an
-//! outdated project: it saves decoding the row, not the read of the version.
+//! A cache of projects. Callers pass the version that they have just read from the database, so the cache never returns
+//! an outdated project: it saves decoding the row, not the read of the version.
 
 use std::{
     collections::HashMap,

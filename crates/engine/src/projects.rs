@@ -125,7 +125,8 @@ impl Engine {
         Err(Error::Contended)
     }
 
-    /// The audit lines of an update: one each for the URL, the approval and the activation, and one for all other settings.
+    /// The audit lines of an update: one each for the URL, the approval and the activation, and one for all other
+    /// settings.
     fn changes(&self, before: &Project, origins: &[String], update: &ProjectUpdate) -> Vec<Write> {
         let audit = |deed, detail: &str| self.audit(Some(before.id), deed, &before.name, detail);
         let mut lines = Vec::new();

@@ -1,7 +1,7 @@
 //! Notifies pages when the status of a payment changes, thousands of pages with a few reads.
 //!
-//! Watchers never read the database. One status poller per process reads for all of them, many payments at a time and only after
-//! a commit; expiries it computes from the clock. The poller runs only while there are watchers.
+//! Watchers never read the database. One status poller per process reads for all of them, many payments at a time and
+//! only after a commit; expiries it computes from the clock. The poller runs only while there are watchers.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -29,14 +29,15 @@ pub const WATCHERS_MOST: usize = 12_000;
 
 /// How often the poller runs without a notification: to compute expiries and to ask whether there was a commit.
 const TICK: Duration = Duration::from_secs(1);
-/// The wait after a poll, as a multiple of the poll's time, so that polling takes at most a fifth of a core or a connection.
+/// The wait after a poll, as a multiple of the poll's time, so that polling takes at most a fifth of a core or a
+/// connection.
 const REST_PER_POLL: u32 = 4;
-/// The shortest wait, however many notifications arrive, and the longest, so that customers do not wait longer when the database
-/// is slow: poll at least twice a second after commits.
+/// The shortest wait, however many notifications arrive, and the longest, so that customers do not wait longer when the
+/// database is slow: poll at least twice a second after commits.
 const REST_LEAST: Duration = Duration::from_millis(200);
 const REST_MOST: Duration = Duration::from_millis(500);
-/// Payments that one query reads: enough to make the query cheap per payment, and few enough to free its permit soon for the
-/// reconcilers.
+/// Payments that one query reads: enough to make the query cheap per payment, and few enough to free its permit soon
+/// for the reconcilers.
 const STATES_AT_ONCE: usize = 500;
 
 /// There are too many watchers for now; the page can poll instead.
@@ -56,8 +57,8 @@ pub struct Watch {
 type Shown = Option<Status>;
 
 impl Engine {
-    /// Starts to watch `payment`. Changes that were committed after the caller read the payment are not missed. Call it within a
-    /// Tokio runtime.
+    /// Starts to watch `payment`. Changes that were committed after the caller read the payment are not missed. Call it
+    /// within a Tokio runtime.
     pub fn watch(&self, payment: &Payment) -> Result<Watch, TooManyWatchers> {
         let now = self.now();
         let shown = self.watchers.enter(payment, now, || tokio::spawn(StatusPoller::new(self).run()))?;
@@ -71,8 +72,8 @@ impl Engine {
 }
 
 impl Watch {
-    /// Waits until the payment's status differs from the last one seen, and returns it; none once watching was stopped. It is safe
-    /// to cancel and to call again.
+    /// Waits until the payment's status differs from the last one seen, and returns it; none once watching was stopped.
+    /// It is safe to cancel and to call again.
     pub async fn changed(&mut self) -> Option<Status> {
         let seen = Some(self.seen);
         let shown = *self.shown.wait_for(|shown| *shown != seen).await.ok()?;
@@ -189,7 +190,8 @@ impl Watchers {
         }
     }
 
-    /// Shows all watchers the status of their payment at `now`. False when there are no watchers; then the poller must end.
+    /// Shows all watchers the status of their payment at `now`. False when there are no watchers; then the poller must
+    /// end.
     fn show(&self, now: Timestamp) -> bool {
         let mut register = self.lock();
         if register.watchers == 0 {
@@ -268,7 +270,8 @@ impl StatusPoller {
         }
     }
 
-    /// A failed poll ends no watch: expiries are still computed from the clock, and the next poll finds what this one missed.
+    /// A failed poll ends no watch: expiries are still computed from the clock, and the next poll finds what this one
+    /// missed.
     async fn poll_and_log(&mut self) {
         let polled = self.poll().await;
         let answered = mem::replace(&mut self.answered, polled.is_ok());

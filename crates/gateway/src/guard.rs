@@ -1,8 +1,8 @@
-//! The address guard: where webhooks may be sent. Merchants choose the URL, so without the guard they could make the server
-//! call machines that only it can reach (server-side request forgery).
+//! The address guard: where webhooks may be sent. Merchants choose the URL, so without the guard they could make the
+//! server call machines that only it can reach (server-side request forgery).
 //!
-//! A URL is checked when it is saved and again for every connection, since a name may resolve to other addresses later. The
-//! sender connects only to the addresses that were checked. The guard itself sends nothing but DNS queries.
+//! A URL is checked when it is saved and again for every connection, since a name may resolve to other addresses later.
+//! The sender connects only to the addresses that were checked. The guard itself sends nothing but DNS queries.
 
 use std::{
     collections::HashMap,
@@ -23,10 +23,11 @@ use crate::{
 
 /// Servers and proxies reject longer URLs.
 const URL_BYTES_MOST: usize = 2_048;
-/// How long resolving a name may take; less than a connection may take, so that the error names DNS and not the receiver.
+/// How long resolving a name may take; less than a connection may take, so that the error names DNS and not the
+/// receiver.
 const RESOLVE_TIME_MOST: Duration = Duration::from_secs(4);
-/// The most look-ups at once, in all and per host. Each occupies a thread until the operating system gives up on it, even
-/// when we have stopped waiting.
+/// The most look-ups at once, in all and per host. Each occupies a thread until the operating system gives up on it,
+/// even when we have stopped waiting.
 const LOOKUPS_MOST: usize = 64;
 const LOOKUPS_PER_HOST: usize = 2;
 
@@ -133,7 +134,8 @@ impl AddressGuard {
         self.check(None, address)
     }
 
-    /// The addresses of `host`. If one of them is blocked, the whole name is: the next connection could use that address.
+    /// The addresses of `host`. If one of them is blocked, the whole name is: the next connection could use that
+    /// address.
     pub async fn addresses(&self, host: &str) -> Result<Vec<IpAddr>, BlockedAddress> {
         let unresolved = |reason: &str| BlockedAddress::Unresolved { host: host.to_owned(), reason: reason.to_owned() };
         let addresses = tokio::time::timeout(RESOLVE_TIME_MOST, self.resolver.resolve(host))
@@ -168,9 +170,9 @@ impl AddressGuard {
         }
     }
 
-    /// Whether the operator has allowed this address. The operating system treats an IPv4-mapped address as the IPv4 address
-    /// inside it, so both are the same here. Other IPv6 forms that contain an IPv4 address go through a gateway, and must be
-    /// allowed by their IPv6 network.
+    /// Whether the operator has allowed this address. The operating system treats an IPv4-mapped address as the IPv4
+    /// address inside it, so both are the same here. Other IPv6 forms that contain an IPv4 address go through a
+    /// gateway, and must be allowed by their IPv6 network.
     fn allows(&self, address: IpAddr) -> bool {
         let plain = address.to_canonical();
         (self.loopback_allowed && plain.is_loopback())
@@ -217,8 +219,8 @@ impl Default for SystemResolver {
 }
 
 impl SystemResolver {
-    /// The permits of one host: a name whose DNS servers do not answer occupies a few threads and leaves the others to other
-    /// names.
+    /// The permits of one host: a name whose DNS servers do not answer occupies a few threads and leaves the others to
+    /// other names.
     fn permits_of(&self, host: &str) -> Arc<Semaphore> {
         let mut of_host = self.of_host.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(permits) = of_host.get(host).and_then(Weak::upgrade) {
@@ -237,8 +239,8 @@ impl Resolve for SystemResolver {
             let host_permit = self.permits_of(host).acquire_owned().await.map_err(io::Error::other)?;
             let permit = Arc::clone(&self.lookups).acquire_owned().await.map_err(io::Error::other)?;
             let host = host.to_owned();
-            // A task of its own holds the permits for as long as the look-up occupies its thread, even when the caller has stopped
-            // waiting.
+            // A task of its own holds the permits for as long as the look-up occupies its thread, even when the caller
+            // has stopped waiting.
             let lookup = tokio::spawn(async move {
                 let _permits = (host_permit, permit);
                 tokio::net::lookup_host((host, 0)).await.map(|found| found.map(|address| address.ip()).collect())

@@ -1,7 +1,8 @@
-//! Everything that talks to other systems: payment providers, which issue payment codes and report money, and the receivers
-//! of webhooks.
+//! Everything that talks to other systems: payment providers, which issue payment codes and report money, and the
+//! receivers of webhooks.
 //!
-//! Nothing here touches the store. A provider's report becomes an [`Observation`]; the engine decides what follows from it.
+//! Nothing here touches the store. A provider's report becomes an [`Observation`]; the engine decides what follows from
+//! it.
 
 mod guard;
 mod networks;

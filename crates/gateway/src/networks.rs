@@ -1,7 +1,7 @@
 //! Which addresses are not public, and what they are instead.
 //!
-//! Several IPv6 forms contain an IPv4 address, and a gateway or the operating system passes traffic on to it; so that IPv4
-//! address is checked too.
+//! Several IPv6 forms contain an IPv4 address, and a gateway or the operating system passes traffic on to it; so that
+//! IPv4 address is checked too.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -110,7 +110,8 @@ fn carried(address: Ipv6Addr) -> (Option<&'static str>, [Option<Ipv4Addr>; 2]) {
     let [_, _, a, b, c, d, e, f, .., w, x, y, z] = address.octets();
     let last = Ipv4Addr::new(w, x, y, z);
     if MAPPED.contains(&address) {
-        // The operating system would connect to the address inside. A receiver has no honest reason to be written this way.
+        // The operating system would connect to the address inside. A receiver has no honest reason to be written this
+        // way.
         (Some("an IPv4-mapped address"), [Some(last), None])
     } else if COMPATIBLE.contains(&address) {
         (Some(RESERVED), [Some(last), None])
@@ -132,7 +133,8 @@ fn carried(address: Ipv6Addr) -> (Option<&'static str>, [Option<Ipv4Addr>; 2]) {
 mod tests {
     use super::*;
 
-    /// The first and last address of each network, and the addresses next to it, which are public unless a kind is given.
+    /// The first and last address of each network, and the addresses next to it, which are public unless a kind is
+    /// given.
     #[test]
     fn networks_that_are_not_public_end_exactly_where_they_should() {
         for (address, kind) in [

@@ -1,5 +1,5 @@
-//! The sandbox's provider: it issues valid QRIS payloads and plausible account numbers, and reports what its caller asks
-//! for.
+//! The sandbox's provider: it issues valid QRIS payloads and plausible account numbers, and reports what its caller
+//! asks for.
 
 use std::{
     hash::{BuildHasher, Hasher, RandomState},
@@ -38,7 +38,8 @@ impl Default for Simulator {
 }
 
 impl Simulator {
-    /// The report that a bank would send. Merchants choose receipt ids themselves, so ids are unique only within a project.
+    /// The report that a bank would send. Merchants choose receipt ids themselves, so ids are unique only within a
+    /// project.
     pub fn report(&self, project: ProjectId, payment_id: PaymentId, receipt_id: &str, outcome: Outcome) -> Observation {
         let receipt = ReceiptKey { provider: NAME.to_owned(), id: format!("{project}:{receipt_id}") };
         Observation { receipt, payment_id, outcome }

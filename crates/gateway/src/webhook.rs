@@ -1,5 +1,5 @@
-//! Sends webhooks to receivers that may be slow, broken or hostile. Every attempt ends in an [`AttemptOutcome`] within the
-//! time limits.
+//! Sends webhooks to receivers that may be slow, broken or hostile. Every attempt ends in an [`AttemptOutcome`] within
+//! the time limits.
 //!
 //! The sender connects only to addresses that the guard has allowed. It uses no proxy and follows no redirect.
 
@@ -21,8 +21,8 @@ use reqwest::{
 use crate::guard::{AddressGuard, BlockedAddress};
 
 pub const USER_AGENT: &str = concat!("Lunas/", env!("CARGO_PKG_VERSION"));
-/// Webhooks sent shortly after one another share a connection. Some receivers close idle connections after five seconds, so
-/// we stop using them earlier.
+/// Webhooks sent shortly after one another share a connection. Some receivers close idle connections after five
+/// seconds, so we stop using them earlier.
 const IDLE_TIME_MOST: Duration = Duration::from_secs(3);
 /// No error has that many causes; the limit ends a loop if an error were its own cause.
 const CAUSES_MOST: usize = 16;
@@ -183,7 +183,8 @@ fn is_tls(error: &reqwest::Error) -> bool {
     causes(error).filter(|cause| cause.is::<io::Error>()).count() > 1
 }
 
-/// An error and its causes, outermost first. `source` of an I/O error skips the error that it wraps, so `get_ref` is used.
+/// An error and its causes, outermost first. `source` of an I/O error skips the error that it wraps, so `get_ref` is
+/// used.
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     let inner = |outer: &&'a (dyn Error + 'static)| {
         let outer: &'a (dyn Error + 'static) = *outer;

@@ -1,7 +1,7 @@
 //! A change: plain data that says what must be true after the commit, all of it or nothing.
 //!
-//! Writes are grouped by what they are about, one file per group. Each group is turned into SQL by the file of the same name
-//! in `plan`, with a match that names every write, so that a forgotten one does not compile.
+//! Writes are grouped by what they are about, one file per group. Each group is turned into SQL by the file of the same
+//! name in `plan`, with a match that names every write, so that a forgotten one does not compile.
 
 mod keys;
 mod ledger;
@@ -44,7 +44,8 @@ impl Change {
         self
     }
 
-    /// Whether a task may be waiting for this change: the one that sends webhooks, or one that follows a payment for a page.
+    /// Whether a task may be waiting for this change: the one that sends webhooks, or one that follows a payment for a
+    /// page.
     pub(crate) fn is_awaited(&self) -> bool {
         self.writes.iter().any(Write::is_awaited)
     }
@@ -56,8 +57,8 @@ impl<W: Into<Write>> From<W> for Change {
     }
 }
 
-/// One thing to write. A write that says "guarded" commits only if its condition holds in the database; if it does not, the
-/// whole change fails with the [`Guard`](crate::Guard) and nothing of it is kept.
+/// One thing to write. A write that says "guarded" commits only if its condition holds in the database; if it does not,
+/// the whole change fails with the [`Guard`](crate::Guard) and nothing of it is kept.
 pub enum Write {
     /// Sets a value of the whole installation. Guarded: it has no value yet.
     Installation {
@@ -104,7 +105,8 @@ groups! {
 }
 
 impl Write {
-    /// Whether a task may be waiting for this write: the one that sends webhooks, or one that follows a payment for a page.
+    /// Whether a task may be waiting for this write: the one that sends webhooks, or one that follows a payment for a
+    /// page.
     fn is_awaited(&self) -> bool {
         match self {
             Write::Payment(write) => write.is_awaited(),
@@ -122,8 +124,8 @@ impl Write {
         }
     }
 
-    /// Whether many requests make such a write at the same time, so that committing them in batches pays off. Only payments,
-    /// their money and their webhooks are like that.
+    /// Whether many requests make such a write at the same time, so that committing them in batches pays off. Only
+    /// payments, their money and their webhooks are like that.
     pub(crate) fn is_frequent(&self) -> bool {
         match self {
             Write::Bind { .. } => true,

@@ -6,11 +6,12 @@ use tokio::sync::watch;
 
 use crate::{Backend, Store, error::StoreError, sqlite::Version};
 
-/// On PostgreSQL there is no cheap way to ask whether there was a commit, and a notification from another node may be lost.
-/// So a commit is assumed at least this often.
+/// On PostgreSQL there is no cheap way to ask whether there was a commit, and a notification from another node may be
+/// lost. So a commit is assumed at least this often.
 const ASSUMED_EVERY: Duration = Duration::from_secs(2);
 
-/// Detects whether anything was committed since the last call of [`Commits::any`]. Each value remembers its own last call.
+/// Detects whether anything was committed since the last call of [`Commits::any`]. Each value remembers its own last
+/// call.
 pub struct Commits {
     store: Store,
     signal: watch::Receiver<u64>,
@@ -35,13 +36,15 @@ impl Store {
 }
 
 impl Commits {
-    /// Waits until [`Store::commit_signal`] changes. That is only a hint: call [`Commits::any`] now and then even without it.
+    /// Waits until [`Store::commit_signal`] changes. That is only a hint: call [`Commits::any`] now and then even
+    /// without it.
     pub async fn notified(&mut self) {
         let changed = self.signal.changed().await;
         assert!(changed.is_ok(), "this value holds the store, and so the sender");
     }
 
-    /// Whether anything may have been committed since the last call, by this process or another. True at the first call.
+    /// Whether anything may have been committed since the last call, by this process or another. True at the first
+    /// call.
     pub fn any(&mut self) -> Result<bool, StoreError> {
         // Marks the signals so far as seen: this call answers all of them.
         let signals = *self.signal.borrow_and_update();

@@ -90,8 +90,8 @@ pub enum CopyError {
 }
 
 impl Store {
-    /// Copies everything in the SQLite file at `from` into the PostgreSQL database at `to`, which must be empty. Writers of the
-    /// source wait until the copy is finished, or get an error that the database is unavailable.
+    /// Copies everything in the SQLite file at `from` into the PostgreSQL database at `to`, which must be empty.
+    /// Writers of the source wait until the copy is finished, or get an error that the database is unavailable.
     pub async fn copy(from: &Path, to: &PostgresUrl) -> Result<Vec<CopiedTable>, CopyError> {
         let mut source = Source::lock(from.to_owned()).await?;
         postgres::fill(to, &mut source).await

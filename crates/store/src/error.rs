@@ -7,8 +7,8 @@ pub enum StoreError {
     /// The database did not answer or is too busy; retrying later may help.
     #[error("the database is unavailable")]
     Unavailable(#[source] BoxError),
-    /// The database returned something we never write, or rejected a statement that must be valid: a bug of ours or a damaged
-    /// file.
+    /// The database returned something we never write, or rejected a statement that must be valid: a bug of ours or a
+    /// damaged file.
     #[error("the database holds or refuses something unexpected")]
     Unexpected(#[source] BoxError),
 }
@@ -91,8 +91,8 @@ pub enum Guard {
     Unsettled,
     /// The delivery was due at the time that was read.
     DeliveryDue,
-    /// The lease under which the attempt was made still held: no other node had taken the delivery over, and nobody had asked to
-    /// send it again.
+    /// The lease under which the attempt was made still held: no other node had taken the delivery over, and nobody had
+    /// asked to send it again.
     DeliveryAttempts,
     /// The installation's value was not set yet.
     InstallationUnset,

@@ -1,7 +1,8 @@
 //! The database: [`Store::commit`] commits a [`Change`] as a whole or not at all, and typed reads return domain values.
 //!
-//! SQLite and PostgreSQL are supported. Both run nearly the same SQL, which uses only texts, integers and bytes; the few
-//! statements that differ choose by [`plan::Dialect`]. The store decides nothing about payments and knows no provider.
+//! SQLite and PostgreSQL are supported. Both run nearly the same SQL, which uses only texts, integers and bytes; the
+//! few statements that differ choose by [`plan::Dialect`]. The store decides nothing about payments and knows no
+//! provider.
 
 mod change;
 mod commits;
@@ -115,8 +116,8 @@ impl Store {
         blocking(move || sqlite::migrate_at(&path)).await
     }
 
-    /// Migrates the tables in the PostgreSQL database at `url`, and answers what state they were in. When several processes do
-    /// this at once, one migrates and the others wait for it.
+    /// Migrates the tables in the PostgreSQL database at `url`, and answers what state they were in. When several
+    /// processes do this at once, one migrates and the others wait for it.
     pub async fn migrate_postgres(url: &PostgresUrl) -> Result<Tables, OpenError> {
         postgres::Postgres::migrate(url).await
     }
@@ -127,8 +128,8 @@ impl Store {
         blocking(move || sqlite::inspect(&path)).await
     }
 
-    /// Everything that an operator should know about the PostgreSQL database at `url`, which is not changed. `now` reads this
-    /// machine's clock, to compare it with the server's.
+    /// Everything that an operator should know about the PostgreSQL database at `url`, which is not changed. `now`
+    /// reads this machine's clock, to compare it with the server's.
     pub async fn inspect_postgres(
         url: &PostgresUrl,
         now: impl Fn() -> Timestamp,
@@ -152,8 +153,8 @@ impl Store {
         Ok(())
     }
 
-    /// Makes sure that rows which were read before are as durable as rows that this node commits. A read may find a commit that
-    /// a standby has not confirmed yet, and whose caller has therefore got an error.
+    /// Makes sure that rows which were read before are as durable as rows that this node commits. A read may find a
+    /// commit that a standby has not confirmed yet, and whose caller has therefore got an error.
     pub async fn confirm(&self) -> Result<(), StoreError> {
         match &self.backend {
             Backend::Sqlite(_) => Ok(()),
@@ -171,8 +172,8 @@ impl Store {
         }
     }
 
-    /// Changes whenever a task may be waiting for what was committed: a payment's new state, or a webhook to send. It is only a
-    /// hint: where several nodes share a database a notification may be lost, so poll now and then as well.
+    /// Changes whenever a task may be waiting for what was committed: a payment's new state, or a webhook to send. It
+    /// is only a hint: where several nodes share a database a notification may be lost, so poll now and then as well.
     pub fn commit_signal(&self) -> watch::Receiver<u64> {
         self.commit_signal.subscribe()
     }
@@ -201,7 +202,8 @@ impl Store {
         }
     }
 
-    /// A reconciler's poll for due work: fast, but not by a key. It has permits of its own, so that it never waits for lists.
+    /// A reconciler's poll for due work: fast, but not by a key. It has permits of its own, so that it never waits for
+    /// lists.
     async fn due<T: Send + 'static>(
         &self,
         query: value::Query,

@@ -1,7 +1,7 @@
 //! Maintenance: the jobs that keep lists, totals and searches fast as the tables grow.
 //!
-//! A read that had to go through many rows requests maintenance; a job does a small piece of it at a time. So no request waits
-//! for maintenance, and a project whose lists nobody opens costs nothing. Each job has a file of its own.
+//! A read that had to go through many rows requests maintenance; a job does a small piece of it at a time. So no
+//! request waits for maintenance, and a project whose lists nobody opens costs nothing. Each job has a file of its own.
 
 mod closed_hours;
 mod list_checkpoints;
@@ -26,8 +26,8 @@ use crate::CommitError;
 pub(crate) use list_checkpoints::LONG_TAIL;
 pub(crate) use search_index::LONG_SEARCH;
 
-/// Checkpoints and closed hours are never updated, so they must not cover a time for which payments may still be committed: a
-/// request may take half a minute, and the clocks of two nodes may differ.
+/// Checkpoints and closed hours are never updated, so they must not cover a time for which payments may still be
+/// committed: a request may take half a minute, and the clocks of two nodes may differ.
 const STABLE_AFTER: Duration = HOUR;
 /// Sorts after every id, since ids consist of letters, digits and an underscore.
 pub(crate) const AFTER_EVERY_ID: &str = "~";

@@ -25,8 +25,8 @@ pub(crate) use statement::{Dialect, Statement, folded};
 
 pub(crate) struct Plan {
     pub(crate) statements: Vec<Statement>,
-    /// The links whose rows must be locked before anything else, where several plans run at the same time: each of these plans
-    /// depends on a link and its payments together, so two of them must not run on the same link at once.
+    /// The links whose rows must be locked before anything else, where several plans run at the same time: each of
+    /// these plans depends on a link and its payments together, so two of them must not run on the same link at once.
     pub(crate) links: Vec<Value>,
     /// Whether many requests make such a plan at the same time, so that committing them in batches pays off.
     pub(crate) frequent: bool,

@@ -1,4 +1,5 @@
-//! Limits on scans: reads whose cost grows with the tables, such as lists, counts and reports. Both databases share them.
+//! Limits on scans: reads whose cost grows with the tables, such as lists, counts and reports. Both databases share
+//! them.
 //!
 //! More scans at once would only take connections, memory and cores from short reads and commits.
 
@@ -38,7 +39,8 @@ impl ScanLimits {
         place.map_err(|_| StoreError::unavailable("too many scans are waiting"))
     }
 
-    /// Waits for the permit of one scan. Hold it until the database has finished the scan, even when its caller has gone.
+    /// Waits for the permit of one scan. Hold it until the database has finished the scan, even when its caller has
+    /// gone.
     pub(crate) async fn scan(&self) -> Result<OwnedSemaphorePermit, StoreError> {
         Arc::clone(&self.scans).acquire_owned().await.map_err(StoreError::unavailable)
     }
@@ -61,7 +63,7 @@ mod tests {
         let running = limits.scan().await.unwrap();
         assert!(limits.poll().await.is_ok(), "polls do not wait for scans");
         let mut second = Box::pin(limits.scan());
-        assert!((&mut second).now_or_never().is_none(), "the second waits for the first");
+        assert!(second.as_mut().now_or_never().is_none());
         drop(running);
         assert!(second.await.is_ok());
         let places: Vec<_> = (0..SCANS_MOST).map(|_| limits.enter_queue().unwrap()).collect();

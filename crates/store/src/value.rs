@@ -114,8 +114,8 @@ impl Query {
     }
 }
 
-/// Checks that `$1`, `$2`, … first appear in this order: SQLite numbers parameters by first appearance, PostgreSQL by their
-/// digits, and only in this order both agree.
+/// Checks that `$1`, `$2`, … first appear in this order: SQLite numbers parameters by first appearance, PostgreSQL by
+/// their digits, and only in this order both agree.
 pub(crate) fn debug_assert_parameters(sql: &str, count: usize) {
     if cfg!(debug_assertions) {
         let mut seen = 0;

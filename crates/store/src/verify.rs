@@ -62,7 +62,7 @@ pub(crate) const INVARIANTS: [(&str, &str); 29] = [
          COALESCE(SUM(CASE e.account WHEN 'pending' THEN e.amount END), 0) <> p.amount - p.fee",
     ),
     (
-        "I3 a paid payment has settled once or is due to",
+        "I3 a paid payment has settled once or is due to settle",
         "SELECT p.id FROM payments p LEFT JOIN postings o ON o.payment_id = p.id AND o.kind = 'settled' \
          WHERE p.state = 'paid' AND p.amount > p.fee GROUP BY p.id, p.settles_at \
          HAVING COUNT(o.id) <> CASE WHEN p.settles_at IS NULL THEN 1 ELSE 0 END",
@@ -107,7 +107,7 @@ pub(crate) const INVARIANTS: [(&str, &str); 29] = [
          WHERE o.kind = 'unapplied' AND r.id IS NULL",
     ),
     (
-        "I6 what was decided about money is posted, once and in full, and nothing else is",
+        "I6 a decision about money is posted once and in full, and nothing else is posted for it",
         "SELECT r.provider || ':' || r.id FROM receipts r LEFT JOIN postings o \
          ON o.id IN ('accepted:' || r.provider || ':' || r.id, 'returned:' || r.provider || ':' || r.id) \
          LEFT JOIN entries e ON e.posting_id = o.id AND e.account = 'unapplied' WHERE r.outcome = 'unapplied' \
@@ -152,20 +152,20 @@ pub(crate) const INVARIANTS: [(&str, &str); 29] = [
          WHERE p.created_at > l.cancelled_at OR p.created_at > l.expires_at",
     ),
     (
-        "I13 whatever is kept belongs to a project that there is",
+        "I13 every payment, event and posting belongs to an existing project",
         "SELECT o.id FROM (SELECT id, project_id FROM payments UNION ALL SELECT id, project_id FROM events \
          UNION ALL SELECT id, project_id FROM postings) o LEFT JOIN projects p ON p.id = o.project_id \
          WHERE p.id IS NULL",
     ),
     (
-        "I13 a member and an invitation belong to a project and a user that there are",
+        "I13 every member and invitation belongs to an existing project and user",
         "SELECT m.project_id || ':' || m.user_id FROM members m LEFT JOIN projects p ON p.id = m.project_id \
          LEFT JOIN users u ON u.id = m.user_id WHERE p.id IS NULL OR u.id IS NULL UNION ALL \
          SELECT i.id FROM invites i LEFT JOIN projects p ON p.id = i.project_id LEFT JOIN users u ON u.id = i.used_by \
          WHERE p.id IS NULL OR (u.id IS NULL AND i.used_by IS NOT NULL)",
     ),
     (
-        "I13 a session belongs to a user that there is",
+        "I13 every session belongs to an existing user",
         "SELECT s.id FROM sessions s LEFT JOIN users u ON u.id = s.user_id WHERE u.id IS NULL",
     ),
     (

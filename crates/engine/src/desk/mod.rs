@@ -1,7 +1,7 @@
 //! A project's desk: everything that a signed-in member can see and do in one project.
 //!
-//! A desk needs a live session and a membership, every action checks the member's role first, and nothing reaches another
-//! project. So pages need not check any of that themselves.
+//! A desk needs a live session and a membership, every action checks the member's role first, and nothing reaches
+//! another project. So pages need not check any of that themselves.
 
 mod members;
 mod money;

@@ -28,7 +28,8 @@ impl Desk {
         self.engine.decide_receipt(self.id(), key, Decision::Returned, note).await
     }
 
-    /// Lets the simulator report `outcome`. `receipt` identifies the report, so that one that is sent twice counts once.
+    /// Lets the simulator report `outcome`. `receipt` identifies the report, so that one that is sent twice counts
+    /// once.
     pub async fn simulate(
         &self,
         id: PaymentId,

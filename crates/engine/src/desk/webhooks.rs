@@ -56,8 +56,8 @@ impl Desk {
         self.engine.recover(self.id(), since).await
     }
 
-    /// Creates a sandbox payment and pays it, so that a webhook is sent. `form` identifies one filled-in form: sent twice, it creates
-    /// one payment.
+    /// Creates a sandbox payment and pays it, so that a webhook is sent. `form` identifies one filled-in form: sent
+    /// twice, it creates one payment.
     pub async fn send_test(&self, form: &str) -> Result<Payment, Error> {
         self.check(Act::ManageWebhooks)?;
         self.check_sandbox()?;

@@ -1,7 +1,7 @@
 //! Sends due deliveries to webhook URLs and retries them until the receiver accepts them or the schedule ends.
 //!
-//! A delivery is leased before it is sent: the time at which it is due is moved ahead, so that no other node sends it too. When a
-//! node dies, its leases run out and another node sends the deliveries.
+//! A delivery is leased before it is sent: the time at which it is due is moved ahead, so that no other node sends it
+//! too. When a node dies, its leases run out and another node sends the deliveries.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -35,8 +35,8 @@ const REST_AFTER_RACE: Duration = Duration::from_millis(5);
 const LEASE: Duration = Duration::from_secs(30);
 /// The least that must be left of a lease when an attempt begins, so that it lasts for the whole attempt.
 const ATTEMPT_MOST: Duration = Duration::from_secs(20);
-/// Leased deliveries of a project for each that may be sent at once: while some are sent, the next ones are being leased and the
-/// last ones saved, and both take the disk about as long as sending.
+/// Leased deliveries of a project for each that may be sent at once: while some are sent, the next ones are being
+/// leased and the last ones saved, and both take the disk about as long as sending.
 const LEASED_PER_SENT: usize = 3;
 /// Commits that are requested together: they share a transaction, and leave room in the writer's queue for payments.
 const COMMITS_AT_ONCE: usize = 256;
@@ -45,7 +45,8 @@ const SAVES_MOST: u32 = 6;
 const SAVE_REST: Duration = Duration::from_millis(50);
 /// All leased deliveries, so that memory is limited however many receivers hang.
 const LEASED_MOST: usize = 3_072;
-/// From this number on, only projects without a leased delivery get one, so that hanging receivers cannot use up the rest.
+/// From this number on, only projects without a leased delivery get one, so that hanging receivers cannot use up the
+/// rest.
 const SHARED_MOST: usize = 2_304;
 /// How long running attempts may take once the reconciler is stopped; the others are sent after the next start.
 const STOP_WITHIN: Duration = Duration::from_secs(3);
@@ -146,8 +147,8 @@ impl Dispatcher {
         self.leased.insert(task.id(), lease);
     }
 
-    /// Waits until several attempts have ended; false when there is none. Polling for due deliveries after every single attempt
-    /// would take longer than sending it.
+    /// Waits until several attempts have ended; false when there is none. Polling for due deliveries after every single
+    /// attempt would take longer than sending it.
     async fn some_ended(&mut self) -> bool {
         let enough = self.leased.len().saturating_sub(self.courier.in_flight_per_project / 4);
         let mut any = false;
@@ -178,8 +179,8 @@ impl Dispatcher {
         true
     }
 
-    /// Waits a while for running attempts; then stops the others and releases their leases, so that they are sent after the next
-    /// start.
+    /// Waits a while for running attempts; then stops the others and releases their leases, so that they are sent after
+    /// the next start.
     async fn stop(mut self) {
         let all = async { while self.ended().await {} };
         if tokio::time::timeout(STOP_WITHIN, all).await.is_ok() {
@@ -193,10 +194,12 @@ impl Dispatcher {
     }
 }
 
-/// Chooses the deliveries to send now. The first delivery of every project comes before the second of any, so that projects with
-/// many due deliveries, or with a receiver that hangs, leave room for others. Among equals, the longest due comes first.
+/// Chooses the deliveries to send now. The first delivery of every project comes before the second of any, so that
+/// projects with many due deliveries, or with a receiver that hangs, leave room for others. Among equals, the longest
+/// due comes first.
 fn chosen(due: Vec<Delivery>, in_flight: &[Delivery], per_project: usize) -> Vec<Delivery> {
-    // A delivery that is being sent is due again if somebody asked to send it again meanwhile, or if the clock jumped; skip it now.
+    // A delivery that is being sent is due again if somebody asked to send it again meanwhile, or if the clock jumped;
+    // skip it now.
     let sending: HashSet<EventId> = in_flight.iter().map(|delivery| delivery.event_id).collect();
     let mut of_project: HashMap<ProjectId, usize> = HashMap::new();
     let mut number = |delivery: &Delivery| {
@@ -251,7 +254,8 @@ impl Engine {
         }
     }
 
-    /// Waits for a permit, makes one attempt and saves it. If saving fails, the lease runs out and the attempt is made again.
+    /// Waits for a permit, makes one attempt and saves it. If saving fails, the lease runs out and the attempt is made
+    /// again.
     async fn attempt(&self, lease: Lease, courier: &Courier, permits: &Semaphore) {
         let event_id = lease.delivery.event_id;
         let saved = async {

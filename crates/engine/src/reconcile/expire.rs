@@ -1,5 +1,5 @@
-//! Writes the expiry of pending payments. Readers compute an expiry at its exact instant already; writing it keeps queries simple
-//! and frees account numbers.
+//! Writes the expiry of pending payments. Readers compute an expiry at its exact instant already; writing it keeps
+//! queries simple and frees account numbers.
 
 use store::{CommitError, Guard, PaymentWrite};
 

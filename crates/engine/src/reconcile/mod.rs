@@ -1,5 +1,6 @@
-//! Reconcilers: loops that poll the database for due work and do it. They take no other input, so a lost notification, a crash
-//! or a second node only changes how long the work takes.
+//! Reconcilers: loops that poll the database for due work and do it. They take no other input, so a lost notification,
+//! a crash or a second node only changes how long the work takes. The maintenance jobs also read what requests have
+//! noted in memory; when a crash loses that, later requests note it again.
 
 mod closed_hours;
 mod deliver;
@@ -11,7 +12,6 @@ mod settle;
 use std::time::Duration;
 
 use gateway::BoxFuture;
-
 use tokio::{sync::watch, task::JoinSet};
 
 use crate::{Engine, Error};
@@ -56,7 +56,7 @@ impl Reconcilers {
     }
 }
 
-/// Runs rounds until it is stopped: at once while there is more to do, otherwise after a rest.
+/// Runs rounds until it is stopped: at once while there is more to do, otherwise after [`REST`].
 async fn repeat(name: &'static str, engine: Engine, mut stopped: watch::Receiver<bool>, round: Round) {
     while !*stopped.borrow() {
         match round(engine.clone()).await {

@@ -16,8 +16,8 @@ pub enum LinkWrite {
         at: Timestamp,
         version: i64,
     },
-    /// A customer starts a payment. Guarded: the link still takes payments. It also changes the link's version, so that the
-    /// link cannot be cancelled at the same time without cancelling this payment too.
+    /// A customer starts a payment. Guarded: the link still takes payments. It also changes the link's version, so that
+    /// the link cannot be cancelled at the same time without cancelling this payment too.
     Attempted {
         id: LinkId,
     },

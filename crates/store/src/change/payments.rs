@@ -13,8 +13,8 @@ pub enum PaymentWrite {
     Moved { id: PaymentId, version: i64, state: State, settles_at: Option<Timestamp>, link_id: Option<LinkId> },
     /// Cancels every pending payment of a link that has not expired, except the one that claims the link.
     PendingCancelled { link_id: LinkId, but: Option<PaymentId>, at: Timestamp },
-    /// Writes the expiry of pending payments whose time is over, at most `most` of them. Guarded: there is at least one that
-    /// no other node is writing.
+    /// Writes the expiry of pending payments whose time is over, at most `most` of them. Guarded: there is at least one
+    /// that no other node is writing.
     PendingExpired { now: Timestamp, most: i64 },
     /// The payment's net was settled. Guarded: it was not settled before.
     Settled { payment_id: PaymentId },

@@ -17,8 +17,8 @@ pub enum PeopleWrite {
         user_id: UserId,
         password: String,
     },
-    /// Changes nothing. Guarded: the stored hash is still `password`. It locks the user's row, so that the password cannot be
-    /// changed before this change is committed.
+    /// Changes nothing. Guarded: the stored hash is still `password`. It locks the user's row, so that the password
+    /// cannot be changed before this change is committed.
     PasswordUnchanged {
         user_id: UserId,
         password: String,

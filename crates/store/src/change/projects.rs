@@ -7,7 +7,8 @@ pub enum ProjectWrite {
         project: Project,
         sealed_webhook_secret: Vec<u8>,
     },
-    /// All settings except the allowed origins and the webhook secret. Guarded: the project has the version that was read.
+    /// All settings except the allowed origins and the webhook secret. Guarded: the project has the version that was
+    /// read.
     Changed {
         project: Project,
     },

@@ -26,20 +26,20 @@ pub enum SessionWrite {
         user_id: UserId,
         but: Option<SessionId>,
     },
-    /// Deletes sessions and failed attempts to sign in from before `created_before`, at most `most` of each. The caller chooses
-    /// a time so long ago that all of them have ended.
+    /// Deletes sessions and failed attempts to sign in from before `created_before`, at most `most` of each. The caller
+    /// chooses a time so long ago that all of them have ended.
     OldDeleted {
         created_before: Timestamp,
         most: i64,
     },
-    /// Counts an attempt to sign in as failed before the password is checked. Guarded: the subject need not wait. Of several
-    /// in one change, accounts come before addresses.
+    /// Counts an attempt to sign in as failed before the password is checked. Guarded: the subject need not wait. Of
+    /// several in one change, accounts come before addresses.
     Tried {
         subject: String,
         at: Timestamp,
     },
-    /// The attempt succeeded: deletes the account's failures, and takes this attempt back from those of the address, if it was
-    /// counted there.
+    /// The attempt succeeded: deletes the account's failures, and takes this attempt back from those of the address, if
+    /// it was counted there.
     Succeeded {
         account: String,
         address: Option<String>,

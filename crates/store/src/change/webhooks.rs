@@ -12,15 +12,15 @@ pub enum WebhookWrite {
     Event(Event),
     /// Moves the time at which a delivery is due, to lease it or to release a lease. Guarded: it was due at `from`.
     DeliveryMoved { event_id: EventId, from: Timestamp, to: Timestamp },
-    /// Stores an attempt and the delivery's new state. Guarded: the lease under which the attempt was made still holds, so no
-    /// other node has taken the delivery over and no person has asked to send it again.
+    /// Stores an attempt and the delivery's new state. Guarded: the lease under which the attempt was made still holds,
+    /// so no other node has taken the delivery over and no person has asked to send it again.
     Attempted { leased_until: Timestamp, delivery: Delivery, attempt: Attempt },
     /// Makes a delivery due and restarts its schedule, whatever its state is.
     Resent { event_id: EventId, project_id: ProjectId, at: Timestamp },
     /// Does the same for at most `most` failed deliveries of a project, of events from `since` on.
     Recovered { project_id: ProjectId, since: Timestamp, at: Timestamp, most: i64 },
-    /// Replaces the webhook secret; the old one stays valid beside the new one for a while. Guarded: `replaced` is the secret
-    /// in use, since of two rotations at the same time the first new secret would be lost.
+    /// Replaces the webhook secret; the old one stays valid beside the new one for a while. Guarded: `replaced` is the
+    /// secret in use, since of two rotations at the same time the first new secret would be lost.
     SecretRotated { project_id: ProjectId, replaced: Vec<u8>, sealed: Vec<u8>, at: Timestamp },
 }
 

@@ -20,8 +20,8 @@ impl Store {
         more
     }
 
-    /// Adds up the next hours in which anything was paid. They are stored in their order by one commit, so all hours up to a
-    /// project's latest stored one are closed.
+    /// Adds up the next hours in which anything was paid. They are stored in their order by one commit, so all hours up
+    /// to a project's latest stored one are closed.
     async fn close_hours_of(&self, project_id: ProjectId, now: Timestamp) -> Result<bool, CommitError> {
         let open = now.minus(STABLE_AFTER).as_millis() / HOUR_MILLIS;
         let next = self.closed_hour(project_id).await?.map_or(0, |hour| hour + 1);

@@ -1,5 +1,5 @@
-//! List checkpoints: every thousandth payment of a project, with its position in the list and the sum up to it. With them, a
-//! list is counted, summed and paged through without reading all of it. Their table is called `payment_marks`.
+//! List checkpoints: every thousandth payment of a project, with its position in the list and the sum up to it. With
+//! them, a list is counted, summed and paged through without reading all of it. Their table is called `payment_marks`.
 
 use domain::{
     id::{PaymentId, ProjectId},
@@ -17,11 +17,13 @@ use crate::{
 const PAYMENTS_APART: i64 = 1_000;
 /// Checkpoints added by one commit.
 const CHECKPOINTS_AT_ONCE: usize = 64;
-/// A read that goes through more payments after the last checkpoint, or in hours that are not closed, requests maintenance.
+/// A read that goes through more payments after the last checkpoint, or in hours that are not closed, requests
+/// maintenance.
 pub(crate) const LONG_TAIL: i64 = 2 * PAYMENTS_APART;
 
 impl Store {
-    /// Adds the next checkpoints for one project that a read has requested them for; answers whether there is more to do.
+    /// Adds the next checkpoints for one project that a read has requested them for; answers whether there is more to
+    /// do.
     pub async fn extend_list_checkpoints(&self, now: Timestamp) -> Result<bool, CommitError> {
         let Some(project_id) = self.maintenance.list_checkpoints.any() else { return Ok(false) };
         let more = self.add_checkpoints(project_id, now).await;
@@ -50,8 +52,8 @@ impl Store {
         Ok(more)
     }
 
-    /// The payment of the next checkpoint, and the sum of the amounts from the last checkpoint to it; none where there are too
-    /// few payments.
+    /// The payment of the next checkpoint, and the sum of the amounts from the last checkpoint to it; none where there
+    /// are too few payments.
     async fn next_checkpoint(
         &self,
         project_id: ProjectId,

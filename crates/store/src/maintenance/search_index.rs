@@ -1,5 +1,5 @@
-//! The search index over payments' references. New references are added in batches rather than with each payment, which would
-//! make every payment slower.
+//! The search index over payments' references. New references are added in batches rather than with each payment, which
+//! would make every payment slower.
 
 use std::sync::atomic::Ordering;
 
@@ -32,8 +32,8 @@ impl Store {
         Ok(more)
     }
 
-    /// Whether more than `many` references are missing from the index; with `until`, only those of payments created before it
-    /// count.
+    /// Whether more than `many` references are missing from the index; with `until`, only those of payments created
+    /// before it count.
     pub(crate) async fn search_lacks(&self, until: Option<PaymentId>, many: i64) -> Result<bool, StoreError> {
         let query = match self.dialect() {
             Dialect::Sqlite => Query::new(

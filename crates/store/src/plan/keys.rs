@@ -21,8 +21,8 @@ pub(super) fn plan(write: KeyWrite) -> Statement {
     }
 }
 
-/// Sorts a change that only stores uses of keys, so that two nodes which store uses of the same keys lock their rows in the
-/// same order and cannot deadlock.
+/// Sorts a change that only stores uses of keys, so that two nodes which store uses of the same keys lock their rows in
+/// the same order and cannot deadlock.
 pub(super) fn in_lock_order(mut writes: Vec<Write>) -> Vec<Write> {
     let used = |write: &Write| match write {
         Write::Key(KeyWrite::Used { key_id, .. }) => Some(key_id.to_string()),

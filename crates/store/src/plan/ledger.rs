@@ -88,7 +88,8 @@ fn new_posting(statements: &mut Vec<Statement>, posting: &Posting) {
             ],
         )
     }));
-    // Money is posted in a closed hour only after the clock was set back; that hour and those after it are then open again.
+    // Money is posted in a closed hour only after the clock was set back; that hour and those after it are then open
+    // again.
     if let Cause::Paid(_) | Cause::Accepted(_) = posting.cause {
         statements.push(Statement::new(
             "DELETE FROM volumes WHERE project_id = $1 AND hour >= $2",

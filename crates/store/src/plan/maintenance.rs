@@ -1,5 +1,5 @@
-//! List checkpoints, closed hours and the search index. The tables keep the names that they were released with: checkpoints
-//! are in `payment_marks`, closed hours in `volumes`.
+//! List checkpoints, closed hours and the search index. The tables keep the names that they were released with:
+//! checkpoints are in `payment_marks`, closed hours in `volumes`.
 
 use domain::id::PaymentId;
 
@@ -21,8 +21,9 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: MaintenanceWrite, dia
     }
 }
 
-/// SQLite numbers payments in the order of their commits, so the index can follow that order. On PostgreSQL, only payments
-/// from before `until` are known to be complete, and the first statement's lock lets one node at a time add the next ones.
+/// SQLite numbers payments in the order of their commits, so the index can follow that order. On PostgreSQL, only
+/// payments from before `until` are known to be complete, and the first statement's lock lets one node at a time add
+/// the next ones.
 fn search_indexed(statements: &mut Vec<Statement>, until: PaymentId, most: i64, dialect: Dialect) {
     match dialect {
         Dialect::Sqlite => {

@@ -67,12 +67,14 @@ fn new_payment(statements: &mut Vec<Statement>, payment: Payment, dialect: Diale
         .guarded(Guard::AccountNumber),
     );
     statements.extend(checkout.map(|checkout| new_checkout(id, project_id, checkout)));
-    // A payment sorts below a checkpoint only after the clock was set back; that checkpoint and those above it are then wrong.
+    // A payment sorts below a checkpoint only after the clock was set back; that checkpoint and those above it are then
+    // wrong.
     statements.push(Statement::new(
         "DELETE FROM payment_marks WHERE project_id = $1 AND id > $2",
         [Value::shown(project_id), Value::shown(id)],
     ));
-    // Likewise for references that the search index has already passed. On SQLite, the index follows the order of commits.
+    // Likewise for references that the search index has already passed. On SQLite, the index follows the order of
+    // commits.
     if dialect == Dialect::Postgres {
         statements.push(Statement::new(
             "INSERT INTO payment_search (id, search_text) \

@@ -64,8 +64,8 @@ fn new_user(user: User, password: String) -> Statement {
     .guarded(Guard::EmailFree)
 }
 
-/// A change of the password waits for this row lock. When it then ends the user's sessions, it finds the session that this
-/// commit has begun.
+/// A change of the password waits for this row lock. When it then ends the user's sessions, it finds the session that
+/// this commit has begun.
 fn password_unchanged(user_id: UserId, password: String) -> Statement {
     Statement::new(
         "UPDATE users SET password = password WHERE id = $1 AND password = $2",
@@ -74,8 +74,8 @@ fn password_unchanged(user_id: UserId, password: String) -> Statement {
     .guarded(Guard::PasswordUnchanged)
 }
 
-/// Locks the project's row before its owners are counted: two owners who remove each other at the same moment must not both
-/// succeed.
+/// Locks the project's row before its owners are counted: two owners who remove each other at the same moment must not
+/// both succeed.
 fn lock_project(project_id: ProjectId) -> Statement {
     Statement::new("UPDATE projects SET version = version WHERE id = $1", [Value::shown(project_id)])
 }
@@ -92,8 +92,8 @@ fn role_changed(statements: &mut Vec<Statement>, project_id: ProjectId, user_id:
     );
 }
 
-/// Deletes open invitations of the same address before the membership: a commit that accepts one at this moment has locked it
-/// and fails, as the user is still a member. So a removed user cannot come back through an old invitation.
+/// Deletes open invitations of the same address before the membership: a commit that accepts one at this moment has
+/// locked it and fails, as the user is still a member. So a removed user cannot come back through an old invitation.
 fn member_removed(statements: &mut Vec<Statement>, project_id: ProjectId, user_id: UserId) {
     statements.push(lock_project(project_id));
     statements.push(Statement::new(

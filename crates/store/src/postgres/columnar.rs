@@ -1,10 +1,11 @@
-//! Rewrites a statement for one row of parameters into a statement for many rows, which PostgreSQL gets as one array per
-//! column. So requests that run the same statement at the same time share one round trip.
+//! Rewrites a statement for one row of parameters into a statement for many rows, which PostgreSQL gets as one array
+//! per column. So requests that run the same statement at the same time share one round trip.
 
 use tokio_postgres::types::Type;
 
-/// A statement that does for every row of parameters what `sql` does for one; none if the text of `sql` does not allow it.
-/// `$1`, `$2`, … become columns of a table `v`, and an UPDATE or SELECT returns for which of its rows it found anything.
+/// A statement that does for every row of parameters what `sql` does for one; none if the text of `sql` does not allow
+/// it. `$1`, `$2`, … become columns of a table `v`, and an UPDATE or SELECT returns for which of its rows it found
+/// anything.
 pub(super) fn for_many(sql: &str, types: &[Type]) -> Option<String> {
     numbered_from(1, sql, types)
 }
@@ -17,8 +18,9 @@ pub(super) struct Part {
     pub(super) guarded: bool,
 }
 
-/// One statement that runs all `parts`, each for many rows, and fails as a whole if a guarded part has changed too few rows.
-/// None if a part cannot be run for many rows, or if two parts update the same table, since only one update would take effect.
+/// One statement that runs all `parts`, each for many rows, and fails as a whole if a guarded part has changed too few
+/// rows. None if a part cannot be run for many rows, or if two parts update the same table, since only one update would
+/// take effect.
 pub(super) fn together(parts: &[Part]) -> Option<String> {
     let (mut statements, mut guards, mut changed, mut next) = (Vec::new(), Vec::new(), Vec::new(), 1);
     for (number, Part { sql, types, guarded }) in parts.iter().enumerate() {

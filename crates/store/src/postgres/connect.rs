@@ -33,9 +33,10 @@ const MAKE_MOST: Duration = Duration::from_secs(5);
 /// How long to wait for one of several hosts before the next one is tried.
 const HOST_MOST: Duration = Duration::from_secs(3);
 
-/// The settings of every session. Commits wait for the disk and for synchronous standbys even if the server is configured
-/// otherwise, and warnings are sent to us. Statements and idle transactions time out. No statement is compiled or run by
-/// several processes, and none reads a whole table where there is an index, even if the planner expects most rows to match.
+/// The settings of every session. Commits wait for the disk and for synchronous standbys even if the server is
+/// configured otherwise, and warnings are sent to us. Statements and idle transactions time out. No statement is
+/// compiled or run by several processes, and none reads a whole table where there is an index, even if the planner
+/// expects most rows to match.
 const SESSION: &str = "SELECT set_config('synchronous_commit', 'on', false) \
     WHERE current_setting('synchronous_commit') IN ('off', 'local', 'remote_write'); \
     SET client_min_messages = 'warning'; \
@@ -57,9 +58,9 @@ pub(super) struct Connector {
     warnings: Warnings,
 }
 
-/// Counts the server's warnings. With synchronous replication, a commit whose wait for the standby was cancelled still answers
-/// success, and only a warning says that the standby may not have it. None of our statements causes other warnings, so a
-/// commit during which a warning came does not count as done.
+/// Counts the server's warnings. With synchronous replication, a commit whose wait for the standby was cancelled still
+/// answers success, and only a warning says that the standby may not have it. None of our statements causes other
+/// warnings, so a commit during which a warning came does not count as done.
 #[derive(Clone, Default)]
 pub(super) struct Warnings(Arc<AtomicU64>);
 
@@ -90,9 +91,9 @@ impl Connector {
         self.moved.borrow().is_some_and(|moved| made < moved)
     }
 
-    /// Waits until the server has finished everything on a connection whose caller has gone, or until there is a failover. A
-    /// commit that waits for a standby keeps its connection busy for as long as the standby is away; opening another connection
-    /// each time would use up all connections of the server.
+    /// Waits until the server has finished everything on a connection whose caller has gone, or until there is a
+    /// failover. A commit that waits for a standby keeps its connection busy for as long as the standby is away;
+    /// opening another connection each time would use up all connections of the server.
     pub(super) async fn finished(&self, connection: &ClientWrapper, made: Instant) {
         if connection.is_closed() {
             return;
@@ -141,8 +142,9 @@ impl Connector {
         HOST_MOST.saturating_mul(before).saturating_add(MAKE_MOST)
     }
 
-    /// Opens a connection without the settings of a session. Notifications of the server go to `notifications`. Each host has a
-    /// time limit, so that a host that accepts connections and does not answer does not keep us from the others.
+    /// Opens a connection without the settings of a session. Notifications of the server go to `notifications`. Each
+    /// host has a time limit, so that a host that accepts connections and does not answer does not keep us from the
+    /// others.
     async fn open(&self, notifications: Option<mpsc::Sender<String>>) -> Result<(Client, JoinHandle<()>), Error> {
         let (count, first) = (self.hosts.len(), self.last.load(Ordering::SeqCst));
         for host in (first..first + count - 1).map(|number| number % count) {

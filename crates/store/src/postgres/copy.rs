@@ -1,4 +1,5 @@
-//! The target of a copy: one transaction that locks other writers out, checks the copy, and commits all of it or nothing.
+//! The target of a copy: one transaction that locks other writers out, checks the copy, and commits all of it or
+//! nothing.
 
 use std::pin::pin;
 

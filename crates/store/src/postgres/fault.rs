@@ -20,8 +20,8 @@ pub(super) fn breaks_the_connection(error: &Error) -> bool {
     }
 }
 
-/// A violated constraint or an invalid statement is our mistake; every other error is about the server, the network or too
-/// much load.
+/// A violated constraint or an invalid statement is our mistake; every other error is about the server, the network or
+/// too much load.
 pub(super) fn failure(error: Error) -> StoreError {
     let ours = error.code().is_some_and(|code| {
         // Classes: integrity, data, syntax or names, and errors raised by our own triggers.

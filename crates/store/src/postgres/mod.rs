@@ -1,5 +1,5 @@
-//! PostgreSQL: reads by key share a few connections, frequent plans with the same statements are committed in batches, and
-//! everything else takes a connection from the pool.
+//! PostgreSQL: reads by key share a few connections, frequent plans with the same statements are committed in batches,
+//! and everything else takes a connection from the pool.
 
 mod address;
 mod columnar;
@@ -203,8 +203,8 @@ fn polls_at_once(pool: &Pool) -> usize {
     (pool.status().max_size / 6).clamp(1, POLLS_AT_ONCE)
 }
 
-/// A connection that returns to the pool only when it is known to be idle. If its caller goes away in the middle of a query, the
-/// connection and the caller's permit stay taken until the server has finished.
+/// A connection that returns to the pool only when it is known to be idle. If its caller goes away in the middle of a
+/// query, the connection and the caller's permit stay taken until the server has finished.
 struct Borrowed {
     connection: Option<(Object, Option<OwnedSemaphorePermit>)>,
     connector: Connector,

@@ -1,7 +1,8 @@
 //! Notifies the other nodes of commits that they may be waiting for, and listens to their notifications.
 //!
-//! A notification has no content and may be lost, so tasks that wait also poll now and then. It is sent after the commit and at
-//! most every few milliseconds, since NOTIFY inside of transactions would make them commit one after the other.
+//! A notification has no content and may be lost, so tasks that wait also poll now and then. It is sent after the
+//! commit and at most every few milliseconds, since NOTIFY inside of transactions would make them commit one after the
+//! other.
 
 use std::{
     hash::{BuildHasher, Hasher, RandomState},

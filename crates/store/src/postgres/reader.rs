@@ -1,5 +1,5 @@
-//! Reads by key. Reads with the same statement that arrive while the last ones are under way are sent as one query for many
-//! rows.
+//! Reads by key. Reads with the same statement that arrive while the last ones are under way are sent as one query for
+//! many rows.
 
 use std::{
     borrow::Cow,

@@ -16,8 +16,8 @@ use super::{
 };
 use crate::{error::StoreError, value::Value};
 
-/// These statements find a few rows by their keys, so the best plan is always the same. Planning each time takes longer than
-/// running the query, and a plan from when a table was small might read the whole table later.
+/// These statements find a few rows by their keys, so the best plan is always the same. Planning each time takes longer
+/// than running the query, and a plan from when a table was small might read the whole table later.
 const BY_KEYS: &str = "SET plan_cache_mode = force_generic_plan; SET enable_bitmapscan = off; SET enable_hashjoin = off; \
     SET enable_mergejoin = off";
 
@@ -61,7 +61,8 @@ impl Session {
         Ok(self.prepared.get(&address).and_then(Clone::clone))
     }
 
-    /// The statement that does for many plans what these statements do for one. The flag says whether a statement is guarded.
+    /// The statement that does for many plans what these statements do for one. The flag says whether a statement is
+    /// guarded.
     pub(super) async fn together(&mut self, statements: &[(&'static str, bool)]) -> Result<Option<Statement>, Error> {
         let shape: Vec<usize> = statements.iter().map(|(sql, _)| sql.as_ptr().addr()).collect();
         if let Some(prepared) = self.together.get(&shape) {

@@ -1,8 +1,9 @@
-//! Commits plans. Frequent plans that arrive while the last ones are being committed are collected, and those with the same
-//! statements are committed as one batch; every other plan has a transaction of its own on a connection from the pool.
+//! Commits plans. Frequent plans that arrive while the last ones are being committed are collected, and those with the
+//! same statements are committed as one batch; every other plan has a transaction of its own on a connection from the
+//! pool.
 //!
-//! A commit that is not answered in time, or during which the server sends a warning, may or may not be durable. Its caller gets
-//! the error that the database is unavailable and retries; guards keep the retry from doing anything twice.
+//! A commit that is not answered in time, or during which the server sends a warning, may or may not be durable. Its
+//! caller gets the error that the database is unavailable and retries; guards keep the retry from doing anything twice.
 
 mod batch;
 
@@ -28,8 +29,8 @@ use crate::{
 };
 use batch::{Batch, BatchError};
 
-/// Connections that commit batches. With a single one, more plans are collected while it waits for the disk, and a larger batch
-/// costs less per plan.
+/// Connections that commit batches. With a single one, more plans are collected while it waits for the disk, and a
+/// larger batch costs less per plan.
 pub(super) const WORKERS: usize = 1;
 /// Plans that may wait. One more fails at once, as the database is too busy.
 const QUEUE_MOST: usize = 2_048;
@@ -256,7 +257,8 @@ impl SingleCommits {
     }
 }
 
-/// Runs a plan: a single statement without a transaction; several as one transaction, all sent without waiting in between.
+/// Runs a plan: a single statement without a transaction; several as one transaction, all sent without waiting in
+/// between.
 async fn run(connection: &ClientWrapper, plan: &Plan) -> Result<Ended, Error> {
     if let ([statement], []) = (plan.statements.as_slice(), plan.links.as_slice()) {
         let touched = execute(connection, statement).await?;

@@ -1,7 +1,7 @@
 //! The change token of a project: pages poll it to find out whether they must be drawn again.
 //!
-//! The newest rows of a project are selected by a range of its id (`>=` and `<=`), which only the project's own index can serve
-//! in order. With an equality, PostgreSQL may prefer to read the rows of all projects from the newest on.
+//! The newest rows of a project are selected by a range of its id (`>=` and `<=`), which only the project's own index
+//! can serve in order. With an equality, PostgreSQL may prefer to read the rows of all projects from the newest on.
 
 use domain::id::ProjectId;
 
@@ -15,8 +15,9 @@ use crate::{
 const NEWEST: i64 = 50;
 
 impl Store {
-    /// A text that changes whenever something changes that a page of the project shows. Versions and counts of attempts only
-    /// ever grow, so their sums change with every change among the newest rows. An index serves each part of the query.
+    /// A text that changes whenever something changes that a page of the project shows. Versions and counts of attempts
+    /// only ever grow, so their sums change with every change among the newest rows. An index serves each part of the
+    /// query.
     pub async fn change_token(&self, project_id: ProjectId) -> Result<String, StoreError> {
         let sql = "WITH newest_payments AS (SELECT id, version FROM payments \
                    WHERE project_id >= $1 AND project_id <= $1 ORDER BY project_id DESC, id DESC LIMIT $2), \

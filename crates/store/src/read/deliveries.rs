@@ -33,8 +33,8 @@ pub struct SealedSecrets {
 }
 
 impl Store {
-    /// Due deliveries, longest due first, but at most `per_project` of each project, so that a slow receiver with many due
-    /// deliveries does not crowd out other projects.
+    /// Due deliveries, longest due first, but at most `per_project` of each project, so that a slow receiver with many
+    /// due deliveries does not crowd out other projects.
     pub async fn due_deliveries(&self, now: Timestamp, per_project: usize) -> Result<Vec<Delivery>, StoreError> {
         let of_project = match self.dialect() {
             Dialect::Sqlite => {

@@ -66,8 +66,8 @@ impl Store {
         self.listed(list, conditions, window).await
     }
 
-    /// How many deliveries have failed and are not delivered, and when the oldest of their events happened; none if there are no
-    /// such deliveries.
+    /// How many deliveries have failed and are not delivered, and when the oldest of their events happened; none if
+    /// there are no such deliveries.
     pub async fn failing_since(&self, project_id: ProjectId) -> Result<Option<(i64, Timestamp)>, StoreError> {
         let sql = "SELECT f.failing, e.created_at FROM (SELECT COUNT(*) AS failing, MIN(event_id) AS oldest \
                    FROM deliveries WHERE project_id = $1 AND state <> 'delivered' AND attempts > resent_after) f \
@@ -76,8 +76,8 @@ impl Store {
         Ok(self.many(Query::new(sql, [Value::shown(project_id)]), found).await?.pop())
     }
 
-    /// The events of one payment or key, oldest first. An index by subject would slow down every event. It is not needed: each
-    /// event has the same time as the receipt or revocation that caused it, and ids sort by time.
+    /// The events of one payment or key, oldest first. An index by subject would slow down every event. It is not
+    /// needed: each event has the same time as the receipt or revocation that caused it, and ids sort by time.
     pub async fn events_about(&self, project_id: ProjectId, subject: &str) -> Result<Vec<Event>, StoreError> {
         let sql = "SELECT received_at, decided_at FROM receipts WHERE payment_id = $1 AND project_id = $2 \
                    UNION ALL SELECT revoked_at, NULL FROM api_keys WHERE id = $1 AND project_id = $2 AND revoked_at IS NOT NULL \

@@ -1,6 +1,6 @@
 //! Lists of payments, which stay fast however many there are: the list of all payments is counted and paged with list
-//! checkpoints, and references are searched with an index of their trigrams. Payments that neither covers yet are read row by
-//! row, and when those are many, maintenance is requested. The checkpoints' table is called `payment_marks`.
+//! checkpoints, and references are searched with an index of their trigrams. Payments that neither covers yet are read
+//! row by row, and when those are many, maintenance is requested. The checkpoints' table is called `payment_marks`.
 
 use domain::{
     id::{LinkId, PaymentId, ProjectId, first_id_at},
@@ -83,8 +83,8 @@ impl Store {
         }
     }
 
-    /// At most `most` of a project's payments, newest first: with `before`, those older than that payment. Nothing is counted, so
-    /// that lists of any length can be read page by page.
+    /// At most `most` of a project's payments, newest first: with `before`, those older than that payment. Nothing is
+    /// counted, so that lists of any length can be read page by page.
     pub async fn payments_page(
         &self,
         project_id: ProjectId,
@@ -113,8 +113,8 @@ impl Store {
         Ok(self.many(Query::new(sum, parameters), |columns| columns.rupiah()).await?.into_iter().sum())
     }
 
-    /// The list of all payments or a range of it. Each checkpoint has its position in the list, so that only payments after the
-    /// last checkpoint are counted, and only payments between two checkpoints are skipped.
+    /// The list of all payments or a range of it. Each checkpoint has its position in the list, so that only payments
+    /// after the last checkpoint are counted, and only payments between two checkpoints are skipped.
     async fn every_payment(
         &self,
         project_id: ProjectId,
@@ -185,8 +185,8 @@ impl Store {
         self.one(Query::new(sql, [Value::shown(project_id), position.into()]), checkpoint).await
     }
 
-    /// The index contains the references of all projects, so a small project is searched faster without it, in a time that does
-    /// not depend on the other projects.
+    /// The index contains the references of all projects, so a small project is searched faster without it, in a time
+    /// that does not depend on the other projects.
     async fn is_worth_the_index(&self, project_id: ProjectId, term: &str) -> Result<bool, StoreError> {
         if trigrams(term).is_empty() {
             return Ok(false);
@@ -237,8 +237,8 @@ impl Store {
         }
     }
 
-    /// Queries the index for the term's rarest trigrams and keeps the rows that really contain the term; payments that are not in
-    /// the index yet are read one by one.
+    /// Queries the index for the term's rarest trigrams and keeps the rows that really contain the term; payments that
+    /// are not in the index yet are read one by one.
     async fn hits_by_rarest(
         &self,
         project_id: ProjectId,
@@ -294,8 +294,8 @@ fn trigrams(term: &str) -> Vec<String> {
     characters.windows(3).map(|three| three.iter().collect()).collect()
 }
 
-/// The query for the index. Trigrams that many references contain, such as those of `order-`, are slow to look up and narrow
-/// down little; a sample of references shows which those are.
+/// The query for the index. Trigrams that many references contain, such as those of `order-`, are slow to look up and
+/// narrow down little; a sample of references shows which those are.
 fn rarest_trigrams(term: &str, sample: &[String]) -> String {
     let mut trigrams = trigrams(term);
     trigrams.sort_by_cached_key(|trigram| sample.iter().filter(|text| text.contains(trigram)).count());

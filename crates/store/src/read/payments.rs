@@ -33,7 +33,8 @@ pub(super) use {checkout_columns, payment_columns};
 const BY_ID: &str = concat!("SELECT ", payment_columns!(), " FROM payments p WHERE p.id = $1");
 const CHECKOUT_BY_ID: &str = concat!("SELECT ", checkout_columns!(), " FROM checkouts c WHERE c.payment_id = $1");
 
-/// How many of a project's newest payments are searched for a QRIS payload: more than are created while one can be paid.
+/// How many of a project's newest payments are searched for a QRIS payload: more than are created while one can be
+/// paid.
 const PAYLOADS_SEARCHED: i64 = 10_000;
 
 /// A payment whose settlement delay is over.
@@ -84,7 +85,8 @@ impl Store {
         }
     }
 
-    /// Reads the newest payments one by one: an index of payloads would slow down every payment, and this search is rare.
+    /// Reads the newest payments one by one: an index of payloads would slow down every payment, and this search is
+    /// rare.
     async fn payment_by_payload(&self, project_id: ProjectId, code: &str) -> Result<Option<Payment>, StoreError> {
         let sql = concat!(
             "SELECT ",
@@ -104,8 +106,9 @@ impl Store {
         self.one(Query::new(sql, [Value::shown(id)]), |columns| columns.timestamp()).await
     }
 
-    /// The states of these payments, in no particular order. Ids without a payment are left out. Ask for a few hundred at a time:
-    /// this uses the permits of the reconcilers' polls, since behind long lists customers would wait for seconds.
+    /// The states of these payments, in no particular order. Ids without a payment are left out. Ask for a few hundred
+    /// at a time: this uses the permits of the reconcilers' polls, since behind long lists customers would wait for
+    /// seconds.
     pub async fn payment_states(&self, ids: &[PaymentId]) -> Result<Vec<PaymentState>, StoreError> {
         let sql = match self.dialect() {
             // CROSS JOIN makes SQLite look payments up by the ids and not the other way round.

@@ -1,6 +1,7 @@
 //! How far a new project's setup is, and the health of all projects for the operator.
 //!
-//! As in `change_token`, the newest rows of a project are selected by a range of its id, so that its own index serves them.
+//! As in `change_token`, the newest rows of a project are selected by a range of its id, so that its own index serves
+//! them.
 
 use domain::{id::ProjectId, project::Project, time::Timestamp};
 

@@ -64,7 +64,8 @@ impl Store {
         Ok(found.is_some())
     }
 
-    /// Whether any active project allows the origin. A CORS preflight request has no key, so nothing more can be checked.
+    /// Whether any active project allows the origin. A CORS preflight request has no key, so nothing more can be
+    /// checked.
     pub async fn anyone_allows_origin(&self, origin: &str) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM allowed_origins o JOIN projects p ON p.id = o.project_id \
                    WHERE o.origin = $1 AND p.active = 1 LIMIT 1";

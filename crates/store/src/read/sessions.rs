@@ -13,8 +13,8 @@ use crate::{
 };
 
 impl Store {
-    /// The session of a token and its user, even when the session has timed out. Every page reads it, so that ending a session
-    /// elsewhere takes effect at once.
+    /// The session of a token and its user, even when the session has timed out. Every page reads it, so that ending a
+    /// session elsewhere takes effect at once.
     pub async fn session(&self, hash: TokenHash) -> Result<Option<(Session, User)>, StoreError> {
         let sql = "SELECT s.id, s.user_id, s.created_at, s.seen_at, s.address, s.browser, \
                    u.id, u.email, u.is_operator, u.created_at FROM sessions s JOIN users u ON u.id = s.user_id \

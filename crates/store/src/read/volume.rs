@@ -1,5 +1,5 @@
-//! What was paid, by hours. Closed hours were added up once by maintenance; the others are summed from their postings, and when
-//! those are many, maintenance is requested.
+//! What was paid, by hours. Closed hours were added up once by maintenance; the others are summed from their postings,
+//! and when those are many, maintenance is requested.
 
 use domain::{
     id::ProjectId,
@@ -23,8 +23,8 @@ pub struct HourVolume {
     pub amount: Rupiah,
 }
 
-/// Conditions for the leg that has the whole amount of a paid or accepted payment. A posting's id starts with its kind and a
-/// colon; the semicolon is the next character after the colon, so it ends the range.
+/// Conditions for the leg that has the whole amount of a paid or accepted payment. A posting's id starts with its kind
+/// and a colon; the semicolon is the next character after the colon, so it ends the range.
 const PAID: &str = "account = 'clearing' AND posting_id >= 'paid:' AND posting_id < 'paid;'";
 const ACCEPTED: &str = "account = 'unapplied' AND posting_id >= 'accepted:' AND posting_id < 'accepted;'";
 

@@ -1,7 +1,7 @@
 //! Checkpoints: copying the write-ahead log into the database file without making commits wait.
 //!
-//! A thread with its own connection copies most of the log while the writer goes on appending. Then the writer copies the
-//! little that was added meanwhile, between two batches, and its next commit starts again at the front of the log.
+//! A thread with its own connection copies most of the log while the writer goes on appending. Then the writer copies
+//! the little that was added meanwhile, between two batches, and its next commit starts again at the front of the log.
 
 use std::{
     path::{Path, PathBuf},
@@ -17,8 +17,8 @@ use rusqlite::Connection;
 
 use crate::error::StoreError;
 
-/// The size of the log from which on a checkpoint is made: about 16,000 pages. A log that starts again is truncated to this
-/// size, so a larger file always means that there is something to copy.
+/// The size of the log from which on a checkpoint is made: about 16,000 pages. A log that starts again is truncated to
+/// this size, so a larger file always means that there is something to copy.
 pub(super) const LOG_BYTES: u32 = 64 * 1024 * 1024;
 const CHECKPOINT: &str = "PRAGMA wal_checkpoint(PASSIVE)";
 
@@ -33,8 +33,8 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// Starts the thread for the log of the database at `path`, which is truncated to `bytes` when it starts again. Only the
-    /// thread uses `connection`.
+    /// Starts the thread for the log of the database at `path`, which is truncated to `bytes` when it starts again.
+    /// Only the thread uses `connection`.
     pub(super) fn start(path: &Path, connection: Connection, bytes: u32) -> Result<Log, StoreError> {
         let (requests, requested) = sync_channel::<()>(1);
         let copied = Arc::new(AtomicBool::new(false));

@@ -38,8 +38,8 @@ refinery::embed_migrations!("migrations/sqlite");
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// The wait between two tries where SQLite does not wait by itself.
 const BUSY_WAIT: Duration = Duration::from_millis(5);
-/// Page caches; SQLite takes a negative number as KiB. It goes through the writer's whole cache at nearly every commit, so a
-/// larger cache is slower, not faster.
+/// Page caches; SQLite takes a negative number as KiB. It goes through the writer's whole cache at nearly every commit,
+/// so a larger cache is slower, not faster.
 const WRITER_CACHE_KIB: i64 = -8 * 1024;
 const READER_CACHE_KIB: i64 = -8 * 1024;
 /// Statements kept prepared on each connection.
@@ -79,7 +79,8 @@ impl Sqlite {
     }
 
     pub(crate) async fn close(&self) {
-        // The writer closes last: the last connection copies the write-ahead log into the file, and readers may not write.
+        // The writer closes last: the last connection copies the write-ahead log into the file, and readers may not
+        // write.
         self.readers.close();
         self.writer.close().await;
     }
@@ -169,8 +170,8 @@ fn migrate(connection: &mut Connection) -> Result<Tables, OpenError> {
     let mut attempt = 1;
     loop {
         let found = tables(connection)?;
-        // Grouped: the tables and the history row are written in one transaction. A crash between the two would leave a file
-        // that every later start rejects.
+        // Grouped: the tables and the history row are written in one transaction. A crash between the two would leave a
+        // file that every later start rejects.
         match without_foreign_keys(connection, |connection| migrations::runner().set_grouped(true).run(connection))? {
             Ok(report) if report.applied_migrations().is_empty() => return Ok(Tables::Current),
             Ok(_) => return Ok(found),
@@ -180,8 +181,8 @@ fn migrate(connection: &mut Connection) -> Result<Tables, OpenError> {
     }
 }
 
-/// Runs `work` without foreign key checks: a migration that recreates a table leaves references to it dangling for a moment.
-/// SQLite changes this setting only outside of a transaction.
+/// Runs `work` without foreign key checks: a migration that recreates a table leaves references to it dangling for a
+/// moment. SQLite changes this setting only outside of a transaction.
 fn without_foreign_keys<T>(
     connection: &mut Connection,
     work: impl FnOnce(&mut Connection) -> T,
@@ -203,8 +204,8 @@ pub(crate) fn tables_at(path: &Path) -> Result<Tables, OpenError> {
     tables(&open_unchanged(path)?)
 }
 
-/// A connection that creates no file and changes none. It has write access all the same: a read-only connection would leave
-/// an empty log file behind.
+/// A connection that creates no file and changes none. It has write access all the same: a read-only connection would
+/// leave an empty log file behind.
 pub(crate) fn open_unchanged(path: &Path) -> Result<Connection, StoreError> {
     let open = || {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;

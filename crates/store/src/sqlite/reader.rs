@@ -19,11 +19,12 @@ use crate::{
 /// Idle connections that are kept open; more may be open while they are in use.
 const READERS_KEPT: usize = 8;
 
-/// Key owners that a reader caches. When there are more, the cache is cleared; the next request of each key adds it again.
+/// Key owners that a reader caches. When there are more, the cache is cleared; the next request of each key adds it
+/// again.
 const OWNERS_MOST: usize = 1_000;
 
-/// A connection with a cache of key owners. Every commit empties SQLite's own page cache, so looking a key up again takes
-/// longer than asking whether anything was committed since.
+/// A connection with a cache of key owners. Every commit empties SQLite's own page cache, so looking a key up again
+/// takes longer than asking whether anything was committed since.
 pub(super) struct Reader {
     connection: Connection,
     /// The version of the database at which `owners` were read.

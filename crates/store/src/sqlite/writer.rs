@@ -1,7 +1,7 @@
 //! The writer: one thread that commits plans from a bounded queue and answers once they are on disk.
 //!
-//! All plans that are in the queue when a transaction begins are committed with it, so one sync to disk serves many requests.
-//! The writer never waits for more plans: under load the queue fills by itself while the disk is busy.
+//! All plans that are in the queue when a transaction begins are committed with it, so one sync to disk serves many
+//! requests. The writer never waits for more plans: under load the queue fills by itself while the disk is busy.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -87,7 +87,8 @@ fn run(connection: &Connection, mut queue: mpsc::Receiver<Job>, mut log: Log) {
     log.close();
 }
 
-/// Commits the plans of a batch whose guards hold, and answers each job. If the transaction itself fails, all jobs fail.
+/// Commits the plans of a batch whose guards hold, and answers each job. If the transaction itself fails, all jobs
+/// fail.
 fn commit_batch(connection: &Connection, batch: Vec<Job>) {
     let outcomes = match transact(connection, &batch, Rollback::Nothing) {
         // This is rare, so running the batch again with savepoints costs less than using savepoints every time.

@@ -257,8 +257,8 @@ fn surrounded(world: &World, write: impl Into<Write>) -> Change {
         .with(WebhookWrite::Event(samples::event(project)))
 }
 
-/// Commits a write that must fail by itself, among other writes, and among other changes. Checks that nothing of it is stored,
-/// and everything of the other changes is.
+/// Commits a write that must fail by itself, among other writes, and among other changes. Checks that nothing of it is
+/// stored, and everything of the other changes is.
 async fn check_refused(
     database: &Database,
     store: &Store,

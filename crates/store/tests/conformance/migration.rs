@@ -20,8 +20,8 @@ on_every_database![
     an_empty_first_version_is_brought_up_to_date_by_several_at_once,
 ];
 
-/// The data of an installation of the first version: one payment that has settled, one that was paid twice, and one that is
-/// pending.
+/// The data of an installation of the first version: one payment that has settled, one that was paid twice, and one
+/// that is pending.
 struct Kept {
     project: ProjectId,
     settled: PaymentId,

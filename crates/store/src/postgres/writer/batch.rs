@@ -51,8 +51,8 @@ struct Run<'a> {
 }
 
 impl Batch {
-    /// Groups jobs by their statements. Each batch is sorted, so that batches which change the same rows lock them in the same
-    /// order.
+    /// Groups jobs by their statements. Each batch is sorted, so that batches which change the same rows lock them in
+    /// the same order.
     pub(super) fn sorted(jobs: impl Iterator<Item = Job>) -> impl Iterator<Item = Batch> {
         let mut by_shape: HashMap<Vec<usize>, Vec<Job>> = HashMap::new();
         for job in jobs {
