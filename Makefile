@@ -1,28 +1,34 @@
 # `make test` runs every check there is, on a machine that has Rust and a C compiler. Python tools go into the build folder;
 # PostgreSQL, Chromium, npm and what Python lacks are installed where a Debian does not have them.
+#
+# `make check` is for daily work: the same without browsers, faults and Python.
 
 TOOLS := target/test-tools
-REQUIREMENTS := crates/server/tests/requirements.txt
+REQUIREMENTS := crates/lunas/tests/requirements.txt
 AXE := target/axe-core
 # Names the version of axe-core and its checksum.
 AXE_LOCK := crates/testkit/axe/package-lock.json
+# Tests wait for sockets, processes and browsers as much as for the cores.
+export RUST_TEST_THREADS ?= $(shell echo $$(( $$(nproc) * 2 )))
+# Every build names the whole workspace, so that all of them share one feature set and no crate is built twice.
+CARGO_TEST := cargo test --workspace --locked
 
-.PHONY: test format lint check api tools python postgres install-postgres browser install-browser axe npm
+.PHONY: test check format lint tools python postgres install-postgres browser install-browser axe npm
 
-test: format lint check api
+# Python tools hold the OpenAPI document against an independent validator, the real server against schemathesis, and webhooks
+# against Stripe's own library. Their tests are ignored otherwise.
+test: format lint postgres browser axe tools
+	$(CARGO_TEST) --lib --bins --test conformance --test smoke
+	$(CARGO_TEST) --test suite -- --include-ignored
+
+check: format lint postgres
+	$(CARGO_TEST) --lib --bins --tests -- --skip browser --skip faults::
 
 format:
 	cargo fmt --all --check
 
 lint:
 	cargo clippy --workspace --all-targets --locked -- --deny warnings
-
-check: postgres browser axe
-	cargo test --workspace --locked
-
-# The OpenAPI document by an independent validator, the real server by schemathesis, and its webhooks by Stripe's own library.
-api: tools
-	cargo test --package server --test suite --locked -- --ignored
 
 tools: $(TOOLS)/installed
 
