@@ -1,4 +1,4 @@
-//! How answers look: status, headers and JSON, and the envelope of lists.
+//! Builds answers: status, headers and JSON, and the envelope of lists. What is in the JSON is up to each endpoint.
 
 use axum::{
     Json,
@@ -28,7 +28,7 @@ impl<T> Answer<T> {
         Answer { status: StatusCode::OK, body, replayed: false, ignored: None }
     }
 
-    /// 201 for something new, 200 for what an earlier request with the same key made.
+    /// 201 for a new resource, 200 for the one that an earlier request with the same idempotency key created.
     pub(crate) fn created<Made>(made: Created<Made>, render: impl FnOnce(Made) -> T) -> Answer<T> {
         match made {
             Created::New(made) => Answer { status: StatusCode::CREATED, ..Answer::ok(render(made)) },
@@ -36,7 +36,7 @@ impl<T> Answer<T> {
         }
     }
 
-    /// Names the members of the body that no rule asked for.
+    /// Lists the members of the body that the endpoint does not know in `X-Ignored-Members`.
     pub(crate) fn ignoring(self, ignored: Option<HeaderValue>) -> Answer<T> {
         Answer { ignored, ..self }
     }
@@ -55,7 +55,7 @@ impl<T: Serialize> IntoResponse for Answer<T> {
     }
 }
 
-/// The error of a request whose body was read, with the members that were ignored, so that a misspelt one is noticed there too.
+/// The error of a request whose body was read. It also lists the ignored members, so that a client notices a misspelt name.
 pub(crate) struct ErrorAnswer {
     error: ApiError,
     ignored: Option<HeaderValue>,
@@ -90,14 +90,14 @@ pub(crate) struct Listing<T> {
     pagination: Pagination,
 }
 
-/// Which page of how many.
+/// Which page this is, and how many there are.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Pagination {
     #[schema(minimum = 1, examples(1))]
     page: i64,
     #[schema(minimum = 1, maximum = 100, examples(20))]
     page_size: i64,
-    /// How many there are on all pages.
+    /// The number of items on all pages together.
     #[schema(minimum = 0, examples(41))]
     total_items: i64,
     #[schema(minimum = 0, examples(3))]

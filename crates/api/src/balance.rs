@@ -1,4 +1,4 @@
-//! `/v1/balance`: what the project has.
+//! `/v1/balance`: the project's money, now or at an earlier time. It only reads.
 
 use axum::{
     Json,
@@ -11,15 +11,15 @@ use wire::schemas;
 
 use crate::{
     auth::Caller,
-    document::{parameters, query},
     error::ApiError,
     error_code::{KEYED, USABLE, VALIDATION_ERROR, error_codes},
+    openapi::{parameters, query},
 };
 
-parameters!(BalanceParameters: query::<schemas::GivenDateTime>("at", "The instant to look at; now when omitted."));
+parameters!(BalanceParameters: query::<schemas::GivenDateTime>("at", "The balance at this time; now when omitted."));
 error_codes!(BalanceErrors: KEYED, USABLE, &[VALIDATION_ERROR]);
 
-/// What the project has.
+/// The project's money.
 #[derive(Serialize, ToSchema)]
 #[schema(title = "Balance", as = Balance)]
 pub(crate) struct BalanceJson {
@@ -29,21 +29,21 @@ pub(crate) struct BalanceJson {
     environment: &'static str,
     #[schema(value_type = schemas::Currency)]
     currency: &'static str,
-    /// Settled, in whole rupiah.
+    /// Settled money, in whole rupiah.
     #[schema(minimum = 0, examples(1_250_000))]
     available: i64,
-    /// Paid, not settled yet.
+    /// Money of paid payments that is not settled yet.
     #[schema(minimum = 0, examples(14_895))]
     pending: i64,
-    /// Arrived, but fits no payment.
+    /// Money that arrived and could not be applied to a payment.
     #[schema(minimum = 0, examples(0))]
     unapplied: i64,
-    /// The instant that this is about.
+    /// The time of this balance.
     #[schema(value_type = schemas::DateTime)]
     as_of: String,
 }
 
-/// Get the balance, now or as it was.
+/// Get the balance, now or at an earlier time.
 #[utoipa::path(
     get, path = "/v1/balance", tag = "Balance", operation_id = "getBalance",
     params(BalanceParameters),

@@ -1,4 +1,4 @@
-//! Which pages may call the API from a browser.
+//! CORS: which web pages may call the API from a browser. It never lets a page in that neither a project lists nor we serve.
 
 use axum::{
     extract::{Request, State},
@@ -17,7 +17,7 @@ const EXPOSED_HEADERS: &str = "X-Request-Id, Idempotent-Replayed, X-Ignored-Memb
                                RateLimit-Remaining, RateLimit-Reset, Retry-After";
 const PREFLIGHT_SECONDS: &str = "600";
 
-/// Answers preflights, whatever path of `/v1` they ask about; every other request goes on.
+/// Answers preflight requests for any path under `/v1`, and passes all other requests on.
 pub(crate) async fn answer_preflights(State(app): State<App>, request: Request, next: Next) -> Response {
     match preflight_origin(&request) {
         Some(origin) => answer_preflight(&app, &origin).await.unwrap_or_else(ApiError::into_response),
@@ -25,7 +25,7 @@ pub(crate) async fn answer_preflights(State(app): State<App>, request: Request, 
     }
 }
 
-/// The origin that a preflight asks for, if the request is one.
+/// The origin that a preflight request asks for; none where the request is no preflight.
 fn preflight_origin(request: &Request) -> Option<HeaderValue> {
     let is_preflight = request.method() == Method::OPTIONS
         && request.uri().path().starts_with("/v1/")
@@ -33,7 +33,8 @@ fn preflight_origin(request: &Request) -> Option<HeaderValue> {
     if is_preflight { request.headers().get(header::ORIGIN).cloned() } else { None }
 }
 
-/// Answers a preflight. It carries no key, so any active project that lists the origin vouches for it.
+/// Answers a preflight. It carries no key, so the origin is allowed if any active project lists it; the request that follows is
+/// checked against its own project.
 async fn answer_preflight(app: &App, origin: &HeaderValue) -> Result<Response, ApiError> {
     let text = origin.to_str().map_err(|_| ApiError::OriginForbidden)?;
     if !is_own(app, origin) && !app.engine.anyone_allows_origin(text).await? {
@@ -48,7 +49,7 @@ async fn answer_preflight(app: &App, origin: &HeaderValue) -> Result<Response, A
     Ok(response)
 }
 
-/// The request's origin, if it has one and the project lists it.
+/// The request's origin, if it has one. It is an error if the project does not list it.
 pub(crate) async fn allowed_origin(
     app: &App,
     project: ProjectId,
@@ -66,12 +67,12 @@ pub(crate) async fn allowed_origin(
     Err(ApiError::OriginForbidden)
 }
 
-/// Whether an origin is the service's own.
+/// Whether an origin is one of the service's own.
 pub(crate) fn is_own(app: &App, origin: &HeaderValue) -> bool {
     app.settings.own_origins.iter().any(|own| origin == own.as_str())
 }
 
-/// Lets a page of `origin` read the answer.
+/// Adds the headers that let pages of `origin` read the answer.
 pub(crate) fn allow(headers: &mut HeaderMap, origin: &HeaderValue) {
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
     headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED_HEADERS));

@@ -1,4 +1,5 @@
-//! Every error that a request can end in, and the one place where it becomes HTTP: a row of `error_code`.
+//! All errors of API requests, and the one place where an error becomes an HTTP answer. Details of server errors go to the log,
+//! never to the client.
 
 use axum::{
     http::{HeaderValue, StatusCode, header},
@@ -22,7 +23,7 @@ pub(crate) enum ApiError {
     AuthUnavailable(#[source] Error),
     #[error("this Origin is not on the project's allowed list")]
     OriginForbidden,
-    #[error("with a session of the dashboard only its own pages may call")]
+    #[error("a session of the dashboard may be used by the dashboard's own pages only")]
     ForeignPage,
     #[error("{0}")]
     Forbidden(&'static str),
@@ -34,13 +35,13 @@ pub(crate) enum ApiError {
     Shape(#[from] ShapeError),
     #[error("`project_id` is not the project of this API key")]
     ProjectNotFound,
-    #[error("`project_id` is no project that you are a member of")]
+    #[error("you are not a member of the project `project_id`")]
     NotAMember,
-    #[error("this address does not take the method {0}")]
+    #[error("the method {0} is not allowed at this path")]
     MethodNotAllowed(String),
     #[error("the server is not ready")]
     NotReady,
-    /// What goes wrong around every handler.
+    /// Found by the server, outside of handlers.
     #[error(transparent)]
     Request(#[from] Failure),
     #[error(transparent)]
@@ -90,7 +91,7 @@ impl ApiError {
         }
     }
 
-    /// What the client reads. Errors of ours keep their details to the log.
+    /// The message for the client. Details of server errors stay in the log.
     fn message(&self, status: StatusCode) -> String {
         match self {
             ApiError::Engine(Error::Provider(_)) => "the payment provider is unavailable".to_owned(),

@@ -1,4 +1,4 @@
-//! The contract's table of errors. Each row stands here once, for the errors themselves and for the OpenAPI document.
+//! The contract's table of errors. Each row is written here once, for error answers and for the OpenAPI document alike.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use utoipa::openapi::{
     schema::{AdditionalProperties, Type},
 };
 
-/// One row of the table: a status, its code, and when it is answered.
+/// One row of the table: HTTP status, code, and when a client gets it.
 #[derive(Clone, Copy)]
 pub(crate) struct ErrorCode {
     pub(crate) status: StatusCode,
@@ -17,7 +17,7 @@ pub(crate) struct ErrorCode {
     meaning: &'static str,
 }
 
-/// What the contract calls a request of the wrong form, under several statuses.
+/// The code of malformed requests, which the contract uses with several statuses.
 const MALFORMED: &str = "INVALID_REQUEST";
 
 macro_rules! table {
@@ -31,18 +31,18 @@ table! {
     INVALID_REQUEST = BAD_REQUEST MALFORMED, "not JSON, not the expected shape, a member of the wrong type or given twice";
     IDEMPOTENCY_KEY_REQUIRED = BAD_REQUEST "IDEMPOTENCY_KEY_REQUIRED", "the header Idempotency-Key is missing or empty";
     UNAUTHORIZED = UNAUTHORIZED "UNAUTHORIZED", "no API key, or one that is malformed, unknown or revoked";
-    NOBODY = UNAUTHORIZED "UNAUTHORIZED", "no API key and no session, or one that is malformed, unknown, revoked or ended";
-    FORBIDDEN = FORBIDDEN "FORBIDDEN", "the API key may not do this at all";
-    MEMBERS_ONLY = FORBIDDEN "FORBIDDEN", "API keys may not do this, nor may a member whose role does not go that far";
+    NO_KEY_NO_SESSION = UNAUTHORIZED "UNAUTHORIZED", "neither an API key nor a session, or one that is malformed, unknown, revoked or expired";
+    FORBIDDEN = FORBIDDEN "FORBIDDEN", "an API key of this kind may not do this";
+    MEMBERS_ONLY = FORBIDDEN "FORBIDDEN", "API keys may not do this, nor may members whose role does not allow it";
     PROJECT_UNAVAILABLE = FORBIDDEN "PROJECT_UNAVAILABLE", "the project is inactive, or in production and not approved";
     CORS_ORIGIN_FORBIDDEN = FORBIDDEN "CORS_ORIGIN_FORBIDDEN", "the browser's origin is not on the project's list";
-    FOREIGN_PAGE = FORBIDDEN "CORS_ORIGIN_FORBIDDEN", "with a key, an origin that is not on the project's list; with a session, any but our own";
+    FOREIGN_PAGE = FORBIDDEN "CORS_ORIGIN_FORBIDDEN", "with a key: the origin is not on the project's list; with a session: the request comes from another site";
     PROJECT_NOT_FOUND = NOT_FOUND "PROJECT_NOT_FOUND", "`project_id` is not the project of this API key";
-    NOT_A_MEMBER = NOT_FOUND "PROJECT_NOT_FOUND", "with a session, `project_id` is no project that its user is a member of";
-    RESOURCE_NOT_FOUND = NOT_FOUND "RESOURCE_NOT_FOUND", "there is no such thing, or it is another project's";
-    METHOD_NOT_ALLOWED = METHOD_NOT_ALLOWED MALFORMED, "this address does not take this method";
+    NOT_A_MEMBER = NOT_FOUND "PROJECT_NOT_FOUND", "with a session: the user is not a member of the project `project_id`";
+    RESOURCE_NOT_FOUND = NOT_FOUND "RESOURCE_NOT_FOUND", "it does not exist, or it belongs to another project";
+    METHOD_NOT_ALLOWED = METHOD_NOT_ALLOWED MALFORMED, "this path does not support this method";
     BODY_TIMEOUT = REQUEST_TIMEOUT MALFORMED, "the body did not arrive in time";
-    CONFLICT = CONFLICT "CONFLICT", "something with the same unique value exists";
+    CONFLICT = CONFLICT "CONFLICT", "a value that must be unique is already in use";
     IDEMPOTENCY_CONFLICT = CONFLICT "IDEMPOTENCY_CONFLICT", "this Idempotency-Key was used with another body";
     PAYMENT_LINK_NOT_ACTIVE = CONFLICT "PAYMENT_LINK_NOT_ACTIVE", "the link is cancelled or past its expiry";
     PAYMENT_NOT_EDITABLE = CONFLICT "PAYMENT_NOT_EDITABLE", "the payment has ended";
@@ -55,14 +55,14 @@ table! {
     PAYMENT_PROVIDER_UNAVAILABLE = SERVICE_UNAVAILABLE "PAYMENT_PROVIDER_UNAVAILABLE", "the bank or QRIS provider is unavailable";
 }
 
-/// What may happen to any request at all.
+/// Errors that every request can get.
 pub(crate) const ANYWHERE: &[ErrorCode] = &[INTERNAL_ERROR, SERVICE_UNAVAILABLE];
-/// What may happen wherever a key is asked for.
+/// Errors of endpoints that need an API key.
 pub(crate) const KEYED: &[ErrorCode] =
     &[UNAUTHORIZED, CORS_ORIGIN_FORBIDDEN, RATE_LIMITED, AUTH_UNAVAILABLE, INTERNAL_ERROR, SERVICE_UNAVAILABLE];
-/// What may happen wherever a session of the dashboard is taken in place of a key.
+/// Errors of endpoints that need an API key or a session of the dashboard.
 pub(crate) const KEYED_OR_SIGNED_IN: &[ErrorCode] = &[
-    NOBODY,
+    NO_KEY_NO_SESSION,
     FOREIGN_PAGE,
     RATE_LIMITED,
     VALIDATION_ERROR,
@@ -71,13 +71,13 @@ pub(crate) const KEYED_OR_SIGNED_IN: &[ErrorCode] = &[
     INTERNAL_ERROR,
     SERVICE_UNAVAILABLE,
 ];
-/// Where the project must be usable.
+/// Errors of endpoints that need a usable project.
 pub(crate) const USABLE: &[ErrorCode] = &[PROJECT_UNAVAILABLE];
-/// Where a JSON body is read.
+/// Errors of endpoints that read a JSON body.
 pub(crate) const JSON_BODY: &[ErrorCode] =
     &[INVALID_REQUEST, VALIDATION_ERROR, BODY_TIMEOUT, BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE];
 
-/// Declares a type that stands for the errors of an endpoint, for its `responses(...)`.
+/// Declares a type that lists the errors of an endpoint, for its `responses(...)`.
 macro_rules! error_codes {
     ($visibility:vis $name:ident: $($list:expr),+ $(,)?) => {
         $visibility enum $name {}
@@ -92,7 +92,7 @@ macro_rules! error_codes {
 }
 pub(crate) use error_codes;
 
-/// The responses that `lists` add up to, one per status.
+/// The responses for all errors of `lists`, one response per status.
 pub(crate) fn responses(lists: &[&[ErrorCode]]) -> BTreeMap<String, RefOr<Response>> {
     let mut by_status: BTreeMap<String, Vec<ErrorCode>> = BTreeMap::new();
     for row in lists.iter().copied().flatten() {
@@ -114,7 +114,7 @@ fn content(rows: &[ErrorCode]) -> Content {
     ContentBuilder::new().schema(Some(envelope(rows))).example(example).build()
 }
 
-/// The envelope of every error, with the codes that can be in it here.
+/// The schema of the error envelope, restricted to the codes of `rows`.
 fn envelope(rows: &[ErrorCode]) -> Schema {
     let code = ObjectBuilder::new()
         .schema_type(Type::String)

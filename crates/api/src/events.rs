@@ -1,4 +1,4 @@
-//! `/v1/events`: what happened, for receivers that were down, and for members who are signed in.
+//! `/v1/events`: the project's events, for programs that missed webhooks and for signed-in members. It only reads.
 
 use axum::{
     Json,
@@ -11,16 +11,16 @@ use wire::{event::EventJson, schemas};
 use crate::{
     answer::Listing,
     auth::Reader,
-    document::{page, page_size, parameters, path, project, query},
     error::ApiError,
     error_code::{KEYED_OR_SIGNED_IN, RESOURCE_NOT_FOUND, USABLE, error_codes},
-    path::PathId,
+    openapi::{page, page_size, parameters, path, project, query},
+    path_id::PathId,
 };
 
 parameters!(
     ListParameters: project(), page(), page_size(),
     query::<schemas::EventType>("type", "Only events of this type."),
-    query::<schemas::EventId>("after", "Only events after this one, oldest first."),
+    query::<schemas::EventId>("after", "Only events after this event, oldest first."),
 );
 error_codes!(ListErrors: KEYED_OR_SIGNED_IN, USABLE);
 parameters!(EventParameters: path::<schemas::EventId>("eventID"), project());

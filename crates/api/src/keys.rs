@@ -1,4 +1,5 @@
-//! `/v1/api-keys`: keys revoke keys; making and listing them is for members who are signed in.
+//! `/v1/api-keys`: creating, listing and revoking API keys. A key may only revoke; creating and listing need a signed-in member.
+//! A secret is in the answer that created it and in no other.
 
 use axum::{
     Json,
@@ -19,15 +20,15 @@ use wire::{api_key::RevokedKeyJson, schemas};
 
 use crate::{
     answer::{Answer, ErrorAnswer, Listing},
-    auth::{AnyCaller, KeyMaker, Member},
+    auth::{AnyCaller, KeyManager, Member},
     body::{
         JsonBytes,
         members::{Body, ignored_header},
     },
-    document::{page, page_size, parameters, path, project},
     error::ApiError,
     error_code::{CONFLICT, JSON_BODY, KEYED, KEYED_OR_SIGNED_IN, MEMBERS_ONLY, RESOURCE_NOT_FOUND, error_codes},
-    path::PathId,
+    openapi::{page, page_size, parameters, path, project},
+    path_id::PathId,
 };
 
 parameters!(KeyParameters: path::<schemas::ApiKeyId>("id"));
@@ -43,7 +44,7 @@ error_codes!(CreateErrors: KEYED_OR_SIGNED_IN, &[MEMBERS_ONLY], JSON_BODY, &[CON
 pub(crate) struct KeyJson {
     #[schema(value_type = schemas::ApiKeyId)]
     id: String,
-    /// What its owner called it.
+    /// The name that the member who created the key gave it.
     #[schema(min_length = 1, max_length = 255, examples("Kasir 1"))]
     name: String,
     #[schema(value_type = schemas::Environment)]
@@ -56,10 +57,10 @@ pub(crate) struct KeyJson {
     last_four: String,
     #[schema(value_type = schemas::DateTime)]
     created_at: String,
-    /// To the minute; null when it was never used.
+    /// When the key was last used, to the minute; null if never.
     #[schema(value_type = Option<schemas::DateTime>, required)]
     last_used_at: Option<String>,
-    /// From when on it was refused; null while it is accepted.
+    /// When the key was revoked; null while it is valid.
     #[schema(value_type = Option<schemas::DateTime>, required)]
     revoked_at: Option<String>,
 }
@@ -80,7 +81,7 @@ impl From<KeyShown> for KeyJson {
     }
 }
 
-/// A key that was just made, with its secret.
+/// A new key, with its secret.
 #[derive(Serialize, ToSchema)]
 #[schema(title = "CreatedApiKey", as = CreatedApiKey)]
 pub(crate) struct CreatedKeyJson {
@@ -88,7 +89,7 @@ pub(crate) struct CreatedKeyJson {
     id: String,
     #[schema(value_type = schemas::KeySecret)]
     key: String,
-    /// What its owner called it.
+    /// The name that the member who created the key gave it.
     #[schema(min_length = 1, max_length = 255, examples("Kasir 1"))]
     name: String,
     #[schema(value_type = schemas::Environment)]
@@ -118,7 +119,7 @@ impl CreatedKeyJson {
     }
 }
 
-/// Revoke an API key of the project, the caller's own included.
+/// Revoke an API key of the project. A key may revoke itself.
 #[utoipa::path(
     delete, path = "/v1/api-keys/{id}", tag = "API keys", operation_id = "revokeApiKey",
     params(KeyParameters),
@@ -134,7 +135,7 @@ pub(crate) async fn revoke(
     Ok(Json(key.into()))
 }
 
-/// List API keys, newest first, without their secrets; for members who are signed in.
+/// List API keys, newest first, without their secrets; for signed-in members.
 #[utoipa::path(
     get, path = "/v1/api-keys", tag = "API keys", operation_id = "listApiKeys",
     security(("api_key" = []), ("session" = [])),
@@ -150,16 +151,16 @@ pub(crate) async fn list(Member(desk): Member, RawQuery(query): RawQuery) -> Res
     Ok(Listing::of(Listed { items, total }, page, KeyJson::from))
 }
 
-// Only describes the body, which is read member by member so that each mistake gets its own message.
+// Only for the OpenAPI document. The body itself is read member by member, so that each mistake gets its own message.
 #[derive(Serialize, ToSchema)]
 #[schema(examples(json!({ "name": "Kasir 1" })))]
 pub(crate) struct CreateApiKey {
-    /// A name to know the key by, which no other live key of the project has.
+    /// A name for the key, which no other valid key of the project has.
     #[schema(min_length = 1, max_length = 255, pattern = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$", examples("Kasir 1"))]
     name: String,
 }
 
-/// Create an API key, whose secret is in this answer only; for owners and developers who are signed in.
+/// Create an API key; for signed-in owners and developers. The secret is in this answer only.
 #[utoipa::path(
     post, path = "/v1/api-keys", tag = "API keys", operation_id = "createApiKey",
     security(("api_key" = []), ("session" = [])),
@@ -168,7 +169,7 @@ pub(crate) struct CreateApiKey {
     responses((status = 201, description = "Created", body = CreatedKeyJson), CreateErrors)
 )]
 pub(crate) async fn create(
-    KeyMaker(desk): KeyMaker,
+    KeyManager(desk): KeyManager,
     JsonBytes(bytes): JsonBytes,
 ) -> Result<Answer<CreatedKeyJson>, ErrorAnswer> {
     let (name, ignored) = decode(&bytes)?;

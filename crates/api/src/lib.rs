@@ -1,31 +1,31 @@
 //! `/v1`, the API for merchants' programs: one file per group of endpoints, each with its request and answer types.
 //!
-//! A handler decodes, calls the engine and renders; it decides nothing about money, and knows no page.
+//! A handler decodes, calls the engine and renders. It never decides about money, and it knows no page.
 
 mod answer;
 mod auth;
 mod balance;
 mod body;
 mod cors;
-mod document;
 mod error;
 mod error_code;
 mod events;
+mod health;
 mod keys;
 mod links;
-mod path;
+mod openapi;
+mod path_id;
 mod payments;
 mod project;
 mod routes;
 mod sandbox;
-mod service;
 
 use axum::response::{IntoResponse, Response};
 use web::{App, Failure, FailureWording, Surface};
 
 pub use routes::openapi_json;
 
-/// The API as a server offers it.
+/// The API, as a server mounts it.
 pub fn surface(app: &App) -> Surface {
     Surface {
         folders: &["v1", "healthz", "readyz", "openapi.json"],
@@ -36,7 +36,7 @@ pub fn surface(app: &App) -> Surface {
     }
 }
 
-/// The envelope of the API, for a failure outside of any handler.
+/// The error envelope of the API, for a failure outside of any handler.
 fn envelope(failure: Failure) -> Response {
     error::ApiError::from(failure).into_response()
 }

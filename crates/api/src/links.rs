@@ -1,4 +1,4 @@
-//! `/v1/payment-links`: hosted checkout pages for a fixed amount.
+//! `/v1/payment-links`: creating, listing, reading and cancelling payment links. The pages themselves are in `checkout`.
 
 use axum::{
     Json,
@@ -25,13 +25,13 @@ use crate::{
         json::ShapeError,
         members::{Members, method_request},
     },
-    document::{idempotency_key, page, page_size, parameters, path, search},
     error::ApiError,
     error_code::{
         IDEMPOTENCY_CONFLICT, JSON_BODY, KEYED, PAYMENT_LINK_NOT_ACTIVE, PROJECT_NOT_FOUND, RESOURCE_NOT_FOUND, USABLE,
         VALIDATION_ERROR, error_codes,
     },
-    path::PathId,
+    openapi::{idempotency_key, page, page_size, parameters, path, search},
+    path_id::PathId,
     payments::decode,
 };
 
@@ -65,10 +65,10 @@ pub(crate) struct LinkJson {
     id: String,
     #[schema(value_type = schemas::ProjectId)]
     project_id: String,
-    /// Who customers see they are paying.
+    /// The name that customers see as the payee.
     #[schema(examples("Toko Kopi"))]
     merchant_name: String,
-    /// Your own order id; made up when omitted at creation.
+    /// Your own order id; generated if omitted at creation.
     #[schema(min_length = 1, max_length = 255, examples("PL-7K3M9QX2TA"))]
     reference: String,
     /// Shown to the customer.
@@ -85,41 +85,41 @@ pub(crate) struct LinkJson {
     fee_bearer: &'static str,
     /// One per allowed method.
     fee_previews: Vec<FeePreviewJson>,
-    /// What the customer can choose from.
+    /// The payment methods that the customer can choose from.
     allowed_payment_methods: Vec<MethodJson>,
-    /// Whether the link stays payable after its first payment.
+    /// Whether the link can be paid more than once.
     allow_multiple_payments: bool,
-    /// What the checkout page asks the customer for.
+    /// The customer's details that the checkout page asks for.
     customer_fields: CustomerFieldsJson,
     #[schema(value_type = schemas::PaymentLinkStatus)]
     status: &'static str,
     #[schema(value_type = schemas::DateTime)]
     created_at: String,
-    /// Where the customer pays.
+    /// The checkout page, where the customer pays.
     #[schema(format = "uri", examples("https://pay.example/p/pl_01kzdq3f5ve8x9m2r7t4w6y8za"))]
     url: String,
-    /// Null when the link does not expire.
+    /// When the link expires; null if it does not.
     #[schema(value_type = Option<schemas::DateTime>, required)]
     expires_at: Option<String>,
 }
 
-/// What a payment by one method would cost.
+/// The fee of a payment by one method.
 #[derive(Serialize, ToSchema)]
 #[schema(title = "FeePreview", as = FeePreview)]
 struct FeePreviewJson {
     payment_method: MethodJson,
-    /// What the merchant is charged.
+    /// The fee that the merchant is charged.
     #[schema(value_type = schemas::Amount)]
     fee_amount: i64,
-    /// What the customer pays.
+    /// The amount that the customer pays.
     #[schema(value_type = schemas::Amount)]
     customer_amount: i64,
-    /// What the merchant gets.
+    /// The amount that the merchant receives.
     #[schema(value_type = schemas::Amount)]
     merchant_net: i64,
 }
 
-/// Which fields the checkout page collects.
+/// The customer's details that the checkout page collects.
 #[derive(Serialize, ToSchema)]
 #[schema(title = "CustomerFields", as = CustomerFields)]
 struct CustomerFieldsJson {
@@ -163,14 +163,14 @@ impl LinkJson {
     }
 }
 
-// Only describes the body, which is read member by member so that each mistake gets its own message.
+// Only for the OpenAPI document. The body itself is read member by member, so that each mistake gets its own message.
 #[derive(Serialize, ToSchema)]
 #[schema(examples(json!({
     "project_id": "prj_01kzdq3f5ve8x9m2r7t4w6y8za", "title": "Kopi susu", "amount": 50000,
     "allowed_payment_methods": [{ "type": "qris" }, { "type": "virtual_account", "bank": "bca" }]
 })))]
 pub(crate) struct CreateLink {
-    /// Must be the API key's own project.
+    /// The project of the API key.
     #[schema(value_type = schemas::ProjectId)]
     project_id: String,
     /// Shown to the customer.
@@ -181,10 +181,10 @@ pub(crate) struct CreateLink {
         examples("Kopi susu")
     )]
     title: String,
-    /// Whole rupiah, at least the highest floor among the allowed methods: 100 for `qris`, 10000 for `virtual_account`.
+    /// Whole rupiah; at least the highest minimum among the allowed methods: 100 for `qris`, 10000 for `virtual_account`.
     #[schema(minimum = 100, maximum = 999_999_999_999_i64, examples(50000))]
     amount: i64,
-    /// Your order id; made up when omitted.
+    /// Your own order id; generated if omitted.
     #[schema(min_length = 1, max_length = 255, pattern = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$", examples("order-1"))]
     reference: Option<String>,
     /// Shown below the title; may have several lines.
@@ -194,18 +194,18 @@ pub(crate) struct CreateLink {
         examples("Dua gelas")
     )]
     description: Option<String>,
-    /// From when on the link takes no payment; never when omitted.
+    /// When the link expires and takes no more payments; never if omitted.
     #[schema(value_type = Option<schemas::FutureDateTime>)]
     expires_at: Option<String>,
-    /// The ways to pay, each at most once; the project's default methods when omitted or empty.
+    /// The allowed payment methods, each at most once; the project's default methods if omitted or empty.
     #[schema(value_type = Option<Vec<schemas::AllowedMethodBody>>, max_items = 14)]
     allowed_payment_methods: Option<String>,
-    /// Whether the link stays payable after its first payment; false when omitted.
+    /// Whether the link can be paid more than once; false if omitted.
     allow_multiple_payments: Option<bool>,
     customer_fields: Option<CustomerFieldsBody>,
 }
 
-/// What the checkout page must ask the customer for; nothing that is not named here.
+/// The details that the checkout page asks the customer for; false if omitted.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct CustomerFieldsBody {
     name: Option<bool>,
@@ -221,7 +221,7 @@ pub(crate) struct CustomerFieldsBody {
     request_body = CreateLink,
     responses(
         (status = 201, description = "Created", body = LinkJson),
-        (status = 200, description = "The link that an earlier request with this key made", body = LinkJson),
+        (status = 200, description = "The link that an earlier request with this Idempotency-Key created", body = LinkJson),
         CreateErrors
     )
 )]
@@ -298,7 +298,7 @@ pub(crate) async fn get(
     Ok(Json(LinkJson::of(&app, &caller.project, link)))
 }
 
-/// Cancel a payment link at once, and its pending payments with it.
+/// Cancel a payment link and its pending payments at once.
 #[utoipa::path(
     post, path = "/v1/payment-links/{paymentLinkID}/cancel", tag = "Payment links", operation_id = "cancelPaymentLink",
     params(LinkParameters),

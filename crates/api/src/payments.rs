@@ -1,4 +1,5 @@
-//! `/v1/payments`: direct payments.
+//! `/v1/payments`: creating direct payments, and listing and reading payments. Also how a body with `project_id` is read, which
+//! `links` uses too.
 
 use axum::{
     Json,
@@ -32,13 +33,13 @@ use crate::{
         json::ShapeError,
         members::{Body, Members, ignored_header, method_request},
     },
-    document::{accept_language, idempotency_key, page, page_size, parameters, path, query, search},
     error::ApiError,
     error_code::{
         IDEMPOTENCY_CONFLICT, IDEMPOTENCY_KEY_REQUIRED, JSON_BODY, KEYED, PAYMENT_PROVIDER_UNAVAILABLE,
         PROJECT_NOT_FOUND, RESOURCE_NOT_FOUND, USABLE, VALIDATION_ERROR, error_codes,
     },
-    path::PathId,
+    openapi::{accept_language, idempotency_key, page, page_size, parameters, path, query, search},
+    path_id::PathId,
 };
 
 parameters!(CreateParameters: idempotency_key(Required::True), accept_language());
@@ -49,8 +50,8 @@ error_codes!(
 parameters!(
     ListParameters: page(), page_size(),
     search("Part of the reference, in any case; `%` and `_` mean themselves."),
-    query::<String>("payment_link_id", "Only payments made through the link with this id; none when there is no such link."),
-    query::<schemas::PaymentStatus>("status", "Only payments in this state; `paid` and `succeeded` mean the same."),
+    query::<String>("payment_link_id", "Only payments of this payment link; none if there is no such link."),
+    query::<schemas::PaymentStatus>("status", "Only payments with this status; `paid` and `succeeded` mean the same."),
     query::<schemas::MethodType>("method", "Only payments by this method."),
     accept_language(),
 );
@@ -58,7 +59,7 @@ error_codes!(ListErrors: KEYED, USABLE, &[VALIDATION_ERROR]);
 parameters!(PaymentParameters: path::<schemas::PaymentId>("paymentID"), accept_language());
 error_codes!(PaymentErrors: KEYED, USABLE, &[RESOURCE_NOT_FOUND]);
 
-/// The filter's words: the six states, and the other word for `paid`.
+/// The values of the filter `status`: the six statuses, and `succeeded` as another word for `paid`.
 const STATUSES: [(&str, Status); 7] = [
     ("pending", Status::Pending),
     ("processing", Status::Processing),
@@ -70,17 +71,17 @@ const STATUSES: [(&str, Status); 7] = [
 ];
 const METHODS: [(&str, MethodKind); 2] = [("qris", MethodKind::Qris), ("virtual_account", MethodKind::VirtualAccount)];
 
-// Only describes the body, which is read member by member so that each mistake gets its own message.
+// Only for the OpenAPI document. The body itself is read member by member, so that each mistake gets its own message.
 #[derive(Serialize, ToSchema)]
 #[schema(examples(json!({
     "project_id": "prj_01kzdq3f5ve8x9m2r7t4w6y8za", "reference": "order-1", "amount": 15000,
     "payment_method": { "type": "virtual_account", "bank": "bca" }
 })))]
 pub(crate) struct CreatePayment {
-    /// Must be the API key's own project.
+    /// The project of the API key.
     #[schema(value_type = schemas::ProjectId)]
     project_id: String,
-    /// Your order id; need not be unique.
+    /// Your own order id; it need not be unique.
     #[schema(min_length = 1, max_length = 255, pattern = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$", examples("order-1"))]
     reference: String,
     /// Whole rupiah, at least 100 for `qris` and 10000 for `virtual_account`.
@@ -88,7 +89,8 @@ pub(crate) struct CreatePayment {
     amount: i64,
     #[schema(value_type = schemas::PaymentMethodBody)]
     payment_method: String,
-    /// 15 by default for `qris` and at most 60; 1440 for `virtual_account` and at most 10080. More is lowered to that.
+    /// For `qris` 15 if omitted and at most 60; for `virtual_account` 1440 if omitted and at most 10080. A larger number is lowered
+    /// to the maximum.
     #[schema(value_type = Option<schemas::Minutes>)]
     expires_in_minutes: Option<i64>,
 }
@@ -100,7 +102,7 @@ pub(crate) struct CreatePayment {
     request_body = CreatePayment,
     responses(
         (status = 201, description = "Created", body = PaymentJson),
-        (status = 200, description = "The payment that an earlier request with this key made", body = PaymentJson),
+        (status = 200, description = "The payment that an earlier request with this Idempotency-Key created", body = PaymentJson),
         CreateErrors
     )
 )]
@@ -120,7 +122,8 @@ pub(crate) async fn create(
     Ok(Answer::created(created, |payment| PaymentJson::of(payment, view)).ignoring(ignored))
 }
 
-/// Reads a body whose `project_id` must be the caller's own; answers with its fingerprint and what nobody read.
+/// Reads a body whose `project_id` must be the caller's project. Returns the request, the body's fingerprint and the value of
+/// `X-Ignored-Members`.
 pub(super) fn decode<T>(
     bytes: &[u8],
     project: &Project,
@@ -130,11 +133,11 @@ pub(super) fn decode<T>(
     let members = body.members();
     let project_id = members.text("project_id")?;
     let request = read(&members)?;
-    own_project(project_id, project)?;
+    check_project_id(project_id, project)?;
     Ok((request, fingerprint(body.json()), ignored_header(&body.ignored())))
 }
 
-fn own_project(project_id: Option<String>, project: &Project) -> Result<(), ApiError> {
+fn check_project_id(project_id: Option<String>, project: &Project) -> Result<(), ApiError> {
     match project_id.filter(|id| !id.is_empty()) {
         None => Err(domain::rules::Invalid::new("project_id", "is required").into()),
         Some(id) if id == project.id.to_string() => Ok(()),
@@ -175,7 +178,7 @@ pub(crate) async fn list(
         method: query.choice("method", &METHODS)?.map(MethodFilter::Kind),
         created: None,
     };
-    // Nothing was made through a link whose id cannot exist.
+    // No link can have a malformed id, so no payment was made through it.
     let listed = match link_id {
         Some(None) => engine::Listed { items: Vec::new(), total: 0 },
         _ => app.engine.payments(caller.project.id, &filter, page.into()).await?,
@@ -199,7 +202,7 @@ pub(crate) async fn get(
     Ok(Json(PaymentJson::of(payment, view(&app, &caller.project, &headers))))
 }
 
-/// How payments look to this caller, now.
+/// How payments are rendered for this caller at this time.
 pub(super) fn view<'a>(app: &'a App, project: &Project, headers: &HeaderMap) -> View<'a> {
     let accepted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
     View {

@@ -1,4 +1,4 @@
-//! `/v1/project`: what a project is set to, for members who are signed in.
+//! `/v1/project`: the settings of a project, for signed-in members. It only reads.
 
 use axum::Json;
 use domain::{method::Method, project::Project};
@@ -9,40 +9,40 @@ use wire::{method::MethodJson, schemas};
 
 use crate::{
     auth::Member,
-    document::{parameters, project},
     error::ApiError,
     error_code::{KEYED_OR_SIGNED_IN, MEMBERS_ONLY, error_codes},
+    openapi::{parameters, project},
 };
 
 parameters!(ProjectParameters: project());
 error_codes!(ProjectErrors: KEYED_OR_SIGNED_IN, &[MEMBERS_ONLY]);
 
-/// What a project is set to, and what the caller is to it.
+/// The settings of a project, and the caller's role in it.
 #[derive(Serialize, ToSchema)]
 #[schema(title = "Project", as = Project)]
 pub(crate) struct ProjectJson {
     #[schema(value_type = schemas::ProjectId)]
     id: String,
-    /// The name by which its members know it.
+    /// The project's name, which only its members see.
     #[schema(min_length = 1, max_length = 255, examples("Toko Kopi"))]
     name: String,
     #[schema(value_type = schemas::Environment)]
     environment: &'static str,
     active: bool,
-    /// Whether an operator lets it take money; the sandbox needs no approval.
+    /// Whether an operator has approved it to take money; sandbox projects need no approval.
     approved: bool,
     #[schema(value_type = schemas::SuccessStatus)]
     success_status: &'static str,
-    /// Where events are sent; null when nowhere.
+    /// The URL that webhooks are sent to; null if none is set.
     #[schema(value_type = Option<String>, format = "uri", required, examples("https://shop.example/hooks"))]
     webhook_url: Option<String>,
     merchant: MerchantJson,
-    /// The origins whose pages may call the API with a key.
+    /// The origins of web pages that may call the API with a key.
     #[schema(value_type = Vec<schemas::Origin>)]
     allowed_origins: Vec<String>,
-    /// Every way to pay that the project offers.
+    /// All payment methods that the project offers.
     payment_methods: Vec<MethodJson>,
-    /// What a link accepts when it names nothing.
+    /// The payment methods of links that name none.
     default_methods: Vec<MethodJson>,
     fees: FeesJson,
     #[schema(value_type = schemas::DateTime)]
@@ -51,7 +51,7 @@ pub(crate) struct ProjectJson {
     role: &'static str,
 }
 
-/// Who customers see they are paying.
+/// The merchant as customers see it.
 #[derive(Serialize, ToSchema)]
 #[schema(title = "Merchant", as = Merchant)]
 struct MerchantJson {
@@ -63,14 +63,14 @@ struct MerchantJson {
     postal_code: String,
 }
 
-/// What payments cost this project.
+/// The fees of this project.
 #[derive(Serialize, ToSchema)]
 #[schema(title = "Fees", as = Fees)]
 struct FeesJson {
-    /// Of a QRIS payment, in hundredths of a percent.
+    /// The fee of a QRIS payment, in hundredths of a percent of its amount.
     #[schema(minimum = 0, maximum = 10_000, examples(70))]
     qris_basis_points: i64,
-    /// Of a virtual account payment.
+    /// The fee of a virtual account payment.
     #[schema(value_type = schemas::Amount)]
     virtual_account: i64,
 }
@@ -102,7 +102,7 @@ impl ProjectJson {
     }
 }
 
-/// Get the project; for members who are signed in.
+/// Get the project; for signed-in members.
 #[utoipa::path(
     get, path = "/v1/project", tag = "Project", operation_id = "getProject",
     security(("api_key" = []), ("session" = [])),

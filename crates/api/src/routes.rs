@@ -1,7 +1,7 @@
-//! Which address leads where, declared once for the router and for the OpenAPI document.
+//! The routes of the API, declared once for the router and for the OpenAPI document.
 //!
-//! An address exists only by `routes!`, which takes its path from the handler's description, so none is undescribed. The endpoint that
-//! answers the document is here, since the document is made of these declarations.
+//! Every route is added by `routes!`, which takes the path from the handler's description, so no route is undocumented. The
+//! endpoint of the document itself is here too, since the document is built from these declarations.
 
 use std::sync::LazyLock;
 
@@ -21,13 +21,14 @@ use web::{App, Failure, session};
 use wire::schemas;
 
 use crate::{
-    auth, balance, cors, document,
+    auth, balance, cors,
     error::ApiError,
-    events, keys, links, payments, project, sandbox,
-    service::{self, ServiceErrors},
+    events,
+    health::{self, HealthErrors},
+    keys, links, openapi, payments, project, sandbox,
 };
 
-static DOCUMENT: LazyLock<String> = LazyLock::new(|| format!("{:#}", document::finished(described())));
+static DOCUMENT: LazyLock<String> = LazyLock::new(|| format!("{:#}", openapi::finished(described())));
 
 /// The OpenAPI document of this version, as JSON.
 pub fn openapi_json() -> String {
@@ -48,19 +49,19 @@ pub fn openapi_json() -> String {
     tags(
         (name = "Payments", description = "Direct payments, by one method each"),
         (name = "Payment links", description = "Hosted checkout pages for a fixed amount"),
-        (name = "Balance", description = "What the project has"),
-        (name = "Events", description = "What happened, for receivers that were down"),
-        (name = "API keys", description = "Revoking keys; making and listing them needs a session of the dashboard"),
-        (name = "Project", description = "What a project is set to; needs a session of the dashboard"),
-        (name = "Sandbox", description = "Play the bank"),
-        (name = "Service", description = "For whoever runs the service; without a key"),
+        (name = "Balance", description = "The project's money"),
+        (name = "Events", description = "What happened, for example while a webhook receiver was down"),
+        (name = "API keys", description = "Revoking keys; creating and listing them needs a session of the dashboard"),
+        (name = "Project", description = "The project's settings; needs a session of the dashboard"),
+        (name = "Sandbox", description = "Simulates the customer's bank"),
+        (name = "Service", description = "For the operator's load balancers and monitoring; without a key"),
     ),
     modifiers(&Schemes),
     security(("api_key" = []))
 )]
 struct Document;
 
-/// How callers authenticate.
+/// Adds the two ways to authenticate to the document.
 struct Schemes;
 
 impl Modify for Schemes {
@@ -69,15 +70,15 @@ impl Modify for Schemes {
         let description = "An API key of the project: `sk_test_…` in the sandbox, `sk_live_…` in production.";
         let key = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(description)).build();
         components.add_security_scheme("api_key", SecurityScheme::Http(key));
-        let description = "The cookie of somebody who is signed in to the dashboard, for its own pages; where the service is \
-                           not reached by https, its name is `lunas_session`. It is looked at only where no `Authorization` \
-                           is sent. With it `project_id` says whose project is meant.";
+        let description = "The session cookie of a user who is signed in to the dashboard, for its own pages; where the service \
+                           is not reached over https, its name is `lunas_session`. It is used only where no `Authorization` \
+                           is sent. With it, `project_id` names the project.";
         let session = ApiKeyValue::with_description(session::cookie_name(true), description);
         components.add_security_scheme("session", SecurityScheme::ApiKey(ApiKey::Cookie(session)));
     }
 }
 
-/// The addresses of `/v1` that take a key only.
+/// The routes of `/v1` that need an API key.
 fn keyed() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Document::openapi())
         .routes(routes!(payments::create, payments::list))
@@ -90,7 +91,7 @@ fn keyed() -> OpenApiRouter<App> {
         .routes(routes!(sandbox::simulate))
 }
 
-/// The addresses of `/v1` that take a session of the dashboard too.
+/// The routes of `/v1` that need an API key or a session of the dashboard.
 fn keyed_or_signed_in() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(keys::list, keys::create))
@@ -99,10 +100,10 @@ fn keyed_or_signed_in() -> OpenApiRouter<App> {
         .routes(routes!(events::get))
 }
 
-/// The addresses that take neither.
+/// The routes that need neither.
 fn open() -> OpenApiRouter<App> {
     let mut open =
-        OpenApiRouter::new().routes(routes!(service::alive)).routes(routes!(service::ready)).routes(routes!(describe));
+        OpenApiRouter::new().routes(routes!(health::alive)).routes(routes!(health::ready)).routes(routes!(describe));
     for path in open.get_openapi_mut().paths.paths.values_mut() {
         if let Some(operation) = &mut path.get {
             operation.security = Some(Vec::new());
@@ -114,28 +115,28 @@ fn open() -> OpenApiRouter<App> {
 /// Get this document.
 #[utoipa::path(
     get, path = "/openapi.json", tag = "Service", operation_id = "getOpenApi",
-    responses((status = 200, description = "The document", body = schemas::OpenApiDocument), ServiceErrors)
+    responses((status = 200, description = "The document", body = schemas::OpenApiDocument), HealthErrors)
 )]
 async fn describe() -> Response {
     ([(header::CONTENT_TYPE, "application/json")], openapi_json()).into_response()
 }
 
-/// What all endpoints declare.
+/// The document as the endpoints declare it, before [`openapi::finished`] adds what holds for all of them.
 fn described() -> utoipa::openapi::OpenApi {
     keyed().merge(keyed_or_signed_in()).merge(open()).into_openapi()
 }
 
-/// Every address of the API.
+/// The router of the whole API.
 pub(crate) fn router(app: &App) -> Router {
-    // A wrong method is noticed inside the key check, which is the first of every request; a wrong path before it.
+    // An unknown path is answered before the key is checked, and a wrong method after it: the contract has this order.
     let keyed: Router<App> = keyed().into();
     let keyed = keyed
         .method_not_allowed_fallback(method_not_allowed)
-        .route_layer(from_fn_with_state(app.clone(), auth::by_key));
+        .route_layer(from_fn_with_state(app.clone(), auth::require_key));
     let signed_in: Router<App> = keyed_or_signed_in().into();
     let signed_in = signed_in
         .method_not_allowed_fallback(method_not_allowed)
-        .route_layer(from_fn_with_state(app.clone(), auth::by_key_or_session));
+        .route_layer(from_fn_with_state(app.clone(), auth::require_key_or_session));
     let open: Router<App> = open().into();
     keyed
         .merge(signed_in)

@@ -1,4 +1,4 @@
-//! `/v1/sandbox`: plays the bank, for automated tests.
+//! `/v1/sandbox`: simulates the customer's bank, for merchants' automated tests. Production payments are out of its reach.
 
 use axum::{extract::State, http::HeaderMap};
 use domain::{
@@ -21,26 +21,26 @@ use crate::{
         JsonBytes,
         members::{Body, ignored_header},
     },
-    document::{accept_language, parameters, path},
     error::ApiError,
     error_code::{FORBIDDEN, JSON_BODY, KEYED, PAYMENT_NOT_EDITABLE, RESOURCE_NOT_FOUND, USABLE, error_codes},
-    path::PathId,
+    openapi::{accept_language, parameters, path},
+    path_id::PathId,
     payments::view,
 };
 
 parameters!(SimulateParameters: path::<schemas::PaymentId>("paymentID"), accept_language());
 error_codes!(SimulateErrors: KEYED, USABLE, JSON_BODY, &[FORBIDDEN, RESOURCE_NOT_FOUND, PAYMENT_NOT_EDITABLE]);
 
-/// What the bank is to report.
+/// What the simulated bank reports.
 struct Report {
-    outcome: Wanted,
+    outcome: SimulatedOutcome,
     amount: Option<Rupiah>,
     paid_at: Option<Timestamp>,
     receipt_id: Option<String>,
 }
 
 #[derive(Clone, Copy)]
-enum Wanted {
+enum SimulatedOutcome {
     Paid,
     Failed,
     Processing,
@@ -49,28 +49,28 @@ enum Wanted {
 impl Report {
     fn outcome(&self, payment: &Payment, now: Timestamp) -> Outcome {
         match self.outcome {
-            Wanted::Paid => {
+            SimulatedOutcome::Paid => {
                 Outcome::Paid { amount: self.amount.unwrap_or(payment.amount), paid_at: self.paid_at.unwrap_or(now) }
             }
-            Wanted::Failed => Outcome::Failed,
-            Wanted::Processing => Outcome::Processing,
+            SimulatedOutcome::Failed => Outcome::Failed,
+            SimulatedOutcome::Processing => Outcome::Processing,
         }
     }
 }
 
-// Only describes the body, which is read member by member so that each mistake gets its own message.
+// Only for the OpenAPI document. The body itself is read member by member, so that each mistake gets its own message.
 #[derive(Serialize, ToSchema)]
 #[schema(examples(json!({ "outcome": "paid" })))]
 pub(crate) struct Simulate {
     #[schema(value_type = schemas::Outcome)]
     outcome: String,
-    /// What the customer pays; the payment's amount when omitted.
+    /// The amount that the customer pays; the payment's amount if omitted.
     #[schema(minimum = 1, maximum = 999_999_999_999_i64, examples(15000))]
     amount: Option<i64>,
-    /// When the customer pays; now when omitted.
+    /// When the customer pays; now if omitted.
     #[schema(value_type = Option<schemas::GivenDateTime>)]
     paid_at: Option<String>,
-    /// Repeats a receipt when it was sent before.
+    /// The bank's id of this receipt. Sending one a second time repeats the report and moves no money.
     #[schema(
         min_length = 1,
         max_length = 255,
@@ -80,7 +80,7 @@ pub(crate) struct Simulate {
     receipt_id: Option<String>,
 }
 
-/// Simulate what becomes of a sandbox payment.
+/// Simulate the bank's report about a sandbox payment.
 #[utoipa::path(
     post, path = "/v1/sandbox/payments/{paymentID}/simulate", tag = "Sandbox", operation_id = "simulatePayment",
     params(SimulateParameters),
@@ -95,7 +95,7 @@ pub(crate) async fn simulate(
     JsonBytes(bytes): JsonBytes,
 ) -> Result<Answer<PaymentJson>, ApiError> {
     let (report, ignored) = decode(&bytes)?;
-    // Only now: a body is judged before what it is about is looked for.
+    // The path is checked only now, because the contract has errors of the body before 404.
     let PathId(id) = id?;
     let payment = app.engine.payment(caller.project.id, id).await?;
     let outcome = |now| report.outcome(&payment, now);
@@ -112,9 +112,9 @@ fn decode(bytes: &[u8]) -> Result<(Report, Option<axum::http::HeaderValue>), Api
     let (outcome, amount) = (members.text("outcome")?, members.integer("amount")?);
     let (paid_at, receipt_id) = (members.text("paid_at")?, members.text("receipt_id")?);
     let outcome = match outcome.as_deref() {
-        Some("paid") => Wanted::Paid,
-        Some("failed") => Wanted::Failed,
-        Some("processing") => Wanted::Processing,
+        Some("paid") => SimulatedOutcome::Paid,
+        Some("failed") => SimulatedOutcome::Failed,
+        Some("processing") => SimulatedOutcome::Processing,
         _ => return Err(Invalid::new("outcome", "must be `paid`, `failed` or `processing`").into()),
     };
     let paid_at = paid_at.as_deref().map(Timestamp::parse).transpose();

@@ -1,5 +1,5 @@
-// The checkout works without this file. With it, pages change by themselves and numbers are copied at a touch.
-// It has to run on web views as old as Chrome 70.
+// The checkout works without this script. With it, pages update by themselves and numbers are copied at a touch.
+// It must run in web views as old as Chrome 70.
 (function () {
   'use strict';
   const POLL_MS = 5000, SILENCE_MS = 40000, LISTEN_AGAIN_MS = 60000, RELOAD_WAIT_MS = 10000, BUSY_MS = 15000;
@@ -13,7 +13,8 @@
   const first = one('[autofocus]');
   if (first) first.focus();
 
-  // Watching. A page that came back unchanged waits longer each time, then gives up, so that it cannot reload for ever.
+  // Watching the status. A page that is unchanged after a reload waits longer before the next one, then stops, so that it cannot
+  // reload for ever.
   let polling, leaving = false;
   const turn = (status) => {
     if (!status || status === watch.dataset.status || leaving) return;
@@ -25,7 +26,7 @@
       if (times > MOST_RELOADS) return;
       sessionStorage.setItem(key, change + ' ' + (times + 1));
       wait = times * RELOAD_WAIT_MS;
-    } catch (blocked) { /* Without memory a reload is never at once, which bounds how often there is one. */ }
+    } catch (blocked) { /* Without session storage every reload waits a second, which limits how often there is one. */ }
     leaving = true;
     setTimeout(() => location.reload(), wait);
   };
@@ -42,7 +43,7 @@
     if (!window.EventSource) return poll();
     const source = new EventSource(watch.dataset.events);
     let errors = 0;
-    // Some proxies hold events back, and connections die in silence: whoever hears nothing asks, until something is heard again.
+    // Some proxies hold events back, and connections die without an error: the page polls while it gets no events.
     let silence = setTimeout(poll, POLL_MS);
     source.addEventListener('status', (event) => {
       errors = 0;
@@ -57,7 +58,7 @@
       source.close();
       clearTimeout(silence);
       poll();
-      // Not all at the same moment, when a server comes back to thousands of pages.
+      // At a random time, so that thousands of pages do not all reconnect at once after a restart of the server.
       setTimeout(listen, LISTEN_AGAIN_MS * (1 + Math.random()));
     };
   };
@@ -68,7 +69,7 @@
     addEventListener('pageshow', (event) => { if (event.persisted) check(); });
   }
 
-  // The countdown, on the server's clock as it was when the answer began to arrive.
+  // The countdown. It goes by the server's clock, as of the moment when the answer began to arrive.
   const left = one('#left');
   if (left) {
     const arrived = (window.performance && performance.timing && performance.timing.responseStart) || Date.now();
@@ -94,8 +95,8 @@
     tick();
   }
 
-  // Copying. Without https there is no clipboard, only the old way.
-  const copyOldWay = (text) => {
+  // Copying. Browsers offer the clipboard over https only; elsewhere `execCommand` copies.
+  const copyByCommand = (text) => {
     const area = document.createElement('textarea');
     area.value = text;
     area.className = 'quiet';
@@ -109,7 +110,7 @@
     const label = button.firstChild, text = label.data;
     button.onclick = () => {
       const digits = button.dataset.copy;
-      const copied = navigator.clipboard ? navigator.clipboard.writeText(digits).catch(() => copyOldWay(digits)) : copyOldWay(digits);
+      const copied = navigator.clipboard ? navigator.clipboard.writeText(digits).catch(() => copyByCommand(digits)) : copyByCommand(digits);
       copied.then(() => {
         label.data = button.dataset.copied;
         say('');
@@ -120,7 +121,7 @@
     };
   });
 
-  // Sharing the QR code that is in the page already.
+  // Sharing the QR code, taken from the image in the page.
   const share = one('[data-share]');
   if (share && navigator.canShare) {
     const bytes = Uint8Array.from(atob(one('#qr img').src.split(',')[1]), (letter) => letter.charCodeAt(0));
@@ -131,7 +132,7 @@
   addEventListener('keydown', (event) => { if (event.key === 'Escape' && location.hash === '#qr') location.hash = ''; });
   each('[data-print]', (button) => { button.onclick = () => print(); });
 
-  // One press is one payment. The server sees to that too, so a form that hangs may be sent again.
+  // A form is sent once per press. The server creates one payment per form in any case, so a form that hangs may be sent again.
   each('form', (form) => {
     const button = form.querySelector('[data-busy]'), text = button && button.textContent;
     let sent = false;

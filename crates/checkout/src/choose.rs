@@ -1,4 +1,4 @@
-//! `/p/<link_id>`: the customer chooses how to pay. The form makes one payment, however often it is sent.
+//! `/p/<link_id>`: the page where the customer chooses how to pay. Its form creates one payment, no matter how often it is sent.
 
 use axum::{
     extract::State,
@@ -28,84 +28,85 @@ use web::{
 };
 
 use crate::{
-    page::{bank_row, frame, order},
-    path::PathId,
+    parts::{bank_row, frame, order},
+    path_id::PathId,
     view::{Choose, Closed, ClosedReason, Field, FieldKind, MethodRow, Mistake, Notice, Replaced},
 };
 
-/// What the browser keeps for a link: its payment's id, or before there is one the id of its form.
+/// The cookie that a browser keeps for a link: the id of its payment, or of its form while there is no payment.
 const CHECKOUT_COOKIE: &str = "lunas_checkout";
-/// A week, as long as the longest-lived payment.
+/// A week, the longest time until a payment expires.
 const COOKIE_SECONDS: u32 = 7 * 24 * 60 * 60;
 const RETRY_AFTER_DOWN: u64 = 30;
 
 type LinkPath = Result<PathId<LinkId>, PageError>;
 
-/// What is in the form when it is shown.
-struct Filled {
+/// What the form contains when the page shows it.
+struct FormContent {
     method: Option<Method>,
     answers: Customer,
     faults: Vec<(CustomerField, Fault)>,
-    form: String,
+    form_id: String,
     replaces: Option<PaymentId>,
     notice: Option<Notice>,
 }
 
-impl Filled {
-    /// What a customer has sent. `known`: what the browser keeps for this link.
-    fn by(form: &Form, link_page: &LinkPage, known: Option<&str>) -> Result<Filled, PageError> {
+impl FormContent {
+    /// What a customer has sent. `cookie` is the value of [`CHECKOUT_COOKIE`] that the browser keeps for this link.
+    fn sent(form: &Form, link_page: &LinkPage, cookie: Option<&str>) -> Result<FormContent, PageError> {
         let fields = link_page.link.customer_fields;
-        // Browsers send two characters for a line break, and count one.
+        // Browsers send two characters for a line break, but count it as one against the field's limit.
         let answers = fields.answered(|field| form.text(field.word()).unwrap_or_default().replace("\r\n", "\n"));
-        Ok(Filled {
+        Ok(FormContent {
             method: form.text("method").and_then(Method::parse).filter(|method| link_page.methods.contains(method)),
             faults: fields.faults(&answers),
             answers,
-            form: form.text("attempt").or(known).map_or_else(fresh_form, str::to_owned),
+            form_id: form.text("attempt").or(cookie).map_or_else(new_form_id, str::to_owned),
             replaces: form.text("replaces").map(str::parse).transpose().map_err(|_| Error::NotFound("payment"))?,
             notice: None,
         })
     }
 }
 
+/// GET `/p/<link_id>`: the form, or the payment that this browser already has for the link.
 pub(super) async fn show(State(app): State<App>, visitor: Visitor, id: LinkPath) -> Result<Response, PageError> {
     let PathId(id) = id?;
     let link_page = app.engine.link_page(id).await?;
-    let known = visitor.cookie(CHECKOUT_COOKIE);
+    let cookie = visitor.cookie(CHECKOUT_COOKIE);
     let change = visitor.query.text("change").ok().flatten().and_then(|id| id.parse().ok());
     let change = pending_of(&app, &link_page, change).await?;
     if change.is_none()
-        && let Some(payment) = payment_of(&app, &link_page, known.and_then(|id| id.parse().ok())).await?
-        && resumes(&app, &link_page, &payment)
+        && let Some(payment) = payment_of(&app, &link_page, cookie.and_then(|id| id.parse().ok())).await?
+        && is_resumed(&app, &link_page, &payment)
     {
         return Ok(see_other(&app.settings.urls.url(format_args!("/pay/{}", payment.id))));
     }
     if let Some(reason) = closed(link_page.standing) {
         return Ok(closed_page(&app, &visitor, &link_page, StatusCode::OK, reason));
     }
-    let form = fresh_form();
-    let filled = Filled {
+    let form_id = new_form_id();
+    let content = FormContent {
         method: None,
         answers: Customer::default(),
         faults: Vec::new(),
-        form: form.clone(),
+        form_id: form_id.clone(),
         replaces: change.map(|payment| payment.id),
         notice: None,
     };
-    let mut response = chooser(&app, &visitor, &link_page, StatusCode::OK, filled);
-    if known.is_none() {
-        remember(&app, id, &form, response.headers_mut());
+    let mut response = chooser(&app, &visitor, &link_page, StatusCode::OK, content);
+    if cookie.is_none() {
+        set_cookie(&app, id, &form_id, response.headers_mut());
     }
     Ok(response)
 }
 
-/// What one filling-in of the form is known by.
-fn fresh_form() -> String {
+/// Identifies one form, so that sending it twice creates one payment.
+fn new_form_id() -> String {
     format!("{:032x}", rand::rng().random::<u128>())
 }
 
-/// Whether a browser that was led to `payment` before is led there again.
-fn resumes(app: &App, link_page: &LinkPage, payment: &Payment) -> bool {
+/// Whether a browser that has `payment` for this link is sent back to its page.
+fn is_resumed(app: &App, link_page: &LinkPage, payment: &Payment) -> bool {
     match payment.status_at(app.engine.now()) {
         Status::Pending | Status::Processing => true,
         Status::Paid => !link_page.link.allow_multiple_payments,
@@ -113,6 +114,7 @@ fn resumes(app: &App, link_page: &LinkPage, payment: &Payment) -> bool {
     }
 }
 
+/// POST `/p/<link_id>`: creates the payment that the form asks for, and redirects to its page.
 pub(super) async fn submit(
     State(app): State<App>,
     visitor: Visitor,
@@ -125,34 +127,36 @@ pub(super) async fn submit(
     let form = form?;
     let PathId(id) = id?;
     let link_page = app.engine.link_page(id).await?;
-    let known = visitor.cookie(CHECKOUT_COOKIE);
-    let filled = Filled::by(&form, &link_page, known)?;
-    let Some(method) = filled.method.filter(|_| filled.faults.is_empty()) else {
+    let cookie = visitor.cookie(CHECKOUT_COOKIE);
+    let content = FormContent::sent(&form, &link_page, cookie)?;
+    let Some(method) = content.method.filter(|_| content.faults.is_empty()) else {
         return Ok(match closed(link_page.standing) {
             Some(reason) => closed_page(&app, &visitor, &link_page, StatusCode::CONFLICT, reason),
             None => {
-                let filled = Filled { notice: Some(Notice::Mistakes), ..filled };
-                chooser(&app, &visitor, &link_page, StatusCode::UNPROCESSABLE_ENTITY, filled)
+                let content = FormContent { notice: Some(Notice::Mistakes), ..content };
+                chooser(&app, &visitor, &link_page, StatusCode::UNPROCESSABLE_ENTITY, content)
             }
         });
     };
     let attempt = Attempt {
         method,
         checkout: Checkout {
-            customer: filled.answers.clone(),
+            customer: content.answers.clone(),
             location: Location { ip: Some(visitor.address.to_string()), country: visitor.country.clone() },
             device: device::of(visitor.user_agent.as_deref()),
         },
-        form: Some(filled.form.clone()),
-        replaces: filled.replaces,
-        remembered: known.and_then(|id| id.parse().ok()),
+        form: Some(content.form_id.clone()),
+        replaces: content.replaces,
+        remembered: cookie.and_then(|id| id.parse().ok()),
     };
     match app.engine.attempt_link(id, &attempt).await {
-        Ok(payment) => Ok(led_to(&app, id, payment.id)),
-        Err(Error::LinkNotActive | Error::NotEditable) => refuse_closed(&app, &visitor, id, attempt.remembered).await,
+        Ok(payment) => Ok(redirect_to_payment(&app, id, payment.id)),
+        Err(Error::LinkNotActive | Error::NotEditable) => {
+            answer_closed_link(&app, &visitor, link_page, attempt.remembered).await
+        }
         Err(Error::Provider(_)) => {
-            let filled = Filled { notice: Some(Notice::MethodDown), ..filled };
-            let mut response = chooser(&app, &visitor, &link_page, StatusCode::SERVICE_UNAVAILABLE, filled);
+            let content = FormContent { notice: Some(Notice::MethodDown), ..content };
+            let mut response = chooser(&app, &visitor, &link_page, StatusCode::SERVICE_UNAVAILABLE, content);
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(RETRY_AFTER_DOWN));
             Ok(response)
         }
@@ -160,31 +164,37 @@ pub(super) async fn submit(
     }
 }
 
-fn led_to(app: &App, link: LinkId, payment: PaymentId) -> Response {
+fn redirect_to_payment(app: &App, link: LinkId, payment: PaymentId) -> Response {
     let mut response = see_other(&app.settings.urls.url(format_args!("/pay/{payment}")));
-    remember(app, link, &payment.to_string(), response.headers_mut());
+    set_cookie(app, link, &payment.to_string(), response.headers_mut());
     response
 }
 
-/// The link takes no attempt. If that is so because of this browser's own payment, its page says it best.
-async fn refuse_closed(
+/// Answers an attempt on a link that takes no payments: with the page of this browser's own payment where that is the reason,
+/// and else with the page that says why the link is closed.
+async fn answer_closed_link(
     app: &App,
     visitor: &Visitor,
-    id: LinkId,
+    seen: LinkPage,
     remembered: Option<PaymentId>,
 ) -> Result<Response, PageError> {
-    let link_page = app.engine.link_page(id).await?;
+    // The link is read a second time only where it was still open before the attempt: it has been closed since, by another
+    // customer, the merchant or the clock, so what was read then cannot say why.
+    let link_page = match closed(seen.standing) {
+        Some(_) => seen,
+        None => app.engine.link_page(seen.link.id).await?,
+    };
     if let Some(payment) = payment_of(app, &link_page, remembered).await?
-        && resumes(app, &link_page, &payment)
+        && is_resumed(app, &link_page, &payment)
     {
-        return Ok(led_to(app, id, payment.id));
+        return Ok(redirect_to_payment(app, link_page.link.id, payment.id));
     }
-    // Someone may have given way in between: then the same form works the next time.
+    // The other customer's payment may have failed in between: then the link is open again, and the same form works when retried.
     let reason = closed(link_page.standing).ok_or(Error::Contended)?;
     Ok(closed_page(app, visitor, &link_page, StatusCode::CONFLICT, reason))
 }
 
-/// That payment, if it is one of this link.
+/// The payment with that id, if it belongs to this link.
 async fn payment_of(app: &App, link_page: &LinkPage, id: Option<PaymentId>) -> Result<Option<Payment>, PageError> {
     let Some(id) = id else { return Ok(None) };
     match app.engine.payment(link_page.project.id, id).await {
@@ -194,17 +204,19 @@ async fn payment_of(app: &App, link_page: &LinkPage, id: Option<PaymentId>) -> R
     }
 }
 
+/// The payment with that id, if it belongs to this link and is pending.
 async fn pending_of(app: &App, link_page: &LinkPage, id: Option<PaymentId>) -> Result<Option<Payment>, PageError> {
     let payment = payment_of(app, link_page, id).await?;
     Ok(payment.filter(|payment| payment.status_at(app.engine.now()) == Status::Pending))
 }
 
-fn remember(app: &App, link: LinkId, value: &str, headers: &mut HeaderMap) {
+fn set_cookie(app: &App, link: LinkId, value: &str, headers: &mut HeaderMap) {
     let urls = &app.settings.urls;
     let path = urls.url(format_args!("/p/{link}"));
     Cookie { name: CHECKOUT_COOKIE, value, path: &path, seconds: COOKIE_SECONDS, secure: urls.https }.write(headers);
 }
 
+/// Why the link takes no payments; none where it takes them.
 fn closed(standing: LinkStanding) -> Option<ClosedReason> {
     match standing {
         LinkStanding::Open => None,
@@ -226,13 +238,14 @@ fn closed_page(
     page(status, &Closed { frame: frame(app, visitor, Some(project)), order: order(project, link), reason })
 }
 
-fn chooser(app: &App, visitor: &Visitor, link_page: &LinkPage, status: StatusCode, filled: Filled) -> Response {
+/// The page with the form.
+fn chooser(app: &App, visitor: &Visitor, link_page: &LinkPage, status: StatusCode, content: FormContent) -> Response {
     let LinkPage { project, link, methods, .. } = link_page;
     let urls = &app.settings.urls;
     let rows = methods.iter().map(|method| {
-        let is_chosen = filled.method == Some(*method);
-        let failed = is_chosen && filled.notice == Some(Notice::MethodDown);
-        let down = failed || !app.engine.is_up(project, *method);
+        let is_chosen = content.method == Some(*method);
+        let has_failed = is_chosen && content.notice == Some(Notice::MethodDown);
+        let down = has_failed || !app.engine.is_up(project, *method);
         MethodRow {
             value: method.to_string(),
             bank: method.bank().map(bank_row),
@@ -243,11 +256,11 @@ fn chooser(app: &App, visitor: &Visitor, link_page: &LinkPage, status: StatusCod
     let asked = CustomerField::ALL.into_iter().filter(|field| link.customer_fields.asks(*field));
     let fields = asked.map(|field| Field {
         kind: kind(field),
-        value: filled.answers.answer(field).to_owned(),
-        mistake: filled.faults.iter().find(|(wrong, _)| *wrong == field).map(|(_, fault)| mistake(*fault)),
+        value: content.answers.answer(field).to_owned(),
+        mistake: content.faults.iter().find(|(wrong, _)| *wrong == field).map(|(_, fault)| mistake(*fault)),
     });
     let mut frame = frame(app, visitor, Some(project));
-    if let Some(id) = filled.replaces {
+    if let Some(id) = content.replaces {
         frame.switch_url = format!("{}&change={id}", frame.switch_url);
     }
     let view = Choose {
@@ -256,11 +269,11 @@ fn chooser(app: &App, visitor: &Visitor, link_page: &LinkPage, status: StatusCod
         methods: rows.collect(),
         fields: fields.collect(),
         action: urls.url(format_args!("/p/{}", link.id)),
-        attempt: filled.form,
-        replaces: filled
+        attempt: content.form_id,
+        replaces: content
             .replaces
             .map(|id| Replaced { payment_id: id.to_string(), url: urls.url(format_args!("/pay/{id}")) }),
-        notice: filled.notice,
+        notice: content.notice,
     };
     page(status, &view)
 }

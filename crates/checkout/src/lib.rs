@@ -1,18 +1,20 @@
 //! The hosted checkout: `/p/<link_id>`, where a customer chooses how to pay, and `/pay/<payment_id>`, where they pay and see
 //! that it worked.
 //!
-//! Handlers decode, call the engine and fill a view. A GET never changes anything: link scanners open pages.
+//! Handlers decode, call the engine and fill a view. A GET never changes a payment or a link, because programs that scan messages
+//! open links too.
 
 mod choose;
+mod icon;
 mod live;
-mod page;
-mod path;
+mod parts;
+mod path_id;
 mod pay;
 #[cfg(test)]
 mod samples;
 mod sandbox;
+mod state_texts;
 mod view;
-mod wording;
 mod words;
 
 use axum::{
@@ -21,13 +23,13 @@ use axum::{
 };
 use web::{App, FailureWording, Surface, page::finish};
 
-/// The checkout as a server offers it.
+/// The checkout, as a server mounts it.
 pub fn surface(app: &App) -> Surface {
     Surface {
         folders: &["p", "pay"],
-        routes: finish::routes(app, routes(), page::error_page),
-        wording: FailureWording::Page(page::error_page),
-        assets: vec![&page::STYLE, &page::SCRIPT],
+        routes: finish::routes(app, routes(), parts::error_page),
+        wording: FailureWording::Page(parts::error_page),
+        assets: vec![&parts::STYLE, &parts::SCRIPT],
         secret_paths: &[],
     }
 }

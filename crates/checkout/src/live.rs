@@ -1,4 +1,5 @@
-//! How an open page learns that its payment has changed: by server-sent events, or by polling its status.
+//! `/pay/<payment_id>/events` and `/status`: how an open page learns of a new status of its payment, by server-sent events or by
+//! polling. Both only read, except that an open stream records that the customer has seen the payment.
 
 use axum::{
     Json,
@@ -17,9 +18,9 @@ use web::{
     stream,
 };
 
-use crate::{path::PathId, pay::PaymentPath};
+use crate::{path_id::PathId, pay::PaymentPath};
 
-/// How long browsers wait before they reconnect. Each waits for another time, so that they do not all reconnect at once.
+/// How long browsers wait before they reconnect. Each gets a random time, so that they do not all reconnect at once.
 const RECONNECT_MILLIS: std::ops::Range<u32> = 1_000..5_000;
 
 #[derive(Serialize)]
@@ -39,13 +40,13 @@ pub(super) async fn events(State(app): State<App>, visitor: Visitor, id: Payment
     let payment = app.engine.known_payment(id).await?;
     let slot = app.limits.stream(client::limited_as(visitor.address));
     let (Some(slot), Ok(watch)) = (slot, app.engine.watch(&payment)) else { return Ok(stream::unavailable()) };
-    // Only a browser that runs the page's script asks for events; a link scanner gets no further than the page.
+    // Recorded here and not by the page, because a program that scans links loads the page but does not run its script.
     app.engine.note_view(&payment);
     let seen = payment.status_at(app.engine.now());
     Ok(stream::answer(StatusEvents { watch, seen }, slot))
 }
 
-/// Sends the payment's status: at once, whenever it changes, and to keep the connection alive.
+/// Sends the payment's status: at once, after each change, and to keep the connection alive.
 struct StatusEvents {
     watch: Watch,
     seen: Status,

@@ -1,4 +1,4 @@
-//! `/pay/<payment_id>`: what to pay to, and then how it ended.
+//! `/pay/<payment_id>`: the page of one payment. It shows how to pay, and then how the payment ended. It only reads.
 
 use axum::{
     extract::State,
@@ -23,17 +23,18 @@ use web::{
 };
 
 use crate::{
-    page::{bank_row, frame, order_of},
-    path::PathId,
-    view::{Account, Change, Ended, Next, Paid, Pending, Processing, Qris, Steps, Unpaid, Why},
+    parts::{bank_row, frame, order_of},
+    path_id::PathId,
+    view::{Account, Change, Ended, NextStep, Paid, Pending, Processing, Qris, Steps, Unpaid, UnpaidReason},
 };
 
 const FILE_NAME_CHARACTERS: usize = 64;
-/// Digits of an account number that are read at a glance.
+/// Account numbers are shown in groups of this many digits.
 const GROUP_DIGITS: usize = 4;
 
 pub(super) type PaymentPath = Result<PathId<PaymentId>, PageError>;
 
+/// GET `/pay/<payment_id>`: the page for the payment's status.
 pub(super) async fn show(State(app): State<App>, visitor: Visitor, id: PaymentPath) -> Result<Response, PageError> {
     let PathId(id) = id?;
     let shown = app.engine.payment_page(id).await?;
@@ -45,13 +46,13 @@ pub(super) async fn show(State(app): State<App>, visitor: Visitor, id: PaymentPa
         },
         Status::Processing => page(StatusCode::OK, &processing(&app, &visitor, &shown)),
         Status::Paid => page(StatusCode::OK, &paid(&app, &visitor, &shown)),
-        Status::Expired => page(StatusCode::OK, &unpaid(&app, &visitor, &shown, Why::Expired)),
-        Status::Failed => page(StatusCode::OK, &unpaid(&app, &visitor, &shown, Why::Failed)),
-        Status::Cancelled => page(StatusCode::OK, &unpaid(&app, &visitor, &shown, Why::Cancelled)),
+        Status::Expired => page(StatusCode::OK, &unpaid(&app, &visitor, &shown, UnpaidReason::Expired)),
+        Status::Failed => page(StatusCode::OK, &unpaid(&app, &visitor, &shown, UnpaidReason::Failed)),
+        Status::Cancelled => page(StatusCode::OK, &unpaid(&app, &visitor, &shown, UnpaidReason::Cancelled)),
     })
 }
 
-/// The QR code as a file, named by the reference. Only what can still be paid is handed out.
+/// `/pay/<payment_id>/qr.png`: the QR code as a file named by the reference, only while the payment is pending.
 pub(super) async fn image(State(app): State<App>, id: PaymentPath) -> Result<Response, PageError> {
     let PathId(id) = id?;
     let payment = app.engine.known_payment(id).await?;
@@ -104,7 +105,7 @@ fn pending(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Pending {
         Some(_) => Change::Closed,
         None => Change::NotAllowed,
     };
-    let Live { page_url, status_url, events_url, simulate_url } = live(app, shown);
+    let LiveUrls { page_url, status_url, events_url, simulate_url } = live_urls(app, shown);
     Pending {
         order: order_of(project, payment, link.as_ref().map(|(link, _)| link)),
         payment_id: payment.id.to_string(),
@@ -119,19 +120,19 @@ fn pending(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Pending {
     }
 }
 
-/// What a page that may still change leads to.
-struct Live {
+/// The URLs that a page of a payment uses while the payment may still change.
+struct LiveUrls {
     page_url: String,
     status_url: String,
     events_url: String,
-    /// Where the panel's form goes; none in production.
+    /// The target of the sandbox panel's form; none in production.
     simulate_url: Option<String>,
 }
 
-fn live(app: &App, shown: &PaymentPage) -> Live {
+fn live_urls(app: &App, shown: &PaymentPage) -> LiveUrls {
     let (id, urls) = (shown.payment.id, &app.settings.urls);
     let is_sandbox = shown.project.environment == Environment::Sandbox;
-    Live {
+    LiveUrls {
         page_url: urls.url(format_args!("/pay/{id}")),
         status_url: urls.url(format_args!("/pay/{id}/status")),
         events_url: urls.url(format_args!("/pay/{id}/events")),
@@ -150,7 +151,7 @@ fn ended(shown: &PaymentPage) -> Ended {
 
 fn processing(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Processing {
     let frame = frame(app, visitor, Some(&shown.project));
-    let Live { page_url, status_url, events_url, simulate_url } = live(app, shown);
+    let LiveUrls { page_url, status_url, events_url, simulate_url } = live_urls(app, shown);
     Processing { frame, ended: ended(shown), page_url, status_url, events_url, simulate_url }
 }
 
@@ -160,14 +161,16 @@ fn paid(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Paid {
     Paid { frame, ended: ended(shown), paid_at: moment(paid_at, visitor.language) }
 }
 
-fn unpaid(app: &App, visitor: &Visitor, shown: &PaymentPage, why: Why) -> Unpaid {
+fn unpaid(app: &App, visitor: &Visitor, shown: &PaymentPage, why: UnpaidReason) -> Unpaid {
     let next = match &shown.link {
-        Some((link, LinkStanding::Open)) => Next::Again { url: app.settings.urls.url(format_args!("/p/{}", link.id)) },
-        Some((_, LinkStanding::Paid)) => Next::AlreadyPaid,
-        Some((_, LinkStanding::Processing)) => Next::BeingPaid,
-        Some((_, LinkStanding::Cancelled | LinkStanding::Inactive)) | None => Next::AskMerchant,
+        Some((link, LinkStanding::Open)) => {
+            NextStep::Again { url: app.settings.urls.url(format_args!("/p/{}", link.id)) }
+        }
+        Some((_, LinkStanding::Paid)) => NextStep::AlreadyPaid,
+        Some((_, LinkStanding::Processing)) => NextStep::BeingPaid,
+        Some((_, LinkStanding::Cancelled | LinkStanding::Inactive)) | None => NextStep::AskMerchant,
     };
-    let Live { status_url, events_url, .. } = live(app, shown);
+    let LiveUrls { status_url, events_url, .. } = live_urls(app, shown);
     Unpaid {
         frame: frame(app, visitor, Some(&shown.project)),
         ended: ended(shown),
@@ -179,7 +182,7 @@ fn unpaid(app: &App, visitor: &Visitor, shown: &PaymentPage, why: Why) -> Unpaid
     }
 }
 
-/// `QRIS-INV-1.png`: the reference, as far as every file system takes it.
+/// `QRIS-INV-1.png`: the reference, with characters replaced that some file systems do not allow.
 fn file_name(payment: &Payment) -> String {
     let plain = |character: char| match character {
         'A'..='Z' | 'a'..='z' | '0'..='9' | '-' | '_' => character,

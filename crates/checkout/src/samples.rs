@@ -1,4 +1,4 @@
-//! Every page in every state, rendered from samples, and what must hold on all of them.
+//! Renders every page in every state from sample data, and checks what must hold on all pages. For tests only.
 
 use askama::Template;
 use domain::{bank::Bank, instructions::step_groups, language::Language, money::Rupiah, qr_image};
@@ -7,22 +7,22 @@ use web::page::{moment::Moment, page_error::ProblemKind};
 use crate::{
     view::{
         Account, BankRow, Change, Choose, Closed, ClosedReason, Ended, Field, FieldKind, Frame, MethodRow, Mistake,
-        Next, Notice, Order, Paid, Pending, Problem, Processing, Qris, Replaced, Steps, Unpaid, Why,
+        NextStep, Notice, Order, Paid, Pending, Problem, Processing, Qris, Replaced, Steps, Unpaid, UnpaidReason,
     },
     words::{code, words},
 };
 
 const LANGUAGES: [Language; 2] = [Language::Indonesian, Language::English];
 
-/// As long as a payload of a QRIS payment usually is.
+/// As long as a usual QRIS payload.
 const PAYLOAD: &str = "00020101021226590014ID.CO.LUNAS.WWW0118936000000000000001020300003033UME51440014ID.CO.QRIS.WWW0215ID\
                        10200000000010303UME5204581453033605406150000580210D5915Toko Kopi Senja6007BANDUNG6304A1B2";
 
-/// The weight of a page in bytes that keeps a first load below 14 KB with the style sheet, the script and the headers.
+/// The most bytes of a page, so that a first load with style sheet, script and headers stays below 14 KB.
 const MOST_CHOOSER_BYTES: usize = 6_500;
 const MOST_PENDING_BYTES: usize = 7_500;
 
-/// A name that tries to break out of its place, and a word that tries to push the page sideways.
+/// A merchant's name that tries to inject script, and that is too long for one line.
 const HOSTILE: &str = "<script>alert(1)</script>\"'&WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW";
 
 struct Sample {
@@ -32,7 +32,7 @@ struct Sample {
     html: String,
 }
 
-/// What a sample is made from.
+/// The settings that a sample is rendered with.
 #[derive(Clone, Copy)]
 struct Setting {
     language: Language,
@@ -121,7 +121,7 @@ impl Setting {
         }
     }
 
-    fn unpaid(self, why: Why, next: Next) -> Unpaid {
+    fn unpaid(self, why: UnpaidReason, next: NextStep) -> Unpaid {
         Unpaid {
             frame: self.frame(),
             ended: self.ended(),
@@ -158,7 +158,7 @@ fn row(bank: Bank) -> BankRow {
     BankRow { name: bank.name(), mark: bank.code().to_uppercase() }
 }
 
-/// All fourteen, the second of them down.
+/// All payment methods, one of them unavailable.
 fn methods() -> Vec<MethodRow> {
     let qris = MethodRow { value: "qris".to_owned(), bank: None, checked: true, down: false };
     let banks = Bank::ALL.into_iter().map(|bank| MethodRow {
@@ -181,7 +181,7 @@ fn field(kind: FieldKind, mistake: Option<Mistake>) -> Field {
     Field { kind, value: value.to_owned(), mistake }
 }
 
-/// The form as it comes back: nothing chosen, and every kind of mistake.
+/// The form after a submission with no method chosen and every kind of mistake.
 fn mistaken(setting: Setting) -> Choose {
     let methods = methods().into_iter().map(|row| MethodRow { checked: false, ..row }).collect();
     let fields = vec![
@@ -235,18 +235,18 @@ fn pendings(setting: Setting) -> Vec<(&'static str, String)> {
 }
 
 fn ends(setting: Setting) -> Vec<(&'static str, String)> {
-    let again = || Next::Again { url: "/p/pl_01kc2m8r5gfq9t3v7x1y4z6a8b".to_owned() };
+    let again = || NextStep::Again { url: "/p/pl_01kc2m8r5gfq9t3v7x1y4z6a8b".to_owned() };
     let closed = |reason| Closed { frame: setting.frame(), order: setting.order(), reason }.render().unwrap();
     let problem = |kind| setting.problem(kind).render().unwrap();
     let paid = Paid { frame: setting.frame(), ended: setting.ended(), paid_at: moment() };
     vec![
         ("paid", paid.render().unwrap()),
-        ("expired", setting.unpaid(Why::Expired, again()).render().unwrap()),
-        ("expired-for-good", setting.unpaid(Why::Expired, Next::AskMerchant).render().unwrap()),
-        ("failed", setting.unpaid(Why::Failed, again()).render().unwrap()),
-        ("cancelled", setting.unpaid(Why::Cancelled, again()).render().unwrap()),
-        ("cancelled-paid", setting.unpaid(Why::Cancelled, Next::AlreadyPaid).render().unwrap()),
-        ("failed-being-paid", setting.unpaid(Why::Failed, Next::BeingPaid).render().unwrap()),
+        ("expired", setting.unpaid(UnpaidReason::Expired, again()).render().unwrap()),
+        ("expired-for-good", setting.unpaid(UnpaidReason::Expired, NextStep::AskMerchant).render().unwrap()),
+        ("failed", setting.unpaid(UnpaidReason::Failed, again()).render().unwrap()),
+        ("cancelled", setting.unpaid(UnpaidReason::Cancelled, again()).render().unwrap()),
+        ("cancelled-paid", setting.unpaid(UnpaidReason::Cancelled, NextStep::AlreadyPaid).render().unwrap()),
+        ("failed-being-paid", setting.unpaid(UnpaidReason::Failed, NextStep::BeingPaid).render().unwrap()),
         ("closed-cancelled", closed(ClosedReason::Cancelled)),
         ("closed-inactive", closed(ClosedReason::Inactive)),
         ("closed-already-paid", closed(ClosedReason::AlreadyPaid)),
@@ -277,14 +277,14 @@ fn samples() -> Vec<Sample> {
     samples
 }
 
-/// What stands between `before` and `after`.
+/// The text between `before` and `after`.
 fn between<'a>(html: &'a str, before: &str, after: &str) -> &'a str {
     let from = html.find(before).unwrap_or_else(|| panic!("no {before}")) + before.len();
     let length = html[from..].find(after).unwrap_or_else(|| panic!("no {after} after {before}"));
     &html[from..from + length]
 }
 
-/// The names of the attributes of a page, by a reading that is crude but knows quotation marks.
+/// The names of all attributes of a page. A simple scan that respects quotation marks is enough here.
 fn attributes(html: &str) -> Vec<&str> {
     let outside_of_quotes = html.split('<').skip(1).flat_map(|tag| tag.split('>').next()).flat_map(|tag| {
         let (head, quoted) = tag.split_once('"').unwrap_or((tag, ""));
@@ -311,7 +311,7 @@ fn every_page_says_its_language_and_its_state_once() {
 fn every_state_has_a_title_of_its_own() {
     let setting = Setting { language: Language::Indonesian, sandbox: false, merchant: "Toko" };
     let pages = [choosers(setting), pendings(setting), ends(setting)].into_iter().flatten();
-    // These show a state in another dress.
+    // These show a state that another sample has already.
     let same = [
         "choose-down",
         "choose-replaces",

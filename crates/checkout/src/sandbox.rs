@@ -1,4 +1,5 @@
-//! The sandbox's panel: plays the customer's bank. In production there is nothing at this address.
+//! `/pay/<payment_id>/simulate`: the panel of sandbox payments that simulates the customer's bank. For production payments it
+//! answers 404.
 
 use axum::{extract::State, http::StatusCode, response::Response};
 use domain::{payment::Status, project::Environment};
@@ -8,13 +9,14 @@ use web::{
     page::{form::Form, page_error::PageError, render::see_other, visitor::Visitor},
 };
 
-use crate::{path::PathId, pay::PaymentPath};
+use crate::{path_id::PathId, pay::PaymentPath};
 
-/// The panel has no page of its own; a GET learns nothing, in either environment.
+/// A GET is 404 in both environments, since the panel is part of the payment's page and has none of its own.
 pub(super) async fn no_such_page() -> PageError {
     Error::NotFound("page").into()
 }
 
+/// POST: reports to the engine what the customer chose, and redirects to the payment's page.
 pub(super) async fn simulate(
     State(app): State<App>,
     visitor: Visitor,
@@ -38,9 +40,9 @@ pub(super) async fn simulate(
         _ => return Err(PageError::with(StatusCode::UNPROCESSABLE_ENTITY)),
     };
     let payment = shown.payment;
-    // A page that was left open may still show the panel of what has ended; nobody's money comes of that.
+    // A page that was left open may still show the panel after the payment has ended; then the form does nothing.
     if matches!(payment.status_at(app.engine.now()), Status::Pending | Status::Processing) {
-        // A bank reports a payment once: pressing a button twice must not send money twice.
+        // One receipt id per outcome, so that pressing a button twice does not report money twice.
         let receipt_id = format!("checkout:{id}:{word}");
         app.engine.simulate(&payment, Some(&receipt_id), |now| outcome(payment.amount, now)).await?;
     }

@@ -1,6 +1,6 @@
-//! What each page shows: one struct a page, filled by its handler and rendered by its template.
+//! The views: one struct per page, filled by its handler and rendered by its template.
 //!
-//! Views hold texts that are ready to be shown, never values of the domain, so a template decides nothing about payments.
+//! Views contain values that are ready to be shown, never types of the domain, so that templates decide nothing about payments.
 
 use askama::Template;
 use i18n_embed_fl::fl;
@@ -8,7 +8,7 @@ use web::page::{moment::Moment, page_error::ProblemKind};
 
 use crate::words::Words;
 
-/// What stands around the content of every page.
+/// What surrounds the content of every page: header, language switch and footer.
 pub(crate) struct Frame {
     pub(crate) words: Words,
     /// `id` or `en`.
@@ -17,9 +17,9 @@ pub(crate) struct Frame {
     pub(crate) switch_url: String,
     pub(crate) style_url: String,
     pub(crate) script_url: String,
-    /// Whether no money moves here.
+    /// Whether the project is a sandbox, where no money moves.
     pub(crate) sandbox: bool,
-    /// Whose page this is; none where that is not known, as on a page that does not exist.
+    /// The merchant's name; none where it is not known, as on error pages.
     pub(crate) merchant: Option<String>,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Order {
     pub(crate) amount: String,
 }
 
-/// `/p/<link_id>`: how do you want to pay?
+/// `/p/<link_id>`: the form in which the customer chooses how to pay.
 #[derive(Template)]
 #[template(path = "choose.html")]
 pub(crate) struct Choose {
@@ -42,11 +42,11 @@ pub(crate) struct Choose {
     pub(crate) order: Order,
     pub(crate) methods: Vec<MethodRow>,
     pub(crate) fields: Vec<Field>,
-    /// Where the form goes.
+    /// The URL that the form is sent to.
     pub(crate) action: String,
-    /// Tells one filling-in of the form from another, so that sending it twice pays once.
+    /// The id of this form, by which sending it twice creates one payment.
     pub(crate) attempt: String,
-    /// The payment that this choice replaces, and where it is.
+    /// The pending payment that the new one replaces.
     pub(crate) replaces: Option<Replaced>,
     pub(crate) notice: Option<Notice>,
 }
@@ -56,32 +56,32 @@ pub(crate) struct Replaced {
     pub(crate) url: String,
 }
 
-/// What stands above the form when it comes back.
+/// The message above the form when it is shown again.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Notice {
-    /// Some field or the method is wrong; the field says what.
+    /// A field or the method has a mistake; the message beside it says which.
     Mistakes,
-    /// The method that was chosen cannot be had at the moment.
+    /// The chosen payment method is unavailable at the moment.
     MethodDown,
 }
 
 pub(crate) struct MethodRow {
-    /// What the form sends: `qris`, `virtual_account:bca`.
+    /// The value that the form sends: `qris`, `virtual_account:bca`.
     pub(crate) value: String,
     /// None for QRIS.
     pub(crate) bank: Option<BankRow>,
     pub(crate) checked: bool,
-    /// Its provider cannot be reached.
+    /// Whether its provider is unavailable.
     pub(crate) down: bool,
 }
 
 pub(crate) struct BankRow {
     pub(crate) name: &'static str,
-    /// A few letters in a neutral tile, `BCA`; banks' own marks are theirs.
+    /// A few letters in place of a logo, such as `BCA`: banks' logos are their trademarks.
     pub(crate) mark: String,
 }
 
-/// One question to the customer.
+/// One field for the customer's details.
 pub(crate) struct Field {
     pub(crate) kind: FieldKind,
     pub(crate) value: String,
@@ -102,39 +102,39 @@ pub(crate) enum Mistake {
     TooLong {
         most: usize,
     },
-    /// Control characters, or no address of that kind.
+    /// It has control characters, or is not an email address or phone number.
     Malformed,
 }
 
-/// What both kinds of a pending payment's page have.
+/// What the pages of pending QRIS and virtual account payments share.
 pub(crate) struct Pending {
     pub(crate) order: Order,
     pub(crate) payment_id: String,
     pub(crate) deadline: Moment,
-    /// Milliseconds, on the server's clock: the countdown goes by these, not by the phone's clock.
+    /// Both in milliseconds of the server's clock, so that the countdown does not depend on the phone's clock.
     pub(crate) expires_at_millis: i64,
     pub(crate) now_millis: i64,
-    /// This page itself: what "check status" leads to without script.
+    /// This page itself: the link "Check status" reloads it without script.
     pub(crate) page_url: String,
-    /// `{"status": "pending"}`, for polling.
+    /// Answers `{"status": "pending"}`, for polling.
     pub(crate) status_url: String,
-    /// The same as server-sent events.
+    /// Sends the status as server-sent events.
     pub(crate) events_url: String,
     pub(crate) change: Change,
-    /// Where the sandbox panel's form goes; none in production.
+    /// The target of the sandbox panel's form; none in production.
     pub(crate) simulate_url: Option<String>,
 }
 
-/// Whether the customer may pay in another way instead.
+/// Whether the customer may change the payment method.
 pub(crate) enum Change {
     Allowed {
         url: String,
     },
-    /// The merchant chose this method; ask there.
+    /// The merchant offers only this method.
     NotAllowed,
-    /// Another payment of the same link is on its way, so this one had better not be paid.
+    /// Another payment of the same link is being processed, so the customer should not pay this one.
     BeingPaid,
-    /// The merchant takes no new payments at the moment.
+    /// The link takes no new payments at the moment.
     Closed,
 }
 
@@ -146,7 +146,7 @@ pub(crate) struct Qris {
     pub(crate) pending: Pending,
     /// A PNG as a `data:` URI.
     pub(crate) image: String,
-    /// The same as a file to download, named by the reference.
+    /// The same image as a file to download.
     pub(crate) image_url: String,
     pub(crate) image_name: String,
 }
@@ -160,20 +160,20 @@ pub(crate) struct Account {
     pub(crate) bank: BankRow,
     /// Digits only, for copying.
     pub(crate) number: String,
-    /// In fours, for reading.
+    /// In groups of four digits, for reading.
     pub(crate) grouped_number: String,
     /// `150000`, for copying.
     pub(crate) amount_digits: String,
     pub(crate) steps: Vec<Steps>,
 }
 
-/// How to pay at one kind of place, folded.
+/// The instructions for one channel, such as an ATM, which the customer can unfold.
 pub(crate) struct Steps {
     pub(crate) title: String,
     pub(crate) steps: Vec<String>,
 }
 
-/// What the payments that are no longer pending have.
+/// What the pages of payments that are no longer pending share.
 pub(crate) struct Ended {
     pub(crate) order: Order,
     pub(crate) payment_id: String,
@@ -189,7 +189,7 @@ pub(crate) struct Paid {
     pub(crate) paid_at: Moment,
 }
 
-/// The bank has seen the payment and is not sure of it yet; it is still watched.
+/// The page of a payment that the bank has not confirmed yet. It watches for changes.
 #[derive(Template)]
 #[template(path = "processing.html")]
 pub(crate) struct Processing {
@@ -201,37 +201,36 @@ pub(crate) struct Processing {
     pub(crate) simulate_url: Option<String>,
 }
 
-/// Expired, failed, or cancelled. Each may still turn out paid when the bank's word comes late, so they are watched too.
+/// The page of an expired, failed or cancelled payment. The bank may still confirm it late, so the page watches for changes.
 #[derive(Template)]
 #[template(path = "unpaid.html")]
 pub(crate) struct Unpaid {
     pub(crate) frame: Frame,
     pub(crate) ended: Ended,
-    pub(crate) why: Why,
+    pub(crate) why: UnpaidReason,
     pub(crate) expired_at: Moment,
-    pub(crate) next: Next,
+    pub(crate) next: NextStep,
     pub(crate) status_url: String,
     pub(crate) events_url: String,
 }
 
-/// What to do after a payment that came to nothing.
-pub(crate) enum Next {
-    /// The link still takes payments.
-    Again {
-        url: String,
-    },
-    /// Someone has paid it by another payment: nobody is to pay once more.
+/// What the customer can do after a payment that was not paid.
+pub(crate) enum NextStep {
+    /// Choose again: the link still takes payments.
+    Again { url: String },
+    /// Nothing: the link was paid by another payment.
     AlreadyPaid,
+    /// Wait: another payment of the link is being processed.
     BeingPaid,
-    /// Only the merchant can help.
+    /// Ask the merchant for a new link.
     AskMerchant,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Why {
+pub(crate) enum UnpaidReason {
     Expired,
     Failed,
-    /// Replaced by another attempt, or its link was cancelled or paid by another payment.
+    /// The customer replaced it by another payment, or its link was cancelled or paid by another payment.
     Cancelled,
 }
 
@@ -247,21 +246,21 @@ pub(crate) struct Closed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ClosedReason {
     Cancelled,
-    /// Past its `expires_at`, or its merchant takes no payments at the moment.
+    /// The link has expired, or its merchant takes no payments at the moment.
     Inactive,
     AlreadyPaid,
-    /// Someone's payment is on its way.
+    /// Another payment of the link is being processed.
     BeingPaid,
 }
 
-/// Everything else that can go wrong, with one thing to do about it.
+/// The error page, with one next action.
 #[derive(Template)]
 #[template(path = "problem.html")]
 pub(crate) struct Problem {
     pub(crate) frame: Frame,
     pub(crate) kind: ProblemKind,
-    /// What to tell whoever runs the service: the request's id. None on the page that is the same for every miss.
+    /// The request's id, which the customer gives to support. None on the 404 page, which is identical for all paths.
     pub(crate) support_reference: Option<String>,
-    /// Where the one next action leads; none where there is nothing to go back to.
+    /// The target of the next action; none where there is no page to go back to.
     pub(crate) next_url: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! The texts of the checkout, in Indonesian and English.
+//! The texts of the checkout in Indonesian and English, loaded from `locales`. No text is written in Rust.
 
 use domain::language::Language;
 use web::page::words::Catalogue;
@@ -10,4 +10,18 @@ static TEXTS: Catalogue =
 
 pub(crate) fn words(language: Language) -> Words {
     TEXTS.words(language)
+}
+
+#[cfg(test)]
+mod tests {
+    use i18n_embed_fl::fl;
+
+    use super::*;
+
+    #[test]
+    fn both_languages_load_and_have_texts_of_their_own() {
+        let text = |language| fl!(words(language), "pay-button", amount = "Rp150.000");
+        assert_eq!(text(Language::Indonesian), "Bayar Rp150.000");
+        assert_eq!(text(Language::English), "Pay Rp150.000");
+    }
 }

@@ -1,4 +1,4 @@
-//! A client of the `/v1` API, for commands that do what a merchant's program would do.
+//! A client of the `/v1` API, for commands that do what a merchant's program would do. It never prints the API key.
 
 use std::{error::Error, time::Duration};
 
@@ -15,50 +15,50 @@ use crate::error::CliError;
 
 const USER_AGENT: &str = concat!("lunas/", env!("CARGO_PKG_VERSION"));
 const CONNECT_TIME_MOST: Duration = Duration::from_secs(5);
-/// The server itself gives up after as long.
+/// As long as the server itself gives a request.
 const ANSWER_TIME_MOST: Duration = Duration::from_secs(30);
-/// Far more than a full page of events takes.
+/// Far more than a full page of events has.
 const ANSWER_BYTES_MOST: usize = 16 * 1_024 * 1_024;
-/// How much of a server's own words is shown.
+/// How much of a server's error message is shown.
 const MESSAGE_CHARACTERS_MOST: usize = 300;
-/// Events on a page: the most that the API gives.
+/// Events per page: the most that the API allows.
 pub(crate) const PAGE_EVENTS: usize = 100;
 
-/// One server, with a key to it. It has no `Debug`, so that the key cannot end in a log.
+/// A server and an API key for it. Without `Debug`, so that the key cannot end up in a log.
 pub(crate) struct ApiClient {
     client: Client,
     base_url: String,
     key: String,
 }
 
-/// Why a server did not do what it was asked.
-pub(crate) struct Trouble {
-    /// Whether it may well do so later: it is not there, stops, or has too much to do.
-    pub(crate) passing: bool,
+/// Why a call failed.
+pub(crate) struct CallError {
+    /// Whether a retry may succeed: the server cannot be reached, is stopping, or is overloaded.
+    pub(crate) is_temporary: bool,
     why: String,
     base_url: String,
 }
 
-impl Trouble {
+impl CallError {
     pub(crate) fn why(&self) -> &str {
         &self.why
     }
 }
 
-impl From<Trouble> for CliError {
-    fn from(trouble: Trouble) -> CliError {
-        let Trouble { why, base_url, .. } = trouble;
-        match trouble.passing {
+impl From<CallError> for CliError {
+    fn from(error: CallError) -> CliError {
+        let CallError { why, base_url, .. } = error;
+        match error.is_temporary {
             true => CliError::new(format!(
-                "the server at {base_url} is away ({why}); start it, or give another address with --url"
+                "the server at {base_url} is unavailable ({why}); start it, or give another URL with --url"
             )),
             false => CliError::new(format!("the server at {base_url} refuses: {why}")),
         }
     }
 }
 
-/// An event, byte for byte as a webhook would carry it.
-pub(crate) struct Envelope {
+/// An event, byte for byte as a webhook carries it.
+pub(crate) struct EventBytes {
     pub(crate) id: EventId,
     pub(crate) kind: String,
     pub(crate) created_at: Timestamp,
@@ -80,12 +80,12 @@ struct EventHead {
 }
 
 #[derive(Deserialize)]
-struct Refused {
-    error: RefusedBecause,
+struct ErrorJson {
+    error: ErrorDetail,
 }
 
 #[derive(Deserialize)]
-struct RefusedBecause {
+struct ErrorDetail {
     code: String,
     message: String,
 }
@@ -108,14 +108,14 @@ impl ApiClient {
         &self.base_url
     }
 
-    /// The project that the key opens.
-    pub(crate) async fn project_id(&self) -> Result<String, Trouble> {
+    /// The project of the key.
+    pub(crate) async fn project_id(&self) -> Result<String, CallError> {
         let balance: Value = self.json(self.request(Method::GET, "/v1/balance")).await?;
         Ok(self.text(&balance, "project_id")?.to_owned())
     }
 
-    /// Makes something, and answers it.
-    pub(crate) async fn post(&self, path: &str, key: Option<&str>, body: &Value) -> Result<Value, Trouble> {
+    /// Sends a POST request, and returns the answer.
+    pub(crate) async fn post(&self, path: &str, key: Option<&str>, body: &Value) -> Result<Value, CallError> {
         let request = self.request(Method::POST, path).header(CONTENT_TYPE, "application/json").body(body.to_string());
         let request = match key {
             Some(key) => request.header("Idempotency-Key", key),
@@ -124,98 +124,98 @@ impl ApiClient {
         self.json(request).await
     }
 
-    pub(crate) async fn revoke(&self, id: KeyId) -> Result<(), Trouble> {
+    pub(crate) async fn revoke(&self, id: KeyId) -> Result<(), CallError> {
         self.bytes(self.request(Method::DELETE, &format!("/v1/api-keys/{id}"))).await.map(drop)
     }
 
-    pub(crate) async fn event(&self, id: EventId) -> Result<Envelope, Trouble> {
+    pub(crate) async fn event(&self, id: EventId) -> Result<EventBytes, CallError> {
         let body = self.bytes(self.request(Method::GET, &format!("/v1/events/{id}"))).await?;
-        self.envelope(&body)
+        self.event_bytes(&body)
     }
 
-    /// The newest event there is.
-    pub(crate) async fn newest_event(&self) -> Result<Option<Envelope>, Trouble> {
+    /// The newest event.
+    pub(crate) async fn newest_event(&self) -> Result<Option<EventBytes>, CallError> {
         Ok(self.events("page_size=1").await?.into_iter().next())
     }
 
-    /// The first page of those that sort after `after`, in order.
-    pub(crate) async fn events_after(&self, after: EventId) -> Result<Vec<Envelope>, Trouble> {
+    /// The first page of the events after `after`, oldest first.
+    pub(crate) async fn events_after(&self, after: EventId) -> Result<Vec<EventBytes>, CallError> {
         self.events(&format!("page_size={PAGE_EVENTS}&after={after}")).await
     }
 
-    /// The newest events of a kind.
-    pub(crate) async fn newest_of(&self, kind: EventKind) -> Result<Vec<Envelope>, Trouble> {
+    /// The newest events of a type.
+    pub(crate) async fn newest_of(&self, kind: EventKind) -> Result<Vec<EventBytes>, CallError> {
         self.events(&format!("page_size={PAGE_EVENTS}&type={}", kind.word())).await
     }
 
-    async fn events(&self, query: &str) -> Result<Vec<Envelope>, Trouble> {
+    async fn events(&self, query: &str) -> Result<Vec<EventBytes>, CallError> {
         let bytes = self.bytes(self.request(Method::GET, &format!("/v1/events?{query}"))).await?;
-        let page: EventPage<'_> = serde_json::from_slice(&bytes).map_err(|_| self.strange())?;
-        page.data.into_iter().map(|event| self.envelope(event.get().as_bytes())).collect()
+        let page: EventPage<'_> = serde_json::from_slice(&bytes).map_err(|_| self.unexpected_answer())?;
+        page.data.into_iter().map(|event| self.event_bytes(event.get().as_bytes())).collect()
     }
 
-    fn envelope(&self, body: &[u8]) -> Result<Envelope, Trouble> {
-        let head: EventHead = serde_json::from_slice(body).map_err(|_| self.strange())?;
-        Ok(Envelope {
-            id: head.id.parse().map_err(|_| self.strange())?,
+    fn event_bytes(&self, body: &[u8]) -> Result<EventBytes, CallError> {
+        let head: EventHead = serde_json::from_slice(body).map_err(|_| self.unexpected_answer())?;
+        Ok(EventBytes {
+            id: head.id.parse().map_err(|_| self.unexpected_answer())?,
             kind: printable(&head.kind),
-            created_at: Timestamp::parse(&head.created_at).map_err(|_| self.strange())?,
+            created_at: Timestamp::parse(&head.created_at).map_err(|_| self.unexpected_answer())?,
             body: body.to_owned(),
         })
     }
 
-    /// A member of an answer that every Lunas has.
-    pub(crate) fn text<'a>(&self, answer: &'a Value, member: &str) -> Result<&'a str, Trouble> {
-        answer[member].as_str().ok_or_else(|| self.strange())
+    /// A string in an answer, which every version of the API has.
+    pub(crate) fn text<'a>(&self, answer: &'a Value, member: &str) -> Result<&'a str, CallError> {
+        answer[member].as_str().ok_or_else(|| self.unexpected_answer())
     }
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.client.request(method, format!("{}{path}", self.base_url)).bearer_auth(&self.key)
     }
 
-    async fn json<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, Trouble> {
-        serde_json::from_slice(&self.bytes(request).await?).map_err(|_| self.strange())
+    async fn json<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, CallError> {
+        serde_json::from_slice(&self.bytes(request).await?).map_err(|_| self.unexpected_answer())
     }
 
-    /// The whole answer, if it is a good one.
-    async fn bytes(&self, request: RequestBuilder) -> Result<Vec<u8>, Trouble> {
-        let away = |error: reqwest::Error| self.trouble(true, said(&error));
-        let mut response = request.send().await.map_err(away)?;
+    /// The whole body of a successful answer.
+    async fn bytes(&self, request: RequestBuilder) -> Result<Vec<u8>, CallError> {
+        let unreachable = |error: reqwest::Error| self.call_error(true, root_cause(&error));
+        let mut response = request.send().await.map_err(unreachable)?;
         let mut bytes = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(away)? {
+        while let Some(chunk) = response.chunk().await.map_err(unreachable)? {
             bytes.extend_from_slice(&chunk);
             if bytes.len() > ANSWER_BYTES_MOST {
-                return Err(self.trouble(false, format!("its answer is longer than {ANSWER_BYTES_MOST} bytes")));
+                return Err(self.call_error(false, format!("its answer is longer than {ANSWER_BYTES_MOST} bytes")));
             }
         }
         match response.status().is_success() {
             true => Ok(bytes),
-            false => Err(self.refused(&response, &bytes)),
+            false => Err(self.answered_error(&response, &bytes)),
         }
     }
 
-    fn refused(&self, response: &Response, bytes: &[u8]) -> Trouble {
+    fn answered_error(&self, response: &Response, bytes: &[u8]) -> CallError {
         let status = response.status();
-        let passing = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
-        let why = match serde_json::from_slice::<Refused>(bytes) {
-            Ok(Refused { error }) => printable(&format!("{} ({} {})", error.message, status.as_u16(), error.code)),
-            Err(_) => format!("it answers {}, not as Lunas does", status.as_u16()),
+        let is_temporary = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
+        let why = match serde_json::from_slice::<ErrorJson>(bytes) {
+            Ok(ErrorJson { error }) => printable(&format!("{} ({} {})", error.message, status.as_u16(), error.code)),
+            Err(_) => format!("it answers {}, but not as Lunas does", status.as_u16()),
         };
-        self.trouble(passing, why)
+        self.call_error(is_temporary, why)
     }
 
-    /// Something answers there, and it is not a server of ours.
-    fn strange(&self) -> Trouble {
-        self.trouble(false, "its answer is not one that Lunas gives".to_owned())
+    /// The server's answer is not one of this API, so it is probably another program.
+    fn unexpected_answer(&self) -> CallError {
+        self.call_error(false, "its answer is not one that Lunas gives".to_owned())
     }
 
-    fn trouble(&self, passing: bool, why: String) -> Trouble {
-        Trouble { passing, why, base_url: self.base_url.clone() }
+    fn call_error(&self, is_temporary: bool, why: String) -> CallError {
+        CallError { is_temporary, why, base_url: self.base_url.clone() }
     }
 }
 
-/// What went wrong at the bottom; the layers above only say that something did.
-fn said(error: &reqwest::Error) -> String {
+/// The innermost cause; the outer errors only say that the request failed.
+fn root_cause(error: &reqwest::Error) -> String {
     if error.is_timeout() {
         return "no answer in time".to_owned();
     }
@@ -226,7 +226,7 @@ fn said(error: &reqwest::Error) -> String {
     printable(&cause.to_string())
 }
 
-/// A text from afar, on one line and without what would steer a terminal.
+/// A server's text on one line, shortened and without control characters that a terminal would obey.
 fn printable(text: &str) -> String {
     let plain = text.chars().map(|character| if character.is_control() { ' ' } else { character });
     plain.take(MESSAGE_CHARACTERS_MOST).collect()
@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_from_afar_stay_on_one_line_and_are_short() {
+    fn texts_of_servers_are_short_and_on_one_line() {
         assert_eq!(printable("a\u{1b}[31m\r\nb"), "a [31m  b");
         assert_eq!(printable(&"x".repeat(1_000)).len(), MESSAGE_CHARACTERS_MOST);
     }
@@ -250,15 +250,15 @@ mod tests {
             format!(r#"{{"id":"{id}","type":"payment.paid","created_at":"2026-11-14T09:30:00.000Z","data":{{}}}}"#);
         let page = format!(r#"{{"data":[{body}, {body} ],"pagination":{{}}}}"#);
         let page: EventPage<'_> = serde_json::from_slice(page.as_bytes()).unwrap();
-        let events: Vec<Envelope> =
-            page.data.into_iter().map(|event| client.envelope(event.get().as_bytes()).ok().unwrap()).collect();
+        let events: Vec<EventBytes> =
+            page.data.into_iter().map(|event| client.event_bytes(event.get().as_bytes()).ok().unwrap()).collect();
         assert_eq!(events.len(), 2);
         for event in events {
             assert_eq!(String::from_utf8(event.body).unwrap(), body);
             assert_eq!((event.id.to_string(), event.kind.as_str()), (id.clone(), "payment.paid"));
         }
         for strange in ["", "[]", r#"{"id":"evt_1"}"#, &body.replace("2026", "abcd")] {
-            assert!(client.envelope(strange.as_bytes()).is_err_and(|trouble| !trouble.passing), "{strange}");
+            assert!(client.event_bytes(strange.as_bytes()).is_err_and(|error| !error.is_temporary), "{strange}");
         }
     }
 }

@@ -1,4 +1,5 @@
-//! `lunas copy`: moves an installation from the embedded database to PostgreSQL, and says what to do next.
+//! `lunas copy`: copies an installation from the embedded database to PostgreSQL, completely or not at all. It never changes the
+//! embedded database's data.
 
 use clap::Args;
 use serde::Serialize;
@@ -14,11 +15,11 @@ use crate::{
 
 #[derive(Args)]
 pub(crate) struct CopyOptions {
-    /// The embedded database, written sqlite:PATH. It is only read.
+    /// The embedded database, sqlite:PATH. It is only read.
     #[arg(long, value_name = "URL")]
     from: String,
-    /// An empty PostgreSQL database, written postgres://USER:PASSWORD@HOST/DATABASE. Without it, that is the one of
-    /// --database or LUNAS_DATABASE, which keeps a password out of the list of processes.
+    /// An empty PostgreSQL database, postgres://USER:PASSWORD@HOST/DATABASE. Without it, the one of --database or LUNAS_DATABASE;
+    /// use the variable to keep a password out of the process list.
     #[arg(long, value_name = "URL")]
     to: Option<String>,
 }
@@ -45,8 +46,8 @@ impl CopiedJson {
         let variable = secret_key::VARIABLE;
         format!(
             "{}\n\nAll {total} rows of {from} are in {to}, and {invariants} invariants hold there.\n\n\
-             What to do next: start `lunas serve` with LUNAS_DATABASE set to the new address, and with the same {variable}.\n\
-             Put the old file away: what a server would write to it from now on is not in the new database.",
+             What to do next: start `lunas serve` with LUNAS_DATABASE set to the new URL, and with the same {variable}.\n\
+             Move the old file away: anything that a server writes to it from now on is missing in the new database.",
             table(["TABLE", "ROWS"], &rows),
         )
     }
@@ -61,10 +62,13 @@ pub(crate) async fn run(options: &CopyOptions, global: &GlobalOptions) -> Result
     };
     let (Database::Sqlite(path), Database::Postgres(url, _)) = (&from, &to) else {
         let what = format!("cannot copy from {from} to {to}");
-        return Err(CliError::new(format!("{what}; a copy goes --from sqlite:PATH --to postgres://…")));
+        return Err(CliError::new(format!("{what}; use --from sqlite:PATH --to postgres://…")));
     };
     if !path.exists() {
-        return Err(CliError::new(format!("no database at {}; name the file of an installation", path.display())));
+        return Err(CliError::new(format!(
+            "there is no database at {}; give the file of an installation",
+            path.display()
+        )));
     }
     let copied = Store::copy(path, url).await;
     let copied = copied.map_err(|error| CliError::new(format!("cannot copy {from} to {to}: {}", chain(&error))))?;

@@ -1,4 +1,5 @@
-//! Which database a command works on, and how it is opened. Only commands that are meant to may make one.
+//! Which database a command uses, how it is opened, and the installation on it: store and engine. Only commands that are meant to
+//! create a database may do so; all others fail where there is none.
 
 use std::{
     fmt,
@@ -12,21 +13,20 @@ use store::{OpenError, PostgresUrl, Store, Tables};
 
 use crate::{
     error::{CliError, chain},
-    files,
     options::{GlobalOptions, data_directory, default_database_file},
-    secret_key,
+    private_files, secret_key,
 };
 
 const SQLITE: &str = "sqlite:";
 const POSTGRES: [&str; 2] = ["postgres://", "postgresql://"];
-const WHAT_MAKES_ONE: &str = "start `lunas dev` or `lunas serve` first, or `lunas migrate` makes one";
+const HOW_TO_CREATE: &str = "`lunas dev`, `lunas serve` and `lunas migrate` create one";
 
-/// Where an installation keeps its data.
+/// The database of an installation.
 #[derive(Clone, Debug)]
 pub(crate) enum Database {
-    /// A file of its own.
+    /// A SQLite file.
     Sqlite(PathBuf),
-    /// A database on a server, and how many connections to open to it at most.
+    /// A database on a PostgreSQL server, and the most connections to open to it.
     Postgres(Box<PostgresUrl>, usize),
 }
 
@@ -38,31 +38,31 @@ impl Database {
         }
     }
 
-    /// Reads `sqlite:PATH` or `postgres://…`. Such an address may hold a password, so it is never repeated whole.
+    /// Parses `sqlite:PATH` or `postgres://…`. Such a URL may contain a password, so no message repeats it whole.
     pub(crate) fn parse(url: &str, connections: usize) -> Result<Database, CliError> {
         if POSTGRES.iter().any(|scheme| url.starts_with(scheme)) {
             let url = url
                 .parse()
-                .map_err(|error| CliError::new(format!("the database's address cannot be used: {}", chain(&error))))?;
+                .map_err(|error| CliError::new(format!("the URL of the database cannot be used: {}", chain(&error))))?;
             return Ok(Database::Postgres(Box::new(url), connections));
         }
         let Some(path) = url.strip_prefix(SQLITE) else {
             let kinds = "sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE";
-            return Err(CliError::new(format!("the database must be given as {kinds}; no other kind is known")));
+            return Err(CliError::new(format!("the database must be given as {kinds}; there is no other kind")));
         };
         let path = path.strip_prefix("//").unwrap_or(path);
         if path.is_empty() || path.contains('\0') || path.starts_with(":memory:") {
             let example = "such as sqlite:./lunas-data/lunas.db";
             return Err(CliError::new(format!(
-                "the database `{}` names no file; name one, {example}",
+                "the database `{}` names no file; give one, {example}",
                 url.escape_debug()
             )));
         }
         Ok(Database::Sqlite(PathBuf::from(path)))
     }
 
-    /// The directory of what belongs to the installation and is not in its database: the secret key and the demo's
-    /// credentials. That is where the file is, or where `lunas dev` puts them when there is none.
+    /// The directory of the files beside the database, which are the secret key and the demo's credentials: that of the SQLite
+    /// file, or the data directory of `lunas dev` where the database is on a server.
     pub(crate) fn home(&self) -> PathBuf {
         match self {
             Database::Sqlite(path) => path.parent().map(Path::to_owned).unwrap_or_default(),
@@ -70,64 +70,67 @@ impl Database {
         }
     }
 
-    /// How far its tables are, for whoever must not make any.
-    pub(crate) async fn look(&self) -> Result<Tables, CliError> {
+    /// The state of its tables. It creates none.
+    pub(crate) async fn table_state(&self) -> Result<Tables, CliError> {
         let looked = match self {
             Database::Sqlite(path) if !path.exists() => Ok(Tables::Missing),
             Database::Sqlite(path) => Store::sqlite_tables(path).await,
             Database::Postgres(url, _) => Store::postgres_tables(url).await,
         };
-        looked.map_err(|error| self.unopened(&error))
+        looked.map_err(|error| self.open_error(&error))
     }
 
+    /// Whether the directory of the SQLite file exists; true for a server.
     pub(crate) fn has_directory(&self) -> bool {
         let Database::Sqlite(path) = self else { return true };
         let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         directory.is_none_or(Path::is_dir)
     }
 
-    /// Opens the database, and makes it when it is missing, but never the directory it is in, nor a server's database.
+    /// Opens the database, and creates a missing SQLite file. It never creates a directory or a server's database.
     pub(crate) async fn open(&self) -> Result<Store, CliError> {
-        self.make_file()?;
+        self.create_file()?;
         let opened = match self {
             Database::Sqlite(path) => Store::open_sqlite(path).await,
             Database::Postgres(url, connections) => Store::open_postgres(url, *connections).await,
         };
-        opened.map_err(|error| self.unopened(&error))
+        opened.map_err(|error| self.open_error(&error))
     }
 
-    /// Brings the tables up to date, and answers how far they were.
+    /// Brings the tables up to date, and returns their state before that.
     pub(crate) async fn migrate(&self) -> Result<Tables, CliError> {
-        self.make_file()?;
+        self.create_file()?;
         let migrated = match self {
             Database::Sqlite(path) => Store::migrate_sqlite(path).await,
             Database::Postgres(url, _) => Store::migrate_postgres(url).await,
         };
-        migrated.map_err(|error| self.unopened(&error))
+        migrated.map_err(|error| self.open_error(&error))
     }
 
-    /// SQLite would make a file that everyone on the machine can read. It takes an empty one for a new database.
-    fn make_file(&self) -> Result<(), CliError> {
+    /// Creates a missing SQLite file, private to its owner. SQLite itself would create one that all users of the machine can read;
+    /// it takes an empty file for a new database.
+    fn create_file(&self) -> Result<(), CliError> {
         let Database::Sqlite(path) = self else { return Ok(()) };
         if !self.has_directory() {
-            return Err(CliError::new(format!("cannot open {self}: its directory does not exist; make it first")));
+            return Err(CliError::new(format!("cannot open {self}: its directory does not exist; create it first")));
         }
-        files::make_private_file(path).map_err(|error| CliError::new(format!("cannot open {self}: {error}")))
+        private_files::create_private_file(path).map_err(|error| CliError::new(format!("cannot open {self}: {error}")))
     }
 
+    /// Opens the database; an error where there is none.
     pub(crate) async fn open_existing(&self) -> Result<Store, CliError> {
         match self {
             Database::Sqlite(path) if !path.exists() => {
-                Err(CliError::new(format!("no database at {}; {WHAT_MAKES_ONE}", path.display())))
+                Err(CliError::new(format!("there is no database at {}; {HOW_TO_CREATE}", path.display())))
             }
-            Database::Postgres(..) if self.look().await? == Tables::Missing => {
-                Err(CliError::new(format!("no tables of lunas in {self}; {WHAT_MAKES_ONE}")))
+            Database::Postgres(..) if self.table_state().await? == Tables::Missing => {
+                Err(CliError::new(format!("there are no tables of Lunas in {self}; {HOW_TO_CREATE}")))
             }
             _ => self.open().await,
         }
     }
 
-    fn unopened(&self, error: &OpenError) -> CliError {
+    fn open_error(&self, error: &OpenError) -> CliError {
         CliError::new(format!("cannot open {self}: {}", chain(error)))
     }
 }
@@ -141,7 +144,7 @@ impl fmt::Display for Database {
     }
 }
 
-/// A database that is open, and the use cases on it.
+/// An open database, and the engine on it.
 pub(crate) struct Installation {
     pub(crate) store: Store,
     pub(crate) engine: Engine,
@@ -154,51 +157,54 @@ impl Installation {
         Installation { store, engine }
     }
 
-    /// What is there already, for commands that neither seal a secret nor open one.
+    /// An existing installation, for commands that neither encrypt nor decrypt a secret.
     pub(crate) async fn existing(options: &GlobalOptions, settings: Settings) -> Result<Installation, CliError> {
         let database = Database::of(options)?;
         let key = match secret_key::find(&database.home())? {
             Some(found) => found.key,
-            None => secret_key::unused()?,
+            None => secret_key::placeholder()?,
         };
         Ok(Installation::new(database.open_existing().await?, settings, key))
     }
 
-    /// An installation that new secrets can be sealed in; the database is made when it is missing.
+    /// An installation for commands that encrypt secrets, so it must have the secret key. A missing database is created.
     pub(crate) async fn sealing(options: &GlobalOptions) -> Result<Installation, CliError> {
         let database = Database::of(options)?;
         let Some(found) = secret_key::find(&database.home())? else {
-            let (variable, how) = (secret_key::VARIABLE, secret_key::HOW_TO_MAKE);
+            let (variable, how) = (secret_key::VARIABLE, secret_key::HOW_TO_GENERATE);
             let file = secret_key::file_in(&database.home());
             let why = format!("{variable} is not set and there is no {}", file.display());
-            return Err(CliError::new(format!("there is no secret key: {why}; {how}, and `lunas dev` makes its own")));
+            return Err(CliError::new(format!(
+                "there is no secret key: {why}; {how}, and `lunas dev` generates its own"
+            )));
         };
         let installation = Installation::new(database.open().await?, Settings::default(), found.key);
         installation.check_key(&found.origin).await?;
         Ok(installation)
     }
 
-    /// The same where nothing is to be made.
+    /// Like [`Installation::sealing`], but a missing database is an error.
     pub(crate) async fn sealing_existing(options: &GlobalOptions) -> Result<Installation, CliError> {
         Database::of(options)?.open_existing().await?.close().await;
         Installation::sealing(options).await
     }
 
-    /// Makes sure that the key is the one this installation's secrets were sealed with.
+    /// Checks that the key is the one that this installation's secrets were encrypted with. `origin` says where it was found.
     pub(crate) async fn check_key(&self, origin: &str) -> Result<(), CliError> {
         let Some(project) = self.engine.projects().await?.into_iter().next() else { return Ok(()) };
         match self.engine.webhook_secret(project.id).await {
             Ok(_) => Ok(()),
             Err(engine::Error::Vault(_)) => {
-                let what =
-                    format!("the secret key in {origin} is not the one this database's secrets were sealed with");
-                Err(CliError::new(format!("{what}; use the key that it was made with")))
+                let what = format!(
+                    "the secret key in {origin} is not the one that the secrets in this database were encrypted with"
+                );
+                Err(CliError::new(format!("{what}; use the key that the database was created with")))
             }
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Waits for what is being written and closes the files.
+    /// Waits for pending writes and closes the database.
     pub(crate) async fn close(self) {
         self.store.close().await;
     }
@@ -258,17 +264,17 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn opening_never_makes_a_directory_and_existing_never_makes_a_file() {
+    async fn open_never_creates_a_directory_and_open_existing_never_creates_a_file() {
         let directory = tempfile::tempdir().unwrap();
         let nowhere = Database::Sqlite(directory.path().join("missing/lunas.db"));
         assert!(nowhere.open().await.is_err());
         let path = directory.path().join("lunas.db");
         let absent = Database::Sqlite(path.clone());
         assert!(absent.open_existing().await.is_err());
-        assert_eq!(absent.look().await.unwrap(), Tables::Missing);
+        assert_eq!(absent.table_state().await.unwrap(), Tables::Missing);
         assert!(!path.exists());
         absent.open().await.unwrap().close().await;
-        assert_eq!(absent.look().await.unwrap(), Tables::Current);
+        assert_eq!(absent.table_state().await.unwrap(), Tables::Current);
         absent.open_existing().await.unwrap().close().await;
     }
 }

@@ -1,4 +1,5 @@
-//! `lunas dev`: everything in one process, by default on an embedded database, with a sandbox project and its owner ready to use.
+//! `lunas dev`: a development server in one process, by default on an embedded database, with a sandbox project and its owner. It
+//! never serves production projects.
 
 use std::{
     fs::File,
@@ -15,13 +16,12 @@ use engine::addresses::Scheme;
 
 use crate::{
     database::{Database, Installation},
-    demo::{self, Credentials},
+    demo_credentials::{self, Credentials},
     error::CliError,
-    files,
     options::{DATABASE_FILE, DEFAULT_DATA, GlobalOptions, MoneyOptions, ServerOptions, WebhookOptions},
     output::{fields, shell_word},
-    remote,
-    running::Running,
+    private_files, remote,
+    running_server::RunningServer,
     secret_key,
 };
 
@@ -31,7 +31,7 @@ const LOCK_FILE: &str = "dev.lock";
 pub(crate) struct DevOptions {
     #[command(flatten)]
     server: ServerOptions,
-    /// Keep the database, the secret key and the demo credentials in this directory, which is made when it is missing.
+    /// The directory of the database, the secret key and the demo credentials. It is created if it is missing.
     #[arg(long, env = "LUNAS_DATA", value_name = "DIRECTORY", default_value = DEFAULT_DATA)]
     data: PathBuf,
     #[command(flatten)]
@@ -40,7 +40,7 @@ pub(crate) struct DevOptions {
     webhooks: WebhookOptions,
 }
 
-/// What a program that starts us needs to know, once we are ready.
+/// What a program that starts `lunas dev --json` reads once the server is ready.
 #[derive(Serialize)]
 struct Ready<'a> {
     base_url: &'a str,
@@ -59,9 +59,9 @@ pub(crate) async fn run(options: DevOptions, global: &GlobalOptions) -> Result<(
     let database = database(data, global)?;
     let settings = options.webhooks.targets.with(options.money.settings());
     let (installation, credentials) = prepare(data, &database, settings).await?;
-    let running = Running::start(installation, config, &options.webhooks).await?;
-    note_address(data, running.address())?;
-    // People see all pages at one address: sessions are kept by it.
+    let running = RunningServer::start(installation, config, &options.webhooks).await?;
+    save_server_address(data, running.address())?;
+    // The dashboard has the same URL as all pages, because browsers keep sessions by host.
     let dashboard_url = format!("{}/dashboard", running.pages_url());
     let ready = Ready {
         base_url: running.base_url(),
@@ -73,48 +73,49 @@ pub(crate) async fn run(options: DevOptions, global: &GlobalOptions) -> Result<(
         api_key: &credentials.api_key,
         webhook_secret: &credentials.webhook_secret,
     };
-    global.output().show(&ready, |ready| block(ready, data, &database))?;
+    global.output().show(&ready, |ready| welcome(ready, data, &database))?;
     running.until_stopped().await;
     Ok(())
 }
 
-/// The database in `data`, unless one on a server is asked for.
+/// The database file in `data`, or the PostgreSQL server that was given.
 fn database(data: &Path, global: &GlobalOptions) -> Result<Database, CliError> {
     let own = Database::Sqlite(data.join(DATABASE_FILE));
     let asked = global.database().map(|_| Database::of(global)).transpose()?;
     match asked {
         Some(database @ Database::Postgres(..)) => return Ok(database),
         Some(Database::Sqlite(path)) if path != data.join(DATABASE_FILE) => {
-            tracing::warn!("`lunas dev` works on {own} and takes no other file; --data chooses its directory");
+            tracing::warn!("`lunas dev` uses {own} and no other file; --data changes its directory");
         }
         _ => {}
     }
     Ok(own)
 }
 
-/// Makes whatever is missing. Only one process does so at a time, so that two first runs agree on what was made.
+/// Creates what is missing. A lock lets one process at a time do so, so that two first runs use the same project.
 async fn prepare(
     data: &Path,
     database: &Database,
     settings: Settings,
 ) -> Result<(Installation, Credentials), CliError> {
-    files::make_private_directory(data).map_err(|error| CliError::file("make the directory", data, &error))?;
-    let _turn = turn(data)?;
+    private_files::create_private_directory(data)
+        .map_err(|error| CliError::file("create the directory", data, &error))?;
+    let _lock = lock(data)?;
     let installation = open(data, database, settings).await?;
     installation.engine.mark_development().await?;
-    let credentials = demo::credentials(&installation.engine, &demo::place(data)).await?;
+    let credentials = demo_credentials::ensure(&installation.engine, &demo_credentials::path_in(data)).await?;
     Ok((installation, credentials))
 }
 
-/// Waits until no other process makes something in the directory.
-fn turn(data: &Path) -> Result<File, CliError> {
+/// Locks the data directory, waiting while another process has it locked.
+fn lock(data: &Path) -> Result<File, CliError> {
     let lock = data.join(LOCK_FILE);
-    files::lock(&lock).map_err(|error| CliError::file("lock", &lock, &error))
+    private_files::lock(&lock).map_err(|error| CliError::file("lock", &lock, &error))
 }
 
-fn note_address(data: &Path, listen: SocketAddr) -> Result<(), CliError> {
-    let _turn = turn(data)?;
-    remote::keep_address(data, listen)
+fn save_server_address(data: &Path, listen: SocketAddr) -> Result<(), CliError> {
+    let _lock = lock(data)?;
+    remote::save_address(data, listen)
 }
 
 async fn open(data: &Path, database: &Database, settings: Settings) -> Result<Installation, CliError> {
@@ -126,7 +127,7 @@ async fn open(data: &Path, database: &Database, settings: Settings) -> Result<In
         None if projects.is_empty() => secret_key::generate(data)?,
         None => {
             let (variable, file) = (secret_key::VARIABLE, secret_key::file_in(data));
-            let what = format!("{database} has sealed secrets, and the key that opens them is missing");
+            let what = format!("{database} has encrypted secrets, and the key that decrypts them is missing");
             return Err(CliError::new(format!("{what}; set {variable} or put {} back", file.display())));
         }
     };
@@ -134,15 +135,15 @@ async fn open(data: &Path, database: &Database, settings: Settings) -> Result<In
     installation.check_key(&found.origin).await?;
     let production = projects.iter().any(|project| project.environment == Environment::Production);
     if production && !installation.engine.is_development().await? {
-        let what = format!("{database} has production projects, and a development database can never serve them");
-        return Err(CliError::new(format!("{what}; choose another with --data or --database")));
+        let what = format!("{database} has production projects, which `lunas dev` does not serve");
+        return Err(CliError::new(format!("{what}; use another database with --data or --database")));
     }
     Ok(installation)
 }
 
-/// Where things are, and what opens them.
-fn places(ready: &Ready<'_>, data: &Path, database: &Database) -> String {
-    let mut places = vec![
+/// The URLs and credentials.
+fn summary(ready: &Ready<'_>, data: &Path, database: &Database) -> String {
+    let mut summary = vec![
         ("  API", ready.base_url.to_owned()),
         ("  Checkout", ready.checkout_url_base.to_owned()),
         ("  Dashboard", ready.dashboard_url.to_owned()),
@@ -154,15 +155,15 @@ fn places(ready: &Ready<'_>, data: &Path, database: &Database) -> String {
         ("  Data", data.display().to_string()),
     ];
     if let Database::Postgres(..) = database {
-        places.push(("  Database", database.to_string()));
+        summary.push(("  Database", database.to_string()));
     }
-    fields(&places)
+    fields(&summary)
 }
 
-/// What a developer sees when all is ready: where things are, and how to take a first payment.
-fn block(ready: &Ready<'_>, data: &Path, database: &Database) -> String {
+/// What the developer sees when the server is ready: URLs, credentials, and the commands for a first payment.
+fn welcome(ready: &Ready<'_>, data: &Path, database: &Database) -> String {
     let Ready { base_url, project_id, api_key, .. } = ready;
-    let places = places(ready, data, database);
+    let summary = summary(ready, data, database);
     let method = r#""payment_method":{"type":"qris"}"#;
     let body = format!(r#"{{"project_id":"{project_id}","reference":"ORDER-1","amount":15000,{method}}}"#);
     let url = shell_word(&format!("{base_url}/v1/payments"));
@@ -171,9 +172,9 @@ fn block(ready: &Ready<'_>, data: &Path, database: &Database) -> String {
         r#"
 Lunas is ready. This is a sandbox: no money moves.
 
-{places}
+{summary}
 
-Make a first payment:
+Create a first payment:
 
   curl -sS {url} \
     -H 'Authorization: Bearer {api_key}' \
@@ -185,18 +186,18 @@ Pay it from another terminal{terminal}, with the `id` of the answer:
 
   {pay} PAYMENT_ID
 
-Ctrl-C stops it; the next run finds everything as it is.
+Ctrl-C stops the server. The next run continues with the same data.
 "#
     )
 }
 
-/// The command that pays, as this very program was started, so that it works where `lunas` is not installed; and what the
-/// terminal needs. The address of a server may hold a password, so it is not in the command.
+/// What the other terminal needs, and the command that pays there. The command starts this program by the path that it was started
+/// with, so that it works where `lunas` is not installed. A server's URL may contain a password, so it is not in the command.
 fn pay_command(data: &Path, database: &Database) -> (&'static str, String) {
     let program = std::env::args().next().unwrap_or_else(|| "lunas".to_owned());
     let program = shell_word(&program);
     match database {
-        Database::Postgres(..) => (" where LUNAS_DATABASE is this database's address", format!("{program} pay")),
+        Database::Postgres(..) => (" where LUNAS_DATABASE is the URL of this database", format!("{program} pay")),
         Database::Sqlite(_) if data == Path::new(DEFAULT_DATA) => ("", format!("{program} pay")),
         Database::Sqlite(_) => ("", format!("{program} --database {} pay", shell_word(&database.to_string()))),
     }

@@ -1,12 +1,14 @@
-//! `lunas doctor`: looks at the database and the secret key, and says for each point whether it is well, and what to do where
-//! it is not. It changes nothing.
+//! `lunas doctor`: examines the database and the secret key, and prints a verdict for each point, and what to do where one is not
+//! fine. It changes nothing.
 
 mod judge;
+mod point;
 
 use engine::{Clock, SecretKey, Settings, SystemClock};
 use serde::Serialize;
 use store::{Store, Tables};
 
+use self::point::{Point, Verdict};
 use crate::{
     database::{Database, Installation},
     error::{CliError, chain},
@@ -15,40 +17,9 @@ use crate::{
     secret_key::{self, FoundKey},
 };
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Verdict {
-    #[serde(rename = "ok")]
-    Well,
-    Warning,
-    Failure,
-}
-
-/// One thing that was looked at.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-struct Point {
-    point: &'static str,
-    verdict: Verdict,
-    finding: String,
-}
-
-impl Point {
-    fn ok(point: &'static str, finding: impl Into<String>) -> Point {
-        Point { point, verdict: Verdict::Well, finding: finding.into() }
-    }
-
-    fn warning(point: &'static str, finding: impl Into<String>) -> Point {
-        Point { point, verdict: Verdict::Warning, finding: finding.into() }
-    }
-
-    fn failure(point: &'static str, finding: impl Into<String>) -> Point {
-        Point { point, verdict: Verdict::Failure, finding: finding.into() }
-    }
-}
-
 #[derive(Serialize)]
 struct ExaminedJson {
-    /// Whether nothing fails; there may be warnings.
+    /// Whether no point fails; there may be warnings.
     ok: bool,
     database: String,
     points: Vec<Point>,
@@ -57,7 +28,7 @@ struct ExaminedJson {
 impl ExaminedJson {
     fn text(&self) -> String {
         let word = |verdict| match verdict {
-            Verdict::Well => "ok",
+            Verdict::Ok => "ok",
             Verdict::Warning => "warning",
             Verdict::Failure => "FAILURE",
         };
@@ -75,14 +46,14 @@ pub(crate) async fn run(global: &GlobalOptions) -> Result<(), CliError> {
     global.output().show(&examined, ExaminedJson::text)?;
     match failures {
         0 => Ok(()),
-        _ => Err(CliError::new(format!("points that fail: {failures}; what to do is said beside each"))),
+        _ => Err(CliError::new(format!("points that fail: {failures}; each line above says what to do"))),
     }
 }
 
 async fn examine(database: &Database) -> Vec<Point> {
     let (mut points, ready) = match database {
         Database::Sqlite(path) if !path.exists() => {
-            (vec![Point::failure("file", "there is none; `lunas migrate` makes one")], false)
+            (vec![Point::failure("file", "there is none; `lunas migrate` creates it")], false)
         }
         Database::Sqlite(path) => match Store::inspect_sqlite(path).await {
             Ok(found) => {
@@ -102,7 +73,7 @@ async fn examine(database: &Database) -> Vec<Point> {
     points
 }
 
-/// The secret key, and whether it opens what is sealed, where the database can be asked.
+/// The point about the secret key: whether there is one, and where the database can be read, whether it decrypts the secrets in it.
 async fn key(database: &Database, ready: bool) -> Point {
     let found = match secret_key::find(&database.home()) {
         Ok(found) => found,
@@ -127,10 +98,11 @@ fn missing_key(database: &Database) -> String {
     format!("{} is not set and there is no {}; `lunas serve` needs it", secret_key::VARIABLE, file.display())
 }
 
+/// Judges the key by what is in the database.
 async fn fits(database: &Database, found: Option<FoundKey>) -> Result<Point, CliError> {
     let (key, origin): (SecretKey, Option<String>) = match found {
         Some(found) => (found.key, Some(found.origin)),
-        None => (secret_key::unused()?, None),
+        None => (secret_key::placeholder()?, None),
     };
     let installation = Installation::new(database.open().await?, Settings::default(), key);
     let projects = installation.engine.projects().await;
@@ -142,9 +114,11 @@ async fn fits(database: &Database, found: Option<FoundKey>) -> Result<Point, Cli
     let none = projects?.is_empty();
     checked?;
     Ok(match origin {
-        Some(origin) if none => Point::ok(KEY, format!("found in {origin}; nothing is sealed yet")),
-        Some(origin) => Point::ok(KEY, format!("the one in {origin} opens what is sealed")),
+        Some(origin) if none => Point::ok(KEY, format!("found in {origin}; there are no secrets yet")),
+        Some(origin) => Point::ok(KEY, format!("the one in {origin} decrypts the stored secrets")),
         None if none => Point::warning(KEY, missing_key(database)),
-        None => Point::failure(KEY, format!("{}; use the key that the database was made with", missing_key(database))),
+        None => {
+            Point::failure(KEY, format!("{}; use the key that the database was created with", missing_key(database)))
+        }
     })
 }

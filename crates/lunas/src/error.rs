@@ -1,8 +1,8 @@
-//! Why a command failed, as a person reads it: what, why, and what to do. No line ever carries a secret.
+//! The error of a command, as lines for its user: what failed, why, and what to do. No line may contain a secret.
 
 use std::{error::Error, fmt, io};
 
-/// One line for each reason. The caller prints them and ends with status 1.
+/// One line per reason. The program prints them and exits with status 1.
 #[derive(Debug)]
 pub(crate) struct CliError {
     reasons: Vec<String>,
@@ -18,7 +18,7 @@ impl CliError {
         CliError { reasons }
     }
 
-    /// `what`, and then all that is known about why.
+    /// `what` failed, followed by the error and its causes.
     pub(crate) fn because(what: impl fmt::Display, error: &(dyn Error + 'static)) -> CliError {
         CliError::new(format!("{what}: {}", chain(error)))
     }
@@ -44,7 +44,7 @@ impl From<store::StoreError> for CliError {
     }
 }
 
-/// An error and its causes on one line, each said once.
+/// An error and its causes on one line, without repeating a cause that the line ends with already.
 pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
     let mut line = error.to_string();
     let mut cause = error.source();
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn causes_are_told_on_one_line_and_once() {
+    fn causes_are_on_one_line_and_each_once() {
         #[derive(Debug, thiserror::Error)]
         #[error("outer")]
         struct Outer(#[source] io::Error);

@@ -1,4 +1,4 @@
-//! `lunas event`: what merchants were told, what became of it, and telling them again.
+//! `lunas event`: shows events with their webhook deliveries, and sends events again.
 
 use clap::{Args, Subcommand, value_parser};
 use domain::{
@@ -20,25 +20,25 @@ use crate::{
 
 #[derive(Subcommand)]
 pub(crate) enum EventCommand {
-    /// List a project's events, newest first, and how their deliveries stand.
+    /// List a project's events, newest first, with the state of their deliveries.
     List(ListOptions),
-    /// Show an event with every attempt to deliver it, and what was answered.
+    /// Show an event with every attempt to deliver it, and the receiver's answers.
     Show {
         /// The event's id, evt_….
         id: String,
     },
-    /// Send an event again, with the same id, whatever has become of it.
+    /// Send an event again with the same id, whether or not it was delivered.
     Resend {
         /// The event's id, evt_….
         id: String,
     },
-    /// Send again every event that could not be delivered since some moment.
+    /// Send again all events since a given time that could not be delivered.
     Recover {
         /// The project's id, prj_….
         #[arg(long, value_name = "ID")]
         project: String,
-        /// Events from this moment on, such as 2026-11-15T09:30:00+07:00.
-        #[arg(long, value_name = "MOMENT", value_parser = moment)]
+        /// Events from this time on, such as 2026-11-15T09:30:00+07:00.
+        #[arg(long, value_name = "TIME", value_parser = time)]
         since: Timestamp,
     },
 }
@@ -51,13 +51,13 @@ pub(crate) struct ListOptions {
     /// Only events of this type, such as payment.paid.
     #[arg(long = "type", value_name = "TYPE", value_parser = kind)]
     kind: Option<EventKind>,
-    /// How many to show.
+    /// How many events to show.
     #[arg(long, value_name = "NUMBER", default_value_t = 20, value_parser = value_parser!(i64).range(1..=1_000))]
     limit: i64,
 }
 
-fn moment(text: &str) -> Result<Timestamp, String> {
-    Timestamp::parse(text).map_err(|_| "it is a moment such as 2026-11-15T09:30:00+07:00".to_owned())
+fn time(text: &str) -> Result<Timestamp, String> {
+    Timestamp::parse(text).map_err(|_| "it must be a time such as 2026-11-15T09:30:00+07:00".to_owned())
 }
 
 fn kind(text: &str) -> Result<EventKind, String> {
@@ -161,9 +161,9 @@ async fn list(options: ListOptions, engine: &Engine, output: Output) -> Result<(
     let project = project::find(engine, &options.project).await?;
     let window = Window { offset: 0, limit: options.limit };
     let mut lines = Vec::new();
-    for told in engine.events(project.id, options.kind, None, window).await?.items {
-        let delivery = engine.delivery_state(told.event.id).await?;
-        lines.push(EventLine::of(&told.event, delivery));
+    for listed in engine.events(project.id, options.kind, None, window).await?.items {
+        let delivery = engine.delivery_state(listed.event.id).await?;
+        lines.push(EventLine::of(&listed.event, delivery));
     }
     output.show(lines.as_slice(), |lines| {
         let row = |line: &EventLine| {
@@ -211,7 +211,7 @@ async fn show(id: &str, engine: &Engine, output: Output) -> Result<(), CliError>
 
 fn attempt_row(attempt: &AttemptLine) -> [String; 5] {
     const ANSWER_CHARACTERS: usize = 60;
-    // Whatever a receiver answers, it may not move the cursor or fill the screen.
+    // A receiver's answer is escaped and cut, so that it cannot control the terminal or fill the screen.
     let answer: String = attempt.answer.escape_debug().take(ANSWER_CHARACTERS).collect();
     [
         attempt.at.clone(),
@@ -226,15 +226,15 @@ async fn resend(id: &str, engine: &Engine, output: Output) -> Result<(), CliErro
     let event = find(engine, id).await?;
     engine.resend(event.project_id, event.id).await.map_err(without_url)?;
     let delivery = engine.delivery_state(event.id).await?;
-    output.show(&EventLine::of(&event, delivery), |line| format!("{} is sent again", line.id))
+    output.show(&EventLine::of(&event, delivery), |line| format!("{} will be sent again", line.id))
 }
 
 async fn recover(project: &str, since: Timestamp, engine: &Engine, output: Output) -> Result<(), CliError> {
     let project = project::find(engine, project).await?;
     let requeued = engine.recover(project.id, since).await.map_err(without_url)?;
     output.show(&Requeued { requeued }, |done| match done.requeued {
-        1 => "1 event is sent again".to_owned(),
-        many => format!("{many} events are sent again"),
+        1 => "1 event will be sent again".to_owned(),
+        many => format!("{many} events will be sent again"),
     })
 }
 
@@ -242,7 +242,7 @@ fn without_url(error: engine::Error) -> CliError {
     match error {
         engine::Error::NoWebhookUrl => {
             let what_to_do = "set one with `lunas project update ID --webhook-url URL`";
-            CliError::new(format!("the project has no webhook URL, so there is nowhere to send to; {what_to_do}"))
+            CliError::new(format!("the project has no webhook URL; {what_to_do}"))
         }
         other => other.into(),
     }

@@ -1,4 +1,4 @@
-//! `lunas key`: API keys of a project. A key's secret is in one answer only: the one that made it.
+//! `lunas key`: creates, lists and revokes API keys of a project. A key's secret is in the answer that created it and in no other.
 
 use clap::Subcommand;
 use domain::{
@@ -18,12 +18,12 @@ use crate::{
 
 #[derive(Subcommand)]
 pub(crate) enum KeyCommand {
-    /// Make an API key. The answer shows it, and nothing shows it again.
+    /// Create an API key. It is shown once and never again.
     Create {
-        /// The id of the project that the key opens, prj_….
+        /// The project's id, prj_….
         #[arg(long, value_name = "ID")]
         project: String,
-        /// A name to know the key by, which no other live key of the project has.
+        /// A name for the key, which no other valid key of the project has.
         #[arg(long)]
         name: String,
     },
@@ -33,7 +33,7 @@ pub(crate) enum KeyCommand {
         #[arg(long, value_name = "ID")]
         project: String,
     },
-    /// Revoke an API key. It stops working at once and for good.
+    /// Revoke an API key. It stops working at once, and this cannot be undone.
     Revoke {
         /// The key's id, key_….
         id: String,
@@ -87,7 +87,7 @@ async fn create(project: &str, name: String, engine: &Engine, output: Output) ->
     let (key, secret) = match engine.create_key(project.id, name).await {
         Err(engine::Error::Taken(_)) => {
             let what_to_do = "choose another name, or revoke that key first";
-            return Err(CliError::new(format!("a live key of this project has that name already; {what_to_do}")));
+            return Err(CliError::new(format!("a valid key of this project has that name already; {what_to_do}")));
         }
         made => made?,
     };
@@ -107,7 +107,7 @@ async fn create(project: &str, name: String, engine: &Engine, output: Output) ->
             ("project", created.project_id.clone()),
             ("environment", created.environment.to_owned()),
         ]);
-        format!("{fields}\n\nKeep the key now: it is not shown again.")
+        format!("{fields}\n\nSave the key now: it is not shown again.")
     })
 }
 
@@ -157,6 +157,6 @@ async fn revoke(id: &str, engine: &Engine, output: Output) -> Result<(), CliErro
     };
     output.show(&revoked, |revoked| {
         let at = revoked.revoked_at.as_deref().unwrap_or_default();
-        format!("{} ({}) is revoked since {at}", revoked.id, revoked.name)
+        format!("{} ({}) was revoked at {at}", revoked.id, revoked.name)
     })
 }

@@ -1,16 +1,18 @@
-//! The binary: the command line, its configuration, and putting the parts together. It handles no request itself.
+//! The `lunas` program: its command line, its configuration, and the assembly of engine, server and surfaces. It handles no
+//! request itself.
 //!
-//! Answers go to standard output, everything else to standard error. Status 0 is done, 1 failed, 2 not understood.
+//! Commands answer on standard output; everything else goes to standard error. The exit status is 0 for success, 1 for failure
+//! and 2 for a command line that cannot be parsed.
 
 mod api_client;
 mod copy;
 mod database;
-mod demo;
+mod demo_credentials;
 mod dev;
 mod doctor;
 mod error;
 mod event;
-mod files;
+mod event_cursor;
 mod key;
 mod listen;
 mod logging;
@@ -19,15 +21,15 @@ mod open_files;
 mod options;
 mod output;
 mod password;
-mod position;
+mod private_files;
 mod project;
 mod project_update;
 mod remote;
-mod running;
+mod running_server;
 mod secret_key;
 mod serve;
 mod simulate;
-mod site;
+mod surfaces;
 mod trigger;
 mod user;
 mod verify;
@@ -38,45 +40,44 @@ use std::{ffi::OsString, process::ExitCode};
 use clap::{Parser, Subcommand};
 
 use error::CliError;
-use logging::Readers;
+use logging::LogReader;
 use options::GlobalOptions;
 use simulate::Report;
 
-pub use site::bind;
+pub use surfaces::bind;
 
 const ENVIRONMENT_HELP: &str = "\
-Environment variables, each of which its flag overrides:
-  LUNAS_DATABASE  names the database, as --database does: sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE.
-  LUNAS_DATABASE_CONNECTIONS  is how many connections to open to a PostgreSQL server at most; 20 when not set.
-  LUNAS_DATA  is the directory of `lunas dev`, and where commands look for lunas.db; ./lunas-data when not set.
+Environment variables that have a flag, which overrides them:
+  LUNAS_DATABASE  is the database, as with --database: sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE.
+  LUNAS_DATABASE_CONNECTIONS  is the most connections to open to a PostgreSQL server; 20 when not set.
+  LUNAS_DATA  is the directory of `lunas dev`, where other commands find lunas.db too; ./lunas-data when not set.
   LUNAS_LISTEN  is the address and port to accept connections on; 127.0.0.1:8080 when not set.
-  LUNAS_BASE_URL  is the address at which merchants reach the API; `lunas serve` needs an https one.
-  LUNAS_CHECKOUT_URL_BASE  is the address at which customers reach the checkout; the base URL when not set.
-  LUNAS_RATE_LIMIT  is the number of requests a second that each key may make; 100 when not set, and 0 lifts every limit.
-  LUNAS_TRUSTED_PROXIES  lists the networks, between commas, whose X-Forwarded-For is believed; none when not set.
+  LUNAS_BASE_URL  is the URL at which merchants' programs reach the API; `lunas serve` needs an https one.
+  LUNAS_CHECKOUT_URL_BASE  is the URL at which people reach the checkout and the dashboard; the base URL when not set.
+  LUNAS_RATE_LIMIT  is the number of requests per second that each API key may make; 100 when not set, 0 lifts all limits.
+  LUNAS_TRUSTED_PROXIES  lists the networks, separated by commas, whose X-Forwarded-For is trusted; none when not set.
   LUNAS_FEE_QRIS_BASIS_POINTS  is the QRIS fee in hundredths of a percent; 70 when not set.
   LUNAS_FEE_VIRTUAL_ACCOUNT  is the virtual account fee in rupiah; 4000 when not set.
-  LUNAS_SETTLE_SANDBOX_SECONDS  is how long sandbox money stays pending; 60 when not set.
-  LUNAS_SETTLE_QRIS_SECONDS  is how long QRIS money stays pending in production; 86400 when not set.
+  LUNAS_SETTLE_SANDBOX_SECONDS  is how long money of sandbox payments stays pending; 60 when not set.
+  LUNAS_SETTLE_QRIS_SECONDS  is how long money of QRIS payments stays pending in production; 86400 when not set.
   LUNAS_SETTLE_VIRTUAL_ACCOUNT_SECONDS  is the same for virtual accounts; 86400 when not set.
-  LUNAS_WEBHOOK_ALLOW  lists networks, between commas, that webhooks may go to though they are not public; none when
-    not set.
+  LUNAS_WEBHOOK_ALLOW  lists private networks, separated by commas, that webhooks may be sent to; none when not set.
   LUNAS_WEBHOOK_SIGNATURE_HEADER  is the header that carries a webhook's signature; X-Service-Signature when not set.
-  LUNAS_WEBHOOK_IN_FLIGHT  is how many webhooks of one project may be on their way at once; 4 when not set.
-  LUNAS_URL  is the server that `lunas listen` and `lunas trigger` talk to; the one of `lunas dev` when not set.
-  LUNAS_API_KEY  is the API key that they use; the demo project's when not set.
+  LUNAS_WEBHOOK_IN_FLIGHT  is how many webhooks of one project may be in flight at once; 4 when not set.
+  LUNAS_URL  is the server that `lunas listen` and `lunas trigger` call; that of `lunas dev` when not set.
+  LUNAS_API_KEY  is the API key that they use; that of the demo project when not set.
   LUNAS_WEBHOOK_SECRET  is the secret that `lunas listen` signs with and `lunas webhook verify` checks with.
 
 Environment variables without a flag:
-  LUNAS_SECRET_KEY  is the base64 of the 32 bytes that stored secrets are sealed with. `openssl rand -base64 32` makes
-    one. `lunas serve` needs it; other commands also find it in secret.key, where `lunas dev` puts it: beside lunas.db,
-    or in the directory that LUNAS_DATA names when the database is on a server.
-  LUNAS_LOG  chooses what is logged to standard error, such as `debug` or `warn,engine=debug`.
-  NO_COLOR  turns the colours of this help off; nothing else has any.
+  LUNAS_SECRET_KEY  is the key that stored secrets are encrypted with: 32 bytes in base64, which `openssl rand -base64 32`
+    generates. `lunas serve` needs it; other commands also find it in the file secret.key, where `lunas dev` puts it:
+    beside lunas.db, or in the directory LUNAS_DATA when the database is on a server.
+  LUNAS_LOG  is the filter of the log on standard error, such as `debug` or `warn,engine=debug`.
+  NO_COLOR  turns off the colours of this help.
 
-The first steps: run `lunas dev`, and copy the commands that it prints.";
+To start: run `lunas dev`, and copy the commands that it prints.";
 
-/// A payment service that you run yourself: QRIS and virtual accounts, payment links and webhooks.
+/// A self-hosted payment service: QRIS and virtual accounts, payment links and webhooks.
 #[derive(Parser)]
 #[command(name = "lunas", version, after_help = ENVIRONMENT_HELP, arg_required_else_help = true)]
 struct Arguments {
@@ -88,67 +89,67 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Start everything for development: an embedded database, a sandbox project and its API key. A PostgreSQL server that
-    /// --database names takes the embedded one's place.
+    /// Start a development server with an embedded database, a sandbox project and its API key. With --database it uses a
+    /// PostgreSQL server in place of the embedded database.
     Dev(Box<dev::DevOptions>),
-    /// Serve for real. It refuses to start, with one line for each reason, while something unsafe is missing.
+    /// Start the production server. While a setting that it needs to be safe is missing, it does not start and says why, one
+    /// line per reason.
     Serve(Box<serve::ServeOptions>),
-    /// Make, change and show projects.
+    /// Create, change and show projects.
     #[command(subcommand)]
     Project(project::ProjectCommand),
-    /// Make, list and revoke API keys.
+    /// Create, list and revoke API keys.
     #[command(subcommand)]
     Key(key::KeyCommand),
-    /// Make and list people who sign in to the dashboard, and give them passwords and projects.
+    /// Create and list users of the dashboard, set their passwords, and add them to projects.
     #[command(subcommand)]
     User(user::UserCommand),
-    /// Show what merchants were told, and tell them again.
+    /// Show events and their webhook deliveries, and send events again.
     #[command(subcommand)]
     Event(event::EventCommand),
-    /// Pay a sandbox payment, as a customer's bank would. Money that cannot pay it is kept as unapplied.
+    /// Pay a sandbox payment, as a customer's bank would. Money that cannot be applied to it is kept as unapplied.
     Pay(simulate::SimulateOptions),
     /// Make a sandbox payment fail, as a customer's bank would.
     Fail(simulate::SimulateOptions),
-    /// Send a project's events to a program on this machine, signed as webhooks are, until Ctrl-C. Each is sent once.
+    /// Forward a project's events to a program on this machine, signed like webhooks, until Ctrl-C. Each event is sent once.
     Listen(Box<listen::ListenOptions>),
-    /// Make an event happen in the sandbox, and print its id.
+    /// Cause an event in the sandbox, and print its id.
     Trigger(trigger::TriggerOptions),
-    /// Check the signature of webhooks, and change the secret that they are signed with.
+    /// Check signatures of webhooks, and rotate the secret that they are signed with.
     #[command(subcommand)]
     Webhook(webhook::WebhookCommand),
-    /// Bring the database's tables up to date, and make them where there are none. Servers do so by themselves when they
-    /// start; several at once are safe.
+    /// Create or update the database's tables. Servers do so by themselves when they start; several at once are safe.
     Migrate,
-    /// Move an installation from the embedded database to PostgreSQL: everything, or nothing at all. Stop its server first;
-    /// one that still runs answers 503 to whatever it would have to write until the copy is made.
+    /// Copy an installation from the embedded database to PostgreSQL, completely or not at all. Stop its server first: until the
+    /// copy is done, a running server answers 503 to every request that writes.
     Copy(copy::CopyOptions),
-    /// Look at the database and the secret key, and say what is wrong with them and what to do. It changes nothing.
+    /// Examine the database and the secret key, and say what is wrong and what to do about it. It changes nothing.
     Doctor,
-    /// Check that everything in the database adds up. It lists the rows that do not, and then fails.
+    /// Check the invariants of the data in the database. It lists the rows that break one, and then fails.
     Verify,
     /// Print the OpenAPI document of the API.
     Openapi,
 }
 
 impl Command {
-    fn log_readers(&self) -> Readers {
+    fn log_reader(&self) -> LogReader {
         match self {
-            Command::Dev(_) | Command::Listen(_) => Readers::Developer,
-            Command::Serve(_) => Readers::Collector,
-            _ => Readers::Caller,
+            Command::Dev(_) | Command::Listen(_) => LogReader::Developer,
+            Command::Serve(_) => LogReader::Collector,
+            _ => LogReader::CommandUser,
         }
     }
 }
 
-/// Does what the process was asked for.
+/// Runs the command of this process's arguments.
 pub fn run() -> ExitCode {
     run_from(std::env::args_os())
 }
 
-/// Does what `words` ask for; the first of them is the program's name.
+/// Runs the command that `words` ask for; the first of them is the program's name.
 pub fn run_from(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     let Arguments { global, command } = Arguments::parse_from(words);
-    let outcome = logging::start(command.log_readers()).and_then(|()| {
+    let outcome = logging::start(command.log_reader()).and_then(|()| {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|error| CliError::because("cannot start threads", &error))?;
         runtime.block_on(dispatch(command, &global))

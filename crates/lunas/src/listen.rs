@@ -1,6 +1,6 @@
-//! `lunas listen`: follows a project's events and sends each to a program on this machine, as its webhook would be sent.
+//! `lunas listen`: polls a project's events and forwards each to a program on this machine, signed like a webhook.
 //!
-//! It is an aid for development. Each event is sent once: what a real webhook would try again is only said here.
+//! It is for development only. Each event is sent once: a failed one is reported, not retried.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -15,32 +15,32 @@ use serde::Serialize;
 use tokio::{select, time::sleep};
 
 use crate::{
-    api_client::{ApiClient, Envelope, PAGE_EVENTS, Trouble},
-    demo,
+    api_client::{ApiClient, CallError, EventBytes, PAGE_EVENTS},
+    demo_credentials,
     error::CliError,
+    event_cursor::EventCursor,
     options::{GlobalOptions, SignatureOptions, webhook_sender},
     output::Output,
-    position::Position,
     remote::{Remote, RemoteOptions},
-    running::Signals,
+    running_server::Signals,
 };
 
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
-/// Pauses between attempts to reach a server that is away, the first and the longest.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// The first and the longest pause between retries while the server is unavailable.
 const PAUSE_FIRST: Duration = Duration::from_millis(250);
 const PAUSE_MOST: Duration = Duration::from_secs(5);
 
 #[derive(Args)]
 pub(crate) struct ListenOptions {
-    /// Where each event is sent. This may be any address that this machine reaches.
+    /// The URL that each event is sent to. It may be any URL that this machine can reach.
     #[arg(long, value_name = "URL")]
     forward_to: String,
     #[command(flatten)]
     remote: RemoteOptions,
-    /// Sign with this secret. Without it, that is the demo project's for its own key, and for others one is made and shown.
+    /// The secret to sign with. Without it, that of the demo project for the demo's key; for other keys one is generated and shown.
     #[arg(long, env = "LUNAS_WEBHOOK_SECRET", value_name = "SECRET", hide_env_values = true)]
     secret: Option<String>,
-    /// Begin with this event. Without it, only what happens from now on is sent.
+    /// Begin with this event. Without it, only events from now on are sent.
     #[arg(long, value_name = "EVENT_ID", value_parser = event_id)]
     since: Option<EventId>,
     #[command(flatten)]
@@ -48,37 +48,39 @@ pub(crate) struct ListenOptions {
 }
 
 fn event_id(text: &str) -> Result<EventId, String> {
-    text.parse().map_err(|_| "it is an event's id, evt_ and 26 characters".to_owned())
+    text.parse().map_err(|_| "it must be the id of an event, evt_ and 26 characters".to_owned())
 }
 
-/// What is signed with, and where it comes from.
+/// The secret to sign with, and where it comes from.
 enum Secret {
     Given(SecretString),
-    Kept(SecretString, PathBuf),
-    Made(SecretString),
+    Demo(SecretString, PathBuf),
+    Generated(SecretString),
 }
 
 impl Secret {
     fn choose(given: Option<&str>, remote: &Remote) -> Secret {
         match (given.filter(|secret| !secret.is_empty()), remote.demo()) {
             (Some(secret), _) => Secret::Given(secret.into()),
-            (None, Some(demo)) => Secret::Kept(demo.webhook_secret.as_str().into(), demo::place(remote.data())),
-            (None, None) => Secret::Made(format!("whsec_{:032x}", rand::rng().random::<u128>()).into()),
+            (None, Some(demo)) => {
+                Secret::Demo(demo.webhook_secret.as_str().into(), demo_credentials::path_in(remote.data()))
+            }
+            (None, None) => Secret::Generated(format!("whsec_{:032x}", rand::rng().random::<u128>()).into()),
         }
     }
 
     fn text(&self) -> &str {
         match self {
-            Secret::Given(secret) | Secret::Kept(secret, _) | Secret::Made(secret) => secret.expose_secret(),
+            Secret::Given(secret) | Secret::Demo(secret, _) | Secret::Generated(secret) => secret.expose_secret(),
         }
     }
 
     fn sentence(&self) -> String {
         match self {
-            Secret::Given(_) => "They are signed with the secret that you gave.".to_owned(),
-            Secret::Kept(_, path) => format!("They are signed with the webhook secret in {}.", path.display()),
-            Secret::Made(secret) => {
-                format!("They are signed with a secret made for this run: {}", secret.expose_secret())
+            Secret::Given(_) => "They are signed with the given secret.".to_owned(),
+            Secret::Demo(_, path) => format!("They are signed with the webhook secret in {}.", path.display()),
+            Secret::Generated(secret) => {
+                format!("They are signed with a secret generated for this run: {}", secret.expose_secret())
             }
         }
     }
@@ -88,11 +90,11 @@ impl Secret {
 struct ReadyJson<'a> {
     url: &'a str,
     forward_to: &'a str,
-    /// Only when it was made for this run, as nobody else knows it then.
+    /// Only where it was generated for this run, since the receiver cannot know it otherwise.
     webhook_secret: Option<&'a str>,
 }
 
-/// One event, and what the program made of it.
+/// One forwarded event, and the program's answer.
 #[derive(Serialize)]
 struct ForwardedJson<'a> {
     at: String,
@@ -120,7 +122,7 @@ impl ForwardedJson<'_> {
 pub(crate) async fn run(options: ListenOptions, global: &GlobalOptions) -> Result<(), CliError> {
     let guard = open_guard();
     if let Err(refusal) = guard.check_url(&options.forward_to, false) {
-        return Err(CliError::new(format!("--forward-to will not do: {refusal}")));
+        return Err(CliError::new(format!("--forward-to cannot be used: {refusal}")));
     }
     let remote = options.remote.find(global)?;
     let secret = Secret::choose(options.secret.as_deref(), &remote);
@@ -131,8 +133,8 @@ pub(crate) async fn run(options: ListenOptions, global: &GlobalOptions) -> Resul
         target: options.forward_to,
         secret,
         signature_header: options.signature.header(),
-        position: Position::default(),
-        away: false,
+        cursor: EventCursor::default(),
+        is_unavailable: false,
         output: global.output(),
     };
     let mut signals = Signals::watch()?;
@@ -142,7 +144,8 @@ pub(crate) async fn run(options: ListenOptions, global: &GlobalOptions) -> Resul
     }
 }
 
-/// The guard is there for what merchants choose. Here the developer chooses, and for their own machine.
+/// A guard that allows all addresses. The guard protects servers against URLs that merchants choose; here the developer chooses
+/// one for their own machine.
 fn open_guard() -> AddressGuard {
     AddressGuard::new(vec![IpNet::V4(Ipv4Net::default()), IpNet::V6(Ipv6Net::default())], true)
 }
@@ -154,35 +157,35 @@ struct Listener {
     target: String,
     secret: Secret,
     signature_header: String,
-    position: Position,
-    /// Whether the server was away when it was last asked.
-    away: bool,
+    cursor: EventCursor,
+    /// Whether the server was unavailable when it was last polled.
+    is_unavailable: bool,
     output: Output,
 }
 
 impl Listener {
-    /// Finds its place and follows from there. It does not end by itself, unless the server refuses.
+    /// Positions the cursor and forwards events from there. It does not end by itself, unless the server refuses a request.
     async fn listen(mut self, since: Option<EventId>) -> Result<(), CliError> {
         match since {
             Some(id) => {
                 let event = self.api.event(id).await?;
-                self.position = Position::since(id, event.created_at);
+                self.cursor = EventCursor::since(id, event.created_at);
             }
             None => self.skip_what_exists().await?,
         }
-        self.say_ready()?;
+        self.show_ready()?;
         self.follow().await
     }
 
-    /// Notes the events of the last minute before the newest as seen. Those before them are never read.
-    async fn skip_what_exists(&mut self) -> Result<(), Trouble> {
+    /// Marks the events of the last minute before the newest as seen. Polls never read earlier ones.
+    async fn skip_what_exists(&mut self) -> Result<(), CallError> {
         let Some(newest) = self.api.newest_event().await? else { return Ok(()) };
-        self.position.note(newest.id, newest.created_at);
-        let mut after = self.position.after();
+        self.cursor.note(newest.id, newest.created_at);
+        let mut after = self.cursor.after();
         loop {
             let page = self.api.events_after(after).await?;
             for event in &page {
-                self.position.note(event.id, event.created_at);
+                self.cursor.note(event.id, event.created_at);
                 after = event.id;
             }
             if page.len() < PAGE_EVENTS {
@@ -191,15 +194,15 @@ impl Listener {
         }
     }
 
-    fn say_ready(&self) -> Result<(), CliError> {
+    fn show_ready(&self) -> Result<(), CliError> {
         let ready = ReadyJson {
             url: self.api.base_url(),
             forward_to: &self.target,
-            webhook_secret: matches!(self.secret, Secret::Made(_)).then(|| self.secret.text()),
+            webhook_secret: matches!(self.secret, Secret::Generated(_)).then(|| self.secret.text()),
         };
         self.output.show(&ready, |ready| {
-            let what = format!("Events of {} are sent to {}.", ready.url, ready.forward_to);
-            format!("{what}\n{}\nCtrl-C stops it.\n", self.secret.sentence())
+            let what = format!("Events of {} are forwarded to {}.", ready.url, ready.forward_to);
+            format!("{what}\n{}\nCtrl-C stops forwarding.\n", self.secret.sentence())
         })
     }
 
@@ -209,10 +212,10 @@ impl Listener {
             match self.forward_new().await? {
                 None => {
                     pause = PAUSE_FIRST;
-                    sleep(LOOK_AGAIN).await;
+                    sleep(POLL_INTERVAL).await;
                 }
-                Some(trouble) => {
-                    self.say_away(&trouble);
+                Some(error) => {
+                    self.warn_of_outage(&error);
                     sleep(pause).await;
                     pause = (2 * pause).min(PAUSE_MOST);
                     self.api = self.remote.client()?;
@@ -221,35 +224,35 @@ impl Listener {
         }
     }
 
-    fn say_away(&mut self, trouble: &Trouble) {
-        if !self.away {
-            let (url, why) = (self.api.base_url(), trouble.why());
-            tracing::warn!("the server at {url} is away ({why}); waiting for it, no event is lost");
+    fn warn_of_outage(&mut self, error: &CallError) {
+        if !self.is_unavailable {
+            let (url, why) = (self.api.base_url(), error.why());
+            tracing::warn!("the server at {url} is unavailable ({why}); retrying, no event is lost");
         }
-        self.away = true;
+        self.is_unavailable = true;
     }
 
-    fn say_back(&mut self) {
-        if self.away {
-            tracing::info!("the server is back, at {}", self.api.base_url());
+    fn tell_recovery(&mut self) {
+        if self.is_unavailable {
+            tracing::info!("the server is available again, at {}", self.api.base_url());
         }
-        self.away = false;
+        self.is_unavailable = false;
     }
 
-    /// Sends all that is new, page by page. Answers what kept it from reading on, where that may pass.
-    async fn forward_new(&mut self) -> Result<Option<Trouble>, CliError> {
-        let mut after = self.position.after();
+    /// Forwards all new events, page by page. Returns the error where the server is only temporarily unavailable.
+    async fn forward_new(&mut self) -> Result<Option<CallError>, CliError> {
+        let mut after = self.cursor.after();
         loop {
             let page = match self.api.events_after(after).await {
                 Ok(page) => page,
-                Err(trouble) if trouble.passing => return Ok(Some(trouble)),
-                Err(trouble) => return Err(trouble.into()),
+                Err(error) if error.is_temporary => return Ok(Some(error)),
+                Err(error) => return Err(error.into()),
             };
-            self.say_back();
+            self.tell_recovery();
             let full = page.len() >= PAGE_EVENTS;
             for event in page {
                 after = event.id;
-                if self.position.note(event.id, event.created_at) {
+                if self.cursor.note(event.id, event.created_at) {
                     self.forward(event).await?;
                 }
             }
@@ -259,7 +262,7 @@ impl Listener {
         }
     }
 
-    async fn forward(&self, event: Envelope) -> Result<(), CliError> {
+    async fn forward(&self, event: EventBytes) -> Result<(), CliError> {
         let now = SystemClock.now();
         let signature = signature_header(&[self.secret.text()], now, &event.body);
         let webhook = Webhook {

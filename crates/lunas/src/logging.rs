@@ -1,4 +1,4 @@
-//! Log lines. They all go to standard error, so that standard output carries answers only.
+//! Sets up the log. It goes to standard error only, because standard output is for answers of commands.
 
 use std::io;
 
@@ -8,30 +8,30 @@ use crate::error::CliError;
 
 const VARIABLE: &str = "LUNAS_LOG";
 
-/// Who reads the log.
+/// Who reads the log, which decides its format and its default level.
 #[derive(Clone, Copy)]
-pub(crate) enum Readers {
-    /// A developer at a terminal, who wants to see what happens.
+pub(crate) enum LogReader {
+    /// A developer at a terminal: text, from `info` on.
     Developer,
-    /// A program that collects logs.
+    /// A program that collects logs: JSON, from `info` on.
     Collector,
-    /// Someone who ran one command and wants to hear of trouble only.
-    Caller,
+    /// The user of a single command: text, from `warn` on.
+    CommandUser,
 }
 
-pub(crate) fn start(readers: Readers) -> Result<(), CliError> {
-    let usual = match readers {
-        Readers::Developer | Readers::Collector => "info",
-        Readers::Caller => "warn",
+pub(crate) fn start(reader: LogReader) -> Result<(), CliError> {
+    let usual = match reader {
+        LogReader::Developer | LogReader::Collector => "info",
+        LogReader::CommandUser => "warn",
     };
     let wanted = std::env::var(VARIABLE).ok().filter(|wanted| !wanted.is_empty());
     let filter = EnvFilter::try_new(wanted.as_deref().unwrap_or(usual)).map_err(|error| {
         CliError::because(format!("{VARIABLE} is not a log filter such as `info` or `engine=debug`"), &error)
     })?;
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_ansi(false);
-    let started = match readers {
-        Readers::Developer | Readers::Caller => lines.compact().with_target(false).try_init(),
-        Readers::Collector => {
+    let started = match reader {
+        LogReader::Developer | LogReader::CommandUser => lines.compact().with_target(false).try_init(),
+        LogReader::Collector => {
             lines.json().flatten_event(true).with_current_span(false).with_span_list(false).try_init()
         }
     };

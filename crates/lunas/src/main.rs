@@ -1,4 +1,4 @@
-//! The one binary. All it does is in the library, where tests reach it.
+//! The `lunas` binary. All of its code is in the library, where tests can call it.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `lunas migrate`: brings the database's tables up to date before servers of a new version start, and says what it did.
+//! `lunas migrate`: creates or updates the database's tables, before servers of a new version start.
 
 use serde::Serialize;
 use store::Tables;
@@ -15,9 +15,9 @@ struct MigratedJson {
 impl MigratedJson {
     fn text(&self) -> String {
         let done = match self.tables {
-            "made" => "its tables are made",
-            "updated" => "its tables are brought up to date",
-            _ => "its tables are up to date already",
+            "made" => "tables created",
+            "updated" => "tables updated",
+            _ => "tables already up to date",
         };
         format!("{}: {done}", self.database)
     }

@@ -1,4 +1,4 @@
-//! What can be set from outside, by flag or by environment variable, and what it means to the rest of the program.
+//! Options that several commands share, by flag or environment variable, and the settings that they become. No command is here.
 
 use std::{
     env,
@@ -26,27 +26,26 @@ pub(crate) const DEFAULT_LISTEN: &str = "127.0.0.1:8080";
 const DEFAULT_SIGNATURE_HEADER: &str = "X-Service-Signature";
 const RATE_MOST: i64 = 1_000_000;
 const CONNECTIONS: u16 = store::CONNECTIONS as u16;
-/// Fewer would leave nothing beside those that short reads, commits and wakes have for themselves.
+/// Short reads, commits and notifications have connections reserved; fewer than this would leave none for anything else.
 const CONNECTIONS_LEAST: i64 = 8;
 const CONNECTIONS_MOST: i64 = 1_000;
 const IN_FLIGHT_MOST: i64 = 1_000;
-/// A year; settlement after longer than that is a mistyped number.
+/// A year; a longer delay of settlement is a typing mistake.
 const SETTLE_SECONDS_MOST: u64 = 366 * 24 * 60 * 60;
 
-/// Options that every command takes, before its name or after.
+/// Options of every command, before its name or after it.
 #[derive(Args)]
 pub(crate) struct GlobalOptions {
-    /// Use this database, written sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE. Without it, commands use
-    /// lunas.db in the directory that LUNAS_DATA names, or in ./lunas-data. The variable keeps a password out of the
-    /// list of processes.
-    // A database's address may hold a password, so its value never shows in the help.
+    /// The database: sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE. Without it, commands use lunas.db in the directory
+    /// LUNAS_DATA, or in ./lunas-data. Use the variable to keep a password out of the process list.
+    // The URL may contain a password, so the help must not show its value.
     #[arg(long, global = true, value_name = "URL", env = "LUNAS_DATABASE", hide_env_values = true)]
     database: Option<String>,
-    /// How many connections to open to a PostgreSQL server at most.
+    /// The most connections to open to a PostgreSQL server.
     #[arg(long, global = true, value_name = "NUMBER", env = "LUNAS_DATABASE_CONNECTIONS",
           default_value_t = CONNECTIONS, value_parser = value_parser!(u16).range(CONNECTIONS_LEAST..=CONNECTIONS_MOST))]
     database_connections: u16,
-    /// Answer with one line of JSON instead of text for people.
+    /// Answer with one line of JSON in place of text for people.
     #[arg(long, global = true)]
     json: bool,
 }
@@ -56,7 +55,7 @@ impl GlobalOptions {
         Output { json: self.json }
     }
 
-    /// The database that was asked for; an empty text asks for none.
+    /// The database that was given; an empty value counts as none.
     pub(crate) fn database(&self) -> Option<&str> {
         self.database.as_deref().filter(|url| !url.is_empty())
     }
@@ -66,42 +65,42 @@ impl GlobalOptions {
     }
 }
 
-/// The directory in which `lunas dev` keeps its things.
+/// The data directory of `lunas dev`.
 pub(crate) fn data_directory() -> PathBuf {
     let data = env::var_os("LUNAS_DATA").filter(|data| !data.is_empty());
     data.map_or_else(|| PathBuf::from(DEFAULT_DATA), PathBuf::from)
 }
 
-/// The database file where nobody asks for another.
+/// The database file that commands use when none is given.
 pub(crate) fn default_database_file() -> PathBuf {
     data_directory().join(DATABASE_FILE)
 }
 
-/// Options of the commands that serve.
+/// Options of `lunas dev` and `lunas serve`.
 #[derive(Args)]
 pub(crate) struct ServerOptions {
-    /// Accept connections on this address and port. Port 0 lets the system choose one.
+    /// The address and port to accept connections on. With port 0 the system chooses one.
     #[arg(long, env = "LUNAS_LISTEN", value_name = "ADDRESS", default_value = DEFAULT_LISTEN)]
     listen: SocketAddr,
-    /// The address at which merchants reach the API. `lunas dev` makes it from the listening address, and
-    /// `lunas serve` needs an https one.
+    /// The URL at which merchants' programs reach the API. `lunas dev` derives it from the listening address; `lunas serve`
+    /// needs an https one.
     #[arg(long, env = "LUNAS_BASE_URL", value_name = "URL")]
     base_url: Option<String>,
-    /// The address at which customers reach the checkout pages, when it is not the base URL.
+    /// The URL at which people reach the checkout and the dashboard, if it is not the base URL.
     #[arg(long, env = "LUNAS_CHECKOUT_URL_BASE", value_name = "URL")]
     checkout_url_base: Option<String>,
-    /// How many requests a second each API key may make. Twice as many may come at once, and 0 lifts every limit.
+    /// How many requests per second each API key may make; twice as many may come at once. 0 lifts all limits.
     #[arg(long, env = "LUNAS_RATE_LIMIT", value_name = "REQUESTS", default_value_t = 100,
           value_parser = value_parser!(u32).range(0..=RATE_MOST))]
     rate_limit: u32,
-    /// The networks of your own proxies, separated by commas. Only they are believed when they say, in
-    /// X-Forwarded-For, which address a request came from.
+    /// The networks of your own proxies, separated by commas. X-Forwarded-For, which says where a request came from, is trusted
+    /// only from them.
     #[arg(long, env = "LUNAS_TRUSTED_PROXIES", value_name = "NETWORKS", default_value = "", hide_default_value = true)]
     trusted_proxies: Networks,
 }
 
 impl ServerOptions {
-    /// The server's configuration, or one line for each address that will not do.
+    /// The server's configuration, or one line for each URL that cannot be used.
     pub(crate) fn config(&self, scheme: Scheme) -> Result<ServerConfig, Vec<String>> {
         let mut reasons = Vec::new();
         let mut checked = |variable: &str, text: &Option<String>| {
@@ -115,8 +114,8 @@ impl ServerOptions {
         let base_url = checked("LUNAS_BASE_URL", &self.base_url);
         let pages_url = checked("LUNAS_CHECKOUT_URL_BASE", &self.checkout_url_base);
         if scheme == Scheme::HttpsOnly && self.base_url.as_deref().is_none_or(str::is_empty) {
-            let what = "LUNAS_BASE_URL is not set, so nobody could be told where this service is; set it to its public";
-            reasons.insert(0, format!("{what} https:// address"));
+            reasons
+                .insert(0, "LUNAS_BASE_URL is not set; set it to the public https:// URL of this service".to_owned());
         }
         if !reasons.is_empty() {
             return Err(reasons);
@@ -133,7 +132,7 @@ impl ServerOptions {
     }
 }
 
-/// An address in a message, without the password that someone may have put into it.
+/// A URL for a message. One that may contain a password is not shown.
 pub(crate) fn shown(text: &str) -> String {
     match text.contains('@') {
         true => "…".to_owned(),
@@ -141,7 +140,7 @@ pub(crate) fn shown(text: &str) -> String {
     }
 }
 
-/// Networks separated by commas; a lone address is a network of one.
+/// Networks separated by commas; an address alone is a network of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Networks(Vec<IpNet>);
 
@@ -159,11 +158,11 @@ impl FromStr for Networks {
     }
 }
 
-/// Where webhooks may go, for every command that sends them or is told where.
+/// Where webhooks may be sent, for commands that send them or set their URL.
 #[derive(Args)]
 #[command(next_help_heading = "Webhooks")]
 pub(crate) struct WebhookTargets {
-    /// Networks that webhooks may go to though they are not public, separated by commas.
+    /// Private networks that webhooks may be sent to, separated by commas.
     #[arg(long, env = "LUNAS_WEBHOOK_ALLOW", value_name = "NETWORKS", default_value = "", hide_default_value = true)]
     webhook_allow: Networks,
 }
@@ -174,7 +173,7 @@ impl WebhookTargets {
     }
 }
 
-/// Where a webhook's signature is, for every command that signs one.
+/// Where a webhook's signature is, for commands that sign webhooks.
 #[derive(Args)]
 #[command(next_help_heading = "Webhooks")]
 pub(crate) struct SignatureOptions {
@@ -184,7 +183,7 @@ pub(crate) struct SignatureOptions {
     webhook_signature_header: HeaderName,
 }
 
-/// A name of our own; the others mean something to the receiver's server already.
+/// Only names with `X-` are allowed, since other headers have a meaning for the receiver's server.
 fn signature_header(name: &str) -> Result<HeaderName, String> {
     let is_own = name.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("x-"));
     let name = HeaderName::from_bytes(name.as_bytes()).ok().filter(|_| is_own);
@@ -205,7 +204,7 @@ pub(crate) struct WebhookOptions {
     pub(crate) targets: WebhookTargets,
     #[command(flatten)]
     signature: SignatureOptions,
-    /// How many webhooks of one project may be on their way at once.
+    /// How many webhooks of one project may be in flight at once.
     #[arg(long, env = "LUNAS_WEBHOOK_IN_FLIGHT", value_name = "NUMBER", default_value_t = 4,
           value_parser = value_parser!(u16).range(1..=IN_FLIGHT_MOST))]
     webhook_in_flight: u16,
@@ -226,14 +225,14 @@ impl WebhookOptions {
     }
 }
 
-/// What webhooks to the addresses that `guard` lets through are sent with.
+/// A sender of webhooks to the addresses that `guard` allows.
 pub(crate) fn webhook_sender(guard: AddressGuard) -> Result<WebhookSender, CliError> {
     WebhookSender::new(guard, SendLimits::default()).map_err(|error| {
-        CliError::new(format!("{error}; certificates come with the package ca-certificates of most systems"))
+        CliError::new(format!("{error}; install CA certificates, on most systems the package ca-certificates"))
     })
 }
 
-/// What payments cost and when their money settles: options of every command that makes or pays payments.
+/// Fees and settlement delays: options of commands that create or pay payments.
 #[derive(Args)]
 #[command(next_help_heading = "Fees and settlement")]
 pub(crate) struct MoneyOptions {
@@ -291,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn serving_needs_https_and_every_wrong_address_is_named() {
+    fn serving_needs_https_and_every_wrong_url_is_named() {
         let reasons = |base, checkout| options(base, checkout).config(Scheme::HttpsOnly).err().unwrap_or_default();
         assert_eq!(reasons(Some("https://a.example"), Some("https://b.example")), Vec::<String>::new());
         assert_eq!(reasons(None, None).len(), 1);
@@ -303,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn development_needs_no_address() {
+    fn development_needs_no_url() {
         let config = options(None, Some("http://b.example/")).config(Scheme::HttpOrHttps).unwrap();
         assert_eq!((config.base_url, config.pages_url.as_deref()), (None, Some("http://b.example")));
     }

@@ -1,4 +1,4 @@
-//! What a command answers on standard output: a table for people, one line of JSON for programs. Never a log line.
+//! Standard output of commands: tables for people, or one line of JSON for programs. Log lines never go there.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Shows `value` as one line of JSON, or as the text that `human` makes of it.
+    /// Prints `value` as one line of JSON, or as the text that `human` makes of it.
     pub(crate) fn show<T: Serialize + ?Sized>(
         self,
         value: &T,
@@ -26,7 +26,7 @@ impl Output {
     }
 }
 
-/// Writes `text` as whole lines. Whoever closes the pipe early (`| head`) has read all they wanted.
+/// Writes `text` as whole lines. A pipe that the reader has closed early, as `| head` does, is no error.
 pub(crate) fn print(text: &str) -> Result<(), CliError> {
     let mut stdout = io::stdout().lock();
     match writeln!(stdout, "{}", text.trim_end_matches('\n')).and_then(|()| stdout.flush()) {
@@ -37,7 +37,7 @@ pub(crate) fn print(text: &str) -> Result<(), CliError> {
     }
 }
 
-/// Rows under their headings, in columns two spaces apart.
+/// A table with headings, its columns two spaces apart.
 pub(crate) fn table<const COLUMNS: usize>(headings: [&str; COLUMNS], rows: &[[String; COLUMNS]]) -> String {
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());
@@ -52,14 +52,14 @@ pub(crate) fn table<const COLUMNS: usize>(headings: [&str; COLUMNS], rows: &[[St
     std::iter::once(line(headings)).chain(body).collect::<Vec<_>>().join("\n")
 }
 
-/// One thing's values, each on a line after its name.
+/// Names and values, one pair per line.
 pub(crate) fn fields(fields: &[(&str, String)]) -> String {
     let width = fields.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
     let line = |(name, value): &(&str, String)| format!("{name:width$}  {value}").trim_end().to_owned();
     fields.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// A word as a POSIX shell reads it back, so that a printed command can be copied.
+/// Quotes a word for a POSIX shell, so that a printed command can be copied.
 pub(crate) fn shell_word(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:@%+=,".contains(&byte);
     match !text.is_empty() && text.bytes().all(plain) {

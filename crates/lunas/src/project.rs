@@ -1,4 +1,4 @@
-//! `lunas project`: making projects and looking at them. What can be changed about one is in `project_update`.
+//! `lunas project`: creates, lists and shows projects. Changing one is in `project_update`.
 
 use clap::{Args, Subcommand};
 use domain::{
@@ -20,11 +20,11 @@ use crate::{
 
 #[derive(Subcommand)]
 pub(crate) enum ProjectCommand {
-    /// Make a project, and the database too when it is missing. Its webhook secret is in the answer.
+    /// Create a project, and the database if it is missing. The answer contains the project's webhook secret.
     Create(CreateOptions),
-    /// Change a project's settings. Whatever is not named stays as it is.
+    /// Change a project's settings. Settings that are not given stay as they are.
     Update(Box<UpdateOptions>),
-    /// List every project.
+    /// List all projects.
     List,
     /// Show a project's settings.
     Show {
@@ -35,22 +35,22 @@ pub(crate) enum ProjectCommand {
 
 #[derive(Args)]
 pub(crate) struct CreateOptions {
-    /// The name by which you know the project.
+    /// The project's name.
     #[arg(long)]
     name: String,
-    /// Whether money moves: sandbox or production. A production project works once it is approved.
+    /// The environment: sandbox, without real money, or production. A production project works once it is approved.
     #[arg(long, value_parser = environment)]
     environment: Environment,
-    /// The name that customers see. Without it they see the project's name.
+    /// The name that customers see. Without it, they see the project's name.
     #[arg(long)]
     merchant_name: Option<String>,
 }
 
 fn environment(word: &str) -> Result<Environment, String> {
-    Environment::parse(word).ok_or_else(|| "it is `sandbox` or `production`".to_owned())
+    Environment::parse(word).ok_or_else(|| "it must be `sandbox` or `production`".to_owned())
 }
 
-/// A new project, with the only secret it has.
+/// A new project, with its webhook secret.
 #[derive(Serialize)]
 struct CreatedJson {
     id: String,
@@ -60,7 +60,7 @@ struct CreatedJson {
     webhook_secret: String,
 }
 
-/// A project's settings: everything but its secret.
+/// A project's settings, without its secret.
 #[derive(Serialize)]
 struct ProjectJson {
     id: String,
@@ -74,7 +74,7 @@ struct ProjectJson {
     success_status: &'static str,
     webhook_url: Option<String>,
     allowed_origins: Vec<String>,
-    /// The project's own fees; none where the installation's apply.
+    /// The project's own fees; none where the installation's fees apply.
     fee_qris_basis_points: Option<i64>,
     fee_virtual_account: Option<i64>,
     banks: Vec<&'static str>,
@@ -166,7 +166,7 @@ async fn create(options: CreateOptions, engine: &Engine, output: Output) -> Resu
     };
     output.show(&created, |created| {
         let next = match project.is_usable() {
-            true => format!("Make a key for it: lunas key create --project {} --name NAME", created.id),
+            true => format!("Create a key for it: lunas key create --project {} --name NAME", created.id),
             false => format!("It works once it is approved: lunas project update {} --approve", created.id),
         };
         let fields = fields(&[
@@ -201,11 +201,11 @@ async fn list(engine: &Engine, output: Output) -> Result<(), CliError> {
     })
 }
 
-/// The project that a person means by `id`.
+/// The project with the id that the user has given.
 pub(crate) async fn find(engine: &Engine, id: &str) -> Result<Project, CliError> {
     let unknown = || {
         let id = id.escape_debug();
-        CliError::new(format!("there is no project {id} in this database; `lunas project list` shows those there are"))
+        CliError::new(format!("there is no project {id} in this database; `lunas project list` lists them"))
     };
     let parsed: ProjectId = id.parse().map_err(|_| unknown())?;
     match engine.project(parsed).await {

@@ -1,4 +1,4 @@
-//! `lunas project update`: reads what is to change, checks it against the project, and changes it at once.
+//! `lunas project update`: checks the given settings against the project, and changes all of them in one commit.
 
 use clap::Args;
 use domain::{
@@ -19,13 +19,13 @@ const BASIS_POINTS_MOST: i64 = 10_000;
 pub(crate) struct UpdateOptions {
     /// The project's id, prj_….
     pub(crate) id: String,
-    /// Send events to this URL, which must be https in production. An empty one stops sending.
+    /// The URL that webhooks are sent to; it must be https in production. An empty one stops webhooks.
     #[arg(long, value_name = "URL")]
     webhook_url: Option<String>,
     #[command(flatten)]
     pub(crate) targets: WebhookTargets,
-    /// Let pages of this origin call the API with a browser. It may be repeated; those given replace the list, and a
-    /// single empty one clears it.
+    /// Let web pages of this origin call the API. It may be repeated; the given origins replace the list, and a single empty one
+    /// clears it.
     #[arg(long = "allow-origin", value_name = "ORIGIN")]
     allow_origins: Option<Vec<String>>,
     /// Approve a production project, so that its keys work.
@@ -34,38 +34,38 @@ pub(crate) struct UpdateOptions {
     /// Whether the project's keys work at all: true or false.
     #[arg(long, value_name = "TRUE_OR_FALSE", action = clap::ArgAction::Set)]
     active: Option<bool>,
-    /// The word that the API and events use for a payment that was paid: paid or succeeded.
+    /// The status of paid payments in the API and in events: paid or succeeded.
     #[arg(long, value_name = "WORD", value_parser = success_word)]
     success_status: Option<SuccessWord>,
     /// The name that customers see.
     #[arg(long, value_name = "NAME")]
     merchant_name: Option<String>,
-    /// The city that QRIS codes name.
+    /// The merchant's city in QRIS codes.
     #[arg(long, value_name = "CITY")]
     merchant_city: Option<String>,
-    /// The postal code that QRIS codes name, of five digits.
+    /// The merchant's postal code in QRIS codes, five digits.
     #[arg(long, value_name = "DIGITS")]
     merchant_postal_code: Option<String>,
-    /// This project's own fee on QRIS payments, in hundredths of a percent; `default` goes back to the installation's.
+    /// This project's own fee on QRIS payments, in hundredths of a percent; `default` restores the installation's fee.
     #[arg(long, value_name = "POINTS", value_parser = basis_points)]
     fee_qris_basis_points: Option<OwnFee>,
-    /// This project's own fee on virtual account payments, in rupiah; `default` goes back to the installation's.
+    /// This project's own fee on virtual account payments, in rupiah; `default` restores the installation's fee.
     #[arg(long, value_name = "RUPIAH", value_parser = rupiah)]
     fee_virtual_account: Option<OwnFee>,
-    /// Offer virtual accounts of this bank, such as bca. It may be repeated; those given replace the list.
+    /// Offer virtual accounts of this bank, such as bca. It may be repeated; the given banks replace the list.
     #[arg(long = "bank", value_name = "CODE", value_parser = bank)]
     banks: Option<Vec<Bank>>,
-    /// A method of links that name none: qris, or virtual_account:bca. It may be repeated; those given replace the list.
+    /// A payment method of links that name none: qris, or virtual_account:bca. It may be repeated; the given methods replace the list.
     #[arg(long = "default-method", value_name = "METHOD", value_parser = method)]
     default_methods: Option<Vec<Method>>,
 }
 
-/// A fee of the project's own, or none.
+/// The project's own fee, or none for the installation's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct OwnFee(Option<i64>);
 
 fn success_word(word: &str) -> Result<SuccessWord, String> {
-    SuccessWord::parse(word).ok_or_else(|| "it is `paid` or `succeeded`".to_owned())
+    SuccessWord::parse(word).ok_or_else(|| "it must be `paid` or `succeeded`".to_owned())
 }
 
 fn basis_points(text: &str) -> Result<OwnFee, String> {
@@ -81,7 +81,7 @@ fn own_fee(text: &str, most: i64) -> Result<OwnFee, String> {
         return Ok(OwnFee(None));
     }
     let fee = text.parse().ok().filter(|fee| (0..=most).contains(fee));
-    fee.map(|fee| OwnFee(Some(fee))).ok_or_else(|| format!("it is a whole number from 0 to {most}, or `default`"))
+    fee.map(|fee| OwnFee(Some(fee))).ok_or_else(|| format!("it must be a whole number from 0 to {most}, or `default`"))
 }
 
 fn bank(code: &str) -> Result<Bank, String> {
@@ -90,7 +90,7 @@ fn bank(code: &str) -> Result<Bank, String> {
 }
 
 fn method(text: &str) -> Result<Method, String> {
-    Method::parse(text).ok_or_else(|| "it is `qris` or `virtual_account:` with a bank's code".to_owned())
+    Method::parse(text).ok_or_else(|| "it must be `qris`, or `virtual_account:` followed by a bank's code".to_owned())
 }
 
 pub(crate) async fn update(options: UpdateOptions, project: Project, engine: &Engine) -> Result<Project, CliError> {
@@ -99,7 +99,7 @@ pub(crate) async fn update(options: UpdateOptions, project: Project, engine: &En
     Ok(engine.update_project(id, update).await?)
 }
 
-/// What is to change, or the rule that is broken.
+/// The change that the options ask for, or the rule that they break.
 fn checked(options: UpdateOptions, project: Project) -> Result<ProjectUpdate, String> {
     let fees = changed_fees(&options, project.fees);
     let merchant = changed_merchant(&options, &project.merchant)?;
@@ -107,14 +107,14 @@ fn checked(options: UpdateOptions, project: Project) -> Result<ProjectUpdate, St
     let offered = banks.as_ref().unwrap_or(&project.banks);
     let default_methods = options.default_methods.map(distinct);
     if let Some(method) = default_methods.as_deref().and_then(|methods| not_offered(methods, offered)) {
-        return Err(format!("the project does not offer {method}; name its bank with --bank first"));
+        return Err(format!("the project does not offer {method}; add its bank with --bank first"));
     }
     Ok(ProjectUpdate {
         merchant,
         active: options.active,
         approved: options.approve.then_some(true),
         success_word: options.success_status,
-        // Whether it may be sent to is judged where it is saved.
+        // The engine checks whether webhooks may be sent there when it saves the URL.
         webhook_url: options.webhook_url.map(|url| Some(url).filter(|url| !url.is_empty())),
         fees,
         allowed_origins: options
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_named_changes() {
+    fn only_given_settings_change() {
         let update = read(Environment::Sandbox, &[]).unwrap();
         assert!(update.merchant.is_none() && update.active.is_none() && update.approved.is_none());
         assert!(update.webhook_url.is_none() && update.fees.is_none() && update.allowed_origins.is_none());
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_breaks_a_rule_is_refused() {
+    fn settings_that_break_a_rule_are_refused() {
         for arguments in [
             &["--allow-origin", "https://shop.example/path"][..],
             &["--merchant-name", ""],

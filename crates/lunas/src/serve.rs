@@ -1,4 +1,4 @@
-//! `lunas serve`: the server for real use. It refuses to start until everything it needs to be safe is there.
+//! `lunas serve`: the production server. It does not start while a setting that it needs to be safe is missing or wrong.
 
 use std::net::SocketAddr;
 
@@ -14,7 +14,7 @@ use crate::{
     database::{Database, Installation},
     error::CliError,
     options::{GlobalOptions, MoneyOptions, ServerOptions, WebhookOptions},
-    running::Running,
+    running_server::RunningServer,
     secret_key::{self, FoundKey},
 };
 
@@ -30,7 +30,7 @@ pub(crate) struct ServeOptions {
 
 #[derive(Serialize)]
 struct Ready<'a> {
-    /// The address that was bound, with the port that the system chose when it was asked to.
+    /// The bound address, with the port that the system chose where port 0 was given.
     listen: SocketAddr,
     base_url: &'a str,
     checkout_url_base: &'a str,
@@ -38,14 +38,14 @@ struct Ready<'a> {
 
 pub(crate) async fn run(options: ServeOptions, global: &GlobalOptions) -> Result<(), CliError> {
     let (installation, config) = prepare(&options, global).await?;
-    // Not knowing is no reason to say anything, let alone not to serve.
+    // Where the database cannot answer this, the hint below is left out; the server starts all the same.
     let has_operator = installation.engine.has_operator().await.unwrap_or(true);
-    let running = Running::start(installation, config, &options.webhooks).await?;
+    let running = RunningServer::start(installation, config, &options.webhooks).await?;
     let listen = running.address();
     let ready = Ready { listen, base_url: running.base_url(), checkout_url_base: running.pages_url() };
     tracing::info!(%listen, base_url = ready.base_url, checkout_url_base = ready.checkout_url_base, "serving");
     if !has_operator {
-        tracing::info!("there is no operator at the dashboard yet; `lunas user create EMAIL --operator` makes one");
+        tracing::info!("there is no operator yet; `lunas user create EMAIL --operator` creates one");
     }
     let output = global.output();
     if output.json {
@@ -55,15 +55,15 @@ pub(crate) async fn run(options: ServeOptions, global: &GlobalOptions) -> Result
     Ok(())
 }
 
-/// Looks at everything before it refuses, so that an operator mends all of it at once.
+/// Checks everything before it fails, so that the operator gets all reasons at once.
 async fn prepare(options: &ServeOptions, global: &GlobalOptions) -> Result<(Installation, ServerConfig), CliError> {
     let mut reasons = Vec::new();
     let key = secret_key::from_environment().and_then(|key| key.ok_or_else(missing_key));
-    let key = kept(key, &mut reasons);
-    let config = kept(options.server.config(Scheme::HttpsOnly).map_err(CliError::several), &mut reasons);
+    let key = value_or_reasons(key, &mut reasons);
+    let config = value_or_reasons(options.server.config(Scheme::HttpsOnly).map_err(CliError::several), &mut reasons);
     let sound = reasons.is_empty();
     let settings = options.webhooks.targets.with(options.money.settings());
-    let installation = kept(open(global, settings, key, sound).await, &mut reasons);
+    let installation = value_or_reasons(open(global, settings, key, sound).await, &mut reasons);
     match (config, installation) {
         (Some(config), Some(Some(installation))) if reasons.is_empty() => Ok((installation, config)),
         (_, installation) => {
@@ -75,7 +75,7 @@ async fn prepare(options: &ServeOptions, global: &GlobalOptions) -> Result<(Inst
     }
 }
 
-/// Opens the database and judges it. A database that is missing is made only when nothing else is wrong.
+/// Opens the database and checks it. `sound` says that nothing else is wrong: only then a missing database is created.
 async fn open(
     global: &GlobalOptions,
     settings: Settings,
@@ -83,19 +83,21 @@ async fn open(
     sound: bool,
 ) -> Result<Option<Installation>, CliError> {
     let database = Database::of(global)?;
-    if !sound && database.has_directory() && database.look().await? == Tables::Missing {
+    if !sound && database.has_directory() && database.table_state().await? == Tables::Missing {
         return Ok(None);
     }
     let store = database.open().await?;
     let (key, origin) = match key {
         Some(found) => (found.key, Some(found.origin)),
-        None => (secret_key::unused()?, None),
+        None => (secret_key::placeholder()?, None),
     };
     let installation = Installation::new(store, settings, key);
     if installation.engine.is_development().await? {
         installation.close().await;
-        let what_to_do = "give another with --database or LUNAS_DATABASE";
-        return Err(CliError::new(format!("{database} is a development database, made by `lunas dev`; {what_to_do}")));
+        let what_to_do = "use another one with --database or LUNAS_DATABASE";
+        return Err(CliError::new(format!(
+            "{database} is a development database, created by `lunas dev`; {what_to_do}"
+        )));
     }
     if let Some(origin) = origin {
         installation.check_key(&origin).await?;
@@ -104,11 +106,12 @@ async fn open(
 }
 
 fn missing_key() -> CliError {
-    let (variable, how) = (secret_key::VARIABLE, secret_key::HOW_TO_MAKE);
-    CliError::new(format!("{variable} is not set, and stored secrets are sealed with it; {how}; keep it safe"))
+    let (variable, how) = (secret_key::VARIABLE, secret_key::HOW_TO_GENERATE);
+    CliError::new(format!("{variable} is not set, but stored secrets are encrypted with it; {how}; keep it safe"))
 }
 
-fn kept<T>(outcome: Result<T, CliError>, reasons: &mut Vec<String>) -> Option<T> {
+/// The value, or none where it failed; then its reasons are added to `reasons`.
+fn value_or_reasons<T>(outcome: Result<T, CliError>, reasons: &mut Vec<String>) -> Option<T> {
     match outcome {
         Ok(value) => Some(value),
         Err(error) => {

@@ -1,4 +1,4 @@
-//! `lunas pay` and `lunas fail`: what a customer's bank would report about a sandbox payment.
+//! `lunas pay` and `lunas fail`: simulate the report of a customer's bank about a sandbox payment. Production payments are refused.
 
 use clap::Args;
 use domain::{
@@ -37,7 +37,7 @@ struct SimulatedJson {
     status: &'static str,
     paid_at: Option<String>,
     outcome: &'static str,
-    /// Why money was not applied.
+    /// Why money could not be applied to the payment.
     reason: Option<&'static str>,
 }
 
@@ -59,16 +59,16 @@ async fn simulate(report: Report, id: &str, installation: &Installation) -> Resu
         Report::Failed => Outcome::Failed,
     };
     match engine.simulate(&payment, None, outcome).await {
-        Ok(Observed::Moved(payment)) => Ok(told(engine, &project, &payment, "moved", None)),
-        Ok(Observed::Known(payment)) => Ok(told(engine, &project, &payment, "known", None)),
-        Ok(Observed::Unapplied(payment, why)) => Ok(told(engine, &project, &payment, "unapplied", Some(why))),
+        Ok(Observed::Moved(payment)) => Ok(describe(engine, &project, &payment, "moved", None)),
+        Ok(Observed::Known(payment)) => Ok(describe(engine, &project, &payment, "known", None)),
+        Ok(Observed::Unapplied(payment, why)) => Ok(describe(engine, &project, &payment, "unapplied", Some(why))),
         Ok(Observed::Ended(payment)) => {
             let status = status_word(engine, &project, &payment);
-            Err(CliError::new(format!("{} is {status} already and cannot fail any more", payment.id)))
+            Err(CliError::new(format!("{} is already {status} and can no longer fail", payment.id)))
         }
         Err(engine::Error::NotSandbox) => {
-            let what = format!("{} is a production payment, and only real money pays those", payment.id);
-            Err(CliError::new(format!("{what}; try a payment of a sandbox project")))
+            let what = format!("{} is a production payment, which cannot be simulated", payment.id);
+            Err(CliError::new(format!("{what}; use a payment of a sandbox project")))
         }
         Err(error) => Err(error.into()),
     }
@@ -77,13 +77,13 @@ async fn simulate(report: Report, id: &str, installation: &Installation) -> Resu
 async fn find(installation: &Installation, id: &str) -> Result<Payment, CliError> {
     let unknown = || {
         let what = format!("there is no payment {} in this database", id.escape_debug());
-        CliError::new(format!("{what}; check the id, and --database when the server uses another one"))
+        CliError::new(format!("{what}; check the id, and give --database if the server uses another one"))
     };
     let parsed: PaymentId = id.parse().map_err(|_| unknown())?;
     installation.store.payment(parsed).await?.ok_or_else(unknown)
 }
 
-fn told(
+fn describe(
     engine: &Engine,
     project: &Project,
     payment: &Payment,
@@ -101,7 +101,7 @@ fn told(
     let text = match (&simulated.paid_at, unapplied) {
         (_, Some(why)) => {
             let because = sentence(why);
-            format!("{state}, as before: {because}, so the {} were kept as unapplied money", payment.amount)
+            format!("{state}, as before: {because}, so the {} were recorded as unapplied money", payment.amount)
         }
         (Some(at), None) => format!("{state}: {} at {at}", payment.amount),
         (None, None) => state,
@@ -118,7 +118,7 @@ fn sentence(why: Unapplied) -> &'static str {
     }
 }
 
-/// The status in the word that the project's API uses.
+/// The status, with the word that the project has chosen for paid payments.
 fn status_word(engine: &Engine, project: &Project, payment: &Payment) -> &'static str {
     match payment.status_at(engine.now()) {
         Status::Paid => project.success_word.word(),

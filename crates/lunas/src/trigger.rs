@@ -1,4 +1,4 @@
-//! `lunas trigger`: makes an event happen in the sandbox, by the real road: a payment that is paid or fails, a key that is revoked.
+//! `lunas trigger`: causes an event in the sandbox the real way: by a payment that is paid or fails, or a key that is revoked.
 
 use std::time::Duration;
 
@@ -20,14 +20,14 @@ use crate::{
 };
 
 const AMOUNT_RUPIAH: i64 = 15_000;
-/// An event is there as soon as its cause is; a few looks are for servers that have much to do.
-const LOOKS_MOST: usize = 20;
-const LOOK_AGAIN: Duration = Duration::from_millis(250);
+/// An event is committed together with its cause, so the first poll usually finds it; more are for busy servers.
+const POLLS_MOST: usize = 20;
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 #[derive(Args)]
 pub(crate) struct TriggerOptions {
-    /// What is to happen: payment.paid, payment.failed or apikey.deleted. The last needs the server's database at hand, since
-    /// the key that it revokes is made there.
+    /// The event: payment.paid, payment.failed or apikey.deleted. The last needs access to the server's database, where the key
+    /// that it revokes is created.
     #[arg(value_name = "EVENT", value_parser = event_kind)]
     event: EventKind,
     #[command(flatten)]
@@ -35,7 +35,8 @@ pub(crate) struct TriggerOptions {
 }
 
 fn event_kind(word: &str) -> Result<EventKind, String> {
-    EventKind::parse(word).ok_or_else(|| format!("it is {}", EventKind::ALL.map(EventKind::word).join(", ")))
+    EventKind::parse(word)
+        .ok_or_else(|| format!("it must be one of {}", EventKind::ALL.map(EventKind::word).join(", ")))
 }
 
 #[derive(Serialize)]
@@ -65,7 +66,7 @@ pub(crate) async fn run(options: TriggerOptions, global: &GlobalOptions) -> Resu
     if remote.is_live() {
         let what_to_do = "give a sandbox key, one that begins with sk_test_";
         return Err(CliError::new(format!(
-            "this is a live key, and events are only triggered in the sandbox; {what_to_do}"
+            "this is a key for production, and events are only triggered in the sandbox; {what_to_do}"
         )));
     }
     let api = remote.client()?;
@@ -81,7 +82,7 @@ pub(crate) async fn run(options: TriggerOptions, global: &GlobalOptions) -> Resu
     global.output().show(&triggered, TriggeredJson::text)
 }
 
-/// Makes a payment and lets the simulated bank report about it.
+/// Creates a payment and lets the simulated bank report on it.
 async fn payment(api: &ApiClient, project_id: &str, outcome: &str) -> Result<String, CliError> {
     let order = json!({
         "project_id": project_id,
@@ -95,7 +96,7 @@ async fn payment(api: &ApiClient, project_id: &str, outcome: &str) -> Result<Str
     Ok(id)
 }
 
-/// Makes a key beside the database, as only the dashboard may make one over the API, and revokes it as anyone would.
+/// Creates a key directly in the database, since the API lets only users of the dashboard create one, and revokes it over the API.
 async fn revoked_key(
     api: &ApiClient,
     project_id: &str,
@@ -114,41 +115,40 @@ async fn revoked_key(
 
 async fn throwaway_key(engine: &Engine, project_id: &str, remote: &Remote) -> Result<KeyId, CliError> {
     let owner = engine.key_owner(remote.key()).await?.filter(|owner| owner.project.id.to_string() == project_id);
-    let owner =
-        owner.ok_or_else(|| no_key("this database does not know the API key, so the server uses another one"))?;
+    let owner = owner.ok_or_else(|| no_key("the API key is not in this database, so the server uses another one"))?;
     let (key, _) = engine.create_key(owner.project.id, random_name()).await?;
     Ok(key.id)
 }
 
-/// Revokes over the API. Where that fails the key goes all the same, since nobody would miss it.
+/// Revokes the key over the API. Where that fails, the key is revoked in the database, so that none is left behind.
 async fn revoke(api: &ApiClient, engine: &Engine, id: KeyId) -> Result<String, CliError> {
-    if let Err(trouble) = api.revoke(id).await {
+    if let Err(error) = api.revoke(id).await {
         engine.revoke_key(id, None).await?;
-        return Err(trouble.into());
+        return Err(error.into());
     }
     Ok(id.to_string())
 }
 
 fn no_key(why: &str) -> CliError {
-    let what = "there is no key to revoke, as one is made beside the server's database";
-    CliError::new(format!("{what}: {why}; run this where that is, or name it with --database"))
+    let what = "cannot create a key to revoke in the server's database";
+    CliError::new(format!("{what}: {why}; run this beside the database, or give it with --database"))
 }
 
-/// The id of the event that tells of `subject`.
+/// The id of the event about `subject`.
 async fn event_about(api: &ApiClient, kind: EventKind, subject: &str) -> Result<String, CliError> {
-    for _ in 0..LOOKS_MOST {
-        let tells =
+    for _ in 0..POLLS_MOST {
+        let is_about =
             |body: &[u8]| serde_json::from_slice::<Value>(body).is_ok_and(|event| event["data"]["id"] == subject);
-        let found = api.newest_of(kind).await?.into_iter().find(|event| tells(&event.body));
+        let found = api.newest_of(kind).await?.into_iter().find(|event| is_about(&event.body));
         if let Some(event) = found {
             return Ok(event.id.to_string());
         }
-        sleep(LOOK_AGAIN).await;
+        sleep(POLL_INTERVAL).await;
     }
-    Err(CliError::new(format!("{subject} is made, but no {} about it is among the newest events", kind.word())))
+    Err(CliError::new(format!("{subject} was created, but no {} about it is among the newest events", kind.word())))
 }
 
-/// Unlike any other, as an Idempotency-Key and as the name of a key.
+/// A unique name, for an Idempotency-Key or an API key.
 fn random_name() -> String {
     format!("trigger-{:032x}", rand::rng().random::<u128>())
 }

@@ -1,4 +1,5 @@
-//! `lunas user`: people who sign in to the dashboard. A password that was made up is in one answer only.
+//! `lunas user`: users of the dashboard, their passwords, roles and projects. A generated password is in the answer that generated
+//! it and in no other.
 
 use clap::{Args, Subcommand};
 use domain::{access::Role, project::Project, user::User};
@@ -14,38 +15,38 @@ use crate::{
     project::{self, yes_or_no},
 };
 
-const KEEP: &str = "Keep the password now: it is not shown again.";
+const SAVE_PASSWORD: &str = "Save the password now: it is not shown again.";
 
 #[derive(Subcommand)]
 pub(crate) enum UserCommand {
-    /// Make somebody who can sign in to the dashboard. Without --password-stdin a password is made up, and only this answer
-    /// shows it.
+    /// Create a user of the dashboard. Without --password-stdin a password is generated, which only this answer shows.
     Create(CreateOptions),
-    /// List everybody who can sign in, and what they are members of.
+    /// List all users and the projects that they are members of.
     List,
-    /// Give somebody a new password, and sign them out everywhere.
+    /// Set a user's password, and end all of their sessions.
     Password {
-        /// Their address.
+        /// The user's email address.
         email: String,
-        /// Read the password from standard input, where it is one line, instead of making one up.
+        /// Read the password from standard input, as one line, instead of generating one.
         #[arg(long)]
         password_stdin: bool,
     },
-    /// Let somebody who can sign in already run the installation, or with --revoke do so no longer.
+    /// Make a user an operator of the installation, or with --revoke an operator no longer.
     Operator {
-        /// Their address.
+        /// The user's email address.
         email: String,
+        /// Take the operator's rights away.
         #[arg(long)]
         revoke: bool,
     },
-    /// Make somebody who can sign in already a member of a project.
+    /// Add a user to a project.
     Add {
-        /// Their address.
+        /// The user's email address.
         email: String,
         /// The project's id, prj_….
         #[arg(long, value_name = "ID")]
         project: String,
-        /// What they may do there: owner, developer or viewer.
+        /// The user's role in the project: owner, developer or viewer.
         #[arg(long, value_parser = role)]
         role: Role,
     },
@@ -53,24 +54,24 @@ pub(crate) enum UserCommand {
 
 #[derive(Args)]
 pub(crate) struct CreateOptions {
-    /// The address by which they sign in.
+    /// The email address that the user signs in with.
     email: String,
-    /// Let them run the installation: approve projects, and see how all of them fare.
+    /// Make the user an operator, who approves projects and oversees all of them.
     #[arg(long)]
     operator: bool,
-    /// Make them a member of this project, prj_….
+    /// Add the user to this project, prj_….
     #[arg(long, value_name = "ID", requires = "role")]
     project: Option<String>,
-    /// What they may do there: owner, developer or viewer.
+    /// The user's role in the project: owner, developer or viewer.
     #[arg(long, requires = "project", value_parser = role)]
     role: Option<Role>,
-    /// Read the password from standard input, where it is one line, instead of making one up.
+    /// Read the password from standard input, as one line, instead of generating one.
     #[arg(long)]
     password_stdin: bool,
 }
 
 fn role(word: &str) -> Result<Role, String> {
-    Role::parse(word).ok_or_else(|| "it is `owner`, `developer` or `viewer`".to_owned())
+    Role::parse(word).ok_or_else(|| "it must be `owner`, `developer` or `viewer`".to_owned())
 }
 
 #[derive(Serialize)]
@@ -80,7 +81,7 @@ struct CreatedJson {
     operator: bool,
     project_id: Option<String>,
     role: Option<&'static str>,
-    /// None where somebody else chose it.
+    /// None where it was read from standard input.
     password: Option<String>,
     created_at: String,
 }
@@ -105,7 +106,7 @@ struct MembershipJson {
 struct PasswordJson {
     id: String,
     email: String,
-    /// None where somebody else chose it.
+    /// None where it was read from standard input.
     password: Option<String>,
 }
 
@@ -176,22 +177,22 @@ impl CreatedJson {
     }
 }
 
-/// What is known of somebody, and their password where nobody knows it yet.
+/// The user's fields, with the password if it was generated.
 fn with_password(mut lines: Vec<(&str, String)>, password: Option<&str>) -> String {
     match password {
         None => fields(&lines),
         Some(password) => {
             lines.push(("password", password.to_owned()));
-            format!("{}\n\n{KEEP}", fields(&lines))
+            format!("{}\n\n{SAVE_PASSWORD}", fields(&lines))
         }
     }
 }
 
 fn taken(email: &str) -> CliError {
     let word = shell_word(email.trim());
-    let what_to_do = format!("`lunas user password {word}` gives them a new password");
-    let or = format!("`lunas user add {word}` makes them a member of a project");
-    CliError::new(format!("somebody with the address {} is there already; {what_to_do}, {or}", email.escape_debug()))
+    let what_to_do = format!("`lunas user password {word}` sets a new password");
+    let or = format!("`lunas user add {word}` adds the user to a project");
+    CliError::new(format!("there is a user {} already; {what_to_do}, {or}", email.escape_debug()))
 }
 
 async fn list(engine: &Engine, output: Output) -> Result<(), CliError> {
@@ -235,18 +236,18 @@ async fn password(email: &str, from_stdin: bool, engine: &Engine, output: Output
     output.show(&changed, |changed| {
         let lines = vec![("id", changed.id.clone()), ("email", changed.email.clone())];
         let text = with_password(lines, changed.password.as_deref());
-        format!("{text}\n\nThey are signed out everywhere.")
+        format!("{text}\n\nAll of the user's sessions have ended.")
     })
 }
 
-/// A second time changes nothing, and says the same.
+/// Repeating it changes nothing and answers the same.
 async fn set_operator(email: &str, is_operator: bool, engine: &Engine, output: Output) -> Result<(), CliError> {
     let user = find(engine, email).await?;
     engine.set_operator(&user, is_operator).await?;
     let set = OperatorJson { id: user.id.to_string(), email: user.email.to_string(), operator: is_operator };
     output.show(&set, |set| match set.operator {
-        true => format!("{} runs the installation now", set.email),
-        false => format!("{} does not run the installation any more", set.email),
+        true => format!("{} is an operator now", set.email),
+        false => format!("{} is no longer an operator", set.email),
     })
 }
 
@@ -255,8 +256,8 @@ async fn add(email: &str, project: &str, role: Role, engine: &Engine, output: Ou
     let user = find(engine, email).await?;
     match engine.add_member(project.id, &user, role).await {
         Err(Error::Taken(_)) => {
-            let what_to_do = "an owner of the project changes roles at the dashboard";
-            let what = format!("{} is a member of project {} already", user.email, project.id);
+            let what_to_do = "an owner of the project can change roles in the dashboard";
+            let what = format!("{} is already a member of project {}", user.email, project.id);
             return Err(CliError::new(format!("{what}; {what_to_do}")));
         }
         added => added?,
@@ -270,23 +271,23 @@ async fn add(email: &str, project: &str, role: Role, engine: &Engine, output: Ou
     output.show(&added, |added| format!("{} is {} of project {} now", added.email, added.role, added.project_id))
 }
 
-/// The project that a person means by `id`, if somebody may join it in that role.
+/// The project with the given id, if a user may join it in that role: the first member must be an owner.
 async fn joinable(engine: &Engine, id: &str, role: Role) -> Result<Project, CliError> {
     let project = project::find(engine, id).await?;
     if role != Role::Owner && !engine.has_owner(project.id).await? {
-        let what = format!("project {} has no owner yet, and its first member must be one", project.id);
-        return Err(CliError::new(format!("{what}; say --role owner, or make somebody else its owner first")));
+        let what = format!("project {} has no owner yet, and its first member must be an owner", project.id);
+        return Err(CliError::new(format!("{what}; use --role owner, or add another user as owner first")));
     }
     Ok(project)
 }
 
-/// The person that somebody means by `email`.
+/// The user with the given email address.
 async fn find(engine: &Engine, email: &str) -> Result<User, CliError> {
     match engine.user_by_email(email).await {
         Err(Error::NotFound(_)) => {
             let what = format!("there is no user {} in this database", email.escape_debug());
             Err(CliError::new(format!(
-                "{what}; `lunas user list` shows those there are, and `lunas user create` makes one"
+                "{what}; `lunas user list` lists the users, and `lunas user create` creates one"
             )))
         }
         found => Ok(found?),

@@ -1,4 +1,4 @@
-//! `lunas verify`: asks the database whether everything that must hold does.
+//! `lunas verify`: checks the invariants of the data (docs/invariants.md) and lists the rows that break one. It changes nothing.
 
 use engine::Settings;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! `lunas webhook`: for those who set up a receiver, and the secret that it knows us by.
+//! `lunas webhook`: checks the signature of a received webhook, and rotates a project's webhook secret.
 
 use std::{
     fs::File,
@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::{
     database::{Database, Installation},
-    demo,
+    demo_credentials,
     error::CliError,
     options::GlobalOptions,
     output::fields,
@@ -24,18 +24,18 @@ use crate::{
 
 /// Far more than any webhook has.
 const BODY_BYTES_MOST: u64 = 1_024 * 1_024;
-/// A year; who wants more of it does not want to look at the age at all.
+/// A year; for more there is --ignore-age.
 const TOLERANCE_SECONDS_MOST: u64 = 366 * 24 * 60 * 60;
 
 #[derive(Subcommand)]
 pub(crate) enum WebhookCommand {
-    /// Check whether a webhook that was received is genuine, and say why when it is not.
+    /// Check whether a received webhook is genuine, and say why if it is not.
     Verify(VerifyOptions),
-    /// Make a new webhook secret. Webhooks are signed with the old one too for a day, so that the receiver can change over.
+    /// Create a new webhook secret. For a day webhooks are signed with the old one too, so that the receiver can switch.
     RotateSecret {
         /// The project's id, prj_….
         project: String,
-        /// Do so even though the last change is less than a day old: the secret before that one is not signed with any more.
+        /// Rotate even if the last rotation was less than a day ago. The oldest secret stops working at once.
         #[arg(long)]
         now: bool,
     },
@@ -43,21 +43,21 @@ pub(crate) enum WebhookCommand {
 
 #[derive(Args)]
 pub(crate) struct VerifyOptions {
-    /// The project's webhook secret, whsec_…. The variable keeps it out of the list of processes.
+    /// The project's webhook secret, whsec_…. Use the variable to keep it out of the process list.
     #[arg(long, env = "LUNAS_WEBHOOK_SECRET", value_name = "SECRET", hide_env_values = true,
           value_parser = NonEmptyStringValueParser::new())]
     secret: String,
-    /// What the header X-Service-Signature said: t=…,v1=….
+    /// The value of the header X-Service-Signature: t=…,v1=….
     #[arg(long)]
     header: String,
-    /// The file that holds the body, byte for byte as it came; - is standard input.
+    /// The file with the body, byte for byte as it was received; - is standard input.
     #[arg(long, value_name = "FILE")]
     body: PathBuf,
-    /// How old the signature may be.
+    /// The greatest age of the signature, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = TOLERANCE.as_secs(), conflicts_with = "ignore_age",
           value_parser = value_parser!(u64).range(0..=TOLERANCE_SECONDS_MOST))]
     tolerance: u64,
-    /// Do not look at the age, as for a webhook that was kept.
+    /// Do not check the age, for example of a webhook that was stored.
     #[arg(long)]
     ignore_age: bool,
 }
@@ -72,13 +72,13 @@ struct VerdictJson {
 struct RotatedJson {
     project_id: String,
     webhook_secret: String,
-    /// Until when webhooks carry a signature by the old secret too.
+    /// Until when webhooks are signed with the old secret too.
     old_secret_until: String,
 }
 
 pub(crate) async fn run(command: WebhookCommand, global: &GlobalOptions) -> Result<(), CliError> {
     match command {
-        WebhookCommand::Verify(options) => say(judge(&options)?, global),
+        WebhookCommand::Verify(options) => report(check(&options)?, global),
         WebhookCommand::RotateSecret { project, now } => rotate_secret(&project, now, global).await,
     }
 }
@@ -97,8 +97,8 @@ async fn rotate_secret(project: &str, now: bool, global: &GlobalOptions) -> Resu
         ]);
         format!("{fields}\n\nGive the new secret to the receiver before then.")
     })?;
-    // `lunas listen` signs with the secret that is kept for the demo project. What was shown above is changed in any case.
-    demo::remember_secret(&database.home(), &rotated.project_id, &rotated.webhook_secret)
+    // `lunas listen` signs with the demo project's saved secret. It is replaced last: the rotation is committed in any case.
+    demo_credentials::replace_webhook_secret(&database.home(), &rotated.project_id, &rotated.webhook_secret)
 }
 
 async fn rotated(project: &str, now: bool, engine: &Engine) -> Result<RotatedJson, CliError> {
@@ -106,7 +106,7 @@ async fn rotated(project: &str, now: bool, engine: &Engine) -> Result<RotatedJso
     let (secret, until) = match engine.rotate_webhook_secret(project.id, now).await {
         Err(error @ engine::Error::StillRotating { .. }) => {
             return Err(CliError::new(format!(
-                "{error}; wait until then, or say --now if no receiver uses it any more"
+                "{error}; wait until then, or use --now if no receiver needs it any more"
             )));
         }
         rotated => rotated?,
@@ -118,7 +118,7 @@ async fn rotated(project: &str, now: bool, engine: &Engine) -> Result<RotatedJso
     })
 }
 
-fn say(reason: Option<String>, global: &GlobalOptions) -> Result<(), CliError> {
+fn report(reason: Option<String>, global: &GlobalOptions) -> Result<(), CliError> {
     let verdict = VerdictJson { genuine: reason.is_none(), reason };
     let output = global.output();
     if verdict.genuine || output.json {
@@ -130,10 +130,10 @@ fn say(reason: Option<String>, global: &GlobalOptions) -> Result<(), CliError> {
     }
 }
 
-/// Why it is not genuine, or nothing when it is.
-fn judge(options: &VerifyOptions) -> Result<Option<String>, CliError> {
+/// Why the webhook is not genuine; none if it is.
+fn check(options: &VerifyOptions) -> Result<Option<String>, CliError> {
     let body = read_body(&options.body)?;
-    // People copy the whole line.
+    // Users often copy the whole header line, with its name.
     let header = options.header.split_once(':').map_or(options.header.as_str(), |(_, value)| value);
     let tolerance = match options.ignore_age {
         true => Duration::MAX,
@@ -145,14 +145,14 @@ fn judge(options: &VerifyOptions) -> Result<Option<String>, CliError> {
         Err(Unverified::NoMatch)
             if ends_in_a_stray_line(&body, |shorter| check(shorter) != Err(Unverified::NoMatch)) =>
         {
-            let what_to_do = "take it away and keep bodies as they come";
-            Ok(Some(format!("the body has a line break at its end that was not sent; {what_to_do}")))
+            let what_to_do = "remove it, and store bodies exactly as received";
+            Ok(Some(format!("the body ends with a line break that was not sent; {what_to_do}")))
         }
         Err(reason) => Ok(Some(reason.to_string())),
     }
 }
 
-/// Whether the body matches without the line break at its end: editors and `echo` add one.
+/// Whether the body matches without its last line break, which editors and `echo` add.
 fn ends_in_a_stray_line(body: &[u8], matches: impl Fn(&[u8]) -> bool) -> bool {
     let endings: [&[u8]; 2] = [b"\r\n", b"\n"];
     endings.iter().filter_map(|ending| body.strip_suffix(*ending)).any(matches)
@@ -166,11 +166,11 @@ fn read_body(path: &Path) -> Result<Vec<u8>, CliError> {
     let body = body.map_err(|error| CliError::file("read the body from", path, &error))?;
     match u64::try_from(body.len()) {
         Ok(length) if length <= BODY_BYTES_MOST => Ok(body),
-        _ => Err(CliError::new(format!("{} is no webhook's body: it has more than 1 MiB", path.display()))),
+        _ => Err(CliError::new(format!("{} is not the body of a webhook: it is larger than 1 MiB", path.display()))),
     }
 }
 
-/// All there is, or one byte more than there may be.
+/// Reads at most one byte more than a body may have, so that the caller notices a larger one.
 fn read_some(source: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     source.take(BODY_BYTES_MOST + 1).read_to_end(&mut bytes)?;

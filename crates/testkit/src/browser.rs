@@ -1,7 +1,7 @@
-//! Pages as customers see them: Chromium without a window, driven by what a person does and asked for what a person sees.
+//! A real browser for tests: headless Chromium. Tests do what a person does, and check what a person sees.
 //!
-//! Every wait has a limit. A failure tells the URL, the title and the beginning of the page, and leaves a picture of it in
-//! `target/browser-failures`; so does a test that fails while its browser is open.
+//! Every wait has a limit. A failure reports the URL, the title and the beginning of the page's text. When a test fails while its
+//! browser is open, a screenshot and the source of the page are saved in `target/browser-failures`.
 
 mod acts;
 mod checks;
@@ -38,17 +38,17 @@ use session::{Done, Session};
 
 /// Longer than a page of ours takes for anything on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
-const LOOK_AGAIN: Duration = Duration::from_millis(20);
-/// How long a test waits until others have closed their browsers; all tests of a process may be before it.
-const TURN_PATIENCE: Duration = Duration::from_secs(600);
-/// How many browsers a process has open: one for each core, since each keeps one busy, and no more than memory allows.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// How long a test waits for a free browser; all other tests of the process may come first.
+const PERMIT_PATIENCE: Duration = Duration::from_secs(600);
+/// How many browsers a process has open at once: one per core, since each keeps a core busy, but no more than memory allows.
 const BROWSERS_LEAST: usize = 2;
 const BROWSERS_MOST: usize = 4;
 /// How much of the page's text a failure shows.
 const SHOWN_CHARACTERS: usize = 600;
-/// Where pictures of failures go, below the root of the repository.
+/// Where screenshots of failures are saved, below the root of the repository.
 const FAILURES: &str = "target/browser-failures";
-/// It starts quickly, asks nobody but our servers for anything and needs no graphics.
+/// Chromium's flags: it starts quickly, makes no requests of its own and needs no graphics.
 const ARGUMENTS: [&str; 11] = [
     "--headless=new",
     "--disable-gpu",
@@ -59,13 +59,13 @@ const ARGUMENTS: [&str; 11] = [
     "--disable-component-update",
     "--disable-sync",
     "--disable-extensions",
-    // A container's shared memory may be too small for a page.
+    // The shared memory of a container may be too small for a page.
     "--disable-dev-shm-usage",
-    // The password manager and its like would wait for a key ring that a server does not have.
+    // The password manager would otherwise wait for a key ring, which a server does not have.
     "--password-store=basic",
 ];
 
-static TURNS: LazyLock<Semaphore> = LazyLock::new(|| {
+static PERMITS: LazyLock<Semaphore> = LazyLock::new(|| {
     let cores = thread::available_parallelism().map_or(BROWSERS_LEAST, usize::from);
     Semaphore::new(cores.clamp(BROWSERS_LEAST, BROWSERS_MOST))
 });
@@ -73,50 +73,49 @@ static TURNS: LazyLock<Semaphore> = LazyLock::new(|| {
 /// A browser of its own, with no history, no cookies and an empty cache. It is closed with this value.
 pub struct Browser {
     session: Session,
-    /// The profile and what was downloaded.
+    /// The profile and the downloads.
     directory: PathBuf,
     user_agent: String,
     look: Mutex<Look>,
     patience: Duration,
-    /// Given to the next when this browser is closed: fields are dropped after that.
-    _turn: SemaphorePermit<'static>,
+    /// The permit to have a browser open. Fields are dropped after `drop` has closed the browser, so the next test starts then.
+    _permit: SemaphorePermit<'static>,
 }
 
 /// Opening and closing.
 impl Browser {
-    /// Waits for its turn. A test that wants two at once takes them by [`Browser::open_two`].
+    /// Opens a browser once a permit is free. A test that needs two at once uses [`Browser::open_two`].
     pub async fn open(look: Look) -> Browser {
-        let turn = TURNS.acquire();
-        Browser::start(look, waited(turn).await).await
+        Browser::start(look, waited(PERMITS.acquire()).await).await
     }
 
-    /// Two browsers that know nothing of each other. Both turns are taken together, so that no test waits for another's second.
+    /// Opens two separate browsers. Both permits are taken together, so that two tests cannot each hold one and wait for another.
     pub async fn open_two(first: Look, second: Look) -> (Browser, Browser) {
-        let mut turns = waited(TURNS.acquire_many(2)).await;
-        let other = turns.split(1).unwrap();
-        (Browser::start(first, turns).await, Browser::start(second, other).await)
+        let mut permits = waited(PERMITS.acquire_many(2)).await;
+        let other = permits.split(1).unwrap();
+        (Browser::start(first, permits).await, Browser::start(second, other).await)
     }
 
-    async fn start(look: Look, turn: SemaphorePermit<'static>) -> Browser {
+    async fn start(look: Look, permit: SemaphorePermit<'static>) -> Browser {
         let driver = Driver::shared();
         let directory = driver.fresh_directory();
         let started = Session::start(&driver.url(), &capabilities(driver.browser(), &directory)).await;
         let session = started.unwrap_or_else(|fault| panic!("Chromium does not start: {fault}"));
         let (user_agent, patience) = (String::new(), PATIENCE);
         let mut browser =
-            Browser { session, directory, user_agent, look: Mutex::new(look.clone()), patience, _turn: turn };
+            Browser { session, directory, user_agent, look: Mutex::new(look.clone()), patience, _permit: permit };
         let version = browser.devtools("Browser.getVersion", json!({})).await;
         browser.user_agent = version["userAgent"].as_str().unwrap_or_default().to_owned();
         let downloads = json!({ "behavior": "allow", "downloadPath": browser.downloads() });
         browser.devtools("Browser.setDownloadBehavior", downloads).await;
-        // The page believes that it is looked at, as that of somebody who has one window.
+        // The page must behave as in a focused window, which a headless browser does not have.
         browser.devtools("Emulation.setFocusEmulationEnabled", json!({ "enabled": true })).await;
         browser.look_with(look).await;
         browser
     }
 
-    /// Looks at pages with something else from now on. What is shown is laid out anew at once, but only the next request is
-    /// made in another language, and only the next page notices that script is off. It takes less time than a new browser.
+    /// Changes the device and preferences. The layout changes at once, but the language only with the next request, and whether
+    /// scripts run only with the next page. It is faster than a new browser.
     pub async fn look_with(&self, look: Look) {
         for (method, parameters) in look.commands(&self.user_agent) {
             self.devtools(method, parameters).await;
@@ -124,7 +123,7 @@ impl Browser {
         *self.locked_look() = look;
     }
 
-    /// Forgets cookies, storage and cache, as if nobody had been anywhere.
+    /// Clears cookies, storage and cache.
     pub async fn forget(&self) {
         for method in ["Network.clearBrowserCookies", "Network.clearBrowserCache"] {
             self.devtools(method, json!({})).await;
@@ -133,7 +132,7 @@ impl Browser {
         self.devtools("Storage.clearDataForOrigin", everything).await;
     }
 
-    /// What pages are looked at with now.
+    /// The current device and preferences.
     pub fn look(&self) -> Look {
         self.locked_look().clone()
     }
@@ -151,14 +150,14 @@ impl Drop for Browser {
     fn drop(&mut self) {
         let (session, failing) = (self.session.again(), thread::panicking());
         let name = thread::current().name().map(str::to_owned);
-        // Of its own runtime, as this one may be at its end, and nothing here may wait for it.
+        // On a thread with its own runtime, because the test's runtime may be shutting down and cannot be waited for here.
         let closing = thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
                 if failing {
-                    println!("{}", keep(&session, name.as_deref()).await);
+                    println!("{}", save_failure(&session, name.as_deref()).await);
                 }
-                // A browser that cannot be closed any more is ended with the process.
+                // A browser that cannot be closed is killed when the process ends.
                 let _ = session.quit().await;
             });
         });
@@ -186,7 +185,7 @@ impl Browser {
         }
     }
 
-    /// Asks again until there is an answer. A fault that may pass is none.
+    /// Polls until there is an answer. Faults that may pass count as no answer yet.
     async fn until<T>(&self, what: &str, ask: impl AsyncFn() -> Done<Option<T>>) -> T {
         let started = Instant::now();
         loop {
@@ -199,22 +198,22 @@ impl Browser {
             if started.elapsed() > self.patience {
                 self.fail(&format!("no sign after {:?} of {what}{last}", self.patience)).await;
             }
-            tokio::time::sleep(LOOK_AGAIN).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
-    /// Fails the test, and tells what is on the screen.
+    /// Fails the test with a description of the page.
     pub async fn fail(&self, why: &str) -> ! {
         let page = describe(&self.session).await;
         panic!("{why}\n{page}");
     }
 }
 
-/// A turn, once there is one.
+/// A permit, once one is free.
 async fn waited<'a, E: std::fmt::Debug>(
-    turn: impl Future<Output = Result<SemaphorePermit<'a>, E>>,
+    permit: impl Future<Output = Result<SemaphorePermit<'a>, E>>,
 ) -> SemaphorePermit<'a> {
-    let waited = tokio::time::timeout(TURN_PATIENCE, turn).await;
+    let waited = tokio::time::timeout(PERMIT_PATIENCE, permit).await;
     waited.expect("other tests never close their browsers").unwrap()
 }
 
@@ -233,29 +232,29 @@ fn capabilities(browser: &Path, directory: &Path) -> Value {
     })
 }
 
-/// The page in words.
+/// The page's URL, title and the beginning of its text.
 async fn describe(session: &Session) -> String {
-    let word = |told: Done<String>| told.unwrap_or_else(|fault| format!("({fault})"));
+    let word = |answer: Done<String>| answer.unwrap_or_else(|fault| format!("({fault})"));
     let text = session.run("return document.body?.innerText ?? ''", json!([])).await;
     let text = word(text.map(|text| text.as_str().unwrap_or_default().to_owned()));
     let text: String = text.chars().take(SHOWN_CHARACTERS).collect();
     format!("at {}\ntitle: {}\n{text}", word(session.text("/url").await), word(session.text("/title").await))
 }
 
-/// Leaves a picture and the source of the page to whoever looks into the failure; answers where.
-async fn keep(session: &Session, name: Option<&str>) -> String {
-    static KEPT: AtomicU64 = AtomicU64::new(1);
+/// Saves a screenshot and the source of the page for the investigation of a failure; returns a line that says where.
+async fn save_failure(session: &Session, name: Option<&str>) -> String {
+    static SAVED: AtomicU64 = AtomicU64::new(1);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(FAILURES);
     let name: String = name.unwrap_or("unnamed").replace("::", ".");
-    let name = format!("{name}-{}-{}", std::process::id(), KEPT.fetch_add(1, Ordering::Relaxed));
+    let name = format!("{name}-{}-{}", std::process::id(), SAVED.fetch_add(1, Ordering::Relaxed));
     let picture = session.devtools("Page.captureScreenshot", json!({ "format": "png" })).await;
     let picture = picture.ok().and_then(|taken| STANDARD.decode(taken["data"].as_str()?).ok()).unwrap_or_default();
     let source = session.text("/source").await.unwrap_or_default();
-    let kept = fs::create_dir_all(&folder)
+    let saved = fs::create_dir_all(&folder)
         .and_then(|()| fs::write(folder.join(format!("{name}.png")), picture))
         .and_then(|()| fs::write(folder.join(format!("{name}.html")), source));
-    match kept {
-        Ok(()) => format!("the page is kept as {FAILURES}/{name}.png and .html"),
-        Err(error) => format!("the page cannot be kept in {FAILURES}: {error}"),
+    match saved {
+        Ok(()) => format!("the page is saved as {FAILURES}/{name}.png and .html"),
+        Err(error) => format!("the page cannot be saved in {FAILURES}: {error}"),
     }
 }

@@ -1,4 +1,4 @@
-//! What every handler can reach.
+//! The state that every handler gets: the engine, the server's settings and its limits. It handles no request.
 
 use std::{
     ops::Deref,
@@ -14,7 +14,7 @@ use ipnet::IpNet;
 
 use crate::{limits::Limits, page::site_urls::SiteUrls};
 
-/// The running server, as a handler sees it. One pointer: it is cloned several times per request.
+/// The state of a running server. It is one pointer, because axum clones it several times per request.
 #[derive(Clone)]
 pub struct App(Arc<Inner>);
 
@@ -25,17 +25,18 @@ pub struct Inner {
     draining: AtomicBool,
 }
 
-/// How this server was set up.
+/// The configuration of this server, after defaults are filled in.
 pub struct Settings {
-    /// The service's own origins: its own pages may call the API, whichever origins a project allows.
+    /// The origins of this service itself. Its own pages may call it, even where a project's list of origins does not name them.
     pub own_origins: Vec<String>,
-    /// Where merchants' programs reach the API.
+    /// The URL at which programs reach this service.
     pub base_url: String,
-    /// Where people reach the pages.
+    /// The URL at which people reach the pages.
     pub pages_url: String,
     /// The header that carries a webhook's signature.
     pub signature_header: String,
     pub urls: SiteUrls,
+    /// The networks whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<IpNet>,
     pub body_timeout: Duration,
     pub request_timeout: Duration,
@@ -54,12 +55,12 @@ impl App {
         App(Arc::new(Inner { engine, settings, limits, draining: AtomicBool::new(false) }))
     }
 
-    /// Whether the server has begun to stop.
+    /// Whether the server is stopping.
     pub fn is_draining(&self) -> bool {
         self.draining.load(Ordering::Relaxed)
     }
 
-    /// From now on the server is not ready, and open event streams end.
+    /// Marks the server as stopping: from now on it is not ready, and open event streams end.
     pub fn start_draining(&self) {
         self.draining.store(true, Ordering::Relaxed);
         self.engine.stop_watching();

@@ -1,4 +1,4 @@
-//! Getting a body in: of the right type, within its size and in time.
+//! Reading a request's body: it must have the expected media type, fit the size limit and arrive in time. It does not parse it.
 
 use axum::{
     body::{Body, Bytes},
@@ -10,10 +10,11 @@ use http_body_util::BodyExt;
 use crate::{App, Failure};
 
 const BYTES_MOST: usize = 64 * 1024;
-/// A larger body is still read up to here before it is refused, so that its sender is done sending and can listen.
+/// A body over the limit is still read up to here before the error is sent: many clients read the answer only after they
+/// have sent the whole body.
 const DISCARDED_BYTES_MOST: usize = 4 * 1024 * 1024;
 
-/// The whole body, if it says that it is of that type.
+/// The whole body, if its `Content-Type` is `media_type`.
 pub async fn read_as(request: Request, app: &App, media_type: &'static str) -> Result<Bytes, Failure> {
     let is_of_type = is_of_type(request.headers(), media_type);
     let read = read(request.into_body());

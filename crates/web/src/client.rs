@@ -1,18 +1,19 @@
-//! The address that a request comes from.
+//! The IP address of the client, which rate limits count by and the log names. `X-Forwarded-For` is believed only from
+//! trusted proxies.
 
 use std::net::{IpAddr, Ipv6Addr};
 
 use axum::http::{Extensions, HeaderMap};
 use ipnet::IpNet;
 
-/// The address at the other end of the socket.
+/// The address at the other end of the socket, which may be a proxy's.
 #[derive(Clone, Copy)]
 pub struct Peer(pub IpAddr);
 
-/// How many addresses of `X-Forwarded-For` are read; chains of proxies are short.
+/// How many addresses of `X-Forwarded-For` are read. Real chains of proxies are shorter.
 const HOPS_MOST: usize = 16;
 
-/// The client's address: the last one in `X-Forwarded-For` that no trusted proxy vouches for, or the peer itself.
+/// The client's address: the last one in `X-Forwarded-For` that is not a trusted proxy, or the peer's if the peer is not one.
 pub fn address(extensions: &Extensions, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let peer = peer(extensions);
     let is_trusted = |address| is_trusted(address, trusted);
@@ -32,7 +33,7 @@ pub fn address(extensions: &Extensions, headers: &HeaderMap, trusted: &[IpNet]) 
     client
 }
 
-/// Whether the request came through a trusted proxy, whose headers are believed.
+/// Whether the peer is a trusted proxy, so that its headers are believed.
 pub fn is_proxied(extensions: &Extensions, trusted: &[IpNet]) -> bool {
     is_trusted(peer(extensions), trusted)
 }
@@ -45,7 +46,8 @@ fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
     trusted.iter().any(|network| network.contains(&address))
 }
 
-/// What limits count by: one address, or for IPv6 the /64 network that one customer usually has.
+/// The address that rate limits count by: the address itself, or for IPv6 its /64 network, since providers usually give one
+/// customer a whole /64.
 pub fn limited_as(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,

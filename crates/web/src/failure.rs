@@ -1,9 +1,10 @@
-//! What can go wrong with a request before, around or instead of its handler. Each surface words it in its own way.
+//! The errors that the server finds outside of handlers, such as time-outs, limits and panics, and the HTTP status of each
+//! error of the engine. How an error reads is not decided here: each surface words it itself.
 
 use axum::http::StatusCode;
 use engine::{Error, StoreError};
 
-/// Seconds after which a client may retry what was only temporarily impossible.
+/// Seconds after which a client may retry after a 503.
 const RETRY_AFTER_UNAVAILABLE: u64 = 1;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -22,7 +23,7 @@ pub enum Failure {
     RateLimited { retry_after: u64 },
     #[error("the request took too long")]
     RequestTimeout,
-    /// A bug of ours; the log has the message of the panic.
+    /// The handler panicked, which is a bug of ours. The log has the panic's message; the client does not get it.
     #[error("something failed on our side")]
     Panicked,
 }
@@ -41,7 +42,7 @@ impl Failure {
         }
     }
 
-    /// After how many seconds a retry makes sense, where one does.
+    /// The value of `Retry-After`, for failures that may pass.
     pub fn retry_after(self) -> Option<u64> {
         match self {
             Failure::RateLimited { retry_after } => Some(retry_after),
@@ -50,12 +51,12 @@ impl Failure {
     }
 }
 
-/// After how many seconds a retry of an answer with that status makes sense, where one does.
+/// The value of `Retry-After` for an answer with that status, if it has one.
 pub fn retry_after(status: StatusCode) -> Option<u64> {
     (status == StatusCode::SERVICE_UNAVAILABLE).then_some(RETRY_AFTER_UNAVAILABLE)
 }
 
-/// The status of an error of the engine, on every surface.
+/// The status of an error of the engine. It is the same on every surface.
 pub fn engine_status(error: &Error) -> StatusCode {
     match error {
         Error::Invalid(_) => StatusCode::BAD_REQUEST,
@@ -81,7 +82,7 @@ pub fn engine_status(error: &Error) -> StatusCode {
     }
 }
 
-/// An error with all that caused it, in one line, for the log.
+/// An error and all of its causes in one line, for the log.
 pub fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -92,6 +93,6 @@ pub fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// What went wrong inside, kept in the answer's extensions for the request log only.
+/// The cause of a server error. It travels in the answer's extensions to the request log and is never sent to the client.
 #[derive(Clone)]
 pub struct Cause(pub String);

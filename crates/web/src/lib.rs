@@ -1,17 +1,17 @@
 //! What every HTTP surface shares: the listener and its limits, request ids, client addresses, time-outs, cookies and sessions,
 //! reading bodies and queries, and the page kit (layout of answers, words, headers, forms, style sheets and scripts).
 //!
-//! It knows no surface. Each surface hands over one [`Surface`]: its routes, and how it words a failure.
+//! It never names or imports a surface. Each surface hands over one [`Surface`]: its routes, and how it words a failure.
 
 mod app;
 pub mod body;
 pub mod client;
 mod failure;
+mod handle_request;
 pub mod limits;
 pub mod page;
 pub mod path;
 pub mod query;
-mod request;
 mod request_id;
 mod server;
 pub mod session;
@@ -20,7 +20,7 @@ mod surface;
 
 pub use app::{App, Settings};
 pub use failure::{Cause, Failure, chain, engine_status, retry_after};
-pub use request::{LoggedAs, LoggedCaller};
+pub use handle_request::{LoggedAs, LoggedCaller};
 pub use request_id::RequestId;
 pub use server::{CONNECTIONS_MOST, Server, ServerConfig, Timeouts};
 pub use surface::{FailureWording, Surface, Surfaces};

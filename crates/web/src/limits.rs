@@ -1,4 +1,5 @@
-//! How many requests are too many. Limits are kept in memory, and each process has its own.
+//! Rate limits: requests per key and session, failed sign-ins, public forms and event streams per address. They are kept
+//! in memory, so each process counts for itself and a restart forgets them.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -21,21 +22,23 @@ use governor::{
 };
 
 const FAILED_LOGINS_PER_MINUTE: NonZeroU32 = NonZeroU32::new(60).unwrap();
-/// Event streams of one address; further pages poll. Mobile networks put many customers behind one address.
+/// Event streams per address; further pages poll. It is high because mobile networks put many people behind one address.
 const STREAMS_PER_ADDRESS: usize = 512;
 const PUBLIC_FORMS_PER_MINUTE: NonZeroU32 = NonZeroU32::new(30).unwrap();
-/// Once in so many requests, addresses and sessions that have sent nothing for a while are dropped, so that they cannot fill the memory.
+/// After this many requests, entries of addresses and sessions that have been idle are dropped, so that they cannot fill the
+/// memory.
 const DROP_EVERY: u32 = 1_024;
 
 type Keyed<Key> = RateLimiter<Key, DashMapStateStore<Key>, DefaultClock, StateInformationMiddleware>;
 
-/// The limits of one process; `None` where they are lifted.
+/// The limits of one process.
 pub struct Limits {
+    /// None where the operator has lifted all limits.
     on: Option<Limiters>,
 }
 
 struct Limiters {
-    callers: Keyed<Limited>,
+    callers: Keyed<LimitedCaller>,
     per_second: NonZeroU32,
     sessions_counted: AtomicU32,
     failed_logins: ByAddress,
@@ -43,9 +46,9 @@ struct Limiters {
     streams: Arc<Streams>,
 }
 
-/// Whose requests are counted together.
+/// A caller whose requests are counted together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Limited {
+pub enum LimitedCaller {
     Key(KeyId),
     Session(SessionId),
 }
@@ -54,22 +57,22 @@ pub enum Limited {
 #[derive(Default)]
 struct Streams(Mutex<HashMap<IpAddr, usize>>);
 
-/// One of the event streams that an address may have open; it is free again when this is dropped.
+/// A permit for one event stream of an address. Dropping it gives the permit back.
 pub struct StreamSlot(Option<(Arc<Streams>, IpAddr)>);
 
-/// What an address may do only so often a minute.
+/// A limit per address and minute.
 struct ByAddress {
     limiter: Keyed<IpAddr>,
     counted: AtomicU32,
 }
 
-/// How much of its limit a caller has used; every answer to it has that in its headers.
+/// How much of its rate limit a caller has used. Every answer to the caller says so in its headers.
 #[derive(Clone, Copy, Debug)]
-pub struct Standing {
+pub struct LimitUsage {
     limit: u32,
     remaining: u32,
     reset_seconds: u64,
-    /// Set when this request is one too many.
+    /// Set when this request is over the limit: seconds to wait.
     pub retry_after: Option<u64>,
 }
 
@@ -89,11 +92,11 @@ impl Limits {
         Limits { on }
     }
 
-    /// Counts one request of a key or a session.
-    pub fn request(&self, caller: Limited) -> Option<Standing> {
+    /// Counts one request of a key or a session; none where limits are lifted.
+    pub fn request(&self, caller: LimitedCaller) -> Option<LimitUsage> {
         let limiters = self.on.as_ref()?;
-        // A project has few keys, and they stay; sessions come and go by the thousand.
-        if matches!(caller, Limited::Session(_)) && is_time_to_drop(&limiters.sessions_counted) {
+        // Only sessions need clearing: a project has few keys and keeps them, while sessions are created all the time.
+        if matches!(caller, LimitedCaller::Session(_)) && is_time_to_drop(&limiters.sessions_counted) {
             limiters.callers.retain_recent();
         }
         Some(match limiters.callers.check_key(&caller) {
@@ -102,28 +105,28 @@ impl Limits {
                 let remaining = state.remaining_burst_capacity();
                 let missing = limit.saturating_sub(remaining);
                 let reset_seconds = u64::from(missing.div_ceil(limiters.per_second.get()));
-                Standing { limit, remaining, reset_seconds, retry_after: None }
+                LimitUsage { limit, remaining, reset_seconds, retry_after: None }
             }
             Err(refused) => {
                 let wait = whole_seconds(refused.wait_time_from(DefaultClock::default().now()));
                 let limit = refused.quota().burst_size().get();
                 let reset_seconds = u64::from(limit.div_ceil(limiters.per_second.get()));
-                Standing { limit, remaining: 0, reset_seconds, retry_after: Some(wait) }
+                LimitUsage { limit, remaining: 0, reset_seconds, retry_after: Some(wait) }
             }
         })
     }
 
-    /// Counts one failed authentication; answers how long to wait when there were too many.
+    /// Counts one failed authentication. Over the limit it returns how many seconds to wait.
     pub fn failed_login(&self, address: IpAddr) -> Option<u64> {
         self.on.as_ref()?.failed_logins.count(address)
     }
 
-    /// Counts one form of a visitor who is not signed in; answers how long to wait when there were too many.
+    /// Counts one form of a visitor who is not signed in. Over the limit it returns how many seconds to wait.
     pub fn public_form(&self, address: IpAddr) -> Option<u64> {
         self.on.as_ref()?.public_forms.count(address)
     }
 
-    /// One more event stream of an address; none when it has too many open.
+    /// A permit for one more event stream of an address; none when the address has too many open.
     pub fn stream(&self, address: IpAddr) -> Option<StreamSlot> {
         let Some(limiters) = &self.on else { return Some(StreamSlot(None)) };
         let mut open = limiters.streams.open();
@@ -181,7 +184,7 @@ fn whole_seconds(duration: Duration) -> u64 {
     duration.as_secs() + u64::from(duration.subsec_nanos() > 0)
 }
 
-impl Standing {
+impl LimitUsage {
     pub fn write(self, headers: &mut HeaderMap) {
         for (name, value) in [
             ("ratelimit-limit", u64::from(self.limit)),

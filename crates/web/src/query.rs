@@ -1,6 +1,5 @@
-//! Query strings and form fields: the parameters that a handler asks for, each at most once, within its rule.
-//!
-//! A parameter that no handler asks for is ignored, unless it is not text at all.
+//! Query strings and form fields: parsing them, and reading the parameters that a handler asks for, each at most once and within
+//! its rule. A parameter that no handler asks for is ignored, unless it is not valid UTF-8.
 
 use std::borrow::Cow;
 
@@ -10,7 +9,7 @@ use percent_encoding::percent_decode;
 
 /// Longer names are cut in messages, so that a hostile one cannot fill a log line.
 const SHOWN_NAME_CHARACTERS: usize = 64;
-/// The last page that every JSON client can still write down exactly.
+/// The largest page number: above it, JSON clients that keep numbers as doubles lose digits.
 pub const LAST_PAGE: i64 = 9_007_199_254_740_991;
 pub const FIRST_PAGE: i64 = 1;
 pub const LARGEST_PAGE_SIZE: i64 = 100;
@@ -25,7 +24,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// How many rows come before this page. A page beyond every possible row is empty, not an overflow.
+    /// How many rows come before this page. It saturates instead of overflowing, so that a page far beyond the end is just empty.
     pub fn offset(self) -> i64 {
         self.number.saturating_sub(FIRST_PAGE).saturating_mul(self.size)
     }
@@ -70,7 +69,7 @@ impl Query {
         }
     }
 
-    /// What to search for; an empty search box searches for nothing in particular.
+    /// The text to search for; an empty one is the same as none.
     pub fn search(&self) -> Result<Option<String>, Invalid> {
         let Some(text) = self.text("search")?.filter(|text| !text.is_empty()) else { return Ok(None) };
         if text.chars().nth(SEARCH_CHARACTERS).is_some() {
@@ -82,7 +81,7 @@ impl Query {
         Ok(Some(text.to_owned()))
     }
 
-    /// A date-time. People forget to encode the `+` of an offset, which then arrives as a space; it is taken for one.
+    /// A date-time. Clients often forget to encode the `+` of an offset, which then arrives as a space, so a space is read as `+`.
     pub fn instant(&self, name: &str) -> Result<Option<Timestamp>, Invalid> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         let restored = text.rsplit_once(' ').map(|(before, offset)| format!("{before}+{offset}"));
@@ -97,7 +96,7 @@ impl Query {
         Ok(Page { number, size })
     }
 
-    /// The meaning of one of a few words.
+    /// A parameter that must be one of `words`; returns the value that the word stands for.
     pub fn choice<T: Clone>(&self, name: &str, words: &[(&str, T)]) -> Result<Option<T>, Invalid> {
         let Some(given) = self.text(name)? else { return Ok(None) };
         match words.iter().find(|(word, _)| *word == given) {
@@ -111,7 +110,7 @@ impl Query {
 
     fn whole_number(&self, name: &str, largest: i64) -> Result<Option<i64>, Invalid> {
         let Some(text) = self.text(name)? else { return Ok(None) };
-        // `parse` alone would take `+1`, which a form decodes to ` 1`; only digits mean the same to everyone.
+        // `parse` alone would accept `+1`, which form decoding turns into ` 1`; digits alone are read the same everywhere.
         let digits = text.bytes().all(|byte| byte.is_ascii_digit());
         match text.parse() {
             Ok(number) if digits && (1..=largest).contains(&number) => Ok(Some(number)),
@@ -129,7 +128,7 @@ pub fn shown(name: &str) -> String {
     text
 }
 
-/// Undoes the form encoding, unless the result is not text.
+/// Decodes form encoding; none where the result is not valid UTF-8.
 fn decode(encoded: &str) -> Option<String> {
     let spaced = if encoded.contains('+') { Cow::Owned(encoded.replace('+', " ")) } else { Cow::Borrowed(encoded) };
     percent_decode(spaced.as_bytes()).decode_utf8().ok().map(Cow::into_owned)
@@ -163,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn an_instant_forgives_an_offset_whose_plus_was_not_encoded() {
+    fn an_instant_accepts_an_offset_whose_plus_was_not_encoded() {
         let utc = "2026-11-14T09:30:00.000Z";
         for raw in ["at=2026-11-14T09:30:00Z", "at=2026-11-14T16:30:00%2B07:00", "at=2026-11-14T16:30:00+07:00"] {
             assert_eq!(query(raw).instant("at").unwrap().map(|at| at.to_string()).as_deref(), Some(utc), "{raw}");
@@ -198,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_utf8_is_refused() {
+    fn parameters_that_are_not_utf8_are_refused() {
         let rows = [
             ("search=%ff", "`search` must be valid UTF-8"),
             ("unknown=%C3", "`unknown` must be valid UTF-8"),

@@ -1,4 +1,4 @@
-//! The id by which a request is known to its client, in the log, and on an error page.
+//! The id of a request, which the answer's header, the log and error pages carry, so that support can find the log line.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use rand::RngExt;
@@ -6,12 +6,12 @@ use rand::RngExt;
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const CHARACTERS_MOST: usize = 128;
 
-/// A request's id, kept in its extensions.
+/// The id of a request; it is in the request's extensions.
 #[derive(Clone)]
 pub struct RequestId(pub HeaderValue);
 
 impl RequestId {
-    /// The client's own id when it is well-formed, or a new one.
+    /// The id that the client sent if it is well-formed, or else a new one.
     pub(crate) fn of(headers: &HeaderMap) -> RequestId {
         let own = headers.get(REQUEST_ID).filter(|value| is_well_formed(value)).cloned();
         RequestId(own.unwrap_or_else(|| {

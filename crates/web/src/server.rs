@@ -1,4 +1,5 @@
-//! The listener: accepts connections, limits their number and time, and lets them finish when the server is asked to stop.
+//! The listener: accepts connections, limits their number and duration, and on a stop lets requests in flight finish. What a
+//! request is answered is up to the surfaces.
 
 use std::{convert::Infallible, future::Future, io, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 
@@ -17,39 +18,41 @@ use tokio::{
 use tokio_io_timeout::TimeoutStream;
 
 use crate::{
-    App, Settings, client::Peer, limits::Limits, page::site_urls::SiteUrls, request::handle_request, surface::Surfaces,
+    App, Settings, client::Peer, handle_request::handle_request, limits::Limits, page::site_urls::SiteUrls,
+    surface::Surfaces,
 };
 
 pub const CONNECTIONS_MOST: usize = 16_384;
 const HEADERS_MOST: usize = 100;
 const HEAD_BYTES_MOST: usize = 16 * 1024;
-/// The pause after a failed accept: the usual cause is that the process has no file descriptors left.
+/// The pause after a failed accept. The usual cause is that the process has no file descriptors left, which a busy loop would
+/// not mend.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 pub struct ServerConfig {
     pub listen: SocketAddr,
-    /// Where merchants' programs reach the API; made from the bound address when not given.
+    /// The URL at which programs reach this service; derived from the bound address when not given.
     pub base_url: Option<String>,
-    /// Where people reach the pages; the base URL when not given.
+    /// The URL at which people reach the pages; the base URL when not given.
     pub pages_url: Option<String>,
-    /// Requests per second and key; 0 lifts every limit.
+    /// Requests per second and key; 0 lifts all limits.
     pub rate_limit_per_second: u32,
-    /// Whose `X-Forwarded-For` is believed.
+    /// The networks whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<IpNet>,
-    /// The header that carries a webhook's signature, for people to read about.
+    /// The header that carries a webhook's signature; pages name it to the people who write receivers.
     pub signature_header: String,
     pub timeouts: Timeouts,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub struct Timeouts {
-    /// To send a whole request head.
+    /// For a client to send the whole head of a request.
     pub header: Duration,
-    /// To send a whole body.
+    /// For a client to send the whole body.
     pub body: Duration,
-    /// To answer.
+    /// For the server to answer a request.
     pub request: Duration,
-    /// To finish what is in flight once asked to stop.
+    /// For requests in flight to finish once the server is asked to stop.
     pub drain: Duration,
 }
 
@@ -64,7 +67,7 @@ impl Default for Timeouts {
     }
 }
 
-/// A server that has its address and does not serve yet.
+/// A server that is bound to its address but does not accept connections yet.
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
@@ -74,7 +77,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// `surfaces`: makes what this server offers.
+    /// Binds the address. `surfaces` builds what the server offers, once its settings are known.
     pub async fn bind(
         engine: Engine,
         config: ServerConfig,
@@ -100,7 +103,7 @@ impl Server {
         Ok(Server { listener, address, app, surfaces, timeouts: config.timeouts })
     }
 
-    /// The address it listens on, with the port that was found free when 0 was asked for.
+    /// The bound address, with the port that the system chose where port 0 was asked for.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -113,7 +116,7 @@ impl Server {
         &self.app.settings.pages_url
     }
 
-    /// Serves until `stop` resolves; then accepts nothing more and lets what is in flight finish.
+    /// Serves until `stop` resolves; then accepts no more connections and lets requests in flight finish.
     pub async fn run(self, stop: impl Future<Output = ()> + Send) {
         let Server { listener, app, surfaces, timeouts, .. } = self;
         let surfaces = Arc::new(surfaces);
@@ -133,7 +136,7 @@ impl Server {
                 Ok((stream, address)) => {
                     let (app, surfaces, watcher) = (app.clone(), Arc::clone(&surfaces), graceful.watcher());
                     tokio::spawn(async move {
-                        // What a failed connection could still tell its client, it has told.
+                        // An error here means that the connection broke, so nothing more can be sent to its client.
                         let _ = watcher.watch(connection(stream, address, app, surfaces, timeouts)).await;
                         drop(permit);
                     });
@@ -159,16 +162,16 @@ fn connection(
     surfaces: Arc<Surfaces>,
     timeouts: Timeouts,
 ) -> impl hyper_util::server::graceful::GracefulConnection<Error = hyper::Error> + Send {
-    // Answers are small and wanted at once. A socket that refuses is about to fail anyway.
+    // Answers are small, so they are sent without delay. If the socket refuses the option, it is about to fail anyway.
     let _ = stream.set_nodelay(true);
     let mut stream = TimeoutStream::new(stream);
-    // A client that does not read its answers must not keep its connection for ever.
+    // Without it, a client that never reads its answers would keep its connection for ever.
     stream.set_write_timeout(Some(timeouts.request));
     let service = hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
         let mut request: Request = request.map(Body::new);
         request.extensions_mut().insert(Peer(address.ip()));
-        // Boxed, because a connection reserves room for its service's future as long as it lives, also while it only streams an
-        // answer, which it may do for thousands of pages at the same time.
+        // Boxed, because a connection otherwise holds the memory of this future as long as it lives, also while it only streams
+        // an answer, and thousands of pages may have a stream open.
         let (app, surfaces) = (app.clone(), Arc::clone(&surfaces));
         Box::pin(async move { Ok::<_, Infallible>(handle_request(app, &surfaces, request).await) })
     });

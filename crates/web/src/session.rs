@@ -1,4 +1,5 @@
-//! Whose session a request carries: the cookie that a browser keeps, and the user behind it.
+//! Sessions of signed-in users: the cookie that holds the token, and the look-up of the user. Whether the user may do something
+//! is not decided here.
 
 use std::net::IpAddr;
 
@@ -15,26 +16,26 @@ use crate::{
     },
 };
 
-/// A page that refreshes itself sends this header: nobody is at the keyboard, so it does not prolong the session.
+/// Pages that refresh themselves send this header. Such a request does not extend the session, since the user may be away.
 const REFRESH: &str = "x-lunas-refresh";
 
-/// The name of the cookie. Over https no other host can set it, and no script ever reads it.
+/// The name of the session cookie. Over https the prefix `__Host-` keeps other hosts from setting it.
 pub const fn cookie_name(https: bool) -> &'static str {
     if https { "__Host-lunas_session" } else { "lunas_session" }
 }
 
-/// The token that a request's browser keeps.
+/// The token in the request's session cookie.
 pub fn token(urls: &SiteUrls, headers: &HeaderMap) -> Option<Token> {
     cookie::read(headers, cookie_name(urls.https)).and_then(Token::parse)
 }
 
-/// Lets the browser keep `token`.
+/// Sets the session cookie to `token`.
 pub fn remember(urls: &SiteUrls, token: &Token, headers: &mut HeaderMap) {
     let seconds = u32::try_from(SESSION_LONGEST.as_secs()).unwrap_or(u32::MAX);
     write(urls, &token.reveal(), seconds, headers);
 }
 
-/// Lets the browser forget its token.
+/// Deletes the session cookie.
 pub fn forget(urls: &SiteUrls, headers: &mut HeaderMap) {
     write(urls, "", 0, headers);
 }
@@ -44,19 +45,20 @@ fn write(urls: &SiteUrls, value: &str, seconds: u32, headers: &mut HeaderMap) {
     Cookie { name, value, path: "/", seconds, secure: urls.https }.write(headers);
 }
 
-/// Marks a request as one that a page makes by itself. Browsers that reconnect to an event stream cannot send the header.
+/// Marks a request as an automatic refresh. Event streams need this, because browsers cannot send the header when they
+/// reconnect to one.
 pub fn mark_as_refresh(headers: &mut HeaderMap) {
     headers.insert(REFRESH, HeaderValue::from_static("1"));
 }
 
-/// Where a visitor comes from, as the engine wants to know it.
+/// The visitor's address and browser, as the engine records them with a session.
 pub fn whereabouts(visitor: &Visitor) -> Whereabouts {
     let counted_as = client::limited_as(visitor.address).to_string();
     let browser = visitor.user_agent.clone().unwrap_or_default();
     Whereabouts { address: visitor.address.to_string(), counted_as, browser }
 }
 
-/// Who sent a request, if they are signed in. Looked up once per request.
+/// The signed-in user who sent a request, if any. The database is asked once per request; then the extensions have it.
 pub async fn visit(
     app: &App,
     headers: &HeaderMap,

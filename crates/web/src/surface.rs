@@ -1,4 +1,4 @@
-//! What a surface hands over, and which surface a request belongs to.
+//! What a surface hands over to the server, and which surface a path belongs to. It knows surfaces only by this value.
 
 use axum::{
     Router,
@@ -17,25 +17,25 @@ use crate::{
     },
 };
 
-/// One of the ways in which people or programs reach the service.
+/// One part of the service that people or programs reach over HTTP.
 pub struct Surface {
-    /// The first parts of the paths that are its own.
+    /// The first segments of the paths that belong to it.
     pub folders: &'static [&'static str],
-    /// Every address of it. What is not among them must be answered by its fallback.
+    /// All of its routes. Its fallback must answer the paths in its folders that are no route.
     pub routes: Router,
     pub wording: FailureWording,
     /// Style sheets and scripts of its pages.
     pub assets: Vec<&'static Asset>,
-    /// Paths that begin so go on with a secret, which the log must not hold.
+    /// Beginnings of paths that go on with a secret. The log cuts such a path there.
     pub secret_paths: &'static [&'static str],
 }
 
-/// How a surface words what goes wrong outside of its handlers.
+/// How a surface words a failure outside of its handlers.
 #[derive(Clone, Copy)]
 pub enum FailureWording {
-    /// For programs.
+    /// For programs: the error as JSON.
     Envelope(fn(Failure) -> Response),
-    /// For people, in their language.
+    /// For people: an error page in their language.
     Page(ErrorPage),
 }
 
@@ -45,14 +45,14 @@ pub struct Surfaces {
     rest: Surface,
 }
 
-/// What a failure of one request would be worded with.
+/// How a failure of one particular request is worded.
 pub(crate) enum Wording {
     Envelope(fn(Failure) -> Response),
     Page(ErrorPage, Visitor),
 }
 
 impl Surfaces {
-    /// `with_folders` have folders of their own; every other path belongs to `rest`.
+    /// Each surface of `with_folders` gets the paths in its folders; all other paths belong to `rest`.
     pub fn new(with_folders: Vec<Surface>, mut rest: Surface) -> Surfaces {
         let all = with_folders.iter().chain([&rest]).flat_map(|surface| &surface.assets);
         let assets = assets::router(all.copied());
@@ -72,7 +72,7 @@ impl Surface {
         self.routes.clone().oneshot(request).await.unwrap_or_else(|never| match never {})
     }
 
-    /// The path as the log may hold it.
+    /// The path as it is logged: without the secret that some paths end in.
     pub(crate) fn logged<'a>(&self, path: &'a str) -> &'a str {
         self.secret_paths.iter().find(|secret| path.starts_with(**secret)).map_or(path, |secret| &path[..secret.len()])
     }

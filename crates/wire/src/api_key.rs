@@ -1,4 +1,4 @@
-//! An API key as it is after its revocation.
+//! The JSON of a revoked API key, as the API answers a revocation and as the event `apikey.deleted` carries it.
 
 use domain::api_key::{ApiKey, key_prefix};
 use serde::Serialize;
@@ -6,13 +6,13 @@ use utoipa::ToSchema;
 
 use crate::schemas;
 
-/// A key that is no longer accepted.
+/// An API key that was revoked.
 #[derive(Serialize, ToSchema)]
 #[schema(title = "RevokedApiKey", as = RevokedApiKey)]
 pub struct RevokedKeyJson {
     #[schema(value_type = schemas::ApiKeyId)]
     id: String,
-    /// What its owner called it.
+    /// The name that the member who created the key gave it.
     #[schema(min_length = 1, max_length = 255, examples("Kasir 1"))]
     name: String,
     #[schema(value_type = schemas::Environment)]
@@ -21,7 +21,7 @@ pub struct RevokedKeyJson {
     project_id: String,
     #[schema(value_type = schemas::KeyPrefix)]
     key_prefix: &'static str,
-    /// From when on it was refused.
+    /// When the key was revoked.
     #[schema(value_type = schemas::DateTime, required)]
     revoked_at: Option<String>,
 }

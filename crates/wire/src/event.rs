@@ -1,4 +1,5 @@
-//! An event as webhooks bring it and as `GET /v1/events/{eventID}` answers it: the same bytes.
+//! The JSON of an event. Webhooks carry the same bytes as `GET /v1/events/{eventID}` answers, so it must not depend on who reads
+//! it.
 
 use domain::{
     api_key::ApiKey,
@@ -16,7 +17,7 @@ use crate::{
     schemas,
 };
 
-/// An event, and what it is about as it was when the event happened.
+/// An event, and the state of its subject when the event happened.
 #[derive(Clone, Debug)]
 pub struct EventWithSubject {
     pub event: Event,
@@ -44,7 +45,7 @@ pub struct EventJson {
     data: EventDataJson,
 }
 
-/// What the event is about, as it was when the event happened.
+/// The event's subject, as it was when the event happened.
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
 #[schema(title = "EventData", as = EventData)]
@@ -54,7 +55,7 @@ enum EventDataJson {
 }
 
 impl EventJson {
-    /// The texts of an event are Indonesian, so that every reader of it gets the same bytes.
+    /// Texts in an event are always Indonesian, so that every reader gets the same bytes.
     pub fn of(pages_url: &str, EventWithSubject { event, subject }: EventWithSubject) -> EventJson {
         let success_word = match event.news {
             News::PaymentPaid { word, .. } => word,
@@ -73,7 +74,7 @@ impl EventJson {
     }
 }
 
-/// The bytes of an event, as they are signed and sent.
+/// The bytes of an event, as webhooks sign and send them.
 #[expect(clippy::expect_used, reason = "an event is made of texts and numbers, which always have a JSON form")]
 pub fn body(pages_url: &str, event: EventWithSubject) -> Vec<u8> {
     serde_json::to_vec(&EventJson::of(pages_url, event)).expect("an event has a JSON form")

@@ -1,8 +1,8 @@
-//! What merchants' programs read, whether they asked for it or a webhook brought it: payments, revoked API keys and events as JSON,
-//! each with its description for the OpenAPI document.
+//! The JSON that both API answers and webhooks contain: payments, revoked API keys and events, each with its schema for the OpenAPI
+//! document.
 //!
-//! It decides nothing and reads nothing: values of the domain go in, JSON comes out. The engine signs and sends these bytes, and
-//! `api` answers with them, so neither has to call the other for them.
+//! Values of the domain go in, JSON comes out: it reads no database and no clock, and decides nothing. The engine signs and sends
+//! this JSON and `api` answers with it, so neither depends on the other for it.
 
 pub mod api_key;
 pub mod event;

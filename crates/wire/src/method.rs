@@ -1,4 +1,4 @@
-//! The payment method object.
+//! The JSON of a payment method, such as `{"type": "virtual_account", "bank": "bca"}`.
 
 use domain::method::Method;
 use serde::Serialize;
@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::schemas;
 
-/// One way to pay.
+/// A payment method.
 #[derive(Serialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[schema(title = "PaymentMethod", as = PaymentMethod, examples(json!({ "type": "virtual_account", "bank": "bca" })))]

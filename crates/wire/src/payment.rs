@@ -1,4 +1,4 @@
-//! The payment object, as every endpoint and event shows it.
+//! The JSON of a payment, the same in every endpoint and event.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use domain::{
@@ -21,11 +21,11 @@ pub struct View<'a> {
     pub now: Timestamp,
     pub success_word: SuccessWord,
     pub language: Language,
-    /// Where people reach the pages.
+    /// The URL at which people reach the pages.
     pub pages_url: &'a str,
 }
 
-/// One attempt to be paid, by one method.
+/// One attempt to collect an amount by one payment method.
 #[derive(Serialize, ToSchema)]
 #[schema(title = "Payment", as = Payment, examples(json!({
     "id": "pay_01kzdq3f5ve8x9m2r7t4w6y8za", "payment_link_id": null,
@@ -58,22 +58,22 @@ pub struct PaymentJson {
     currency: &'static str,
     #[schema(value_type = schemas::FeeBearer)]
     fee_bearer: &'static str,
-    /// What the merchant is charged.
+    /// The fee that the merchant is charged.
     #[schema(value_type = schemas::Amount)]
     fee_amount: i64,
-    /// What the merchant gets: the amount less the fee.
+    /// The amount that the merchant receives: the amount minus the fee.
     #[schema(value_type = schemas::Amount)]
     merchant_net: i64,
     #[schema(value_type = schemas::PaymentStatus)]
     status: &'static str,
-    /// A page that shows this payment.
+    /// The checkout page of this payment.
     #[schema(format = "uri", examples("https://pay.example/pay/pay_01kzdq3f5ve8x9m2r7t4w6y8za"))]
     checkout_url: String,
     payment_method: MethodJson,
     instructions: InstructionsJson,
     customer: CustomerJson,
     checkout_context: ContextJson,
-    /// From when on it can no longer be paid.
+    /// When the payment expires and can no longer be paid.
     #[schema(value_type = schemas::DateTime)]
     expires_at: String,
     /// When the customer paid; null until then.
@@ -99,16 +99,16 @@ enum InstructionsJson {
     VirtualAccount {
         #[schema(examples("Bank Central Asia (BCA)"))]
         bank_name: &'static str,
-        /// Where the customer sends the money.
+        /// The account number to transfer the money to.
         #[schema(min_length = 1, examples("9901418357157900"))]
         virtual_account_number: String,
-        /// Displayable as they are.
+        /// Instructions for the customer, ready to display.
         #[schema(min_items = 1)]
         payment_steps: Vec<String>,
     },
 }
 
-/// What the checkout page collected; empty where it did not.
+/// The customer's details that the checkout page collected; empty where it collected none.
 #[derive(Default, Serialize, ToSchema)]
 #[schema(title = "Customer", as = Customer)]
 struct CustomerJson {
@@ -122,7 +122,7 @@ struct CustomerJson {
     address: String,
 }
 
-/// Where the customer paid from; empty for a direct payment.
+/// Where and on which device the customer chose to pay; empty for a direct payment.
 #[derive(Default, Serialize, ToSchema)]
 #[schema(title = "CheckoutContext", as = CheckoutContext)]
 struct ContextJson {
@@ -136,7 +136,7 @@ struct LocationJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false, examples("203.0.113.9"))]
     ip: Option<String>,
-    /// When a proxy supplies it.
+    /// Only where a proxy in front of the service supplies it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false, examples("ID"))]
     country: Option<String>,
@@ -192,7 +192,7 @@ impl PaymentJson {
 fn instructions(payment: &Payment, language: Language) -> InstructionsJson {
     match payment.method {
         Method::Qris => {
-            // Payloads are made by us within the standard's 512 characters, which always fit.
+            // Our payloads have at most the 512 characters of the standard, which always fit a QR code.
             let image = qr_image::png(&payment.code).unwrap_or_default();
             InstructionsJson::Qris {
                 qr_string: payment.code.clone(),

@@ -1,5 +1,5 @@
-//! The small types that the OpenAPI document names: ids, instants and the words of the contract. Each takes its values from the
-//! code that goes by them, so the document cannot differ from what the service does.
+//! Schemas of simple values for the OpenAPI document: ids, times, amounts and enumerations. Each takes its values from the domain,
+//! so the document cannot differ from what the service does.
 
 use domain::{
     access::Role,
@@ -20,7 +20,7 @@ use utoipa::{
     },
 };
 
-/// What must not be in a line of text.
+/// The pattern of texts on one line: without control characters.
 pub const ONE_LINE: &str = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
 const EXAMPLE_ID: &str = "01kzdq3f5ve8x9m2r7t4w6y8za";
 
@@ -45,7 +45,7 @@ schemas! {
     PaymentLinkId = "Identifies a payment link." id("pl");
     ProjectId = "Identifies a project." id("prj");
     ApiKeyId = "Identifies an API key; not the key itself." id("key");
-    EventId = "Identifies an event; use it to recognise one that you have seen." id("evt");
+    EventId = "Identifies an event. Use it to recognise an event that you have processed already." id("evt");
     DateTime = "In UTC, to the millisecond." text()
         .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
         .pattern(Some("^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"))
@@ -57,37 +57,37 @@ schemas! {
         .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
         .examples(["2099-12-31T23:59:59+07:00"]);
     Amount = "Whole rupiah." integer(0).examples([15_000]);
-    Minutes = "However many: more than the most is lowered to it."
+    Minutes = "A number of minutes; a larger one than allowed is lowered to the maximum."
         ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).examples([15]);
-    PaymentStatus = "`succeeded` is the word for `paid` in projects that chose it." words(payment_statuses());
-    PaymentLinkStatus = "`inactive` is past its expiry."
+    PaymentStatus = "The payment's status. Projects can choose to read `succeeded` in place of `paid`." words(payment_statuses());
+    PaymentLinkStatus = "The link's status; `inactive` means expired."
         words([Link::Active, Link::Cancelled, Link::Inactive].map(Link::word));
-    MethodType = "A way to pay." words([MethodKind::Qris, MethodKind::VirtualAccount].map(MethodKind::word));
+    MethodType = "The type of a payment method." words([MethodKind::Qris, MethodKind::VirtualAccount].map(MethodKind::word));
     BankCode = "A bank that issues virtual accounts." words(Bank::ALL.map(Bank::code));
-    Environment = "Where money is real and where it is not." words(ENVIRONMENTS.map(Surroundings::word));
-    KeyPrefix = "What the key begins with." words(ENVIRONMENTS.map(key_prefix));
-    KeySecret = "The key itself, which nothing shows again."
+    Environment = "`sandbox` for tests without real money, or `production`." words(ENVIRONMENTS.map(Surroundings::word));
+    KeyPrefix = "The first characters of the key." words(ENVIRONMENTS.map(key_prefix));
+    KeySecret = "The key itself. It is not shown again."
         text().pattern(Some("^sk_(test|live)_[0-9A-Za-z]{38}$"));
-    LastFour = "What the key ends with." text().pattern(Some("^[0-9A-Za-z]{4}$")).examples(["a1B2"]);
-    SuccessStatus = "The project's word for a payment that was paid."
+    LastFour = "The last four characters of the key." text().pattern(Some("^[0-9A-Za-z]{4}$")).examples(["a1B2"]);
+    SuccessStatus = "The status that a paid payment has in this project."
         words([SuccessWord::Paid, SuccessWord::Succeeded].map(SuccessWord::word));
-    Origin = "Where a page comes from: scheme, host, and port where it is not the usual one."
+    Origin = "A web origin: scheme, host, and port if it is not the default."
         text().examples(["https://shop.example"]);
-    MemberRole = "What somebody is to a project." words(Role::ALL.map(Role::word));
-    EventType = "What happened." words(EventKind::ALL.map(EventKind::word));
+    MemberRole = "The role of a member in a project." words(Role::ALL.map(Role::word));
+    EventType = "The type of an event." words(EventKind::ALL.map(EventKind::word));
     Currency = "Always rupiah." words(["IDR"]);
-    FeeBearer = "Who bears the fee: always the merchant." words(["merchant"]);
-    Outcome = "What the bank is to report." words(["paid", "failed", "processing"]);
-    DeviceType = "What kind of machine the customer used." words(["desktop", "mobile", "tablet", "bot", "unknown"]);
+    FeeBearer = "Who pays the fee: always the merchant." words(["merchant"]);
+    Outcome = "What the simulated bank reports." words(["paid", "failed", "processing"]);
+    DeviceType = "The customer's kind of device, guessed from the browser's User-Agent." words(["desktop", "mobile", "tablet", "bot", "unknown"]);
     OpenApiDocument = "An OpenAPI 3.1 document." ObjectBuilder::new()
         .property("openapi", text().pattern(Some("^3\\.1\\.[0-9]+$")))
         .required("openapi")
         .additional_properties(Some(AdditionalProperties::FreeForm(true)));
-    PaymentMethodBody = "One way to pay." OneOfBuilder::new()
+    PaymentMethodBody = "A payment method." OneOfBuilder::new()
         .item(qris_body())
         .item(account_body(Ref::from_schema_name(BankCode::name())).required("bank"))
         .examples([serde_json::json!({ "type": "virtual_account", "bank": "bca" })]);
-    AllowedMethodBody = "A way to pay; `virtual_account` without `bank` means every bank of the project."
+    AllowedMethodBody = "A payment method; `virtual_account` without `bank` means every bank that the project offers."
         OneOfBuilder::new()
             .item(qris_body())
             .item(account_body(OneOfBuilder::new().item(Ref::from_schema_name(BankCode::name())).item(nothing())))
@@ -120,7 +120,7 @@ fn id(prefix: &str) -> ObjectBuilder {
         .examples([format!("{prefix}_{EXAMPLE_ID}")])
 }
 
-/// The words that a payment's `status` can be, in the order in which a payment may see them.
+/// The values of a payment's `status`, in the order in which a payment may have them.
 fn payment_statuses() -> Vec<&'static str> {
     Status::ALL
         .into_iter()

@@ -1,4 +1,5 @@
-//! Who called, as handlers ask for it: each extractor here names what its endpoint needs of a caller.
+//! Extractors for authenticated callers. Which one a handler takes says what the endpoint demands of its caller; every other
+//! caller is refused before the handler runs.
 
 use std::sync::Arc;
 
@@ -13,57 +14,59 @@ use web::App;
 
 use crate::error::ApiError;
 
-/// Who called, kept in the request's extensions once that is known.
+/// The authenticated caller, in the request's extensions.
 #[derive(Clone)]
 pub(super) enum Authenticated {
-    /// A live key.
+    /// A valid API key.
     Key(KeyOwner),
-    /// A user who is signed in, at the desk of the project that the request names.
+    /// A signed-in user, as the desk of the project that the request names.
     Session(Arc<Desk>),
 }
 
-/// The project whose key was sent, usable or not: enough to revoke a key.
+/// A caller with an API key, even if the project is not usable: enough to revoke a key.
 pub(crate) struct AnyCaller {
     pub(crate) key_id: KeyId,
     pub(crate) project: Arc<Project>,
 }
 
-/// A caller whose project is usable.
+/// A caller with an API key of a usable project.
 pub(crate) struct Caller {
     pub(crate) project: Arc<Project>,
 }
 
-/// A caller whose project is usable and in the sandbox.
+/// A caller with an API key of a usable sandbox project.
 pub(crate) struct SandboxCaller {
     pub(crate) project: Arc<Project>,
 }
 
-/// A key or a member that may read what happened in a usable project.
+/// An API key or a member that may read the events of a usable project.
 pub(crate) struct Reader {
     pub(crate) project_id: ProjectId,
 }
 
-/// A member of the project, with any role. Keys are refused: these addresses are for sessions of the dashboard.
+/// A signed-in member of the project, in any role. API keys are refused.
 pub(crate) struct Member(pub(crate) Arc<Desk>);
 
-/// A member whose role allows keys. The desk asks again; here it is asked before the body is read.
-pub(crate) struct KeyMaker(pub(crate) Arc<Desk>);
+/// A signed-in member whose role may manage keys. The desk checks the role too; here it is checked before the body is read.
+pub(crate) struct KeyManager(pub(crate) Arc<Desk>);
 
 fn authenticated(parts: &Parts) -> Result<&Authenticated, ApiError> {
     parts.extensions.get::<Authenticated>().ok_or(ApiError::Unauthorized("no API key was checked"))
 }
 
-/// The live key that was sent. Routes that ask for one never get a session.
+/// The valid key of the request.
 fn key(parts: &Parts) -> Result<&KeyOwner, ApiError> {
     match authenticated(parts)? {
         Authenticated::Key(owner) => Ok(owner),
-        Authenticated::Session(_) => Err(ApiError::Unauthorized("this address needs an API key")),
+        Authenticated::Session(_) => Err(ApiError::Unauthorized("this endpoint needs an API key")),
     }
 }
 
 fn desk(parts: &Parts) -> Result<&Arc<Desk>, ApiError> {
     match authenticated(parts)? {
-        Authenticated::Key(_) => Err(ApiError::Forbidden("this address is for the dashboard, not for API keys")),
+        Authenticated::Key(_) => {
+            Err(ApiError::Forbidden("this endpoint is for users of the dashboard, not for API keys"))
+        }
         Authenticated::Session(desk) => Ok(desk),
     }
 }
@@ -126,11 +129,15 @@ impl FromRequestParts<App> for Member {
     }
 }
 
-impl FromRequestParts<App> for KeyMaker {
+impl FromRequestParts<App> for KeyManager {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<KeyMaker, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<KeyManager, ApiError> {
         let desk = desk(parts)?;
-        if desk.may(Act::ManageKeys) { Ok(KeyMaker(Arc::clone(desk))) } else { Err(engine::Error::RoleForbids.into()) }
+        if desk.may(Act::ManageKeys) {
+            Ok(KeyManager(Arc::clone(desk)))
+        } else {
+            Err(engine::Error::RoleForbids.into())
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Requests with an API key: the key is live, the origin allowed, and the limit not used up.
+//! Authentication by API key: checks the key, then the origin, then the rate limit. The key itself is never logged.
 
 use axum::{
     extract::{Request, State},
@@ -8,25 +8,25 @@ use axum::{
 };
 use domain::api_key::KeySecret;
 use engine::KeyOwner;
-use web::{App, Failure, LoggedAs, LoggedCaller, limits::Limited};
+use web::{App, Failure, LoggedAs, LoggedCaller, limits::LimitedCaller};
 
 use super::{
+    answers::{unknown_caller, write_headers},
     caller::Authenticated,
-    findings::{unknown_caller, write_findings},
 };
 use crate::{cors, error::ApiError};
 
-/// Checks key, origin and limit; then lets the request through and writes what was found on the answer.
-pub(crate) async fn by_key(State(app): State<App>, mut request: Request, next: Next) -> Response {
+/// Lets a request with a valid key through, and adds the caller's headers to its answer.
+pub(crate) async fn require_key(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let owner = match key_owner(&app, request.headers(), request.extensions()).await {
         Ok(owner) => owner,
         Err(error) => return error.into_response(),
     };
     let logged = LoggedCaller { project_id: Some(owner.project.id), who: LoggedAs::Key(owner.key_id) };
-    let standing = app.limits.request(Limited::Key(owner.key_id));
+    let usage = app.limits.request(LimitedCaller::Key(owner.key_id));
     let (origin, mut response) = match cors::allowed_origin(&app, owner.project.id, request.headers()).await {
         Err(error) => (None, error.into_response()),
-        Ok(origin) => match standing.and_then(|standing| standing.retry_after) {
+        Ok(origin) => match usage.and_then(|usage| usage.retry_after) {
             Some(retry_after) => (origin, ApiError::from(Failure::RateLimited { retry_after }).into_response()),
             None => {
                 request.extensions_mut().insert(Authenticated::Key(owner));
@@ -35,7 +35,7 @@ pub(crate) async fn by_key(State(app): State<App>, mut request: Request, next: N
         },
     };
     response.extensions_mut().insert(logged);
-    write_findings(response.headers_mut(), standing, origin.as_ref());
+    write_headers(response.headers_mut(), usage, origin.as_ref());
     response
 }
 
@@ -51,7 +51,7 @@ async fn key_owner(app: &App, headers: &HeaderMap, extensions: &Extensions) -> R
     Err(unknown_caller(app, headers, extensions, reason))
 }
 
-/// The key in `Authorization: Bearer`, if it is one at all: check digits refuse junk without a look-up.
+/// The key in `Authorization: Bearer`. Its check digits reveal junk without a database look-up.
 fn bearer(headers: &HeaderMap) -> Result<KeySecret, &'static str> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let (Some(value), None) = (values.next(), values.next()) else {

@@ -1,10 +1,10 @@
-//! Who calls, and whether they may: the first checks of every `/v1` request, in the contract's order.
+//! Authentication, the first check of every `/v1` request: by API key or by a session of the dashboard.
 //!
-//! A request with `Authorization` is judged by its key alone. Only where the route says so, and only without that header, a session
-//! of the dashboard counts instead.
+//! A request with `Authorization` is checked by its key alone. A session counts only without that header, and only on routes that
+//! accept sessions.
 
+mod answers;
 mod caller;
-mod findings;
 mod key;
 mod session;
 
@@ -16,16 +16,17 @@ use axum::{
 };
 use web::App;
 
-pub(crate) use caller::{AnyCaller, Caller, KeyMaker, Member, Reader, SandboxCaller};
-pub(crate) use key::by_key;
+pub(crate) use caller::{AnyCaller, Caller, KeyManager, Member, Reader, SandboxCaller};
+pub(crate) use key::require_key;
 
-/// Takes a session of the dashboard where no key is sent. A request with neither is told to send a key.
-pub(crate) async fn by_key_or_session(State(app): State<App>, request: Request, next: Next) -> Response {
+/// Authenticates by session where the request has one and no key, and else by key, so that a request with neither is asked for
+/// a key.
+pub(crate) async fn require_key_or_session(State(app): State<App>, request: Request, next: Next) -> Response {
     let headers = request.headers();
     let has_session = web::session::token(&app.settings.urls, headers).is_some();
     if has_session && !headers.contains_key(header::AUTHORIZATION) {
-        session::by_session(app, request, next).await
+        session::require_session(app, request, next).await
     } else {
-        by_key(State(app), request, next).await
+        require_key(State(app), request, next).await
     }
 }

@@ -1,4 +1,5 @@
-//! Requests with a session of the dashboard: from a page of our own, within the limit, and by a member of the project.
+//! Authentication by session cookie: the request must come from our own pages, be within the rate limit, and name a project that
+//! the user is a member of.
 
 use axum::{
     extract::Request,
@@ -10,14 +11,14 @@ use domain::{id::ProjectId, rules::Invalid};
 use engine::{Desk, Error, Visit};
 use web::{
     App, Failure, LoggedAs, LoggedCaller, client,
-    limits::{Limited, Standing},
+    limits::{LimitUsage, LimitedCaller},
     query::Query,
     session,
 };
 
 use super::{
+    answers::{unknown_caller, write_headers},
     caller::Authenticated,
-    findings::{unknown_caller, write_findings},
 };
 use crate::{cors, error::ApiError};
 
@@ -25,15 +26,16 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 /// The query parameter that names the project.
 const PROJECT: &str = "project_id";
 
-pub(super) async fn by_session(app: App, request: Request, next: Next) -> Response {
+/// Lets a request with a valid session through, and adds the caller's headers to its answer.
+pub(super) async fn require_session(app: App, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     let visit = match visit(&app, &mut parts).await {
         Ok(visit) => visit,
         Err(error) => return error.into_response(),
     };
-    let standing = app.limits.request(Limited::Session(visit.session.id));
+    let usage = app.limits.request(LimitedCaller::Session(visit.session.id));
     let mut logged = LoggedCaller { project_id: None, who: LoggedAs::User(visit.user.id) };
-    let mut response = match admit(&app, &visit, standing, &parts).await {
+    let mut response = match open_desk(&app, &visit, usage, &parts).await {
         Err(error) => error.into_response(),
         Ok(desk) => {
             logged.project_id = Some(desk.project().id);
@@ -42,14 +44,14 @@ pub(super) async fn by_session(app: App, request: Request, next: Next) -> Respon
         }
     };
     response.extensions_mut().insert(logged);
-    // A page of our own needs no CORS header to read the answer, and no other page gets one.
-    write_findings(response.headers_mut(), standing, None);
-    // Shared caches do not store answers to requests with `Authorization`, but they may store those with cookies.
+    // Our own pages need no CORS header to read the answer, and other pages must not get one.
+    write_headers(response.headers_mut(), usage, None);
+    // Shared caches do not store answers to requests with `Authorization`, but may store those to requests with cookies.
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
 
-/// Who is signed in. A look-up that fails is not the same as an unknown session.
+/// The user behind the session. A database that does not answer is 503, not an unknown session.
 async fn visit(app: &App, parts: &mut Parts) -> Result<Visit, ApiError> {
     let address = client::address(&parts.extensions, &parts.headers, &app.settings.trusted_proxies);
     match session::visit(app, &parts.headers, &mut parts.extensions, address).await {
@@ -59,9 +61,9 @@ async fn visit(app: &App, parts: &mut Parts) -> Result<Visit, ApiError> {
     }
 }
 
-async fn admit(app: &App, visit: &Visit, standing: Option<Standing>, parts: &Parts) -> Result<Desk, ApiError> {
+async fn open_desk(app: &App, visit: &Visit, usage: Option<LimitUsage>, parts: &Parts) -> Result<Desk, ApiError> {
     check_site(app, &parts.headers)?;
-    if let Some(retry_after) = standing.and_then(|standing| standing.retry_after) {
+    if let Some(retry_after) = usage.and_then(|usage| usage.retry_after) {
         return Err(Failure::RateLimited { retry_after }.into());
     }
     let project_id = project_id(app, visit, parts.uri.query()).await?;
@@ -71,7 +73,7 @@ async fn admit(app: &App, visit: &Visit, standing: Option<Standing>, parts: &Par
     }
 }
 
-/// Refuses requests that another site's page makes: the browser adds the cookie to them by itself.
+/// Refuses requests from pages of other sites, because browsers add the session cookie to those too.
 fn check_site(app: &App, headers: &HeaderMap) -> Result<(), ApiError> {
     let of_our_own = |site: &HeaderValue| site == "same-origin" || site == "none";
     let own_site = headers.get_all(SEC_FETCH_SITE).iter().all(of_our_own);
@@ -79,16 +81,16 @@ fn check_site(app: &App, headers: &HeaderMap) -> Result<(), ApiError> {
     if own_site && own_origin { Ok(()) } else { Err(ApiError::ForeignPage) }
 }
 
-/// The project that the request names, or the only one there is to name.
+/// The project that the request names, or the user's only project where it names none.
 async fn project_id(app: &App, visit: &Visit, query: Option<&str>) -> Result<ProjectId, ApiError> {
     match Query::parse(query)?.text(PROJECT)? {
         Some("") => Err(Invalid::new(PROJECT, "must not be empty").into()),
-        // A text that is no id names no project that the user is a member of.
+        // No project has a malformed id.
         Some(text) => text.parse().map_err(|_| ApiError::NotAMember),
         None => match app.engine.projects_of(visit.user.id).await?.as_slice() {
             [] => Err(ApiError::NotAMember),
             [(project, _)] => Ok(project.id),
-            _ => Err(Invalid::new(PROJECT, "is required of a member of several projects").into()),
+            _ => Err(Invalid::new(PROJECT, "is required, because you are a member of several projects").into()),
         },
     }
 }

@@ -1,13 +1,14 @@
-//! The fingerprint that tells whether two bodies are equal as JSON values.
+//! The fingerprint of a body, by which the service knows whether a retry has the same JSON value as the first request. White
+//! space and the order of members do not count.
 //!
-//! It is stored beside every idempotency key for ever, so its encoding must never change: a changed one
-//! would answer honest retries with a conflict. White space and member order never count.
+//! It is stored with every idempotency key, so its encoding must never change: honest retries would then be answered with a
+//! conflict.
 
 use sha2::{Digest, Sha256};
 
 use crate::body::{
     json::Json,
-    literal::{Canonical, canonical},
+    number_literal::{Canonical, canonical},
 };
 
 /// Every value starts with the tag of its type, and everything of variable length with its length,
@@ -174,7 +175,7 @@ mod tests {
         }
     }
 
-    /// Worked out by another program. Should this fail, retries of payments already made would be refused.
+    /// The expected value was computed by another program. If this fails, retries of existing payments would be refused.
     #[test]
     fn the_stored_encoding_never_changes() {
         let fingerprint = of(r#"{"none":{},"amount":1000,"a":"é","list":[null,false,true,0.5]}"#);

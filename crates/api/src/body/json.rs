@@ -1,7 +1,7 @@
-//! JSON as a client wrote it: member order kept, and an integer told apart from every other number.
+//! Parses a JSON body. It keeps the order of members, and distinguishes plain integers from all other numbers.
 //!
-//! Never accepts a member twice, because two readers of one body could then disagree about the amount,
-//! and never accepts invalid UTF-8 or nesting beyond serde_json's limit of 128.
+//! It never accepts a member twice, because two parsers could then disagree about the amount, nor invalid UTF-8, nor nesting
+//! beyond serde_json's limit of 128.
 
 use std::{collections::HashSet, fmt};
 
@@ -9,7 +9,7 @@ use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Vis
 use serde_json::error::Category;
 use web::query::shown;
 
-use crate::body::literal::literals;
+use crate::body::number_literal::literals;
 
 /// Any JSON value. Member names are unique within each object.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,14 +17,15 @@ pub(crate) enum Json {
     Null,
     Bool(bool),
     Integer(i64),
-    /// A fraction, an exponent, `-0`, or an integer beyond `i64`, as it was written: nothing that may become money.
+    /// Any other number as the client wrote it: with a fraction or an exponent, `-0`, or an integer beyond `i64`. It never becomes
+    /// money.
     Number(String),
     Text(String),
     Array(Vec<Json>),
     Object(Vec<(String, Json)>),
 }
 
-/// The body is not of the shape that the endpoint takes.
+/// The body does not have the shape that the endpoint expects.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub(crate) struct ShapeError {
@@ -37,18 +38,18 @@ impl ShapeError {
     }
 }
 
-/// Reads one JSON value and nothing after it.
+/// Parses one JSON value; anything after it is an error.
 pub(crate) fn parse(body: &[u8]) -> Result<Json, ShapeError> {
     if body.trim_ascii().is_empty() {
         return Err(ShapeError::new("the body is empty; a JSON object is expected"));
     }
     let mut json = serde_json::from_slice(body).map_err(|error| explain(&error))?;
-    // What parsed is UTF-8, and the numbers of the tree stand in the order of the text.
+    // A body that was parsed is UTF-8, and the tree has its numbers in the order of the text.
     write_literals(&mut json, &mut literals(str::from_utf8(body).unwrap_or_default()));
     Ok(json)
 }
 
-/// Puts every number that is not a plain integer back as it was written.
+/// Fills in every number that is not a plain integer as the client wrote it.
 fn write_literals<'a>(json: &mut Json, literals: &mut impl Iterator<Item = &'a str>) {
     match json {
         Json::Null | Json::Bool(_) | Json::Text(_) => {}
@@ -59,7 +60,7 @@ fn write_literals<'a>(json: &mut Json, literals: &mut impl Iterator<Item = &'a s
     }
 }
 
-/// serde_json's phrases that mean little to someone who did not write the parser.
+/// Plainer words for some of serde_json's messages.
 const WORDING: [(&str, &str); 4] = [
     ("EOF while parsing", "it ends inside"),
     ("recursion limit exceeded", "it is nested too deeply"),
@@ -71,7 +72,7 @@ fn explain(error: &serde_json::Error) -> ShapeError {
     let (line, column) = (error.line(), error.column());
     let text = error.to_string();
     let mut problem = text.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&text).to_owned();
-    // Our own complaints are about well-formed JSON, and may quote a member that happens to contain such a phrase.
+    // Our own messages are about well-formed JSON, and may quote a member whose name contains one of these phrases.
     let ours = error.classify() == Category::Data;
     if !ours {
         for (theirs, plainer) in WORDING {
@@ -135,11 +136,11 @@ impl<'de> Visitor<'de> for JsonVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Json, A::Error> {
         let mut members = Vec::new();
-        // A set, because comparing each name with every earlier one takes quadratic time on a body made for that.
+        // A set, because comparing each name with all earlier ones would take quadratic time on a hostile body.
         let mut names = HashSet::new();
         while let Some(name) = entries.next_key::<String>()? {
             if !names.insert(name.clone()) {
-                // Refused before the value is read, so that the position is the name's.
+                // Before the value is read, so that the error's position is that of the name.
                 let problem = format!("the body has the member `{}` a second time", shown(&name));
                 return Err(A::Error::custom(problem));
             }
@@ -264,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_utf8_is_refused_wherever_it_stands() {
+    fn invalid_utf8_is_refused_at_any_place() {
         let bodies: [&[u8]; 8] = [
             b"{\"a\":\"\xff\"}",
             b"{\"\xff\":1}",

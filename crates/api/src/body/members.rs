@@ -1,7 +1,7 @@
-//! Reading members out of a body by name and type, and telling which members nobody read.
+//! Reads members of a body by name and type, and lists those that the endpoint did not read.
 //!
-//! Never applies a business rule: a missing member, an empty string or a negative amount is for the caller to
-//! judge. Never takes a number for money unless it was written as a plain integer.
+//! It never applies a business rule: a missing member, an empty string or a negative amount is for the caller to check. It never
+//! reads a number as money unless it was written as a plain integer.
 
 use std::{cell::RefCell, collections::HashSet, ptr};
 
@@ -11,24 +11,24 @@ use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 use crate::body::{
     json::{Json, ShapeError, parse},
-    literal::saturated_integer,
+    number_literal::saturated_integer,
 };
 
 /// A request body whose top level is an object.
 ///
-/// It remembers every member that any of its cursors was asked for, so that nothing has to be finished or collected
-/// for `ignored` to be complete. Cursors cannot live across an `await`; read the body in a plain function.
+/// It records every member that is read through it, for [`Body::ignored`]. [`Members`] cannot live across an `await`, so bodies
+/// are read in plain functions.
 #[derive(Debug)]
 pub(crate) struct Body {
     json: Json,
     asked: Asked,
 }
 
-/// The members that were asked for, by their place in memory: the tree does not change while its body lives, and
-/// unlike a path a place is never ambiguous (a member may be named `payment_method.type`).
+/// The members that were read, by their address in memory. The tree does not change while the body lives, and unlike a path an
+/// address is never ambiguous: a member may be named `payment_method.type`.
 type Asked = RefCell<HashSet<usize>>;
 
-fn place(value: &Json) -> usize {
+fn address_of(value: &Json) -> usize {
     ptr::from_ref(value).addr()
 }
 
@@ -46,13 +46,13 @@ impl Body {
         &self.json
     }
 
-    /// A cursor over the top level.
+    /// The members of the top level.
     pub(crate) fn members(&self) -> Members<'_> {
         let members = members_of(&self.json).unwrap_or_default();
         Members { members, path: String::new(), asked: &self.asked }
     }
 
-    /// The paths of the members that nobody has asked for so far, in order of appearance.
+    /// The paths of the members that have not been read so far, in order of appearance.
     pub(crate) fn ignored(&self) -> Vec<String> {
         let mut paths = Vec::new();
         collect_ignored(&self.json, "", &self.asked.borrow(), &mut paths);
@@ -67,13 +67,13 @@ fn members_of(json: &Json) -> Option<&[(String, Json)]> {
     }
 }
 
-/// Looks only into what was asked for: a member that nobody knows is named once, not with all that it holds.
+/// Looks only into members that were read: an unread member is listed once, without what it contains.
 fn collect_ignored(json: &Json, path: &str, asked: &HashSet<usize>, paths: &mut Vec<String>) {
     match json {
         Json::Object(members) => {
             for (name, value) in members {
                 let path = member_path(path, name);
-                if asked.contains(&place(value)) {
+                if asked.contains(&address_of(value)) {
                     collect_ignored(value, &path, asked, paths);
                 } else {
                     paths.push(path);
@@ -97,7 +97,7 @@ fn entry_path(path: &str, index: usize) -> String {
     format!("{path}[{index}]")
 }
 
-/// A cursor over the members of one object. Everywhere, `null` is the same as absent.
+/// The members of one object. `null` is always the same as absent.
 #[derive(Debug)]
 pub(crate) struct Members<'a> {
     members: &'a [(String, Json)],
@@ -123,7 +123,7 @@ impl<'a> Members<'a> {
         }
     }
 
-    /// A plain integer; one beyond `i64` becomes its nearest bound, which every range rule refuses.
+    /// A plain integer. One beyond `i64` becomes the nearest bound, which every range check refuses.
     pub(crate) fn integer(&self, name: &str) -> Result<Option<i64>, ShapeError> {
         let integer = match self.ask(name) {
             None => return Ok(None),
@@ -156,7 +156,7 @@ impl<'a> Members<'a> {
 
     fn ask(&self, name: &str) -> Option<&'a Json> {
         let (_, value) = self.members.iter().find(|(member, _)| member == name)?;
-        self.asked.borrow_mut().insert(place(value));
+        self.asked.borrow_mut().insert(address_of(value));
         (!matches!(value, Json::Null)).then_some(value)
     }
 
@@ -189,11 +189,11 @@ const IGNORED_HEADER_BYTES: usize = 1_000;
 const SEPARATOR: &str = ", ";
 const MORE: &str = "...";
 
-/// Everything outside visible ASCII (what is not ASCII is always encoded), the separator, and the escape itself.
+/// Besides all that is not ASCII: control characters, spaces, the separator and the escape character itself.
 const ENCODED: &AsciiSet = &CONTROLS.add(b' ').add(b',').add(b'%');
 
-/// The value of `X-Ignored-Members`. The names are the client's own, so they are encoded and limited such that none
-/// can break the header or swell the response.
+/// The value of `X-Ignored-Members`. The client chose the names, so they are encoded and limited: none can break the header or
+/// inflate the answer.
 pub(crate) fn ignored_header(names: &[String]) -> Option<HeaderValue> {
     let mut value = String::new();
     for (index, name) in names.iter().enumerate() {
@@ -201,7 +201,7 @@ pub(crate) fn ignored_header(names: &[String]) -> Option<HeaderValue> {
             value.push_str(SEPARATOR);
         }
         let room = IGNORED_HEADER_BYTES - SEPARATOR.len() - MORE.len();
-        // Encoding never shortens, so a huge name is turned away before it is encoded.
+        // Encoding never shortens a name, so a huge one is left out before it is encoded.
         let encoded = (index < IGNORED_HEADER_NAMES && value.len() + name.len() <= room)
             .then(|| utf8_percent_encode(name, ENCODED).to_string())
             .filter(|encoded| value.len() + encoded.len() <= room);
@@ -302,7 +302,7 @@ mod tests {
             (&format!("-{wide}"), i64::MIN),
         ];
         for (literal, want) in rows {
-            // The neighbours show that the right member's text is read again, whatever stands around it.
+            // The neighbours prove that the literal of the right member is used.
             let body = format!(r#"{{"x":{{"amount":1e5}},"amoun\u0074" :  {literal} , "z":[1.5]}}"#);
             check(&body, read, Ok(Some(want)));
         }
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn members_nobody_asked_for_are_named_in_order_of_appearance() {
+    fn members_that_were_not_read_are_listed_in_order_of_appearance() {
         let rows: [(&str, &[&str]); 8] = [
             ("{}", &[]),
             (r#"{"amount":1,"method":{"type":"qris"},"methods":[{"type":"qris"}]}"#, &[]),
@@ -346,7 +346,7 @@ mod tests {
                 r#"{"b":1,"method":{"foo":1,"type":"x","bar":{"deep":1}},"amuont":2,"methods":[{},{"baz":1}],"c":null}"#,
                 &["b", "method.foo", "method.bar", "amuont", "methods[1].baz", "c"],
             ),
-            // What nobody knows is named once, whatever it holds, even nothing.
+            // An unread member is listed once, whether it is empty or contains more members.
             (r#"{"metadata":{"a":1,"b":[{"c":2}]},"empty":{},"list":[{"a":1}]}"#, &["metadata", "empty", "list"]),
             // A name that looks like the path of a known member, or repeats one elsewhere, is not that member.
             (r#"{"method":{"type":"x"},"method.type":1,"type":2}"#, &["method.type", "type"]),
@@ -366,11 +366,11 @@ mod tests {
     }
 
     #[test]
-    fn every_cursor_of_a_body_reports_into_the_same_list() {
+    fn all_reads_of_a_body_are_recorded_together() {
         let body = Body::parse(br#"{"project_id":"p","title":"t","x":1}"#).unwrap();
         assert_eq!(body.ignored(), ["project_id", "title", "x"]);
         assert_eq!(body.members().text("project_id"), Ok(Some("p".to_owned())));
-        // A body may be handed on, even to another thread between two awaits; what was asked for stays known.
+        // A body may move to another thread between two awaits; what was read stays recorded.
         fn handed_on<T: Send>(value: T) -> Box<T> {
             Box::new(value)
         }

@@ -1,11 +1,11 @@
-//! How a request is read: its JSON body, the members of that, its fingerprint, and the header `Idempotency-Key`.
+//! Reads requests: the JSON body and its members, the body's fingerprint, and the header `Idempotency-Key`.
 //!
-//! Decides only whether a request has the right shape, never whether its values are acceptable, and reads no clock and no store.
+//! It checks only the shape of a request, never whether its values are acceptable.
 
 pub(crate) mod fingerprint;
 pub(crate) mod json;
-mod literal;
 pub(crate) mod members;
+mod number_literal;
 
 use axum::{
     body::Bytes,
@@ -20,7 +20,7 @@ use crate::error::ApiError;
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 pub(crate) const IDEMPOTENCY_KEY_CHARACTERS: usize = 255;
 
-/// The bytes of a JSON body, not read yet.
+/// The bytes of a JSON body, not parsed yet.
 pub(crate) struct JsonBytes(pub(crate) Bytes);
 
 impl FromRequest<App> for JsonBytes {
@@ -31,10 +31,10 @@ impl FromRequest<App> for JsonBytes {
     }
 }
 
-/// The header `Idempotency-Key` where it must be sent.
+/// The header `Idempotency-Key`, where it is required.
 pub(crate) struct RequiredKey(pub(crate) String);
 
-/// The header `Idempotency-Key` where it may be sent.
+/// The header `Idempotency-Key`, where it is optional.
 pub(crate) struct OptionalKey(pub(crate) Option<String>);
 
 impl FromRequestParts<App> for RequiredKey {

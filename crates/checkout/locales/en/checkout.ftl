@@ -1,6 +1,6 @@
 # Texts of the checkout pages, in English. Plain words, sentence case.
 
-## Around every page
+## On every page
 
 sandbox-stripe = Test mode — no money moves
 language-switch = Bahasa Indonesia
@@ -20,15 +20,15 @@ paid-at = Paid at
 ## Choosing how to pay
 
 choose-title = Pay { $amount }
-choose-title-mistakes = Check your answers
+choose-title-mistakes = Check your details
 choose-heading = Payment to { $merchant }
 choose-method = Choose how to pay
 method-qris = QRIS
 method-qris-hint = Any e-wallet or mobile banking app
 method-banks = Virtual account transfer
 method-down = Not available right now
-method-none = No way to pay works at the moment. Please try again in a few minutes.
-method-missing = Choose a way to pay.
+method-none = No payment method is available right now. Please try again in a few minutes.
+method-missing = Choose a payment method.
 customer = Your details
 field-name = Full name
 field-email = Email
@@ -40,14 +40,14 @@ mistake-name = Some characters cannot be used. Please type the name again.
 mistake-email = Check the email address, for example name@example.com.
 mistake-phone = Check the number, for example 0812 3456 7890.
 mistake-address = Some characters cannot be used. Please type the address again.
-notice-mistakes = Something needs fixing. Check what is marked below, then send it again.
-notice-method-down = That way to pay is not working right now, so no code was made. Please choose another one.
-replaces = Your old payment code will be cancelled as soon as you choose a new way to pay.
+notice-mistakes = Please correct what is marked below, then try again.
+notice-method-down = That payment method is not available right now, so no payment code was created. Please choose another one.
+replaces = Your old payment code will be cancelled as soon as you choose a new payment method.
 replaces-back = Back to the old code
 pay-button = Pay { $amount }
 pay-busy = Processing…
 
-## Waiting for the money
+## Pending payments
 
 pending-title = Waiting for payment · { $method }
 time-left = Time left
@@ -56,12 +56,12 @@ time-five = 5 minutes left.
 time-one = 1 minute left.
 pay-before = Pay before
 waiting = Waiting for payment
-waiting-script = This page changes by itself once the payment arrives.
+waiting-script = This page updates by itself once the payment arrives.
 check-status = Check status
-change-method = Pay another way
-change-hint = This code will be cancelled if you choose another way.
+change-method = Change payment method
+change-hint = This code will be cancelled if you choose another method.
 change-closed = The payment method cannot be changed at the moment.
-change-not-allowed = { $merchant } set this way to pay, so it cannot be changed here.
+change-not-allowed = { $merchant } chose this payment method, so it cannot be changed here.
 
 ## QRIS
 
@@ -90,7 +90,7 @@ account-steps = How to pay
 copy = Copy
 copied = Copied
 
-## The ends
+## Payments that are no longer pending
 
 paid-title = Paid
 paid-heading = Paid. Thank you!
@@ -101,18 +101,18 @@ print = Print receipt
 processing-title = Processing
 processing-heading = Your payment is being processed
 processing-warning = Do not pay again.
-processing-text = The bank has seen your payment and is making sure of it. This usually takes a moment.
-processing-script = This page changes by itself when that is done.
+processing-text = The bank has registered your payment and is confirming it. This usually takes a moment.
+processing-script = This page updates by itself when that is done.
 expired-title = Expired
 expired-heading = The time to pay has run out
 expired-text = This payment code no longer works. Please do not pay with it.
-expired-deadline = It was due
+expired-deadline = The deadline was
 failed-title = Failed
 failed-heading = The payment failed
 failed-text = Your bank or app did not complete this payment.
 cancelled-title = Cancelled
 cancelled-heading = The payment was cancelled
-cancelled-text = This payment code no longer works: another way to pay was chosen, or the bill was paid or cancelled.
+cancelled-text = This payment code no longer works: another payment method was chosen, or the bill was paid or cancelled.
 already-paid-question = Already paid?
 expired-already-paid =
     Money that arrived in time still counts: open this page again in a moment. If it does not change, contact
@@ -139,7 +139,7 @@ closed-being-paid-title = Being paid
 closed-being-paid-heading = This bill is being paid
 closed-being-paid-text = The bank is processing a payment for this bill. Do not pay again. Check back in a moment.
 
-## What goes wrong
+## Errors
 
 problem-not-found-title = Not found
 problem-not-found-heading = Page not found
@@ -147,10 +147,10 @@ problem-not-found-text = This link is incomplete or mistyped. Open the link from
 problem-forbidden-title = Refused
 problem-forbidden-heading = This request cannot be accepted
 problem-forbidden-text = It came from another site. To keep you safe, please start again from our payment page.
-problem-too-many-title = Too often
+problem-too-many-title = Too many requests
 problem-too-many-heading = Too many requests
 problem-too-many-text = Please wait a moment, then try again. Payments already made stay recorded.
-problem-not-understood-title = Not readable
+problem-not-understood-title = Invalid request
 problem-not-understood-heading = This request cannot be read
 problem-not-understood-text = Part of the form is missing or damaged. Open the payment page again and repeat it from there.
 problem-unavailable-title = Not available
@@ -158,7 +158,7 @@ problem-unavailable-heading = The service is having trouble
 problem-unavailable-text = Wait a moment, then try again. Trying again does not make you pay twice, and payments already made stay recorded.
 problem-broken-title = Something went wrong
 problem-broken-heading = Something went wrong on our side
-problem-broken-text = We have taken note of it. If you have paid, do not pay again: your payment stays recorded.
+problem-broken-text = The error has been recorded. If you have paid, do not pay again: your payment stays recorded.
 problem-reopen = Open the payment page
 problem-retry = Try again
 problem-reference = Support code

@@ -1,6 +1,6 @@
-# Texts of the checkout pages, in Indonesian. "Anda", sentence case, and the words that people here use for paying.
+# Texts of the checkout pages, in Indonesian. Customers are addressed as "Anda"; sentence case, everyday words for paying.
 
-## Around every page
+## On every page
 
 sandbox-stripe = Mode uji coba — tidak ada uang yang berpindah
 language-switch = English
@@ -47,7 +47,7 @@ replaces-back = Kembali ke kode lama
 pay-button = Bayar { $amount }
 pay-busy = Memproses…
 
-## Waiting for the money
+## Pending payments
 
 pending-title = Menunggu pembayaran · { $method }
 time-left = Sisa waktu
@@ -90,7 +90,7 @@ account-steps = Langkah pembayaran
 copy = Salin
 copied = Tersalin
 
-## The ends
+## Payments that are no longer pending
 
 paid-title = Lunas
 paid-heading = Lunas. Terima kasih!
@@ -139,7 +139,7 @@ closed-being-paid-title = Sedang dibayar
 closed-being-paid-heading = Tagihan ini sedang dibayar
 closed-being-paid-text = Bank sedang memproses sebuah pembayaran untuk tagihan ini. Jangan bayar lagi. Silakan cek kembali sebentar lagi.
 
-## What goes wrong
+## Errors
 
 problem-not-found-title = Tidak ditemukan
 problem-not-found-heading = Halaman tidak ditemukan

@@ -1,39 +1,44 @@
-//! What findings mean: pure functions from what the store saw to what an operator is told.
+//! The verdicts of `lunas doctor`: pure functions from what the store found to points for the operator. No I/O.
 
 use std::time::Duration;
 
 use store::{OpenError, PostgresFindings, SqliteFindings, Tables, Trigrams, Writing};
 
-use crate::{doctor::Point, error::chain};
+use super::point::Point;
+use crate::error::chain;
 
-/// Nodes expire and settle by their own clocks; more than a second apart is careless, more than half a minute is past what
-/// marks and leases allow for.
+/// Each node expires and settles payments by its own clock. Leases and list checkpoints allow for half a minute of difference;
+/// more than a second should be mended already.
 const CLOCK_WARNING_MILLIS: u64 = 1_000;
 const CLOCK_FAILURE_MILLIS: u64 = 30_000;
-/// Every request waits for a few answers of the server.
+/// Every request waits for a few round trips to the server.
 const ROUND_TRIP_WARNING: Duration = Duration::from_millis(10);
 
 pub(super) fn file(found: &SqliteFindings) -> Vec<Point> {
     let file = match found.writing {
         Writing::Possible => Point::ok("file", "it can be read and written"),
-        Writing::HeldUp => Point::warning("file", "someone has been writing for seconds; see that nothing hangs"),
-        Writing::Forbidden => Point::failure("file", "it cannot be written; give this user the file and its directory"),
+        Writing::HeldUp => {
+            Point::warning("file", "another process has been writing for seconds; check that none hangs")
+        }
+        Writing::Forbidden => {
+            Point::failure("file", "it cannot be written; let this user own the file and its directory")
+        }
     };
     let integrity = match found.problems.first() {
         None => Point::ok("integrity", "SQLite finds nothing wrong"),
         Some(problem) => {
             let problem = problem.replace(['\n', '\r'], " ");
-            Point::failure("integrity", format!("it is damaged ({problem}); bring back a backup"))
+            Point::failure("integrity", format!("it is damaged ({problem}); restore a backup"))
         }
     };
     let journal = match found.journal_mode.as_str() {
         "wal" => Point::ok("journal", "write-ahead log"),
-        other => Point::warning("journal", format!("it is `{other}`; the next start of a server changes it to `wal`")),
+        other => Point::warning("journal", format!("it is `{other}`; a server changes it to `wal` when it starts")),
     };
     vec![file, integrity, journal, tables(&found.tables)]
 }
 
-/// `connections` is how many a node of ours may open; `here` says that the server is on this machine.
+/// `connections` is the most that one node opens; `here` says that the server is on this machine.
 pub(super) fn server(found: &PostgresFindings, connections: usize, here: bool) -> Vec<Point> {
     vec![
         reached(found),
@@ -54,22 +59,24 @@ pub(super) fn server(found: &PostgresFindings, connections: usize, here: bool) -
 fn reached(found: &PostgresFindings) -> Point {
     let finding = format!("PostgreSQL {} answers within {:?}", found.version, found.round_trip);
     match found.round_trip > ROUND_TRIP_WARNING {
-        true => Point::warning("server", format!("{finding}; bring it nearer, as every request waits for it")),
+        true => Point::warning("server", format!("{finding}; every request waits for it, so run it closer")),
         false => Point::ok("server", finding),
     }
 }
 
 fn writes(taken: bool) -> Point {
     match taken {
-        true => Point::ok("writes", "it takes writes"),
-        false => Point::failure("writes", "it takes none, as a standby or a read-only database does; name the primary"),
+        true => Point::ok("writes", "accepted"),
+        false => {
+            Point::failure("writes", "refused, as by a standby or a read-only database; use the address of the primary")
+        }
     }
 }
 
 fn setting(name: &'static str, on: bool) -> Point {
     match on {
         true => Point::ok(name, "on"),
-        false => Point::failure(name, "off, so a power cut loses what was acknowledged; turn it on"),
+        false => Point::failure(name, "off, so a power failure loses acknowledged commits; turn it on"),
     }
 }
 
@@ -78,7 +85,7 @@ fn synchronous_commit(value: &str) -> Point {
         "on" | "remote_apply" => Point::ok("synchronous_commit", value),
         other => Point::warning(
             "synchronous_commit",
-            format!("`{other}` by default; lunas insists on `on` for itself, and other programs should too"),
+            format!("`{other}` by default; Lunas sets `on` for its own connections, other programs may lose commits"),
         ),
     }
 }
@@ -86,16 +93,18 @@ fn synchronous_commit(value: &str) -> Point {
 fn standbys(found: &PostgresFindings) -> Point {
     let awaited = &found.standbys.awaited;
     match (awaited.is_empty(), found.standbys.connected) {
-        (true, None) => Point::ok("standbys", "commits wait for none"),
-        (true, Some((connected, _))) => Point::ok("standbys", format!("{connected} connected; commits wait for none")),
+        (true, None) => Point::ok("standbys", "none required; commits do not wait"),
+        (true, Some((connected, _))) => {
+            Point::ok("standbys", format!("{connected} connected; commits do not wait for them"))
+        }
         (false, None) => {
-            Point::ok("standbys", format!("commits wait for {awaited}; this user may not see who is connected"))
+            Point::ok("standbys", format!("commits wait for {awaited}; this user may not see which are connected"))
         }
         (false, Some((_, 0))) => {
             Point::failure("standbys", format!("commits wait for {awaited}, and none of them is connected; start one"))
         }
         (false, Some((connected, waited))) => {
-            Point::ok("standbys", format!("{connected} connected, {waited} of them waited for ({awaited})"))
+            Point::ok("standbys", format!("{connected} connected; commits wait for {waited} of them ({awaited})"))
         }
     }
 }
@@ -103,8 +112,8 @@ fn standbys(found: &PostgresFindings) -> Point {
 fn clock(ahead_millis: i64) -> Point {
     let apart = ahead_millis.unsigned_abs();
     let way = if ahead_millis < 0 { "behind" } else { "ahead of" };
-    let finding = format!("the server's is {apart} ms {way} this machine's");
-    let mend = "let both follow the same time server";
+    let finding = format!("the server's clock is {apart} ms {way} this machine's");
+    let mend = "synchronise both with the same time server";
     match apart {
         0..=CLOCK_WARNING_MILLIS => Point::ok("clock", finding),
         apart if apart <= CLOCK_FAILURE_MILLIS => Point::warning("clock", format!("{finding}; {mend}")),
@@ -115,12 +124,14 @@ fn clock(ahead_millis: i64) -> Point {
 fn tables(found: &Result<Tables, OpenError>) -> Point {
     match found {
         Ok(Tables::Current) => Point::ok("tables", "up to date"),
-        Ok(Tables::Behind) => {
-            Point::warning("tables", "of an older version; `lunas migrate`, or the next start, brings them up to date")
-        }
-        Ok(Tables::Missing) => {
-            Point::warning("tables", "there are none yet; `lunas migrate`, or the first start, makes them")
-        }
+        Ok(Tables::Behind) => Point::warning(
+            "tables",
+            "of an older version; `lunas migrate`, or the next start of a server, updates them",
+        ),
+        Ok(Tables::Missing) => Point::warning(
+            "tables",
+            "there are none yet; `lunas migrate`, or the first start of a server, creates them",
+        ),
         Err(error) => Point::failure("tables", chain(error)),
     }
 }
@@ -129,36 +140,36 @@ fn rights(found: &PostgresFindings) -> Point {
     let rights = &found.rights;
     match (&found.tables, rights.may_use_tables, rights.may_make_tables) {
         (Ok(Tables::Current), true, true) | (Ok(Tables::Missing), _, true) | (Ok(Tables::Behind), true, true) => {
-            Point::ok("rights", "this user may do all that is needed")
+            Point::ok("rights", "this user has all that are needed")
         }
         (Ok(Tables::Current), true, false) => {
-            Point::warning("rights", "this user may not make tables, which a later version may need")
+            Point::warning("rights", "this user may not create tables, which a later version may need")
         }
         (Ok(Tables::Current | Tables::Behind), false, _) => {
             Point::failure("rights", "this user may not use the tables; let the user own the database")
         }
-        (Ok(_), _, false) => Point::failure("rights", "this user may not make tables; let the user own the database"),
-        (Err(_), ..) => Point::warning("rights", "they cannot be told, as the tables are not ours"),
+        (Ok(_), _, false) => Point::failure("rights", "this user may not create tables; let the user own the database"),
+        (Err(_), ..) => Point::warning("rights", "unknown, because the tables are not those of Lunas"),
     }
 }
 
 fn trigrams(found: &PostgresFindings) -> Point {
-    let administrator = "let an administrator run `CREATE EXTENSION pg_trgm` in the database";
+    let administrator = "ask an administrator to run `CREATE EXTENSION pg_trgm` in the database";
     match (found.rights.trigrams, &found.tables) {
         (Trigrams::Installed, _) => Point::ok("pg_trgm", "installed"),
         (Trigrams::Missing, _) => {
             Point::failure("pg_trgm", "the server lacks the extension; install its package `postgresql-contrib`")
         }
         (_, Ok(Tables::Current)) => {
-            Point::failure("pg_trgm", format!("it was removed, and searches need it; {administrator}"))
+            Point::failure("pg_trgm", format!("it was removed, but searches need it; {administrator}"))
         }
-        (Trigrams::Available, _) => Point::ok("pg_trgm", "it is made together with the tables"),
-        (Trigrams::OutOfReach, _) => Point::failure("pg_trgm", format!("this user may not make it; {administrator}")),
+        (Trigrams::Available, _) => Point::ok("pg_trgm", "not installed yet; it is created together with the tables"),
+        (Trigrams::OutOfReach, _) => Point::failure("pg_trgm", format!("this user may not create it; {administrator}")),
     }
 }
 
 fn room(most: i64, wanted: usize) -> Point {
-    let finding = format!("a node opens up to {wanted}, and this user may have {most}");
+    let finding = format!("a node opens up to {wanted}, and the server allows this user {most}");
     match i64::try_from(wanted).is_ok_and(|wanted| wanted <= most) {
         true => Point::ok("connections", finding),
         false => {
@@ -173,7 +184,7 @@ fn encryption(encrypted: bool, here: bool) -> Point {
         (true, _) => Point::ok("encryption", "on"),
         (false, true) => Point::ok("encryption", "off, and the server is on this machine"),
         (false, false) => {
-            let mend = "take `sslmode=disable` out of its address unless nobody can listen in between";
+            let mend = "remove `sslmode=disable` from the URL, unless the network between them is trusted";
             Point::warning("encryption", format!("off, though the server is on another machine; {mend}"))
         }
     }
@@ -183,7 +194,8 @@ fn encryption(encrypted: bool, here: bool) -> Point {
 mod tests {
     use store::{ServerSettings, Standbys, UserRights};
 
-    use crate::doctor::{Verdict, judge::*};
+    use super::*;
+    use crate::doctor::point::Verdict;
 
     fn sound() -> PostgresFindings {
         PostgresFindings {
@@ -204,21 +216,21 @@ mod tests {
         }
     }
 
-    /// Checks which points are not well once `change` has happened to a sound server.
+    /// Checks which points are not `ok` after `change` on a sound server.
     #[track_caller]
     fn check(change: impl FnOnce(&mut PostgresFindings), expected: &[(&str, Verdict)]) {
         let mut found = sound();
         change(&mut found);
         let points = server(&found, 20, true);
-        let unwell: Vec<_> = points.iter().filter(|point| point.verdict != Verdict::Well).collect();
-        assert_eq!(unwell.iter().map(|point| (point.point, point.verdict)).collect::<Vec<_>>(), expected, "{unwell:?}");
-        for point in unwell {
+        let not_ok: Vec<_> = points.iter().filter(|point| point.verdict != Verdict::Ok).collect();
+        assert_eq!(not_ok.iter().map(|point| (point.point, point.verdict)).collect::<Vec<_>>(), expected, "{not_ok:?}");
+        for point in not_ok {
             assert!(!point.finding.contains('\n'), "{}", point.finding);
         }
     }
 
     #[test]
-    fn each_fault_of_a_server_is_told_by_its_own_point() {
+    fn each_fault_of_a_server_has_its_own_point() {
         use Verdict::{Failure, Warning};
         check(|_| {}, &[]);
         check(|found| found.round_trip = Duration::from_millis(11), &[("server", Warning)]);
@@ -238,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn rights_are_judged_by_what_is_still_to_be_made() {
+    fn rights_are_judged_by_what_must_still_be_created() {
         use Verdict::{Failure, Warning};
         let rights = |tables, make, using, trigrams| {
             move |found: &mut PostgresFindings| {
@@ -256,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn standbys_that_commits_wait_for_must_be_there() {
+    fn standbys_that_commits_wait_for_must_be_connected() {
         let standbys = |awaited: &str, connected| {
             let standbys = Standbys { awaited: awaited.to_owned(), connected };
             move |found: &mut PostgresFindings| found.standbys = standbys
@@ -270,8 +282,8 @@ mod tests {
     #[test]
     fn a_connection_that_leaves_this_machine_is_encrypted() {
         let verdict = |encrypted, here| encryption(encrypted, here).verdict;
-        assert_eq!(verdict(false, true), Verdict::Well);
-        assert_eq!(verdict(true, false), Verdict::Well);
+        assert_eq!(verdict(false, true), Verdict::Ok);
+        assert_eq!(verdict(true, false), Verdict::Ok);
         assert_eq!(verdict(false, false), Verdict::Warning);
     }
 
@@ -284,9 +296,9 @@ mod tests {
             tables: Ok(Tables::Current),
         };
         let verdicts = |found| file(&found).into_iter().map(|point| point.verdict).collect::<Vec<_>>();
-        use Verdict::{Failure, Warning, Well};
-        assert_eq!(verdicts(found(Writing::Possible, &[], "wal")), [Well, Well, Well, Well]);
-        assert_eq!(verdicts(found(Writing::HeldUp, &[], "delete")), [Warning, Well, Warning, Well]);
-        assert_eq!(verdicts(found(Writing::Forbidden, &["page 3\nis odd"], "wal")), [Failure, Failure, Well, Well]);
+        use Verdict::{Failure, Ok as Fine, Warning};
+        assert_eq!(verdicts(found(Writing::Possible, &[], "wal")), [Fine, Fine, Fine, Fine]);
+        assert_eq!(verdicts(found(Writing::HeldUp, &[], "delete")), [Warning, Fine, Warning, Fine]);
+        assert_eq!(verdicts(found(Writing::Forbidden, &["page 3\nis odd"], "wal")), [Failure, Failure, Fine, Fine]);
     }
 }

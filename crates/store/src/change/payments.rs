@@ -6,7 +6,10 @@ use domain::{
     time::Timestamp,
 };
 
-#[expect(clippy::large_enum_variant, reason = "the largest is the most frequent, and a box would cost each an allocation")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "the largest is the most frequent, and a box would cost each an allocation"
+)]
 pub enum PaymentWrite {
     /// Guarded: no live payment has the same account number or payload.
     Created { payment: Payment },

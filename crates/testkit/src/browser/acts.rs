@@ -1,4 +1,5 @@
-//! What a person does with a page and sees on it. An act on an element waits until it is there and can be acted on.
+//! What a person does with a page and sees on it: clicks, keys, texts, screenshots, downloads and requests. Every act waits until
+//! its element is there and can be used.
 
 use std::fs;
 
@@ -11,7 +12,7 @@ use super::{
     traffic::Traffic,
 };
 
-/// The keys that pages are used with, and what WebDriver calls them.
+/// The keys that tests press, and their codes in WebDriver.
 const KEYS: [(&str, &str); 6] = [
     ("Tab", "\u{e004}"),
     ("Enter", "\u{e007}"),
@@ -24,14 +25,14 @@ const SHIFT: &str = "\u{e008}";
 const CONTROL: &str = "\u{e009}";
 const PASTE_FIELD: &str = "return document.body.appendChild(document.createElement('textarea'))";
 const PASTED: &str = "const text = arguments[0].value; arguments[0].remove(); return text";
-/// Answers the label that a person would click, or the field where there is none.
+/// Returns the label that a person would click, or the field if it has none.
 const LABEL: &str = "return arguments[0].labels?.[0] ?? arguments[0]";
 const FOCUSED: &str = "const element = document.activeElement;
 return element === null ? '' : element.localName + (element.id === '' ? '' : '#' + element.id)";
 const BOX: &str = "const box = arguments[0].getBoundingClientRect();
 return { x: box.x + window.scrollX, y: box.y + window.scrollY, width: box.width, height: box.height }";
 
-/// Going somewhere.
+/// Navigation.
 impl Browser {
     /// Opens a page and waits until it is loaded.
     pub async fn goto(&self, url: &str) {
@@ -54,16 +55,16 @@ impl Browser {
         self.must("the title", self.session.text("/title").await).await
     }
 
-    /// Waits until the address is as wanted, and answers it.
+    /// Waits until `wanted` accepts the URL, and returns it.
     pub async fn wait_for_url(&self, wanted: impl Fn(&str) -> bool) -> String {
         let ask = async || Ok(Some(self.session.text("/url").await?).filter(|url| wanted(url)));
         self.until("the wanted address", ask).await
     }
 }
 
-/// Acting. Elements are named by CSS selectors; the first that one finds is meant.
+/// Mouse and keyboard. A CSS selector means the first element that it finds.
 impl Browser {
-    /// Clicks the middle of an element, once nothing lies above it.
+    /// Clicks the middle of an element, once nothing covers it.
     pub async fn click(&self, css: &str) {
         let ask = async || {
             let element = self.session.find(css).await?;
@@ -72,7 +73,7 @@ impl Browser {
         self.until(&format!("`{css}` being clicked"), ask).await;
     }
 
-    /// Clicks twice as fast as a person in a hurry, or one who takes a page for a desktop.
+    /// Clicks twice in quick succession, as impatient people do.
     pub async fn double_click(&self, css: &str) {
         let ask = async || {
             let element = self.session.find(css).await?;
@@ -86,7 +87,7 @@ impl Browser {
         self.until(&format!("`{css}` being clicked twice"), ask).await;
     }
 
-    /// Writes a text into a field in place of what was there, key by key.
+    /// Replaces the text of a field, key by key.
     pub async fn fill(&self, css: &str, text: &str) {
         let ask = async || {
             let element = self.session.find(css).await?;
@@ -96,13 +97,13 @@ impl Browser {
         self.until(&format!("`{css}` being filled"), ask).await;
     }
 
-    /// Chooses a radio button or a checkbox, also one that is drawn by its label alone, and makes sure that it is chosen.
+    /// Chooses a radio button or a checkbox by its label, and checks that it is chosen.
     pub async fn choose(&self, css: &str) {
         let ask = async || {
             let field = self.session.find(css).await?;
             let label = self.session.run(LABEL, json!([field.argument()])).await?;
             let label = Element::from(&label);
-            // A person scrolls until it is clear of what sticks to an edge of the screen.
+            // Scrolled to the middle, as a person would, so that bars at the edges of the screen do not cover it.
             self.session.run("arguments[0].scrollIntoView({ block: 'center' })", json!([label.argument()])).await?;
             self.session.post(&self.session.on(&label, "click"), json!({})).await?;
             let chosen = self.session.get(&self.session.on(&field, "selected")).await?;
@@ -111,7 +112,7 @@ impl Browser {
         self.until(&format!("`{css}` being chosen"), ask).await;
     }
 
-    /// Presses a key, such as `Tab`, `Enter` or `Shift+Tab`, wherever the focus is.
+    /// Presses a key, such as `Tab`, `Enter` or `Shift+Tab`, in the focused element.
     pub async fn press(&self, name: &str) {
         let key = name.strip_prefix("Shift+").unwrap_or(name);
         let found = KEYS.iter().find(|(known, _)| *known == key);
@@ -126,15 +127,15 @@ impl Browser {
         self.must(&format!("pressing {name}"), self.session.post("/actions", actions).await).await;
     }
 
-    /// The element that has the focus, as `button#pay`; `body` when none has.
+    /// The focused element, such as `button#pay`; `body` if none is.
     pub async fn focused(&self) -> String {
         text_of(&self.run("the focus", FOCUSED, json!([])).await)
     }
 }
 
-/// Seeing.
+/// What the page shows.
 impl Browser {
-    /// Waits until an element is there and shown.
+    /// Waits until an element is visible.
     pub async fn wait_for(&self, css: &str) {
         let ask = async || {
             let element = self.session.find(css).await?;
@@ -144,12 +145,12 @@ impl Browser {
         self.until(&format!("`{css}`"), ask).await;
     }
 
-    /// Waits until an element is gone or hidden.
+    /// Waits until no such element is visible.
     pub async fn wait_until_gone(&self, css: &str) {
         self.until(&format!("`{css}` being gone"), async || Ok((!self.is_shown_now(css).await?).then_some(()))).await;
     }
 
-    /// Waits until the text of an element contains something, and answers all of it.
+    /// Waits until the text of an element contains `part`, and returns the whole text.
     pub async fn wait_for_text(&self, css: &str, part: &str) -> String {
         let ask = async || {
             let element = self.session.find(css).await?;
@@ -159,12 +160,12 @@ impl Browser {
         self.until(&format!("the text `{part}` in `{css}`"), ask).await
     }
 
-    /// The text of an element as it is shown, once the element is there.
+    /// The visible text of an element, once the element exists.
     pub async fn text(&self, css: &str) -> String {
         self.wait_for_text(css, "").await
     }
 
-    /// Whether an element is there and shown at this moment.
+    /// Whether an element is visible now.
     pub async fn is_shown(&self, css: &str) -> bool {
         let shown = self.is_shown_now(css).await;
         self.must(css, shown).await
@@ -181,20 +182,20 @@ impl Browser {
         Ok(false)
     }
 
-    /// How many elements a selector finds at this moment, hidden ones too.
+    /// How many elements the selector finds now, including hidden ones.
     pub async fn count(&self, css: &str) -> usize {
         let found = self.session.find_all(css).await;
         self.must(css, found).await.len()
     }
 
-    /// An attribute as the page's source has it, once the element is there.
+    /// An attribute of an element, once the element exists.
     pub async fn attribute(&self, css: &str, name: &str) -> Option<String> {
         let body = "return arguments[0].getAttribute(arguments[1])";
         let found = self.with_element(css, body, json!(name)).await;
         found.as_str().map(str::to_owned)
     }
 
-    /// What a field holds.
+    /// The value of a field.
     pub async fn value(&self, css: &str) -> String {
         text_of(&self.with_element(css, "return arguments[0].value", Value::Null).await)
     }
@@ -207,19 +208,19 @@ impl Browser {
         self.until(&format!("`{css}`"), ask).await
     }
 
-    /// The value of an expression in the page; a promise is waited for. It works where pages may run no script, too.
+    /// The value of a JavaScript expression in the page; a promise is awaited. It works even where the page may run no scripts.
     pub async fn evaluate(&self, expression: &str) -> Value {
         self.run(expression, &format!("return ({expression})"), json!([])).await
     }
 
-    /// Waits until an expression is true.
+    /// Waits until a JavaScript expression is true.
     pub async fn wait_until(&self, expression: &str) {
         let body = format!("return Boolean({expression})");
         let ask = async || Ok((self.session.run(&body, json!([])).await? == true).then_some(()));
         self.until(&format!("`{expression}`"), ask).await;
     }
 
-    /// What was copied last, as a person finds out: by pasting it, which no policy of the page's can forbid.
+    /// The content of the clipboard, read by pasting it, which no policy of the page can forbid.
     pub async fn clipboard(&self) -> String {
         let field = self.run("when a field is made to paste into", PASTE_FIELD, json!([])).await;
         let field = Element::from(&field);
@@ -228,34 +229,34 @@ impl Browser {
         text_of(&self.run("when the pasted is read", PASTED, json!([field.argument()])).await)
     }
 
-    /// The cookies that the page's server would get, as WebDriver writes them: `name`, `value`, `httpOnly`, `sameSite` …
+    /// The cookies that a request to this page would carry, as WebDriver writes them: `name`, `value`, `httpOnly`, `sameSite` …
     pub async fn cookies(&self) -> Vec<Value> {
         let cookies = self.session.get("/cookie").await;
         self.must("the cookies", cookies).await.as_array().cloned().unwrap_or_default()
     }
 
-    /// Waits for a file that the page lets the person save, and answers what is in it.
+    /// Waits for a downloaded file, and returns its content.
     pub async fn downloaded(&self, name: &str) -> Vec<u8> {
         let path = self.downloads().join(name);
-        // It has another name until it is complete.
+        // Chromium gives it this name only when it is complete.
         self.until(&format!("the download {name}"), async || Ok(fs::read(&path).ok())).await
     }
 }
 
-/// Pictures and logs.
+/// Screenshots and logs.
 impl Browser {
-    /// The screen as a PNG.
+    /// A screenshot of the visible part, as a PNG.
     pub async fn screenshot(&self) -> Vec<u8> {
         self.capture(json!({ "format": "png" })).await
     }
 
-    /// The whole page as a PNG, however far one would have to scroll.
+    /// A screenshot of the whole page, as a PNG.
     pub async fn page_screenshot(&self) -> Vec<u8> {
         let metrics = self.devtools("Page.getLayoutMetrics", json!({})).await;
         self.capture_area(metrics["cssContentSize"].clone()).await
     }
 
-    /// One element as a PNG, with what lies above it.
+    /// A screenshot of one element, including what covers it, as a PNG.
     pub async fn screenshot_of(&self, css: &str) -> Vec<u8> {
         let area = self.with_element(css, BOX, Value::Null).await;
         self.capture_area(area).await
@@ -271,19 +272,19 @@ impl Browser {
         STANDARD.decode(taken["data"].as_str().unwrap_or_default()).unwrap()
     }
 
-    /// The errors on the console since it was last asked: of scripts, of loading, and of breaches of the page's policy.
+    /// The errors on the console since the last call: of scripts, of loading, and of the Content Security Policy.
     pub async fn console_errors(&self) -> Vec<String> {
         let entries = self.must("the console", self.log("browser").await).await;
         entries.iter().filter(|entry| entry["level"] == "SEVERE").map(|entry| text_of(&entry["message"])).collect()
     }
 
-    /// What came into a log before now: the browser tells it in order, so an answer of the page's comes after it.
+    /// The entries of a log up to now. Chromium reports in order, so once a script has run, all earlier entries have arrived.
     async fn log(&self, kind: &str) -> Done<Vec<Value>> {
         self.session.run("return null", json!([])).await?;
         self.session.log(kind).await
     }
 
-    /// The requests since it was last asked, once all of them are answered in full; server-sent events go on.
+    /// The requests since the last call, once all are answered completely. Event streams may go on.
     pub async fn traffic(&self) -> Vec<Transfer> {
         let traffic = tokio::sync::Mutex::new(Traffic::default());
         let ask = async || {

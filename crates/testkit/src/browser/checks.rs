@@ -1,4 +1,4 @@
-//! What is looked for on every page: barriers, targets that are hard to hit, and a page that scrolls sideways.
+//! Checks for every page: accessibility rules of axe, targets that are too small to hit, and sideways scrolling.
 
 use std::{fmt, fs, path::Path, sync::LazyLock};
 
@@ -6,21 +6,21 @@ use serde_json::{Value, json};
 
 use super::Browser;
 
-/// Where `make axe` puts it, below the root of the repository.
+/// Where `make axe` installs axe, below the root of the repository.
 const AXE: &str = "target/axe-core/node_modules/axe-core/axe.min.js";
-/// The rules that pages are held against.
+/// The sets of rules that pages must keep.
 const AXE_TAGS: [&str; 6] = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-/// Styles are not fetched a second time, which the page's policy would forbid, and complain of.
+/// Without `preload`, since fetching the style sheets again would break the page's Content Security Policy.
 const RUN_AXE: &str = "return axe.run(document, {
     runOnly: { type: 'tag', values: arguments[0] }, resultTypes: ['violations', 'incomplete'], preload: false,
 })";
-/// The least width and height of what a finger must hit.
+/// The least width and height of targets for a finger, in CSS pixels.
 pub const TARGET_LEAST: u32 = 44;
 const SMALL_TARGETS: &str = include_str!("small_targets.js");
 const SIDEWAYS: &str =
     "return document.scrollingElement.scrollWidth > Math.min(document.scrollingElement.clientWidth, arguments[0])";
 
-/// A rule of axe that a page breaks, or may break.
+/// A rule of axe that the page breaks, or may break.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// The rule's name, such as `color-contrast`.
@@ -37,42 +37,42 @@ impl fmt::Display for Violation {
 }
 
 impl Browser {
-    /// The rules of axe that the page breaks as it is now: WCAG 2.2 A and AA, and its best practices.
+    /// The rules of axe that the page breaks now: WCAG 2.2 A and AA, and axe's best practices.
     pub async fn axe(&self) -> Vec<Violation> {
         violations(&self.axe_results().await["violations"])
     }
 
-    /// The rules that axe cannot decide on by itself, such as the contrast of text on a picture.
+    /// The rules that axe cannot decide, such as the contrast of text on an image.
     pub async fn axe_undecided(&self) -> Vec<Violation> {
         violations(&self.axe_results().await["incomplete"])
     }
 
     async fn axe_results(&self) -> Value {
         static SOURCE: LazyLock<String> = LazyLock::new(axe_source);
-        // Axe waits by timers, which do not run while script is off. The page's own scripts have had their time and stay out.
+        // Axe needs timers, which do not run while scripts are off. The page's own scripts were skipped at load and stay off.
         let script = self.look().script;
         self.devtools("Emulation.setScriptExecutionDisabled", json!({ "value": false })).await;
-        // As a script of WebDriver's, which the page's policy has no say over. It defines `axe` on the window.
+        // Run by WebDriver, to which the page's Content Security Policy does not apply. It defines `window.axe`.
         self.run("when axe is loaded", &SOURCE, json!([])).await;
         let results = self.run("when axe is run", RUN_AXE, json!([AXE_TAGS])).await;
         self.devtools("Emulation.setScriptExecutionDisabled", json!({ "value": !script })).await;
         results
     }
 
-    /// What can be pressed or filled and is narrower or lower than [`TARGET_LEAST`], each as `selector (width × height)`. A radio
-    /// button or a checkbox counts by its label, a link within a sentence not at all.
+    /// Links, buttons and fields smaller than [`TARGET_LEAST`], each as `selector (width × height)`. Radio buttons and checkboxes
+    /// are measured by their labels; links within a sentence do not count.
     pub async fn small_targets(&self) -> Vec<String> {
         let found = self.run("when targets are measured", SMALL_TARGETS, json!([TARGET_LEAST])).await;
         strings(&found)
     }
 
-    /// Whether something is wider than the screen.
+    /// Whether the page is wider than the screen.
     pub async fn has_sideways_scroll(&self) -> bool {
         let width = self.look().width;
         self.run("when the width is measured", SIDEWAYS, json!([width])).await == true
     }
 
-    /// Fails with every barrier, small target and sideways scroll that the page has as it is now.
+    /// Fails if the page breaks a rule of axe, has a small target or scrolls sideways, and lists everything found.
     pub async fn check_page(&self) {
         let mut wrong: Vec<String> = self.axe().await.iter().map(Violation::to_string).collect();
         wrong.extend(self.small_targets().await.into_iter().map(|target| format!("too small to hit: {target}")));
@@ -94,7 +94,7 @@ fn violations(found: &Value) -> Vec<Violation> {
     let one = |rule: &Value| Violation {
         id: rule["id"].as_str().unwrap_or_default().to_owned(),
         help: rule["help"].as_str().unwrap_or_default().to_owned(),
-        // A selector is a list where it leads into frames.
+        // For elements inside of frames the selector is a list.
         targets: rule["nodes"].as_array().into_iter().flatten().flat_map(|node| strings(&node["target"])).collect(),
     };
     found.as_array().into_iter().flatten().map(one).collect()

@@ -1,5 +1,5 @@
-//! The one chromedriver of a process, with a directory of its own. Whatever works in that directory is ended with the process,
-//! however that ends, and the directory goes with it. Nothing here ends or removes anything else.
+//! The chromedriver that all browsers of a process share, with a directory of its own. A watchdog kills every process that works in
+//! that directory once the test process has ended, even by `kill -9`, and removes the directory. It touches nothing else.
 
 use std::{
     env,
@@ -18,14 +18,14 @@ use std::{
 
 /// Longer than chromedriver takes to start on a busy machine.
 const START_PATIENCE: Duration = Duration::from_secs(60);
-const LOOK_AGAIN: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// What chromedriver prints before its port.
 const STARTED: &str = "started successfully on port ";
-/// How a directory of ours begins, under the temporary directory.
+/// The beginning of the directory's name, in the temporary directory.
 const PREFIX: &str = "lunas-browser-";
 
-/// It waits until its input ends, which the kernel sees to even after `kill -9`. What works in the directory `$1` or below
-/// belongs to the tests; a browser has nothing to save, so all of it is killed until nothing is left.
+/// The watchdog waits until its standard input ends, which happens even when the test process is killed. Then it kills all
+/// processes whose working directory is `$1` or below until none is left: browsers have nothing to save.
 const WATCHDOG: &str = r#"
 trap '' HUP INT TERM
 read -r _
@@ -43,17 +43,17 @@ done
 rm -rf -- "$1"
 "#;
 
-/// Chromedriver, and where its browsers are and keep their things.
+/// A running chromedriver, and the directory of its browsers.
 pub(super) struct Driver {
     port: u16,
     browser: PathBuf,
     directory: PathBuf,
-    /// Its input stays open as long as this process lives.
+    /// Its standard input stays open as long as this process lives.
     _watchdog: Child,
 }
 
 impl Driver {
-    /// Started when first wanted. A machine without Chromium fails the tests that want it; nothing is skipped.
+    /// The chromedriver of this process, started on first use. Without Chromium, tests that need it fail; none is skipped.
     pub(super) fn shared() -> &'static Driver {
         static SHARED: OnceLock<Driver> = OnceLock::new();
         SHARED.get_or_init(Driver::start)
@@ -61,7 +61,7 @@ impl Driver {
 
     fn start() -> Driver {
         let (browser, driver) = (program("chromium"), program("chromedriver"));
-        // Processes are known by their working directory, which the system tells without symbolic links.
+        // The watchdog compares working directories, which the system reports without symbolic links.
         let temporary = env::temp_dir().canonicalize().unwrap();
         let directory = temporary.join(format!("{PREFIX}{}", random_name()));
         DirBuilder::new().mode(0o700).create(&directory).unwrap();
@@ -70,10 +70,10 @@ impl Driver {
         let file = File::create(&log).unwrap();
         let mut command = Command::new(driver);
         command.arg("--port=0").current_dir(&directory).stdin(Stdio::null());
-        // A browser keeps caches and keys in its home, and the tests' browsers keep theirs to themselves.
+        // Chromium keeps caches and keys in its home directory; those of tests must stay in this directory.
         command.env("HOME", &directory).env_remove("XDG_CONFIG_HOME").env_remove("XDG_CACHE_HOME");
         command.env_remove("CHROMIUM_FLAGS").env_remove("DISPLAY").env_remove("DBUS_SESSION_BUS_ADDRESS");
-        // Of its own process group, so that Ctrl-C reaches the tests alone and the watchdog tidies up after them.
+        // In its own process group, so that Ctrl-C reaches the tests only, and the watchdog cleans up after them.
         command.stdout(file.try_clone().unwrap()).stderr(file).process_group(0);
         let mut child = command.spawn().unwrap();
         let started = Instant::now();
@@ -84,17 +84,17 @@ impl Driver {
             }
             let waits = child.try_wait().unwrap().is_none() && started.elapsed() < START_PATIENCE;
             assert!(waits, "chromedriver does not start: {said}");
-            thread::sleep(LOOK_AGAIN);
+            thread::sleep(POLL_INTERVAL);
         };
         Driver { port, browser, directory, _watchdog: watchdog }
     }
 
-    /// Where sessions are made.
+    /// The URL that creates sessions.
     pub(super) fn url(&self) -> String {
         format!("http://127.0.0.1:{}/session", self.port)
     }
 
-    /// The browser's program.
+    /// The path of the browser's program.
     pub(super) fn browser(&self) -> &Path {
         &self.browser
     }
@@ -113,14 +113,14 @@ impl Driver {
     }
 }
 
-/// The port in what chromedriver printed, once it has printed all of it.
+/// The port in chromedriver's output, once the line is complete.
 fn port_in(said: &str) -> Option<u16> {
     let (port, _) = said.split_once(STARTED)?.1.split_once('.')?;
     port.parse().ok()
 }
 
 fn watch(directory: &Path) -> Child {
-    assert!(directory.is_absolute(), "a watchdog removes what it is told to, so it is told exactly");
+    assert!(directory.is_absolute(), "the watchdog removes this directory, so its path must be exact");
     let mut command = Command::new("/bin/sh");
     command.args(["-c", WATCHDOG, "watchdog"]).arg(directory).current_dir("/");
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -141,7 +141,7 @@ fn random_name() -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Chromium's sandbox refuses to work for root.
+/// Whether the tests run as root, for whom Chromium's sandbox does not work.
 pub(super) fn is_root() -> bool {
     let said = Command::new("id").arg("-u").output().unwrap();
     said.stdout.trim_ascii() == b"0"

@@ -1,30 +1,32 @@
+//! The device and preferences that a page is viewed with, and the DevTools commands that set them.
+
 use serde_json::{Value, json};
 
-/// The colours that a customer prefers.
+/// The colour scheme that the user prefers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Theme {
     Light,
     Dark,
 }
 
-/// What a page is looked at with. Sizes are CSS pixels.
+/// The device and preferences that a page is viewed with. Sizes are in CSS pixels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Look {
     pub width: u32,
     pub height: u32,
-    /// Pixels of the screen, and of screenshots, per CSS pixel.
+    /// Device pixels per CSS pixel, on the screen and in screenshots.
     pub scale: u32,
-    /// A phone: touch, scroll bars that take no room, and a page without a viewport of its own is laid out wide.
+    /// A phone: touch, overlay scroll bars, and a wide layout for pages without a viewport of their own.
     pub mobile: bool,
     pub theme: Theme,
-    /// The whole of `Accept-Language`.
+    /// The value of `Accept-Language`.
     pub language: &'static str,
     pub script: bool,
     pub reduced_motion: bool,
 }
 
 impl Look {
-    /// A usual phone, in light colours, of someone who reads Indonesian.
+    /// An average phone, light colours, Indonesian.
     pub fn phone() -> Look {
         Look {
             width: 360,
@@ -38,7 +40,7 @@ impl Look {
         }
     }
 
-    /// The narrowest screen that pages are made for.
+    /// The narrowest screen that pages support.
     pub fn narrow() -> Look {
         Look { width: 320, height: 568, ..Look::phone() }
     }
@@ -63,13 +65,12 @@ impl Look {
         Look { reduced_motion: true, ..self }
     }
 
-    /// At 200 %: everything is twice as large, so half as much fits on the screen.
+    /// Zoomed to 200 %: everything is twice as large, so half as much fits on the screen.
     pub fn zoomed(self) -> Look {
         Look { width: self.width / 2, height: self.height / 2, scale: self.scale * 2, ..self }
     }
 
-    /// The commands of the DevTools protocol that bring it about. `user_agent` is the browser's own, which the command for
-    /// the language insists on.
+    /// The DevTools commands that set it. `user_agent` is the browser's own: the command for the language needs it.
     pub(super) fn commands(&self, user_agent: &str) -> Vec<(&'static str, Value)> {
         let theme = if self.theme == Theme::Dark { "dark" } else { "light" };
         let motion = if self.reduced_motion { "reduce" } else { "no-preference" };

@@ -1,13 +1,15 @@
+//! Reads QR codes in screenshots.
+
 use std::io::Cursor;
 
-/// What the first readable QR code in a PNG says, such as one on a screenshot.
+/// The content of the first readable QR code in a PNG.
 pub fn decode_qr(png: &[u8]) -> Option<String> {
     let (width, height, greys) = greys(png);
     let mut image = rqrr::PreparedImage::prepare_from_greyscale(width, height, |x, y| greys[y * width + x]);
     image.detect_grids().into_iter().find_map(|grid| Some(grid.decode().ok()?.1))
 }
 
-/// Width, height, and how bright each pixel is; what is transparent lies on white.
+/// Width, height, and the brightness of each pixel; transparent pixels count as on white.
 fn greys(png: &[u8]) -> (usize, usize, Vec<u8>) {
     let mut decoder = png::Decoder::new(Cursor::new(png));
     decoder.set_transformations(png::Transformations::normalize_to_color8() | png::Transformations::ALPHA);

@@ -1,27 +1,28 @@
-//! The part of the WebDriver protocol that browsers are driven by: JSON over HTTP, one session per browser. It is spoken here
-//! and not by the library `thirtyfour`, which turns on `serde_json`'s `preserve_order`: the server under test would then write
-//! its documents in another order than the released one.
+//! A client of the WebDriver protocol: JSON over HTTP, one session per browser.
+//!
+//! The library `thirtyfour` is not used, because it enables `preserve_order` of `serde_json`: the server under test would then write
+//! its JSON in another order than the released one.
 
 use std::{fmt, time::Duration};
 
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
 
-/// Longer than any command takes that works; pages and scripts have limits of their own below it.
+/// The most time for a command. Pages and scripts have shorter limits of their own.
 const COMMAND_LIMIT: Duration = Duration::from_secs(120);
 /// The member under which WebDriver writes an element's id.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
-/// Why a command was not done.
+/// Why a command failed.
 #[derive(Debug)]
 pub(super) struct Fault {
-    /// WebDriver's word for it, such as `no such element`.
+    /// WebDriver's error code, such as `no such element`.
     kind: String,
     message: String,
 }
 
 impl Fault {
-    /// Whether the same command may succeed once the page has changed.
+    /// Whether a retry may succeed after the page has changed.
     pub(super) fn may_pass(&self) -> bool {
         let passing = [
             "no such element",
@@ -30,14 +31,14 @@ impl Fault {
             "element click intercepted",
             "invalid element state",
         ];
-        // While a page gives way to the next one, its elements are gone in another way.
+        // While one page replaces another, chromedriver reports missing elements with this message.
         passing.contains(&self.kind.as_str()) || self.message.contains("does not belong to the document")
     }
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The message repeats the kind, and what follows its first line is the browser's version and a stack of addresses.
+        // The message begins with the kind, and after its first line come the browser's version and a stack trace.
         let line = self.message.lines().next().unwrap_or_default();
         let line = line.trim_start_matches(&self.kind).trim_start_matches(": ");
         write!(formatter, "{}{}{line}", self.kind, if line.is_empty() { "" } else { ": " })
@@ -52,17 +53,17 @@ impl From<reqwest::Error> for Fault {
 
 pub(super) type Done<T> = Result<T, Fault>;
 
-/// One browser, as chromedriver knows it. It does not end with this value: [`Session::quit`] ends it.
+/// The session of one browser. Dropping it does not close the browser; [`Session::quit`] does.
 pub(super) struct Session {
     client: Client,
     url: String,
 }
 
-/// An element of the page that is shown now.
+/// An element of the current page.
 pub(super) struct Element(String);
 
 impl Element {
-    /// As an argument of a script.
+    /// The element as an argument of a script.
     pub(super) fn argument(&self) -> Value {
         json!({ ELEMENT: self.0 })
     }
@@ -73,7 +74,7 @@ impl Element {
 }
 
 impl Session {
-    /// Starts a browser. `sessions` is where chromedriver makes them.
+    /// Starts a browser. `sessions` is the URL at which chromedriver creates sessions.
     pub(super) async fn start(sessions: &str, capabilities: &Value) -> Done<Session> {
         let mut session = Session { client: client(), url: sessions.to_owned() };
         let body = json!({ "capabilities": { "alwaysMatch": capabilities } });
@@ -82,7 +83,7 @@ impl Session {
         Ok(session)
     }
 
-    /// The same session for another runtime: connections belong to the one that made them.
+    /// The same session for use in another runtime, since connections belong to the runtime that opened them.
     pub(super) fn again(&self) -> Session {
         Session { client: client(), url: self.url.clone() }
     }
@@ -112,22 +113,22 @@ impl Session {
         self.call(Method::POST, path, Some(&body)).await
     }
 
-    /// A string that a command answers.
+    /// The result of a command, as a string.
     pub(super) async fn text(&self, path: &str) -> Done<String> {
         Ok(self.get(path).await?.as_str().unwrap_or_default().to_owned())
     }
 
-    /// A command of Chromium's own DevTools protocol.
+    /// A command of Chromium's DevTools protocol.
     pub(super) async fn devtools(&self, method: &str, parameters: Value) -> Done<Value> {
         self.post("/goog/cdp/execute", json!({ "cmd": method, "params": parameters })).await
     }
 
-    /// Runs the body of a function in the page, whatever its policy for scripts is. A promise is waited for.
+    /// Runs the body of a JavaScript function in the page, even where the page may run no scripts. A promise is awaited.
     pub(super) async fn run(&self, body: &str, arguments: Value) -> Done<Value> {
         self.post("/execute/sync", json!({ "script": body, "args": arguments })).await
     }
 
-    /// What a log has got since it was last asked for.
+    /// The entries of a log since the last call.
     pub(super) async fn log(&self, kind: &str) -> Done<Vec<Value>> {
         let entries = self.post("/se/log", json!({ "type": kind })).await?;
         Ok(entries.as_array().cloned().unwrap_or_default())

@@ -1,18 +1,18 @@
-// The body of a function: `arguments[0]` is the least width and height. Answers every target that is smaller.
+// The body of a function: `arguments[0]` is the least width and height. It returns a description of every smaller target.
 const least = arguments[0];
-// Measures are fractions, and a browser rounds them to whole pixels of the screen.
+// Sizes are fractions, which browsers round to whole device pixels.
 const slack = 0.5;
 
 const isShown = (element) => {
   const box = element.getBoundingClientRect();
-  // What only screen readers get is a pixel large or lies outside the page.
+  // Elements for screen readers only are one pixel large or outside of the page.
   const isThere = box.width > 1 && box.height > 1 && box.right > 0 && box.bottom + window.scrollY > 0;
   return isThere && element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
 };
 
 const isLargeEnough = (box) => box.width >= least - slack && box.height >= least - slack;
 
-// A target may take more room than its box, by a pseudo-element for one: then its surroundings lead to it as well.
+// A target may react beyond its box, for example by a pseudo-element: then points around it belong to it too.
 const isHitAround = (element) => {
   element.scrollIntoView({ block: "center", inline: "nearest", behavior: "instant" });
   const box = element.getBoundingClientRect();

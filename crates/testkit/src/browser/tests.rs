@@ -1,3 +1,5 @@
+//! Tests of the browser itself, on a small site of their own: that it does, sees and checks what it says.
+
 mod site;
 
 use std::{
@@ -14,11 +16,11 @@ use std::{
 use futures_util::FutureExt;
 
 use self::site::{QR_SAYS, Site};
-use super::{Browser, FAILURES, LOOK_AGAIN, Look, PATIENCE, Violation, decode_qr, driver::Driver};
+use super::{Browser, FAILURES, Look, PATIENCE, POLL_INTERVAL, Violation, decode_qr, driver::Driver};
 
-/// Set for the process that a test starts and kills.
+/// Set in the environment of the process that a test starts and kills.
 const ENDS: &str = "LUNAS_TEST_BROWSER_ENDS";
-/// For waits that are to be in vain.
+/// For waits that must fail.
 const IMPATIENCE: Duration = Duration::from_millis(200);
 
 async fn opened(look: Look, path: &str) -> (Site, Browser) {
@@ -27,7 +29,7 @@ async fn opened(look: Look, path: &str) -> (Site, Browser) {
     (site, browser)
 }
 
-/// What a failing act says.
+/// The message of an act that must fail.
 async fn failure(act: impl Future<Output = ()>) -> String {
     let failed = AssertUnwindSafe(act).catch_unwind().await.expect_err("it does not fail");
     *failed.downcast::<String>().expect("a failure is words")
@@ -188,7 +190,7 @@ async fn a_qr_code_on_a_screenshot_can_be_read() {
 }
 
 #[tokio::test]
-async fn traffic_is_what_came_over_the_wire_since_it_was_last_asked_for() {
+async fn traffic_is_what_was_received_since_the_last_call() {
     let (site, browser) = opened(Look::phone(), "/moved").await;
     let traffic = browser.traffic().await;
     let paths: Vec<(String, Option<u16>)> =
@@ -210,7 +212,7 @@ async fn traffic_is_what_came_over_the_wire_since_it_was_last_asked_for() {
 }
 
 #[tokio::test]
-async fn a_browser_has_its_own_cookies_and_forgets_them_when_told() {
+async fn a_browser_has_its_own_cookies_and_forgets_them() {
     let site = Site::start().await;
     let (first, second) = Browser::open_two(Look::phone(), Look::desktop()).await;
     first.goto(&site.url("/good")).await;
@@ -226,7 +228,7 @@ async fn a_browser_has_its_own_cookies_and_forgets_them_when_told() {
 }
 
 #[tokio::test]
-async fn a_wait_in_vain_tells_what_is_on_the_screen() {
+async fn a_wait_that_fails_describes_the_page() {
     let (site, mut browser) = opened(Look::phone(), "/good").await;
     browser.patience = IMPATIENCE;
     let said = failure(browser.wait_for("#never")).await;
@@ -255,7 +257,7 @@ async fn a_wait_in_vain_tells_what_is_on_the_screen() {
 }
 
 #[tokio::test]
-async fn a_test_that_fails_leaves_a_picture_of_the_page() {
+async fn a_test_that_fails_leaves_a_screenshot_of_the_page() {
     let (_site, browser) = opened(Look::phone(), "/good").await;
     let directory = browser.directory.clone();
     assert!(directory.join("profile").exists());
@@ -267,7 +269,7 @@ async fn a_test_that_fails_leaves_a_picture_of_the_page() {
     assert_eq!(said, "as meant");
     assert!(!directory.exists(), "a closed browser leaves nothing else");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(FAILURES);
-    let ours = format!("browser.tests.a_test_that_fails_leaves_a_picture_of_the_page-{}", std::process::id());
+    let ours = format!("browser.tests.a_test_that_fails_leaves_a_screenshot_of_the_page-{}", std::process::id());
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut kept: Vec<PathBuf> =
         entries.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with(&ours)).collect();
@@ -278,7 +280,7 @@ async fn a_test_that_fails_leaves_a_picture_of_the_page() {
     kept.iter().for_each(|path| fs::remove_file(path).unwrap());
 }
 
-/// How many processes work in a directory or below, or did when it was still there.
+/// How many processes have their working directory in `directory`, even if it has been removed.
 fn working_in(directory: &Path) -> usize {
     let entries = fs::read_dir("/proc").unwrap().filter_map(|entry| Some(entry.ok()?.path()));
     entries.filter(|entry| fs::read_link(entry.join("cwd")).is_ok_and(|path| path.starts_with(directory))).count()
@@ -302,7 +304,7 @@ fn a_process_that_ends_in_any_way_leaves_no_browser() {
         let started = Instant::now();
         while directory.exists() {
             assert!(started.elapsed() < PATIENCE, "{} is still there", directory.display());
-            thread::sleep(LOOK_AGAIN);
+            thread::sleep(POLL_INTERVAL);
         }
         assert_eq!(working_in(&directory), 0);
     }
@@ -316,7 +318,7 @@ async fn another_process() {
     }
     let _browser = Browser::open(Look::phone()).await;
     println!("\ndirectory: {}", Driver::shared().directory().display());
-    // Until it is killed, or its input ends.
+    // Waits until it is killed or its input ends.
     let _ = std::io::stdin().read(&mut [0]);
     exit(0);
 }

@@ -1,32 +1,34 @@
+//! The network requests of a page, put together from chromedriver's performance log.
+
 use std::collections::HashMap;
 
 use serde_json::Value;
 
-/// One request of a page and what came back for it.
+/// One request of a page and its answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Transfer {
     pub url: String,
     pub method: String,
-    /// Nothing while there is no answer, or when the request failed.
+    /// None while there is no answer, or if the request failed.
     pub status: Option<u16>,
-    /// What came over the wire: heads and compressed bodies. Nothing, when the browser had it already.
+    /// The bytes received: head and compressed body; 0 if the browser had the answer in its cache.
     pub bytes: u64,
     pub from_cache: bool,
-    /// An answer that never ends of itself, such as server-sent events.
+    /// Whether the answer is an event stream, which does not end by itself.
     pub is_stream: bool,
     pub is_finished: bool,
 }
 
-/// The transfers in the order in which they began, put together from the browser's log of its network.
+/// All transfers so far, in the order in which they began.
 #[derive(Default)]
 pub(super) struct Traffic {
     transfers: Vec<Transfer>,
-    /// Where the transfer of a request's id is. A redirect goes on under the same id.
+    /// The index of the transfer for each request id. A redirect has the id of its request.
     current: HashMap<String, usize>,
 }
 
 impl Traffic {
-    /// Takes in an entry of chromedriver's performance log.
+    /// Adds an entry of chromedriver's performance log.
     pub(super) fn note(&mut self, entry: &Value) {
         let event: Value = serde_json::from_str(entry["message"].as_str().unwrap_or_default()).unwrap_or_default();
         let (event, parameters) = (&event["message"]["method"], &event["message"]["params"]);
@@ -46,7 +48,7 @@ impl Traffic {
         }
         let word = |name: &str| parameters["request"][name].as_str().unwrap_or_default().to_owned();
         let url = word("url");
-        // Others, such as `data:`, ask nobody.
+        // URLs such as `data:` cause no network request.
         if url.starts_with("http") {
             self.current.insert(id.to_owned(), self.transfers.len());
             self.transfers.push(Transfer { url, method: word("method"), ..Transfer::default() });
@@ -71,7 +73,7 @@ impl Transfer {
             }
             "Network.requestServedFromCache" => self.from_cache = true,
             "Network.dataReceived" => self.bytes += parameters["encodedDataLength"].as_u64().unwrap_or(0),
-            // It knows the sum, and knows it better.
+            // This event has the exact total.
             "Network.loadingFinished" => {
                 self.bytes = whole(&parameters["encodedDataLength"]);
                 self.is_finished = true;
@@ -91,7 +93,7 @@ impl Transfer {
     }
 }
 
-/// A number of bytes, which the log may write with a fraction of zero.
+/// A number of bytes; the log may write it as a decimal fraction.
 fn whole(value: &Value) -> u64 {
     value.as_u64().or_else(|| Some(value.as_f64()? as u64)).unwrap_or(0)
 }

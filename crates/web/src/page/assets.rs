@@ -1,4 +1,5 @@
-//! Style sheets and scripts: part of the program, compressed once per process, at addresses that change with their content.
+//! Style sheets and scripts. They are compiled into the program and compressed once per process, and their paths contain a hash
+//! of their content, so that browsers may cache them for ever.
 
 use std::{
     io::{self, Write},
@@ -14,21 +15,21 @@ use axum::{
 use flate2::{Compression, write::GzEncoder};
 use sha2::{Digest, Sha256};
 
-/// Colours, type and measures that all style sheets begin with.
+/// The colours that all pages share. A surface puts them before its own style sheet.
 pub const TOKENS: &str = include_str!("../../assets/tokens.css");
-/// Enough of the hash that no two versions of a file share an address.
+/// How much of the hash is in the path: enough that no two versions of a file share one.
 const HASH_BYTES: usize = 8;
-/// An address never gets another content, so browsers need not ask again.
-const FOR_GOOD: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+/// The content at a path never changes, so browsers need not ask again.
+const CACHE_FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 
-/// A file of the pages.
+/// A style sheet or script.
 pub struct Asset {
     /// Such as `shop`, for `/assets/shop.0123456789abcdef.css`.
     name: &'static str,
     kind: Kind,
-    /// Its text, in pieces that are put one after another.
+    /// Its text, in pieces that are concatenated.
     pieces: &'static [&'static str],
-    made: OnceLock<Made>,
+    built: OnceLock<Built>,
 }
 
 #[derive(Clone, Copy)]
@@ -37,7 +38,7 @@ enum Kind {
     Script,
 }
 
-struct Made {
+struct Built {
     path: String,
     etag: HeaderValue,
     plain: Vec<u8>,
@@ -46,30 +47,30 @@ struct Made {
 
 impl Asset {
     pub const fn style(name: &'static str, pieces: &'static [&'static str]) -> Asset {
-        Asset { name, kind: Kind::Style, pieces, made: OnceLock::new() }
+        Asset { name, kind: Kind::Style, pieces, built: OnceLock::new() }
     }
 
     pub const fn script(name: &'static str, pieces: &'static [&'static str]) -> Asset {
-        Asset { name, kind: Kind::Script, pieces, made: OnceLock::new() }
+        Asset { name, kind: Kind::Script, pieces, built: OnceLock::new() }
     }
 
-    /// Where it is found.
+    /// The path that it is served at.
     pub fn path(&'static self) -> &'static str {
-        &self.made().path
+        &self.built().path
     }
 
-    fn made(&'static self) -> &'static Made {
-        self.made.get_or_init(|| {
+    fn built(&'static self) -> &'static Built {
+        self.built.get_or_init(|| {
             let plain = self.pieces.concat().into_bytes();
             let hash: String = Sha256::digest(&plain)[..HASH_BYTES].iter().map(|byte| format!("{byte:02x}")).collect();
             let ending = match self.kind {
                 Kind::Style => "css",
                 Kind::Script => "js",
             };
-            Made {
+            Built {
                 path: format!("/assets/{}.{hash}.{ending}", self.name),
                 etag: HeaderValue::try_from(format!("\"{hash}\"")).unwrap_or(HeaderValue::from_static("\"\"")),
-                // Writing into memory does not fail; an empty one is never sent.
+                // Writing into memory does not fail. Should it do so, the plain file is sent instead.
                 gzipped: gzipped(&plain).unwrap_or_default(),
                 plain,
             }
@@ -77,29 +78,29 @@ impl Asset {
     }
 
     fn answer(&'static self, request: &HeaderMap) -> Response {
-        let made = self.made();
+        let built = self.built();
         let media_type = match self.kind {
             Kind::Style => "text/css; charset=utf-8",
             Kind::Script => "text/javascript; charset=utf-8",
         };
         let headers = [
             (header::CONTENT_TYPE, HeaderValue::from_static(media_type)),
-            (header::CACHE_CONTROL, FOR_GOOD),
-            (header::ETAG, made.etag.clone()),
+            (header::CACHE_CONTROL, CACHE_FOREVER),
+            (header::ETAG, built.etag.clone()),
             (header::VARY, HeaderValue::from_static("accept-encoding")),
         ];
-        if request.get(header::IF_NONE_MATCH) == Some(&made.etag) {
+        if request.get(header::IF_NONE_MATCH) == Some(&built.etag) {
             return (StatusCode::NOT_MODIFIED, headers).into_response();
         }
-        if takes_gzip(request) && !made.gzipped.is_empty() {
+        if accepts_gzip(request) && !built.gzipped.is_empty() {
             let encoding = [(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"))];
-            return (headers, encoding, made.gzipped.as_slice()).into_response();
+            return (headers, encoding, built.gzipped.as_slice()).into_response();
         }
-        (headers, made.plain.as_slice()).into_response()
+        (headers, built.plain.as_slice()).into_response()
     }
 }
 
-/// The addresses of these files.
+/// The routes of these files.
 pub(crate) fn router(assets: impl Iterator<Item = &'static Asset>) -> Router {
     assets.fold(Router::new(), |router, asset| {
         router.route(asset.path(), get(move |headers: HeaderMap| async move { asset.answer(&headers) }))
@@ -112,8 +113,8 @@ fn gzipped(plain: &[u8]) -> io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-/// Whether the client accepts gzip. `q=0` refuses it.
-fn takes_gzip(headers: &HeaderMap) -> bool {
+/// Whether the client accepts gzip; `q=0` means that it does not.
+fn accepts_gzip(headers: &HeaderMap) -> bool {
     let lines = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());
     lines.flat_map(|line| line.split(',')).any(|offer| {
         let (encoding, quality) = offer.split_once(';').unwrap_or((offer, ""));
@@ -136,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn the_address_of_a_file_holds_the_hash_of_its_content() {
+    fn the_path_of_a_file_changes_with_its_content() {
         static OTHER: Asset = Asset::style("sample", &["a{color:blue}"]);
         assert!(STYLE.path().starts_with("/assets/sample.") && STYLE.path().ends_with(".css"), "{}", STYLE.path());
         assert_ne!(STYLE.path(), OTHER.path());
@@ -151,7 +152,7 @@ mod tests {
         for refused in ["", "br", "gzip;q=0", "gzip; q=0.0", "identity"] {
             assert_eq!(asked(&[(header::ACCEPT_ENCODING, refused)]), (StatusCode::OK, None), "{refused}");
         }
-        let etag: &'static str = STYLE.made().etag.to_str().unwrap();
+        let etag: &'static str = STYLE.built().etag.to_str().unwrap();
         assert_eq!(asked(&[(header::IF_NONE_MATCH, etag)]), (StatusCode::NOT_MODIFIED, None));
     }
 }

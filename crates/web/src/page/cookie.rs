@@ -1,4 +1,4 @@
-//! Cookies of the pages: read leniently, written strictly.
+//! Reads and writes cookies. Malformed cookies of a request are skipped; every cookie we set is `HttpOnly` and `SameSite=Lax`.
 
 use axum::http::{HeaderMap, HeaderValue, header};
 
@@ -7,13 +7,13 @@ pub fn read<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     find(headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok()), name)
 }
 
-/// The same among lines of the header `Cookie`.
+/// The value of the first cookie of that name among lines of the header `Cookie`.
 pub(crate) fn find<'a>(lines: impl Iterator<Item = &'a str>, name: &str) -> Option<&'a str> {
     let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
     pairs.find(|(given, _)| *given == name).map(|(_, value)| value)
 }
 
-/// A cookie that no script reads and no other site's form sends along.
+/// A cookie to set. Scripts cannot read it, and browsers do not send it with forms of other sites.
 pub struct Cookie<'a> {
     pub name: &'static str,
     /// Letters, digits and `_` only.
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cookie_is_found_among_others_and_junk_is_passed_over() {
+    fn a_cookie_is_found_among_others_and_malformed_ones_are_skipped() {
         let mut headers = HeaderMap::new();
         headers.append(header::COOKIE, HeaderValue::from_static("a=1; lang=en;; =; b"));
         headers.append(header::COOKIE, HeaderValue::from_static("lang=id; c=3"));

@@ -1,4 +1,5 @@
-//! What kind of device a browser says that it runs on. A guess, kept for the merchant; nothing is decided by it.
+//! Guesses the visitor's kind of device, operating system and browser from `User-Agent`. Merchants see the guess; no decision
+//! may depend on it.
 
 use domain::payment::Device;
 use woothee::parser::Parser;
@@ -22,7 +23,7 @@ fn kind(user_agent: &str, category: &str, os: &str) -> &'static str {
         "pc" => "desktop",
         "crawler" => "bot",
         "smartphone" | "mobilephone" if os == "iPad" => "tablet",
-        // Android says `Mobile` on phones only.
+        // On Android, only phones have `Mobile` in their `User-Agent`.
         "smartphone" if os == "Android" && !user_agent.contains("Mobile") => "tablet",
         "smartphone" | "mobilephone" => "mobile",
         _ => "unknown",
@@ -34,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn devices_are_told_apart_by_what_their_browsers_say() {
+    fn devices_are_recognised_by_their_user_agents() {
         let chrome = "AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0";
         for (user_agent, kind, os, browser) in [
             (

@@ -1,4 +1,5 @@
-//! What every answer with a page gets: its headers, and a page in the visitor's language in place of an error.
+//! The last step of every page request: refuses forms of other sites, turns errors into error pages in the visitor's language,
+//! and adds the headers that protect pages.
 
 use axum::{
     Router,
@@ -20,10 +21,10 @@ use crate::{App, Failure};
 
 const LANGUAGE_SECONDS: u32 = 365 * 24 * 60 * 60;
 
-/// Makes a surface's page for an error.
+/// A surface's function that renders the page for an error.
 pub type ErrorPage = fn(&App, &Visitor, &PageError) -> Response;
 
-/// Routes of pages, wrapped: forms of other sites are refused, errors become pages, and every answer has its headers.
+/// Wraps routes of pages: forms of other sites are refused, errors become pages, and every answer has its headers.
 pub fn routes(app: &App, routes: Router<App>, error_page: ErrorPage) -> Router {
     let finish_page = move |State(app): State<App>, request: Request, next: Next| async move {
         let visitor = Visitor::of(&app, &request);
@@ -39,6 +40,7 @@ pub fn routes(app: &App, routes: Router<App>, error_page: ErrorPage) -> Router {
         .with_state(app.clone())
 }
 
+/// Replaces an error by its page, remembers the language that the visitor chose, and adds the protective headers.
 pub(crate) fn finish(app: &App, visitor: &Visitor, error_page: ErrorPage, mut response: Response) -> Response {
     let urls = &app.settings.urls;
     if let Some(error) = page_error(&response) {
@@ -57,7 +59,8 @@ pub(crate) fn finish(app: &App, visitor: &Visitor, error_page: ErrorPage, mut re
     response
 }
 
-/// The error that an answer stands for: one of ours, or one that a layer answered without a body, as the check for foreign forms does.
+/// The error that an answer stands for: one of ours, or one that a layer answered without a body, as the check for forms of
+/// other sites does.
 fn page_error(response: &Response) -> Option<PageError> {
     let status = response.status();
     let is_error = status.is_client_error() || status.is_server_error();
@@ -65,7 +68,7 @@ fn page_error(response: &Response) -> Option<PageError> {
     response.extensions().get::<PageError>().cloned().or_else(|| is_bare.then(|| PageError::with(status)))
 }
 
-/// Takes forms from our own pages only, also where a proxy changes the name of the host.
+/// Accepts forms of our own pages only. Our origins are configured, since behind a proxy `Host` may be another name.
 fn own_forms_only(app: &App) -> CsrfLayer {
     let own = &app.settings.own_origins;
     own.iter().fold(CsrfLayer::new(), |layer, origin| layer.clone().add_trusted_origin(origin).unwrap_or(layer))

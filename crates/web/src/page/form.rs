@@ -1,4 +1,5 @@
-//! What a form of our pages sends: fields by name, each at most once.
+//! Extracts the fields of a submitted form. A form in which a field appears twice is refused; whether values are acceptable is
+//! for the handler to check.
 
 use axum::{
     extract::{FromRequest, Request},
@@ -8,6 +9,7 @@ use axum::{
 use super::page_error::PageError;
 use crate::{App, body, query::Query};
 
+/// The fields of a submitted form.
 pub struct Form(Query);
 
 impl FromRequest<App> for Form {
@@ -22,7 +24,7 @@ impl FromRequest<App> for Form {
 }
 
 impl Form {
-    /// A field's text; a field left empty is as good as one that was not sent.
+    /// A field's text. A field that was left empty is the same as one that was not sent.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.0.text(name).ok().flatten().filter(|text| !text.is_empty())
     }

@@ -1,4 +1,4 @@
-//! The headers of every page: a browser loads nothing but our own files for it, stores nothing, and passes no address on.
+//! The security headers of every page: browsers load only our own files, store no page, and send no `Referer` to other sites.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 
@@ -6,7 +6,7 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; st
                                        connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 const HSTS: &str = "max-age=31536000";
 
-/// Writes them; where the page was reached by https, also that only https may be used from now on.
+/// Writes the headers; where pages are reached over https, also the one that forbids http from then on.
 pub(super) fn protect(headers: &mut HeaderMap, https: bool) {
     for (name, value) in [
         (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),

@@ -1,5 +1,5 @@
-//! The page kit: what every page has in common, whichever surface it belongs to. Its texts, its style sheet and script, its
-//! visitor, its forms, and the headers that protect it.
+//! The page kit: what pages of all surfaces share. Texts, style sheets and scripts, the visitor, forms, error pages and security
+//! headers. No page itself is here.
 
 pub mod assets;
 pub mod cookie;

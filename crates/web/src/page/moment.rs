@@ -1,4 +1,5 @@
-//! Moments as people read them: the date and the time in western Indonesia, where no clock is ever changed.
+//! Formats times for people: date and time in western Indonesia (WIB, UTC+7, without daylight saving time). It never reads a
+//! clock.
 
 use std::time::Duration;
 
@@ -8,12 +9,12 @@ const WIB: Duration = Duration::from_hours(7);
 /// Where the date and the seconds end in `2026-11-15T21:30:00.000Z`.
 const DATE_END: usize = 10;
 const SECONDS_END: usize = 19;
-/// Where hour and minute stand in it.
+/// Where hours and minutes are in it.
 const TIME: std::ops::Range<usize> = 11..16;
-/// Letters of a month's short name, in both languages.
+/// Letters of a month's abbreviation, in both languages.
 const SHORT_MONTH: usize = 3;
 
-/// A moment for people and for machines.
+/// A point in time, formatted for people and for programs.
 pub struct Moment {
     /// `15 November 2026 pukul 21.30 WIB`, in the page's language.
     pub text: String,
@@ -40,7 +41,7 @@ pub fn moment(at: Timestamp, language: Language) -> Moment {
     Moment { text: text(at, language), utc: at.to_string() }
 }
 
-/// The same where there is little room: `15 Nov 2026 21.30 WIB`.
+/// The short form, for tables: `15 Nov 2026 21.30 WIB`.
 pub fn short_moment(at: Timestamp, language: Language) -> Moment {
     let local = local(at);
     let (year, day, month) = date(&local, language);
@@ -62,14 +63,14 @@ pub fn day(at: Timestamp, language: Language) -> String {
     format!("{day} {month} {year}")
 }
 
-/// The day where there is little room: `15 Nov`.
+/// The day alone in short form: `15 Nov`.
 pub fn short_day(at: Timestamp, language: Language) -> String {
     let local = local(at);
     let (_, day, month) = date(&local, language);
     format!("{day} {}", month.get(..SHORT_MONTH).unwrap_or(month))
 }
 
-/// As programs read it, with what western Indonesia is ahead of UTC: `2026-11-15T21:30:00+07:00`.
+/// RFC 3339 with the offset of western Indonesia: `2026-11-15T21:30:00+07:00`.
 pub fn local_rfc3339(at: Timestamp) -> String {
     let local = local(at);
     format!("{}+07:00", local.get(..SECONDS_END).unwrap_or(&local))
@@ -81,18 +82,18 @@ pub fn midnight_of(date: &str) -> Option<Timestamp> {
     is_date.then(|| Timestamp::parse(&format!("{date}T00:00:00+07:00")).ok()).flatten()
 }
 
-/// Today in western Indonesia, as [`midnight_of`] reads it.
+/// The date in western Indonesia, as [`midnight_of`] reads it.
 pub fn date_of(at: Timestamp) -> String {
     let local = local(at);
     local.get(..DATE_END).unwrap_or_default().to_owned()
 }
 
-/// The same text as in UTC, seven hours on: `2026-11-15T21:30:00.000Z`.
+/// The local time, written as if it were UTC: `2026-11-15T21:30:00.000Z` is 21.30 WIB.
 fn local(at: Timestamp) -> String {
     at.plus(WIB).to_string()
 }
 
-/// Year, day and month of a local text.
+/// Year, day and month of a local time.
 fn date(local: &str, language: Language) -> (&str, &str, &'static str) {
     let part = |from: usize, to: usize| local.get(from..to).unwrap_or_default();
     let month = part(5, 7).parse().ok().and_then(|number: usize| MONTHS.get(number.checked_sub(1)?));

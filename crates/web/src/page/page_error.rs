@@ -1,4 +1,5 @@
-//! What goes wrong with a page. The visitor reads a sentence made for them, never the API's words.
+//! The error of a page request, and which kind of error page it becomes. It holds no text for people: the surface has the
+//! sentences, and the cause goes to the log only.
 
 use axum::{
     http::StatusCode,
@@ -8,23 +9,24 @@ use engine::Error;
 
 use crate::failure::{Cause, Failure, chain, engine_status, retry_after};
 
+/// Which error page is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProblemKind {
-    /// Nothing is here: 404.
+    /// There is no such page: 404.
     NotFound,
-    /// The form came from another site: 403.
+    /// The request is not allowed, for example a form that came from another site: 403.
     Forbidden,
-    /// Too many at once: 429.
+    /// Too many requests: 429.
     TooMany,
-    /// The request is not a form that we made: 400, 405, 413, 415, 422.
+    /// The request is not one that our pages send: 400, 405, 413, 415, 422.
     NotUnderstood,
-    /// Another request changed the same thing, or the database or the provider is away: 503. It is safe to retry.
+    /// Another request changed the same row, or the database or the provider is unavailable: 503. It is safe to retry.
     Unavailable,
     /// A bug of ours: 500.
     Broken,
 }
 
-/// A page that cannot be shown, and why. It becomes a page itself where the visitor's language is known.
+/// Why a page cannot be shown. The last step of a page request renders it as an error page.
 #[derive(Clone, Debug)]
 pub struct PageError {
     pub status: StatusCode,

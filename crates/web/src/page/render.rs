@@ -1,4 +1,4 @@
-//! How a view becomes an answer.
+//! Turns a view into an HTML answer, and redirects. It decides nothing about what a page shows.
 
 use askama::Template;
 use axum::{
@@ -10,17 +10,18 @@ use domain::language::Language;
 
 use super::{visitor::Visitor, words};
 
-/// For the head of pages with forms. The header of every page says no-referrer, under which browsers send `Origin: null` with our own
-/// forms; an old browser, which says nothing else about where a form comes from, would then look like another site to the check
-/// against forged requests.
+/// Belongs into the head of pages with forms. The header of every page says `no-referrer`, under which browsers send
+/// `Origin: null` with our own forms. Old browsers send nothing else about where a form comes from, so the check against forged
+/// requests would take them for another site.
 pub const REFERRER: &str = r#"<meta name="referrer" content="same-origin">"#;
-/// Few pages are larger.
+/// Room for a page; few are larger.
 const PAGE_BYTES_USUAL: usize = 6 * 1024;
-/// How many headers an answer gets from its page, its cookies and the server.
+/// Room for the headers of the page, its cookies and the server.
 const HEADERS_USUAL: usize = 12;
 
+/// Renders `view` as the body of an answer.
 pub fn page(status: StatusCode, view: &impl Template) -> Response {
-    // Growing it step by step would copy most of the page several times.
+    // Reserved at once, because growing step by step would copy most of the page several times.
     let mut html = String::with_capacity(PAGE_BYTES_USUAL);
     match view.render_into(&mut html) {
         Ok(()) => {
@@ -36,8 +37,9 @@ pub fn page(status: StatusCode, view: &impl Template) -> Response {
     }
 }
 
+/// Redirects to one of our own pages.
 pub fn see_other(url: &str) -> Response {
-    // Our own addresses are ids and a configured path, which are plain text.
+    // Our paths consist of ids and a configured prefix, which are always valid in a header.
     let location = HeaderValue::try_from(url).unwrap_or(HeaderValue::from_static("/"));
     (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response()
 }
@@ -49,7 +51,7 @@ pub const fn other_language(language: Language) -> Language {
     }
 }
 
-/// The query that asks for the other language.
+/// The query string that switches to the other language.
 pub fn switch_query(visitor: &Visitor) -> String {
     format!("?lang={}", words::code(other_language(visitor.language)))
 }

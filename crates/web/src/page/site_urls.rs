@@ -1,9 +1,10 @@
-//! The addresses of our own pages, as browsers see them from outside of any proxy.
+//! The paths of our own pages as browsers see them, which behind a proxy may begin with a prefix.
 
-/// Where the pages are.
+/// Turns paths of pages into URLs for browsers.
 pub struct SiteUrls {
-    /// What comes before the path of every page: usually nothing.
+    /// The prefix of every path; usually empty.
     root: String,
+    /// Whether browsers reach the pages over https.
     pub https: bool,
 }
 
@@ -14,7 +15,7 @@ impl SiteUrls {
         SiteUrls { https: url.is_some_and(|url| url.scheme() == "https"), root }
     }
 
-    /// The address of a path of ours.
+    /// The URL of a path of ours, for links on pages and redirects.
     pub fn url(&self, path: impl std::fmt::Display) -> String {
         format!("{}{path}", self.root)
     }

@@ -1,4 +1,5 @@
-//! Who looks at a page: their language, their address, and what their browser says about itself.
+//! The visitor of a page as the request describes them: language, address, country, browser and cookies. It does not say whether
+//! they are signed in.
 
 use std::{borrow::Cow, net::IpAddr, ops::Deref, sync::Arc};
 
@@ -14,19 +15,20 @@ use crate::{App, client, query::Query, request_id::RequestId};
 pub(super) const LANGUAGE_COOKIE: &str = "lunas_lang";
 /// The query parameter that chooses a language.
 const LANGUAGE_PARAMETER: &str = "lang";
-/// The headers in which proxies name the visitor's country.
+/// The headers in which trusted proxies name the visitor's country.
 const COUNTRY_HEADERS: [&str; 2] = ["cf-ipcountry", "x-country-code"];
-/// Longer ones are cut; real ones are far shorter.
+/// A longer `User-Agent` is cut. Real ones are far shorter.
 const USER_AGENT_CHARACTERS: usize = 512;
 
-/// One pointer: read once per request, and then kept in its extensions for every layer and handler.
+/// What a request says about its visitor. It is read once per request and then cloned out of the request's extensions, so it is
+/// one pointer.
 #[derive(Clone)]
 pub struct Visitor(Arc<VisitorData>);
 
-/// What a request says about its visitor.
+/// The fields of a [`Visitor`].
 pub struct VisitorData {
     pub language: Language,
-    /// Whether the language was asked for in the address, and is to be remembered.
+    /// Whether the query string asked for the language, which is then remembered in a cookie.
     pub chose_language: bool,
     pub path: String,
     pub query: Query,
@@ -53,7 +55,7 @@ impl Visitor {
         Visitor::known(app, request.uri(), request.headers(), request.extensions())
     }
 
-    /// The one that was read before, if any.
+    /// The visitor that an outer layer has read already, or else read now.
     fn known(app: &App, uri: &Uri, headers: &HeaderMap, extensions: &Extensions) -> Visitor {
         let known = extensions.get::<Visitor>().cloned();
         known.unwrap_or_else(|| Visitor(Arc::new(VisitorData::read(app, uri, headers, extensions))))
@@ -62,7 +64,7 @@ impl Visitor {
 
 impl VisitorData {
     fn read(app: &App, uri: &Uri, headers: &HeaderMap, extensions: &Extensions) -> VisitorData {
-        // A query that is not text counts as none.
+        // A query string that is not valid UTF-8 counts as empty.
         let query = Query::parse(uri.query()).unwrap_or_default();
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let spoken =
@@ -76,7 +78,7 @@ impl VisitorData {
         let country = client::is_proxied(extensions, &app.settings.trusted_proxies)
             .then(|| COUNTRY_HEADERS.iter().find_map(|name| text(name)))
             .flatten()
-            // `XX` means that the proxy does not know it either.
+            // Proxies send `XX` where they do not know the country.
             .filter(|code| code.len() == 2 && *code != "XX" && code.bytes().all(|byte| byte.is_ascii_uppercase()));
         let user_agent = headers.get(header::USER_AGENT).map(|value| String::from_utf8_lossy(value.as_bytes()));
         VisitorData {
@@ -98,13 +100,14 @@ impl VisitorData {
         }
     }
 
-    /// The address that was asked for, with its query.
+    /// The requested path with its query string.
     pub fn address_again(&self) -> String {
         let query = self.raw_query.as_deref().map(|query| format!("?{query}")).unwrap_or_default();
         format!("{}{query}", self.path)
     }
 
-    /// The same address in that language, without the parameters that are shown only once.
+    /// The requested path with its query string in another language. The parameters `shown_once`, which carry messages for one
+    /// display only, are left out.
     pub fn address_in(&self, language: Language, shown_once: &[&str]) -> String {
         let query = self.raw_query.as_deref().unwrap_or_default();
         let name = |piece: &str| piece.split('=').next().unwrap_or_default().to_owned();

@@ -1,5 +1,5 @@
-//! The texts of pages, in the languages we speak. A surface has one [`Catalogue`]; `fl!` looks each of its texts up in the Indonesian
-//! file when the program is built.
+//! Loads the texts of pages in Indonesian and English from Fluent files. A surface has one [`Catalogue`]; its `fl!` calls are
+//! checked against the Indonesian file when the program is compiled. No text is written here.
 
 use std::{borrow::Cow, collections::HashMap, ops::Deref, sync::OnceLock};
 
@@ -12,11 +12,11 @@ pub type Words = &'static Texts;
 /// The texts of one surface in one language.
 pub struct Texts {
     loader: FluentLanguageLoader,
-    /// Texts without variables, by their keys. Most texts are such, and the loader would format them anew each time.
+    /// The texts without variables, by key. Most texts have none, and the loader would format them again on every use.
     constant: HashMap<String, String>,
 }
 
-/// The texts of one surface, as Fluent files.
+/// The texts of one surface in both languages, loaded on first use.
 pub struct Catalogue {
     files: Files,
     indonesian: OnceLock<Texts>,
@@ -25,7 +25,7 @@ pub struct Catalogue {
 
 /// The Fluent files of one surface.
 struct Files {
-    /// What the files are called, as the surface's `i18n.toml` says.
+    /// The name of the files, as in the surface's `i18n.toml`.
     domain: &'static str,
     indonesian: &'static str,
     english: &'static str,
@@ -119,7 +119,8 @@ fn loaded(files: &Files, language: Language) -> FluentLanguageLoader {
     let identifier = |language| code(language).parse().expect("the codes are language identifiers");
     let loader = FluentLanguageLoader::new(files.domain, identifier(Language::Indonesian));
     loader.load_languages(files, &[identifier(language)]).expect("the Fluent files are well-formed");
-    // No marks for the direction of writing around variables: both languages go the same way, and a copied number must hold none.
+    // Without Unicode isolation marks around variables: both languages are written left to right, and numbers that customers copy
+    // must not contain invisible characters.
     loader.set_use_isolating(false);
     loader
 }
@@ -146,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn each_language_has_texts_of_its_own_without_marks_for_the_direction_of_writing() {
+    fn each_language_has_texts_of_its_own_without_isolation_marks() {
         let text = |language| SAMPLE.words(language).get_args("button", HashMap::from([("amount", "Rp150.000")]));
         assert_eq!(text(Language::Indonesian), "Bayar Rp150.000");
         assert_eq!(text(Language::English), "Pay Rp150.000");

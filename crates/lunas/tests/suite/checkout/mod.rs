@@ -6,6 +6,7 @@ mod browser_pages;
 mod browser_road;
 mod change;
 mod choose;
+mod failures;
 mod headers;
 mod live;
 mod open;

@@ -278,9 +278,9 @@ async fn what_cannot_be_copied_is_refused_and_left_alone() {
     fs::write(&blank, "").unwrap();
     let at = |path: &std::path::Path| format!("sqlite:{}", path.display());
     for (from, to, reason) in [
-        (source.as_str(), "sqlite:other.db", "a copy goes --from sqlite:PATH --to postgres://"),
-        (empty.as_str(), empty.as_str(), "a copy goes --from sqlite:PATH --to postgres://"),
-        (empty.as_str(), source.as_str(), "a copy goes --from sqlite:PATH --to postgres://"),
+        (source.as_str(), "sqlite:other.db", "use --from sqlite:PATH --to postgres://"),
+        (empty.as_str(), empty.as_str(), "use --from sqlite:PATH --to postgres://"),
+        (empty.as_str(), source.as_str(), "use --from sqlite:PATH --to postgres://"),
         ("sqlite:missing.db", empty.as_str(), "no database at missing.db"),
         (&at(&strange), empty.as_str(), "another program"),
         (&at(&blank), empty.as_str(), "no tables of lunas"),

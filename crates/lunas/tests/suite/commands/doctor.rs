@@ -57,7 +57,7 @@ async fn a_sound_server_passes_before_and_after_it_is_used() {
     check(&doctor(&program, &url, &[]), &[]);
     assert_eq!(tables(), before);
     let text: Ran = program.command(&["doctor"]).env("LUNAS_DATABASE", &url).output().unwrap().into();
-    assert!(text.code == 0 && text.stdout.contains("opens what is sealed"), "{text:?}");
+    assert!(text.code == 0 && text.stdout.contains("decrypts the stored secrets"), "{text:?}");
 
     let mut other = program.command(&["doctor", "--json"]);
     other.env("LUNAS_DATABASE", &url).env("LUNAS_SECRET_KEY", secret_key());

@@ -244,7 +244,7 @@ async fn resending_brings_the_same_event_again() {
         let shown = shop.attempted(&event, made as u64).await;
         assert_eq!((&shown["delivery"], &shown["attempts"]), (&json!("delivered"), &json!(made)));
     }
-    assert_eq!(shop.text(&["resend", &event]), format!("{event} is sent again\n"));
+    assert_eq!(shop.text(&["resend", &event]), format!("{event} will be sent again\n"));
     assert_eq!(shop.receiver.arrived(3).await[2].event_id(), event);
     assert_eq!(shop.list(&[]).as_array().unwrap().len(), 1, "it is no new event");
 }
@@ -271,7 +271,7 @@ async fn recovering_resends_what_failed_since_then_and_nothing_else() {
     for event in &failed {
         shop.attempted(event, 2).await;
     }
-    assert_eq!(recover(&created(&failed[1]), &[]).stdout, "1 event is sent again\n");
+    assert_eq!(recover(&created(&failed[1]), &[]).stdout, "1 event will be sent again\n");
     shop.attempted(&failed[1], 3).await;
     assert_eq!(recover(&json!("2999-01-01T00:00:00+07:00"), &[]).stdout, "0 events are sent again\n");
 

@@ -177,15 +177,15 @@ async fn an_unreachable_server_is_reported_once_and_waited_for() {
     running.kill();
     let said = |word: &str| listening.log().lines().filter(|line| line.contains(word)).count();
     let waited = async {
-        while said("is away") == 0 {
+        while said("is unavailable") == 0 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, waited).await.expect("it does not say that the server is away");
+    tokio::time::timeout(PATIENCE, waited).await.expect("it does not say that the server is unavailable");
     let _running = program.dev();
     let id = trigger(&program, "payment.paid");
     assert_eq!(receiver.arrived(1).await[0].json()["id"], id);
-    assert_eq!((said("is away"), said("is back")), (1, 1), "{}", listening.log());
+    assert_eq!((said("is unavailable"), said("is available again")), (1, 1), "{}", listening.log());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -148,7 +148,7 @@ fn a_database_without_our_tables_counts_as_missing() {
         &["pay", &payment],
         &["verify"],
     ] {
-        refuses(&url, arguments, "no tables of lunas in postgres://lunas@127.0.0.1");
+        refuses(&url, arguments, "there are no tables of Lunas in postgres://lunas@127.0.0.1");
     }
     assert_eq!(relations(cluster, &url), "plpgsql|e");
 }
@@ -340,7 +340,7 @@ fn tables_are_created_once_however_many_processes_start_at_once() {
     assert_eq!(said, ["current"; AT_ONCE - 1]);
     assert_eq!(cluster.run(&url, "SELECT count(*) FROM refinery_schema_history").unwrap(), "2");
     let text = on(&program, &url, &["migrate"]);
-    assert!(text.stdout.contains("up to date already"), "{text:?}");
+    assert!(text.stdout.contains("already up to date"), "{text:?}");
 }
 
 #[test]

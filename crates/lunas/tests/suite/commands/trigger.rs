@@ -73,7 +73,7 @@ async fn a_live_key_is_refused_before_anything_is_done() {
         let key = unknown_key(Environment::Production);
         let ran = program.run(&["trigger", kind, "--url", &url, "--key", &key]);
         let lines = ran.failed(1);
-        assert!(lines.len() == 1 && lines[0].contains("live key"), "{ran:?}");
+        assert!(lines.len() == 1 && lines[0].contains("key for production"), "{ran:?}");
         assert!(!ran.stderr.contains(&key), "a key is not repeated");
     }
     assert!(server.received().is_empty(), "no request was made");

@@ -102,7 +102,7 @@ fn a_line_break_that_an_editor_added_is_named_as_the_reason() {
     let header = signature_header(&[&known], SystemClock.now(), BODY);
     for ending in ["\n", "\r\n"] {
         fs::write(bench.0.directory.path().join("body"), [BODY, ending.as_bytes()].concat()).unwrap();
-        bench.refused(&known, &header, &[], "line break at its end");
+        bench.refused(&known, &header, &[], "ends with a line break");
         bench.refused(&secret("lunar"), &header, &[], "no signature matches");
     }
 }

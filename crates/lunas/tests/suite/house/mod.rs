@@ -2,6 +2,7 @@
 
 mod dependencies;
 mod imports;
+mod locales;
 mod module_graph;
 mod source_rules;
 mod use_lines;

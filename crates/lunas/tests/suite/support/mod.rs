@@ -4,6 +4,7 @@ pub(crate) mod commands;
 pub(crate) mod customer;
 pub(crate) mod dashboard;
 pub(crate) mod dashboard_browser;
+pub(crate) mod faulty_server;
 pub(crate) mod history;
 pub(crate) mod hostile;
 pub(crate) mod json;

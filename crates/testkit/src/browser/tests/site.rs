@@ -1,4 +1,4 @@
-//! A small site for the test kit's own tests: a page as pages must be, and one with everything wrong that is looked for.
+//! A small site for the test kit's own tests: a page without faults, and one with every fault that the checks find.
 
 use std::{convert::Infallible, net::SocketAddr};
 
@@ -25,7 +25,7 @@ const BAD: &str = include_str!("bad.html");
 const BAD_STYLE: &str = include_str!("bad.css");
 const BAD_SCRIPT: &str = "undefinedFunction();";
 
-/// It serves until it is dropped.
+/// A running site; dropping it stops it.
 pub(super) struct Site {
     address: SocketAddr,
     task: JoinHandle<()>,
@@ -76,7 +76,7 @@ fn answer(kind: &str, body: Vec<u8>) -> Response {
     (headers, cookie, policies, body).into_response()
 }
 
-/// Answers the language that the browser asked for.
+/// Answers with the language that the browser asked for.
 async fn language(headers: HeaderMap) -> Response {
     let asked = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     answer("text/html", format!("<!doctype html><title>Language</title><p>{asked}").into_bytes())

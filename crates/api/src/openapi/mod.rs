@@ -1,7 +1,5 @@
-//! The OpenAPI document: what the declarations beside the handlers add up to, and what holds for all of them.
-//!
-//! Each endpoint declares its parameters, its body, its success and its errors. Headers, links between endpoints,
-//! and that no answer has a member which is not described, are written here, once, by rule.
+//! Completes the OpenAPI document. Each endpoint declares its parameters, body, success and errors beside its handler; here is
+//! added by rule what holds for all of them: headers, links between operations, and that answers have no undescribed members.
 
 mod parameters;
 
@@ -14,8 +12,8 @@ use serde_json::{Map, Value, json};
 
 use crate::error_code;
 
-/// From an endpoint's success to what can be done next: operation, next operation, its parameter, and whence its value.
-const NEXT: [(&str, &str, &str, &str); 8] = [
+/// The links from an operation's success to the next operation: operation, next operation, its parameter, and its value.
+const LINKS: [(&str, &str, &str, &str); 8] = [
     ("createPayment", "getPayment", "paymentID", "$response.body#/id"),
     ("createPayment", "simulatePayment", "paymentID", "$response.body#/id"),
     ("simulatePayment", "getPayment", "paymentID", "$response.body#/id"),
@@ -26,16 +24,16 @@ const NEXT: [(&str, &str, &str, &str); 8] = [
     ("cancelPaymentLink", "getPaymentLink", "paymentLinkID", "$response.body#/id"),
 ];
 
-/// The whole document, made of what the endpoints declare.
+/// The complete document, from what the endpoints declare.
 pub(crate) fn finished(described: utoipa::openapi::OpenApi) -> Value {
-    // The document is made of maps with text for keys, which always become JSON.
+    // All maps of the document have strings as keys, so it always has a JSON form.
     let mut document = serde_json::to_value(described).unwrap_or_default();
-    name_entries(&mut document["components"]["schemas"]);
+    refer_to_entries(&mut document["components"]["schemas"]);
     close_answers(&mut document);
-    relate_members(&mut document["components"]["schemas"]);
+    add_conditions(&mut document["components"]["schemas"]);
     document["components"]["headers"] = headers();
     document["components"]["parameters"] = json!({ "RequestId": request_id() });
-    document["components"]["responses"] = answers_to_strangers();
+    document["components"]["responses"] = responses_without_operation();
     let Some(paths) = document["paths"].as_object_mut() else { return document };
     for operation in paths.values_mut().filter_map(Value::as_object_mut).flat_map(Map::values_mut) {
         take_request_id(operation);
@@ -45,8 +43,8 @@ pub(crate) fn finished(described: utoipa::openapi::OpenApi) -> Value {
     document
 }
 
-/// Lets lists refer to what they list instead of repeating it.
-fn name_entries(schemas: &mut Value) {
+/// Lets the schemas of lists refer to the schema of their entries instead of repeating it.
+fn refer_to_entries(schemas: &mut Value) {
     for (name, schema) in schemas.as_object_mut().into_iter().flatten() {
         if let Some(entry) = name.strip_prefix("Listing_") {
             schema["properties"]["data"]["items"] = json!({ "$ref": format!("#/components/schemas/{entry}") });
@@ -54,7 +52,7 @@ fn name_entries(schemas: &mut Value) {
     }
 }
 
-/// Forbids members that are not described, except in what clients send: there, unknown members are ignored.
+/// Forbids undescribed members, except in request bodies, whose unknown members are ignored.
 fn close_answers(document: &mut Value) {
     let mut sent = HashSet::new();
     for operation in document["paths"].as_object().into_iter().flat_map(Map::values).filter_map(Value::as_object) {
@@ -68,7 +66,7 @@ fn close_answers(document: &mut Value) {
     }
 }
 
-/// The names of all schemas that `part` refers to, directly or through others.
+/// Collects the names of all schemas that `part` refers to, directly or through other schemas.
 fn collect_references(part: &Value, document: &Value, names: &mut HashSet<String>) {
     match part {
         Value::Object(members) => {
@@ -96,50 +94,50 @@ fn close(schema: &mut Value) {
     }
 }
 
-/// What one member says about another, which types alone cannot.
-fn relate_members(schemas: &mut Value) {
+/// Adds conditions between members, such as the higher minimum amount of virtual accounts.
+fn add_conditions(schemas: &mut Value) {
     let by_account = json!({ "properties": { "type": { "const": "virtual_account" } }, "required": ["type"] });
-    let dearer = json!({ "properties": { "amount": { "minimum": 10_000 } } });
+    let higher_minimum = json!({ "properties": { "amount": { "minimum": 10_000 } } });
     schemas["CreatePayment"]["if"] =
         json!({ "properties": { "payment_method": by_account }, "required": ["payment_method"] });
-    schemas["CreatePayment"]["then"] = dearer.clone();
+    schemas["CreatePayment"]["then"] = higher_minimum.clone();
     schemas["CreateLink"]["if"] = json!({
         "properties": { "allowed_payment_methods": { "type": "array", "contains": by_account } },
         "required": ["allowed_payment_methods"],
     });
-    schemas["CreateLink"]["then"] = dearer;
+    schemas["CreateLink"]["then"] = higher_minimum;
     schemas["CreateLink"]["properties"]["allowed_payment_methods"]["uniqueItems"] = json!(true);
     let about_a_key = json!({ "properties": { "type": { "const": "apikey.deleted" } } });
-    let tells_of = |name: &str| json!({ "properties": { "data": { "$ref": format!("#/components/schemas/{name}") } } });
+    let data_is = |name: &str| json!({ "properties": { "data": { "$ref": format!("#/components/schemas/{name}") } } });
     schemas["Event"]["if"] = about_a_key;
-    schemas["Event"]["then"] = tells_of("RevokedApiKey");
-    schemas["Event"]["else"] = tells_of("Payment");
+    schemas["Event"]["then"] = data_is("RevokedApiKey");
+    schemas["Event"]["else"] = data_is("Payment");
 }
 
 fn headers() -> Value {
     let number = |description: &str, least: i64, required: bool| json!({ "description": description, "required": required, "schema": { "type": "integer", "minimum": least } });
     json!({
         "X-Request-Id": {
-            "description": "Names this request in the log: the client's own id when it is well-formed, or a new one.",
+            "description": "Identifies this request in the log: the id that the client sent if it is well-formed, or else a new one.",
             "required": true,
             "schema": { "type": "string", "pattern": "^[A-Za-z0-9._:-]{1,128}$" },
         },
-        "RateLimit-Limit": number("The largest burst; absent where limits are lifted.", 1, false),
-        "RateLimit-Remaining": number("What is left of the burst.", 0, false),
-        "RateLimit-Reset": number("Seconds until the burst is full again.", 0, false),
-        "Retry-After": number("Seconds to wait before trying again.", 0, true),
+        "RateLimit-Limit": number("How many requests may come at once; absent where limits are lifted.", 1, false),
+        "RateLimit-Remaining": number("How many more requests may come at once.", 0, false),
+        "RateLimit-Reset": number("Seconds until the whole limit is available again.", 0, false),
+        "Retry-After": number("Seconds to wait before retrying.", 0, true),
         "Idempotent-Replayed": {
-            "description": "An earlier request with this Idempotency-Key made what is answered.",
+            "description": "The answer shows what an earlier request with this Idempotency-Key created.",
             "required": true,
             "schema": { "type": "string", "enum": ["true"] },
         },
         "X-Ignored-Members": {
-            "description": "The members of the body that nobody knows, percent-encoded where needed.",
+            "description": "The members of the body that this endpoint does not know, percent-encoded where needed.",
             "required": false,
             "schema": { "type": "string" },
         },
         "Allow": {
-            "description": "The methods that this address takes.",
+            "description": "The methods that this path supports.",
             "required": true,
             "schema": { "type": "string", "minLength": 1 },
         },
@@ -151,13 +149,13 @@ fn request_id() -> Value {
         "name": "X-Request-Id",
         "in": "header",
         "required": false,
-        "description": "An id of your own for this request, of up to 128 letters, digits and `-_.:`; others are replaced.",
+        "description": "Your own id for this request: up to 128 letters, digits and `-_.:`. Any other value is replaced.",
         "schema": { "type": "string" },
     })
 }
 
-/// What is answered where no endpoint is: no operation can list these.
-fn answers_to_strangers() -> Value {
+/// The answers to unknown paths and wrong methods, which belong to no operation.
+fn responses_without_operation() -> Value {
     let answer = |code, headers: &[&str]| {
         let responses = serde_json::to_value(error_code::responses(&[&[code]])).unwrap_or_default();
         let response = responses.as_object().and_then(|responses| responses.values().next());
@@ -180,14 +178,14 @@ fn take_request_id(operation: &mut Value) {
 }
 
 fn add_headers(operation: &mut Value) {
-    // None of its own means the document's, and an empty one that nobody is asked who they are.
+    // An operation without `security` has the document's, and one with an empty list needs no authentication.
     let keyed = operation["security"] != json!([]);
     let reads_body = operation.get("requestBody").is_some();
     let parameters = operation["parameters"].as_array().into_iter().flatten();
     let idempotent = parameters.clone().any(|parameter| parameter["name"] == "Idempotency-Key");
     for (status, response) in operation["responses"].as_object_mut().into_iter().flatten() {
         let mut names = vec!["X-Request-Id"];
-        // A request whose key was not recognised stands with no limit of a key.
+        // An unknown caller has no rate limit of its own to report.
         if keyed && status != "401" {
             names.extend(["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"]);
         }
@@ -211,7 +209,7 @@ fn add_header(response: &mut Value, name: &str) {
 fn add_links(operation: &mut Value) {
     let id = operation["operationId"].clone();
     for (status, response) in operation["responses"].as_object_mut().into_iter().flatten() {
-        for (_, next, parameter, value) in NEXT.iter().filter(|(from, ..)| id == *from && status.starts_with('2')) {
+        for (_, next, parameter, value) in LINKS.iter().filter(|(from, ..)| id == *from && status.starts_with('2')) {
             response["links"][*next] = json!({ "operationId": next, "parameters": { *parameter: value } });
         }
     }

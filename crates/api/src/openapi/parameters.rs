@@ -1,4 +1,5 @@
-//! The parameters of requests, described with the limits that the code itself goes by.
+//! Descriptions of request parameters for the OpenAPI document. Their limits are the constants that the code checks against, so
+//! the two cannot differ.
 
 use utoipa::{
     PartialSchema,
@@ -13,7 +14,7 @@ use wire::schemas::ONE_LINE;
 
 use crate::body::IDEMPOTENCY_KEY_CHARACTERS;
 
-/// Declares a type that stands for the parameters of an endpoint, for its `params(...)`.
+/// Declares a type that lists the parameters of an endpoint, for its `params(...)`.
 macro_rules! parameters {
     ($name:ident: $($parameter:expr),+ $(,)?) => {
         enum $name {}
@@ -39,9 +40,9 @@ fn parameter(place: ParameterIn, name: &str, description: &str, schema: impl Int
         .schema(Some(schema))
 }
 
-/// The id in an address.
+/// The id in a path.
 pub(crate) fn path<Id: PartialSchema>(name: &str) -> Parameter {
-    parameter(ParameterIn::Path, name, "Whose id; one that is malformed does not exist.", Id::schema()).build()
+    parameter(ParameterIn::Path, name, "The id. A malformed id is answered like an unknown one.", Id::schema()).build()
 }
 
 /// An optional query parameter.
@@ -49,20 +50,20 @@ pub(crate) fn query<T: PartialSchema>(name: &str, description: &str) -> Paramete
     parameter(ParameterIn::Query, name, description, T::schema()).build()
 }
 
-/// Whose desk a session is to be at. Any text will do beside a key, which has a project of its own.
+/// The project that a session works on. With a key the parameter is ignored, since a key has its own project.
 pub(crate) fn project() -> Parameter {
-    let description = "With a session: which project is meant. It may be left out by members of one project only.";
+    let description = "With a session: the project. Members of a single project may omit it.";
     query::<String>("project_id", description)
 }
 
 pub(crate) fn page() -> Parameter {
     let schema = whole_number(LAST_PAGE, FIRST_PAGE);
-    parameter(ParameterIn::Query, "page", "Which page; one past the end is empty.", schema).build()
+    parameter(ParameterIn::Query, "page", "The page's number; a page past the end is empty.", schema).build()
 }
 
 pub(crate) fn page_size() -> Parameter {
     let schema = whole_number(LARGEST_PAGE_SIZE, DEFAULT_PAGE_SIZE);
-    parameter(ParameterIn::Query, "page_size", "How many entries a page has at most.", schema).build()
+    parameter(ParameterIn::Query, "page_size", "The most entries on a page.", schema).build()
 }
 
 fn whole_number(largest: i64, default: i64) -> ObjectBuilder {
@@ -84,7 +85,7 @@ pub(crate) fn search(description: &str) -> Parameter {
 }
 
 pub(crate) fn idempotency_key(required: Required) -> Parameter {
-    // Where none is required, an empty one is the same as none.
+    // Where the header is optional, an empty value is the same as none.
     let least = usize::from(required == Required::True);
     let schema = ObjectBuilder::new()
         .schema_type(Type::String)
@@ -92,7 +93,8 @@ pub(crate) fn idempotency_key(required: Required) -> Parameter {
         .max_length(Some(IDEMPOTENCY_KEY_CHARACTERS))
         .pattern(Some("^[!-~]*$"))
         .examples(["order-1-first-try"]);
-    let description = "New for each attempt. The same key with the same body answers what it made before.";
+    let description =
+        "A new value for each new request. Retries with the same key and body get what the first one created.";
     parameter(ParameterIn::Header, "Idempotency-Key", description, schema).required(required).build()
 }
 

@@ -1,7 +1,7 @@
-//! The credentials of the demo project and of its owner, made on the first `lunas dev` and kept in `dev.json` for every run
-//! after it.
+//! The credentials of the demo project and its owner. The first `lunas dev` creates them, and later runs and other commands read
+//! them from `dev.json`.
 //!
-//! What is in the database decides. A file that no longer fits it is mended, and the developer is told.
+//! The database decides: a file that does not match it is repaired, and a warning says so. Credentials never go to the log.
 
 use std::path::{Path, PathBuf};
 
@@ -15,55 +15,55 @@ use engine::{Engine, NewProject, NewUser};
 use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
 
-use crate::{error::CliError, files, password};
+use crate::{error::CliError, password, private_files};
 
 const FILE: &str = "dev.json";
 const PROJECT_NAME: &str = "Demo";
 const KEY_NAME: &str = "dev";
-/// Owns the demo project and runs the installation it is in. No letter ever reaches such an address.
+/// The owner of the demo project, who is an operator too. Mail to a `.localhost` address goes nowhere.
 const OWNER_EMAIL: &str = "demo@lunas.localhost";
-/// Names tried for a new key where older ones are taken.
+/// How many names are tried for a new key, since keys of earlier runs may have the first ones.
 const KEY_NAMES_MOST: usize = 100;
 
-/// They have no `Debug`, so that they cannot end in a log.
+/// Without `Debug`, so that they cannot end up in a log.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Credentials {
     pub(crate) project_id: String,
     pub(crate) api_key: String,
     pub(crate) webhook_secret: String,
-    /// Files of before there was a dashboard have neither of these, and are mended.
+    /// Files from before there was a dashboard have neither of these, and are repaired.
     #[serde(default)]
     pub(crate) dashboard_email: String,
     #[serde(default)]
     pub(crate) dashboard_password: String,
 }
 
-/// Where a data directory keeps them.
-pub(crate) fn place(data: &Path) -> PathBuf {
+/// The path of the file in a data directory.
+pub(crate) fn path_in(data: &Path) -> PathBuf {
     data.join(FILE)
 }
 
-/// What an earlier run has kept, for commands that only look. A damaged file counts as none.
-pub(crate) fn kept(data: &Path) -> Result<Option<Credentials>, CliError> {
-    let path = place(data);
-    let text = files::read_if_present(&path).map_err(|error| CliError::file("read", &path, &error))?;
+/// The credentials that an earlier run saved, for commands that only read them. A damaged file counts as none.
+pub(crate) fn read_in(data: &Path) -> Result<Option<Credentials>, CliError> {
+    let path = path_in(data);
+    let text = private_files::read_if_present(&path).map_err(|error| CliError::file("read", &path, &error))?;
     Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
 }
 
-/// Keeps the demo project's new webhook secret, where `data` keeps that project.
-pub(crate) fn remember_secret(data: &Path, project_id: &str, secret: &str) -> Result<(), CliError> {
-    match kept(data)?.filter(|kept| kept.project_id == project_id) {
-        Some(kept) => write(&place(data), &Credentials { webhook_secret: secret.to_owned(), ..kept }),
+/// Saves a new webhook secret, if the project is the demo project of `data`.
+pub(crate) fn replace_webhook_secret(data: &Path, project_id: &str, secret: &str) -> Result<(), CliError> {
+    match read_in(data)?.filter(|kept| kept.project_id == project_id) {
+        Some(kept) => write(&path_in(data), &Credentials { webhook_secret: secret.to_owned(), ..kept }),
         None => Ok(()),
     }
 }
 
-/// The credentials that `path` keeps and the database knows, or new ones. Callers take turns.
-pub(crate) async fn credentials(engine: &Engine, path: &Path) -> Result<Credentials, CliError> {
+/// The credentials that `path` has and the database accepts, or new ones. Callers must hold the lock of the data directory.
+pub(crate) async fn ensure(engine: &Engine, path: &Path) -> Result<Credentials, CliError> {
     let kept = read(path)?;
     let credentials = match &kept {
-        Some(kept) => mended(engine, kept, path).await?,
-        None => fresh(engine, "", path).await?,
+        Some(kept) => repair(engine, kept, path).await?,
+        None => create(engine, "", path).await?,
     };
     if kept.as_ref() != Some(&credentials) {
         write(path, &credentials)?;
@@ -75,27 +75,28 @@ fn demo_project() -> NewProject {
     NewProject { name: PROJECT_NAME.to_owned(), environment: Environment::Sandbox, merchant_name: None }
 }
 
-/// A new project; whoever is to own it may be there already, with that password.
-async fn fresh(engine: &Engine, kept_password: &str, path: &Path) -> Result<Credentials, CliError> {
+/// Creates a project. Its owner may exist already, with `kept_password`.
+async fn create(engine: &Engine, kept_password: &str, path: &Path) -> Result<Credentials, CliError> {
     let (project, secret) = engine.create_project(demo_project()).await?;
     Ok(Credentials {
         project_id: project.id.to_string(),
         api_key: new_key(engine, project.id).await?,
         webhook_secret: secret.expose_secret().to_owned(),
         dashboard_email: OWNER_EMAIL.to_owned(),
-        dashboard_password: owner(engine, project.id, kept_password, path).await?,
+        dashboard_password: ensure_owner(engine, project.id, kept_password, path).await?,
     })
 }
 
-async fn mended(engine: &Engine, kept: &Credentials, path: &Path) -> Result<Credentials, CliError> {
+/// Replaces what the database no longer accepts.
+async fn repair(engine: &Engine, kept: &Credentials, path: &Path) -> Result<Credentials, CliError> {
     let Some(project) = sandbox_project(engine, &kept.project_id).await? else {
-        tracing::warn!("the project in {} is not in the database; here is a new one", path.display());
-        return fresh(engine, &kept.dashboard_password, path).await;
+        tracing::warn!("the project in {} is not in the database; created a new one", path.display());
+        return create(engine, &kept.dashboard_password, path).await;
     };
-    let api_key = match opens(engine, &kept.api_key, project.id).await? {
+    let api_key = match is_valid_key(engine, &kept.api_key, project.id).await? {
         true => kept.api_key.clone(),
         false => {
-            tracing::warn!("the API key in {} does not work any more; here is a new one", path.display());
+            tracing::warn!("the API key in {} is no longer valid; created a new one", path.display());
             new_key(engine, project.id).await?
         }
     };
@@ -105,15 +106,15 @@ async fn mended(engine: &Engine, kept: &Credentials, path: &Path) -> Result<Cred
         api_key,
         webhook_secret: secret.expose_secret().to_owned(),
         dashboard_email: OWNER_EMAIL.to_owned(),
-        dashboard_password: owner(engine, project.id, &kept.dashboard_password, path).await?,
+        dashboard_password: ensure_owner(engine, project.id, &kept.dashboard_password, path).await?,
     })
 }
 
-/// The password of whoever owns the project: the one that was kept if it still opens the dashboard.
-async fn owner(engine: &Engine, project_id: ProjectId, kept: &str, path: &Path) -> Result<String, CliError> {
+/// Makes the demo's owner an owner of the project, and returns their password: the saved one if it is still right, or a new one.
+async fn ensure_owner(engine: &Engine, project_id: ProjectId, kept: &str, path: &Path) -> Result<String, CliError> {
     let user = match engine.user_by_email(OWNER_EMAIL).await {
         Err(engine::Error::NotFound(_)) => {
-            let password = password::made_up();
+            let password = password::generate();
             let new = NewUser { email: OWNER_EMAIL.to_owned(), password: password.clone(), is_operator: true };
             engine.create_member(new, project_id, Role::Owner).await?;
             return Ok(password.expose_secret().to_owned());
@@ -126,8 +127,8 @@ async fn owner(engine: &Engine, project_id: ProjectId, kept: &str, path: &Path) 
     if !kept.is_empty() && engine.has_password(&user, kept.into()).await? {
         return Ok(kept.to_owned());
     }
-    tracing::warn!("{} has no password that opens the dashboard; here is a new one for {OWNER_EMAIL}", path.display());
-    let password = password::made_up();
+    tracing::warn!("the password in {} is no longer valid; set a new one for {OWNER_EMAIL}", path.display());
+    let password = password::generate();
     engine.reset_password(&user, password.clone()).await?;
     Ok(password.expose_secret().to_owned())
 }
@@ -141,8 +142,8 @@ async fn sandbox_project(engine: &Engine, id: &str) -> Result<Option<Project>, C
     }
 }
 
-/// Whether `key` is a live key of the project.
-async fn opens(engine: &Engine, key: &str, project_id: ProjectId) -> Result<bool, CliError> {
+/// Whether `key` is a valid key of the project.
+async fn is_valid_key(engine: &Engine, key: &str, project_id: ProjectId) -> Result<bool, CliError> {
     let Some(secret) = KeySecret::recognise(key) else { return Ok(false) };
     let owner = engine.key_owner(&secret).await?;
     Ok(owner.is_some_and(|owner| owner.project.id == project_id))
@@ -164,13 +165,13 @@ async fn new_key(engine: &Engine, project_id: ProjectId) -> Result<String, CliEr
     Err(CliError::new(format!("the demo project has {KEY_NAMES_MOST} keys named `{KEY_NAME} …`; {what_to_do}")))
 }
 
-/// What the file keeps. One that cannot be made sense of counts as none, and is said to.
+/// The credentials in the file. A damaged file counts as none, with a warning.
 fn read(path: &Path) -> Result<Option<Credentials>, CliError> {
-    let text = files::read_if_present(path).map_err(|error| CliError::file("read", path, &error))?;
+    let text = private_files::read_if_present(path).map_err(|error| CliError::file("read", path, &error))?;
     let Some(text) = text else { return Ok(None) };
     let kept = serde_json::from_str(&text).ok();
     if kept.is_none() {
-        tracing::warn!("{} is damaged; here is a new project", path.display());
+        tracing::warn!("{} is damaged; created a new project", path.display());
     }
     Ok(kept)
 }
@@ -178,7 +179,7 @@ fn read(path: &Path) -> Result<Option<Credentials>, CliError> {
 fn write(path: &Path, credentials: &Credentials) -> Result<(), CliError> {
     let text = serde_json::to_string_pretty(credentials);
     let text = text.map_err(|error| CliError::because("cannot write JSON", &error))?;
-    files::replace_private(path, &format!("{text}\n")).map_err(|error| CliError::file("write", path, &error))
+    private_files::replace_private(path, &format!("{text}\n")).map_err(|error| CliError::file("write", path, &error))
 }
 
 #[cfg(test)]
@@ -209,12 +210,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_second_run_finds_what_the_first_one_made() {
+    async fn a_second_run_finds_what_the_first_one_created() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("dev.json");
         let installation = installation(directory.path()).await;
-        let first = credentials(&installation.engine, &path).await.unwrap();
-        assert!(credentials(&installation.engine, &path).await.unwrap() == first);
+        let first = ensure(&installation.engine, &path).await.unwrap();
+        assert!(ensure(&installation.engine, &path).await.unwrap() == first);
         assert_eq!(installation.engine.projects().await.unwrap().len(), 1);
         assert!(first.webhook_secret.starts_with("whsec_"));
         let user = installation.engine.user_by_email(&first.dashboard_email).await.unwrap();
@@ -222,7 +223,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_of_before_there_was_a_dashboard_keeps_its_project_and_key_and_gets_an_owner() {
+    async fn a_file_from_before_the_dashboard_keeps_its_project_and_key_and_gets_an_owner() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("dev.json");
         let engine = installation(directory.path()).await.engine;
@@ -231,40 +232,40 @@ mod tests {
         let secret = secret.expose_secret();
         let old = json!({ "project_id": project_id, "api_key": api_key, "webhook_secret": secret });
         fs::write(&path, old.to_string()).unwrap();
-        let mended = credentials(&engine, &path).await.unwrap();
+        let mended = ensure(&engine, &path).await.unwrap();
         assert_eq!((mended.project_id.as_str(), mended.webhook_secret.as_str()), (project_id.as_str(), secret));
         assert!(mended.api_key == api_key && opens_dashboard(&engine, &mended).await);
-        assert!(credentials(&engine, &path).await.unwrap() == mended);
+        assert!(ensure(&engine, &path).await.unwrap() == mended);
     }
 
     #[tokio::test]
-    async fn a_password_that_does_not_open_the_dashboard_is_replaced_and_a_lost_membership_given_back() {
+    async fn a_wrong_password_is_replaced_and_a_lost_membership_restored() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("dev.json");
         let engine = installation(directory.path()).await.engine;
-        let before = credentials(&engine, &path).await.unwrap();
+        let before = ensure(&engine, &path).await.unwrap();
         let user = engine.user_by_email(OWNER_EMAIL).await.unwrap();
         engine.reset_password(&user, "chosen by hand".into()).await.unwrap();
-        let after = credentials(&engine, &path).await.unwrap();
+        let after = ensure(&engine, &path).await.unwrap();
         assert!(after.dashboard_password != before.dashboard_password && after.api_key == before.api_key);
         assert!(opens_dashboard(&engine, &after).await && !opens_dashboard(&engine, &before).await);
         // The project is lost and the password is not.
         write(&path, &Credentials { project_id: String::new(), ..after.clone() }).unwrap();
-        let other = credentials(&engine, &path).await.unwrap();
+        let other = ensure(&engine, &path).await.unwrap();
         assert!(other.project_id != after.project_id && other.dashboard_password == after.dashboard_password);
         let roles: Vec<Role> = engine.projects_of(user.id).await.unwrap().into_iter().map(|(_, role)| role).collect();
         assert_eq!(roles, [Role::Owner, Role::Owner]);
     }
 
     #[tokio::test]
-    async fn a_missing_or_damaged_file_leads_to_a_fresh_project_that_is_kept() {
+    async fn a_missing_or_damaged_file_leads_to_a_new_project_that_is_saved() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("dev.json");
         let installation = installation(directory.path()).await;
-        let mut before = credentials(&installation.engine, &path).await.unwrap();
+        let mut before = ensure(&installation.engine, &path).await.unwrap();
         for damage in ["", "{", "[]", r#"{"project_id":"prj_1"}"#] {
             fs::write(&path, damage).unwrap();
-            let after = credentials(&installation.engine, &path).await.unwrap();
+            let after = ensure(&installation.engine, &path).await.unwrap();
             assert!(after.project_id != before.project_id && after.api_key != before.api_key, "{damage}");
             assert!(read(&path).unwrap() == Some(after.clone()));
             before = after;
@@ -276,31 +277,31 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("dev.json");
         let engine = installation(directory.path()).await.engine;
-        let before = credentials(&engine, &path).await.unwrap();
+        let before = ensure(&engine, &path).await.unwrap();
         let project_id = before.project_id.parse().unwrap();
         let key = engine.keys(project_id).await.unwrap().remove(0);
         engine.revoke_key(key.id, None).await.unwrap();
-        let after = credentials(&engine, &path).await.unwrap();
+        let after = ensure(&engine, &path).await.unwrap();
         assert_eq!(after.project_id, before.project_id);
         assert_eq!(after.webhook_secret, before.webhook_secret);
         assert!(after.api_key != before.api_key);
-        assert!(credentials(&engine, &path).await.unwrap() == after);
+        assert!(ensure(&engine, &path).await.unwrap() == after);
     }
 
     #[tokio::test]
-    async fn a_file_that_belongs_to_another_database_is_mended() {
+    async fn a_file_that_belongs_to_another_database_is_repaired() {
         let directory = tempfile::tempdir().unwrap();
         let elsewhere = tempfile::tempdir().unwrap();
         let path = directory.path().join("dev.json");
-        let stray = credentials(&installation(elsewhere.path()).await.engine, &path).await.unwrap();
+        let stray = ensure(&installation(elsewhere.path()).await.engine, &path).await.unwrap();
         let engine = installation(directory.path()).await.engine;
-        let own = credentials(&engine, &path).await.unwrap();
+        let own = ensure(&engine, &path).await.unwrap();
         assert!(own.project_id != stray.project_id);
         let mixed = Credentials { api_key: stray.api_key, webhook_secret: "whsec_other".to_owned(), ..own.clone() };
         write(&path, &mixed).unwrap();
-        let mended = credentials(&engine, &path).await.unwrap();
+        let mended = ensure(&engine, &path).await.unwrap();
         assert_eq!(mended.project_id, own.project_id);
         assert_eq!(mended.webhook_secret, own.webhook_secret);
-        assert!(opens(&engine, &mended.api_key, own.project_id.parse().unwrap()).await.unwrap());
+        assert!(is_valid_key(&engine, &mended.api_key, own.project_id.parse().unwrap()).await.unwrap());
     }
 }

@@ -1,4 +1,4 @@
-//! The id in an address. One that is malformed is one that does not exist.
+//! Extracts the id from a path. A malformed id is answered like an unknown one, with the 404 page.
 
 use std::str::FromStr;
 
@@ -6,6 +6,7 @@ use axum::{extract::FromRequestParts, http::request::Parts};
 use engine::Error;
 use web::{App, page::page_error::PageError};
 
+/// The id in the request's path.
 pub(crate) struct PathId<Id>(pub(crate) Id);
 
 impl<Id: FromStr> FromRequestParts<App> for PathId<Id> {

@@ -1,4 +1,4 @@
-//! What the pages of the checkout have in common.
+//! Parts that several pages of the checkout share: the frame, the order, the bank's row and the error page.
 
 use axum::{
     http::{HeaderValue, StatusCode, header},
@@ -32,9 +32,9 @@ const MARK_LETTERS: usize = 3;
 /// The page for an error.
 pub(crate) fn error_page(app: &App, visitor: &Visitor, error: &PageError) -> Response {
     let mut frame = frame(app, visitor, None);
-    let is_miss = error.status == StatusCode::NOT_FOUND;
-    if is_miss {
-        // Every miss looks the same, so its address is not in it; without one a link leads to where the visitor is.
+    let is_not_found = error.status == StatusCode::NOT_FOUND;
+    if is_not_found {
+        // All 404 pages are identical, so the requested path must not be in them. A link of a query alone leads to the same path.
         frame.switch_url = switch_query(visitor);
     }
     let mut response = page(
@@ -42,8 +42,8 @@ pub(crate) fn error_page(app: &App, visitor: &Visitor, error: &PageError) -> Res
         &Problem {
             frame,
             kind: error.kind(),
-            support_reference: visitor.request_id.clone().filter(|_| !is_miss),
-            next_url: (!is_miss).then(|| page_of(app, &visitor.path)),
+            support_reference: visitor.request_id.clone().filter(|_| !is_not_found),
+            next_url: (!is_not_found).then(|| page_of(app, &visitor.path)),
         },
     );
     if let Some(seconds) = error.retry_after {
@@ -52,12 +52,13 @@ pub(crate) fn error_page(app: &App, visitor: &Visitor, error: &PageError) -> Res
     response
 }
 
-/// The page that a path belongs to: `/pay/<id>` for all that is beneath it.
+/// The page that a path belongs to: `/pay/<id>` for every path below it.
 fn page_of(app: &App, path: &str) -> String {
     let end = path.match_indices('/').nth(2).map_or(path.len(), |(at, _)| at);
     app.settings.urls.url(&path[..end])
 }
 
+/// The frame of a page; `project` is none where the page belongs to no project, as on an error page.
 pub(super) fn frame(app: &App, visitor: &Visitor, project: Option<&Project>) -> Frame {
     let urls = &app.settings.urls;
     Frame {
@@ -73,12 +74,12 @@ pub(super) fn frame(app: &App, visitor: &Visitor, project: Option<&Project>) -> 
 
 pub(super) fn bank_row(bank: Bank) -> BankRow {
     let bank_code = bank.code();
-    // Short codes are how people call the bank; of the others the beginning will do beside the whole name.
+    // A short code is the name that people use for the bank. Of a longer one the first letters are enough beside the full name.
     let mark = bank_code.get(..MARK_LETTERS).filter(|_| bank_code.len() > MARK_LETTERS + 1).unwrap_or(bank_code);
     BankRow { name: bank.name(), mark: mark.to_ascii_uppercase() }
 }
 
-/// What is paid for, as a link tells it.
+/// What is paid for, according to the link.
 pub(super) fn order(project: &Project, link: &Link) -> Order {
     let text = |text: &str| Some(text).filter(|text| !text.is_empty()).map(str::to_owned);
     Order {
@@ -90,7 +91,7 @@ pub(super) fn order(project: &Project, link: &Link) -> Order {
     }
 }
 
-/// What is paid for, as a payment tells it.
+/// What is paid for, according to the payment's link, or to the payment itself where it has none.
 pub(super) fn order_of(project: &Project, payment: &Payment, link: Option<&Link>) -> Order {
     match link {
         Some(link) => order(project, link),

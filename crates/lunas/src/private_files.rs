@@ -1,4 +1,4 @@
-//! Small private files: readable by their owner only, and written whole or not at all.
+//! Small files that only their owner can read, such as keys, and that are replaced as a whole or not at all.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
@@ -10,12 +10,12 @@ use std::{
 const PRIVATE_FILE: u32 = 0o600;
 const PRIVATE_DIRECTORY: u32 = 0o700;
 
-/// Makes a directory, and those above it, unless they exist.
-pub(crate) fn make_private_directory(path: &Path) -> io::Result<()> {
+/// Creates a directory and its parents, unless they exist.
+pub(crate) fn create_private_directory(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(PRIVATE_DIRECTORY).create(path)
 }
 
-/// The text of a file, or nothing when there is none.
+/// The text of a file; none where there is no file.
 pub(crate) fn read_if_present(path: &Path) -> io::Result<Option<String>> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
@@ -24,11 +24,11 @@ pub(crate) fn read_if_present(path: &Path) -> io::Result<Option<String>> {
     }
 }
 
-/// Puts `text` in place of whatever `path` holds. A crash leaves the old file or the new one.
-/// Callers take turns: two at once would share the temporary name.
+/// Replaces the file at `path` by `text`. A crash leaves the old file or the new one. Callers must hold a lock, because two at
+/// once would write the same temporary file.
 pub(crate) fn replace_private(path: &Path, text: &str) -> io::Result<()> {
     let temporary = path.with_added_extension("new");
-    // One that a crash left behind may have other permissions.
+    // A temporary file that a crash left behind may have other permissions.
     match fs::remove_file(&temporary) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -43,15 +43,16 @@ pub(crate) fn replace_private(path: &Path, text: &str) -> io::Result<()> {
     }
 }
 
-/// Makes an empty file unless there is one already, whatever it holds.
-pub(crate) fn make_private_file(path: &Path) -> io::Result<()> {
+/// Creates an empty file, unless the file exists.
+pub(crate) fn create_private_file(path: &Path) -> io::Result<()> {
     match OpenOptions::new().write(true).create_new(true).mode(PRIVATE_FILE).open(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
         _ => Ok(()),
     }
 }
 
-/// Waits until no other process holds the lock at `path`. It is held until the answer is dropped, or the process ends.
+/// Locks the file at `path`, waiting while another process holds the lock. Dropping the returned file, or the end of the process,
+/// releases it.
 pub(crate) fn lock(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().write(true).create(true).truncate(false).mode(PRIVATE_FILE).open(path)?;
     file.lock()?;
@@ -72,8 +73,8 @@ mod tests {
     fn a_replaced_file_is_whole_and_private_even_after_a_crash_left_a_temporary_one() {
         let directory = tempfile::tempdir().unwrap();
         let inner = directory.path().join("a/b");
-        make_private_directory(&inner).unwrap();
-        make_private_directory(&inner).unwrap();
+        create_private_directory(&inner).unwrap();
+        create_private_directory(&inner).unwrap();
         assert_eq!(mode(&inner), PRIVATE_DIRECTORY);
         let path = inner.join("dev.json");
         assert_eq!(read_if_present(&path).unwrap(), None);
@@ -84,9 +85,9 @@ mod tests {
             assert_eq!(mode(&path), PRIVATE_FILE);
         }
         assert!(!inner.join("dev.json.new").exists());
-        make_private_file(&path).unwrap();
+        create_private_file(&path).unwrap();
         assert_eq!(read_if_present(&path).unwrap().as_deref(), Some("two"));
-        make_private_file(&inner.join("lunas.db")).unwrap();
+        create_private_file(&inner.join("lunas.db")).unwrap();
         assert_eq!(mode(&inner.join("lunas.db")), PRIVATE_FILE);
     }
 }

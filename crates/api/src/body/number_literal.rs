@@ -1,6 +1,6 @@
-//! Numbers as they were written. A parser's `f64` forgets digits, and two order numbers must not become one.
+//! Number literals exactly as the client wrote them. A parser's `f64` loses digits, so two different numbers could look equal.
 
-/// The number literals of valid JSON, in the order in which they stand.
+/// The number literals of valid JSON, in order of appearance.
 pub(super) fn literals(json: &str) -> impl Iterator<Item = &str> {
     let mut rest = json;
     std::iter::from_fn(move || {
@@ -19,7 +19,7 @@ pub(super) fn literals(json: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What follows a text whose opening quote has been passed.
+/// What follows a string whose opening quote has been passed.
 fn after_text(text: &str) -> &str {
     let mut escaped = false;
     let close = text.find(|c: char| {
@@ -30,7 +30,7 @@ fn after_text(text: &str) -> &str {
     close.map_or("", |close| &text[close + 1..])
 }
 
-/// A plain integer; one beyond `i64` becomes its nearest bound. Nothing for a fraction or an exponent.
+/// The value of a plain integer; one beyond `i64` becomes the nearest bound. None for a fraction or an exponent.
 pub(super) fn saturated_integer(literal: &str) -> Option<i64> {
     let digits = literal.strip_prefix('-').unwrap_or(literal);
     if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -39,11 +39,11 @@ pub(super) fn saturated_integer(literal: &str) -> Option<i64> {
     Some(literal.parse().unwrap_or(if literal.starts_with('-') { i64::MIN } else { i64::MAX }))
 }
 
-/// A number's value, the same for every way to write it.
+/// A number's value in one form, however it was written.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Canonical {
     Integer(i64),
-    /// Sign, digits without zeros at either end, and the power of ten that they are multiplied by.
+    /// Sign, digits without leading or trailing zeros, and the power of ten that they are multiplied by.
     Decimal(String),
 }
 
@@ -54,7 +54,8 @@ pub(super) fn canonical(literal: &str) -> Canonical {
     let all = format!("{whole}{fraction}");
     let digits = all.trim_end_matches('0');
     let dropped = (all.len() - digits.len()) as i64 - fraction.len() as i64;
-    // A literal that was parsed has an exponent of a few digits, unless it is nothing times a power.
+    // serde_json refuses numbers beyond `f64`, so an exponent that does not fit `i64` belongs to zero or to a number that rounds
+    // to it.
     let power = exponent.parse::<i64>().unwrap_or_default().saturating_add(dropped);
     let digits = digits.trim_start_matches('0');
     if digits.is_empty() {
@@ -70,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn literals_are_found_outside_of_texts() {
+    fn literals_are_found_outside_of_strings() {
         let json = r#"{"a1": 12, "b\"2":[-0.5e+10,"\\", 3.0 ],"-4":{"é5":"6\\\"7"}, "x":18446744073709551616}"#;
         assert_eq!(literals(json).collect::<Vec<_>>(), ["12", "-0.5e+10", "3.0", "18446744073709551616"]);
         assert_eq!(literals("7").collect::<Vec<_>>(), ["7"]);
@@ -78,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn one_value_has_one_form() {
+    fn equal_values_have_one_form() {
         for (literal, value) in [("1", 1), ("1.0", 1), ("1e4", 10_000), ("-0.0", 0), ("0e9", 0), ("120E-1", 12)] {
             assert_eq!(canonical(literal), Canonical::Integer(value), "{literal}");
         }

@@ -1,4 +1,5 @@
-//! What happens to every request: it gets an id, a time limit and one line in the log, and its answer gets the id.
+//! Wraps the handling of every request: gives it an id and a time limit, turns a panic or a time-out into an error answer, and
+//! writes one line to the request log. It logs no header, query, body or secret.
 
 use std::{any::Any, panic::AssertUnwindSafe, time::Instant};
 
@@ -16,10 +17,10 @@ use crate::{
     surface::{Surfaces, Wording},
 };
 
-/// Who called, kept in the answer's extensions for the log.
+/// The authenticated caller. It travels in the answer's extensions to the request log.
 #[derive(Clone, Copy)]
 pub struct LoggedCaller {
-    /// Whose data was asked for; none where a user who is signed in named no project of theirs.
+    /// The project whose data was asked for; none where a signed-in user named no project that they are a member of.
     pub project_id: Option<ProjectId>,
     pub who: LoggedAs,
 }
@@ -40,7 +41,8 @@ impl LoggedAs {
     }
 }
 
-/// Answers one request: as its surface does, or with that surface's words when the answer takes too long or the handler panics.
+/// Lets the surface that owns the path answer the request. When that takes too long or panics, the answer is an error in that
+/// surface's wording.
 pub(crate) async fn handle_request(app: App, surfaces: &Surfaces, mut request: Request) -> Response {
     let started = Instant::now();
     let id = RequestId::of(request.headers());
@@ -49,7 +51,7 @@ pub(crate) async fn handle_request(app: App, surfaces: &Surfaces, mut request: R
     let surface = surfaces.of(&path);
     let wording = surface.wording.of(&app, &request);
     if let Wording::Page(_, visitor) = &wording {
-        // Handlers of pages need the visitor too, and need not read the request again for it.
+        // Handlers of pages take the visitor from here instead of reading the request a second time.
         request.extensions_mut().insert(visitor.clone());
     }
     let client = client::address(request.extensions(), request.headers(), &app.settings.trusted_proxies);
@@ -61,7 +63,7 @@ pub(crate) async fn handle_request(app: App, surfaces: &Surfaces, mut request: R
     };
     let caller = response.extensions().get::<LoggedCaller>();
     let who = caller.map(|caller| caller.who);
-    // Only what is named here is logged: no header, no query, no body and no secret part of a path.
+    // Only these fields are logged: no header, no query, no body and no secret part of a path.
     tracing::info!(
         request_id = id.text(),
         %method,
@@ -81,7 +83,7 @@ pub(crate) async fn handle_request(app: App, surfaces: &Surfaces, mut request: R
     response
 }
 
-/// A panic is a bug of ours; the client gets an error and the log gets the message.
+/// A panic is a bug of ours: the log gets its message, the client only learns that something failed.
 fn panicked(panic: &(dyn Any + Send)) -> Failure {
     let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
     tracing::error!(panic = text.unwrap_or("without a message"), "a request panicked");

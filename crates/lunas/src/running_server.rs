@@ -1,4 +1,4 @@
-//! A server and its reconcilers, from the moment its address is bound until a signal has stopped it.
+//! Runs a server and its reconcilers from the bound address until a signal stops them, for `lunas dev` and `lunas serve`.
 
 use std::{net::SocketAddr, pin::Pin};
 
@@ -10,25 +10,26 @@ use tokio::{
 };
 use web::{Server, ServerConfig};
 
-use crate::{database::Installation, error::CliError, open_files, options::WebhookOptions, site::bind};
+use crate::{database::Installation, error::CliError, open_files, options::WebhookOptions, surfaces::bind};
 
-/// Bound and ready, but not serving yet.
-pub(crate) struct Running {
+/// A server that is bound, and from [`RunningServer::until_stopped`] on serves.
+pub(crate) struct RunningServer {
     server: Server,
     installation: Installation,
     signals: Signals,
     courier: Courier,
 }
 
-impl Running {
+impl RunningServer {
+    /// Binds the address. On failure it closes the installation.
     pub(crate) async fn start(
         installation: Installation,
         config: ServerConfig,
         webhooks: &WebhookOptions,
-    ) -> Result<Running, CliError> {
+    ) -> Result<RunningServer, CliError> {
         open_files::raise_limit();
-        match Running::bind(&installation.engine, config, webhooks).await {
-            Ok((server, courier, signals)) => Ok(Running { server, installation, signals, courier }),
+        match RunningServer::bind(&installation.engine, config, webhooks).await {
+            Ok((server, courier, signals)) => Ok(RunningServer { server, installation, signals, courier }),
             Err(error) => {
                 installation.close().await;
                 Err(error)
@@ -45,7 +46,7 @@ impl Running {
         let listen = config.listen;
         let config = ServerConfig { signature_header: webhooks.signature_header(), ..config };
         let server = bind(engine.clone(), config).await.map_err(|error| {
-            let what_to_do = "stop what uses it, or choose another with --listen";
+            let what_to_do = "stop the program that uses it, or choose another address with --listen";
             CliError::new(format!("cannot listen on {listen}: {error}; {what_to_do}"))
         })?;
         let courier = webhooks.courier(engine, server.pages_url().to_owned()).await?;
@@ -65,9 +66,9 @@ impl Running {
         self.server.pages_url()
     }
 
-    /// Serves until a signal comes, then lets requests in flight finish. A second signal does not wait for them.
+    /// Serves until a signal, then lets requests in flight finish. A second signal ends it without waiting for them.
     pub(crate) async fn until_stopped(self) {
-        let Running { server, installation, mut signals, courier } = self;
+        let RunningServer { server, installation, mut signals, courier } = self;
         let reconcilers = Reconcilers::start(&installation.engine, courier);
         let (stop, stopped) = oneshot::channel::<()>();
         let serving = server.run(async {
@@ -78,7 +79,7 @@ impl Running {
         select! {
             () = &mut serving => {}
             name = signals.next() => {
-                tracing::info!(signal = name, "stopping once the requests in flight are answered");
+                tracing::info!(signal = name, "stopping after the requests in flight");
                 drop(stop);
                 finish(serving, &mut signals).await;
             }
@@ -89,11 +90,11 @@ impl Running {
     }
 }
 
-/// Waits for what is in flight, unless a signal comes first.
+/// Waits until requests in flight are answered, or a signal comes.
 async fn finish(serving: Pin<&mut impl Future<Output = ()>>, signals: &mut Signals) {
     select! {
         () = serving => {}
-        name = signals.next() => tracing::warn!(signal = name, "stopping without waiting any longer"),
+        name = signals.next() => tracing::warn!(signal = name, "stopping without waiting for requests in flight"),
     }
 }
 

@@ -1,21 +1,21 @@
-//! What the checks of keys and sessions have in common: how an unknown caller is counted, and what goes on the answer.
+//! What key and session authentication share: the headers that they add to answers, and the error for an unknown caller.
 
 use axum::http::{Extensions, HeaderMap, HeaderValue};
-use web::{App, Failure, client, limits::Standing};
+use web::{App, Failure, client, limits::LimitUsage};
 
 use crate::{cors, error::ApiError};
 
-/// Writes how much of its limit the caller has used, and lets a page of `origin` read the answer.
-pub(super) fn write_findings(headers: &mut HeaderMap, standing: Option<Standing>, origin: Option<&HeaderValue>) {
-    if let Some(standing) = standing {
-        standing.write(headers);
+/// Adds the rate limit headers, and the CORS headers that let pages of `origin` read the answer.
+pub(super) fn write_headers(headers: &mut HeaderMap, usage: Option<LimitUsage>, origin: Option<&HeaderValue>) {
+    if let Some(usage) = usage {
+        usage.write(headers);
     }
     if let Some(origin) = origin {
         cors::allow(headers, origin);
     }
 }
 
-/// The error for an unknown caller, who is counted by address.
+/// The error for an unknown caller: 401, or 429 when its address has failed too often.
 pub(super) fn unknown_caller(
     app: &App,
     headers: &HeaderMap,

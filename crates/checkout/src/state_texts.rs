@@ -1,31 +1,21 @@
-//! Which text, icon or attribute belongs to which state. What the texts say stands in `locales`.
+//! Chooses the text, icon or attribute for each state of a view. The texts themselves are in `locales`.
 
 use i18n_embed_fl::fl;
 use web::page::page_error::ProblemKind;
 
 use crate::{
-    view::{Choose, Closed, ClosedReason, Field, FieldKind, Frame, Mistake, Notice, Problem, Unpaid, Why},
+    icon,
+    view::{Choose, Closed, ClosedReason, Field, FieldKind, Frame, Mistake, Notice, Problem, Unpaid, UnpaidReason},
     words::Words,
 };
 
-/// Lines for a 24 by 24 grid, drawn inside of the ring that the style sheet puts around them.
-pub(super) mod icon {
-    pub(crate) const CHECK: &str = "M7.5 12.5l3 3 6-6.5";
-    pub(crate) const CLOCK: &str = "M12 5a7 7 0 1 0 .01 0M12 8.5V12l2.5 1.5";
-    pub(crate) const CROSS: &str = "M8.5 8.5l7 7m0-7l-7 7";
-    pub(crate) const DASH: &str = "M8 12h8";
-    pub(crate) const PAUSE: &str = "M10 8.5v7m4-7v7";
-    pub(crate) const QUESTION: &str = "M9.5 9.5a2.5 2.5 0 1 1 3.5 2.3q-1 .4-1 1.7m0 3v.01";
-    pub(crate) const EXCLAMATION: &str = "M12 7v6m0 3.5v.01";
-}
-
 impl Frame {
-    /// The language that the switch leads to.
+    /// The language that the language switch leads to.
     pub(crate) fn other_language(&self) -> &'static str {
         if self.language == "id" { "en" } else { "id" }
     }
 
-    /// What stands in the tile beside the merchant's name, in the way of a logo.
+    /// The first letter of the merchant's name, in place of a logo.
     pub(crate) fn initial(&self) -> String {
         let merchant = self.merchant.as_deref().unwrap_or_default();
         merchant
@@ -52,7 +42,7 @@ impl Choose {
         self.order.title.clone().unwrap_or_else(fallback)
     }
 
-    /// Whether the form came back because nothing was chosen.
+    /// Whether the form is shown again because no payment method was chosen.
     pub(crate) fn method_is_missing(&self) -> bool {
         self.notice == Some(Notice::Mistakes) && !self.methods.iter().any(|row| row.checked)
     }
@@ -68,7 +58,7 @@ impl Notice {
 }
 
 impl FieldKind {
-    /// What the form calls the field, and what its label and its mistake point to.
+    /// The field's name in the form, and the id that its label and its message refer to.
     pub(crate) const fn id(self) -> &'static str {
         match self {
             FieldKind::Name => "name",
@@ -78,7 +68,7 @@ impl FieldKind {
         }
     }
 
-    /// What lets a browser fill the field in.
+    /// The value of `autocomplete`, by which browsers fill the field in.
     pub(crate) const fn autocomplete(self) -> &'static str {
         match self {
             FieldKind::Name => "name",
@@ -88,7 +78,7 @@ impl FieldKind {
         }
     }
 
-    /// What brings up the right keyboard.
+    /// The input type, by which phones show the right keyboard.
     pub(crate) const fn input_type(self) -> &'static str {
         match self {
             FieldKind::Name | FieldKind::Address => "text",
@@ -108,7 +98,7 @@ impl FieldKind {
 }
 
 impl Field {
-    /// What is wrong with the answer.
+    /// What is wrong with the customer's answer.
     pub(crate) fn why(&self, words: Words) -> Option<String> {
         Some(match (self.mistake?, self.kind) {
             (Mistake::Missing, _) => fl!(words, "mistake-missing"),
@@ -121,21 +111,21 @@ impl Field {
     }
 }
 
-impl Why {
-    /// What the status endpoints call this end.
+impl UnpaidReason {
+    /// The word that the status endpoints use for it.
     pub(crate) const fn status(self) -> &'static str {
         match self {
-            Why::Expired => "expired",
-            Why::Failed => "failed",
-            Why::Cancelled => "cancelled",
+            UnpaidReason::Expired => "expired",
+            UnpaidReason::Failed => "failed",
+            UnpaidReason::Cancelled => "cancelled",
         }
     }
 
     pub(crate) const fn icon(self) -> &'static str {
         match self {
-            Why::Expired => icon::CLOCK,
-            Why::Failed => icon::CROSS,
-            Why::Cancelled => icon::DASH,
+            UnpaidReason::Expired => icon::CLOCK,
+            UnpaidReason::Failed => icon::CROSS,
+            UnpaidReason::Cancelled => icon::DASH,
         }
     }
 }
@@ -143,48 +133,50 @@ impl Why {
 impl Unpaid {
     pub(crate) fn title(&self) -> String {
         match self.why {
-            Why::Expired => fl!(self.frame.words, "expired-title"),
-            Why::Failed => fl!(self.frame.words, "failed-title"),
-            Why::Cancelled => fl!(self.frame.words, "cancelled-title"),
+            UnpaidReason::Expired => fl!(self.frame.words, "expired-title"),
+            UnpaidReason::Failed => fl!(self.frame.words, "failed-title"),
+            UnpaidReason::Cancelled => fl!(self.frame.words, "cancelled-title"),
         }
     }
 
     pub(crate) fn heading(&self) -> String {
         match self.why {
-            Why::Expired => fl!(self.frame.words, "expired-heading"),
-            Why::Failed => fl!(self.frame.words, "failed-heading"),
-            Why::Cancelled => fl!(self.frame.words, "cancelled-heading"),
+            UnpaidReason::Expired => fl!(self.frame.words, "expired-heading"),
+            UnpaidReason::Failed => fl!(self.frame.words, "failed-heading"),
+            UnpaidReason::Cancelled => fl!(self.frame.words, "cancelled-heading"),
         }
     }
 
     pub(crate) fn text(&self) -> String {
         match self.why {
-            Why::Expired => fl!(self.frame.words, "expired-text"),
-            Why::Failed => fl!(self.frame.words, "failed-text"),
-            Why::Cancelled => fl!(self.frame.words, "cancelled-text"),
+            UnpaidReason::Expired => fl!(self.frame.words, "expired-text"),
+            UnpaidReason::Failed => fl!(self.frame.words, "failed-text"),
+            UnpaidReason::Cancelled => fl!(self.frame.words, "cancelled-text"),
         }
     }
 
     pub(crate) fn if_already_paid(&self) -> String {
         let merchant = self.ended.order.merchant.as_str();
         match self.why {
-            Why::Expired => fl!(self.frame.words, "expired-already-paid", merchant = merchant),
-            Why::Failed | Why::Cancelled => fl!(self.frame.words, "unpaid-already-paid", merchant = merchant),
+            UnpaidReason::Expired => fl!(self.frame.words, "expired-already-paid", merchant = merchant),
+            UnpaidReason::Failed | UnpaidReason::Cancelled => {
+                fl!(self.frame.words, "unpaid-already-paid", merchant = merchant)
+            }
         }
     }
 
     pub(crate) fn again(&self) -> String {
         match self.why {
-            Why::Expired => fl!(self.frame.words, "again-expired"),
-            Why::Failed => fl!(self.frame.words, "again-failed"),
-            Why::Cancelled => fl!(self.frame.words, "again-cancelled"),
+            UnpaidReason::Expired => fl!(self.frame.words, "again-expired"),
+            UnpaidReason::Failed => fl!(self.frame.words, "again-failed"),
+            UnpaidReason::Cancelled => fl!(self.frame.words, "again-cancelled"),
         }
     }
 }
 
 impl Choose {
-    /// Whether there is anything to choose at the moment.
-    pub(crate) fn has_a_way(&self) -> bool {
+    /// Whether at least one payment method is available.
+    pub(crate) fn has_available_method(&self) -> bool {
         self.methods.iter().any(|row| !row.down)
     }
 }
@@ -199,7 +191,7 @@ impl ClosedReason {
         }
     }
 
-    /// The class of the ring around the icon.
+    /// The CSS class of the ring around the icon.
     pub(crate) const fn tone(self) -> &'static str {
         match self {
             ClosedReason::Cancelled | ClosedReason::Inactive => "",
@@ -285,7 +277,7 @@ impl Problem {
         }
     }
 
-    /// What the one next action is called. A form that was refused must be filled in anew; everything else may be repeated.
+    /// The label of the next action. A form that was refused must be filled in again; everything else may be retried.
     pub(crate) fn next(&self) -> String {
         match self.kind {
             ProblemKind::NotFound | ProblemKind::Forbidden | ProblemKind::NotUnderstood => {

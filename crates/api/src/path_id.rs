@@ -1,4 +1,4 @@
-//! The id in an address. One that is malformed is one that does not exist.
+//! Extracts the id from a path. A malformed id is answered like an unknown one, with 404.
 
 use std::str::FromStr;
 
@@ -8,6 +8,7 @@ use web::App;
 
 use crate::error::ApiError;
 
+/// The id in the request's path.
 pub(crate) struct PathId<Id>(pub(crate) Id);
 
 impl<Id: FromStr> FromRequestParts<App> for PathId<Id> {

@@ -1,0 +1,65 @@
+//! A server with routes that panic or never answer beside the real ones, for tests of how failures are answered.
+
+use std::{future, net::SocketAddr, time::Duration};
+
+use axum::routing::get;
+use reqwest::Client;
+use testkit::{Kit, Reply};
+use tokio::task::JoinHandle;
+use web::{App, Server, ServerConfig, Surfaces, Timeouts};
+
+/// What the handler that panics says. It may be in the log, but in no answer.
+pub(crate) const SECRET_DETAIL: &str = "a secret detail";
+
+/// The API and the checkout, with `/v1/panic`, `/pay/{id}/panic` and `/pay/{id}/hang`. Dropping it stops it.
+pub(crate) struct FaultyServer {
+    address: SocketAddr,
+    task: JoinHandle<()>,
+}
+
+impl FaultyServer {
+    /// Starts a server on the engine of `kit` that gives each request this long.
+    pub(crate) async fn start(kit: &Kit, request_timeout: Duration) -> FaultyServer {
+        let config = ServerConfig {
+            listen: ([127, 0, 0, 1], 0).into(),
+            base_url: None,
+            pages_url: None,
+            rate_limit_per_second: 0,
+            trusted_proxies: Vec::new(),
+            signature_header: "X-Service-Signature".to_owned(),
+            timeouts: Timeouts { request: request_timeout, ..Timeouts::default() },
+        };
+        let server = Server::bind(kit.engine.clone(), config, surfaces).await.unwrap();
+        let address = server.address();
+        FaultyServer { address, task: tokio::spawn(server.run(future::pending())) }
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Reply {
+        let client = Client::builder().no_proxy().build().unwrap();
+        let response = client.get(format!("http://{}{path}", self.address)).send().await.unwrap();
+        let (status, headers) = (response.status(), response.headers().clone());
+        let text = response.text().await.unwrap();
+        Reply { status, headers, json: serde_json::from_str(&text).unwrap_or_default(), text }
+    }
+}
+
+impl Drop for FaultyServer {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+fn surfaces(app: &App) -> Surfaces {
+    let (mut checkout, mut api) = (checkout::surface(app), api::surface(app));
+    checkout.routes = checkout.routes.route("/pay/{id}/panic", get(panics)).route("/pay/{id}/hang", get(hangs));
+    api.routes = api.routes.route("/v1/panic", get(panics));
+    Surfaces::new(vec![checkout], api)
+}
+
+async fn panics() {
+    panic!("{SECRET_DETAIL}");
+}
+
+async fn hangs() {
+    future::pending().await
+}
