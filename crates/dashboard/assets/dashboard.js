@@ -1,4 +1,4 @@
-// The dashboard works without this file. With it, pages follow what happens, and what is long is copied at a touch.
+// The dashboard works without this script. With it, open pages update themselves, and long texts have a button that copies them.
 (function () {
   'use strict';
   const POLL_MS = 5000, REFRESH_AT_MOST_MS = 1000, REFRESH_AT_LEAST_MS = 60000, LISTEN_AGAIN_MS = 60000;
@@ -13,7 +13,7 @@
     setTimeout(() => { said.textContent = text; }, 50);
   };
 
-  // Copying. Without https there is no clipboard, only the old way.
+  // Copying. Browsers offer the clipboard API over https only; elsewhere the text is copied from a hidden field.
   const copyOldWay = (text) => {
     const area = document.createElement('textarea');
     area.value = text;
@@ -43,7 +43,7 @@
     popovers().forEach((part) => { if (!part.contains(target)) part.open = false; });
     const button = target.closest('[data-copy], [data-copy-from]');
     if (button) return copy(button);
-    // A row goes where its link goes, unless something else in it was meant or its text is being selected.
+    // A click on a row opens its link, unless it was on another control or selected text.
     const row = target.closest('tbody tr'), link = row && row.querySelector('a.row');
     if (!link || target.closest('a, button, input, select, label, summary') || !getSelection().isCollapsed) return;
     if (event.ctrlKey || event.metaKey) open(link.href, '_blank', 'noopener');
@@ -57,9 +57,9 @@
     });
   });
 
-  // Not `form.method`: that would be a field of the name, where there is one.
+  // Not `form.method`: in a form with a field named `method` that would be the field.
   const asks = (form) => (form.getAttribute('method') || 'get').toLowerCase() === 'get';
-  // One press is one deed. The server sees to that too, so a form that hangs may be sent again.
+  // A form is sent once, however often its button is pressed. The server checks that too, so a form that hangs can be sent again.
   const idle = (form) => {
     delete form.dataset.sent;
     form.querySelectorAll('[aria-busy]').forEach((button) => button.removeAttribute('aria-busy'));
@@ -74,7 +74,7 @@
     setTimeout(idle, BUSY_MS, form);
   });
   addEventListener('pageshow', (event) => { if (event.persisted) document.querySelectorAll('form').forEach(idle); });
-  // Filters that say nothing stay out of the address.
+  // Empty filters stay out of the address.
   document.addEventListener('formdata', (event) => {
     if (!asks(event.target)) return;
     Array.from(event.formData).forEach(([name, value]) => { if (value === '') event.formData.delete(name); });
@@ -103,12 +103,12 @@
   };
   document.querySelectorAll('form[data-preview-url]').forEach((form) => { if (ours(form.dataset.previewUrl)) preview(form); });
 
-  // Following. What the server wrote is remembered, since what people open or press changes the page as well.
+  // Live regions. The HTML that the server sent is remembered, because the user's own clicks change the page as well.
   const live = document.body.dataset.liveUrl;
   if (!live || !ours(live)) return;
   const written = {}, regions = (root) => root.querySelectorAll('[data-live][id]');
   regions(document).forEach((region) => { written[region.id] = region.outerHTML; });
-  // What keeps its place in a region that is replaced: things are the same when they have the same id, else the same turn.
+  // Finds the element that takes a part's place in a replaced region: the one with the same id, or else at the same position.
   const same = (root, selector, part, parts) => (part.id ? root.querySelector('#' + CSS.escape(part.id)) : root.querySelectorAll(selector)[parts.indexOf(part)]);
   const replace = (old, fresh) => {
     const focused = document.activeElement, held = old.contains(focused), chosen = getSelection();
@@ -137,7 +137,7 @@
     source = null;
     polling = clearInterval(polling);
   };
-  // Signed out: the page that comes instead says so. Not twice in a row, should it be this same page again.
+  // The session has ended: reloading shows the form for signing in. Not twice in a minute, in case the same page comes back.
   const leave = () => {
     stopped = true;
     stop();
@@ -174,7 +174,7 @@
   const listen = () => {
     if (stopped || document.hidden || source) return;
     const mine = source = new EventSource(live);
-    // Some proxies hold everything back: whoever hears nothing at all asks.
+    // Some proxies buffer event streams: a page that receives nothing polls.
     const silence = setTimeout(poll, POLL_MS);
     const heard = () => {
       clearTimeout(silence);
@@ -188,11 +188,11 @@
       poll();
       if (mine.readyState !== 2) return;
       source = null;
-      // Not all at the same moment, when a server comes back to many pages.
+      // The delay is random, so that many open pages do not reconnect to a restarted server at the same moment.
       setTimeout(listen, LISTEN_AGAIN_MS * (1 + Math.random()));
     };
   };
-  // A page that nobody sees holds no connection: browsers allow few of them.
+  // A hidden page closes its connection, because browsers allow only a few of them.
   const seen = () => {
     if (document.hidden) return stop();
     listen();

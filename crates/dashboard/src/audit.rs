@@ -1,7 +1,8 @@
-//! `/dashboard/<project>/audit`: who did what, the newest first. Operators read the whole log with the same eyes.
+//! `/dashboard/<project>/audit`: who did what, the newest first. Pages for operators show the whole log in the same
+//! rows.
 
 use askama::Template;
-use axum::{Router, extract::State, http::StatusCode, response::Response, routing::get};
+use axum::{Router, http::StatusCode, response::Response, routing::get};
 use domain::{
     access::Role,
     audit::{Actor, AuditLine, Deed},
@@ -12,62 +13,58 @@ use engine::Audited;
 use i18n_embed_fl::fl;
 use web::{
     App,
-    page::{
-        moment::{Moment, moment},
-        page_error::PageError,
-        render::page,
-        visitor::Visitor,
-    },
+    page::{moment::Moment, page_error::PageError},
 };
 
 use crate::{
-    session::AtDesk,
-    shell::{self, Section, Shell},
+    labels::role_name,
+    page::{Page, PublicPage},
+    shell::{Section, Shell},
     table::{PageNumber, Paging},
     words::Words,
 };
 
 #[derive(Template)]
 #[template(path = "audit.html")]
-pub(super) struct AuditPage {
-    pub(super) shell: Shell,
-    pub(super) log: Log,
+pub(crate) struct AuditPage {
+    pub(crate) shell: Shell,
+    pub(crate) log: Log,
 }
 
 /// A part of the log, as a table.
-pub(super) struct Log {
-    pub(super) rows: Vec<LogRow>,
-    pub(super) paging: Paging,
+pub(crate) struct Log {
+    pub(crate) rows: Vec<LogRow>,
+    pub(crate) paging: Paging,
 }
 
-pub(super) struct LogRow {
-    pub(super) at: Moment,
-    pub(super) who: String,
-    /// Where they were, when that is known.
-    pub(super) address: String,
-    pub(super) deed: String,
-    pub(super) subject: String,
-    pub(super) detail: String,
-    /// Whose log it is, where several are read at once.
-    pub(super) project: String,
+pub(crate) struct LogRow {
+    pub(crate) at: Moment,
+    pub(crate) who: String,
+    /// The network address of who did it, where it is known.
+    pub(crate) address: String,
+    pub(crate) deed: String,
+    pub(crate) subject: String,
+    pub(crate) detail: String,
+    /// The project's name, where the log has lines of several projects.
+    pub(crate) project: String,
 }
 
-pub(super) fn routes() -> Router<App> {
+pub(crate) fn routes() -> Router<App> {
     Router::new().route("/dashboard/{project}/audit", get(show))
 }
 
-async fn show(State(app): State<App>, visitor: Visitor, at: AtDesk) -> Result<Response, PageError> {
-    let shell = shell::at_desk(&app, &visitor, &at, Section::Audit).await?;
-    let number = PageNumber::of(&visitor);
-    let listed = at.desk.audit(number.window()).await?;
-    let path = format!("/dashboard/{}/audit", at.desk.project().id);
-    let paging = number.paging(&app, &path, "", &listed, shell.words);
-    let rows = listed.items.iter().map(|audited| row(&visitor, shell.words, audited, String::new())).collect();
-    Ok(page(StatusCode::OK, &AuditPage { shell, log: Log { rows, paging } }))
+async fn show(page: Page) -> Result<Response, PageError> {
+    let shell = page.shell(Section::Audit).await?;
+    let number = PageNumber::of(&page);
+    let listed = page.desk.audit(number.window()).await?;
+    let paging = number.paging(&page, &page.path("/audit"), "", &listed);
+    let rows = listed.items.iter().map(|audited| row(&page, audited, String::new())).collect();
+    Ok(page.render(StatusCode::OK, &AuditPage { shell, log: Log { rows, paging } }))
 }
 
-pub(super) fn row(visitor: &Visitor, words: Words, audited: &Audited, project: String) -> LogRow {
+pub(crate) fn row(page: &PublicPage, audited: &Audited, project: String) -> LogRow {
     let Audited { line, user } = audited;
+    let words = page.words();
     let email = user.as_ref().map(|user| user.email.to_string());
     let (who, address) = match &line.actor {
         Actor::User { id, address } => (email.unwrap_or_else(|| id.to_string()), address.clone()),
@@ -76,18 +73,18 @@ pub(super) fn row(visitor: &Visitor, words: Words, audited: &Audited, project: S
         Actor::Stranger { address } => (fl!(words, "audit-stranger"), address.clone()),
     };
     LogRow {
-        at: moment(line.at, visitor.language),
+        at: page.moment(line.at),
         who,
         address,
         deed: deed(words, line.deed),
         subject: subject(words, line),
-        detail: detail(visitor, words, line),
+        detail: detail(page, line),
         project,
     }
 }
 
 /// What was done, in a sentence.
-pub(super) fn deed(words: Words, deed: Deed) -> String {
+pub(crate) fn deed(words: Words, deed: Deed) -> String {
     match deed {
         Deed::KeyCreated => fl!(words, "deed-key-created"),
         Deed::KeyRevoked => fl!(words, "deed-key-revoked"),
@@ -132,12 +129,12 @@ fn subject(words: Words, line: &AuditLine) -> String {
     }
 }
 
-/// The log keeps words of the API; people read their own.
-fn detail(visitor: &Visitor, words: Words, line: &AuditLine) -> String {
-    let detail = line.detail.as_str();
+/// The log holds words of the API; the page shows them in its own language.
+fn detail(page: &PublicPage, line: &AuditLine) -> String {
+    let (words, detail) = (page.words(), line.detail.as_str());
     let said = match line.deed {
         Deed::MemberInvited | Deed::MemberJoined | Deed::RoleChanged => {
-            Role::parse(detail).map(|role| shell::role_name(words, role))
+            Role::parse(detail).map(|role| role_name(words, role))
         }
         Deed::ProjectCreated => Environment::parse(detail).map(|environment| match environment {
             Environment::Sandbox => fl!(words, "sandbox"),
@@ -148,7 +145,7 @@ fn detail(visitor: &Visitor, words: Words, line: &AuditLine) -> String {
             Some(detail.split(", ").map(|name| setting(words, name)).collect::<Vec<_>>().join(", "))
         }
         Deed::WebhooksRecovered => detail.strip_prefix("since ").and_then(|at| Timestamp::parse(at).ok()).map(|at| {
-            let since = moment(at, visitor.language).text;
+            let since = page.moment(at).text;
             fl!(words, "audit-since", since = since)
         }),
         Deed::WebhookUrlChanged => detail.is_empty().then(|| fl!(words, "audit-no-url")),

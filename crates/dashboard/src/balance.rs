@@ -1,24 +1,19 @@
-//! `/dashboard/<project>/balance`: what the project has, and the lines of the ledger that it is made of.
+//! `/dashboard/<project>/balance`: the project's balances, and the lines of the ledger that they are made of.
 
 use askama::Template;
-use axum::{Router, extract::State, http::StatusCode, response::Response, routing::get};
+use axum::{Router, http::StatusCode, response::Response, routing::get};
 use domain::{ledger::Account, money::Rupiah};
 use engine::{BalanceAt, LedgerLine};
 use i18n_embed_fl::fl;
 use web::{
     App,
-    page::{
-        moment::{Moment, short_moment},
-        page_error::PageError,
-        render::page,
-        visitor::Visitor,
-    },
+    page::{moment::Moment, page_error::PageError},
 };
 
 use crate::{
     chart::Chart,
-    session::AtDesk,
-    shell::{self, Section, Shell},
+    page::Page,
+    shell::{Section, Shell},
     table::{PageNumber, Paging},
     words::Words,
 };
@@ -28,79 +23,72 @@ const SHOWN: [Account; 3] = [Account::Available, Account::Pending, Account::Unap
 
 #[derive(Template)]
 #[template(path = "balance.html")]
-pub(super) struct BalancePage {
-    pub(super) shell: Shell,
-    pub(super) tiles: Vec<Tile>,
-    pub(super) receipts_url: String,
-    /// How much money waits for a decision.
-    pub(super) undecided: Option<String>,
-    pub(super) chart: Chart,
-    pub(super) tabs: Vec<Tab>,
-    pub(super) lines: Vec<Line>,
-    pub(super) paging: Paging,
+pub(crate) struct BalancePage {
+    pub(crate) shell: Shell,
+    pub(crate) tiles: Vec<Tile>,
+    pub(crate) receipts_url: String,
+    /// How many receipts need a decision, in a sentence.
+    pub(crate) undecided: Option<String>,
+    pub(crate) chart: Chart,
+    pub(crate) tabs: Vec<Tab>,
+    pub(crate) lines: Vec<Line>,
+    pub(crate) paging: Paging,
 }
 
-pub(super) struct Tile {
-    pub(super) label: String,
-    pub(super) amount: String,
-    pub(super) text: String,
+pub(crate) struct Tile {
+    pub(crate) label: String,
+    pub(crate) amount: String,
+    pub(crate) text: String,
 }
 
-pub(super) struct Tab {
-    pub(super) url: String,
-    pub(super) label: String,
-    pub(super) is_chosen: bool,
+pub(crate) struct Tab {
+    pub(crate) url: String,
+    pub(crate) label: String,
+    pub(crate) is_chosen: bool,
 }
 
-pub(super) struct Line {
-    pub(super) at: Moment,
-    pub(super) kind: String,
-    pub(super) payment_url: String,
-    pub(super) reference: String,
-    pub(super) amount: String,
-    pub(super) balance: String,
+pub(crate) struct Line {
+    pub(crate) at: Moment,
+    pub(crate) kind: String,
+    pub(crate) payment_url: String,
+    pub(crate) reference: String,
+    pub(crate) amount: String,
+    pub(crate) balance: String,
 }
 
-pub(super) fn routes() -> Router<App> {
+pub(crate) fn routes() -> Router<App> {
     Router::new().route("/dashboard/{project}/balance", get(show))
 }
 
-async fn show(State(app): State<App>, visitor: Visitor, at: AtDesk) -> Result<Response, PageError> {
-    let shell = shell::at_desk(&app, &visitor, &at, Section::Balance).await?;
-    let (words, project) = (shell.words, at.desk.project());
-    let (base, number) = (shell::base(&app, project), PageNumber::of(&visitor));
-    let account = chosen(&visitor);
-    let balance = at.desk.balance(None).await?;
-    let listed = at.desk.ledger(account, number.window()).await?;
-    // Money may have moved between the two looks: what is shown above is then what the lines below it add up to.
+async fn show(page: Page) -> Result<Response, PageError> {
+    let shell = page.shell(Section::Balance).await?;
+    let (words, base, number) = (shell.words, page.base(), PageNumber::of(&page));
+    let account = chosen(&page);
+    let balance = page.desk.balance(None).await?;
+    let listed = page.desk.ledger(account, number.window()).await?;
+    // Money may have moved between the two reads: the balance above is then taken from the newest line below it.
     let latest = listed.items.first().filter(|_| number.window().offset == 0).map(|line| line.balance);
-    let undecided = at.desk.undecided().await?;
+    let undecided = shell.undecided();
     let view = BalancePage {
         tiles: SHOWN.map(|of| tile(words, of, latest.filter(|_| of == account), &balance)).into(),
         receipts_url: format!("{base}/balance/receipts"),
         undecided: (undecided > 0).then(|| fl!(words, "balance-undecided", count = undecided)),
-        chart: Chart::of(&at.desk.days().await?, visitor.language),
+        chart: Chart::of(&page.desk.days().await?, page.language()),
         tabs: SHOWN.map(|of| tab(words, of, account, &base)).into(),
-        lines: listed.items.iter().map(|line| shown(line, words, &visitor, &base)).collect(),
-        paging: number.paging(
-            &app,
-            &format!("/dashboard/{}/balance", project.id),
-            &format!("account={}", account.word()),
-            &listed,
-            words,
-        ),
+        lines: listed.items.iter().map(|line| shown(&page, line, &base)).collect(),
+        paging: number.paging(&page, &page.path("/balance"), &format!("account={}", account.word()), &listed),
         shell,
     };
-    Ok(page(StatusCode::OK, &view))
+    Ok(page.render(StatusCode::OK, &view))
 }
 
-/// Anything that is none of the three is the first of them.
-fn chosen(visitor: &Visitor) -> Account {
-    let asked = visitor.query.text("account").ok().flatten().and_then(Account::parse);
+/// The account that the address asks for; the first where it asks for none of the three.
+fn chosen(page: &Page) -> Account {
+    let asked = page.query("account").and_then(Account::parse);
     asked.filter(|account| SHOWN.contains(account)).unwrap_or(Account::Available)
 }
 
-/// `latest`: what the account's own lines say it holds.
+/// `latest`: the account's balance by its newest line, where that was read.
 fn tile(words: Words, account: Account, latest: Option<Rupiah>, balance: &BalanceAt) -> Tile {
     let (held, text) = match account {
         Account::Pending => (balance.pending, fl!(words, "balance-pending-text")),
@@ -126,11 +114,11 @@ fn name(words: Words, account: Account) -> String {
     }
 }
 
-fn shown(line: &LedgerLine, words: Words, visitor: &Visitor, base: &str) -> Line {
+fn shown(page: &Page, line: &LedgerLine, base: &str) -> Line {
     let sign = if line.amount > Rupiah::ZERO { "+" } else { "" };
     Line {
-        at: short_moment(line.at, visitor.language),
-        kind: kind(words, &line.kind),
+        at: page.short_moment(line.at),
+        kind: kind(page.words(), &line.kind),
         payment_url: format!("{base}/payments/{}", line.payment_id),
         reference: line.reference.clone(),
         amount: format!("{sign}{}", line.amount),
@@ -138,7 +126,7 @@ fn shown(line: &LedgerLine, words: Words, visitor: &Visitor, base: &str) -> Line
     }
 }
 
-/// Why money moved, in people's words.
+/// Why money moved, in the language of the page.
 fn kind(words: Words, word: &str) -> String {
     match word {
         "paid" => fl!(words, "ledger-paid"),

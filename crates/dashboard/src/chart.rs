@@ -1,4 +1,5 @@
-//! What was paid day by day, as bars and as the table that says the same. Drawn here, so that it needs no script.
+//! How much was paid on each day, as bars and as a table. The bars are drawn on the server, so that they need no
+//! script.
 
 use domain::{language::Language, money::Rupiah};
 use engine::Day;
@@ -7,13 +8,13 @@ use web::page::moment::{day, short_day};
 
 use crate::words::words;
 
-/// How high the drawing is, in its own units.
+/// The height of the drawing, in its own units.
 const HEIGHT: i64 = 100;
-/// From one bar to the next.
+/// The distance from one bar to the next.
 const STEP: usize = 10;
 
 pub(crate) struct Chart {
-    /// The whole drawing in a sentence.
+    /// The drawing in a sentence, for screen readers.
     pub(crate) label: String,
     pub(crate) highest: Option<String>,
     pub(crate) width: usize,
@@ -64,7 +65,7 @@ impl Chart {
 }
 
 fn bar(index: usize, of: &Day, most: i64, language: Language) -> Bar {
-    // However little it is beside the others, it can be seen.
+    // A bar is at least one unit high, so that it can be seen.
     let height = (of.amount.get().saturating_mul(HEIGHT) / most).clamp(1, HEIGHT);
     let title = format!("{}: {}", short_day(of.begins, language), of.amount);
     Bar { x: format!("{}.5", index * STEP + 1), y: HEIGHT - height, height, title }
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn the_highest_day_fills_the_drawing_and_the_smallest_can_still_be_seen() {
+    fn the_highest_day_fills_the_drawing_and_the_smallest_is_still_visible() {
         let chart = Chart::of(&days(&[0, 1, 500_000, 1_000_000]), Language::Indonesian);
         let drawn: Vec<(&str, i64, i64)> = chart.bars.iter().map(|bar| (&*bar.x, bar.y, bar.height)).collect();
         assert_eq!(drawn, [("11.5", 99, 1), ("21.5", 50, 50), ("31.5", 0, 100)]);

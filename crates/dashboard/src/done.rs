@@ -1,15 +1,12 @@
-//! What has just happened, told on the page that one is led to. Only these words are told, whatever an address says.
+//! What was just done, as the page that a form redirects to says it. The address names one of these; nothing else from
+//! an address is ever shown as a notice.
 
-use axum::response::Response;
 use i18n_embed_fl::fl;
-use web::{
-    App,
-    page::{render::see_other, visitor::Visitor},
-};
+use web::page::visitor::Visitor;
 
 use crate::words::Words;
 
-/// The query parameter that says what has just been done.
+/// The query parameter that names what was just done.
 pub(crate) const DONE: &str = "done";
 
 macro_rules! done {
@@ -20,7 +17,8 @@ macro_rules! done {
         }
 
         impl Done {
-            const fn word(self) -> &'static str {
+            /// The name in an address.
+            pub(crate) const fn word(self) -> &'static str {
                 match self {
                     $(Done::$name => $word,)*
                 }
@@ -68,13 +66,8 @@ done! {
 }
 
 impl Done {
-    /// What the address says has been done.
-    pub(crate) fn of(visitor: &Visitor) -> Option<Done> {
+    /// The one that the visitor's address names.
+    pub(crate) fn asked_for(visitor: &Visitor) -> Option<Done> {
         visitor.query.text(DONE).ok().flatten().and_then(Done::parse)
-    }
-
-    /// Leads to `path` of ours, which then tells it.
-    pub(crate) fn leading_to(self, app: &App, path: impl std::fmt::Display) -> Response {
-        see_other(&app.settings.urls.url(format_args!("{path}?{DONE}={}", self.word())))
     }
 }

@@ -1,18 +1,24 @@
 //! The pages for links, keys, webhooks and the simulator, rendered from samples, and what must hold on all of them.
 
 use askama::Template;
-use domain::{language::Language, time::Timestamp};
+use domain::{access::Role, language::Language, time::Timestamp};
 use web::page::moment::{Moment, moment};
 
 use crate::{
-    deliveries::{AttemptRow, DeliveryPage},
-    fragment::Badge,
-    keys::{KeyRow, Keys, MadeKey, RevokeKey},
+    keys::{CreatedKey, KeyRow, Keys, RevokeKey},
+    labels::Badge,
     links::{CancelLink, LinkPage, LinkRow, Links, PaymentRow},
     new_link::{Choice, FeeRow, Fees, FeesOnly, Filled, Mistakes, NewLink},
-    notifications::{EventRow, News, Notifications, RemoveUrl, RollSecret, ShownSecret, snippets},
-    shell::{ProjectChoice, Section, Shell, ShellProject},
-    simulator::{Found, SimulatorNews, SimulatorPage, WaitingRow},
+    notifications::{
+        delivery::{AttemptRow, DeliveryPage},
+        log::EventRow,
+        secret::ReplaceSecret,
+        snippets::snippets,
+        url::RemoveUrl,
+        view::{Notifications, ShownSecret},
+    },
+    shell::{Attention, Flash, ProjectChoice, Section, Shell, ShellProject},
+    simulator::{Found, PendingRow, SimulatorPage},
     table::Paging,
     words::{code, words},
 };
@@ -50,11 +56,21 @@ fn shell(language: Language) -> Shell {
         account_url: text("/dashboard/account"),
         sign_out_url: text("/dashboard/sign-out"),
         operator_url: text("/dashboard/operator"),
-        project: Some(ShellProject { name: text(HOSTILE), sandbox: true, base: text(BASE), attention: 1 }),
-        projects: vec![ProjectChoice { url: text(BASE), name: text(HOSTILE), sandbox: true, current: true }],
+        project: Some(ShellProject {
+            name: text(HOSTILE),
+            sandbox: true,
+            base: text(BASE),
+            attention: Attention { undecided: 0, failing: true },
+        }),
+        projects: vec![ProjectChoice {
+            url: text(BASE),
+            name: text(HOSTILE),
+            sandbox: true,
+            role: Role::Owner,
+            current: true,
+        }],
         section: Section::Links,
         notice: None,
-        failing: true,
         unusable: None,
         live_url: Some(format!("{BASE}/live")),
     }
@@ -178,8 +194,8 @@ fn key_row(language: Language) -> KeyRow {
     }
 }
 
-fn keys(language: Language, rows: Vec<KeyRow>, made: Option<MadeKey>) -> String {
-    let mistake = made.is_none().then(|| text("Nama sudah dipakai"));
+fn keys(language: Language, rows: Vec<KeyRow>, created: Option<CreatedKey>) -> String {
+    let mistake = created.is_none().then(|| text("Nama sudah dipakai"));
     let view = Keys {
         shell: shell(language),
         base: text(BASE),
@@ -188,7 +204,7 @@ fn keys(language: Language, rows: Vec<KeyRow>, made: Option<MadeKey>) -> String 
         name: text(HOSTILE),
         notice: mistake.clone(),
         mistake,
-        made,
+        created,
     };
     view.render().unwrap()
 }
@@ -208,7 +224,7 @@ fn notifications(language: Language, rows: Vec<EventRow>, may_manage: bool) -> S
         has_url: true,
         url: text(HOSTILE),
         url_mistake: Some(text("Alamat ini tidak bisa dibaca")),
-        rolling_until: Some(at(language)),
+        previous_until: Some(at(language)),
         secret: Some(secret),
         attempt: text("0"),
         failing_only: rows.is_empty(),
@@ -216,7 +232,7 @@ fn notifications(language: Language, rows: Vec<EventRow>, may_manage: bool) -> S
         paging: paging(),
         since: text("2026-11-15T21:30"),
         since_mistake: Some(text("Waktu itu belum tiba")),
-        news: Some(News { text: text("Ada kabar"), bad: may_manage }),
+        flash: Some(Flash { text: text("Ada kabar"), bad: may_manage }),
         snippets: snippets(),
     };
     view.render().unwrap()
@@ -234,9 +250,9 @@ fn event_row(language: Language) -> EventRow {
     }
 }
 
-fn roll_secret(language: Language, rolling_until: Option<Moment>) -> String {
+fn replace_secret(language: Language, previous_until: Option<Moment>) -> String {
     let (back_url, action) = (format!("{BASE}/notifications"), format!("{BASE}/notifications/secret/roll"));
-    RollSecret { shell: shell(language), back_url, action, rolling_until }.render().unwrap()
+    ReplaceSecret { shell: shell(language), back_url, action, previous_until }.render().unwrap()
 }
 
 fn remove_url(language: Language, url: Option<String>) -> String {
@@ -277,7 +293,7 @@ fn delivery(language: Language, attempts: Vec<AttemptRow>, url: Option<String>) 
     view.render().unwrap()
 }
 
-fn simulator(language: Language, rows: Vec<WaitingRow>, may_simulate: bool) -> String {
+fn simulator(language: Language, rows: Vec<PendingRow>, may_simulate: bool) -> String {
     let found = Found {
         merchant: text(HOSTILE),
         amount: text("Rp150.000"),
@@ -299,13 +315,13 @@ fn simulator(language: Language, rows: Vec<WaitingRow>, may_simulate: bool) -> S
         code_mistake: Some(text("Tidak ada")),
         found: (!rows.is_empty()).then_some(found),
         rows,
-        news: Some(SimulatorNews { text: text("Sudah selesai"), bad: may_simulate }),
+        flash: Some(Flash { text: text("Sudah selesai"), bad: may_simulate }),
     };
     view.render().unwrap()
 }
 
-fn waiting(language: Language) -> WaitingRow {
-    WaitingRow {
+fn pending(language: Language) -> PendingRow {
+    PendingRow {
         url: format!("{BASE}/payments/pay_1"),
         reference: text(HOSTILE),
         amount: text("Rp150.000"),
@@ -317,7 +333,7 @@ fn waiting(language: Language) -> WaitingRow {
 
 /// Every page in its states.
 fn samples(language: Language) -> Vec<(&'static str, String)> {
-    let made = MadeKey { title: text("Jadi"), secret: text("rahasia"), example: text(HOSTILE) };
+    let created = CreatedKey { title: text("Jadi"), secret: text("rahasia"), example: text(HOSTILE) };
     let failed = Some((text("Server Anda tidak bisa dihubungi."), text(HOSTILE)));
     vec![
         ("links", links(language, vec![link_row(language)], HOSTILE)),
@@ -330,18 +346,18 @@ fn samples(language: Language) -> Vec<(&'static str, String)> {
         ("new link", new_link(language, None)),
         ("new link again", new_link(language, Some(text("Salah")))),
         ("keys", keys(language, vec![key_row(language)], None)),
-        ("made key", keys(language, Vec::new(), Some(made))),
+        ("created key", keys(language, Vec::new(), Some(created))),
         ("revoke key", revoke_key(language, false)),
         ("revoked key", revoke_key(language, true)),
         ("notifications", notifications(language, vec![event_row(language)], true)),
         ("notifications of a viewer", notifications(language, Vec::new(), false)),
-        ("roll secret", roll_secret(language, None)),
-        ("roll secret again", roll_secret(language, Some(at(language)))),
+        ("replace secret", replace_secret(language, None)),
+        ("replace secret again", replace_secret(language, Some(at(language)))),
         ("remove url", remove_url(language, Some(text(HOSTILE)))),
         ("no url", remove_url(language, None)),
         ("delivery", delivery(language, vec![attempt(language, None), attempt(language, failed)], Some(text(HOSTILE)))),
         ("event without url", delivery(language, Vec::new(), None)),
-        ("simulator", simulator(language, vec![waiting(language)], true)),
+        ("simulator", simulator(language, vec![pending(language)], true)),
         ("simulator of a viewer", simulator(language, Vec::new(), false)),
     ]
 }

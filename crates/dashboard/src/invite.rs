@@ -1,17 +1,17 @@
-//! `/dashboard/invite/<token>`: whoever was invited becomes a member, once. Opening it changes nothing.
+//! `/dashboard/invite/<token>`: the page of an invitation, on which the invited person becomes a member. Opening it
+//! changes nothing.
 //!
-//! An invitation that is unknown, used, withdrawn or too old is told by one and the same page.
+//! An invitation that is unknown, used, withdrawn or expired gets the same page, so that the page does not say which.
 
 use askama::Template;
 use axum::{
     Router,
-    extract::{FromRequestParts, RawPathParams, State},
+    extract::{FromRequestParts, RawPathParams},
     http::{StatusCode, request::Parts},
     response::Response,
     routing::get,
 };
 use domain::{
-    access::Role,
     project::Environment,
     user::{Email, Token},
 };
@@ -19,61 +19,56 @@ use engine::{Error, Invitation, Visit};
 use i18n_embed_fl::fl;
 use web::{
     App,
-    page::{
-        form::Form,
-        moment::{Moment, moment},
-        page_error::PageError,
-        render::page,
-        visitor::Visitor,
-    },
+    page::{form::Form, moment::Moment, page_error::PageError},
 };
 
 use crate::{
     done::Done,
-    session::{MaybeSignedIn, SignedForm, SignedIn},
-    shell::{self, Bare},
-    words::{self, Words},
-    wrong,
+    input::{password_hint, password_mistake},
+    labels::{role_name, role_text},
+    page::{PublicPage, UserPage},
+    session::{MaybeSignedIn, SignedForm},
+    shell::Bare,
 };
 
-/// Where invitations are. What follows is the token of one, and nobody else's business.
+/// The path of an invitation, without its token. The token opens the invitation, so logs must not hold it.
 pub(crate) const INVITATIONS: &str = "/dashboard/invite/";
 
 #[derive(Template)]
 #[template(path = "invite.html")]
-pub(super) struct InvitePage {
-    pub(super) frame: Bare,
-    pub(super) heading: String,
-    pub(super) sandbox: bool,
-    pub(super) role: String,
+pub(crate) struct InvitePage {
+    pub(crate) frame: Bare,
+    pub(crate) heading: String,
+    pub(crate) sandbox: bool,
+    pub(crate) role: String,
     /// What the role may do.
-    pub(super) role_text: String,
-    /// Who is invited.
-    pub(super) email: String,
-    pub(super) until: Moment,
-    pub(super) notice: Option<String>,
-    pub(super) way: Way,
+    pub(crate) role_text: String,
+    /// The email that is invited.
+    pub(crate) email: String,
+    pub(crate) until: Moment,
+    pub(crate) notice: Option<String>,
+    pub(crate) way: Way,
 }
 
-/// How whoever looks at it can take it up.
-pub(super) enum Way {
-    /// They have no account, and choose a password.
-    Anew { action: String, hint: String, mistake: Option<String> },
-    /// They have one, and sign in first.
+/// How the visitor can accept the invitation.
+pub(crate) enum Way {
+    /// The invited email has no account: the visitor chooses a password.
+    CreateAccount { action: String, hint: String, mistake: Option<String> },
+    /// It has an account: the visitor signs in.
     SignIn { action: String, next: String },
-    /// They are signed in.
+    /// The visitor is signed in to that account.
     Join { action: String, form_token: String },
-    /// Somebody else is signed in.
-    SomebodyElse { email: String, action: String, form_token: String },
+    /// The visitor is signed in to another account.
+    OtherAccount { email: String, action: String, form_token: String },
 }
 
 #[derive(Template)]
 #[template(path = "invite_gone.html")]
-pub(super) struct InviteGone {
-    pub(super) frame: Bare,
+pub(crate) struct InviteGone {
+    pub(crate) frame: Bare,
 }
 
-/// The token of the address; one that is malformed is one that was never given to anybody.
+/// The token of the address; a malformed one is treated as unknown.
 struct InviteToken(Option<Token>);
 
 impl FromRequestParts<App> for InviteToken {
@@ -86,102 +81,96 @@ impl FromRequestParts<App> for InviteToken {
     }
 }
 
-pub(super) fn routes() -> Router<App> {
+pub(crate) fn routes() -> Router<App> {
     Router::new()
-        .route("/dashboard/invite/{token}", get(show).post(join_with_new_account))
+        .route("/dashboard/invite/{token}", get(show).post(create_account))
         .route("/dashboard/invite/{token}/join", get(show).post(join))
 }
 
 async fn show(
-    State(app): State<App>,
-    visitor: Visitor,
+    page: PublicPage,
     MaybeSignedIn(visit): MaybeSignedIn,
     InviteToken(token): InviteToken,
 ) -> Result<Response, PageError> {
-    let looking = Looking { app: &app, visitor: &visitor, visit: visit.as_ref() };
-    match looking.invitation(token.as_ref()).await? {
-        Some((token, invitation)) => Ok(looking.page(StatusCode::OK, token, &invitation, Said::default())),
-        None => Ok(looking.gone()),
+    let visitor = InviteVisitor { page: &page, visit: visit.as_ref() };
+    match visitor.invitation(token.as_ref()).await? {
+        Some((token, invitation)) => Ok(visitor.show(StatusCode::OK, token, &invitation, Mistakes::default())),
+        None => Ok(visitor.gone()),
     }
 }
 
-/// A new account that is a member at once.
-async fn join_with_new_account(
-    State(app): State<App>,
-    visitor: Visitor,
+/// Creates an account that is a member at once.
+async fn create_account(
+    page: PublicPage,
     MaybeSignedIn(visit): MaybeSignedIn,
     InviteToken(token): InviteToken,
     form: Result<Form, PageError>,
 ) -> Result<Response, PageError> {
-    let form = form?;
-    let looking = Looking { app: &app, visitor: &visitor, visit: visit.as_ref() };
-    let Some((token, invitation)) = looking.invitation(token.as_ref()).await? else { return Ok(looking.gone()) };
-    // Nobody becomes somebody else without leaving first.
+    let (form, engine) = (form?, &page.app.engine);
+    let visitor = InviteVisitor { page: &page, visit: visit.as_ref() };
+    let Some((token, invitation)) = visitor.invitation(token.as_ref()).await? else { return Ok(visitor.gone()) };
+    // A user who is signed in signs out first, and an email that has an account does not get a second one.
     if visit.is_some() || invitation.has_account {
-        return Ok(looking.page(StatusCode::CONFLICT, token, &invitation, Said::default()));
+        return Ok(visitor.show(StatusCode::CONFLICT, token, &invitation, Mistakes::default()));
     }
-    let words = words::words(visitor.language);
     let password = form.text("password").unwrap_or_default();
-    if let Some(mistake) = wrong::password(words, password) {
-        let said = Said { mistake: Some(mistake), notice: None };
-        return Ok(looking.page(StatusCode::UNPROCESSABLE_ENTITY, token, &invitation, said));
+    if let Some(mistake) = password_mistake(page.words(), password) {
+        let mistakes = Mistakes { password: Some(mistake), notice: None };
+        return Ok(visitor.show(StatusCode::UNPROCESSABLE_ENTITY, token, &invitation, mistakes));
     }
-    match app.engine.join_with_new_account(token, password.into(), &web::session::whereabouts(&visitor)).await {
+    match engine.join_with_new_account(token, password.into(), &web::session::whereabouts(&page.visitor)).await {
         Ok(session) => {
-            let mut response = Done::Joined.leading_to(&app, format_args!("/dashboard/{}", invitation.project.id));
-            web::session::remember(&app.settings.urls, &session, response.headers_mut());
+            let mut response = page.redirect(format_args!("/dashboard/{}", invitation.project.id), Done::Joined);
+            web::session::remember(&page.app.settings.urls, &session, response.headers_mut());
             Ok(response)
         }
-        Err(Error::NotFound(_)) => Ok(looking.gone()),
-        // The same address has got an account in between, and signs in with it.
+        Err(Error::NotFound(_)) => Ok(visitor.gone()),
+        // Another request has just created an account for the same email: the visitor signs in to it.
         Err(Error::Taken(_)) => {
             let invitation = Invitation { has_account: true, ..invitation };
-            Ok(looking.page(StatusCode::CONFLICT, token, &invitation, Said::default()))
+            Ok(visitor.show(StatusCode::CONFLICT, token, &invitation, Mistakes::default()))
         }
         Err(error) => Err(error.into()),
     }
 }
 
-/// Somebody who has an account already.
+/// Makes a user who has an account already a member.
 async fn join(
-    State(app): State<App>,
-    visitor: Visitor,
-    SignedIn(visit): SignedIn,
+    page: UserPage,
     InviteToken(token): InviteToken,
     SignedForm(_): SignedForm,
 ) -> Result<Response, PageError> {
-    let looking = Looking { app: &app, visitor: &visitor, visit: Some(&visit) };
-    let Some((token, invitation)) = looking.invitation(token.as_ref()).await? else { return Ok(looking.gone()) };
-    match app.engine.join(&visit, token).await {
-        Ok(project) => Ok(Done::Joined.leading_to(&app, format_args!("/dashboard/{}", project.id))),
-        Err(Error::NotFound(_)) => Ok(looking.gone()),
-        Err(Error::Invalid(_)) => Ok(looking.page(StatusCode::CONFLICT, token, &invitation, Said::default())),
+    let visitor = InviteVisitor { page: &page, visit: Some(&page.visit) };
+    let Some((token, invitation)) = visitor.invitation(token.as_ref()).await? else { return Ok(visitor.gone()) };
+    match page.app.engine.join(&page.visit, token).await {
+        Ok(project) => Ok(page.redirect(format_args!("/dashboard/{}", project.id), Done::Joined)),
+        Err(Error::NotFound(_)) => Ok(visitor.gone()),
+        Err(Error::Invalid(_)) => Ok(visitor.show(StatusCode::CONFLICT, token, &invitation, Mistakes::default())),
         Err(Error::Taken(_)) => {
-            let notice = Some(fl!(words::words(visitor.language), "invite-member"));
-            Ok(looking.page(StatusCode::CONFLICT, token, &invitation, Said { notice, mistake: None }))
+            let notice = Some(fl!(page.words(), "invite-member"));
+            Ok(visitor.show(StatusCode::CONFLICT, token, &invitation, Mistakes { notice, password: None }))
         }
         Err(error) => Err(error.into()),
     }
 }
 
-/// What is said about a form that was sent.
+/// What is wrong with a form that was sent.
 #[derive(Default)]
-struct Said {
+struct Mistakes {
     notice: Option<String>,
-    mistake: Option<String>,
+    password: Option<String>,
 }
 
-/// Whoever looks at an invitation.
-struct Looking<'a> {
-    app: &'a App,
-    visitor: &'a Visitor,
+/// A visitor at the page of an invitation, with their session, if they have one.
+struct InviteVisitor<'a> {
+    page: &'a PublicPage,
     visit: Option<&'a Visit>,
 }
 
-impl Looking<'_> {
+impl InviteVisitor<'_> {
     async fn invitation<'t>(&self, token: Option<&'t Token>) -> Result<Option<(&'t Token, Invitation)>, Error> {
         let Some(token) = token else { return Ok(None) };
-        match self.app.engine.invitation(token).await {
+        match self.page.app.engine.invitation(token).await {
             Ok(invitation) => Ok(Some((token, invitation))),
             Err(Error::NotFound(_)) => Ok(None),
             Err(error) => Err(error),
@@ -189,51 +178,40 @@ impl Looking<'_> {
     }
 
     fn gone(&self) -> Response {
-        page(StatusCode::NOT_FOUND, &InviteGone { frame: shell::bare(self.app, self.visitor) })
+        self.page.render(StatusCode::NOT_FOUND, &InviteGone { frame: self.page.frame() })
     }
 
-    fn page(&self, status: StatusCode, token: &Token, invitation: &Invitation, said: Said) -> Response {
+    fn show(&self, status: StatusCode, token: &Token, invitation: &Invitation, mistakes: Mistakes) -> Response {
         let Invitation { invite, project, has_account } = invitation;
-        let frame = shell::bare(self.app, self.visitor);
-        let words = frame.words;
-        let name = project.name.as_str();
+        let (words, name) = (self.page.words(), project.name.as_str());
         let view = InvitePage {
             heading: fl!(words, "invite-heading", project = name),
             sandbox: project.environment == Environment::Sandbox,
-            role: shell::role_name(words, invite.role),
+            role: role_name(words, invite.role),
             role_text: role_text(words, invite.role),
             email: invite.email.to_string(),
-            until: moment(invite.expires_at, self.visitor.language),
-            notice: said.notice,
-            way: self.way(words, token, &invite.email, *has_account, said.mistake),
-            frame,
+            until: self.page.moment(invite.expires_at),
+            notice: mistakes.notice,
+            way: self.way(token, &invite.email, *has_account, mistakes.password),
+            frame: self.page.frame(),
         };
-        page(status, &view)
+        self.page.render(status, &view)
     }
 
-    fn way(&self, words: Words, token: &Token, invited: &Email, has_account: bool, mistake: Option<String>) -> Way {
-        let urls = &self.app.settings.urls;
+    fn way(&self, token: &Token, invited: &Email, has_account: bool, mistake: Option<String>) -> Way {
+        let page = self.page;
         let path = format!("{INVITATIONS}{}", token.reveal());
         match self.visit {
             Some(visit) if visit.user.email == *invited => {
-                Way::Join { action: urls.url(format_args!("{path}/join")), form_token: visit.form_token().to_owned() }
+                Way::Join { action: page.url(format_args!("{path}/join")), form_token: visit.form_token().to_owned() }
             }
-            Some(visit) => Way::SomebodyElse {
+            Some(visit) => Way::OtherAccount {
                 email: visit.user.email.to_string(),
-                action: urls.url("/dashboard/sign-out"),
+                action: page.url("/dashboard/sign-out"),
                 form_token: visit.form_token().to_owned(),
             },
-            None if has_account => Way::SignIn { action: urls.url("/dashboard/sign-in"), next: path },
-            None => Way::Anew { action: urls.url(path), hint: wrong::password_hint(words), mistake },
+            None if has_account => Way::SignIn { action: page.url("/dashboard/sign-in"), next: path },
+            None => Way::CreateAccount { action: page.url(path), hint: password_hint(page.words()), mistake },
         }
-    }
-}
-
-/// What a role may do, in a sentence.
-pub(super) fn role_text(words: Words, role: Role) -> String {
-    match role {
-        Role::Owner => fl!(words, "role-owner-text"),
-        Role::Developer => fl!(words, "role-developer-text"),
-        Role::Viewer => fl!(words, "role-viewer-text"),
     }
 }

@@ -1,20 +1,23 @@
 //! The dashboard: pages for merchants and operators who are signed in, one file each.
 //!
-//! Handlers decode, ask a desk of the engine, and fill a view. Who may do what is the engine's to say: no handler looks at a
-//! role except to leave out a button. Every form carries the session's token and comes from our own pages.
+//! A handler decodes the request, calls a desk of the engine, and renders a view. The engine decides who may do what: a
+//! handler reads the role only to leave out a button, or to refuse a form before it reads it. Every form carries the
+//! token of its session and comes from our own pages.
 
 mod account;
+mod attempt;
 mod audit;
 mod balance;
+mod change_mark;
 mod chart;
-mod deliveries;
 mod done;
-mod fragment;
 mod home;
+mod input;
 #[cfg(test)]
 mod integration_samples;
 mod invite;
 mod keys;
+mod labels;
 mod links;
 mod live;
 mod members;
@@ -24,6 +27,7 @@ mod new_link;
 mod new_project;
 mod notifications;
 mod operator;
+mod page;
 mod payment;
 mod payments;
 #[cfg(test)]
@@ -35,21 +39,19 @@ mod shell;
 mod sign_in;
 mod simulator;
 mod table;
-mod typed;
 mod words;
-mod wrong;
 
 use axum::Router;
 use web::{App, FailureWording, Surface, page::finish};
 
-/// The dashboard as a server offers it.
+/// The dashboard, as the server serves it.
 pub fn surface(app: &App) -> Surface {
     Surface {
         folders: &["dashboard"],
         routes: finish::routes(app, routes(), sign_in::error_page),
         wording: FailureWording::Page(sign_in::error_page),
         assets: vec![&shell::STYLE, &shell::SCRIPT],
-        // An invitation's address holds the token that opens it, and readers of the log were not invited.
+        // The address of an invitation holds the token that opens it, which readers of the log must not see.
         secret_paths: &[invite::INVITATIONS],
     }
 }
@@ -59,7 +61,6 @@ fn routes() -> Router<App> {
         .merge(account::routes())
         .merge(audit::routes())
         .merge(balance::routes())
-        .merge(deliveries::routes())
         .merge(home::routes())
         .merge(invite::routes())
         .merge(keys::routes())

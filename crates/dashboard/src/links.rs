@@ -1,9 +1,8 @@
-//! Payment links: the list, one link with its address, its QR code and its payments, and cancelling it.
+//! Payment links: the list, one link with its address, its QR code and its payments, and cancelling a link.
 
 use askama::Template;
 use axum::{
     Router,
-    extract::State,
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
     routing::get,
@@ -22,137 +21,131 @@ use i18n_embed_fl::fl;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use web::{
     App,
-    page::{
-        moment::{Moment, moment},
-        page_error::PageError,
-        render::page,
-        visitor::Visitor,
-    },
+    page::{moment::Moment, page_error::PageError},
 };
 
 use crate::{
     done::Done,
-    fragment::{Badge, method_name, payment_badge},
-    session::{AtDesk, LastId, SignedForm},
-    shell::{self, Section, Shell},
+    labels::{Badge, customer_field_name, method_name, payment_badge},
+    page::Page,
+    session::{LastId, SignedForm},
+    shell::{Section, Shell},
     table::{PageNumber, Paging},
-    typed::only_for,
     words::Words,
 };
 
-/// Payments shown beside their link; the others are on the page of payments.
+/// Payments that a link's page shows; the page of payments lists all of them.
 const PAYMENTS_SHOWN: i64 = 10;
 const FILE_NAME_CHARACTERS: usize = 60;
 
 /// All links of a project.
 #[derive(Template)]
 #[template(path = "links.html")]
-pub(super) struct Links {
-    pub(super) shell: Shell,
-    pub(super) base: String,
-    pub(super) search: String,
-    pub(super) rows: Vec<LinkRow>,
-    pub(super) paging: Paging,
-    pub(super) may_create: bool,
+pub(crate) struct Links {
+    pub(crate) shell: Shell,
+    pub(crate) base: String,
+    pub(crate) search: String,
+    pub(crate) rows: Vec<LinkRow>,
+    pub(crate) paging: Paging,
+    pub(crate) may_create: bool,
 }
 
-pub(super) struct LinkRow {
-    pub(super) url: String,
-    pub(super) title: String,
-    pub(super) reference: String,
-    pub(super) amount: String,
-    pub(super) badge: Badge,
-    /// A link for one payment that has had it.
-    pub(super) used_up: bool,
-    pub(super) created: Moment,
+pub(crate) struct LinkRow {
+    pub(crate) url: String,
+    pub(crate) title: String,
+    pub(crate) reference: String,
+    pub(crate) amount: String,
+    pub(crate) badge: Badge,
+    /// Whether it takes one payment only and has been paid.
+    pub(crate) used_up: bool,
+    pub(crate) created: Moment,
 }
 
 /// One link.
 #[derive(Template)]
 #[template(path = "link.html")]
-pub(super) struct LinkPage {
-    pub(super) shell: Shell,
-    pub(super) base: String,
-    pub(super) row: LinkRow,
-    pub(super) description: String,
-    /// Where customers pay.
-    pub(super) checkout_url: String,
-    pub(super) image_url: String,
-    pub(super) image_name: String,
-    pub(super) expires: Option<Moment>,
-    pub(super) cancelled: Option<Moment>,
-    pub(super) many: bool,
-    pub(super) methods: Vec<String>,
-    pub(super) asked: Vec<String>,
-    pub(super) payments: Vec<PaymentRow>,
-    pub(super) payments_url: String,
-    /// How many there are, where not all are shown.
-    pub(super) payments_total: Option<String>,
-    pub(super) cancel_url: Option<String>,
+pub(crate) struct LinkPage {
+    pub(crate) shell: Shell,
+    pub(crate) base: String,
+    pub(crate) row: LinkRow,
+    pub(crate) description: String,
+    /// The address where customers pay.
+    pub(crate) checkout_url: String,
+    pub(crate) image_url: String,
+    pub(crate) image_name: String,
+    pub(crate) expires: Option<Moment>,
+    pub(crate) cancelled: Option<Moment>,
+    pub(crate) many: bool,
+    pub(crate) methods: Vec<String>,
+    pub(crate) asked: Vec<String>,
+    pub(crate) payments: Vec<PaymentRow>,
+    pub(crate) payments_url: String,
+    /// How many payments there are, where the page does not show all of them.
+    pub(crate) payments_total: Option<String>,
+    pub(crate) cancel_url: Option<String>,
 }
 
-pub(super) struct PaymentRow {
-    pub(super) url: String,
-    pub(super) customer: String,
-    pub(super) method: String,
-    pub(super) amount: String,
-    pub(super) badge: Badge,
-    pub(super) created: Moment,
+pub(crate) struct PaymentRow {
+    pub(crate) url: String,
+    pub(crate) customer: String,
+    pub(crate) method: String,
+    pub(crate) amount: String,
+    pub(crate) badge: Badge,
+    pub(crate) created: Moment,
 }
 
-/// Really cancel it?
+/// Asks whether to cancel a link.
 #[derive(Template)]
 #[template(path = "link_cancel.html")]
-pub(super) struct CancelLink {
-    pub(super) shell: Shell,
-    pub(super) link_url: String,
-    pub(super) title: String,
-    pub(super) action: String,
-    /// What becomes of payments that are waiting.
-    pub(super) pending: String,
-    /// Why there is nothing to cancel.
-    pub(super) ended: Option<String>,
+pub(crate) struct CancelLink {
+    pub(crate) shell: Shell,
+    pub(crate) link_url: String,
+    pub(crate) title: String,
+    pub(crate) action: String,
+    /// What happens to pending payments, in a sentence.
+    pub(crate) pending: String,
+    /// Why the link cannot be cancelled, if it cannot.
+    pub(crate) ended: Option<String>,
 }
 
-pub(super) fn routes() -> Router<App> {
+pub(crate) fn routes() -> Router<App> {
     Router::new()
-        .route("/dashboard/{project}/links", get(list).post(super::new_link::create))
+        .route("/dashboard/{project}/links", get(list))
         .route("/dashboard/{project}/links/{link}", get(show))
         .route("/dashboard/{project}/links/{link}/qr.png", get(qr_code))
         .route("/dashboard/{project}/links/{link}/cancel", get(ask).post(cancel))
 }
 
-async fn list(State(app): State<App>, visitor: Visitor, at: AtDesk) -> Result<Response, PageError> {
-    let shell = shell::at_desk(&app, &visitor, &at, Section::Links).await?;
-    // What cannot be searched for finds what an empty search does.
-    let search = visitor.query.search().ok().flatten();
-    let number = PageNumber::of(&visitor);
-    let listed = at.desk.links(&LinkFilter { search: search.clone() }, number.window()).await?;
+async fn list(page: Page) -> Result<Response, PageError> {
+    let shell = page.shell(Section::Links).await?;
+    // A search that is not valid lists all links, as an empty one does.
+    let search = page.visitor.query.search().ok().flatten();
+    let number = PageNumber::of(&page);
+    let listed = page.desk.links(&LinkFilter { search: search.clone() }, number.window()).await?;
     let query = search.as_deref().map(|text| format!("search={}", utf8_percent_encode(text, NON_ALPHANUMERIC)));
-    let path = format!("/dashboard/{}/links", at.desk.project().id);
-    let paging = number.paging(&app, &path, &query.unwrap_or_default(), &listed, shell.words);
-    let base = shell::base(&app, at.desk.project());
-    let rows = listed.items.iter().map(|link| row(&app, &visitor, &base, shell.words, link)).collect();
+    let paging = number.paging(&page, &page.path("/links"), &query.unwrap_or_default(), &listed);
+    let base = page.base();
+    let rows = listed.items.iter().map(|link| row(&page, &base, link)).collect();
     let view = Links {
         rows,
         paging,
         search: search.unwrap_or_default(),
-        may_create: at.desk.may(Act::ManageLinks),
+        may_create: page.desk.may(Act::ManageLinks),
         base,
         shell,
     };
-    Ok(page(StatusCode::OK, &view))
+    Ok(page.render(StatusCode::OK, &view))
 }
 
-fn row(app: &App, visitor: &Visitor, base: &str, words: Words, link: &Link) -> LinkRow {
+fn row(page: &Page, base: &str, link: &Link) -> LinkRow {
     LinkRow {
         url: format!("{base}/links/{}", link.id),
         title: link.title.clone(),
         reference: link.reference.clone(),
         amount: link.amount.to_string(),
-        badge: link_badge(words, link.status_at(app.engine.now())),
+        badge: link_badge(page.words(), link.status_at(page.now())),
         used_up: link.claimed_by.is_some(),
-        created: moment(link.created_at, visitor.language),
+        created: page.moment(link.created_at),
     }
 }
 
@@ -165,31 +158,26 @@ fn link_badge(words: Words, status: LinkStatus) -> Badge {
     Badge { status: status.word(), text }
 }
 
-async fn show(
-    State(app): State<App>,
-    visitor: Visitor,
-    at: AtDesk,
-    LastId(id): LastId<LinkId>,
-) -> Result<Response, PageError> {
-    let link = at.desk.link(id).await?;
-    let shell = shell::at_desk(&app, &visitor, &at, Section::Links).await?;
+async fn show(page: Page, LastId(id): LastId<LinkId>) -> Result<Response, PageError> {
+    let shell = page.shell(Section::Links).await?;
+    let link = page.desk.link(id).await?;
     let filter = PaymentFilter { link_id: Some(id), ..PaymentFilter::default() };
-    let (payments, _) = at.desk.payments(&filter, Window { offset: 0, limit: PAYMENTS_SHOWN }).await?;
-    let (base, now) = (shell::base(&app, at.desk.project()), app.engine.now());
+    let (payments, _) = page.desk.payments(&filter, Window { offset: 0, limit: PAYMENTS_SHOWN }).await?;
+    let (base, now) = (page.base(), page.now());
     let more = payments.total > PAYMENTS_SHOWN;
-    let rows = payments.items.iter().map(|payment| payment_row(&visitor, &base, shell.words, now, payment)).collect();
-    let may_cancel = at.desk.may(Act::ManageLinks) && link.status_at(now) == LinkStatus::Active;
+    let rows = payments.items.iter().map(|payment| payment_row(&page, &base, now, payment)).collect();
+    let may_cancel = page.desk.may(Act::ManageLinks) && link.status_at(now) == LinkStatus::Active;
     let asked = CustomerField::ALL.into_iter().filter(|field| link.customer_fields.asks(*field));
     let view = LinkPage {
-        row: row(&app, &visitor, &base, shell.words, &link),
-        checkout_url: checkout_url(&app, id),
+        row: row(&page, &base, &link),
+        checkout_url: checkout_url(&page, id),
         image_url: format!("{base}/links/{id}/qr.png"),
         image_name: image_name(&link),
-        expires: link.expires_at.map(|expires_at| moment(expires_at, visitor.language)),
-        cancelled: link.cancelled_at.map(|at| moment(at, visitor.language)),
+        expires: link.expires_at.map(|expires_at| page.moment(expires_at)),
+        cancelled: link.cancelled_at.map(|at| page.moment(at)),
         many: link.allow_multiple_payments,
         methods: link.methods.iter().map(|method| method_name(shell.words, *method)).collect(),
-        asked: asked.map(|field| field_name(shell.words, field)).collect(),
+        asked: asked.map(|field| customer_field_name(shell.words, field)).collect(),
         payments: rows,
         payments_url: format!("{base}/payments?link={id}"),
         payments_total: more.then(|| payments.total.to_string()),
@@ -198,10 +186,11 @@ async fn show(
         base,
         shell,
     };
-    Ok(page(StatusCode::OK, &view))
+    Ok(page.render(StatusCode::OK, &view))
 }
 
-fn payment_row(visitor: &Visitor, base: &str, words: Words, now: Timestamp, payment: &Payment) -> PaymentRow {
+fn payment_row(page: &Page, base: &str, now: Timestamp, payment: &Payment) -> PaymentRow {
+    let words = page.words();
     let customer = payment.checkout.as_ref().map(|checkout| &checkout.customer);
     let named = customer.map(|customer| [&customer.name, &customer.email, &customer.phone]);
     let name = named.and_then(|names| names.into_iter().find(|name| !name.is_empty()).cloned());
@@ -211,24 +200,16 @@ fn payment_row(visitor: &Visitor, base: &str, words: Words, now: Timestamp, paym
         method: method_name(words, payment.method),
         amount: payment.amount.to_string(),
         badge: payment_badge(words, payment.status_at(now)),
-        created: moment(payment.created_at, visitor.language),
+        created: page.moment(payment.created_at),
     }
 }
 
-pub(super) fn field_name(words: Words, field: CustomerField) -> String {
-    match field {
-        CustomerField::Name => fl!(words, "link-asks-name"),
-        CustomerField::Email => fl!(words, "link-asks-email"),
-        CustomerField::Phone => fl!(words, "link-asks-phone"),
-        CustomerField::Address => fl!(words, "link-asks-address"),
-    }
+fn checkout_url(page: &Page, id: LinkId) -> String {
+    format!("{}/p/{id}", page.app.settings.pages_url)
 }
 
-fn checkout_url(app: &App, id: LinkId) -> String {
-    format!("{}/p/{id}", app.settings.pages_url)
-}
-
-/// `QR-PL-1.png`: the reference, as far as every file system takes it.
+/// The name of the QR code's file, such as `QR-PL-1.png`. Of the reference it keeps the characters that every file
+/// system allows.
 fn image_name(link: &Link) -> String {
     let plain = |character: char| match character {
         'A'..='Z' | 'a'..='z' | '0'..='9' | '-' | '_' => character,
@@ -238,9 +219,9 @@ fn image_name(link: &Link) -> String {
     format!("QR-{reference}.png")
 }
 
-async fn qr_code(State(app): State<App>, at: AtDesk, LastId(id): LastId<LinkId>) -> Result<Response, PageError> {
-    let link = at.desk.link(id).await?;
-    let png = qr_image::png(&checkout_url(&app, id)).map_err(|_| Error::NotFound("QR code"))?;
+async fn qr_code(page: Page, LastId(id): LastId<LinkId>) -> Result<Response, PageError> {
+    let link = page.desk.link(id).await?;
+    let png = qr_image::png(&checkout_url(&page, id)).map_err(|_| Error::NotFound("QR code"))?;
     let disposition = format!("attachment; filename=\"{}\"", image_name(&link));
     let disposition = HeaderValue::try_from(disposition).unwrap_or(HeaderValue::from_static("attachment"));
     let headers =
@@ -248,61 +229,44 @@ async fn qr_code(State(app): State<App>, at: AtDesk, LastId(id): LastId<LinkId>)
     Ok((headers, png).into_response())
 }
 
-async fn ask(
-    State(app): State<App>,
-    visitor: Visitor,
-    at: AtDesk,
-    LastId(id): LastId<LinkId>,
-) -> Result<Response, PageError> {
-    only_for(&at.desk, Act::ManageLinks)?;
-    question(&app, &visitor, &at, id).await
+async fn ask(page: Page, LastId(id): LastId<LinkId>) -> Result<Response, PageError> {
+    page.require(Act::ManageLinks)?;
+    question(&page, id).await
 }
 
-async fn cancel(
-    State(app): State<App>,
-    visitor: Visitor,
-    at: AtDesk,
-    LastId(id): LastId<LinkId>,
-    SignedForm(_): SignedForm,
-) -> Result<Response, PageError> {
-    match at.desk.cancel_link(id).await {
-        Ok(link) => {
-            let path = format!("/dashboard/{}/links/{id}", link.project_id);
-            Ok(Done::LinkCancelled.leading_to(&app, path))
-        }
-        Err(Error::LinkNotActive) => question(&app, &visitor, &at, id).await,
+async fn cancel(page: Page, LastId(id): LastId<LinkId>, SignedForm(_): SignedForm) -> Result<Response, PageError> {
+    match page.desk.cancel_link(id).await {
+        Ok(_) => Ok(page.redirect(page.path(&format!("/links/{id}")), Done::LinkCancelled)),
+        Err(Error::LinkNotActive) => question(&page, id).await,
         Err(error) => Err(error.into()),
     }
 }
 
-/// What cancelling would do; or that it cannot be done any more, which is a conflict.
-async fn question(app: &App, visitor: &Visitor, at: &AtDesk, id: LinkId) -> Result<Response, PageError> {
-    let link = at.desk.link(id).await?;
-    let shell = shell::at_desk(app, visitor, at, Section::Links).await?;
-    let now = app.engine.now();
+/// Says what cancelling would do, or that the link has ended already, which is a conflict.
+async fn question(page: &Page, id: LinkId) -> Result<Response, PageError> {
+    let shell = page.shell(Section::Links).await?;
+    let link = page.desk.link(id).await?;
+    let now = page.now();
     let filter = PaymentFilter { link_id: Some(id), status: Some((Status::Pending, now)), ..PaymentFilter::default() };
-    let (pending, _) = at.desk.payments(&filter, Window { offset: 0, limit: 1 }).await?;
+    let (pending, _) = page.desk.payments(&filter, Window { offset: 0, limit: 1 }).await?;
     let words = shell.words;
     let ended = match link.status_at(now) {
         LinkStatus::Active => None,
         LinkStatus::Cancelled => Some(fl!(words, "link-cancel-already")),
         LinkStatus::Inactive => Some(fl!(words, "link-cancel-expired")),
     };
-    let base = shell::base(app, at.desk.project());
+    let base = page.base();
     let view = CancelLink {
         link_url: format!("{base}/links/{id}"),
         action: format!("{base}/links/{id}/cancel"),
         title: link.title,
         pending: match pending.total {
             0 => fl!(words, "link-cancel-none"),
-            count => {
-                let count = count.to_string();
-                fl!(words, "link-cancel-pending", count = count)
-            }
+            count => fl!(words, "link-cancel-pending", count = count),
         },
         ended,
         shell,
     };
     let status = if view.ended.is_some() { StatusCode::CONFLICT } else { StatusCode::OK };
-    Ok(page(status, &view))
+    Ok(page.render(status, &view))
 }

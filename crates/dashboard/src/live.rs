@@ -1,70 +1,58 @@
-//! How an open page learns that something of its project has changed: it gets an event, and fetches itself again.
+//! The event stream of an open page: when something of its project has changed, the page gets an event and fetches
+//! itself again.
 
 use std::time::Duration;
 
-use axum::{Router, body::Bytes, extract::State, http::HeaderMap, response::Response, routing::get};
+use axum::{Router, body::Bytes, http::HeaderMap, response::Response, routing::get};
 use domain::{id::ProjectId, user::Token};
 use engine::{Desk, Error};
-use sha2::{Digest, Sha256};
 use tokio::time::{Instant, sleep};
-use web::{
-    App, client,
-    page::{page_error::PageError, visitor::Visitor},
-    session, stream,
-};
+use web::{App, client, page::page_error::PageError, session, stream};
 
-use crate::session::Unattended;
+use crate::{change_mark::change_mark, page::LivePage};
 
-/// How often a stream asks whether something has changed.
+/// How often a stream polls for changes.
 const POLL_EVERY: Duration = Duration::from_secs(1);
-/// How often it asks whether its reader is still signed in and a member. Until then a reader learns that something happened, not what.
+/// How often it checks that its reader is still signed in and a member. In between, a reader who was removed learns
+/// that something changed, but not what.
 const CHECK_READER_EVERY: Duration = Duration::from_secs(5);
-/// Enough that no two change tokens of a project look the same.
-const MARK_BYTES: usize = 8;
 
-pub(super) fn routes() -> Router<App> {
+pub(crate) fn routes() -> Router<App> {
     Router::new().route("/dashboard/{project}/live", get(events))
 }
 
-/// A change token as an address holds it.
-pub(super) fn mark(pulse: &str) -> String {
-    let hash = Sha256::digest(pulse);
-    hash[..MARK_BYTES].iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-async fn events(
-    State(app): State<App>,
-    visitor: Visitor,
-    Unattended(at): Unattended,
-    headers: HeaderMap,
-) -> Result<Response, PageError> {
-    let slot = app.limits.stream(client::limited_as(visitor.address));
+async fn events(LivePage(page): LivePage, headers: HeaderMap) -> Result<Response, PageError> {
+    let (app, address) = (page.app.clone(), page.visitor.address);
+    let slot = app.limits.stream(client::limited_as(address));
     let (Some(slot), Some(token)) = (slot, session::token(&app.settings.urls, &headers)) else {
         return Ok(stream::unavailable());
     };
-    // A page was read before its stream began: what changed in between is news as well.
-    let seen = visitor.query.text("seen").ok().flatten().map_or_else(|| mark(&at.pulse), str::to_owned);
+    // The page names the state that it shows. The project may have changed between its rendering and this request.
+    let seen = match page.query("seen") {
+        Some(mark) => mark.to_owned(),
+        None => change_mark(&page.change_token().await?),
+    };
     let now = Instant::now();
     let source = Changes {
-        address: visitor.address.to_string(),
-        project: at.desk.project().id,
+        address: address.to_string(),
+        project: page.project().id,
         app,
         token,
         seen,
         sent_at: now,
         checked_at: now,
-        desk: at.desk,
+        desk: page.desk,
     };
     Ok(stream::answer(source, slot))
 }
 
-/// Sends an event whenever something of a project has changed.
+/// Sends an event when something of a project has changed.
 struct Changes {
     app: App,
     token: Token,
     address: String,
     project: ProjectId,
-    /// The mark of the last change that the page knows of.
+    /// The mark of the latest state that the page was notified of.
     seen: String,
     sent_at: Instant,
     desk: Desk,
@@ -82,9 +70,9 @@ impl stream::Source for Changes {
             if self.app.is_draining() || !self.may_read().await {
                 return None;
             }
-            let text: &'static [u8] = match self.desk.change_token().await.map(|pulse| mark(&pulse)) {
-                Ok(pulse) if pulse != self.seen => {
-                    self.seen = pulse;
+            let text: &'static [u8] = match self.desk.change_token().await.map(|token| change_mark(&token)) {
+                Ok(mark) if mark != self.seen => {
+                    self.seen = mark;
                     b"event: news\ndata: 1\n\n"
                 }
                 _ if self.sent_at.elapsed() > stream::KEEP_ALIVE => b": here\n\n",
@@ -97,13 +85,13 @@ impl stream::Source for Changes {
 }
 
 impl Changes {
-    /// Whether the reader is still signed in and a member, asked now and then.
+    /// Whether the reader is still signed in and a member, as far as the last check knows.
     async fn may_read(&mut self) -> bool {
         if self.checked_at.elapsed() <= CHECK_READER_EVERY {
             return true;
         }
         self.checked_at = Instant::now();
-        match self.desk_again().await {
+        match self.reopen_desk().await {
             Ok(Some(desk)) => self.desk = desk,
             Ok(None) => return false,
             Err(error) => tracing::warn!(%error, "the reader of an event stream could not be checked"),
@@ -111,7 +99,7 @@ impl Changes {
         true
     }
 
-    async fn desk_again(&self) -> Result<Option<Desk>, Error> {
+    async fn reopen_desk(&self) -> Result<Option<Desk>, Error> {
         let Some(visit) = self.app.engine.visit(&self.token, self.address.clone(), false).await? else {
             return Ok(None);
         };

@@ -1,7 +1,7 @@
-//! `/dashboard/<project>/settings/members`: who belongs to a project, what they may do, and who is invited.
+//! `/dashboard/<project>/settings/members`: the members of a project with their roles, and its open invitations.
 
 use askama::Template;
-use axum::{Router, extract::State, http::StatusCode, response::Response, routing::get};
+use axum::{Router, http::StatusCode, response::Response, routing::get};
 use domain::{
     access::{Act, Role},
     id::{InviteId, UserId},
@@ -11,90 +11,87 @@ use engine::{Error, Member};
 use i18n_embed_fl::fl;
 use web::{
     App,
-    page::{
-        moment::{Moment, moment},
-        page_error::PageError,
-        render::page,
-        visitor::Visitor,
-    },
+    page::{moment::Moment, page_error::PageError},
 };
 
 use crate::{
     done::Done,
-    invite::{INVITATIONS, role_text},
-    session::{AtDesk, LastId, SignedForm},
-    shell::{self, Flash, Section, Shell},
-    words::{self, Words},
-    wrong,
+    input::email_mistake,
+    invite::INVITATIONS,
+    labels::{role_name, role_text},
+    page::{Page, PublicPage},
+    session::{LastId, SignedForm},
+    shell::{Section, Shell},
+    words::Words,
 };
 
 #[derive(Template)]
 #[template(path = "members.html")]
-pub(super) struct MembersPage {
-    pub(super) shell: Shell,
+pub(crate) struct MembersPage {
+    pub(crate) shell: Shell,
     /// `/dashboard/prj_…/settings`.
-    pub(super) base: String,
-    /// Whoever may not change anything sees no forms.
-    pub(super) may_manage: bool,
-    /// Of the invitation that was just made; shown this once.
-    pub(super) fresh: Option<FreshInvite>,
-    pub(super) members: Vec<MemberRow>,
-    pub(super) invites: Vec<InviteRow>,
-    pub(super) roles: Vec<RoleRow>,
-    pub(super) email: String,
-    pub(super) email_mistake: Option<String>,
+    pub(crate) base: String,
+    /// A member whose role may not change anything sees no forms.
+    pub(crate) may_manage: bool,
+    /// The link of the invitation that this request created; it is shown this once.
+    pub(crate) fresh: Option<FreshInvite>,
+    pub(crate) members: Vec<MemberRow>,
+    pub(crate) invites: Vec<InviteRow>,
+    pub(crate) roles: Vec<RoleRow>,
+    pub(crate) email: String,
+    pub(crate) email_mistake: Option<String>,
 }
 
-pub(super) struct FreshInvite {
-    pub(super) title: String,
-    pub(super) url: String,
+pub(crate) struct FreshInvite {
+    pub(crate) title: String,
+    pub(crate) url: String,
 }
 
-pub(super) struct MemberRow {
-    pub(super) id: String,
-    pub(super) email: String,
-    pub(super) is_self: bool,
-    pub(super) role: String,
-    pub(super) joined: Moment,
+pub(crate) struct MemberRow {
+    pub(crate) id: String,
+    pub(crate) email: String,
+    pub(crate) is_self: bool,
+    pub(crate) role: String,
+    pub(crate) joined: Moment,
 }
 
-pub(super) struct InviteRow {
-    pub(super) id: String,
-    pub(super) email: String,
-    pub(super) role: String,
-    pub(super) until: Moment,
+pub(crate) struct InviteRow {
+    pub(crate) id: String,
+    pub(crate) email: String,
+    pub(crate) role: String,
+    pub(crate) until: Moment,
 }
 
-pub(super) struct RoleRow {
-    pub(super) word: &'static str,
-    pub(super) name: String,
-    pub(super) text: String,
-    /// Chosen in the form.
-    pub(super) chosen: bool,
+pub(crate) struct RoleRow {
+    pub(crate) word: &'static str,
+    pub(crate) name: String,
+    pub(crate) text: String,
+    /// Whether the form shows it as chosen.
+    pub(crate) chosen: bool,
 }
 
 #[derive(Template)]
 #[template(path = "member_role.html")]
-pub(super) struct RolePage {
-    pub(super) shell: Shell,
-    pub(super) members_url: String,
-    pub(super) action: String,
-    pub(super) heading: String,
-    pub(super) roles: Vec<RoleRow>,
+pub(crate) struct RolePage {
+    pub(crate) shell: Shell,
+    pub(crate) members_url: String,
+    pub(crate) action: String,
+    pub(crate) heading: String,
+    pub(crate) roles: Vec<RoleRow>,
 }
 
 #[derive(Template)]
 #[template(path = "member_remove.html")]
-pub(super) struct RemovePage {
-    pub(super) shell: Shell,
-    pub(super) members_url: String,
-    pub(super) action: String,
-    pub(super) heading: String,
-    pub(super) is_self: bool,
+pub(crate) struct RemovePage {
+    pub(crate) shell: Shell,
+    pub(crate) members_url: String,
+    pub(crate) action: String,
+    pub(crate) heading: String,
+    pub(crate) is_self: bool,
 }
 
-/// What the page says besides what is so.
-struct Said {
+/// The result of a form, which the page shows beside the members.
+struct FormResult {
     fresh: Option<(Invite, Token)>,
     email: String,
     email_mistake: Option<String>,
@@ -102,14 +99,14 @@ struct Said {
     notice: Option<String>,
 }
 
-impl Default for Said {
-    fn default() -> Said {
-        Said { fresh: None, email: String::new(), email_mistake: None, role: Role::Developer, notice: None }
+impl Default for FormResult {
+    fn default() -> FormResult {
+        FormResult { fresh: None, email: String::new(), email_mistake: None, role: Role::Developer, notice: None }
     }
 }
 
-pub(super) fn routes() -> Router<App> {
-    // Whoever has to sign in before a form is taken comes back to its address, and finds the page there.
+pub(crate) fn routes() -> Router<App> {
+    // A user whose session has ended signs in at the form's address, and then sees the page there.
     Router::new()
         .route("/dashboard/{project}/settings/members", get(show).post(invite))
         .route("/dashboard/{project}/settings/members/{user}/role", get(ask_for_role).post(change_role))
@@ -117,29 +114,25 @@ pub(super) fn routes() -> Router<App> {
         .route("/dashboard/{project}/settings/invites/{invite}/withdraw", get(show).post(withdraw))
 }
 
-async fn show(State(app): State<App>, visitor: Visitor, at: AtDesk) -> Result<Response, PageError> {
-    members_page(&app, &visitor, &at, StatusCode::OK, Said::default()).await
+async fn show(page: Page) -> Result<Response, PageError> {
+    members_page(&page, StatusCode::OK, FormResult::default()).await
 }
 
-async fn invite(
-    State(app): State<App>,
-    visitor: Visitor,
-    at: AtDesk,
-    SignedForm(form): SignedForm,
-) -> Result<Response, PageError> {
-    check(&at)?;
-    let words = words::words(visitor.language);
+async fn invite(page: Page, SignedForm(form): SignedForm) -> Result<Response, PageError> {
+    page.require(Act::ManageMembers)?;
+    let words = page.words();
     let (email, role) = (form.text("email").unwrap_or_default(), form.text("role").and_then(Role::parse));
-    let mut said = Said { email: email.to_owned(), role: role.unwrap_or(Role::Developer), ..Said::default() };
-    said.email_mistake = wrong::email(words, email);
-    let Some(role) = role.filter(|_| said.email_mistake.is_none()) else {
-        said.notice = Some(fl!(words, "wrong-form"));
-        return members_page(&app, &visitor, &at, StatusCode::UNPROCESSABLE_ENTITY, said).await;
+    let mut result =
+        FormResult { email: email.to_owned(), role: role.unwrap_or(Role::Developer), ..FormResult::default() };
+    result.email_mistake = email_mistake(words, email);
+    let Some(role) = role.filter(|_| result.email_mistake.is_none()) else {
+        result.notice = Some(fl!(words, "mistake-form"));
+        return members_page(&page, StatusCode::UNPROCESSABLE_ENTITY, result).await;
     };
-    said.notice = match at.desk.invite(email, role).await {
+    result.notice = match page.desk.invite(email, role).await {
         Ok(fresh) => {
-            let said = Said { fresh: Some(fresh), ..Said::default() };
-            return members_page(&app, &visitor, &at, StatusCode::OK, said).await;
+            let result = FormResult { fresh: Some(fresh), ..FormResult::default() };
+            return members_page(&page, StatusCode::OK, result).await;
         }
         Err(Error::Taken(_)) => Some(fl!(words, "members-already")),
         Err(Error::TooMany { most, .. }) => {
@@ -148,20 +141,15 @@ async fn invite(
         }
         Err(error) => return Err(error.into()),
     };
-    members_page(&app, &visitor, &at, StatusCode::CONFLICT, said).await
+    members_page(&page, StatusCode::CONFLICT, result).await
 }
 
-async fn ask_for_role(
-    State(app): State<App>,
-    visitor: Visitor,
-    at: AtDesk,
-    LastId(id): LastId<UserId>,
-) -> Result<Response, PageError> {
-    check(&at)?;
-    let member = at.desk.member(id).await?;
-    let shell = shell::at_desk(&app, &visitor, &at, Section::Settings).await?;
+async fn ask_for_role(page: Page, LastId(id): LastId<UserId>) -> Result<Response, PageError> {
+    page.require(Act::ManageMembers)?;
+    let shell = page.shell(Section::Settings).await?;
+    let member = page.desk.member(id).await?;
     let email = member.user.email.as_str();
-    let members_url = app.settings.urls.url(path(&at));
+    let members_url = page.url(members_path(&page));
     let view = RolePage {
         heading: fl!(shell.words, "members-role-heading", email = email),
         action: format!("{members_url}/{id}/role"),
@@ -169,148 +157,119 @@ async fn ask_for_role(
         members_url,
         shell,
     };
-    Ok(page(StatusCode::OK, &view))
+    Ok(page.render(StatusCode::OK, &view))
 }
 
 async fn change_role(
-    State(app): State<App>,
-    visitor: Visitor,
-    at: AtDesk,
+    page: Page,
     LastId(id): LastId<UserId>,
     SignedForm(form): SignedForm,
 ) -> Result<Response, PageError> {
-    check(&at)?;
+    page.require(Act::ManageMembers)?;
     let Some(role) = form.text("role").and_then(Role::parse) else {
         return Err(PageError::with(StatusCode::UNPROCESSABLE_ENTITY));
     };
-    match at.desk.change_role(id, role).await {
-        Ok(()) => Ok(Done::RoleChanged.leading_to(&app, path(&at))),
-        Err(Error::LastOwner) => last_owner(&app, &visitor, &at).await,
+    match page.desk.change_role(id, role).await {
+        Ok(()) => Ok(page.redirect(members_path(&page), Done::RoleChanged)),
+        Err(Error::LastOwner) => last_owner(&page).await,
         Err(error) => Err(error.into()),
     }
 }
 
-async fn ask_to_remove(
-    State(app): State<App>,
-    visitor: Visitor,
-    at: AtDesk,
-    LastId(id): LastId<UserId>,
-) -> Result<Response, PageError> {
-    check(&at)?;
-    let member = at.desk.member(id).await?;
-    let shell = shell::at_desk(&app, &visitor, &at, Section::Settings).await?;
+async fn ask_to_remove(page: Page, LastId(id): LastId<UserId>) -> Result<Response, PageError> {
+    page.require(Act::ManageMembers)?;
+    let shell = page.shell(Section::Settings).await?;
+    let member = page.desk.member(id).await?;
     let email = member.user.email.as_str();
-    let members_url = app.settings.urls.url(path(&at));
+    let members_url = page.url(members_path(&page));
     let view = RemovePage {
         heading: fl!(shell.words, "members-remove-heading", email = email),
         action: format!("{members_url}/{id}/remove"),
-        is_self: id == at.visit.user.id,
+        is_self: id == page.visit.user.id,
         members_url,
         shell,
     };
-    Ok(page(StatusCode::OK, &view))
+    Ok(page.render(StatusCode::OK, &view))
 }
 
-async fn remove(
-    State(app): State<App>,
-    visitor: Visitor,
-    at: AtDesk,
-    LastId(id): LastId<UserId>,
-    SignedForm(_): SignedForm,
-) -> Result<Response, PageError> {
-    match at.desk.remove_member(id).await {
-        // Whoever has left finds nothing here any more.
-        Ok(()) if id == at.visit.user.id => Ok(Done::MemberRemoved.leading_to(&app, "/dashboard/account")),
-        Ok(()) => Ok(Done::MemberRemoved.leading_to(&app, path(&at))),
-        Err(Error::LastOwner) => last_owner(&app, &visitor, &at).await,
+async fn remove(page: Page, LastId(id): LastId<UserId>, SignedForm(_): SignedForm) -> Result<Response, PageError> {
+    match page.desk.remove_member(id).await {
+        // A user who has left the project can no longer open its pages.
+        Ok(()) if id == page.visit.user.id => Ok(page.redirect("/dashboard/account", Done::MemberRemoved)),
+        Ok(()) => Ok(page.redirect(members_path(&page), Done::MemberRemoved)),
+        Err(Error::LastOwner) => last_owner(&page).await,
         Err(error) => Err(error.into()),
     }
 }
 
-async fn withdraw(
-    State(app): State<App>,
-    at: AtDesk,
-    LastId(id): LastId<InviteId>,
-    SignedForm(_): SignedForm,
-) -> Result<Response, PageError> {
-    at.desk.withdraw_invite(id).await?;
-    Ok(Done::InviteWithdrawn.leading_to(&app, path(&at)))
+async fn withdraw(page: Page, LastId(id): LastId<InviteId>, SignedForm(_): SignedForm) -> Result<Response, PageError> {
+    page.desk.withdraw_invite(id).await?;
+    Ok(page.redirect(members_path(&page), Done::InviteWithdrawn))
 }
 
-/// Whoever may not change anything is not told what would be wrong with it.
-fn check(at: &AtDesk) -> Result<(), Error> {
-    if at.desk.may(Act::ManageMembers) { Ok(()) } else { Err(Error::RoleForbids) }
+fn members_path(page: &Page) -> String {
+    page.path("/settings/members")
 }
 
-fn path(at: &AtDesk) -> String {
-    format!("/dashboard/{}/settings/members", at.desk.project().id)
+async fn last_owner(page: &Page) -> Result<Response, PageError> {
+    let notice = Some(fl!(page.words(), "members-last-owner"));
+    members_page(page, StatusCode::CONFLICT, FormResult { notice, ..FormResult::default() }).await
 }
 
-async fn last_owner(app: &App, visitor: &Visitor, at: &AtDesk) -> Result<Response, PageError> {
-    let notice = Some(fl!(words::words(visitor.language), "members-last-owner"));
-    members_page(app, visitor, at, StatusCode::CONFLICT, Said { notice, ..Said::default() }).await
-}
-
-async fn members_page(
-    app: &App,
-    visitor: &Visitor,
-    at: &AtDesk,
-    status: StatusCode,
-    said: Said,
-) -> Result<Response, PageError> {
-    let mut shell = shell::at_desk(app, visitor, at, Section::Settings).await?;
-    if let Some(text) = said.notice {
-        shell.notice = Some(Flash { text, bad: true });
+async fn members_page(page: &Page, status: StatusCode, result: FormResult) -> Result<Response, PageError> {
+    let mut shell = page.shell(Section::Settings).await?;
+    if let Some(text) = result.notice {
+        shell.warn(text);
     }
     let words = shell.words;
-    let (members, invites) = (at.desk.members().await?, at.desk.invites().await?);
+    let (members, invites) = (page.desk.members().await?, page.desk.invites().await?);
     let view = MembersPage {
-        base: app.settings.urls.url(format_args!("/dashboard/{}/settings", at.desk.project().id)),
-        may_manage: at.desk.may(Act::ManageMembers),
-        fresh: said.fresh.map(|(invite, token)| fresh_invite(app, words, invite.email.as_str(), &token)),
-        members: members.iter().map(|member| member_row(visitor, words, at, member)).collect(),
-        invites: invites.iter().map(|invite| invite_row(visitor, words, invite)).collect(),
-        roles: role_rows(words, said.role),
-        email: said.email,
-        email_mistake: said.email_mistake,
+        base: page.url(page.path("/settings")),
+        may_manage: page.desk.may(Act::ManageMembers),
+        fresh: result.fresh.map(|(invite, token)| fresh_invite(page, invite.email.as_str(), &token)),
+        members: members.iter().map(|member| member_row(page, member)).collect(),
+        invites: invites.iter().map(|invite| invite_row(page, invite)).collect(),
+        roles: role_rows(words, result.role),
+        email: result.email,
+        email_mistake: result.email_mistake,
         shell,
     };
-    Ok(page(status, &view))
+    Ok(page.render(status, &view))
 }
 
 fn role_rows(words: Words, chosen: Role) -> Vec<RoleRow> {
     let row = |role: Role| RoleRow {
         word: role.word(),
-        name: shell::role_name(words, role),
+        name: role_name(words, role),
         text: role_text(words, role),
         chosen: role == chosen,
     };
     Role::ALL.into_iter().map(row).collect()
 }
 
-/// The link that takes an invitation up, for whoever was invited.
-pub(super) fn fresh_invite(app: &App, words: Words, email: &str, token: &Token) -> FreshInvite {
+/// The link of a new invitation, which the user sends to the person they invite.
+pub(crate) fn fresh_invite(page: &PublicPage, email: &str, token: &Token) -> FreshInvite {
     FreshInvite {
-        title: fl!(words, "members-fresh", email = email),
-        url: format!("{}{INVITATIONS}{}", app.settings.pages_url, token.reveal()),
+        title: fl!(page.words(), "members-fresh", email = email),
+        url: format!("{}{INVITATIONS}{}", page.app.settings.pages_url, token.reveal()),
     }
 }
 
-fn member_row(visitor: &Visitor, words: Words, at: &AtDesk, member: &Member) -> MemberRow {
+fn member_row(page: &Page, member: &Member) -> MemberRow {
     MemberRow {
         id: member.user.id.to_string(),
         email: member.user.email.to_string(),
-        is_self: member.user.id == at.visit.user.id,
-        role: shell::role_name(words, member.role),
-        joined: moment(member.joined_at, visitor.language),
+        is_self: member.user.id == page.visit.user.id,
+        role: role_name(page.words(), member.role),
+        joined: page.moment(member.joined_at),
     }
 }
 
-fn invite_row(visitor: &Visitor, words: Words, invite: &Invite) -> InviteRow {
+fn invite_row(page: &Page, invite: &Invite) -> InviteRow {
     InviteRow {
         id: invite.id.to_string(),
         email: invite.email.to_string(),
-        role: shell::role_name(words, invite.role),
-        until: moment(invite.expires_at, visitor.language),
+        role: role_name(page.words(), invite.role),
+        until: page.moment(invite.expires_at),
     }
 }

@@ -8,21 +8,22 @@ use web::page::moment::{Moment, moment};
 use crate::{
     balance::{BalancePage, Line, Tab, Tile},
     chart::Chart,
-    fragment::Badge,
     home::{
         Concern, HomePage, Stat,
-        guide::{Button, Guide, Standing, Step},
+        guide::{Button, Guide, Step, StepState},
     },
+    labels::Badge,
     payment::{Fact, PaymentShown, Through, timeline::Happening},
     payments::{
         Found, PaymentRow, PaymentsPage,
         filter::{Asked, Choice, Mistakes},
     },
     receipts::{
-        ReceiptsPage, Row, Told,
         decide::{Accepting, Answer, DecidePage, Offered},
+        list::{ReceiptsPage, Row},
+        wording::TakenDecision,
     },
-    shell::{Section, Shell, ShellProject},
+    shell::{Attention, Section, Shell, ShellProject},
     table::Paging,
     words::{code, words},
 };
@@ -54,12 +55,11 @@ fn shell(language: Language) -> Shell {
             name: hostile(),
             sandbox: true,
             base: "/dashboard/prj_1".to_owned(),
-            attention: 2,
+            attention: Attention { undecided: 1, failing: true },
         }),
         projects: Vec::new(),
         section: Section::Home,
         notice: None,
-        failing: true,
         unusable: None,
         live_url: Some("/dashboard/prj_1/live".to_owned()),
     }
@@ -95,9 +95,9 @@ fn row(language: Language, paid: bool) -> PaymentRow {
 
 fn home(language: Language, is_new: bool) -> HomePage {
     let button = Some(Button { url: "/x".to_owned(), label: hostile() });
-    let standing = Standing::Now { text: hostile(), button, curl: hostile() };
-    let step = |number, standing| Step { number, title: hostile(), standing };
-    let steps = vec![step(1, Standing::Done), step(2, standing), step(3, Standing::Later)];
+    let state = StepState::Now { text: hostile(), button, curl: hostile() };
+    let step = |number, state| Step { number, title: hostile(), state };
+    let steps = vec![step(1, StepState::Done), step(2, state), step(3, StepState::Later)];
     HomePage {
         shell: shell(language),
         today: "15 November 2026".to_owned(),
@@ -192,8 +192,8 @@ fn balance(language: Language, lines: usize) -> BalancePage {
     }
 }
 
-fn told(language: Language) -> Told {
-    Told { badge: badge(), note: hostile(), at: now(language) }
+fn decision(language: Language) -> TakenDecision {
+    TakenDecision { badge: badge(), note: hostile(), at: now(language) }
 }
 
 fn receipts(language: Language, decided: bool, rows: usize) -> ReceiptsPage {
@@ -202,7 +202,7 @@ fn receipts(language: Language, decided: bool, rows: usize) -> ReceiptsPage {
         amount: "Rp1".to_owned(),
         reason: hostile(),
         paid: now(language),
-        decision: decided.then(|| told(language)),
+        decision: decided.then(|| decision(language)),
     };
     ReceiptsPage {
         shell: shell(language),
@@ -256,7 +256,7 @@ fn samples(language: Language) -> Vec<(&'static str, String)> {
         ("no receipts", &receipts(language, false, 0)),
         ("receipt", &receipt(language, choice(true))),
         ("unfit receipt", &receipt(language, choice(false))),
-        ("decided receipt", &receipt(language, Offered::Decided(told(language)))),
+        ("decided receipt", &receipt(language, Offered::Decided(decision(language)))),
     ];
     let viewer = receipt(language, Offered::Nothing).render().unwrap();
     let rendered = pages.map(|(name, page)| (name, page.dyn_render().unwrap()));

@@ -1,11 +1,15 @@
-//! Making a payment link: a form that shows what each way to pay costs while it is filled in, and makes one link however often it
-//! is sent.
+//! `/dashboard/<project>/links/new`: the form for a payment link. It shows the fees of each method while it is filled
+//! in, and creates one link even when it is sent twice.
 
 use askama::Template;
-use axum::{Router, extract::State, http::StatusCode, response::Response, routing::get};
+use axum::{
+    Router,
+    http::StatusCode,
+    response::Response,
+    routing::{get, post},
+};
 use domain::{
     access::Act,
-    bank::Bank,
     customer::CustomerField,
     fee::FeeSchedule,
     link::CustomerFields,
@@ -19,86 +23,84 @@ use domain::{
 use engine::Error;
 use i18n_embed_fl::fl;
 use sha2::{Digest, Sha256};
-use web::{
-    App,
-    page::{page_error::PageError, render::page, visitor::Visitor},
-};
+use web::{App, page::page_error::PageError};
 
 use crate::{
+    attempt,
     done::Done,
-    fragment::method_name,
-    links::field_name,
-    session::{AtDesk, SignedForm},
-    shell::{self, Section, Shell},
-    typed::{self, NoAmount, known_form, only_for, text_mistake},
+    input::{self, NoAmount, amount_mistake, text_mistake},
+    labels::{customer_field_name, every_method, method_name},
+    page::Page,
+    session::SignedForm,
+    shell::{Section, Shell},
     words::Words,
 };
 
-/// The form.
+/// The page with the form.
 #[derive(Template)]
 #[template(path = "new_link.html")]
-pub(super) struct NewLink {
-    pub(super) shell: Shell,
-    pub(super) base: String,
-    pub(super) attempt: String,
-    pub(super) filled: Filled,
-    pub(super) mistakes: Mistakes,
-    pub(super) notice: Option<String>,
-    pub(super) fees: Fees,
-    pub(super) methods: Vec<Choice>,
-    pub(super) asked: Vec<Choice>,
+pub(crate) struct NewLink {
+    pub(crate) shell: Shell,
+    pub(crate) base: String,
+    pub(crate) attempt: String,
+    pub(crate) filled: Filled,
+    pub(crate) mistakes: Mistakes,
+    pub(crate) notice: Option<String>,
+    pub(crate) fees: Fees,
+    pub(crate) methods: Vec<Choice>,
+    pub(crate) asked: Vec<Choice>,
 }
 
-/// What each way to pay costs, alone: what a form that is being filled in asks for.
+/// The fees alone, which the page's script fetches while the form is filled in.
 #[derive(Template)]
 #[template(path = "link_fees.html")]
-pub(super) struct FeesOnly {
-    pub(super) fees: Fees,
+pub(crate) struct FeesOnly {
+    pub(crate) fees: Fees,
 }
 
-pub(super) struct Fees {
-    pub(super) words: Words,
-    pub(super) rows: Vec<FeeRow>,
+pub(crate) struct Fees {
+    pub(crate) words: Words,
+    pub(crate) rows: Vec<FeeRow>,
     /// Why there are no rows, or what is wrong with the amount.
-    pub(super) note: Option<String>,
+    pub(crate) note: Option<String>,
 }
 
-pub(super) struct FeeRow {
-    pub(super) method: String,
-    pub(super) customer_pays: String,
-    pub(super) fee: String,
-    pub(super) you_receive: String,
+pub(crate) struct FeeRow {
+    pub(crate) method: String,
+    pub(crate) customer_pays: String,
+    pub(crate) fee: String,
+    pub(crate) you_receive: String,
 }
 
-/// A box to tick.
-pub(super) struct Choice {
-    pub(super) name: String,
-    pub(super) text: String,
-    pub(super) checked: bool,
+/// A checkbox.
+pub(crate) struct Choice {
+    pub(crate) name: String,
+    pub(crate) text: String,
+    pub(crate) checked: bool,
 }
 
-/// What was typed, as it was typed.
+/// The fields as they were filled in.
 #[derive(Clone, Default)]
-pub(super) struct Filled {
-    pub(super) title: String,
-    pub(super) amount: String,
-    pub(super) reference: String,
-    pub(super) description: String,
-    pub(super) expires_at: String,
-    pub(super) methods: Vec<Method>,
-    pub(super) many: bool,
-    pub(super) asked: CustomerFields,
+pub(crate) struct Filled {
+    pub(crate) title: String,
+    pub(crate) amount: String,
+    pub(crate) reference: String,
+    pub(crate) description: String,
+    pub(crate) expires_at: String,
+    pub(crate) methods: Vec<Method>,
+    pub(crate) many: bool,
+    pub(crate) asked: CustomerFields,
 }
 
 /// What is wrong, field by field.
 #[derive(Default)]
-pub(super) struct Mistakes {
-    pub(super) title: Option<String>,
-    pub(super) amount: Option<String>,
-    pub(super) reference: Option<String>,
-    pub(super) description: Option<String>,
-    pub(super) expires_at: Option<String>,
-    pub(super) methods: Option<String>,
+pub(crate) struct Mistakes {
+    pub(crate) title: Option<String>,
+    pub(crate) amount: Option<String>,
+    pub(crate) reference: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) expires_at: Option<String>,
+    pub(crate) methods: Option<String>,
 }
 
 impl Mistakes {
@@ -108,23 +110,24 @@ impl Mistakes {
     }
 }
 
-/// The form as it goes out or comes back.
-struct Sheet {
+/// The form as it is shown.
+struct LinkForm {
     attempt: String,
     filled: Filled,
     mistakes: Mistakes,
     notice: Option<String>,
 }
 
-impl Sheet {
-    /// One without anything to complain about.
-    fn clean(attempt: String, filled: Filled) -> Sheet {
-        Sheet { attempt, filled, mistakes: Mistakes::default(), notice: None }
+impl LinkForm {
+    /// A form without mistakes.
+    fn clean(attempt: String, filled: Filled) -> LinkForm {
+        LinkForm { attempt, filled, mistakes: Mistakes::default(), notice: None }
     }
 }
 
-pub(super) fn routes() -> Router<App> {
+pub(crate) fn routes() -> Router<App> {
     Router::new()
+        .route("/dashboard/{project}/links", post(create))
         .route("/dashboard/{project}/links/new", get(show))
         .route("/dashboard/{project}/links/fees", get(preview))
 }
@@ -137,7 +140,7 @@ impl Filled {
             title: given("title"),
             amount: given("amount"),
             reference: given("reference"),
-            // Browsers send two characters for a line break, and count one.
+            // Browsers send a line break as two characters, but count it as one.
             description: given("description").replace("\r\n", "\n"),
             expires_at: given("expires_at"),
             methods: every_method().filter(|method| ticked(&method.to_string())).collect(),
@@ -151,7 +154,7 @@ impl Filled {
         }
     }
 
-    /// What customers could choose from; nothing ticked means the project's usual ways.
+    /// The methods that customers could choose from: the project's default methods where none is ticked.
     fn offered(&self, project: &Project) -> Vec<Method> {
         if self.methods.is_empty() { project.usable_defaults() } else { self.methods.clone() }
     }
@@ -162,17 +165,17 @@ impl Filled {
         let stale = methods.iter().any(|method| !project.offers(*method));
         Mistakes {
             title: text_mistake(words, TITLE, &self.title),
-            amount: typed::rupiah(&self.amount)
-                .map_or_else(|why| Some(no_amount(words, why)), |amount| below_floor(words, &methods, amount)),
+            amount: input::rupiah(&self.amount)
+                .map_or_else(|why| Some(amount_mistake(words, why)), |amount| below_floor(words, &methods, amount)),
             reference: reference.and_then(|reference| text_mistake(words, REFERENCE, reference)),
             description: text_mistake(words, DESCRIPTION, &self.description),
-            expires_at: Some(&self.expires_at).filter(|text| !text.is_empty()).and_then(|text| {
-                match typed::moment(text) {
-                    None => Some(fl!(words, "typed-moment")),
+            expires_at: Some(&self.expires_at).filter(|text| !text.is_empty()).and_then(
+                |text| match input::local_time(text) {
+                    None => Some(fl!(words, "mistake-time")),
                     Some(at) if at <= now => Some(fl!(words, "link-expires-past")),
                     Some(_) => None,
-                }
-            }),
+                },
+            ),
             methods: (stale || methods.is_empty()).then(|| fl!(words, "link-methods-stale")),
         }
     }
@@ -185,18 +188,19 @@ impl Filled {
         let given = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
         LinkRequest {
             title: given(&self.title),
-            amount: typed::rupiah(&self.amount).ok().map(Rupiah::get),
+            amount: input::rupiah(&self.amount).ok().map(Rupiah::get),
             reference: given(&self.reference),
             description: given(&self.description),
-            expires_at: typed::moment(&self.expires_at).map(|at| at.to_string()),
+            expires_at: input::local_time(&self.expires_at).map(|at| at.to_string()),
             methods: Some(methods.collect()),
             allow_multiple_payments: Some(self.many),
             customer_fields: self.asked,
         }
     }
 
-    /// What this filling-in is known by: the form, and what was typed. Whoever goes back and changes something means another link.
-    fn known_by(&self, attempt: &str) -> String {
+    /// The idempotency key of this form: its id and a hash of its fields. A user who goes back and changes a field
+    /// wants another link.
+    fn key(&self, attempt: &str) -> String {
         let Filled { title, amount, reference, description, expires_at, methods, many, asked } = self;
         let choices = format!("{methods:?}{many}{asked:?}");
         let mut hasher = Sha256::new();
@@ -209,22 +213,7 @@ impl Filled {
     }
 }
 
-fn every_method() -> impl Iterator<Item = Method> {
-    std::iter::once(Method::Qris).chain(Bank::ALL.into_iter().map(Method::VirtualAccount))
-}
-
-fn no_amount(words: Words, why: NoAmount) -> String {
-    match why {
-        NoAmount::Missing => fl!(words, "typed-missing"),
-        NoAmount::NotWhole => fl!(words, "typed-amount"),
-        NoAmount::TooLarge => {
-            let most = Rupiah::MAX.to_string();
-            fl!(words, "typed-amount-large", most = most)
-        }
-    }
-}
-
-/// A sentence for the highest floor that an amount does not reach.
+/// The mistake of an amount that is below the minimum of one of the methods.
 fn below_floor(words: Words, methods: &[Method], amount: Rupiah) -> Option<String> {
     let highest = methods.iter().map(|method| method.kind()).max_by_key(|kind| kind.floor())?;
     (amount < highest.floor()).then(|| {
@@ -238,12 +227,12 @@ fn below_floor(words: Words, methods: &[Method], amount: Rupiah) -> Option<Strin
 
 fn fees(words: Words, schedule: FeeSchedule, project: &Project, filled: &Filled) -> Fees {
     let methods = filled.offered(project);
-    let amount = match typed::rupiah(&filled.amount) {
+    let amount = match input::rupiah(&filled.amount) {
         Ok(amount) => amount,
         Err(NoAmount::Missing) => {
             return Fees { words, rows: Vec::new(), note: Some(fl!(words, "link-fees-none")) };
         }
-        Err(why) => return Fees { words, rows: Vec::new(), note: Some(no_amount(words, why)) },
+        Err(why) => return Fees { words, rows: Vec::new(), note: Some(amount_mistake(words, why)) },
     };
     let taken = methods.iter().filter(|method| amount >= method.kind().floor());
     let rows = taken.map(|method| {
@@ -258,57 +247,51 @@ fn fees(words: Words, schedule: FeeSchedule, project: &Project, filled: &Filled)
     Fees { words, rows: rows.collect(), note: below_floor(words, &methods, amount) }
 }
 
-async fn show(State(app): State<App>, visitor: Visitor, at: AtDesk) -> Result<Response, PageError> {
-    only_for(&at.desk, Act::ManageLinks)?;
-    let sheet = Sheet::clean(typed::fresh_form(), Filled::default());
-    form_page(&app, &visitor, &at, StatusCode::OK, sheet).await
+async fn show(page: Page) -> Result<Response, PageError> {
+    page.require(Act::ManageLinks)?;
+    let link_form = LinkForm::clean(attempt::fresh(), Filled::default());
+    form_page(&page, StatusCode::OK, link_form).await
 }
 
-/// What a form that is being filled in would cost. Nothing is kept of it.
-async fn preview(visitor: Visitor, at: AtDesk) -> Result<Response, PageError> {
-    only_for(&at.desk, Act::ManageLinks)?;
-    let filled = Filled::read(|name| visitor.query.text(name).ok().flatten());
-    let words = crate::words::words(visitor.language);
-    let fees = fees(words, at.desk.fees(), at.desk.project(), &filled);
-    Ok(page(StatusCode::OK, &FeesOnly { fees }))
+/// The fees of a form that is being filled in. Nothing is stored.
+async fn preview(page: Page) -> Result<Response, PageError> {
+    page.require(Act::ManageLinks)?;
+    let filled = Filled::read(|name| page.query(name));
+    let words = page.words();
+    let fees = fees(words, page.desk.fees(), page.project(), &filled);
+    Ok(page.render(StatusCode::OK, &FeesOnly { fees }))
 }
 
-pub(super) async fn create(
-    State(app): State<App>,
-    visitor: Visitor,
-    at: AtDesk,
-    SignedForm(form): SignedForm,
-) -> Result<Response, PageError> {
-    only_for(&at.desk, Act::ManageLinks)?;
+async fn create(page: Page, SignedForm(form): SignedForm) -> Result<Response, PageError> {
+    page.require(Act::ManageLinks)?;
     let filled = Filled::read(|name| form.text(name));
-    let attempt = known_form(form.text("attempt"));
-    let words = crate::words::words(visitor.language);
+    let attempt = attempt::sent(form.text("attempt"));
+    let words = page.words();
     if form.text("preview").is_some() {
-        return form_page(&app, &visitor, &at, StatusCode::OK, Sheet::clean(attempt, filled)).await;
+        return form_page(&page, StatusCode::OK, LinkForm::clean(attempt, filled)).await;
     }
-    let known_by = filled.known_by(&attempt);
-    let mistakes = filled.mistakes(words, at.desk.project(), app.engine.now());
+    let key = filled.key(&attempt);
+    let mistakes = filled.mistakes(words, page.project(), page.now());
     let (status, mistakes, notice) = if mistakes.any() {
-        (StatusCode::UNPROCESSABLE_ENTITY, mistakes, fl!(words, "typed-look"))
+        (StatusCode::UNPROCESSABLE_ENTITY, mistakes, fl!(words, "mistake-form"))
     } else {
-        match at.desk.create_link(&known_by, filled.request()).await {
+        match page.desk.create_link(&key, filled.request()).await {
             Ok(link) => {
-                let path = format!("/dashboard/{}/links/{}", link.project_id, link.id);
-                return Ok(Done::LinkCreated.leading_to(&app, path));
+                return Ok(page.redirect(page.path(&format!("/links/{}", link.id)), Done::LinkCreated));
             }
             Err(Error::Invalid(invalid)) => {
-                (StatusCode::UNPROCESSABLE_ENTITY, by_field(words, &invalid), fl!(words, "typed-look"))
+                (StatusCode::UNPROCESSABLE_ENTITY, by_field(words, &invalid), fl!(words, "mistake-form"))
             }
             Err(Error::ProjectUnusable) => (StatusCode::CONFLICT, Mistakes::default(), fl!(words, "link-unusable")),
             Err(error) => return Err(error.into()),
         }
     };
-    form_page(&app, &visitor, &at, status, Sheet { attempt, filled, mistakes, notice: Some(notice) }).await
+    form_page(&page, status, LinkForm { attempt, filled, mistakes, notice: Some(notice) }).await
 }
 
-/// A rule that only the engine knows: the field is named, and what is wrong with it is not.
+/// The mistake of a field that only the engine refused: it names the field, but not what is wrong in words for users.
 fn by_field(words: Words, invalid: &Invalid) -> Mistakes {
-    let why = Some(fl!(words, "typed-malformed"));
+    let why = Some(fl!(words, "mistake-refused"));
     let none = Mistakes::default();
     match invalid.field.as_str() {
         "title" => Mistakes { title: why, ..none },
@@ -320,16 +303,10 @@ fn by_field(words: Words, invalid: &Invalid) -> Mistakes {
     }
 }
 
-async fn form_page(
-    app: &App,
-    visitor: &Visitor,
-    at: &AtDesk,
-    status: StatusCode,
-    sheet: Sheet,
-) -> Result<Response, PageError> {
-    let Sheet { attempt, filled, mistakes, notice } = sheet;
-    let shell = shell::at_desk(app, visitor, at, Section::Links).await?;
-    let (words, project) = (shell.words, at.desk.project());
+async fn form_page(page: &Page, status: StatusCode, link_form: LinkForm) -> Result<Response, PageError> {
+    let LinkForm { attempt, filled, mistakes, notice } = link_form;
+    let shell = page.shell(Section::Links).await?;
+    let (words, project) = (shell.words, page.project());
     let methods = every_method().filter(|method| project.offers(*method)).map(|method| Choice {
         name: method.to_string(),
         text: method_name(words, method),
@@ -337,13 +314,13 @@ async fn form_page(
     });
     let asked = CustomerField::ALL.into_iter().map(|field| Choice {
         name: format!("ask_{}", field.word()),
-        text: field_name(words, field),
+        text: customer_field_name(words, field),
         checked: filled.asked.asks(field),
     });
     let view = NewLink {
-        base: shell::base(app, project),
+        base: page.base(),
         attempt,
-        fees: fees(words, at.desk.fees(), project, &filled),
+        fees: fees(words, page.desk.fees(), project, &filled),
         methods: methods.collect(),
         asked: asked.collect(),
         filled,
@@ -351,5 +328,5 @@ async fn form_page(
         notice,
         shell,
     };
-    Ok(page(status, &view))
+    Ok(page.render(status, &view))
 }

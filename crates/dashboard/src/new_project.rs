@@ -1,37 +1,35 @@
-//! `/dashboard/projects/new`: a project of one's own. One for production waits for an operator.
+//! `/dashboard/projects/new`: the form by which a user creates a project of their own.
 
 use askama::Template;
-use axum::{Router, extract::State, http::StatusCode, response::Response, routing::get};
+use axum::{Router, http::StatusCode, response::Response, routing::get};
 use domain::{project::Environment, rules::PROJECT_NAME};
-use engine::{Error, Visit};
+use engine::Error;
 use i18n_embed_fl::fl;
-use web::{
-    App,
-    page::{page_error::PageError, render::page, visitor::Visitor},
-};
+use web::{App, page::page_error::PageError};
 
 use crate::{
     done::Done,
-    session::{SignedForm, SignedIn},
-    shell::{self, Flash, Section, Shell},
-    words, wrong,
+    input::text_mistake,
+    page::UserPage,
+    session::SignedForm,
+    shell::{Section, Shell},
 };
 
 const PATH: &str = "/dashboard/projects/new";
 
 #[derive(Template)]
 #[template(path = "new_project.html")]
-pub(super) struct NewProjectPage {
-    pub(super) shell: Shell,
-    pub(super) action: String,
-    pub(super) name: String,
-    pub(super) name_mistake: Option<String>,
+pub(crate) struct NewProjectPage {
+    pub(crate) shell: Shell,
+    pub(crate) action: String,
+    pub(crate) name: String,
+    pub(crate) name_mistake: Option<String>,
     /// `sandbox` or `production`.
-    pub(super) environment: &'static str,
-    pub(super) environment_mistake: Option<String>,
+    pub(crate) environment: &'static str,
+    pub(crate) environment_mistake: Option<String>,
 }
 
-/// What is in the form when it is shown.
+/// The content of the form, and what is wrong with it.
 struct Filled {
     name: String,
     name_mistake: Option<String>,
@@ -40,14 +38,17 @@ struct Filled {
     notice: Option<String>,
 }
 
-pub(super) fn routes() -> Router<App> {
+pub(crate) fn routes() -> Router<App> {
     Router::new().route(PATH, get(show).post(submit))
 }
 
-async fn show(State(app): State<App>, visitor: Visitor, SignedIn(visit): SignedIn) -> Result<Response, PageError> {
-    if !app.engine.may_create_project(&visit).await? {
-        return Err(Error::RoleForbids.into());
-    }
+/// Refuses a user who may not create projects.
+async fn check(page: &UserPage) -> Result<(), Error> {
+    if page.app.engine.may_create_project(&page.visit).await? { Ok(()) } else { Err(Error::RoleForbids) }
+}
+
+async fn show(page: UserPage) -> Result<Response, PageError> {
+    check(&page).await?;
     let filled = Filled {
         name: String::new(),
         name_mistake: None,
@@ -55,61 +56,50 @@ async fn show(State(app): State<App>, visitor: Visitor, SignedIn(visit): SignedI
         environment_mistake: None,
         notice: None,
     };
-    form_page(&app, &visitor, &visit, StatusCode::OK, filled).await
+    form_page(&page, StatusCode::OK, filled).await
 }
 
-async fn submit(
-    State(app): State<App>,
-    visitor: Visitor,
-    SignedIn(visit): SignedIn,
-    SignedForm(form): SignedForm,
-) -> Result<Response, PageError> {
-    if !app.engine.may_create_project(&visit).await? {
-        return Err(Error::RoleForbids.into());
-    }
-    let words = words::words(visitor.language);
+async fn submit(page: UserPage, SignedForm(form): SignedForm) -> Result<Response, PageError> {
+    let words = page.words();
     let name = form.text("name").unwrap_or_default().trim().to_owned();
     let environment = form.text("environment").and_then(Environment::parse);
     let mut filled = Filled {
-        name_mistake: wrong::text(words, PROJECT_NAME, &name),
-        environment_mistake: environment.is_none().then(|| fl!(words, "wrong-choice")),
+        name_mistake: text_mistake(words, PROJECT_NAME, &name),
+        environment_mistake: environment.is_none().then(|| fl!(words, "mistake-choice")),
         environment: environment.unwrap_or(Environment::Sandbox),
         notice: None,
         name,
     };
     if filled.name_mistake.is_some() || filled.environment_mistake.is_some() {
-        filled.notice = Some(fl!(words, "wrong-form"));
-        return form_page(&app, &visitor, &visit, StatusCode::UNPROCESSABLE_ENTITY, filled).await;
+        // A user who may not create projects is refused, and learns nothing about the form. The engine checks the same
+        // below.
+        check(&page).await?;
+        filled.notice = Some(fl!(words, "mistake-form"));
+        return form_page(&page, StatusCode::UNPROCESSABLE_ENTITY, filled).await;
     }
-    match app.engine.create_owned_project(&visit, filled.name.clone(), filled.environment).await {
-        Ok(project) => Ok(Done::ProjectCreated.leading_to(&app, format_args!("/dashboard/{}", project.id))),
+    match page.app.engine.create_owned_project(&page.visit, filled.name.clone(), filled.environment).await {
+        Ok(project) => Ok(page.redirect(format_args!("/dashboard/{}", project.id), Done::ProjectCreated)),
         Err(Error::TooMany { most, .. }) => {
             let most = most.to_string();
             filled.notice = Some(fl!(words, "new-project-many", most = most));
-            form_page(&app, &visitor, &visit, StatusCode::CONFLICT, filled).await
+            form_page(&page, StatusCode::CONFLICT, filled).await
         }
         Err(error) => Err(error.into()),
     }
 }
 
-async fn form_page(
-    app: &App,
-    visitor: &Visitor,
-    visit: &Visit,
-    status: StatusCode,
-    filled: Filled,
-) -> Result<Response, PageError> {
-    let mut shell = shell::signed_in(app, visitor, visit, Section::Other).await?;
+async fn form_page(page: &UserPage, status: StatusCode, filled: Filled) -> Result<Response, PageError> {
+    let mut shell = page.shell(Section::Other).await?;
     if let Some(text) = filled.notice {
-        shell.notice = Some(Flash { text, bad: true });
+        shell.warn(text);
     }
     let view = NewProjectPage {
         shell,
-        action: app.settings.urls.url(PATH),
+        action: page.url(PATH),
         name: filled.name,
         name_mistake: filled.name_mistake,
         environment: filled.environment.word(),
         environment_mistake: filled.environment_mistake,
     };
-    Ok(page(status, &view))
+    Ok(page.render(status, &view))
 }

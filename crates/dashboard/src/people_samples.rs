@@ -1,21 +1,27 @@
 //! The pages about people, settings and the installation, rendered from samples, and what must hold on all of them.
 
 use askama::Template;
-use domain::{audit::Deed, language::Language};
+use domain::{access::Role, audit::Deed, language::Language};
 use web::page::moment::Moment;
 
 use crate::{
     account::{AccountPage, ProjectRow, SessionRow},
     audit::{self, AuditPage, Log, LogRow},
-    fragment::Badge,
     invite::{InviteGone, InvitePage, Way},
+    labels::Badge,
     members::{FreshInvite, InviteRow, MemberRow, MembersPage, RemovePage, RolePage, RoleRow},
     new_project::NewProjectPage,
     operator::{
-        self, ActLink, CreatePage, DecisionPage, OperatorAuditPage, OperatorPage, Part, ProjectPage, UserRow, UsersPage,
+        audit::OperatorAuditPage,
+        create::CreatePage,
+        decide::DecisionPage,
+        project::{ActLink, ProjectPage},
+        projects::{self, ProjectsPage},
+        tabs::Tab,
+        users::{UserRow, UsersPage},
     },
-    settings::{Check, Facts, MerchantForm, MethodsForm, OriginsForm, SettingsPage},
-    shell::{Bare, Flash, ProjectChoice, Section, Shell, ShellProject},
+    settings::view::{Check, Facts, MerchantForm, MethodsForm, OriginsForm, SettingsPage},
+    shell::{Attention, Bare, Flash, ProjectChoice, Section, Shell, ShellProject},
     table::Paging,
     words::{code, words},
 };
@@ -23,7 +29,7 @@ use crate::{
 /// A text that tries to break out of its place.
 const HOSTILE: &str = "<script>alert(1)</script>\"'&";
 
-/// What a sample is made from.
+/// The language of a sample page, and the text in all of its places.
 #[derive(Clone, Copy)]
 struct Setting {
     language: Language,
@@ -66,17 +72,17 @@ impl Setting {
                 name: self.text(),
                 sandbox: true,
                 base: url("/prj_1"),
-                attention: 1,
+                attention: Attention { undecided: 1, failing: false },
             }),
             projects: vec![ProjectChoice {
                 url: url("/prj_1"),
                 name: self.text(),
                 sandbox: true,
+                role: Role::Owner,
                 current: has_project,
             }],
             section,
             notice: Some(Flash { text: self.text(), bad: true }),
-            failing: false,
             unusable: None,
             live_url: has_project.then(|| url("/prj_1/live")),
         }
@@ -110,7 +116,7 @@ impl Setting {
             shell: self.shell(Section::Account, false),
             since: moment(),
             projects: if mistaken { vec![] } else { vec![project] },
-            may_found: !mistaken,
+            may_create_project: !mistaken,
             password_action: url("/account/password"),
             password_hint: self.text(),
             old_mistake: self.mistake().filter(|_| mistaken),
@@ -140,12 +146,12 @@ impl Setting {
         let (action, form_token) = (url("/invite/1"), "0123456789abcdef".to_owned());
         vec![
             (
-                "invite-anew",
-                self.invite(Way::Anew { action: action.clone(), hint: self.text(), mistake: self.mistake() }),
+                "invite-new-account",
+                self.invite(Way::CreateAccount { action: action.clone(), hint: self.text(), mistake: self.mistake() }),
             ),
             ("invite-sign-in", self.invite(Way::SignIn { action: action.clone(), next: action.clone() })),
             ("invite-join", self.invite(Way::Join { action: action.clone(), form_token: form_token.clone() })),
-            ("invite-else", self.invite(Way::SomebodyElse { email: self.text(), action, form_token })),
+            ("invite-other-account", self.invite(Way::OtherAccount { email: self.text(), action, form_token })),
             ("invite-gone", InviteGone { frame: self.bare() }.render().unwrap()),
         ]
     }
@@ -171,7 +177,7 @@ impl Setting {
             facts: Facts {
                 project_id: self.text(),
                 sandbox: true,
-                standing: Badge { status: "active", text: self.text() },
+                state: Badge { status: "active", text: self.text() },
                 fee_qris: "0,7%".to_owned(),
                 fee_account: "Rp4.000".to_owned(),
             },
@@ -258,7 +264,7 @@ impl Setting {
         let log = |rows| AuditPage { shell: self.shell(Section::Audit, true), log: self.log(rows) }.render().unwrap();
         let whole = OperatorAuditPage {
             shell: self.shell(Section::Operator, false),
-            part: Part::Log,
+            tab: Tab::Log,
             base: url("/operator"),
             log: self.log(1),
         };
@@ -266,18 +272,18 @@ impl Setting {
     }
 
     fn operator(self, rows: usize, waiting_only: bool) -> String {
-        let row = || operator::ProjectRow {
+        let row = || projects::ProjectRow {
             url: url("/operator/projects/prj_1"),
             name: self.text(),
             about: self.text(),
-            standing: Badge { status: "wait", text: self.text() },
+            state: Badge { status: "wait", text: self.text() },
             undecided: 1,
             failing: 0,
             last_payment: None,
         };
-        let page = OperatorPage {
+        let page = ProjectsPage {
             shell: self.shell(Section::Operator, false),
-            part: Part::Projects,
+            tab: Tab::Projects,
             base: url("/operator"),
             total: 2,
             waiting: 1,
@@ -296,8 +302,8 @@ impl Setting {
             name: self.text(),
             project_id: "prj_1".to_owned(),
             sandbox: false,
-            standing: Badge { status: "wait", text: self.text() },
-            made: moment(),
+            state: Badge { status: "wait", text: self.text() },
+            created: moment(),
             members: 2,
             undecided: 1,
             failing: 0,
@@ -312,7 +318,7 @@ impl Setting {
         let user = UserRow { id: "usr_1".to_owned(), email: self.text(), is_operator: true, since: moment() };
         let users = UsersPage {
             shell: self.shell(Section::Operator, false),
-            part: Part::Users,
+            tab: Tab::Users,
             base: url("/operator"),
             rows: vec![user],
             paging: self.paging(),
@@ -386,13 +392,13 @@ fn every_page_has_its_language_one_heading_and_a_title() {
         assert_eq!(html.matches("<main").count(), 1, "{name}");
         let title = html.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>")).unwrap().0;
         assert!(!title.trim_start_matches([' ', '·']).starts_with("Lunas"), "{name}: {title}");
-        // What the texts do not have is written by its key.
+        // A text that is missing is shown as its key.
         assert!(!html.contains("dash-") && !html.contains("No localization"), "{name}");
     });
 }
 
 #[test]
-fn nothing_that_people_write_becomes_markup_and_nothing_breaks_the_policy() {
+fn no_text_of_a_user_becomes_markup_and_no_page_breaks_its_policy() {
     check(|name, _, html| {
         assert_eq!(html.matches("<script").count(), 1, "{name}");
         assert!(!html.contains(HOSTILE), "{name}");
@@ -401,10 +407,10 @@ fn nothing_that_people_write_becomes_markup_and_nothing_breaks_the_policy() {
 }
 
 #[test]
-fn every_form_that_is_posted_to_somebody_signed_in_carries_their_token() {
+fn every_form_that_a_signed_in_user_posts_carries_their_token() {
     check(|name, _, html| {
         for form in html.split("<form").skip(1).map(|form| form.split("</form>").next().unwrap()) {
-            let is_open_to_strangers = name == "invite-anew" || name == "invite-sign-in";
+            let is_open_to_strangers = name == "invite-new-account" || name == "invite-sign-in";
             let posts = form.contains("method=\"post\"") && !is_open_to_strangers;
             assert_eq!(form.contains("name=\"form_token\" value=\"0123456789abcdef\""), posts, "{name}: {form}");
         }
@@ -412,7 +418,7 @@ fn every_form_that_is_posted_to_somebody_signed_in_carries_their_token() {
 }
 
 #[test]
-fn whoever_may_not_change_anything_sees_no_form_for_it() {
+fn a_member_who_may_not_change_anything_sees_no_form_for_it() {
     check(|name, _, html| {
         if name.ends_with("-of-others") {
             // The one that signs out is in the menu twice.
@@ -423,7 +429,7 @@ fn whoever_may_not_change_anything_sees_no_form_for_it() {
 }
 
 #[test]
-fn every_deed_is_told_in_a_sentence_of_its_own() {
+fn every_deed_has_a_sentence_of_its_own() {
     for language in [Language::Indonesian, Language::English] {
         let mut texts: Vec<String> = Deed::ALL.iter().map(|deed| audit::deed(words(language), *deed)).collect();
         texts.sort();

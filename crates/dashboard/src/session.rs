@@ -1,4 +1,4 @@
-//! Who is signed in, at which desk, and whether a form is really theirs.
+//! Who is signed in, and whether a form belongs to their session.
 
 use std::str::FromStr;
 
@@ -6,45 +6,27 @@ use axum::{
     extract::{FromRequest, FromRequestParts, Request},
     http::{StatusCode, request::Parts},
 };
-use domain::id::ProjectId;
-use engine::{Desk, Error, Operator, Visit};
+use engine::{Error, Visit};
 use sha2::{Digest, Sha256};
 use web::{
     App, client,
     page::{form::Form, page_error::PageError},
     path,
-    session::{mark_as_refresh, visit},
+    session::visit,
 };
 
 const FORM_TOKEN: &str = "form_token";
 
-/// Somebody who is signed in.
+/// The session of a user who is signed in; without one the visitor is asked to sign in.
 pub(crate) struct SignedIn(pub(crate) Visit);
 
-/// Somebody who may be signed in.
+/// The visitor's session, if there is one.
 pub(crate) struct MaybeSignedIn(pub(crate) Option<Visit>);
 
-/// A member at the desk of the project that the address names.
-pub(crate) struct AtDesk {
-    pub(crate) visit: Visit,
-    pub(crate) desk: Desk,
-    /// What the project was like before anything of it was read, so that a page hears of whatever came after.
-    pub(crate) pulse: String,
-}
-
-/// The same for a page that looks by itself at an address made for that, which keeps nobody signed in.
-pub(crate) struct Unattended(pub(crate) AtDesk);
-
-/// An operator.
-pub(crate) struct AtOperator {
-    pub(crate) visit: Visit,
-    pub(crate) operator: Operator,
-}
-
-/// A form that this very session was given.
+/// A form that carries the token of the session that sends it.
 pub(crate) struct SignedForm(pub(crate) Form);
 
-/// The id at the end of an address; one that is malformed is one that does not exist.
+/// The id at the end of an address; a malformed id is treated as one that does not exist.
 pub(crate) struct LastId<Id>(pub(crate) Id);
 
 impl FromRequestParts<App> for MaybeSignedIn {
@@ -65,37 +47,6 @@ impl FromRequestParts<App> for SignedIn {
     }
 }
 
-impl FromRequestParts<App> for AtDesk {
-    type Rejection = PageError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<AtDesk, PageError> {
-        let SignedIn(visit) = SignedIn::from_request_parts(parts, app).await?;
-        let project: ProjectId = path::first(parts, app).await.ok_or(Error::NotFound("page"))?;
-        let desk = app.engine.desk(&visit, project).await?;
-        let pulse = desk.change_token().await?;
-        Ok(AtDesk { visit, desk, pulse })
-    }
-}
-
-impl FromRequestParts<App> for Unattended {
-    type Rejection = PageError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Unattended, PageError> {
-        mark_as_refresh(&mut parts.headers);
-        AtDesk::from_request_parts(parts, app).await.map(Unattended)
-    }
-}
-
-impl FromRequestParts<App> for AtOperator {
-    type Rejection = PageError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<AtOperator, PageError> {
-        let SignedIn(visit) = SignedIn::from_request_parts(parts, app).await?;
-        let operator = app.engine.operator(&visit)?;
-        Ok(AtOperator { visit, operator })
-    }
-}
-
 impl<Id: FromStr> FromRequestParts<App> for LastId<Id> {
     type Rejection = PageError;
 
@@ -112,10 +63,11 @@ impl FromRequest<App> for SignedForm {
         let SignedIn(visit) = SignedIn::from_request_parts(&mut parts, app).await?;
         let form = Form::from_request(Request::from_parts(parts, body), app).await?;
         let given = form.text(FORM_TOKEN).unwrap_or_default();
-        // Hashes are compared, so that how long it takes tells nothing about the token.
-        match Sha256::digest(given) == Sha256::digest(visit.form_token()) {
-            true => Ok(SignedForm(form)),
-            false => Err(PageError::with(StatusCode::FORBIDDEN)),
+        // Hashes are compared, so that the time it takes says nothing about the token.
+        if Sha256::digest(given) == Sha256::digest(visit.form_token()) {
+            Ok(SignedForm(form))
+        } else {
+            Err(PageError::with(StatusCode::FORBIDDEN))
         }
     }
 }

@@ -1,30 +1,14 @@
-//! What stands around every page: where one is, where one can go, and what needs somebody.
+//! What stands around every page: where the user is, where they can go, and what needs attention.
 
-use domain::{
-    access::Role,
-    project::{Environment, Project},
-};
-use engine::{Desk, Error, Visit};
-use web::{
-    App,
-    page::{
-        assets::{self, Asset},
-        render::other_language,
-        visitor::Visitor,
-    },
-};
+use domain::access::Role;
+use web::page::assets::{self, Asset};
 
-use crate::{
-    done::{DONE, Done},
-    live,
-    session::AtDesk,
-    words::{self, Words},
-};
+use crate::words::Words;
 
 pub(crate) static STYLE: Asset = Asset::style("dashboard", &[assets::TOKENS, include_str!("../assets/dashboard.css")]);
 pub(crate) static SCRIPT: Asset = Asset::script("dashboard", &[include_str!("../assets/dashboard.js")]);
 
-/// What stands around a page of somebody who is signed in.
+/// What stands around a page of a user who is signed in.
 pub(crate) struct Shell {
     pub(crate) words: Words,
     /// `id` or `en`.
@@ -41,33 +25,47 @@ pub(crate) struct Shell {
     pub(crate) account_url: String,
     pub(crate) sign_out_url: String,
     pub(crate) operator_url: String,
-    /// None on pages that belong to a person or to the installation.
+    /// None on pages that belong to a user or to the installation.
     pub(crate) project: Option<ShellProject>,
+    /// All projects of the user.
     pub(crate) projects: Vec<ProjectChoice>,
     pub(crate) section: Section,
     pub(crate) notice: Option<Flash>,
-    /// Whether webhooks do not get through.
-    pub(crate) failing: bool,
     pub(crate) unusable: Option<Unusable>,
+    /// The event stream that notifies the page of changes.
     pub(crate) live_url: Option<String>,
 }
 
+/// The project whose page is shown.
 pub(crate) struct ShellProject {
     pub(crate) name: String,
     pub(crate) sandbox: bool,
     /// `/dashboard/prj_…`.
     pub(crate) base: String,
-    /// How much needs somebody.
-    pub(crate) attention: i64,
+    pub(crate) attention: Attention,
 }
 
+/// What of a project needs attention.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Attention {
+    /// Receipts without a decision.
+    pub(crate) undecided: i64,
+    /// Whether deliveries of webhooks fail.
+    pub(crate) failing: bool,
+}
+
+/// One of the user's projects.
 pub(crate) struct ProjectChoice {
     pub(crate) url: String,
     pub(crate) name: String,
     pub(crate) sandbox: bool,
+    /// The user's role in it.
+    pub(crate) role: Role,
+    /// Whether the page belongs to it.
     pub(crate) current: bool,
 }
 
+/// The entry of the menu that a page belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Section {
     Home,
@@ -84,19 +82,20 @@ pub(crate) enum Section {
     Other,
 }
 
-/// What has just happened.
+/// A sentence above the page: what was done, or why it was not.
 pub(crate) struct Flash {
     pub(crate) text: String,
     pub(crate) bad: bool,
 }
 
+/// Why a project takes no payments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unusable {
     Inactive,
     AwaitingApproval,
 }
 
-/// What stands around a page of whoever is not signed in.
+/// What stands around a page without a session.
 pub(crate) struct Bare {
     pub(crate) words: Words,
     pub(crate) language: &'static str,
@@ -106,104 +105,21 @@ pub(crate) struct Bare {
     pub(crate) home_url: String,
 }
 
-/// The address of a project's desk.
-pub(crate) fn base(app: &App, project: &Project) -> String {
-    app.settings.urls.url(format_args!("/dashboard/{}", project.id))
-}
+impl Shell {
+    /// Shows `text` above the page as an error, in place of what was done.
+    pub(crate) fn warn(&mut self, text: String) {
+        self.notice = Some(Flash { text, bad: true });
+    }
 
-/// The shell of a project's page.
-pub(crate) async fn at_desk(app: &App, visitor: &Visitor, at: &AtDesk, section: Section) -> Result<Shell, Error> {
-    let project = at.desk.project();
-    let base = base(app, project);
-    let failing = at.desk.is_failing().await?;
-    Ok(Shell {
-        project: Some(ShellProject {
-            name: project.name.clone(),
-            sandbox: project.environment == Environment::Sandbox,
-            attention: at.desk.undecided().await? + i64::from(failing),
-            base: base.clone(),
-        }),
-        failing,
-        unusable: unusable(&at.desk),
-        live_url: Some(format!("{base}/live?seen={}", live::mark(&at.pulse))),
-        ..around(app, visitor, &at.visit, Some(project), section).await?
-    })
-}
-
-/// The shell of a page that belongs to no project.
-pub(crate) async fn signed_in(app: &App, visitor: &Visitor, visit: &Visit, section: Section) -> Result<Shell, Error> {
-    around(app, visitor, visit, None, section).await
-}
-
-async fn around(
-    app: &App,
-    visitor: &Visitor,
-    visit: &Visit,
-    current: Option<&Project>,
-    section: Section,
-) -> Result<Shell, Error> {
-    let urls = &app.settings.urls;
-    let projects = app.engine.projects_of(visit.user.id).await?;
-    let words = words::words(visitor.language);
-    Ok(Shell {
-        words,
-        language: words::code(visitor.language),
-        switch_url: urls.url(visitor.address_in(other_language(visitor.language), &[DONE])),
-        style_url: urls.url(STYLE.path()),
-        script_url: urls.url(SCRIPT.path()),
-        email: visit.user.email.to_string(),
-        is_operator: visit.user.is_operator,
-        form_token: visit.form_token().to_owned(),
-        home_url: urls.url("/dashboard"),
-        new_project_url: urls.url("/dashboard/projects/new"),
-        account_url: urls.url("/dashboard/account"),
-        sign_out_url: urls.url("/dashboard/sign-out"),
-        operator_url: urls.url("/dashboard/operator"),
-        project: None,
-        projects: projects.iter().map(|(project, _)| choice(app, project, current)).collect(),
-        section,
-        notice: Done::of(visitor).map(|done| Flash { text: done.text(words), bad: false }),
-        failing: false,
-        unusable: None,
-        live_url: None,
-    })
-}
-
-fn choice(app: &App, project: &Project, current: Option<&Project>) -> ProjectChoice {
-    ProjectChoice {
-        url: base(app, project),
-        name: project.name.clone(),
-        sandbox: project.environment == Environment::Sandbox,
-        current: current.is_some_and(|current| current.id == project.id),
+    /// Receipts of the project without a decision.
+    pub(crate) fn undecided(&self) -> i64 {
+        self.project.as_ref().map_or(0, |project| project.attention.undecided)
     }
 }
 
-fn unusable(desk: &Desk) -> Option<Unusable> {
-    let project = desk.project();
-    match project.active {
-        false => Some(Unusable::Inactive),
-        true => (!project.is_usable()).then_some(Unusable::AwaitingApproval),
-    }
-}
-
-pub(crate) fn bare(app: &App, visitor: &Visitor) -> Bare {
-    let urls = &app.settings.urls;
-    Bare {
-        words: words::words(visitor.language),
-        language: words::code(visitor.language),
-        switch_url: urls.url(visitor.address_in(other_language(visitor.language), &[DONE])),
-        style_url: urls.url(STYLE.path()),
-        script_url: urls.url(SCRIPT.path()),
-        home_url: urls.url("/dashboard"),
-    }
-}
-
-/// What a role is called.
-pub(crate) fn role_name(words: Words, role: Role) -> String {
-    use i18n_embed_fl::fl;
-    match role {
-        Role::Owner => fl!(words, "role-owner"),
-        Role::Developer => fl!(words, "role-developer"),
-        Role::Viewer => fl!(words, "role-viewer"),
+impl Attention {
+    /// How many things need attention.
+    pub(crate) fn count(self) -> i64 {
+        self.undecided + i64::from(self.failing)
     }
 }

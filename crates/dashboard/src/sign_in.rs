@@ -1,9 +1,9 @@
-//! Signing in and out, and the page for whatever goes wrong. Whoever has to sign in does so where they are, and stays there.
+//! Signing in and out, and the page for errors. A visitor without a session signs in at the address that they asked
+//! for, and stays there.
 
 use askama::Template;
 use axum::{
     Router,
-    extract::State,
     http::{HeaderValue, StatusCode, header},
     response::Response,
     routing::{get, post},
@@ -16,36 +16,37 @@ use web::{
     page::{
         form::Form,
         page_error::{PageError, ProblemKind},
-        render::{page, see_other},
+        render::see_other,
         visitor::Visitor,
     },
 };
 
 use crate::{
-    session::{MaybeSignedIn, SignedForm, SignedIn},
-    shell::{self, Bare},
+    page::{PublicPage, UserPage},
+    session::{MaybeSignedIn, SignedForm},
+    shell::Bare,
     words::Words,
 };
 
-/// Where everything of the dashboard is.
+/// All paths of the dashboard begin with this.
 const ROOT: &str = "/dashboard";
 const SIGN_IN: &str = "/dashboard/sign-in";
 const NEXT_CHARACTERS_MOST: usize = 2_000;
 
-/// Who are you?
+/// The form for signing in.
 #[derive(Template)]
 #[template(path = "sign_in.html")]
 struct SignInPage {
     frame: Bare,
     action: String,
-    /// Where to go on afterwards.
+    /// The path that the visitor comes to after signing in.
     next: String,
     email: String,
     notice: Option<Notice>,
 }
 
 enum Notice {
-    /// There was a session, and it is over.
+    /// The visitor's session has ended.
     Ended,
     Refused,
     Wait {
@@ -53,7 +54,7 @@ enum Notice {
     },
 }
 
-/// Something that cannot be shown.
+/// The page for an error.
 #[derive(Template)]
 #[template(path = "problem.html")]
 struct Problem {
@@ -64,95 +65,89 @@ struct Problem {
     next_url: String,
 }
 
-pub(super) fn routes() -> Router<App> {
+pub(crate) fn routes() -> Router<App> {
     Router::new()
         .route(ROOT, get(enter))
         .route(SIGN_IN, get(show).post(submit))
         .route("/dashboard/sign-out", post(leave))
 }
 
-/// Leads to the first of one's projects.
-async fn enter(State(app): State<App>, SignedIn(visit): SignedIn) -> Result<Response, PageError> {
-    let projects = app.engine.projects_of(visit.user.id).await?;
+/// Redirects the user to the first of their projects.
+async fn enter(page: UserPage) -> Result<Response, PageError> {
+    let user = &page.visit.user;
+    let projects = page.app.engine.projects_of(user.id).await?;
     let url = match projects.first() {
-        Some((project, _)) => shell::base(&app, project),
-        None if visit.user.is_operator => app.settings.urls.url("/dashboard/operator"),
-        None => app.settings.urls.url("/dashboard/account"),
+        Some((project, _)) => page.desk_url(project),
+        None if user.is_operator => page.url("/dashboard/operator"),
+        None => page.url("/dashboard/account"),
     };
     Ok(see_other(&url))
 }
 
-async fn show(State(app): State<App>, visitor: Visitor, MaybeSignedIn(visit): MaybeSignedIn) -> Response {
+async fn show(page: PublicPage, MaybeSignedIn(visit): MaybeSignedIn) -> Response {
     match visit {
-        Some(_) => see_other(&app.settings.urls.url(ROOT)),
-        None => sign_in_page(&app, &visitor, StatusCode::OK, ROOT, String::new(), None),
+        Some(_) => see_other(&page.url(ROOT)),
+        None => sign_in_page(&page, StatusCode::OK, ROOT, String::new(), None),
     }
 }
 
 async fn submit(
-    State(app): State<App>,
-    visitor: Visitor,
+    page: PublicPage,
     MaybeSignedIn(before): MaybeSignedIn,
     form: Result<Form, PageError>,
 ) -> Result<Response, PageError> {
-    let form = form?;
+    let (form, engine) = (form?, &page.app.engine);
     let email = form.text("email").unwrap_or_default();
     let password = form.text("password").unwrap_or_default().into();
     let next = form.text("next").filter(|next| is_ours(next)).unwrap_or(ROOT);
-    let answer = app.engine.sign_in(email, password, &web::session::whereabouts(&visitor)).await?;
+    let answer = engine.sign_in(email, password, &web::session::whereabouts(&page.visitor)).await?;
     let (status, notice, retry_after) = match answer {
         SignIn::Done(token) => {
-            // Whoever was signed in here before is not any more.
+            // The new session replaces the one that this browser had.
             if let Some(before) = before {
-                app.engine.sign_out(&before).await?;
+                engine.sign_out(&before).await?;
             }
-            let mut response = see_other(&app.settings.urls.url(next));
-            web::session::remember(&app.settings.urls, &token, response.headers_mut());
+            let mut response = see_other(&page.url(next));
+            web::session::remember(&page.app.settings.urls, &token, response.headers_mut());
             return Ok(response);
         }
         SignIn::Refused => (StatusCode::UNAUTHORIZED, Notice::Refused, None),
         SignIn::Wait { until } => {
-            let seconds = seconds_until(until, app.engine.now());
+            let seconds = seconds_until(until, page.now());
             let minutes = seconds.div_ceil(60).to_string();
             (StatusCode::TOO_MANY_REQUESTS, Notice::Wait { minutes }, Some(seconds))
         }
     };
-    let mut response = sign_in_page(&app, &visitor, status, next, email.to_owned(), Some(notice));
+    let mut response = sign_in_page(&page, status, next, email.to_owned(), Some(notice));
     if let Some(seconds) = retry_after {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
     Ok(response)
 }
 
-async fn leave(
-    State(app): State<App>,
-    SignedIn(visit): SignedIn,
-    SignedForm(_): SignedForm,
-) -> Result<Response, PageError> {
-    app.engine.sign_out(&visit).await?;
-    let mut response = see_other(&app.settings.urls.url(SIGN_IN));
-    web::session::forget(&app.settings.urls, response.headers_mut());
+async fn leave(page: UserPage, SignedForm(_): SignedForm) -> Result<Response, PageError> {
+    page.app.engine.sign_out(&page.visit).await?;
+    let mut response = see_other(&page.url(SIGN_IN));
+    web::session::forget(&page.app.settings.urls, response.headers_mut());
     Ok(response)
 }
 
-/// The page for whatever went wrong. Who is not signed in can do something about it right there.
+/// The page for an error. A visitor without a session gets the form for signing in.
 pub(crate) fn error_page(app: &App, visitor: &Visitor, error: &PageError) -> Response {
+    let page = PublicPage { app: app.clone(), visitor: visitor.clone() };
     if error.status == StatusCode::UNAUTHORIZED {
-        return sign_in_page(app, visitor, error.status, &visitor.address_again(), String::new(), Some(Notice::Ended));
+        return sign_in_page(&page, error.status, &visitor.address_again(), String::new(), Some(Notice::Ended));
     }
-    let frame = shell::bare(app, visitor);
-    let (heading, text) = wording(frame.words, error);
+    let (heading, text) = wording(page.words(), error);
     let is_miss = error.status == StatusCode::NOT_FOUND;
-    let mut response = page(
-        error.status,
-        &Problem {
-            heading,
-            text,
-            support_reference: visitor.request_id.clone().filter(|_| !is_miss),
-            next_url: app.settings.urls.url(ROOT),
-            frame,
-        },
-    );
+    let view = Problem {
+        heading,
+        text,
+        support_reference: visitor.request_id.clone().filter(|_| !is_miss),
+        next_url: page.url(ROOT),
+        frame: page.frame(),
+    };
+    let mut response = page.render(error.status, &view);
     if let Some(seconds) = error.retry_after {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
@@ -173,24 +168,16 @@ fn wording(words: Words, error: &PageError) -> (String, String) {
     }
 }
 
-fn sign_in_page(
-    app: &App,
-    visitor: &Visitor,
-    status: StatusCode,
-    next: &str,
-    email: String,
-    notice: Option<Notice>,
-) -> Response {
-    let frame = shell::bare(app, visitor);
-    let action = app.settings.urls.url(SIGN_IN);
-    // Nobody who comes for the first time is told that something is over.
-    let notice = notice.filter(|notice| {
-        !matches!(notice, Notice::Ended) || visitor.cookie(web::session::cookie_name(app.settings.urls.https)).is_some()
-    });
-    page(status, &SignInPage { frame, action, next: next.to_owned(), email, notice })
+fn sign_in_page(page: &PublicPage, status: StatusCode, next: &str, email: String, notice: Option<Notice>) -> Response {
+    // A visitor without a session's cookie comes for the first time, and had no session that could have ended.
+    let cookie = web::session::cookie_name(page.app.settings.urls.https);
+    let had_session = page.visitor.cookie(cookie).is_some();
+    let notice = notice.filter(|notice| had_session || !matches!(notice, Notice::Ended));
+    let view = SignInPage { frame: page.frame(), action: page.url(SIGN_IN), next: next.to_owned(), email, notice };
+    page.render(status, &view)
 }
 
-/// Whether that is an address of the dashboard, and nothing that only looks like one.
+/// Whether `next` is a path of the dashboard, and not another site's address in disguise.
 fn is_ours(next: &str) -> bool {
     let rest = next.strip_prefix(ROOT).filter(|_| next.len() <= NEXT_CHARACTERS_MOST);
     let plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'\\' | b'"' | b'<' | b'>' | b'#');
@@ -200,7 +187,7 @@ fn is_ours(next: &str) -> bool {
 }
 
 /// Whole seconds, at least one.
-pub(super) fn seconds_until(until: Timestamp, now: Timestamp) -> u64 {
+pub(crate) fn seconds_until(until: Timestamp, now: Timestamp) -> u64 {
     let millis = until.as_millis().saturating_sub(now.as_millis()).max(0).unsigned_abs();
     millis.div_ceil(1_000).max(1)
 }
@@ -210,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_is_led_on_to_pages_of_the_dashboard_only() {
+    fn after_signing_in_only_pages_of_the_dashboard_are_opened() {
         for fine in ["/dashboard", "/dashboard/prj_1/payments?status=paid&page=2", "/dashboard?done=joined"] {
             assert!(is_ours(fine), "{fine}");
         }

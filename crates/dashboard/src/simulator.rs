@@ -1,8 +1,8 @@
-//! Playing the bank in the sandbox: what waits can be paid, refused or let expire, and a code can be paid as a bank's app would.
-//! In production there is nothing at this address.
+//! `/dashboard/<project>/simulator`: the member plays the bank of the sandbox. Pending payments can be paid, failed or
+//! expired, and a code can be paid as a bank's app would. A production project has no such page.
 
 use askama::Template;
-use axum::{Router, extract::State, http::StatusCode, response::Response, routing::get};
+use axum::{Router, http::StatusCode, response::Response, routing::get};
 use domain::{
     access::Act,
     id::PaymentId,
@@ -14,75 +14,67 @@ use engine::{Error, Observed, Outcome};
 use i18n_embed_fl::fl;
 use web::{
     App,
-    page::{
-        form::Form,
-        moment::{Moment, moment},
-        page_error::PageError,
-        render::page,
-        visitor::Visitor,
-    },
+    page::{form::Form, moment::Moment, page_error::PageError},
 };
 
 use crate::{
+    attempt,
     done::Done,
-    fragment::{Badge, method_name, payment_badge},
-    session::{AtDesk, LastId, SignedForm},
-    shell::{self, Section, Shell},
-    typed::{self, NoAmount, fresh_form, known_form, only_for},
-    words::{self, Words},
+    input::{self, NoAmount, amount_mistake},
+    labels::{Badge, method_name, payment_badge},
+    page::Page,
+    session::{LastId, SignedForm},
+    shell::{Flash, Section, Shell},
+    words::Words,
 };
 
-/// Payments shown at once; the newest are the ones that somebody tries.
-const WAITING_MOST: i64 = 50;
+/// Pending payments that are listed, the newest first.
+const PENDING_MOST: i64 = 50;
 /// Longer than any code that a customer is given.
 const CODE_CHARACTERS_MOST: usize = 512;
 
 #[derive(Template)]
 #[template(path = "simulator.html")]
-pub(super) struct SimulatorPage {
-    pub(super) shell: Shell,
-    pub(super) base: String,
-    pub(super) may_simulate: bool,
-    pub(super) rows: Vec<WaitingRow>,
-    /// Whether there are more than are shown.
-    pub(super) more: bool,
-    pub(super) code: String,
-    pub(super) code_mistake: Option<String>,
-    pub(super) found: Option<Found>,
-    pub(super) news: Option<SimulatorNews>,
+pub(crate) struct SimulatorPage {
+    pub(crate) shell: Shell,
+    pub(crate) base: String,
+    pub(crate) may_simulate: bool,
+    pub(crate) rows: Vec<PendingRow>,
+    /// Whether there are more pending payments than the list shows.
+    pub(crate) more: bool,
+    pub(crate) code: String,
+    pub(crate) code_mistake: Option<String>,
+    pub(crate) found: Option<Found>,
+    /// The result of a form. Where it is not bad, money is held and needs a decision.
+    pub(crate) flash: Option<Flash>,
 }
 
-pub(super) struct WaitingRow {
-    pub(super) url: String,
-    pub(super) reference: String,
-    pub(super) amount: String,
-    pub(super) method: String,
-    pub(super) expires: Moment,
-    /// Where its buttons lead.
-    pub(super) action: String,
+pub(crate) struct PendingRow {
+    pub(crate) url: String,
+    pub(crate) reference: String,
+    pub(crate) amount: String,
+    pub(crate) method: String,
+    pub(crate) expires: Moment,
+    /// Where its buttons send their form.
+    pub(crate) action: String,
 }
 
-/// What a bank's app shows of a code before it pays.
-pub(super) struct Found {
-    pub(super) merchant: String,
-    pub(super) amount: String,
-    pub(super) reference: String,
-    pub(super) url: String,
-    pub(super) method: String,
-    pub(super) badge: Badge,
-    pub(super) action: String,
-    pub(super) attempt: String,
-    /// Another amount to try.
-    pub(super) typed: String,
-    pub(super) mistake: Option<String>,
+/// The payment of a code, as a bank's app shows it before it pays.
+pub(crate) struct Found {
+    pub(crate) merchant: String,
+    pub(crate) amount: String,
+    pub(crate) reference: String,
+    pub(crate) url: String,
+    pub(crate) method: String,
+    pub(crate) badge: Badge,
+    pub(crate) action: String,
+    pub(crate) attempt: String,
+    /// What was typed as another amount.
+    pub(crate) typed: String,
+    pub(crate) mistake: Option<String>,
 }
 
-pub(super) struct SimulatorNews {
-    pub(super) text: String,
-    pub(super) bad: bool,
-}
-
-/// What the bank is to report.
+/// What the bank reports.
 enum Report {
     Paid { amount: Option<Rupiah> },
     Failed,
@@ -90,7 +82,7 @@ enum Report {
 }
 
 impl Report {
-    /// The state that a payment has once it took this report.
+    /// The status that a payment has after this report.
     const fn leads_to(&self) -> Status {
         match self {
             Report::Paid { .. } => Status::Paid,
@@ -100,92 +92,92 @@ impl Report {
     }
 }
 
-pub(super) fn routes() -> Router<App> {
-    // Whoever has to sign in before a form is taken comes back to its address, and finds the page there.
+pub(crate) fn routes() -> Router<App> {
+    // A user whose session has ended signs in at the form's address, and then sees the page there.
     Router::new()
         .route("/dashboard/{project}/simulator", get(show))
         .route("/dashboard/{project}/simulator/{payment}", get(show).post(act))
 }
 
-fn only_in_sandbox(at: &AtDesk) -> Result<(), Error> {
-    match at.desk.project().environment {
+fn only_in_sandbox(page: &Page) -> Result<(), Error> {
+    match page.project().environment {
         Environment::Sandbox => Ok(()),
         Environment::Production => Err(Error::NotFound("page")),
     }
 }
 
-async fn show(State(app): State<App>, visitor: Visitor, at: AtDesk) -> Result<Response, PageError> {
-    only_in_sandbox(&at)?;
-    let view = view(&app, &visitor, &at).await?;
-    let typed = visitor.query.text("code").ok().flatten().unwrap_or_default();
+async fn show(page: Page) -> Result<Response, PageError> {
+    only_in_sandbox(&page)?;
+    let view = view(&page).await?;
+    let typed = page.query("code").unwrap_or_default();
     if typed.is_empty() {
-        return Ok(page(StatusCode::OK, &view));
+        return Ok(page.render(StatusCode::OK, &view));
     }
-    let (words, code) = (view.shell.words, typed.to_owned());
-    match find(&at, typed).await {
+    let code = typed.to_owned();
+    match find(&page, typed).await {
         Ok(payment) => {
-            let found = Some(found(&app, &at, words, &payment, fresh_form()));
-            Ok(page(StatusCode::OK, &SimulatorPage { code, found, ..view }))
+            let found = Some(found(&page, &payment, attempt::fresh()));
+            Ok(page.render(StatusCode::OK, &SimulatorPage { code, found, ..view }))
         }
         Err(Error::NotFound(_)) => {
-            let code_mistake = Some(fl!(words, "sim-code-unknown"));
-            Ok(page(StatusCode::UNPROCESSABLE_ENTITY, &SimulatorPage { code, code_mistake, ..view }))
+            let code_mistake = Some(fl!(page.words(), "sim-code-unknown"));
+            Ok(page.render(StatusCode::UNPROCESSABLE_ENTITY, &SimulatorPage { code, code_mistake, ..view }))
         }
         Err(error) => Err(error.into()),
     }
 }
 
-/// The live payment of a code. Account numbers are read with the gaps that people leave in them; a QRIS payload holds names, whose
-/// spaces belong to it.
-async fn find(at: &AtDesk, typed: &str) -> Result<Payment, Error> {
+/// The pending payment of a code. An account number is read without the gaps that users type in it; the spaces of a
+/// QRIS payload belong to the names in it.
+async fn find(page: &Page, typed: &str) -> Result<Payment, Error> {
     let typed = typed.trim();
     let is_gap = |character: char| character.is_whitespace() || matches!(character, '-' | '.');
     let is_account = typed.chars().all(|character| character.is_ascii_digit() || is_gap(character));
-    let code: String = match is_account {
-        true => typed.chars().filter(|character| !is_gap(*character)).collect(),
-        false => typed.chars().filter(|character| !matches!(character, '\r' | '\n' | '\t')).collect(),
+    let code: String = if is_account {
+        typed.chars().filter(|character| !is_gap(*character)).collect()
+    } else {
+        typed.chars().filter(|character| !matches!(character, '\r' | '\n' | '\t')).collect()
     };
     if code.is_empty() || code.chars().nth(CODE_CHARACTERS_MOST).is_some() || code.contains(char::is_control) {
         return Err(Error::NotFound("payment"));
     }
-    at.desk.payment_by_code(&code).await
+    page.desk.payment_by_code(&code).await
 }
 
-async fn view(app: &App, visitor: &Visitor, at: &AtDesk) -> Result<SimulatorPage, Error> {
-    let shell = shell::at_desk(app, visitor, at, Section::Simulator).await?;
-    let base = shell::base(app, at.desk.project());
-    let waiting = at.desk.waiting(WAITING_MOST + 1).await?;
-    let shown = usize::try_from(WAITING_MOST).unwrap_or(usize::MAX);
-    let rows = waiting.iter().take(shown).map(|payment| WaitingRow {
+async fn view(page: &Page) -> Result<SimulatorPage, Error> {
+    let (shell, base) = (page.shell(Section::Simulator).await?, page.base());
+    let pending = page.desk.waiting(PENDING_MOST + 1).await?;
+    let shown = usize::try_from(PENDING_MOST).unwrap_or(usize::MAX);
+    let rows = pending.iter().take(shown).map(|payment| PendingRow {
         url: format!("{base}/payments/{}", payment.id),
         reference: payment.reference.clone(),
         amount: payment.amount.to_string(),
         method: method_name(shell.words, payment.method),
-        expires: moment(payment.expires_at, visitor.language),
+        expires: page.moment(payment.expires_at),
         action: format!("{base}/simulator/{}", payment.id),
     });
     Ok(SimulatorPage {
-        may_simulate: at.desk.may(Act::Simulate),
+        may_simulate: page.desk.may(Act::Simulate),
         rows: rows.collect(),
-        more: waiting.len() > shown,
+        more: pending.len() > shown,
         code: String::new(),
         code_mistake: None,
         found: None,
-        news: None,
+        flash: None,
         base,
         shell,
     })
 }
 
-fn found(app: &App, at: &AtDesk, words: Words, payment: &Payment, attempt: String) -> Found {
-    let (project, base) = (at.desk.project(), shell::base(app, at.desk.project()));
+fn found(page: &Page, payment: &Payment, attempt: String) -> Found {
+    let (words, base) = (page.words(), page.base());
     Found {
-        merchant: project.merchant.name.clone(),
+        merchant: page.project().merchant.name.clone(),
         amount: payment.amount.to_string(),
         reference: payment.reference.clone(),
         url: format!("{base}/payments/{}", payment.id),
         method: method_name(words, payment.method),
-        badge: payment_badge(words, payment.status_at(app.engine.now())),
+        badge: payment_badge(words, payment.status_at(page.now())),
         action: format!("{base}/simulator/{}", payment.id),
         attempt,
         typed: String::new(),
@@ -193,103 +185,108 @@ fn found(app: &App, at: &AtDesk, words: Words, payment: &Payment, attempt: Strin
     }
 }
 
-async fn act(
-    State(app): State<App>,
-    visitor: Visitor,
-    at: AtDesk,
-    LastId(id): LastId<PaymentId>,
-    SignedForm(form): SignedForm,
-) -> Result<Response, PageError> {
-    only_in_sandbox(&at)?;
-    only_for(&at.desk, Act::Simulate)?;
-    let payment = at.desk.payment(id).await?;
-    let words = words::words(visitor.language);
-    let typed = form.text("amount").unwrap_or_default();
+async fn act(page: Page, LastId(id): LastId<PaymentId>, SignedForm(form): SignedForm) -> Result<Response, PageError> {
+    only_in_sandbox(&page)?;
+    page.require(Act::Simulate)?;
+    let payment = page.desk.payment(id).await?;
     let report = match form.text("outcome") {
-        Some("paid") => match amount(words, typed) {
+        Some("paid") => match amount(page.words(), form.text("amount").unwrap_or_default()) {
             Ok(amount) => Report::Paid { amount },
-            Err(why) => {
-                let found = found(&app, &at, words, &payment, known_form(form.text("attempt")));
-                let found = Some(Found { typed: typed.to_owned(), mistake: Some(why), ..found });
-                let news = Some(SimulatorNews { text: fl!(words, "typed-look"), bad: true });
-                let view = SimulatorPage { found, news, ..view(&app, &visitor, &at).await? };
-                return Ok(page(StatusCode::UNPROCESSABLE_ENTITY, &view));
-            }
+            Err(why) => return wrong_amount(&page, &payment, &form, why).await,
         },
         Some("failed") => Report::Failed,
         Some("expired") => Report::Expired,
         _ => return Err(PageError::with(StatusCode::UNPROCESSABLE_ENTITY)),
     };
-    let status = payment.status_at(app.engine.now());
-    let told = match status.is_final() {
-        // A page that was left open sends no more money to what has ended.
-        true => Err(Error::NotEditable),
-        false => tell(&at, id, &form, &report).await,
-    };
-    let path = format!("/dashboard/{}/simulator", payment.project_id);
-    match told {
-        Ok(Told::Done) => Ok(Done::Simulated.leading_to(&app, path)),
-        Ok(Told::Held(held)) => {
+    // A form of a page that was open for long sends no money to a payment that has ended.
+    let status = payment.status_at(page.now());
+    if status.is_final() {
+        return ended(&page, status, &report).await;
+    }
+    match send(&page, id, &form, &report).await {
+        Ok(Reported::Done) => Ok(simulated(&page)),
+        Ok(Reported::Held(held)) => {
             let amount = held.to_string();
-            let news = Some(SimulatorNews { text: fl!(words, "sim-held", amount = amount), bad: false });
-            Ok(page(StatusCode::OK, &SimulatorPage { news, ..view(&app, &visitor, &at).await? }))
+            let flash = Some(Flash { text: fl!(page.words(), "sim-held", amount = amount), bad: false });
+            Ok(page.render(StatusCode::OK, &SimulatorPage { flash, ..view(&page).await? }))
         }
         Err(Error::NotEditable) => {
-            let status = at.desk.payment(id).await?.status_at(app.engine.now());
-            // Who presses twice has what they wanted.
-            if status == report.leads_to() {
-                return Ok(Done::Simulated.leading_to(&app, path));
-            }
-            let status = payment_badge(words, status).text;
-            conflict(&app, &visitor, &at, fl!(words, "sim-ended", status = status)).await
+            let status = page.desk.payment(id).await?.status_at(page.now());
+            ended(&page, status, &report).await
         }
-        Err(Error::ProjectUnusable) => conflict(&app, &visitor, &at, fl!(words, "sim-unusable")).await,
+        Err(Error::ProjectUnusable) => conflict(&page, fl!(page.words(), "sim-unusable")).await,
         Err(error) => Err(error.into()),
     }
 }
 
 /// What became of a report.
-enum Told {
+enum Reported {
     Done,
-    /// The money came and pays nothing; somebody has to decide about it.
+    /// The money arrived but pays nothing; it is held until a member decides about it.
     Held(Rupiah),
 }
 
-async fn tell(at: &AtDesk, id: PaymentId, form: &Form, report: &Report) -> Result<Told, Error> {
+/// Sends a report of the bank to the payment.
+async fn send(page: &Page, id: PaymentId, form: &Form, report: &Report) -> Result<Reported, Error> {
     let observed = match report {
-        Report::Expired => return at.desk.expire(id).await.map(|_| Told::Done),
-        Report::Failed => at.desk.simulate(id, &format!("desk:{id}:failed"), |_, _| Outcome::Failed).await?,
+        Report::Expired => return page.desk.expire(id).await.map(|_| Reported::Done),
+        Report::Failed => page.desk.simulate(id, &format!("desk:{id}:failed"), |_, _| Outcome::Failed).await?,
         Report::Paid { amount } => {
-            // A button reports the same money however often it is pressed; each filling-in of the form is money of its own.
+            // Every press of a row's button reports the same money; each filling-in of the form reports other money.
             let receipt = match form.text("attempt") {
-                Some(attempt) => format!("desk:{id}:{}", known_form(Some(attempt))),
+                Some(attempt) => format!("desk:{id}:{}", attempt::sent(Some(attempt))),
                 None => format!("desk:{id}:paid"),
             };
             let paid = |payment: &Payment, paid_at| Outcome::Paid { amount: amount.unwrap_or(payment.amount), paid_at };
-            at.desk.simulate(id, &receipt, paid).await?
+            page.desk.simulate(id, &receipt, paid).await?
         }
     };
     match (observed, report) {
-        (Observed::Unapplied(payment, _), Report::Paid { amount }) => Ok(Told::Held(amount.unwrap_or(payment.amount))),
+        (Observed::Unapplied(payment, _), Report::Paid { amount }) => {
+            Ok(Reported::Held(amount.unwrap_or(payment.amount)))
+        }
         (Observed::Ended(_), _) => Err(Error::NotEditable),
-        _ => Ok(Told::Done),
+        _ => Ok(Reported::Done),
     }
 }
 
 /// Another amount than the payment's own, if one was typed.
 fn amount(words: Words, typed: &str) -> Result<Option<Rupiah>, String> {
-    match typed::rupiah(typed) {
+    match input::rupiah(typed) {
         Err(NoAmount::Missing) => Ok(None),
         Ok(amount) if amount > Rupiah::ZERO => Ok(Some(amount)),
-        Ok(_) | Err(NoAmount::NotWhole) => Err(fl!(words, "typed-amount")),
-        Err(NoAmount::TooLarge) => {
-            let most = Rupiah::MAX.to_string();
-            Err(fl!(words, "typed-amount-large", most = most))
-        }
+        Ok(_) => Err(amount_mistake(words, NoAmount::NotWhole)),
+        Err(why) => Err(amount_mistake(words, why)),
     }
 }
 
-async fn conflict(app: &App, visitor: &Visitor, at: &AtDesk, text: String) -> Result<Response, PageError> {
-    let news = Some(SimulatorNews { text, bad: true });
-    Ok(page(StatusCode::CONFLICT, &SimulatorPage { news, ..view(app, visitor, at).await? }))
+async fn wrong_amount(page: &Page, payment: &Payment, form: &Form, why: String) -> Result<Response, PageError> {
+    let view = view(page).await?;
+    let found = Found {
+        typed: form.text("amount").unwrap_or_default().to_owned(),
+        mistake: Some(why),
+        ..found(page, payment, attempt::sent(form.text("attempt")))
+    };
+    let flash = Some(Flash { text: fl!(page.words(), "mistake-form"), bad: true });
+    Ok(page.render(StatusCode::UNPROCESSABLE_ENTITY, &SimulatorPage { found: Some(found), flash, ..view }))
+}
+
+fn simulated(page: &Page) -> Response {
+    page.redirect(page.path("/simulator"), Done::Simulated)
+}
+
+/// The payment has ended with `status`. Where the report would have led to the same, a member has pressed a button
+/// twice.
+async fn ended(page: &Page, status: Status, report: &Report) -> Result<Response, PageError> {
+    if status == report.leads_to() {
+        return Ok(simulated(page));
+    }
+    let words = page.words();
+    let status = payment_badge(words, status).text;
+    conflict(page, fl!(words, "sim-ended", status = status)).await
+}
+
+async fn conflict(page: &Page, text: String) -> Result<Response, PageError> {
+    let flash = Some(Flash { text, bad: true });
+    Ok(page.render(StatusCode::CONFLICT, &SimulatorPage { flash, ..view(page).await? }))
 }

@@ -1,40 +1,48 @@
-//! Lists in pages of twenty, with the way to the newer and the older ones.
+//! Lists in pages of twenty rows, with links to the newer and the older ones.
 
 use engine::{Listed, Window};
 use i18n_embed_fl::fl;
-use web::{App, page::visitor::Visitor};
 
-use crate::words::Words;
+use crate::page::PublicPage;
 
-pub(super) const ROWS: i64 = 20;
+const ROWS: i64 = 20;
 
-/// Which page of a list is looked at; anything that is no page is the first.
+/// The number of a page of a list, from the address; the first page where the address has no valid number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct PageNumber(i64);
+pub(crate) struct PageNumber(i64);
 
-/// Under a table: what part of it this is, and where the others are.
-pub(super) struct Paging {
-    pub(super) summary: String,
-    pub(super) newer: Option<String>,
-    pub(super) older: Option<String>,
+/// Below a table: which of its rows are shown, and the addresses of the pages before and after.
+pub(crate) struct Paging {
+    pub(crate) summary: String,
+    pub(crate) newer: Option<String>,
+    pub(crate) older: Option<String>,
 }
 
 impl PageNumber {
-    pub(super) fn of(visitor: &Visitor) -> PageNumber {
-        PageNumber(visitor.query.page().map_or(1, |page| page.number))
+    pub(crate) fn of(page: &PublicPage) -> PageNumber {
+        PageNumber(page.visitor.query.page().map_or(1, |page| page.number))
     }
 
-    pub(super) fn window(self) -> Window {
+    pub(crate) fn window(self) -> Window {
         Window { offset: (self.0 - 1).saturating_mul(ROWS), limit: ROWS }
     }
 
-    /// `query`: everything else that the address says, without a page, such as `status=paid`.
-    pub(super) fn paging<T>(self, app: &App, path: &str, query: &str, listed: &Listed<T>, words: Words) -> Paging {
+    /// One page of a list that was read as a whole.
+    pub(crate) fn cut<T>(self, all: Vec<T>) -> Listed<T> {
+        let total = i64::try_from(all.len()).unwrap_or(i64::MAX);
+        let offset = usize::try_from(self.window().offset).unwrap_or(usize::MAX);
+        let rows = usize::try_from(ROWS).unwrap_or_default();
+        Listed { items: all.into_iter().skip(offset).take(rows).collect(), total }
+    }
+
+    /// `path`: the list's own. `query`: the other parameters of its address, such as `status=paid`.
+    pub(crate) fn paging<T>(self, page: &PublicPage, path: &str, query: &str, listed: &Listed<T>) -> Paging {
+        let words = page.words();
         let shown = i64::try_from(listed.items.len()).unwrap_or(0);
         let (from, total) = ((self.0 - 1).saturating_mul(ROWS), listed.total);
-        let url = |page: i64| {
+        let url = |number: i64| {
             let rest = if query.is_empty() { String::new() } else { format!("&{query}") };
-            app.settings.urls.url(format_args!("{path}?page={page}{rest}"))
+            page.url(format_args!("{path}?page={number}{rest}"))
         };
         let (first, last) = ((from + i64::from(shown > 0)).to_string(), (from + shown).to_string());
         let total_text = total.to_string();

@@ -1,30 +1,24 @@
-//! `/dashboard/<project>`: how to get paid for the first time, how it goes, and what needs somebody.
+//! `/dashboard/<project>`: the steps to a first payment, how much was paid, and what needs attention.
 
-pub(super) mod guide;
+pub(crate) mod guide;
 
 use askama::Template;
-use axum::{Router, extract::State, http::StatusCode, response::Response, routing::get};
+use axum::{Router, http::StatusCode, response::Response, routing::get};
 use domain::{access::Act, money::Rupiah};
 use engine::{Day, Home, PaymentFilter};
 use i18n_embed_fl::fl;
-
-pub(crate) use self::guide::{Guide, Standing};
 use web::{
     App,
-    page::{
-        moment::{day, moment},
-        page_error::PageError,
-        render::page,
-        visitor::Visitor,
-    },
+    page::{moment::day, page_error::PageError},
 };
 
+use self::guide::Guide;
 use crate::{
     chart::Chart,
+    page::Page,
     payments::{PaymentRow, row},
-    receipts,
-    session::AtDesk,
-    shell::{self, Section, Shell, Unusable},
+    receipts::wording,
+    shell::{Attention, Section, Shell, Unusable},
     words::Words,
 };
 
@@ -32,55 +26,56 @@ const RECENT: i64 = 5;
 
 #[derive(Template)]
 #[template(path = "home.html")]
-pub(super) struct HomePage {
-    pub(super) shell: Shell,
-    pub(super) today: String,
-    pub(super) new_link_url: Option<String>,
-    pub(super) payments_url: String,
-    /// None once all of it is done.
-    pub(super) guide: Option<Guide>,
-    pub(super) stats: Vec<Stat>,
-    pub(super) chart: Chart,
-    pub(super) attention: Vec<Concern>,
-    pub(super) recent: Vec<PaymentRow>,
+pub(crate) struct HomePage {
+    pub(crate) shell: Shell,
+    pub(crate) today: String,
+    pub(crate) new_link_url: Option<String>,
+    pub(crate) payments_url: String,
+    /// None once all of its steps are done.
+    pub(crate) guide: Option<Guide>,
+    pub(crate) stats: Vec<Stat>,
+    pub(crate) chart: Chart,
+    pub(crate) attention: Vec<Concern>,
+    pub(crate) recent: Vec<PaymentRow>,
 }
 
-pub(super) struct Stat {
-    pub(super) label: String,
-    pub(super) amount: String,
-    pub(super) count: String,
+pub(crate) struct Stat {
+    pub(crate) label: String,
+    pub(crate) amount: String,
+    pub(crate) count: String,
 }
 
-/// Something that needs somebody.
-pub(super) struct Concern {
-    pub(super) url: String,
-    pub(super) title: String,
-    pub(super) detail: String,
+/// Something that needs attention.
+pub(crate) struct Concern {
+    pub(crate) url: String,
+    pub(crate) title: String,
+    pub(crate) detail: String,
 }
 
-pub(super) fn routes() -> Router<App> {
+pub(crate) fn routes() -> Router<App> {
     Router::new().route("/dashboard/{project}", get(show))
 }
 
-async fn show(State(app): State<App>, visitor: Visitor, at: AtDesk) -> Result<Response, PageError> {
-    let shell = shell::at_desk(&app, &visitor, &at, Section::Home).await?;
-    let (home, now) = (at.desk.home().await?, app.engine.now());
-    let recent = at.desk.payments_before(&PaymentFilter::default(), None, RECENT).await?;
-    let base = shell::base(&app, at.desk.project());
-    let guide = guide::of(&app, &visitor, &at, &home.setup, &recent).await?;
-    let makes_links = at.desk.may(Act::ManageLinks) && at.desk.project().is_usable();
+async fn show(page: Page) -> Result<Response, PageError> {
+    let change_token = page.change_token().await?;
+    let (home, now) = (page.desk.home().await?, page.now());
+    let attention = Attention { undecided: home.undecided.total, failing: home.failing.is_some() };
+    let shell = page.shell_with(Section::Home, &change_token, attention).await?;
+    let recent = page.desk.payments_before(&PaymentFilter::default(), None, RECENT).await?;
+    let (base, guide) = (page.base(), guide::of(&page, &home.setup, &recent).await?);
+    let may_create_link = page.desk.may(Act::ManageLinks) && page.project().is_usable();
     let view = HomePage {
-        today: day(now, visitor.language),
-        new_link_url: makes_links.then(|| format!("{base}/links/new")),
+        today: day(now, page.language()),
+        new_link_url: may_create_link.then(|| format!("{base}/links/new")),
         payments_url: format!("{base}/payments"),
         guide,
         stats: stats(shell.words, &home.days),
-        chart: Chart::of(&home.days, visitor.language),
-        attention: attention(&visitor, &at, &shell, &home, &base),
-        recent: recent.iter().map(|payment| row(&base, payment, now, &visitor)).collect(),
+        chart: Chart::of(&home.days, page.language()),
+        attention: concerns(&page, &shell, &home, &base),
+        recent: recent.iter().map(|payment| row(&page, &base, payment, now)).collect(),
         shell,
     };
-    Ok(page(StatusCode::OK, &view))
+    Ok(page.render(StatusCode::OK, &view))
 }
 
 fn stats(words: Words, days: &[Day]) -> Vec<Stat> {
@@ -99,16 +94,16 @@ fn stats(words: Words, days: &[Day]) -> Vec<Stat> {
         .collect()
 }
 
-/// What needs somebody, money first.
-fn attention(visitor: &Visitor, at: &AtDesk, shell: &Shell, home: &Home, base: &str) -> Vec<Concern> {
+/// What needs attention, money first.
+fn concerns(page: &Page, shell: &Shell, home: &Home, base: &str) -> Vec<Concern> {
     let words = shell.words;
     let mut concerns = Vec::new();
     for held in &home.undecided.items {
         let amount = held.receipt.amount.to_string();
         concerns.push(Concern {
-            url: receipts::decide_url(base, &held.receipt.key),
+            url: wording::decide_url(base, &held.receipt.key),
             title: fl!(words, "attention-money", amount = amount),
-            detail: receipts::reason(words, held.reason),
+            detail: wording::reason(words, held.reason),
         });
     }
     let others = home.undecided.total - i64::try_from(home.undecided.items.len()).unwrap_or(0);
@@ -120,7 +115,7 @@ fn attention(visitor: &Visitor, at: &AtDesk, shell: &Shell, home: &Home, base: &
         });
     }
     if let Some((count, since)) = home.failing {
-        let since = moment(since, visitor.language).text;
+        let since = page.moment(since).text;
         concerns.push(Concern {
             url: format!("{base}/notifications"),
             title: fl!(words, "attention-failing", count = count),
@@ -134,7 +129,7 @@ fn attention(visitor: &Visitor, at: &AtDesk, shell: &Shell, home: &Home, base: &
         };
         concerns.push(Concern { url: format!("{base}/settings"), title, detail });
     }
-    if at.desk.project().webhook_url.is_none() {
+    if page.project().webhook_url.is_none() {
         concerns.push(Concern {
             url: format!("{base}/notifications"),
             title: fl!(words, "attention-no-url"),

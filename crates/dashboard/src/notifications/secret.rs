@@ -1,94 +1,74 @@
-//! What webhooks are signed with: shown when somebody asks for it, which is noted, and replaced with a day for both.
+//! The secret that signs webhooks. It is shown to a member who asks for it, which the audit log records, and it can be
+//! replaced; for a day after that both secrets sign.
 
 use askama::Template;
-use axum::{extract::State, http::StatusCode, response::Response};
+use axum::{http::StatusCode, response::Response};
 use domain::access::Act;
 use engine::Error;
 use i18n_embed_fl::fl;
 use secrecy::ExposeSecret;
-use web::{
-    App,
-    page::{
-        moment::{Moment, moment},
-        page_error::PageError,
-        render::page,
-        visitor::Visitor,
-    },
-};
+use web::page::{moment::Moment, page_error::PageError};
 
+use super::view::{Notifications, ShownSecret, view};
 use crate::{
-    notifications::{Notifications, ShownSecret, view},
-    session::{AtDesk, SignedForm},
-    shell::{self, Section, Shell},
-    typed::only_for,
-    words,
+    page::Page,
+    session::SignedForm,
+    shell::{Section, Shell},
 };
 
-/// Really replace it?
+/// Asks whether to replace the secret.
 #[derive(Template)]
 #[template(path = "hook_secret_roll.html")]
-pub(crate) struct RollSecret {
+pub(crate) struct ReplaceSecret {
     pub(crate) shell: Shell,
     pub(crate) back_url: String,
     pub(crate) action: String,
-    /// Until when the secret before the present one is good; to go on takes its last hours away.
-    pub(crate) rolling_until: Option<Moment>,
+    /// Until when the previous secret still signs; replacing the secret again ends that at once.
+    pub(crate) previous_until: Option<Moment>,
 }
 
-pub(super) async fn reveal(
-    State(app): State<App>,
-    visitor: Visitor,
-    at: AtDesk,
-    SignedForm(_): SignedForm,
-) -> Result<Response, PageError> {
-    let secret = at.desk.show_webhook_secret().await?;
-    let words = words::words(visitor.language);
+pub(crate) async fn reveal(page: Page, SignedForm(_): SignedForm) -> Result<Response, PageError> {
+    let secret = page.desk.show_webhook_secret().await?;
+    let words = page.words();
     let secret = ShownSecret {
         title: fl!(words, "hook-secret-shown"),
         text: fl!(words, "hook-secret-shown-text"),
         value: secret.expose_secret().to_owned(),
     };
-    let view = Notifications { secret: Some(secret), ..view(&app, &visitor, &at).await? };
-    Ok(page(StatusCode::OK, &view))
+    let view = Notifications { secret: Some(secret), ..view(&page).await? };
+    Ok(page.render(StatusCode::OK, &view))
 }
 
-pub(super) async fn ask(State(app): State<App>, visitor: Visitor, at: AtDesk) -> Result<Response, PageError> {
-    only_for(&at.desk, Act::ManageWebhooks)?;
-    question(&app, &visitor, &at, StatusCode::OK).await
+pub(crate) async fn ask(page: Page) -> Result<Response, PageError> {
+    page.require(Act::ManageWebhooks)?;
+    question(&page, StatusCode::OK).await
 }
 
-async fn question(app: &App, visitor: &Visitor, at: &AtDesk, status: StatusCode) -> Result<Response, PageError> {
-    let shell = shell::at_desk(app, visitor, at, Section::Notifications).await?;
-    let base = shell::base(app, at.desk.project());
-    let rolling_until = at.desk.rotating_until().await?;
-    let view = RollSecret {
+async fn question(page: &Page, status: StatusCode) -> Result<Response, PageError> {
+    let (shell, base) = (page.shell(Section::Notifications).await?, page.base());
+    let previous_until = page.desk.rotating_until().await?;
+    let view = ReplaceSecret {
         back_url: format!("{base}/notifications"),
         action: format!("{base}/notifications/secret/roll"),
-        rolling_until: rolling_until.map(|until| moment(until, visitor.language)),
+        previous_until: previous_until.map(|until| page.moment(until)),
         shell,
     };
-    Ok(page(status, &view))
+    Ok(page.render(status, &view))
 }
 
-pub(super) async fn roll(
-    State(app): State<App>,
-    visitor: Visitor,
-    at: AtDesk,
-    SignedForm(form): SignedForm,
-) -> Result<Response, PageError> {
+pub(crate) async fn replace(page: Page, SignedForm(form): SignedForm) -> Result<Response, PageError> {
     let at_once = form.text("at_once").is_some();
-    let (secret, until) = match at.desk.rotate_webhook_secret(at_once).await {
-        Ok(rolled) => rolled,
-        Err(Error::StillRotating { .. }) => return question(&app, &visitor, &at, StatusCode::CONFLICT).await,
+    let (secret, until) = match page.desk.rotate_webhook_secret(at_once).await {
+        Ok(replaced) => replaced,
+        Err(Error::StillRotating { .. }) => return question(&page, StatusCode::CONFLICT).await,
         Err(error) => return Err(error.into()),
     };
-    let words = words::words(visitor.language);
-    let until = moment(until, visitor.language).text;
+    let (words, until) = (page.words(), page.moment(until).text);
     let secret = ShownSecret {
         title: fl!(words, "hook-secret-rolled"),
         text: fl!(words, "hook-secret-rolled-text", until = until),
         value: secret.expose_secret().to_owned(),
     };
-    let view = Notifications { secret: Some(secret), ..view(&app, &visitor, &at).await? };
-    Ok(page(StatusCode::OK, &view))
+    let view = Notifications { secret: Some(secret), ..view(&page).await? };
+    Ok(page.render(StatusCode::OK, &view))
 }

@@ -1,8 +1,8 @@
-//! How a receiver verifies what comes, in the languages that merchants use. The documentation holds the snippets, each of which is
-//! run by a test there.
+//! How a receiver verifies the signature of a webhook, in four programming languages. The snippets are those of
+//! docs/webhooks.md, where a test runs each of them.
 
 const PAGE: &str = include_str!("../../../../docs/webhooks.md");
-/// What the page calls a language, and what people call it.
+/// The name of a language in the documentation's code blocks, and its name for readers.
 const LANGUAGES: [(&str, &str); 4] = [("js", "Node.js"), ("python", "Python"), ("php", "PHP"), ("go", "Go")];
 
 pub(crate) struct Snippet {
@@ -16,7 +16,7 @@ pub(crate) fn snippets() -> Vec<Snippet> {
     LANGUAGES.into_iter().filter_map(of).collect()
 }
 
-/// The first block of the page that is marked as being in that language.
+/// The first code block of the documentation in that language.
 fn block(mark: &str) -> Option<&'static str> {
     let (_, rest) = PAGE.split_once(&format!("\n```{mark}\n"))?;
     rest.split_once("\n```").map(|(text, _)| text)

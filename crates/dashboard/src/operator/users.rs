@@ -1,22 +1,18 @@
-//! `/dashboard/operator/users`: who can sign in.
+//! `/dashboard/operator/users`: the users of the installation.
 
 use askama::Template;
-use axum::{Router, extract::State, http::StatusCode, response::Response, routing::get};
+use axum::{Router, http::StatusCode, response::Response, routing::get};
+use domain::user::User;
 use i18n_embed_fl::fl;
 use web::{
     App,
-    page::{
-        moment::{Moment, moment},
-        page_error::PageError,
-        render::page,
-        visitor::Visitor,
-    },
+    page::{moment::Moment, page_error::PageError},
 };
 
+use super::tabs::{PATH, Tab};
 use crate::{
-    operator::{PATH, Part, paged},
-    session::AtOperator,
-    shell::{self, Section, Shell},
+    page::OperatorPage,
+    shell::Shell,
     table::{PageNumber, Paging},
 };
 
@@ -24,37 +20,40 @@ const USERS: &str = "/dashboard/operator/users";
 
 #[derive(Template)]
 #[template(path = "operator_users.html")]
-pub(in super::super) struct UsersPage {
-    pub(in super::super) shell: Shell,
-    pub(in super::super) part: Part,
-    pub(in super::super) base: String,
-    pub(in super::super) rows: Vec<UserRow>,
-    pub(in super::super) paging: Paging,
+pub(crate) struct UsersPage {
+    pub(crate) shell: Shell,
+    pub(crate) tab: Tab,
+    pub(crate) base: String,
+    pub(crate) rows: Vec<UserRow>,
+    pub(crate) paging: Paging,
 }
 
-pub(in super::super) struct UserRow {
-    pub(in super::super) id: String,
-    pub(in super::super) email: String,
-    pub(in super::super) is_operator: bool,
-    pub(in super::super) since: Moment,
+pub(crate) struct UserRow {
+    pub(crate) id: String,
+    pub(crate) email: String,
+    pub(crate) is_operator: bool,
+    pub(crate) since: Moment,
 }
 
-pub(super) fn routes() -> Router<App> {
+pub(crate) fn routes() -> Router<App> {
     Router::new().route(USERS, get(show))
 }
 
-async fn show(State(app): State<App>, visitor: Visitor, at: AtOperator) -> Result<Response, PageError> {
-    let shell = shell::signed_in(&app, &visitor, &at.visit, Section::Operator).await?;
-    let number = PageNumber::of(&visitor);
-    let listed = paged(number, at.operator.users().await?);
-    let paging = number.paging(&app, USERS, "", &listed, shell.words);
-    let rows = listed.items.into_iter().map(|user| UserRow {
+async fn show(page: OperatorPage) -> Result<Response, PageError> {
+    let (shell, number) = (page.shell().await?, PageNumber::of(&page));
+    let listed = number.cut(page.operator.users().await?);
+    let row = |user: &User| UserRow {
         id: user.id.to_string(),
         email: user.email.to_string(),
         is_operator: user.is_operator,
-        since: moment(user.created_at, visitor.language),
-    });
-    let rows = rows.collect();
-    let base = app.settings.urls.url(PATH);
-    Ok(page(StatusCode::OK, &UsersPage { shell, part: Part::Users, base, rows, paging }))
+        since: page.moment(user.created_at),
+    };
+    let view = UsersPage {
+        tab: Tab::Users,
+        base: page.url(PATH),
+        rows: listed.items.iter().map(row).collect(),
+        paging: number.paging(&page, USERS, "", &listed),
+        shell,
+    };
+    Ok(page.render(StatusCode::OK, &view))
 }

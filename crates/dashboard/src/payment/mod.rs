@@ -1,9 +1,9 @@
-//! `/dashboard/<project>/payments/<payment>`: everything that is known about one payment.
+//! `/dashboard/<project>/payments/<payment>`: everything about one payment.
 
-pub(super) mod timeline;
+pub(crate) mod timeline;
 
 use askama::Template;
-use axum::{Router, extract::State, http::StatusCode, response::Response, routing::get};
+use axum::{Router, http::StatusCode, response::Response, routing::get};
 use domain::{
     id::PaymentId,
     method::Method,
@@ -13,89 +13,77 @@ use domain::{
 use engine::PaymentFile;
 use i18n_embed_fl::fl;
 use url::form_urlencoded::byte_serialize;
-
-pub(crate) use self::timeline::Happening;
 use web::{
     App,
-    page::{
-        moment::{Moment, moment},
-        page_error::PageError,
-        render::page,
-        visitor::Visitor,
-    },
+    page::{moment::Moment, page_error::PageError},
 };
 use wire::payment::{PaymentJson, View};
 
+use self::timeline::Happening;
 use crate::{
-    fragment::{Badge, method_name, payment_badge},
-    session::{AtDesk, LastId},
-    shell::{self, Section, Shell},
+    labels::{Badge, method_name, payment_badge},
+    page::Page,
+    session::LastId,
+    shell::{Section, Shell},
     words::Words,
 };
 
 #[derive(Template)]
 #[template(path = "payment.html")]
-pub(super) struct PaymentShown {
-    pub(super) shell: Shell,
-    pub(super) list_url: String,
-    pub(super) id: String,
-    pub(super) reference: String,
-    pub(super) badge: Badge,
-    /// Read out when it has moved.
-    pub(super) say: String,
-    pub(super) amount: String,
-    pub(super) fee: String,
-    pub(super) net: String,
-    pub(super) method: String,
-    /// What the code is called, and the code itself.
-    pub(super) code_label: String,
-    pub(super) code: String,
-    pub(super) created: Moment,
-    pub(super) paid: Option<Moment>,
-    pub(super) expires: Moment,
-    pub(super) happenings: Vec<Happening>,
-    pub(super) link: Option<Through>,
-    /// Who pays, where from and with what; none for a direct payment.
-    pub(super) customer: Option<Vec<Fact>>,
-    pub(super) json: String,
-    pub(super) checkout_url: String,
-    pub(super) simulator_url: Option<String>,
+pub(crate) struct PaymentShown {
+    pub(crate) shell: Shell,
+    pub(crate) list_url: String,
+    pub(crate) id: String,
+    pub(crate) reference: String,
+    pub(crate) badge: Badge,
+    /// What screen readers say when the status has changed.
+    pub(crate) say: String,
+    pub(crate) amount: String,
+    pub(crate) fee: String,
+    pub(crate) net: String,
+    pub(crate) method: String,
+    /// The name of the code that the customer pays, and the code.
+    pub(crate) code_label: String,
+    pub(crate) code: String,
+    pub(crate) created: Moment,
+    pub(crate) paid: Option<Moment>,
+    pub(crate) expires: Moment,
+    pub(crate) happenings: Vec<Happening>,
+    pub(crate) link: Option<Through>,
+    /// The customer, their location and device; none for a payment that was created by the API.
+    pub(crate) customer: Option<Vec<Fact>>,
+    pub(crate) json: String,
+    pub(crate) checkout_url: String,
+    pub(crate) simulator_url: Option<String>,
 }
 
-/// The link it was made through.
-pub(super) struct Through {
-    pub(super) url: String,
-    pub(super) title: String,
+/// The link that the payment was created through.
+pub(crate) struct Through {
+    pub(crate) url: String,
+    pub(crate) title: String,
 }
 
-pub(super) struct Fact {
-    pub(super) label: String,
-    pub(super) text: String,
+pub(crate) struct Fact {
+    pub(crate) label: String,
+    pub(crate) text: String,
 }
 
-pub(super) fn routes() -> Router<App> {
+pub(crate) fn routes() -> Router<App> {
     Router::new().route("/dashboard/{project}/payments/{payment}", get(show))
 }
 
-async fn show(
-    State(app): State<App>,
-    visitor: Visitor,
-    at: AtDesk,
-    LastId(id): LastId<PaymentId>,
-) -> Result<Response, PageError> {
-    let file = at.desk.payment_file(id).await?;
-    let shell = shell::at_desk(&app, &visitor, &at, Section::Payments).await?;
-    Ok(page(StatusCode::OK, &view(&app, &visitor, &at, shell, file)))
+async fn show(page: Page, LastId(id): LastId<PaymentId>) -> Result<Response, PageError> {
+    let shell = page.shell(Section::Payments).await?;
+    let file = page.desk.payment_file(id).await?;
+    Ok(page.render(StatusCode::OK, &view(&page, shell, file)))
 }
 
-fn view(app: &App, visitor: &Visitor, at: &AtDesk, shell: Shell, file: PaymentFile) -> PaymentShown {
-    let (now, words, language) = (app.engine.now(), shell.words, visitor.language);
-    let project = at.desk.project();
-    let base = shell::base(app, project);
-    let happenings = timeline::of(&file, now, language, &base);
+fn view(page: &Page, shell: Shell, file: PaymentFile) -> PaymentShown {
+    let (now, words, base) = (page.now(), shell.words, page.base());
+    let happenings = timeline::of(page, &file, &base);
     let PaymentFile { payment, link, .. } = file;
     let (badge, method) = (payment_badge(words, payment.status_at(now)), method_name(words, payment.method));
-    let is_simulated = project.environment == Environment::Sandbox && !payment.status_at(now).is_final();
+    let is_simulated = page.project().environment == Environment::Sandbox && !payment.status_at(now).is_final();
     let simulator_url =
         || format!("{base}/simulator?code={}", byte_serialize(payment.code.as_bytes()).collect::<String>());
     let status = badge.text.as_str();
@@ -114,31 +102,31 @@ fn view(app: &App, visitor: &Visitor, at: &AtDesk, shell: Shell, file: PaymentFi
         },
         method,
         code: payment.code.clone(),
-        created: moment(payment.created_at, language),
-        paid: payment.paid_at().map(|at| moment(at, language)),
-        expires: moment(payment.expires_at, language),
+        created: page.moment(payment.created_at),
+        paid: payment.paid_at().map(|at| page.moment(at)),
+        expires: page.moment(payment.expires_at),
         happenings,
         link: link.map(|link| Through { url: format!("{base}/links/{}", link.id), title: link.title }),
         customer: payment.checkout.as_ref().map(|checkout| customer(words, checkout)),
-        checkout_url: format!("{}/pay/{}", app.settings.pages_url, payment.id),
+        checkout_url: format!("{}/pay/{}", page.app.settings.pages_url, payment.id),
         simulator_url: is_simulated.then(simulator_url),
-        json: json(app, visitor, at, payment),
+        json: json(page, payment),
         shell,
     }
 }
 
 /// The payment as `GET /v1/payments/<id>` shows it.
-fn json(app: &App, visitor: &Visitor, at: &AtDesk, payment: Payment) -> String {
+fn json(page: &Page, payment: Payment) -> String {
     let view = View {
-        now: app.engine.now(),
-        success_word: at.desk.project().success_word,
-        language: visitor.language,
-        pages_url: &app.settings.pages_url,
+        now: page.now(),
+        success_word: page.project().success_word,
+        language: page.language(),
+        pages_url: &page.app.settings.pages_url,
     };
     serde_json::to_string_pretty(&PaymentJson::of(payment, view)).unwrap_or_default()
 }
 
-/// What the checkout has asked and seen, as far as there is anything.
+/// What the checkout knows about the customer, without the fields that are empty.
 fn customer(words: Words, checkout: &Checkout) -> Vec<Fact> {
     let Checkout { customer, location, device } = checkout;
     let parts = [&device.browser, &device.os, &device.kind];

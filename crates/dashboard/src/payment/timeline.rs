@@ -1,84 +1,79 @@
-//! What has happened to a payment, in the order in which it did.
+//! The history of a payment: what has happened to it, in order, and what comes next.
 
 use domain::{
     delivery::{Attempt, DeliveryState, FailureClass},
-    language::Language,
     payment::{Payment, State, Status},
     time::Timestamp,
 };
 use engine::{PaymentFile, Sent};
 use i18n_embed_fl::fl;
-use web::page::moment::{Moment, moment};
+use web::page::moment::Moment;
 
-use crate::{
-    fragment::method_name,
-    words::{Words, words},
-};
+use crate::{labels::method_name, page::Page, words::Words};
 
-/// The latest attempts of one event that are shown; all of them are on its own page.
+/// How many attempts of one event are shown, the latest ones; the page of its delivery shows all.
 const ATTEMPTS_SHOWN: usize = 20;
 
-/// One thing that happened, or that is awaited.
+/// One entry of the history.
 pub(crate) struct Happening {
     /// Empty, `good`, `bad` or `wait`.
     pub(crate) tone: &'static str,
     pub(crate) title: String,
     pub(crate) detail: String,
     pub(crate) at: Option<Moment>,
-    /// Where there is more to read about it.
+    /// The page with more about it.
     pub(crate) more_url: Option<String>,
 }
 
-/// Things that happened, with their times.
-struct Story {
-    words: Words,
-    language: Language,
-    told: Vec<(Timestamp, Happening)>,
+/// The entries that have a time.
+struct History<'a> {
+    page: &'a Page,
+    entries: Vec<(Timestamp, Happening)>,
 }
 
-impl Story {
-    fn tell(&mut self, at: Timestamp, tone: &'static str, title: String, detail: String, more_url: Option<String>) {
-        let shown = Some(moment(at, self.language));
-        self.told.push((at, Happening { tone, title, detail, at: shown, more_url }));
+impl History<'_> {
+    fn add(&mut self, at: Timestamp, tone: &'static str, title: String, detail: String, more_url: Option<String>) {
+        let shown = Some(self.page.moment(at));
+        self.entries.push((at, Happening { tone, title, detail, at: shown, more_url }));
     }
 }
 
 /// `base`: the address of the project's desk.
-pub(super) fn of(file: &PaymentFile, now: Timestamp, language: Language, base: &str) -> Vec<Happening> {
-    let mut story = Story { words: words(language), language, told: Vec::new() };
-    let words = story.words;
+pub(crate) fn of(page: &Page, file: &PaymentFile, base: &str) -> Vec<Happening> {
+    let (words, now) = (page.words(), page.now());
+    let mut history = History { page, entries: Vec::new() };
     let through = match file.payment.link_id {
         Some(_) => fl!(words, "timeline-by-link"),
         None => fl!(words, "timeline-by-api"),
     };
-    story.tell(file.payment.created_at, "", fl!(words, "timeline-created"), through, None);
+    history.add(file.payment.created_at, "", fl!(words, "timeline-created"), through, None);
     if let Some(viewed_at) = file.viewed_at {
-        story.tell(viewed_at, "", fl!(words, "timeline-viewed"), String::new(), None);
+        history.add(viewed_at, "", fl!(words, "timeline-viewed"), String::new(), None);
     }
-    tell_end(&mut story, &file.payment, now);
+    add_end(&mut history, &file.payment, now);
     for sent in &file.sent {
-        tell_sent(&mut story, sent, base);
+        add_deliveries(&mut history, sent, base);
     }
-    // Things of one instant stay in the order in which they were told.
-    story.told.sort_by_key(|(at, _)| *at);
-    let mut happenings: Vec<Happening> = story.told.into_iter().map(|(_, happening)| happening).collect();
-    happenings.extend(awaited(words, &file.payment, now, language));
+    // The sort is stable: entries of the same millisecond stay in the order in which they were added.
+    history.entries.sort_by_key(|(at, _)| *at);
+    let mut happenings: Vec<Happening> = history.entries.into_iter().map(|(_, happening)| happening).collect();
+    happenings.extend(next_step(page, &file.payment, now));
     happenings
 }
 
-fn tell_end(story: &mut Story, payment: &Payment, now: Timestamp) {
-    let words = story.words;
+fn add_end(history: &mut History<'_>, payment: &Payment, now: Timestamp) {
+    let words = history.page.words();
     match payment.state {
         State::Paid { at } => {
             let detail = method_name(words, payment.method);
-            story.tell(at, "good", fl!(words, "timeline-paid"), detail, None);
+            history.add(at, "good", fl!(words, "timeline-paid"), detail, None);
         }
-        State::Failed { at } => story.tell(at, "bad", fl!(words, "timeline-failed"), String::new(), None),
-        State::Cancelled { at } => story.tell(at, "", fl!(words, "timeline-cancelled"), String::new(), None),
+        State::Failed { at } => history.add(at, "bad", fl!(words, "timeline-failed"), String::new(), None),
+        State::Cancelled { at } => history.add(at, "", fl!(words, "timeline-cancelled"), String::new(), None),
         State::Pending | State::Expired if payment.status_at(now) == Status::Expired => {
-            story.tell(payment.expires_at.min(now), "", fl!(words, "timeline-expired"), String::new(), None);
-            // One that was made to expire in the sandbox did so before its time, and nobody noted when.
-            if let Some((_, expired)) = story.told.last_mut().filter(|_| now < payment.expires_at) {
+            history.add(payment.expires_at.min(now), "", fl!(words, "timeline-expired"), String::new(), None);
+            // A payment that was expired in the simulator ended before its time, and the time of that is not stored.
+            if let Some((_, expired)) = history.entries.last_mut().filter(|_| now < payment.expires_at) {
                 expired.at = None;
             }
         }
@@ -86,11 +81,12 @@ fn tell_end(story: &mut Story, payment: &Payment, now: Timestamp) {
     }
 }
 
-/// What the payment still waits for.
-fn awaited(words: Words, payment: &Payment, now: Timestamp, language: Language) -> Option<Happening> {
+/// What a payment that has not ended waits for.
+fn next_step(page: &Page, payment: &Payment, now: Timestamp) -> Option<Happening> {
+    let words = page.words();
     let (title, detail) = match payment.status_at(now) {
         Status::Pending => {
-            let deadline = moment(payment.expires_at, language).text;
+            let deadline = page.moment(payment.expires_at).text;
             (fl!(words, "timeline-waiting"), fl!(words, "timeline-waiting-until", deadline = deadline))
         }
         Status::Processing => (fl!(words, "timeline-processing"), fl!(words, "timeline-processing-text")),
@@ -99,30 +95,31 @@ fn awaited(words: Words, payment: &Payment, now: Timestamp, language: Language) 
     Some(Happening { tone: "wait", title, detail, at: None, more_url: None })
 }
 
-fn tell_sent(story: &mut Story, sent: &Sent, base: &str) {
-    let (words, event) = (story.words, sent.event.kind().word());
+fn add_deliveries(history: &mut History<'_>, sent: &Sent, base: &str) {
+    let (words, event) = (history.page.words(), sent.event.kind().word());
     let more_url = Some(format!("{base}/notifications/deliveries/{}", sent.event.id));
     let Some(delivery) = &sent.delivery else {
         let (title, detail) = (fl!(words, "timeline-recorded", event = event), fl!(words, "timeline-no-url"));
-        return story.tell(sent.event.created_at, "", title, detail, more_url);
+        return history.add(sent.event.created_at, "", title, detail, more_url);
     };
     for attempt in sent.attempts.iter().skip(sent.attempts.len().saturating_sub(ATTEMPTS_SHOWN)) {
-        let (tone, title) = match attempt.outcome.delivered() {
-            true => ("good", fl!(words, "timeline-delivered", event = event)),
-            false => ("bad", fl!(words, "timeline-undelivered", event = event)),
+        let (tone, title) = if attempt.outcome.delivered() {
+            ("good", fl!(words, "timeline-delivered", event = event))
+        } else {
+            ("bad", fl!(words, "timeline-undelivered", event = event))
         };
-        story.tell(attempt.at, tone, title, answered(words, attempt), more_url.clone());
+        history.add(attempt.at, tone, title, answered(words, attempt), more_url.clone());
     }
     if let DeliveryState::Pending { due_at } = delivery.state {
         let title = match delivery.attempts {
             0 => fl!(words, "timeline-sending", event = event),
-            _ => fl!(words, "timeline-again", event = event),
+            _ => fl!(words, "timeline-retry", event = event),
         };
-        story.tell(due_at, "wait", title, fl!(words, "timeline-scheduled"), more_url);
+        history.add(due_at, "wait", title, fl!(words, "timeline-scheduled"), more_url);
     }
 }
 
-/// What the receiver said, and how long it took.
+/// How the receiver answered, and how long it took.
 fn answered(words: Words, attempt: &Attempt) -> String {
     let outcome = &attempt.outcome;
     let millis = outcome.latency.as_millis().to_string();

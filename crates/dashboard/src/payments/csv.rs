@@ -1,7 +1,8 @@
-//! Payments as a file for spreadsheets: RFC 4180, read from the database a page at a time while the browser takes it.
+//! Payments as a CSV file (RFC 4180), read from the database page by page while the browser downloads it.
 //!
-//! It begins with a byte order mark, without which Excel takes UTF-8 for another encoding and garbles names. Excel with Indonesian
-//! settings splits at semicolons and every other program at commas, so there is one of each. No cell is ever a formula.
+//! It begins with a byte order mark, without which Excel takes UTF-8 for another encoding and garbles names. Excel with
+//! Indonesian settings separates columns by semicolons and other programs by commas, so there is one file for each. No
+//! cell is a formula.
 
 use std::{io, time::Duration};
 
@@ -21,9 +22,9 @@ use web::{
     page::moment::{date_of, local_rfc3339},
 };
 
-/// Payments read at once, and so the most that are held in memory.
+/// Payments per read, and so the most that are held in memory.
 const PAGE: i64 = 500;
-/// Whoever takes longer than this to read it begins anew.
+/// The longest that a download may take.
 const LONGEST: Duration = Duration::from_hours(1);
 const NAME_CHARACTERS: usize = 40;
 
@@ -45,9 +46,9 @@ const COLUMNS: [&str; 15] = [
     "link_id",
 ];
 
-/// What cells are split at.
+/// The character between two cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Separator {
+pub(crate) enum Separator {
     Comma,
     Semicolon,
 }
@@ -61,17 +62,17 @@ impl Separator {
     }
 }
 
-/// What is still to be sent, and to whom.
-pub(super) struct Export {
-    pub(super) engine: Engine,
-    pub(super) token: Token,
-    pub(super) address: String,
-    pub(super) project: ProjectId,
-    pub(super) filter: PaymentFilter,
-    pub(super) separator: Separator,
-    /// As of when statuses are.
-    pub(super) now: Timestamp,
-    pub(super) _slot: StreamSlot,
+/// A file that is being sent, and to whom.
+pub(crate) struct Export {
+    pub(crate) engine: Engine,
+    pub(crate) token: Token,
+    pub(crate) address: String,
+    pub(crate) project: ProjectId,
+    pub(crate) filter: PaymentFilter,
+    pub(crate) separator: Separator,
+    /// The time for which statuses are given.
+    pub(crate) now: Timestamp,
+    pub(crate) _slot: StreamSlot,
 }
 
 /// How far it has been sent.
@@ -88,16 +89,16 @@ enum Next {
 }
 
 impl Export {
-    pub(super) fn into_body(self) -> Body {
+    pub(crate) fn into_body(self) -> Body {
         let reading = Reading { export: self, next: Next::Head, ends: Instant::now() + LONGEST };
         Body::from_stream(stream::unfold(reading, Reading::next))
     }
 
-    /// The next payments, read by whoever is still signed in and still a member. A file that cannot be finished breaks off, so that
-    /// nobody takes it for whole.
+    /// The next payments. Each page is read with the reader's session and membership as they are now. A file that
+    /// cannot be finished breaks off, so that it cannot be mistaken for a complete one.
     async fn page(&self, before: Option<PaymentId>) -> io::Result<Vec<Payment>> {
         let visit = self.engine.visit(&self.token, self.address.clone(), false).await.map_err(io::Error::other)?;
-        let visit = visit.ok_or_else(|| io::Error::other("the session is over"))?;
+        let visit = visit.ok_or_else(|| io::Error::other("the session has ended"))?;
         let desk = self.engine.desk(&visit, self.project).await.map_err(io::Error::other)?;
         desk.payments_before(&self.filter, before, PAGE).await.map_err(io::Error::other)
     }
@@ -110,7 +111,7 @@ impl Reading {
             Next::Head => (format!("\u{feff}{}", line(separator, &COLUMNS.map(str::to_owned))), Next::From(None)),
             Next::End => return None,
             Next::From(_) if Instant::now() > self.ends => {
-                return Some(self.broken(io::Error::other("it took too long")));
+                return Some(self.broken(io::Error::other("the download took too long")));
             }
             Next::From(before) => match self.export.page(before).await {
                 Err(error) => return Some(self.broken(error)),
@@ -128,14 +129,14 @@ impl Reading {
     }
 
     fn broken(mut self, error: io::Error) -> (io::Result<Bytes>, Reading) {
-        tracing::info!(%error, "a file of payments breaks off");
+        tracing::info!(%error, "a download of payments broke off");
         self.next = Next::End;
         (Err(error), self)
     }
 }
 
-/// What the file is called: after the project and the day.
-pub(super) fn file_name(project: &Project, now: Timestamp) -> String {
+/// The name of the file, with the project's name and the day.
+pub(crate) fn file_name(project: &Project, now: Timestamp) -> String {
     let plain = |character: char| if character.is_ascii_alphanumeric() { character.to_ascii_lowercase() } else { '-' };
     let words: String = project.name.chars().take(NAME_CHARACTERS).map(plain).collect();
     let words: Vec<&str> = words.split('-').filter(|word| !word.is_empty()).collect();
@@ -148,7 +149,7 @@ fn cells(payment: &Payment, now: Timestamp) -> [String; COLUMNS.len()] {
         payment.checkout.as_ref().map(|checkout| checkout.customer.clone()).unwrap_or_default();
     [
         payment.id.to_string(),
-        tamed(&payment.reference),
+        without_formula(&payment.reference),
         payment.status_at(now).word().to_owned(),
         payment.method.kind().word().to_owned(),
         payment.method.bank().map(|bank| bank.code().to_owned()).unwrap_or_default(),
@@ -158,9 +159,9 @@ fn cells(payment: &Payment, now: Timestamp) -> [String; COLUMNS.len()] {
         local_rfc3339(payment.created_at),
         payment.paid_at().map(local_rfc3339).unwrap_or_default(),
         local_rfc3339(payment.expires_at),
-        tamed(&name),
-        tamed(&email),
-        tamed(&phone),
+        without_formula(&name),
+        without_formula(&email),
+        without_formula(&phone),
         payment.link_id.map(|id| id.to_string()).unwrap_or_default(),
     ]
 }
@@ -182,21 +183,21 @@ fn line(separator: Separator, cells: &[String]) -> String {
     line + "\r\n"
 }
 
-/// A text that no spreadsheet takes for a formula: an apostrophe stands before whatever could begin one. A program that splits at
-/// another character than we do must not find one either, so each part between such characters is looked at by itself.
-fn tamed(text: &str) -> String {
-    let mut tamed = String::with_capacity(text.len());
+/// A text that no spreadsheet takes for a formula: an apostrophe is put before every character that could begin one. A
+/// program may split cells at another character than we do, so each part between such characters is checked by itself.
+fn without_formula(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
     for part in text.split_inclusive([',', ';', '\t', '\r', '\n', '|']) {
         if begins_formula(part) {
-            tamed.push('\'');
+            safe.push('\'');
         }
-        tamed.push_str(part);
+        safe.push_str(part);
     }
-    tamed
+    safe
 }
 
-/// Also where quotes, spaces or characters without a shape stand before it, which programs drop, and in the wide forms of the signs,
-/// which some of them take for the usual ones.
+/// Programs drop quotes, spaces and invisible characters before a formula, and some read the wide forms of its signs as
+/// the usual ones.
 fn begins_formula(text: &str) -> bool {
     let dropped = |character: char| {
         character.is_whitespace()
@@ -224,7 +225,7 @@ mod tests {
 
     const ADDRESS: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
 
-    /// An engine on a file of its own, which goes with its directory.
+    /// An engine with a database of its own, which is deleted with its directory.
     async fn engine() -> (Engine, tempfile::TempDir) {
         let directory = tempfile::tempdir().unwrap();
         let store = store::Store::open_sqlite(&directory.path().join("lunas.db")).await.unwrap();
@@ -233,7 +234,7 @@ mod tests {
         (Engine::new(store, providers, std::sync::Arc::new(SystemClock), Settings::default(), key), directory)
     }
 
-    /// Somebody who is signed in, and the project that is theirs.
+    /// The session of a new user, and a project that they own.
     async fn signed_in(engine: &Engine) -> (Token, ProjectId) {
         let (email, password) = ("siti@toko.example", "twelve or more");
         let new = NewUser { email: email.to_owned(), password: password.into(), is_operator: false };
@@ -250,7 +251,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_breaks_off_where_nobody_is_signed_in_any_more() {
+    async fn a_file_breaks_off_when_its_reader_has_signed_out() {
         let (engine, _directory) = engine().await;
         let limits = Limits::new(1);
         let (token, project) = signed_in(&engine).await;
@@ -274,7 +275,7 @@ mod tests {
                 engine.sign_out(&visit).await.unwrap();
             }
             let rest = body.frame().await.unwrap();
-            assert_eq!(rest.is_ok(), stays, "what is not whole does not end as if it were");
+            assert_eq!(rest.is_ok(), stays, "an incomplete file does not end like a complete one");
             assert!(body.frame().await.is_none());
         }
     }
@@ -301,7 +302,7 @@ mod tests {
             ("a=b+c-d@e", "a=b+c-d@e"),
             ("", ""),
         ] {
-            assert_eq!(tamed(text), safe, "{text:?}");
+            assert_eq!(without_formula(text), safe, "{text:?}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! Which payments somebody asks for by the page's address, and what is wrong with it.
+//! The filters of the list of payments, as the page's address holds them, and what is wrong with them.
 
 use std::time::Duration;
 
@@ -15,16 +15,16 @@ use url::form_urlencoded::Serializer;
 use web::{page::moment::midnight_of, query::Query};
 
 use crate::{
-    fragment::{method_name, payment_badge},
+    labels::{method_name, payment_badge},
     words::Words,
 };
 
 const DAY: Duration = Duration::from_hours(24);
-/// Before and after every payment.
+/// Times before and after every payment.
 const BEGINNING: Timestamp = Timestamp::from_millis(0);
 const END: Timestamp = Timestamp::from_millis(253_402_300_799_999);
 
-/// What the address asks for, as it was typed.
+/// The filters as they were typed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Asked {
     pub(crate) search: String,
@@ -35,7 +35,7 @@ pub(crate) struct Asked {
     pub(crate) link: String,
 }
 
-/// What is wrong, each at its field.
+/// What is wrong, field by field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mistakes {
     pub(crate) search: Option<String>,
@@ -46,7 +46,7 @@ pub(crate) struct Mistakes {
     pub(crate) link: Option<String>,
 }
 
-/// One line of a list to choose from.
+/// One option of a list to choose from.
 pub(crate) struct Choice {
     pub(crate) value: String,
     pub(crate) label: String,
@@ -63,7 +63,7 @@ impl From<Invalid> for Wrong {
 }
 
 impl Asked {
-    pub(super) fn of(query: &Query) -> Asked {
+    pub(crate) fn of(query: &Query) -> Asked {
         let typed = |name: &str| query.text(name).ok().flatten().unwrap_or_default().to_owned();
         Asked {
             search: typed("search"),
@@ -75,12 +75,12 @@ impl Asked {
         }
     }
 
-    pub(super) fn is_everything(&self) -> bool {
+    pub(crate) fn is_everything(&self) -> bool {
         *self == Asked::default()
     }
 
-    /// The same address again, without a page.
-    pub(super) fn query(&self) -> String {
+    /// The query that asks for the same again, without the number of a page.
+    pub(crate) fn query(&self) -> String {
         let fields = [
             ("search", &self.search),
             ("status", &self.status),
@@ -94,7 +94,7 @@ impl Asked {
         query.finish()
     }
 
-    pub(super) fn statuses(&self, words: Words) -> Vec<Choice> {
+    pub(crate) fn statuses(&self, words: Words) -> Vec<Choice> {
         let any = Choice { value: String::new(), label: fl!(words, "filter-any"), chosen: self.status.is_empty() };
         let one = |status: Status| Choice {
             value: status.word().to_owned(),
@@ -104,7 +104,7 @@ impl Asked {
         std::iter::once(any).chain(Status::ALL.map(one)).collect()
     }
 
-    pub(super) fn methods(&self, words: Words) -> Vec<Choice> {
+    pub(crate) fn methods(&self, words: Words) -> Vec<Choice> {
         let account = MethodKind::VirtualAccount.word();
         let fixed = [
             (String::new(), fl!(words, "filter-any")),
@@ -118,7 +118,7 @@ impl Asked {
 }
 
 /// The filter that an address asks for at `now`, or what is wrong with it.
-pub(super) fn filter(query: &Query, now: Timestamp, words: Words) -> Result<PaymentFilter, Box<Mistakes>> {
+pub(crate) fn filter(query: &Query, now: Timestamp, words: Words) -> Result<PaymentFilter, Box<Mistakes>> {
     let mut mistakes = Box::<Mistakes>::default();
     let search = noted(query.search().map_err(Wrong::from), &mut mistakes.search, || fl!(words, "filter-search-wrong"));
     let status = noted(read(query, "status", status), &mut mistakes.status, || fl!(words, "filter-choice-wrong"));
@@ -134,13 +134,13 @@ pub(super) fn filter(query: &Query, now: Timestamp, words: Words) -> Result<Paym
     if *mistakes != Mistakes::default() {
         return Err(mistakes);
     }
-    // Both days are meant whole.
+    // Both days are included in full.
     let until = to.map(|to| to.plus(DAY));
     let created = (from.is_some() || until.is_some()).then(|| (from.unwrap_or(BEGINNING), until.unwrap_or(END)));
     Ok(PaymentFilter { search, link_id, status: status.map(|status| (status, now)), method: way, created })
 }
 
-/// A field's meaning; a field left empty asks for nothing.
+/// What a field asks for; an empty field asks for nothing.
 fn read<T>(query: &Query, name: &str, meaning: impl Fn(&str) -> Option<T>) -> Result<Option<T>, Wrong> {
     let text = query.text(name)?.filter(|text| !text.is_empty());
     text.map(|text| meaning(text).ok_or(Wrong)).transpose()
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn days_are_meant_whole_and_in_western_indonesia() {
+    fn a_filter_includes_whole_days_in_western_indonesia() {
         let days = |raw| asked(raw).unwrap().created.map(|(from, until)| [from, until].map(|at| at.to_string()));
         let day = ["2026-11-14T17:00:00.000Z".to_owned(), "2026-11-15T17:00:00.000Z".to_owned()];
         assert_eq!(days("from=2026-11-15&to=2026-11-15"), Some(day.clone()));
@@ -185,8 +185,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_at_its_field_and_nowhere_else() {
-        let told = |raw: &str| {
+    fn a_mistake_is_shown_at_its_field_and_nowhere_else() {
+        let fields_with_mistakes = |raw: &str| {
             let mistakes = asked(raw).unwrap_err();
             let fields = [
                 ("search", mistakes.search),
@@ -209,12 +209,12 @@ mod tests {
             ("search=%00", "search"),
             (&format!("search={}", "a".repeat(256)), "search"),
         ] {
-            assert_eq!(told(raw), fields, "{raw}");
+            assert_eq!(fields_with_mistakes(raw), fields, "{raw}");
         }
     }
 
     #[test]
-    fn what_was_asked_for_is_asked_again_by_the_address_it_makes() {
+    fn the_query_that_is_made_from_filters_asks_for_the_same_again() {
         let raw = "search=a%26b%3D%22%C3%A9+c&status=paid&method=virtual_account%3Abca&from=2026-11-01&to=2026-11-15";
         let asked = Asked::of(&Query::parse(Some(raw)).unwrap());
         assert_eq!((asked.query().as_str(), asked.search.as_str()), (raw, "a&b=\"é c"));

@@ -1,12 +1,11 @@
-//! `/dashboard/<project>/payments`: all payments, by what the address asks for, as a page and as a file.
+//! `/dashboard/<project>/payments`: the payments that the address filters, as a page and as a CSV file.
 
 mod csv;
-pub(super) mod filter;
+pub(crate) mod filter;
 
 use askama::Template;
 use axum::{
     Router,
-    extract::State,
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
     routing::get,
@@ -16,27 +15,21 @@ use engine::Listed;
 use i18n_embed_fl::fl;
 use web::{
     App, client,
-    page::{
-        moment::{Moment, short_moment},
-        page_error::PageError,
-        render::page,
-        visitor::Visitor,
-    },
+    page::{moment::Moment, page_error::PageError},
 };
 
 use crate::{
-    fragment::{Badge, method_name, payment_badge},
+    labels::{Badge, method_name, payment_badge},
+    page::{Page, PublicPage},
     payments::{
         csv::{Export, Separator},
         filter::{Asked, Choice, Mistakes, filter},
     },
-    session::AtDesk,
-    shell::{self, Section, Shell},
+    shell::{Section, Shell},
     table::{PageNumber, Paging},
-    words,
 };
 
-/// One of the payments of a list.
+/// A payment in a list.
 pub(crate) struct PaymentRow {
     pub(crate) url: String,
     pub(crate) reference: String,
@@ -49,39 +42,40 @@ pub(crate) struct PaymentRow {
 
 #[derive(Template)]
 #[template(path = "payments.html")]
-pub(super) struct PaymentsPage {
-    pub(super) shell: Shell,
-    pub(super) path: String,
-    pub(super) asked: Asked,
-    pub(super) mistakes: Mistakes,
-    pub(super) statuses: Vec<Choice>,
-    pub(super) methods: Vec<Choice>,
-    /// None where it cannot be said what is asked for.
-    pub(super) found: Option<Found>,
-    /// Where somebody who has no payments yet begins.
-    pub(super) begin_url: Option<String>,
+pub(crate) struct PaymentsPage {
+    pub(crate) shell: Shell,
+    pub(crate) path: String,
+    pub(crate) asked: Asked,
+    pub(crate) mistakes: Mistakes,
+    pub(crate) statuses: Vec<Choice>,
+    pub(crate) methods: Vec<Choice>,
+    /// None where a filter is wrong.
+    pub(crate) found: Option<Found>,
+    /// The form for a payment link, offered while there are no payments.
+    pub(crate) begin_url: Option<String>,
 }
 
-/// What the address asks for.
-pub(super) struct Found {
-    pub(super) rows: Vec<PaymentRow>,
-    pub(super) is_everything: bool,
-    pub(super) count: String,
-    pub(super) total: String,
-    pub(super) paging: Paging,
-    pub(super) csv_url: String,
-    pub(super) excel_url: String,
+/// The payments that the address asks for.
+pub(crate) struct Found {
+    pub(crate) rows: Vec<PaymentRow>,
+    /// Whether no filter is set.
+    pub(crate) is_everything: bool,
+    pub(crate) count: String,
+    pub(crate) total: String,
+    pub(crate) paging: Paging,
+    pub(crate) csv_url: String,
+    pub(crate) excel_url: String,
 }
 
-pub(super) fn routes() -> Router<App> {
+pub(crate) fn routes() -> Router<App> {
     Router::new()
         .route("/dashboard/{project}/payments", get(list))
         .route("/dashboard/{project}/payments.csv", get(export))
 }
 
 /// A payment as lists show it. `base`: the address of its project's desk.
-pub(super) fn row(base: &str, payment: &Payment, now: Timestamp, visitor: &Visitor) -> PaymentRow {
-    let words = words::words(visitor.language);
+pub(crate) fn row(page: &PublicPage, base: &str, payment: &Payment, now: Timestamp) -> PaymentRow {
+    let words = page.words();
     PaymentRow {
         url: format!("{base}/payments/{}", payment.id),
         reference: payment.reference.clone(),
@@ -91,49 +85,42 @@ pub(super) fn row(base: &str, payment: &Payment, now: Timestamp, visitor: &Visit
             None => method_name(words, payment.method),
             Some(bank) => format!("VA {}", bank.code().to_uppercase()),
         },
-        created: short_moment(payment.created_at, visitor.language),
-        paid: payment.paid_at().map(|at| short_moment(at, visitor.language)),
+        created: page.short_moment(payment.created_at),
+        paid: payment.paid_at().map(|at| page.short_moment(at)),
     }
 }
 
-async fn list(State(app): State<App>, visitor: Visitor, at: AtDesk) -> Result<Response, PageError> {
-    let now = app.engine.now();
-    let view = match filter(&visitor.query, now, words::words(visitor.language)) {
-        Err(mistakes) => return mistaken(&app, &visitor, &at, mistakes).await,
-        Ok(filter) => {
-            let number = PageNumber::of(&visitor);
-            let payments = at.desk.payments(&filter, number.window()).await?;
-            let asked = Asked::of(&visitor.query);
-            let found = found(&app, &visitor, &at, &asked, number, &payments, now);
-            PaymentsPage { found: Some(found), ..view(&app, &visitor, &at, asked).await? }
-        }
+async fn list(page: Page) -> Result<Response, PageError> {
+    let now = page.now();
+    let filter = match filter(&page.visitor.query, now, page.words()) {
+        Ok(filter) => filter,
+        Err(mistakes) => return mistaken(&page, mistakes).await,
     };
-    Ok(page(StatusCode::OK, &view))
+    let (mut view, number) = (view(&page).await?, PageNumber::of(&page));
+    let payments = page.desk.payments(&filter, number.window()).await?;
+    view.found = Some(found(&page, &view.asked, number, &payments, now));
+    Ok(page.render(StatusCode::OK, &view))
 }
 
-/// The same payments as a file, which is read while it is sent.
-async fn export(
-    State(app): State<App>,
-    visitor: Visitor,
-    at: AtDesk,
-    headers: HeaderMap,
-) -> Result<Response, PageError> {
-    let now = app.engine.now();
-    let filter = match filter(&visitor.query, now, words::words(visitor.language)) {
+/// The same payments as a file, which is read from the database while it is sent.
+async fn export(page: Page, headers: HeaderMap) -> Result<Response, PageError> {
+    let now = page.now();
+    let filter = match filter(&page.visitor.query, now, page.words()) {
         Ok(filter) => filter,
-        Err(mistakes) => return mistaken(&app, &visitor, &at, mistakes).await,
+        Err(mistakes) => return mistaken(&page, mistakes).await,
     };
-    // A file is a stream like any other to whoever counts them.
-    let slot = app.limits.stream(client::limited_as(visitor.address));
+    // A file counts against the limit of streams, as an event stream does.
+    let (app, address) = (&page.app, page.visitor.address);
+    let slot = app.limits.stream(client::limited_as(address));
     let (Some(slot), Some(token)) = (slot, web::session::token(&app.settings.urls, &headers)) else {
         return Err(PageError::with(StatusCode::SERVICE_UNAVAILABLE));
     };
-    let for_excel = visitor.query.text("separator").is_ok_and(|separator| separator == Some("semicolon"));
-    let project = at.desk.project();
+    let for_excel = page.query("separator") == Some("semicolon");
+    let project = page.project();
     let name = csv::file_name(project, now);
     let export = Export {
         token,
-        address: visitor.address.to_string(),
+        address: address.to_string(),
         project: project.id,
         filter,
         separator: if for_excel { Separator::Semicolon } else { Separator::Comma },
@@ -149,16 +136,17 @@ async fn export(
     Ok((headers, export.into_body()).into_response())
 }
 
-/// The page with what is wrong at its field. Nothing is listed, lest anybody take it for what they asked for.
-async fn mistaken(app: &App, visitor: &Visitor, at: &AtDesk, mistakes: Box<Mistakes>) -> Result<Response, PageError> {
-    let view = view(app, visitor, at, Asked::of(&visitor.query)).await?;
-    Ok(page(StatusCode::UNPROCESSABLE_ENTITY, &PaymentsPage { mistakes: *mistakes, ..view }))
+/// The page with a sentence at each field that is wrong. It lists no payments, which a reader could take for the
+/// filtered ones.
+async fn mistaken(page: &Page, mistakes: Box<Mistakes>) -> Result<Response, PageError> {
+    let view = PaymentsPage { mistakes: *mistakes, ..view(page).await? };
+    Ok(page.render(StatusCode::UNPROCESSABLE_ENTITY, &view))
 }
 
-async fn view(app: &App, visitor: &Visitor, at: &AtDesk, asked: Asked) -> Result<PaymentsPage, PageError> {
-    let shell = shell::at_desk(app, visitor, at, Section::Payments).await?;
-    let base = shell::base(app, at.desk.project());
-    let begins = at.desk.may(Act::ManageLinks) && at.desk.project().is_usable();
+/// The page without any payments.
+async fn view(page: &Page) -> Result<PaymentsPage, PageError> {
+    let (shell, base, asked) = (page.shell(Section::Payments).await?, page.base(), Asked::of(&page.visitor.query));
+    let begins = page.desk.may(Act::ManageLinks) && page.project().is_usable();
     Ok(PaymentsPage {
         path: format!("{base}/payments"),
         statuses: asked.statuses(shell.words),
@@ -172,27 +160,24 @@ async fn view(app: &App, visitor: &Visitor, at: &AtDesk, asked: Asked) -> Result
 }
 
 fn found(
-    app: &App,
-    visitor: &Visitor,
-    at: &AtDesk,
+    page: &Page,
     asked: &Asked,
     number: PageNumber,
     (listed, total): &(Listed<Payment>, Rupiah),
     now: Timestamp,
 ) -> Found {
-    let (words, query) = (words::words(visitor.language), asked.query());
-    let project = at.desk.project();
-    let base = shell::base(app, project);
+    let (words, query) = (page.words(), asked.query());
+    let base = page.base();
     let csv_url = |more: &str| {
         let query = [query.as_str(), more].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("&");
         format!("{base}/payments.csv{}{query}", if query.is_empty() { "" } else { "?" })
     };
     Found {
-        rows: listed.items.iter().map(|payment| row(&base, payment, now, visitor)).collect(),
+        rows: listed.items.iter().map(|payment| row(page, &base, payment, now)).collect(),
         is_everything: asked.is_everything(),
         count: fl!(words, "payments-count", count = listed.total),
         total: fl!(words, "payments-total", amount = total.to_string()),
-        paging: number.paging(app, &format!("/dashboard/{}/payments", project.id), &query, listed, words),
+        paging: number.paging(page, &page.path("/payments"), &query, listed),
         csv_url: csv_url(""),
         excel_url: csv_url("separator=semicolon"),
     }

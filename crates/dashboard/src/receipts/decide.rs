@@ -1,36 +1,28 @@
-//! One receipt: what it is, what accepting and returning it would do, and the two forms that do it.
+//! One receipt: what accepting and what returning its money would do, and the forms for both.
 
 use std::time::Duration;
 
 use askama::Template;
-use axum::{extract::State, http::StatusCode, response::Response};
+use axum::{http::StatusCode, response::Response};
 use domain::{
     access::Act,
     link::{Link, LinkClaim},
     payment::Payment,
     receipt::{DECISION_NOTE, Decision, ReceiptKey, Unapplied, UnappliedReceipt},
-    rules::Fault,
 };
 use engine::Error;
 use i18n_embed_fl::fl;
-use web::{
-    App,
-    page::{
-        form::Form,
-        moment::{Moment, moment},
-        page_error::PageError,
-        render::{page, switch_query},
-        visitor::Visitor,
-    },
-};
+use web::page::{form::Form, moment::Moment, page_error::PageError, render::switch_query};
 
+use super::wording::{TakenDecision, decide_url, reason, taken_decision};
 use crate::{
     done::Done,
-    fragment::{Badge, payment_badge},
-    receipts::{Told, decide_url, reason, told},
-    session::{AtDesk, SignedForm},
-    shell::{self, Section, Shell},
-    words::{Words, words},
+    input::text_mistake,
+    labels::{Badge, payment_badge},
+    page::Page,
+    session::SignedForm,
+    shell::{Section, Shell},
+    words::Words,
 };
 
 #[derive(Template)]
@@ -48,202 +40,162 @@ pub(crate) struct DecidePage {
     pub(crate) reference: String,
     pub(crate) payment_amount: String,
     pub(crate) payment_badge: Badge,
-    /// Why the form came back.
+    /// Why the form was not carried out.
     pub(crate) notice: Option<String>,
     pub(crate) offered: Offered,
 }
 
-/// What can be done about it.
+/// What the member can do about the receipt.
 pub(crate) enum Offered {
-    /// Somebody was quicker, or it was long ago.
-    Decided(Told),
-    /// It is not for this role to decide.
+    /// The decision was taken before.
+    Decided(TakenDecision),
+    /// The member's role may not decide.
     Nothing,
     Choice {
-        /// None, and why, where it cannot pay its payment.
+        /// The reason, where the money cannot pay its payment.
         accept: Result<Accepting, String>,
         returning: Answer,
     },
 }
 
-/// What accepting it would do.
+/// What accepting the money would do.
 pub(crate) struct Accepting {
     pub(crate) fee: String,
     pub(crate) net: String,
     pub(crate) answer: Answer,
 }
 
-/// What was written into a form that came back, and what is wrong with it.
+/// The note of a form that was sent, and what is wrong with it.
 #[derive(Clone, Default)]
 pub(crate) struct Answer {
     pub(crate) note: String,
     pub(crate) mistake: Option<String>,
 }
 
-/// A form that came back.
-struct Back {
+/// A form that was not carried out.
+struct Failed {
     status: StatusCode,
     decision: Decision,
     answer: Answer,
     notice: Option<String>,
 }
 
-pub(super) async fn show(State(app): State<App>, visitor: Visitor, at: AtDesk) -> Result<Response, PageError> {
-    let asked = |name: &str| visitor.query.text(name).ok().flatten();
-    let key = receipt_key(asked("provider"), asked("id"))?;
-    receipt_page(&app, &visitor, &at, &key, None).await
+pub(crate) async fn show(page: Page) -> Result<Response, PageError> {
+    let key = receipt_key(page.query("provider"), page.query("id"))?;
+    receipt_page(&page, &key, None).await
 }
 
-pub(super) async fn accept(
-    State(app): State<App>,
-    visitor: Visitor,
-    at: AtDesk,
-    SignedForm(form): SignedForm,
-) -> Result<Response, PageError> {
-    decide(&app, &visitor, &at, &form, Decision::Accepted).await
+pub(crate) async fn accept(page: Page, SignedForm(form): SignedForm) -> Result<Response, PageError> {
+    decide(&page, &form, Decision::Accepted).await
 }
 
-pub(super) async fn give_back(
-    State(app): State<App>,
-    visitor: Visitor,
-    at: AtDesk,
-    SignedForm(form): SignedForm,
-) -> Result<Response, PageError> {
-    decide(&app, &visitor, &at, &form, Decision::Returned).await
+pub(crate) async fn return_money(page: Page, SignedForm(form): SignedForm) -> Result<Response, PageError> {
+    decide(&page, &form, Decision::Returned).await
 }
 
-async fn decide(
-    app: &App,
-    visitor: &Visitor,
-    at: &AtDesk,
-    form: &Form,
-    decision: Decision,
-) -> Result<Response, PageError> {
-    let words = words(visitor.language);
+async fn decide(page: &Page, form: &Form, decision: Decision) -> Result<Response, PageError> {
+    let words = page.words();
     let key = receipt_key(form.text("provider"), form.text("id"))?;
-    // Browsers send two characters for a line break, and count one.
+    // Browsers send a line break as two characters, but count it as one.
     let note = form.text("note").unwrap_or_default().replace("\r\n", "\n").trim().to_owned();
-    let decided = match decision {
-        Decision::Accepted => at.desk.accept_receipt(&key, note.clone()).await,
-        Decision::Returned => at.desk.return_receipt(&key, note.clone()).await,
+    let (decided, done) = match decision {
+        Decision::Accepted => (page.desk.accept_receipt(&key, note.clone()).await, Done::ReceiptAccepted),
+        Decision::Returned => (page.desk.return_receipt(&key, note.clone()).await, Done::ReceiptReturned),
     };
     let (status, mistake, notice) = match decided {
-        Ok(_) => {
-            let done = match decision {
-                Decision::Accepted => Done::ReceiptAccepted,
-                Decision::Returned => Done::ReceiptReturned,
-            };
-            let path = format!("/dashboard/{}/balance/receipts", at.desk.project().id);
-            return Ok(done.leading_to(app, path));
-        }
-        Err(Error::Invalid(_)) => (StatusCode::UNPROCESSABLE_ENTITY, Some(mistake(words, &note)), None),
+        Ok(_) => return Ok(page.redirect(page.path("/balance/receipts"), done)),
+        Err(Error::Invalid(_)) => (StatusCode::UNPROCESSABLE_ENTITY, Some(note_mistake(words, &note)), None),
         Err(Error::AlreadyDecided) => (StatusCode::CONFLICT, None, Some(fl!(words, "receipt-decided-already"))),
         Err(Error::DoesNotFit(why)) => (StatusCode::CONFLICT, None, Some(unfit(words, why))),
         Err(error) => return Err(error.into()),
     };
-    let back = Back { status, decision, answer: Answer { note, mistake }, notice };
-    receipt_page(app, visitor, at, &key, Some(back)).await
+    let failed = Failed { status, decision, answer: Answer { note, mistake }, notice };
+    receipt_page(page, &key, Some(failed)).await
 }
 
-/// What is missing cannot be found.
+/// The key that an address or a form names; a receipt without a complete key does not exist.
 fn receipt_key(provider: Option<&str>, id: Option<&str>) -> Result<ReceiptKey, Error> {
     let (provider, id) = provider.zip(id).ok_or(Error::NotFound("receipt"))?;
-    // No database keeps this character, and one of them refuses to be asked for it.
+    // Neither database stores a NUL character, and PostgreSQL refuses a query that contains one.
     let is_text = !provider.contains('\0') && !id.contains('\0');
     is_text.then(|| ReceiptKey { provider: provider.to_owned(), id: id.to_owned() }).ok_or(Error::NotFound("receipt"))
 }
 
-async fn receipt_page(
-    app: &App,
-    visitor: &Visitor,
-    at: &AtDesk,
-    key: &ReceiptKey,
-    back: Option<Back>,
-) -> Result<Response, PageError> {
-    let held = at.desk.receipt(key).await?;
-    let payment = at.desk.payment(held.payment_id).await?;
+async fn receipt_page(page: &Page, key: &ReceiptKey, failed: Option<Failed>) -> Result<Response, PageError> {
+    let (mut shell, base) = (page.shell(Section::Balance).await?, page.base());
+    let held = page.desk.receipt(key).await?;
+    let payment = page.desk.payment(held.payment_id).await?;
     let link = match payment.link_id {
-        Some(id) => Some(at.desk.link(id).await?),
+        Some(id) => Some(page.desk.link(id).await?),
         None => None,
     };
-    let mut shell = shell::at_desk(app, visitor, at, Section::Balance).await?;
-    let (words, now) = (shell.words, app.engine.now());
-    let base = shell::base(app, at.desk.project());
-    // A form that came back has no address that could be opened again.
-    let language = switch_query(visitor).replace('?', "&");
+    // The address of a form that was sent names no receipt, so it cannot be opened again: neither in the other language
+    // nor by the script that follows changes.
+    let language = switch_query(&page.visitor).replace('?', "&");
     shell.switch_url = format!("{}{language}", decide_url(&base, key));
-    shell.live_url = shell.live_url.filter(|_| back.is_none());
-    let (status, notice) = back.as_ref().map_or((StatusCode::OK, None), |back| (back.status, back.notice.clone()));
+    shell.live_url = shell.live_url.filter(|_| failed.is_none());
+    let (status, notice) = failed.as_ref().map_or((StatusCode::OK, None), |form| (form.status, form.notice.clone()));
     let view = DecidePage {
         list_url: format!("{base}/balance/receipts"),
         provider: key.provider.clone(),
         id: key.id.clone(),
         amount: held.receipt.amount.to_string(),
-        paid: moment(held.receipt.paid_at, visitor.language),
-        received: moment(held.receipt.received_at, visitor.language),
-        reason: reason(words, held.reason),
+        paid: page.moment(held.receipt.paid_at),
+        received: page.moment(held.receipt.received_at),
+        reason: reason(shell.words, held.reason),
         payment_url: format!("{base}/payments/{}", payment.id),
         reference: payment.reference.clone(),
         payment_amount: payment.amount.to_string(),
-        payment_badge: payment_badge(words, payment.status_at(now)),
+        payment_badge: payment_badge(shell.words, payment.status_at(page.now())),
         notice,
-        offered: offered(app, visitor, at, &held, payment, link.as_ref(), back),
+        offered: offered(page, &held, payment, link.as_ref(), failed),
         shell,
     };
-    Ok(page(status, &view))
+    Ok(page.render(status, &view))
 }
 
 fn offered(
-    app: &App,
-    visitor: &Visitor,
-    at: &AtDesk,
+    page: &Page,
     held: &UnappliedReceipt,
     payment: Payment,
     link: Option<&Link>,
-    back: Option<Back>,
+    failed: Option<Failed>,
 ) -> Offered {
-    let words = words(visitor.language);
-    if let Some(told) = told(words, visitor, held) {
-        return Offered::Decided(told);
+    if let Some(decision) = taken_decision(page, held) {
+        return Offered::Decided(decision);
     }
-    if !at.desk.may(Act::DecideReceipts) {
+    if !page.desk.may(Act::DecideReceipts) {
         return Offered::Nothing;
     }
     let (mut accepting, mut returning) = (Answer::default(), Answer::default());
-    match back {
-        Some(Back { decision: Decision::Accepted, answer, .. }) => accepting = answer,
-        Some(Back { decision: Decision::Returned, answer, .. }) => returning = answer,
+    match failed {
+        Some(Failed { decision: Decision::Accepted, answer, .. }) => accepting = answer,
+        Some(Failed { decision: Decision::Returned, answer, .. }) => returning = answer,
         None => {}
     }
     let (fee, net) = (payment.fee.to_string(), payment.merchant_net().to_string());
     let claim = link.map_or(LinkClaim::NotNeeded, Link::claim);
-    // Asked of the same rule that decides, for when it would settle does not matter here.
-    let accept = match payment.accept(&held.receipt, claim, Duration::ZERO, app.engine.now()) {
+    // The rule that decides is asked whether it would accept. When the money would settle does not matter for that.
+    let accept = match payment.accept(&held.receipt, claim, Duration::ZERO, page.now()) {
         Ok(_) => Ok(Accepting { fee, net, answer: accepting }),
-        Err(why) => Err(unfit(words, why)),
+        Err(why) => Err(unfit(page.words(), why)),
     };
     Offered::Choice { accept, returning }
 }
 
-/// What is wrong with a note.
-fn mistake(words: Words, note: &str) -> String {
-    match DECISION_NOTE.fault(note) {
-        Some(Fault::TooLong { most }) => {
-            let most = most.to_string();
-            fl!(words, "receipt-note-long", most = most)
-        }
-        Some(Fault::Malformed) => fl!(words, "receipt-note-malformed"),
-        Some(Fault::Empty) | None => fl!(words, "receipt-note-missing"),
-    }
+/// What is wrong with a note that the engine refused.
+fn note_mistake(words: Words, note: &str) -> String {
+    let missing = || fl!(words, "receipt-note-missing");
+    if note.is_empty() { missing() } else { text_mistake(words, DECISION_NOTE, note).unwrap_or_else(missing) }
 }
 
-/// Why it cannot pay its payment, whatever anybody decides.
+/// Why the money cannot pay its payment, so that it can only be returned.
 fn unfit(words: Words, why: Unapplied) -> String {
     match why {
         Unapplied::WrongAmount => fl!(words, "receipt-unfit-amount"),
         Unapplied::AlreadyPaid => fl!(words, "receipt-unfit-paid"),
         Unapplied::LinkClaimed => fl!(words, "receipt-unfit-link"),
-        // Late money is just what can be accepted.
+        // Money that came too late can be accepted, so this reason does not occur here.
         Unapplied::TooLate => reason(words, why),
     }
 }

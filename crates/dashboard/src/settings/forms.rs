@@ -1,4 +1,4 @@
-//! What the forms of the settings hold, and what is wrong with it.
+//! The content of the settings' forms, and what is wrong with it.
 
 use domain::{
     bank::Bank,
@@ -15,49 +15,45 @@ use engine::{
 use i18n_embed_fl::fl;
 use web::page::form::Form;
 
-use crate::{words::Words, wrong};
+use crate::{input::text_mistake, labels::every_method, words::Words};
 
-/// What is in the forms when they are shown: how things are, or what somebody has sent and why it was not taken.
-pub(super) struct Filled {
-    pub(super) merchant: MerchantProfile,
-    pub(super) name_mistake: Option<String>,
-    pub(super) city_mistake: Option<String>,
-    pub(super) postal_mistake: Option<String>,
-    /// One a line.
-    pub(super) origins: String,
-    pub(super) origins_mistake: Option<String>,
-    pub(super) banks: Vec<Bank>,
-    pub(super) defaults: Vec<Method>,
-    pub(super) defaults_mistake: Option<String>,
-    pub(super) success_word: SuccessWord,
-    pub(super) success_mistake: Option<String>,
+/// The content of all forms: the project as it is, or what a form has sent, with the reason why it was not saved.
+pub(crate) struct Filled {
+    pub(crate) merchant: MerchantProfile,
+    pub(crate) name_mistake: Option<String>,
+    pub(crate) city_mistake: Option<String>,
+    pub(crate) postal_mistake: Option<String>,
+    /// What the form for origins has sent; none where the project's own are shown.
+    pub(crate) origins: Option<String>,
+    pub(crate) origins_mistake: Option<String>,
+    pub(crate) banks: Vec<Bank>,
+    pub(crate) defaults: Vec<Method>,
+    pub(crate) defaults_mistake: Option<String>,
+    pub(crate) success_word: SuccessWord,
+    pub(crate) success_mistake: Option<String>,
 }
 
-/// The field that says whether a bank is offered. Every field of a form has a name of its own.
-pub(super) fn bank_field(bank: Bank) -> String {
+/// The name of the checkbox for a bank on offer. It differs from that of the same bank among the default methods.
+pub(crate) fn bank_field(bank: Bank) -> String {
     format!("bank_{}", bank.code())
 }
 
-/// The field that says whether a method is one of the defaults.
-pub(super) fn default_field(method: Method) -> String {
+/// The name of the checkbox for a default method.
+pub(crate) fn default_field(method: Method) -> String {
     match method.bank() {
         None => "default_qris".to_owned(),
         Some(bank) => format!("default_{}", bank.code()),
     }
 }
 
-pub(super) fn methods() -> impl Iterator<Item = Method> {
-    std::iter::once(Method::Qris).chain(Bank::ALL.into_iter().map(Method::VirtualAccount))
-}
-
 impl Filled {
-    pub(super) fn of(project: &Project, origins: &[String]) -> Filled {
+    pub(crate) fn of(project: &Project) -> Filled {
         Filled {
             merchant: project.merchant.clone(),
             name_mistake: None,
             city_mistake: None,
             postal_mistake: None,
-            origins: origins.join("\n"),
+            origins: None,
             origins_mistake: None,
             banks: project.banks.clone(),
             defaults: project.default_methods.clone(),
@@ -67,15 +63,15 @@ impl Filled {
         }
     }
 
-    pub(super) fn merchant(&mut self, words: Words, form: &Form) -> Option<ProjectUpdate> {
+    pub(crate) fn merchant(&mut self, words: Words, form: &Form) -> Option<ProjectUpdate> {
         let text = |name: &str| form.text(name).unwrap_or_default().trim().to_owned();
         self.merchant = MerchantProfile {
             name: text("merchant_name"),
             city: text("merchant_city"),
             postal_code: text("merchant_postal_code"),
         };
-        self.name_mistake = wrong::text(words, MERCHANT_NAME, &self.merchant.name);
-        self.city_mistake = wrong::text(words, MERCHANT_CITY, &self.merchant.city);
+        self.name_mistake = text_mistake(words, MERCHANT_NAME, &self.merchant.name);
+        self.city_mistake = text_mistake(words, MERCHANT_CITY, &self.merchant.city);
         self.postal_mistake = (!is_postal_code(&self.merchant.postal_code)).then(|| {
             let digits = POSTAL_CODE_DIGITS.to_string();
             fl!(words, "settings-postal-wrong", digits = digits)
@@ -84,10 +80,11 @@ impl Filled {
         Some(ProjectUpdate { merchant: Some(merchant), ..ProjectUpdate::default() })
     }
 
-    pub(super) fn origins(&mut self, words: Words, form: &Form) -> Option<ProjectUpdate> {
-        self.origins = form.text("allowed_origins").unwrap_or_default().replace("\r\n", "\n");
-        let lines = self.origins.lines().map(str::trim).filter(|line| !line.is_empty());
+    pub(crate) fn origins(&mut self, words: Words, form: &Form) -> Option<ProjectUpdate> {
+        let typed = form.text("allowed_origins").unwrap_or_default().replace("\r\n", "\n");
+        let lines = typed.lines().map(str::trim).filter(|line| !line.is_empty());
         let lines: Vec<String> = lines.map(str::to_owned).collect();
+        self.origins = Some(typed);
         match addresses::origins(&lines) {
             Ok(origins) => Some(ProjectUpdate { allowed_origins: Some(origins), ..ProjectUpdate::default() }),
             Err(WrongOrigins::TooMany(_)) => {
@@ -103,9 +100,9 @@ impl Filled {
         }
     }
 
-    pub(super) fn methods(&mut self, words: Words, form: &Form) -> Option<ProjectUpdate> {
+    pub(crate) fn methods(&mut self, words: Words, form: &Form) -> Option<ProjectUpdate> {
         self.banks = Bank::ALL.into_iter().filter(|bank| form.text(&bank_field(*bank)).is_some()).collect();
-        self.defaults = methods().filter(|method| form.text(&default_field(*method)).is_some()).collect();
+        self.defaults = every_method().filter(|method| form.text(&default_field(*method)).is_some()).collect();
         let unoffered = not_offered(&self.defaults, &self.banks).and_then(Method::bank);
         self.defaults_mistake = match unoffered {
             Some(bank) => {
@@ -121,19 +118,19 @@ impl Filled {
         })
     }
 
-    pub(super) fn success_word(&mut self, words: Words, form: &Form) -> Option<ProjectUpdate> {
+    pub(crate) fn success_word(&mut self, words: Words, form: &Form) -> Option<ProjectUpdate> {
         let word = form.text("success_word").and_then(SuccessWord::parse);
         match word {
             Some(word) => Some(ProjectUpdate { success_word: Some(word), ..ProjectUpdate::default() }),
             None => {
-                self.success_mistake = Some(fl!(words, "wrong-choice"));
+                self.success_mistake = Some(fl!(words, "mistake-choice"));
                 None
             }
         }
     }
 }
 
-/// Enough of a line to find it again.
+/// The beginning of a line, long enough to find the line again.
 fn shortened(text: &str) -> String {
     const CHARACTERS: usize = 80;
     match text.char_indices().nth(CHARACTERS) {

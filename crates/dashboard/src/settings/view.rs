@@ -1,19 +1,13 @@
-//! How the settings look.
+//! The page with all settings.
 
 use askama::Template;
-use domain::{
-    access::Act,
-    bank::Bank,
-    method::Method,
-    project::{Environment, Project},
-};
+use domain::{access::Act, bank::Bank, method::Method, project::Environment};
 use i18n_embed_fl::fl;
-use web::App;
 
+use super::forms::{Filled, bank_field, default_field};
 use crate::{
-    fragment::{Badge, method_name},
-    session::AtDesk,
-    settings::forms::{Filled, bank_field, default_field, methods},
+    labels::{Badge, every_method, method_name, project_badge},
+    page::Page,
     shell::Shell,
     words::Words,
 };
@@ -22,69 +16,69 @@ const BASIS_POINTS_IN_PERCENT: i64 = 100;
 
 #[derive(Template)]
 #[template(path = "settings.html")]
-pub(in super::super) struct SettingsPage {
-    pub(in super::super) shell: Shell,
+pub(crate) struct SettingsPage {
+    pub(crate) shell: Shell,
     /// `/dashboard/prj_…/settings`.
-    pub(in super::super) base: String,
-    /// Whoever may not change anything sees no forms.
-    pub(in super::super) may_configure: bool,
-    pub(in super::super) facts: Facts,
-    pub(in super::super) merchant: MerchantForm,
-    pub(in super::super) origins: OriginsForm,
-    pub(in super::super) methods: MethodsForm,
+    pub(crate) base: String,
+    /// A member whose role may not change anything sees no forms.
+    pub(crate) may_configure: bool,
+    pub(crate) facts: Facts,
+    pub(crate) merchant: MerchantForm,
+    pub(crate) origins: OriginsForm,
+    pub(crate) methods: MethodsForm,
     /// `paid` or `succeeded`.
-    pub(in super::super) success_word: &'static str,
-    pub(in super::super) success_mistake: Option<String>,
+    pub(crate) success_word: &'static str,
+    pub(crate) success_mistake: Option<String>,
 }
 
-/// What nobody changes here.
-pub(in super::super) struct Facts {
-    pub(in super::super) project_id: String,
-    pub(in super::super) sandbox: bool,
-    pub(in super::super) standing: Badge,
-    pub(in super::super) fee_qris: String,
-    pub(in super::super) fee_account: String,
+/// What cannot be changed on this page.
+pub(crate) struct Facts {
+    pub(crate) project_id: String,
+    pub(crate) sandbox: bool,
+    pub(crate) state: Badge,
+    pub(crate) fee_qris: String,
+    pub(crate) fee_account: String,
 }
 
-pub(in super::super) struct MerchantForm {
-    pub(in super::super) name: String,
-    pub(in super::super) name_mistake: Option<String>,
-    pub(in super::super) city: String,
-    pub(in super::super) city_mistake: Option<String>,
-    pub(in super::super) postal_code: String,
-    pub(in super::super) postal_mistake: Option<String>,
+pub(crate) struct MerchantForm {
+    pub(crate) name: String,
+    pub(crate) name_mistake: Option<String>,
+    pub(crate) city: String,
+    pub(crate) city_mistake: Option<String>,
+    pub(crate) postal_code: String,
+    pub(crate) postal_mistake: Option<String>,
 }
 
-pub(in super::super) struct OriginsForm {
-    pub(in super::super) text: String,
-    pub(in super::super) mistake: Option<String>,
+pub(crate) struct OriginsForm {
+    pub(crate) text: String,
+    pub(crate) mistake: Option<String>,
 }
 
-pub(in super::super) struct MethodsForm {
-    pub(in super::super) banks: Vec<Check>,
-    pub(in super::super) defaults: Vec<Check>,
-    pub(in super::super) mistake: Option<String>,
-    /// The same in a line each, for whoever only reads.
-    pub(in super::super) offered: String,
-    pub(in super::super) chosen: String,
+pub(crate) struct MethodsForm {
+    pub(crate) banks: Vec<Check>,
+    pub(crate) defaults: Vec<Check>,
+    pub(crate) mistake: Option<String>,
+    /// The same in one line each, for members who see no forms.
+    pub(crate) offered: String,
+    pub(crate) chosen: String,
 }
 
-pub(in super::super) struct Check {
-    pub(in super::super) field: String,
-    pub(in super::super) label: String,
-    pub(in super::super) checked: bool,
+pub(crate) struct Check {
+    pub(crate) field: String,
+    pub(crate) label: String,
+    pub(crate) checked: bool,
 }
 
-pub(super) fn view(app: &App, at: &AtDesk, shell: Shell, filled: Filled) -> SettingsPage {
-    let (project, words) = (at.desk.project(), shell.words);
-    let (fees, methods) = (at.desk.fees(), methods_form(words, &filled));
+pub(crate) fn view(page: &Page, shell: Shell, filled: Filled, origins: &[String]) -> SettingsPage {
+    let (project, words) = (page.project(), shell.words);
+    let (fees, methods) = (page.desk.fees(), methods_form(words, &filled));
     SettingsPage {
-        base: app.settings.urls.url(format_args!("/dashboard/{}/settings", project.id)),
-        may_configure: at.desk.may(Act::Configure),
+        base: page.url(page.path("/settings")),
+        may_configure: page.desk.may(Act::Configure),
         facts: Facts {
             project_id: project.id.to_string(),
             sandbox: project.environment == Environment::Sandbox,
-            standing: standing(words, project),
+            state: project_badge(words, project),
             fee_qris: percent(words, fees.qris_basis_points),
             fee_account: fees.virtual_account.to_string(),
         },
@@ -96,7 +90,10 @@ pub(super) fn view(app: &App, at: &AtDesk, shell: Shell, filled: Filled) -> Sett
             postal_code: filled.merchant.postal_code,
             postal_mistake: filled.postal_mistake,
         },
-        origins: OriginsForm { text: filled.origins, mistake: filled.origins_mistake },
+        origins: OriginsForm {
+            text: filled.origins.unwrap_or_else(|| origins.join("\n")),
+            mistake: filled.origins_mistake,
+        },
         methods,
         success_word: filled.success_word.word(),
         success_mistake: filled.success_mistake,
@@ -116,7 +113,7 @@ fn methods_form(words: Words, filled: &Filled) -> MethodsForm {
         checked: filled.defaults.contains(&method),
     };
     let (banks, defaults): (Vec<Check>, Vec<Check>) =
-        (Bank::ALL.into_iter().map(bank).collect(), methods().map(method).collect());
+        (Bank::ALL.into_iter().map(bank).collect(), every_method().map(method).collect());
     let listed = |checks: &[Check]| {
         let checked = checks.iter().filter(|check| check.checked);
         checked.map(|check| check.label.as_str()).collect::<Vec<_>>().join(", ")
@@ -125,16 +122,7 @@ fn methods_form(words: Words, filled: &Filled) -> MethodsForm {
     MethodsForm { banks, defaults, mistake: filled.defaults_mistake.clone(), offered, chosen }
 }
 
-/// Whether a project works, and what it waits for.
-pub(in super::super) fn standing(words: Words, project: &Project) -> Badge {
-    match (project.active, project.is_usable()) {
-        (false, _) => Badge { status: "inactive", text: fl!(words, "project-inactive") },
-        (true, false) => Badge { status: "wait", text: fl!(words, "project-waiting") },
-        (true, true) => Badge { status: "active", text: fl!(words, "project-active") },
-    }
-}
-
-/// Hundredths of a percent as people write them: `0,7%`.
+/// Basis points as a percentage in the page's language: `0,7%`.
 fn percent(words: Words, basis_points: i64) -> String {
     let (whole, rest) = (basis_points / BASIS_POINTS_IN_PERCENT, basis_points % BASIS_POINTS_IN_PERCENT);
     let rest = format!("{rest:02}");
@@ -151,7 +139,7 @@ mod tests {
     use crate::words::words;
 
     #[test]
-    fn a_share_is_written_as_its_language_writes_it() {
+    fn a_percentage_is_written_as_its_language_writes_it() {
         for (basis_points, indonesian, english) in [
             (70, "0,7%", "0.7%"),
             (0, "0%", "0%"),

@@ -174,18 +174,18 @@ async fn a_project_reads_its_own_log_and_operators_read_all_of_it(kit: Arc<Kit>)
     let page = owner.open(&format!("{}/audit?lang=en", desk(project.id))).await;
     is_page("the log", &page, 200);
     for shown in [
-        "Invited somebody",
+        "Invited a member",
         "&#60;b&#62;@example.com",
         "siti@example.com",
         "127.0.0.1",
-        "Made an API key",
+        "Created an API key",
         "Command line on the server",
     ] {
         assert!(page.text.contains(shown), "{shown}: {}", page.text);
     }
     assert!(!page.text.contains("elsewhere") && !page.text.contains("Failed to sign in"), "{}", page.text);
     let whole = operator.open("/dashboard/operator/audit?lang=en").await;
-    for shown in ["elsewhere", "Failed to sign in", "dewi@example.com", "Invited somebody", "Signed in"] {
+    for shown in ["elsewhere", "Failed to sign in", "dewi@example.com", "Invited a member", "Signed in"] {
         assert!(whole.text.contains(shown), "{shown}: {}", whole.text);
     }
     let users = operator.open("/dashboard/operator/users").await;

@@ -1,38 +1,34 @@
-//! What people type into forms: amounts as Indonesians write them, moments in western Indonesian time, short texts. Never guesses:
-//! what could mean two things is asked for again.
-
-use std::time::Duration;
+//! What users type into forms, and the sentence that a field shows when its text is wrong.
+//!
+//! Amounts are read as Indonesians write them, and times in western Indonesian time. A text that could mean two things
+//! is never guessed at: the user is asked for it again.
 
 use domain::{
-    access::Act,
     money::Rupiah,
     rules::{Fault, TextRule},
     time::Timestamp,
+    user::{Email, PASSWORD_CHARACTERS_LEAST, PASSWORD_CHARACTERS_MOST, check_password},
 };
-use engine::{Desk, Error};
 use i18n_embed_fl::fl;
-use rand::RngExt;
+use web::page::moment::local_rfc3339;
 
 use crate::words::Words;
 
-const WIB: Duration = Duration::from_hours(7);
-/// `2026-11-15T21:30`, as a field for a date and a time holds it.
+/// The length of `2026-11-15T21:30`, as a field for a date and a time holds it.
 const LOCAL_CHARACTERS: usize = 16;
 const GROUP_DIGITS: usize = 3;
-/// What one filling-in of a form is known by has as many characters.
-const FORM_CHARACTERS: usize = 32;
 
 /// Why a text is no amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NoAmount {
+pub(crate) enum NoAmount {
     Missing,
     /// It is no whole number of rupiah, or could be read as two different ones.
     NotWhole,
     TooLarge,
 }
 
-/// `15000`, `15.000`, `Rp 15.000`, `15.000,-` and `15,000` are all the same; `15.5` and `15.00` are nothing.
-pub(super) fn rupiah(text: &str) -> Result<Rupiah, NoAmount> {
+/// `15000`, `15.000`, `Rp 15.000`, `15.000,-` and `15,000` are the same amount; `15.5` and `15.00` are none.
+pub(crate) fn rupiah(text: &str) -> Result<Rupiah, NoAmount> {
     let text = text.trim();
     if text.is_empty() {
         return Err(NoAmount::Missing);
@@ -44,7 +40,7 @@ pub(super) fn rupiah(text: &str) -> Result<Rupiah, NoAmount> {
     let digits = ungrouped(whole, separators).ok_or(NoAmount::NotWhole)?;
     match digits.parse::<i64>().map(Rupiah::new) {
         Ok(amount) if amount <= Rupiah::MAX => Ok(amount),
-        // Digits alone are refused only when there are too many of them.
+        // A text of digits alone fails to parse only when it has too many of them.
         _ => Err(NoAmount::TooLarge),
     }
 }
@@ -54,7 +50,7 @@ fn strip_currency(text: &str) -> &str {
     prefix.map_or(text, |prefix| text[prefix.len()..].trim_start_matches('.').trim_start())
 }
 
-/// The digits of a number that is written plainly, or with one separator before every three digits.
+/// The digits of a number that has no separator, or the same one before every three digits.
 fn ungrouped(text: &str, separators: &[char]) -> Option<String> {
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let Some(separator) = text.chars().find(|character| separators.contains(character)) else {
@@ -67,44 +63,55 @@ fn ungrouped(text: &str, separators: &[char]) -> Option<String> {
     })
 }
 
-/// A moment in western Indonesian time, as browsers send it, or as people type it where browsers only offer a line of text.
-pub(super) fn moment(text: &str) -> Option<Timestamp> {
+/// A time in western Indonesia, as browsers send it, or as users type it where a browser offers a plain text field.
+pub(crate) fn local_time(text: &str) -> Option<Timestamp> {
     let text = text.trim().replacen(' ', "T", 1);
     let seconds = if text.len() == LOCAL_CHARACTERS { ":00" } else { "" };
     Timestamp::parse(&format!("{text}{seconds}+07:00")).ok()
 }
 
-/// What a field for a date and a time shows.
-pub(super) fn local(at: Timestamp) -> String {
-    at.plus(WIB).to_string().chars().take(LOCAL_CHARACTERS).collect()
-}
-
-/// What one filling-in of a form is known by, so that sending it twice does its deed once.
-pub(super) fn fresh_form() -> String {
-    format!("{:032x}", rand::rng().random::<u128>())
-}
-
-/// The same as a form brought it back; a made-up one is none.
-pub(super) fn known_form(sent: Option<&str>) -> String {
-    let ours = |form: &&str| form.len() == FORM_CHARACTERS && form.bytes().all(|byte| byte.is_ascii_hexdigit());
-    sent.filter(ours).map_or_else(fresh_form, str::to_owned)
+/// The value of a field for a date and a time.
+pub(crate) fn local_field(at: Timestamp) -> String {
+    local_rfc3339(at).chars().take(LOCAL_CHARACTERS).collect()
 }
 
 /// What is wrong with a text that must follow `rule`.
-pub(super) fn text_mistake(words: Words, rule: TextRule, text: &str) -> Option<String> {
+pub(crate) fn text_mistake(words: Words, rule: TextRule, text: &str) -> Option<String> {
     rule.fault(text).map(|fault| match fault {
-        Fault::Empty => fl!(words, "typed-missing"),
+        Fault::Empty => fl!(words, "mistake-empty"),
         Fault::TooLong { most } => {
             let most = most.to_string();
-            fl!(words, "typed-long", most = most)
+            fl!(words, "mistake-long", most = most)
         }
-        Fault::Malformed => fl!(words, "typed-malformed"),
+        Fault::Malformed => fl!(words, "mistake-characters"),
     })
 }
 
-/// Pages that lead to an act only are for those who may do it; the act itself is judged again when it is asked for.
-pub(super) fn only_for(desk: &Desk, act: Act) -> Result<(), Error> {
-    if desk.may(act) { Ok(()) } else { Err(Error::RoleForbids) }
+pub(crate) fn amount_mistake(words: Words, why: NoAmount) -> String {
+    match why {
+        NoAmount::Missing => fl!(words, "mistake-empty"),
+        NoAmount::NotWhole => fl!(words, "mistake-amount"),
+        NoAmount::TooLarge => {
+            let most = Rupiah::MAX.to_string();
+            fl!(words, "mistake-amount-large", most = most)
+        }
+    }
+}
+
+pub(crate) fn email_mistake(words: Words, text: &str) -> Option<String> {
+    Email::parse(text).is_err().then(|| fl!(words, "mistake-email"))
+}
+
+/// What is wrong with a new password.
+pub(crate) fn password_mistake(words: Words, text: &str) -> Option<String> {
+    let (least, most) = (PASSWORD_CHARACTERS_LEAST.to_string(), PASSWORD_CHARACTERS_MOST.to_string());
+    check_password(text).is_err().then(|| fl!(words, "mistake-password", least = least, most = most))
+}
+
+/// The rule for passwords, shown beside the field for a new one.
+pub(crate) fn password_hint(words: Words) -> String {
+    let least = PASSWORD_CHARACTERS_LEAST.to_string();
+    fl!(words, "password-hint", least = least)
 }
 
 #[cfg(test)]
@@ -134,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_whole_number_of_rupiah_or_could_be_two_is_asked_for_again() {
+    fn a_text_that_is_no_whole_number_of_rupiah_or_could_be_two_is_no_amount() {
         for text in [
             "-15000",
             "+15000",
@@ -171,28 +178,18 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_typed_in_western_indonesian_time() {
+    fn times_are_typed_in_western_indonesian_time() {
         for (text, utc) in [
             ("2026-11-15T21:30", "2026-11-15T14:30:00.000Z"),
             ("2026-11-15 21:30", "2026-11-15T14:30:00.000Z"),
             ("2026-11-15T21:30:15", "2026-11-15T14:30:15.000Z"),
             ("2027-01-01T00:00", "2026-12-31T17:00:00.000Z"),
         ] {
-            assert_eq!(moment(text).unwrap().to_string(), utc, "{text}");
-            assert_eq!(local(moment(text).unwrap()), text.replace(' ', "T")[..16], "{text}");
+            assert_eq!(local_time(text).unwrap().to_string(), utc, "{text}");
+            assert_eq!(local_field(local_time(text).unwrap()), text.replace(' ', "T")[..16], "{text}");
         }
         for text in ["", "2026-11-15", "2026-11-31T10:00", "besok", "2026-11-15T21:30Z", "+002026-11-15T21:30", "T"] {
-            assert_eq!(moment(text), None, "{text}");
+            assert_eq!(local_time(text), None, "{text}");
         }
-    }
-
-    #[test]
-    fn a_form_is_known_by_what_it_was_given_and_by_nothing_made_up() {
-        let form = fresh_form();
-        assert_eq!(known_form(Some(&form)), form);
-        for made_up in ["", "1", &"x".repeat(32), &"a".repeat(33)] {
-            assert_ne!(known_form(Some(made_up)), made_up);
-        }
-        assert_ne!(fresh_form(), form);
     }
 }

@@ -1,0 +1,76 @@
+//! Pages of a user who is signed in.
+
+use std::ops::Deref;
+
+use axum::{extract::FromRequestParts, http::request::Parts};
+use domain::project::Environment;
+use engine::{Error, Visit};
+use web::{App, page::page_error::PageError};
+
+use super::PublicPage;
+use crate::{
+    done::Done,
+    session::SignedIn,
+    shell::{Flash, ProjectChoice, SCRIPT, STYLE, Section, Shell},
+    words,
+};
+
+/// A page of a user who is signed in.
+pub(crate) struct UserPage {
+    public: PublicPage,
+    pub(crate) visit: Visit,
+}
+
+impl UserPage {
+    /// What stands around a page that belongs to no project.
+    pub(crate) async fn shell(&self, section: Section) -> Result<Shell, Error> {
+        let words = self.words();
+        let projects = self.app.engine.projects_of(self.visit.user.id).await?;
+        let choice = |(project, role)| ProjectChoice {
+            url: self.desk_url(&project),
+            sandbox: project.environment == Environment::Sandbox,
+            name: project.name,
+            role,
+            current: false,
+        };
+        Ok(Shell {
+            words,
+            language: words::code(self.language()),
+            switch_url: self.switch_url(),
+            style_url: self.url(STYLE.path()),
+            script_url: self.url(SCRIPT.path()),
+            email: self.visit.user.email.to_string(),
+            is_operator: self.visit.user.is_operator,
+            form_token: self.visit.form_token().to_owned(),
+            home_url: self.url("/dashboard"),
+            new_project_url: self.url("/dashboard/projects/new"),
+            account_url: self.url("/dashboard/account"),
+            sign_out_url: self.url("/dashboard/sign-out"),
+            operator_url: self.url("/dashboard/operator"),
+            project: None,
+            projects: projects.into_iter().map(choice).collect(),
+            section,
+            notice: Done::asked_for(&self.visitor).map(|done| Flash { text: done.text(words), bad: false }),
+            unusable: None,
+            live_url: None,
+        })
+    }
+}
+
+impl Deref for UserPage {
+    type Target = PublicPage;
+
+    fn deref(&self) -> &PublicPage {
+        &self.public
+    }
+}
+
+impl FromRequestParts<App> for UserPage {
+    type Rejection = PageError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<UserPage, PageError> {
+        let SignedIn(visit) = SignedIn::from_request_parts(parts, app).await?;
+        let Ok(public) = PublicPage::from_request_parts(parts, app).await;
+        Ok(UserPage { public, visit })
+    }
+}
