@@ -11,8 +11,6 @@ use rand::Rng;
 use secrecy::{ExposeSecret, SecretString};
 use tokio::sync::Semaphore;
 
-use crate::Error;
-
 const MEMORY_KIB: u32 = 19 * 1024;
 const PASSES: u32 = 2;
 const LANES: u32 = 1;
@@ -32,12 +30,12 @@ static NOBODYS: LazyLock<Option<String>> = LazyLock::new(|| hashed(b"nobody's pa
 pub struct HashError;
 
 /// The hash of a password, in the form in which it is stored.
-pub(crate) async fn hash(password: SecretString) -> Result<String, Error> {
-    Ok(with_permit(move || hashed(password.expose_secret().as_bytes())).await??)
+pub(crate) async fn hash(password: SecretString) -> Result<String, HashError> {
+    with_permit(move || hashed(password.expose_secret().as_bytes())).await?
 }
 
 /// Whether `password` matches the hash `kept`. Without a hash it does not, and the check takes as long.
-pub(crate) async fn matches(password: SecretString, kept: Option<String>) -> Result<bool, Error> {
+pub(crate) async fn matches(password: SecretString, kept: Option<String>) -> Result<bool, HashError> {
     with_permit(move || {
         // Computed at the first call, whether or not the user exists.
         let nobodys = NOBODYS.clone();
@@ -51,13 +49,13 @@ pub(crate) async fn matches(password: SecretString, kept: Option<String>) -> Res
     .await
 }
 
-async fn with_permit<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
+async fn with_permit<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, HashError> {
     let permit = Arc::clone(&PERMITS).acquire_owned().await.map_err(|_| HashError)?;
     let worked = tokio::task::spawn_blocking(move || {
         let _permit = permit;
         work()
     });
-    Ok(worked.await.map_err(|_| HashError)?)
+    worked.await.map_err(|_| HashError)
 }
 
 fn argon2() -> Result<Argon2<'static>, HashError> {

@@ -123,7 +123,7 @@ impl Engine {
 
     /// Whether that is the user's password; only commands on the machine itself ask this.
     pub async fn has_password(&self, user: &User, password: SecretString) -> Result<bool, Error> {
-        passwords::matches(password, self.store.password_of(user.id).await?).await
+        Ok(passwords::matches(password, self.store.password_of(user.id).await?).await?)
     }
 
     /// Sets a user's password and ends all their sessions.

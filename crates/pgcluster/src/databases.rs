@@ -9,8 +9,9 @@ use std::{
 use tokio_postgres::Config;
 
 use crate::{
-    Cluster, ROLE, finish,
+    Cluster,
     sessions::{Pending, Sessions},
+    shared::{ROLE, finish},
 };
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);

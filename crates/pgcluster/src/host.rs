@@ -8,7 +8,7 @@ use std::{
     sync::OnceLock,
 };
 
-use crate::PATIENCE;
+use crate::shared::PATIENCE;
 
 /// The directory of programs is one that has all of these: Debian has some of them in other directories as well.
 const PROGRAMS: [&str; 4] = ["initdb", "postgres", "psql", "pg_basebackup"];

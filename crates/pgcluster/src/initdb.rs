@@ -6,7 +6,12 @@ use std::{
     sync::OnceLock,
 };
 
-use crate::{ROLE, finish, hex, host::Host, new_directory, random, watchdog::Watchdog};
+use crate::{
+    directory::new_directory,
+    host::Host,
+    shared::{ROLE, finish, hex, random},
+    watchdog::Watchdog,
+};
 
 /// The data directory of a cluster that was never started. Its copies share its password.
 pub(crate) struct Initialised {

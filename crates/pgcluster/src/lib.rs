@@ -3,44 +3,43 @@
 //! A cluster is a directory and the processes that work in it. This crate never stops, changes or removes anything else.
 
 mod databases;
+mod directory;
 mod faults;
 mod host;
 mod initdb;
 mod sessions;
+mod shared;
 #[cfg(test)]
 mod tests;
 mod watchdog;
 
 use std::{
-    fs::{self, DirBuilder, File},
-    io::{Read, Write},
+    fs::{self, File},
+    io::Write,
     net::TcpListener,
-    os::unix::{fs::DirBuilderExt, process::CommandExt},
+    os::unix::process::CommandExt,
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::{Child, Command},
     sync::{Mutex, MutexGuard, OnceLock, PoisonError},
     thread,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 pub use databases::ScratchDatabase;
+use directory::new_directory;
 pub use faults::StopMode;
 use host::Host;
 use initdb::Initialised;
 use sessions::Sessions;
+use shared::{PATIENCE, POLL_INTERVAL, ROLE, finish, random};
 use watchdog::Watchdog;
 
-/// Anything that works at all takes less time than this, even on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
-const POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// Below the ports that the system hands out by itself, so that it gives nobody the port of a cluster that is stopped.
 const PORTS: std::ops::Range<u16> = 20_000..32_000;
 /// Another process may take a port after we saw that it is free and before the server binds it.
 const PORTS_TRIED: u32 = 8;
 /// How many lines of the server's log a failure shows.
 const LOG_LINES: usize = 40;
-/// The only role of a new cluster, a superuser.
-const ROLE: &str = "lunas";
 /// Every cluster has these settings; those that its creator gives come later in the file and win.
 const SETTINGS: [(&str, &str); 5] = [
     ("listen_addresses", "127.0.0.1"),
@@ -230,47 +229,8 @@ impl Drop for Cluster {
     }
 }
 
-/// A directory that only PostgreSQL's account may read, and the watchdog that removes it.
-fn new_directory() -> (PathBuf, Watchdog) {
-    // The watchdog knows processes by their working directory, which the system reports without symbolic links.
-    let temporary = std::env::temp_dir().canonicalize().unwrap();
-    let directory = temporary.join(format!("lunas-postgres-{}", hex(&random::<8>())));
-    DirBuilder::new().mode(0o700).create(&directory).unwrap();
-    Host::get().own(&directory);
-    let watchdog = Watchdog::start(&directory);
-    (directory, watchdog)
-}
-
-/// Gives a program its input and waits until it exits; returns what it printed, or what it printed as its error.
-fn finish(mut command: Command, input: &str) -> Result<String, String> {
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let output = thread::scope(|scope| {
-        // In a thread, because a program may print before it has read everything. A program that exits before it has read
-        // everything reports its own error, so a broken pipe is none of ours.
-        scope.spawn(move || drop(stdin.write_all(input.as_bytes())));
-        child.wait_with_output().unwrap()
-    });
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
-    if output.status.success() {
-        Ok(text(&output.stdout))
-    } else {
-        Err(format!("{} ({})", text(&output.stderr), output.status))
-    }
-}
-
 fn free_port() -> u16 {
     let candidates = (0..1_000).map(|_| PORTS.start + u16::from_be_bytes(random()) % (PORTS.end - PORTS.start));
     let mut free = candidates.filter(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok());
     free.next().expect("there is a free port")
-}
-
-fn random<const BYTES: usize>() -> [u8; BYTES] {
-    let mut bytes = [0; BYTES];
-    File::open("/dev/urandom").unwrap().read_exact(&mut bytes).unwrap();
-    bytes
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

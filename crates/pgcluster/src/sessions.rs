@@ -9,7 +9,7 @@ use std::{
 use tokio::{runtime::Runtime, time::timeout};
 use tokio_postgres::{Client, Config, Error, NoTls, SimpleQueryMessage};
 
-use crate::PATIENCE;
+use crate::shared::PATIENCE;
 
 /// How many connections are kept for the next administrative statement: one that creates a database, and one that drops
 /// another meanwhile.

@@ -1,3 +1,4 @@
+use std::{io::Read, process::Stdio, time::Duration};
 use std::{
     io::{BufRead, BufReader},
     process::{Output, exit},

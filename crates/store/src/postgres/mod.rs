@@ -2,6 +2,7 @@
 //! and everything else takes a connection from the pool.
 
 mod address;
+mod borrowed;
 mod columnar;
 mod connect;
 mod copy;
@@ -15,20 +16,21 @@ mod writer;
 
 use std::{sync::Arc, time::Duration};
 
-use deadpool_postgres::{ClientWrapper, Object, Pool};
+use deadpool_postgres::{ClientWrapper, Pool};
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::timeout,
 };
-use tokio_postgres::{Row, types::ToSql};
+use tokio_postgres::Row;
 
 use crate::{
     error::{CommitError, OpenError, StoreError},
     history::Tables,
     plan::Plan,
     scans::{POLLS_AT_ONCE, SCANS_AT_ONCE, ScanLimits},
-    value::{Columns, Decode, Query, Value},
+    value::{Columns, Decode, Query},
 };
+use borrowed::{Borrowed, parameters};
 use connect::Connector;
 use reader::Reader;
 use writer::Writer;
@@ -203,54 +205,7 @@ fn polls_at_once(pool: &Pool) -> usize {
     (pool.status().max_size / 6).clamp(1, POLLS_AT_ONCE)
 }
 
-/// A connection that returns to the pool only when it is known to be idle. If its caller goes away in the middle of a
-/// query, the connection and the caller's permit stay taken until the server has finished.
-struct Borrowed {
-    connection: Option<(Object, Option<OwnedSemaphorePermit>)>,
-    connector: Connector,
-}
-
-impl Borrowed {
-    async fn from(
-        pool: &Pool,
-        connector: &Connector,
-        permit: Option<OwnedSemaphorePermit>,
-    ) -> Result<Borrowed, StoreError> {
-        Ok(Borrowed { connection: Some((connector.take(pool).await?, permit)), connector: connector.clone() })
-    }
-
-    fn get(&self) -> &Object {
-        let connection = self.connection.as_ref().map(|(connection, _)| connection);
-        connection.unwrap_or_else(|| unreachable!("a connection is returned to the pool once, at the end"))
-    }
-
-    fn give_back(mut self) {
-        drop(self.connection.take());
-    }
-}
-
-impl Drop for Borrowed {
-    fn drop(&mut self) {
-        let Some((connection, permit)) = self.connection.take() else { return };
-        let connector = self.connector.clone();
-        let retire = async move {
-            connector.finished(&connection, Object::metrics(&connection).created).await;
-            // Taken out of the pool and closed.
-            drop(Object::take(connection));
-            drop(permit);
-        };
-        // There is no runtime when the process ends.
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(retire);
-        }
-    }
-}
-
 async fn rows(connection: &ClientWrapper, query: &Query) -> Result<Vec<Row>, tokio_postgres::Error> {
     let statement = connection.prepare_cached(&query.sql).await?;
     connection.query(&statement, &parameters(&query.parameters)).await
-}
-
-fn parameters(values: &[Value]) -> Vec<&(dyn ToSql + Sync)> {
-    values.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
 }

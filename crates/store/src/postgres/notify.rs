@@ -17,7 +17,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::{Borrowed, connect::Connector, fault};
+use super::{borrowed::Borrowed, connect::Connector, fault};
 use crate::error::StoreError;
 
 const CHANNEL: &str = "lunas";

@@ -15,8 +15,9 @@ use tokio::{
 use tokio_postgres::{Error, Row, Statement};
 
 use super::{
+    borrowed::parameters,
     connect::Connector,
-    fault, parameters,
+    fault,
     session::{Session, arrays, columns},
 };
 use crate::{

@@ -21,7 +21,12 @@ use tokio::{
 };
 use tokio_postgres::Error;
 
-use super::{Borrowed, connect::Connector, fault, parameters, session::Session};
+use super::{
+    borrowed::{Borrowed, parameters},
+    connect::Connector,
+    fault,
+    session::Session,
+};
 use crate::{
     error::{CommitError, Guard, StoreError},
     plan::{Plan, Statement},

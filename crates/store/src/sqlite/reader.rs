@@ -9,7 +9,7 @@ use std::{
 use domain::api_key::KeyHash;
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 
-use super::connect;
+use super::connect::connect;
 use crate::{
     error::StoreError,
     read::keys::KeyOwner,

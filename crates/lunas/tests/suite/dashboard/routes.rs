@@ -157,7 +157,7 @@ pub(crate) fn opened() -> Vec<&'static str> {
 /// Every `.route(…)` of the dashboard's code, as a path and a method. A path is a text, or a constant of that file or
 /// of the one above.
 fn routes_in_code() -> BTreeSet<(String, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/dashboard");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dashboard/src");
     let mut found = BTreeSet::new();
     for (file, code) in sources(&folder) {
         let constant = |name: &str, code: &str| {
