@@ -1,4 +1,4 @@
-//! Checks for every page: accessibility rules of axe, targets that are too small to hit, and sideways scrolling.
+//! What every page is checked for: barriers, targets that are hard to hit, and sideways scrolling.
 
 use std::{fmt, fs, path::Path, sync::LazyLock};
 
@@ -6,21 +6,27 @@ use serde_json::{Value, json};
 
 use super::Browser;
 
-/// Where `make axe` installs axe, below the root of the repository.
+/// Where `make axe` installs it, below the root of the repository.
 const AXE: &str = "target/axe-core/node_modules/axe-core/axe.min.js";
-/// The sets of rules that pages must keep.
+/// The rules that pages must keep.
 const AXE_TAGS: [&str; 6] = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-/// Without `preload`, since fetching the style sheets again would break the page's Content Security Policy.
-const RUN_AXE: &str = "return axe.run(document, {
-    runOnly: { type: 'tag', values: arguments[0] }, resultTypes: ['violations', 'incomplete'], preload: false,
-})";
-/// The least width and height of targets for a finger, in CSS pixels.
+/// The rules whose result may differ between the themes of a page, as these differ in colours alone.
+const COLOUR_RULES: [&str; 2] = ["color-contrast", "link-in-text-block"];
+/// Without `preload`: axe would fetch the styles again, and the page's policy would forbid it with an error on the console.
+/// Returns null if axe is not loaded, and no more of the results than is used, because chromedriver takes long to copy them.
+const RUN_AXE: &str = "if (window.axe === undefined) return null;
+const results = await axe.run(document, {
+    runOnly: { type: arguments[0], values: arguments[1] }, resultTypes: ['violations', 'incomplete'], preload: false,
+});
+const brief = rules => rules.map(({ id, help, nodes }) => ({ id, help, targets: nodes.flatMap(node => node.target.flat()) }));
+return { violations: brief(results.violations), incomplete: brief(results.incomplete) }";
+/// The least width and height of anything that a finger must hit.
 pub const TARGET_LEAST: u32 = 44;
 const SMALL_TARGETS: &str = include_str!("small_targets.js");
 const SIDEWAYS: &str =
     "return document.scrollingElement.scrollWidth > Math.min(document.scrollingElement.clientWidth, arguments[0])";
 
-/// A rule of axe that the page breaks, or may break.
+/// A rule of axe that a page breaks, or may break.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// The rule's name, such as `color-contrast`.
@@ -37,44 +43,66 @@ impl fmt::Display for Violation {
 }
 
 impl Browser {
-    /// The rules of axe that the page breaks now: WCAG 2.2 A and AA, and axe's best practices.
+    /// The rules of axe that the page breaks as it is now: WCAG 2.2 A and AA, and its best practices.
     pub async fn axe(&self) -> Vec<Violation> {
-        violations(&self.axe_results().await["violations"])
+        violations(&self.run_axe("tag", &AXE_TAGS).await["violations"])
     }
 
-    /// The rules that axe cannot decide, such as the contrast of text on an image.
+    /// The same for a page that broke none of them in the other theme: only the rules about colours are checked again.
+    pub async fn axe_colours(&self) -> Vec<Violation> {
+        violations(&self.run_axe("rule", &COLOUR_RULES).await["violations"])
+    }
+
+    /// The rules that axe cannot decide on by itself, such as the contrast of text on a picture.
     pub async fn axe_undecided(&self) -> Vec<Violation> {
-        violations(&self.axe_results().await["incomplete"])
+        violations(&self.run_axe("tag", &AXE_TAGS).await["incomplete"])
     }
 
-    async fn axe_results(&self) -> Value {
+    async fn run_axe(&self, kind: &str, values: &[&str]) -> Value {
         static SOURCE: LazyLock<String> = LazyLock::new(axe_source);
-        // Axe needs timers, which do not run while scripts are off. The page's own scripts were skipped at load and stay off.
+        // Axe waits by timers, which do not run while script is off. The page was loaded without script, so its own scripts
+        // still do not run.
         let script = self.look().script;
-        self.devtools("Emulation.setScriptExecutionDisabled", json!({ "value": false })).await;
-        // Run by WebDriver, to which the page's Content Security Policy does not apply. It defines `window.axe`.
-        self.run("when axe is loaded", &SOURCE, json!([])).await;
-        let results = self.run("when axe is run", RUN_AXE, json!([AXE_TAGS])).await;
-        self.devtools("Emulation.setScriptExecutionDisabled", json!({ "value": !script })).await;
+        if !script {
+            self.devtools("Emulation.setScriptExecutionDisabled", json!({ "value": false })).await;
+        }
+        let mut results = self.run("when axe is run", RUN_AXE, json!([kind, values])).await;
+        if results.is_null() {
+            // As a script of WebDriver's, which the page's policy does not apply to. It defines `axe` on the window.
+            self.run("when axe is loaded", &SOURCE, json!([])).await;
+            results = self.run("when axe is run", RUN_AXE, json!([kind, values])).await;
+        }
+        if !script {
+            self.devtools("Emulation.setScriptExecutionDisabled", json!({ "value": true })).await;
+        }
         results
     }
 
-    /// Links, buttons and fields smaller than [`TARGET_LEAST`], each as `selector (width × height)`. Radio buttons and checkboxes
-    /// are measured by their labels; links within a sentence do not count.
+    /// The controls that are narrower or lower than [`TARGET_LEAST`], each as `selector (width × height)`. A radio button or a
+    /// checkbox counts by its label, a link within a sentence not at all.
     pub async fn small_targets(&self) -> Vec<String> {
         let found = self.run("when targets are measured", SMALL_TARGETS, json!([TARGET_LEAST])).await;
         strings(&found)
     }
 
-    /// Whether the page is wider than the screen.
+    /// Whether something is wider than the screen.
     pub async fn has_sideways_scroll(&self) -> bool {
         let width = self.look().width;
         self.run("when the width is measured", SIDEWAYS, json!([width])).await == true
     }
 
-    /// Fails if the page breaks a rule of axe, has a small target or scrolls sideways, and lists everything found.
+    /// Fails with every barrier, small target and sideways scroll that the page has as it is now.
     pub async fn check_page(&self) {
-        let mut wrong: Vec<String> = self.axe().await.iter().map(Violation::to_string).collect();
+        self.check_sizes_and(self.axe().await).await;
+    }
+
+    /// The same for a page that passed in the other theme: of the rules of axe, only those about colours are checked again.
+    pub async fn check_colours(&self) {
+        self.check_sizes_and(self.axe_colours().await).await;
+    }
+
+    async fn check_sizes_and(&self, violations: Vec<Violation>) {
+        let mut wrong: Vec<String> = violations.iter().map(Violation::to_string).collect();
         wrong.extend(self.small_targets().await.into_iter().map(|target| format!("too small to hit: {target}")));
         if self.has_sideways_scroll().await {
             wrong.push("it scrolls sideways".to_owned());
@@ -94,8 +122,7 @@ fn violations(found: &Value) -> Vec<Violation> {
     let one = |rule: &Value| Violation {
         id: rule["id"].as_str().unwrap_or_default().to_owned(),
         help: rule["help"].as_str().unwrap_or_default().to_owned(),
-        // For elements inside of frames the selector is a list.
-        targets: rule["nodes"].as_array().into_iter().flatten().flat_map(|node| strings(&node["target"])).collect(),
+        targets: strings(&rule["targets"]),
     };
     found.as_array().into_iter().flatten().map(one).collect()
 }

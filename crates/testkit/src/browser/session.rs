@@ -92,6 +92,15 @@ impl Session {
         self.call(Method::DELETE, "", None).await.map(drop)
     }
 
+    /// Sends the commands that follow to another window.
+    pub(super) async fn switch_to(&self, window: &Value) -> Done<()> {
+        self.post("/window", json!({ "handle": window })).await.map(drop)
+    }
+
+    pub(super) async fn close_window(&self) -> Done<()> {
+        self.call(Method::DELETE, "/window", None).await.map(drop)
+    }
+
     async fn call(&self, method: Method, path: &str, body: Option<&Value>) -> Done<Value> {
         let request = self.client.request(method, format!("{}{path}", self.url));
         let request = if let Some(body) = body { request.json(body) } else { request };

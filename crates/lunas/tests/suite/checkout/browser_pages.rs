@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use domain::{bank::Bank, method::Method};
 use serde_json::{Value, json};
-use testkit::{Browser, Kit, Look, TestProject, on_sqlite};
+use testkit::{Browser, Kit, Look, TestProject, Theme, on_sqlite};
 
 use crate::support::{
     json::text,
@@ -42,7 +42,10 @@ async fn check_all(kit: &Kit, pages: &[(&str, String, &str)]) {
             if *act != NOTHING {
                 browser.wait_for("[role=alert], .seal").await;
             }
-            browser.check_page().await;
+            match look.theme {
+                Theme::Light => browser.check_page().await,
+                Theme::Dark => browser.check_colours().await,
+            }
             assert_eq!(browser.attribute("html", "lang").await.as_deref(), Some(look.language), "{name}");
             assert_eq!(browser.count("h1").await, 1, "{name}");
             let title = browser.title().await;

@@ -100,8 +100,9 @@ async fn stands_by(program: &Program, primary: &Cluster) {
 fn a_server_that_could_lose_commits_or_withholds_rights_fails() {
     let (program, cluster) = (program(), Cluster::shared());
     let url = cluster.fresh_database();
-    // Test clusters run without fsync.
-    let usual = [("fsync", "failure"), ("secret key", "warning"), ("tables", "warning")];
+    // The cluster that tests share would not survive a power cut.
+    let usual =
+        [("fsync", "failure"), ("full_page_writes", "failure"), ("secret key", "warning"), ("tables", "warning")];
     check(&doctor(&program, &url, &[]), &usual);
     let name = url.rsplit_once('/').unwrap().1;
     let role = "CREATE ROLE guarded LOGIN PASSWORD 'guarded-quiet' CONNECTION LIMIT 10";
