@@ -130,7 +130,7 @@ pub(crate) enum Change {
     Allowed {
         url: String,
     },
-    /// The merchant offers only this method.
+    /// The merchant chose the method: the payment is direct, or its link offers no other.
     NotAllowed,
     /// Another payment of the same link is being processed, so the customer should not pay this one.
     BeingPaid,

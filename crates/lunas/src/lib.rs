@@ -109,7 +109,7 @@ enum Command {
     Event(event::EventCommand),
     /// Pay a sandbox payment, as a customer's bank would. Money that cannot be applied to it is kept as unapplied.
     Pay(simulate::SimulateOptions),
-    /// Make a sandbox payment fail, as a customer's bank would.
+    /// Let a sandbox payment fail, as a customer's bank would.
     Fail(simulate::SimulateOptions),
     /// Forward a project's events to a program on this machine, signed like webhooks, until Ctrl-C. Each event is sent once.
     Listen(Box<listen::ListenOptions>),

@@ -31,11 +31,11 @@ pub(crate) enum UserCommand {
         #[arg(long)]
         password_stdin: bool,
     },
-    /// Make a user an operator of the installation, or with --revoke an operator no longer.
+    /// Give a user operator rights over the installation, or with --revoke take them away.
     Operator {
         /// The user's email address.
         email: String,
-        /// Take the operator's rights away.
+        /// Take the operator rights away.
         #[arg(long)]
         revoke: bool,
     },
@@ -56,7 +56,7 @@ pub(crate) enum UserCommand {
 pub(crate) struct CreateOptions {
     /// The email address that the user signs in with.
     email: String,
-    /// Make the user an operator, who approves projects and oversees all of them.
+    /// Give the user operator rights: approving projects and overseeing all of them.
     #[arg(long)]
     operator: bool,
     /// Add the user to this project, prj_….

@@ -106,7 +106,7 @@ impl VisitorData {
         format!("{}{query}", self.path)
     }
 
-    /// The requested path with its query string in another language. The parameters `shown_once`, which carry messages for one
+    /// The requested path with its query string in `language`. The parameters `shown_once`, which carry messages for one
     /// display only, are left out.
     pub fn address_in(&self, language: Language, shown_once: &[&str]) -> String {
         let query = self.raw_query.as_deref().unwrap_or_default();
