@@ -122,17 +122,19 @@ pub(crate) fn deed(words: Words, deed: Deed) -> String {
 }
 
 fn subject(words: Words, line: &AuditLine) -> String {
-    match (line.deed, line.subject.as_str()) {
-        (Deed::SessionEnded, "others") => fl!(words, "audit-other-sessions"),
-        (Deed::WebhooksRecovered, count) => fl!(words, "audit-webhooks", count = count),
-        (_, subject) => subject.to_owned(),
-    }
+    let subject = line.subject.as_str();
+    let text = match line.deed {
+        Deed::SessionEnded => (subject == "others").then(|| fl!(words, "audit-other-sessions")),
+        Deed::WebhooksRecovered => subject.parse::<i64>().ok().map(|count| fl!(words, "audit-webhooks", count = count)),
+        _ => None,
+    };
+    text.unwrap_or_else(|| subject.to_owned())
 }
 
 /// The log holds words of the API; the page shows them in its own language.
 fn detail(page: &PublicPage, line: &AuditLine) -> String {
     let (words, detail) = (page.words(), line.detail.as_str());
-    let said = match line.deed {
+    let text = match line.deed {
         Deed::MemberInvited | Deed::MemberJoined | Deed::RoleChanged => {
             Role::parse(detail).map(|role| role_name(words, role))
         }
@@ -151,7 +153,7 @@ fn detail(page: &PublicPage, line: &AuditLine) -> String {
         Deed::WebhookUrlChanged => detail.is_empty().then(|| fl!(words, "audit-no-url")),
         _ => None,
     };
-    said.unwrap_or_else(|| detail.to_owned())
+    text.unwrap_or_else(|| detail.to_owned())
 }
 
 fn setting(words: Words, name: &str) -> String {

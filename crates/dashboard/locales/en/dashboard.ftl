@@ -671,7 +671,10 @@ audit-when = When
 audit-command-line = Command line on the server
 audit-stranger = Unknown
 audit-other-sessions = All other sessions
-audit-webhooks = { $count } webhooks
+audit-webhooks = { $count ->
+        [one] { $count } webhook
+       *[other] { $count } webhooks
+    }
 audit-since = Since { $since }
 audit-no-url = No URL
 audit-fees = Fees

@@ -6,6 +6,7 @@
 //! caller gets the error that the database is unavailable and retries; guards keep the retry from doing anything twice.
 
 mod batch;
+mod job;
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -33,6 +34,7 @@ use crate::{
     value::Value,
 };
 use batch::{Batch, BatchError};
+use job::{Job, Outcome};
 
 /// Connections that commit batches. With a single one, more plans are collected while it waits for the disk, and a
 /// larger batch costs less per plan.
@@ -51,13 +53,6 @@ const TRIES_MOST: usize = 5;
 /// A commit that writes nothing but a message into the log that is sent to standbys.
 const CONFIRMATION: &str = "SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' \
     THEN CAST(pg_logical_emit_message(true, 'lunas', '') AS TEXT) END";
-
-type Outcome = Result<(), CommitError>;
-
-pub(super) struct Job {
-    plan: Plan,
-    answer: oneshot::Sender<Outcome>,
-}
 
 pub(super) struct Writer {
     queue: Mutex<Option<mpsc::Sender<Job>>>,

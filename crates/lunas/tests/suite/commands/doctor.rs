@@ -115,6 +115,7 @@ fn a_server_that_could_lose_commits_or_withholds_rights_fails() {
         &[
             ("connections", "failure"),
             ("fsync", "failure"),
+            ("full_page_writes", "failure"),
             ("pg_trgm", "failure"),
             ("rights", "failure"),
             ("secret key", "warning"),

@@ -273,10 +273,10 @@ async fn recovering_resends_what_failed_since_then_and_nothing_else() {
     }
     assert_eq!(recover(&created(&failed[1]), &[]).stdout, "1 event will be sent again\n");
     shop.attempted(&failed[1], 3).await;
-    assert_eq!(recover(&json!("2999-01-01T00:00:00+07:00"), &[]).stdout, "0 events are sent again\n");
+    assert_eq!(recover(&json!("2999-01-01T00:00:00+07:00"), &[]).stdout, "0 events will be sent again\n");
 
     shop.receiver.answer(Answer::Status(200));
-    assert_eq!(recover(&json!("0000-01-01T00:00:00Z"), &[]).stdout, "3 events are sent again\n");
+    assert_eq!(recover(&json!("0000-01-01T00:00:00Z"), &[]).stdout, "3 events will be sent again\n");
     for event in [&early, &failed[0], &failed[1]] {
         until(async || shop.json(&["show", event])["delivery"] == "delivered").await;
     }

@@ -280,7 +280,7 @@ async fn unusable_addresses_and_keys_exit_1_with_one_line() {
         ("http://localhost/#part", &[], "--forward-to"),
         (hook, &["--url", "junk"], "--url"),
         (hook, &["--url", "http://user:quiet@localhost"], "--url"),
-        (hook, &["--url", "http://127.0.0.1:1"], "away"),
+        (hook, &["--url", "http://127.0.0.1:1"], "unavailable"),
         (hook, &["--url", &strange_url], "not one that Lunas gives"),
         (hook, &["--key", "junk"], "malformed"),
         (hook, &["--key", &unknown], "401"),

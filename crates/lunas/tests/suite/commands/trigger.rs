@@ -105,7 +105,7 @@ async fn what_cannot_be_triggered_exits_1_with_one_line() {
         (&["--key", &unknown], "401"),
         (&["--url", "junk"], "--url"),
         (&["--url", "http://user:quiet@127.0.0.1"], "--url"),
-        (&["--url", "http://127.0.0.1:1"], "away"),
+        (&["--url", "http://127.0.0.1:1"], "unavailable"),
         (&["--url", &strange_url], "not one that Lunas gives"),
     ] {
         let ran = program.run(&[&["trigger", "payment.paid"], arguments].concat());

@@ -397,7 +397,7 @@ async fn a_decision_without_a_note_or_with_too_long_a_one_comes_back_and_decides
         ("accept", "", "Tulis catatan"),
         ("return", " \r\n ", "Tulis catatan"),
         ("return", long.as_str(), "Paling banyak 500 karakter."),
-        ("accept", "a\u{7}b", "tidak bisa disimpan"),
+        ("accept", "a\u{7}b", "tidak bisa dipakai"),
     ] {
         let reply = decide(&person, &project, act, &late.fields(note)).await;
         is_page(why, &reply, 422);

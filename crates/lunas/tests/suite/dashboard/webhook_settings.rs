@@ -63,7 +63,7 @@ async fn a_url_that_is_refused_is_refused_with_its_reason(kit: Arc<Kit>) {
     assert_eq!(person.post(&save, &[("url", PUBLIC)]).await.status, 303);
     let long = format!("https://shop.example/{}", "a".repeat(2_100));
     let rows = [
-        ("", "perlu diisi"),
+        ("", "Wajib diisi"),
         ("shop.example/hook", "alamat lengkap"),
         ("ftp://shop.example/", "alamat lengkap"),
         ("https://", "tidak bisa dibaca"),

@@ -9,7 +9,7 @@ use super::{
         fault,
         session::{Session, arrays, columns},
     },
-    Job, Outcome,
+    job::{Job, Outcome},
 };
 use crate::{
     error::{CommitError, Guard, StoreError},
