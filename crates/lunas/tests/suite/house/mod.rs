@@ -1,6 +1,7 @@
 //! Rules that the source tree itself keeps: its files, the imports between them and the dependencies between crates.
 
 mod dependencies;
+mod docs;
 mod imports;
 mod locales;
 mod module_graph;
