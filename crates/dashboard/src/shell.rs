@@ -1,6 +1,8 @@
 //! What stands around every page: where the user is, where they can go, and what needs attention.
 
+use askama::Template;
 use domain::access::Role;
+use i18n_embed_fl::fl;
 use web::page::assets::{self, Asset};
 
 use crate::words::Words;
@@ -34,6 +36,14 @@ pub(crate) struct Shell {
     pub(crate) unusable: Option<Unusable>,
     /// The event stream that notifies the page of changes.
     pub(crate) live_url: Option<String>,
+}
+
+/// What stands between the title of a page and its content. It is a template of its own so that it is compiled once: what
+/// `frame.html` says itself is compiled into every page.
+#[derive(Template)]
+#[template(path = "frame_top.html")]
+pub(crate) struct FrameTop<'a> {
+    shell: &'a Shell,
 }
 
 /// The project whose page is shown.
@@ -106,6 +116,10 @@ pub(crate) struct Bare {
 }
 
 impl Shell {
+    pub(crate) fn top(&self) -> FrameTop<'_> {
+        FrameTop { shell: self }
+    }
+
     /// Shows `text` above the page as an error, in place of what was done.
     pub(crate) fn warn(&mut self, text: String) {
         self.notice = Some(Flash { text, bad: true });
