@@ -130,10 +130,7 @@ impl Store {
 
     /// Everything that an operator should know about the PostgreSQL database at `url`, which is not changed. `now`
     /// reads this machine's clock, to compare it with the server's.
-    pub async fn inspect_postgres(
-        url: &PostgresUrl,
-        now: impl Fn() -> Timestamp,
-    ) -> Result<PostgresFindings, OpenError> {
+    pub async fn inspect_postgres(url: &PostgresUrl, now: fn() -> Timestamp) -> Result<PostgresFindings, OpenError> {
         postgres::inspect(url, now).await
     }
 

@@ -132,6 +132,9 @@ pub(crate) fn debug_assert_parameters(sql: &str, count: usize) {
 /// Decodes one row into a domain value.
 pub(crate) type Decode<T> = fn(&mut Columns<'_>) -> Result<T, StoreError>;
 
+/// Takes one row after another. Reads are compiled for this type once, and not again for every [`Decode`].
+pub(crate) type TakeRow<'a> = dyn FnMut(&mut Columns<'_>) -> Result<(), StoreError> + 'a;
+
 /// The columns of one row, taken in the order in which the statement names them.
 pub(crate) struct Columns<'a> {
     row: Row<'a>,

@@ -4,6 +4,7 @@
 use std::pin::pin;
 
 use deadpool_postgres::Transaction;
+use futures_util::future::BoxFuture;
 use tokio_postgres::{Error, binary_copy::BinaryCopyInWriter, error::SqlState, types::Type};
 
 use super::{PostgresUrl, connect::Connector, fault, migrate};
@@ -19,7 +20,14 @@ const SESSION: &str = "SET statement_timeout = 0; SET idle_in_transaction_sessio
     SET enable_seqscan = on";
 
 /// Migrates the tables of the database and fills them from `source`, unless they contain data.
-pub(crate) async fn fill(url: &PostgresUrl, source: &mut Source) -> Result<Vec<CopiedTable>, CopyError> {
+pub(crate) fn fill<'a>(
+    url: &'a PostgresUrl,
+    source: &'a mut Source,
+) -> BoxFuture<'a, Result<Vec<CopiedTable>, CopyError>> {
+    Box::pin(filled(url, source))
+}
+
+async fn filled(url: &PostgresUrl, source: &mut Source) -> Result<Vec<CopiedTable>, CopyError> {
     let connector = Connector::new(url)?;
     migrate::run(&connector).await.map_err(CopyError::Target)?;
     let mut client = connector.session().await?;

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use domain::time::Timestamp;
+use futures_util::future::BoxFuture;
 use tokio::time::timeout;
 use tokio_postgres::{Client, Error, Row};
 
@@ -76,8 +77,8 @@ pub struct Standbys {
 }
 
 /// Runs the inspection. `now` reads this machine's clock.
-pub(crate) async fn inspect(url: &PostgresUrl, now: impl Fn() -> Timestamp) -> Result<PostgresFindings, OpenError> {
-    let asked = async {
+pub(crate) fn inspect(url: &PostgresUrl, now: fn() -> Timestamp) -> BoxFuture<'_, Result<PostgresFindings, OpenError>> {
+    let asked = async move {
         let client = connect(url).await?;
         let (round_trip, clock_ahead_millis) = clocks(&client, now).await.map_err(migrate::meaning_of)?;
         Ok(PostgresFindings {
@@ -90,7 +91,7 @@ pub(crate) async fn inspect(url: &PostgresUrl, now: impl Fn() -> Timestamp) -> R
             standbys: standbys(&client).await.map_err(migrate::meaning_of)?,
         })
     };
-    timeout(INSPECT_WITHIN, asked).await.map_err(|_| migrate::no_answer())?
+    Box::pin(async { timeout(INSPECT_WITHIN, asked).await.map_err(|_| migrate::no_answer())? })
 }
 
 /// Connects to the server that accepts writes, or else to one that does not.
@@ -102,7 +103,7 @@ async fn connect(url: &PostgresUrl) -> Result<Connected, OpenError> {
 }
 
 /// The time of the fastest answer, and how far the server's clock was ahead of ours in the middle of that time.
-async fn clocks(client: &Client, now: impl Fn() -> Timestamp) -> Result<(Duration, i64), Error> {
+async fn clocks(client: &Client, now: fn() -> Timestamp) -> Result<(Duration, i64), Error> {
     let ask = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
     let ask = client.prepare(ask).await?;
     let mut quickest: Option<(Duration, i64)> = None;

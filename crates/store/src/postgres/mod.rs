@@ -1,5 +1,8 @@
 //! PostgreSQL: reads by key share a few connections, frequent plans with the same statements are committed in batches,
 //! and everything else takes a connection from the pool.
+//!
+//! What the rest of the program calls answers a boxed future. The body of an `async fn` is compiled again in every crate
+//! that awaits it, and with it all of the PostgreSQL client; behind a box it is compiled once, here.
 
 mod address;
 mod borrowed;
@@ -17,6 +20,7 @@ mod writer;
 use std::{sync::Arc, time::Duration};
 
 use deadpool_postgres::{ClientWrapper, Pool};
+use futures_util::future::BoxFuture;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::timeout,
@@ -32,7 +36,7 @@ use crate::{
 };
 use borrowed::{Borrowed, parameters};
 use connect::Connector;
-use reader::Reader;
+use reader::{Found, Reader};
 use writer::Writer;
 
 pub use address::{PostgresUrl, UnusableUrl};
@@ -62,42 +66,44 @@ pub(crate) struct Postgres {
 
 impl Postgres {
     /// Connects and migrates the tables.
-    pub(crate) async fn open(
+    pub(crate) fn open(
         url: &PostgresUrl,
         connections: usize,
         notifier: CommitNotifier,
-    ) -> Result<Postgres, OpenError> {
-        let connector = Connector::new(url)?;
-        migrate::run(&connector).await?;
-        let pool = connector.pool(connections.saturating_sub(reader::WORKERS + writer::WORKERS + 1).max(1))?;
-        notifier.start(connector.clone(), pool.clone());
-        Ok(Postgres {
-            reader: Arc::new(Reader::new(connector.clone())),
-            writer: Arc::new(Writer::start(&connector, &pool, connections_for_plans(&pool))),
-            notifier,
-            scans: ScanLimits::new(scans_at_once(&pool), polls_at_once(&pool)),
-            locks: Arc::new(Semaphore::new(LOCKS_AT_ONCE)),
-            connector,
-            pool,
+    ) -> BoxFuture<'_, Result<Postgres, OpenError>> {
+        Box::pin(async move {
+            let connector = Connector::new(url)?;
+            migrate::run(&connector).await?;
+            let pool = connector.pool(connections.saturating_sub(reader::WORKERS + writer::WORKERS + 1).max(1))?;
+            notifier.start(connector.clone(), pool.clone());
+            Ok(Postgres {
+                reader: Arc::new(Reader::new(connector.clone())),
+                writer: Arc::new(Writer::start(&connector, &pool, connections_for_plans(&pool))),
+                notifier,
+                scans: ScanLimits::new(scans_at_once(&pool), polls_at_once(&pool)),
+                locks: Arc::new(Semaphore::new(LOCKS_AT_ONCE)),
+                connector,
+                pool,
+            })
         })
     }
 
     /// Reads the state of the tables without changing them.
-    pub(crate) async fn tables(url: &PostgresUrl) -> Result<Tables, OpenError> {
-        migrate::read_tables(&Connector::new(url)?).await
+    pub(crate) fn tables(url: &PostgresUrl) -> BoxFuture<'_, Result<Tables, OpenError>> {
+        Box::pin(async { migrate::read_tables(&Connector::new(url)?).await })
     }
 
     /// Migrates the tables, and answers what state they were in.
-    pub(crate) async fn migrate(url: &PostgresUrl) -> Result<Tables, OpenError> {
-        migrate::run(&Connector::new(url)?).await
+    pub(crate) fn migrate(url: &PostgresUrl) -> BoxFuture<'_, Result<Tables, OpenError>> {
+        Box::pin(async { migrate::run(&Connector::new(url)?).await })
     }
 
-    pub(crate) async fn commit(&self, plan: Plan) -> Result<(), CommitError> {
-        self.writer.commit(plan).await
+    pub(crate) fn commit(&self, plan: Plan) -> BoxFuture<'_, Result<(), CommitError>> {
+        Box::pin(self.writer.commit(plan))
     }
 
-    pub(crate) async fn confirm(&self) -> Result<(), StoreError> {
-        self.writer.confirm().await
+    pub(crate) fn confirm(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(self.writer.confirm())
     }
 
     /// Notifies the other nodes of a commit.
@@ -120,61 +126,70 @@ impl Postgres {
     }
 
     pub(crate) async fn one<T>(&self, query: Query, decode: Decode<T>) -> Result<Option<T>, StoreError> {
-        let found = self.reader.first(query).await?;
+        let found = self.first(query).await?;
         found.map(|found| decode(&mut Columns::of_postgres(&found.row, found.from))).transpose()
+    }
+
+    fn first(&self, query: Query) -> BoxFuture<'_, Result<Option<Found>, StoreError>> {
+        Box::pin(self.reader.first(query))
     }
 
     pub(crate) async fn many<T>(&self, query: &Query, decode: Decode<T>) -> Result<Vec<T>, StoreError> {
         let _place = self.scans.enter_queue()?;
-        self.scan(self.scans.scan().await?, query, decode).await
+        decoded(&self.scan(self.scans.scan().await?, query).await?, decode)
     }
 
     pub(crate) async fn due<T>(&self, query: &Query, decode: Decode<T>) -> Result<Vec<T>, StoreError> {
-        self.scan(self.scans.poll().await?, query, decode).await
+        decoded(&self.scan(self.scans.poll().await?, query).await?, decode)
     }
 
-    async fn scan<T>(
-        &self,
+    fn scan<'a>(
+        &'a self,
         permit: OwnedSemaphorePermit,
-        query: &Query,
-        decode: Decode<T>,
-    ) -> Result<Vec<T>, StoreError> {
-        let connection = Borrowed::from(&self.pool, &self.connector, Some(permit)).await?;
-        let rows = timeout(SCAN_WITHIN, rows(connection.get(), query)).await.map_err(StoreError::unavailable)?;
-        let rows = rows.map_err(fault::failure)?;
-        connection.give_back();
-        rows.iter().map(|row| decode(&mut Columns::of_postgres(row, 0))).collect()
+        query: &'a Query,
+    ) -> BoxFuture<'a, Result<Vec<Row>, StoreError>> {
+        Box::pin(async {
+            let connection = Borrowed::from(&self.pool, &self.connector, Some(permit)).await?;
+            let rows = timeout(SCAN_WITHIN, rows(connection.get(), query)).await.map_err(StoreError::unavailable)?;
+            let rows = rows.map_err(fault::failure)?;
+            connection.give_back();
+            Ok(rows)
+        })
     }
 
     /// Reads whole tables, without a time limit.
     pub(crate) async fn whole<T>(&self, query: &Query, decode: Decode<T>) -> Result<Vec<T>, StoreError> {
-        let permit = self.scans.scan().await?;
-        let connection = Borrowed::from(&self.pool, &self.connector, Some(permit)).await?;
-        connection
-            .get()
-            .batch_execute("SET statement_timeout = 0; SET enable_seqscan = on")
-            .await
-            .map_err(fault::failure)?;
-        // The connection is closed and not returned to the pool, so these settings end with it.
-        let rows = rows(connection.get(), query).await.map_err(fault::failure)?;
-        rows.iter().map(|row| decode(&mut Columns::of_postgres(row, 0))).collect()
+        decoded(&self.whole_rows(query).await?, decode)
+    }
+
+    fn whole_rows<'a>(&'a self, query: &'a Query) -> BoxFuture<'a, Result<Vec<Row>, StoreError>> {
+        Box::pin(async {
+            let permit = self.scans.scan().await?;
+            let connection = Borrowed::from(&self.pool, &self.connector, Some(permit)).await?;
+            let settings = "SET statement_timeout = 0; SET enable_seqscan = on";
+            connection.get().batch_execute(settings).await.map_err(fault::failure)?;
+            // The connection is closed and not returned to the pool, so these settings end with it.
+            rows(connection.get(), query).await.map_err(fault::failure)
+        })
     }
 
     /// Takes the advisory lock `number`; none while another node holds it.
-    pub(crate) async fn try_lock(&self, number: i64) -> Result<Option<AdvisoryLock>, StoreError> {
-        let permit = Arc::clone(&self.locks).acquire_owned().await.map_err(StoreError::unavailable)?;
-        let connection = Borrowed::from(&self.pool, &self.connector, Some(permit)).await?;
-        let taken = async {
-            connection.get().batch_execute("BEGIN").await?;
-            let statement = connection.get().prepare_cached("SELECT pg_try_advisory_xact_lock($1)").await?;
-            connection.get().query_one(&statement, &[&number]).await?.try_get::<_, bool>(0)
-        };
-        let taken = timeout(READ_WITHIN, taken).await.map_err(StoreError::unavailable)?.map_err(fault::failure)?;
-        let lock = AdvisoryLock(connection);
-        match taken {
-            true => Ok(Some(lock)),
-            false => lock.release().await.map(|()| None),
-        }
+    pub(crate) fn try_lock(&self, number: i64) -> BoxFuture<'_, Result<Option<AdvisoryLock>, StoreError>> {
+        Box::pin(async move {
+            let permit = Arc::clone(&self.locks).acquire_owned().await.map_err(StoreError::unavailable)?;
+            let connection = Borrowed::from(&self.pool, &self.connector, Some(permit)).await?;
+            let taken = async {
+                connection.get().batch_execute("BEGIN").await?;
+                let statement = connection.get().prepare_cached("SELECT pg_try_advisory_xact_lock($1)").await?;
+                connection.get().query_one(&statement, &[&number]).await?.try_get::<_, bool>(0)
+            };
+            let taken = timeout(READ_WITHIN, taken).await.map_err(StoreError::unavailable)?.map_err(fault::failure)?;
+            let lock = AdvisoryLock(connection);
+            match taken {
+                true => Ok(Some(lock)),
+                false => lock.release().await.map(|()| None),
+            }
+        })
     }
 }
 
@@ -182,11 +197,13 @@ impl Postgres {
 pub(crate) struct AdvisoryLock(Borrowed);
 
 impl AdvisoryLock {
-    pub(crate) async fn release(self) -> Result<(), StoreError> {
-        let ended = timeout(READ_WITHIN, self.0.get().batch_execute("COMMIT")).await;
-        ended.map_err(StoreError::unavailable)?.map_err(fault::failure)?;
-        self.0.give_back();
-        Ok(())
+    pub(crate) fn release(self) -> BoxFuture<'static, Result<(), StoreError>> {
+        Box::pin(async {
+            let ended = timeout(READ_WITHIN, self.0.get().batch_execute("COMMIT")).await;
+            ended.map_err(StoreError::unavailable)?.map_err(fault::failure)?;
+            self.0.give_back();
+            Ok(())
+        })
     }
 }
 
@@ -208,4 +225,8 @@ fn polls_at_once(pool: &Pool) -> usize {
 async fn rows(connection: &ClientWrapper, query: &Query) -> Result<Vec<Row>, tokio_postgres::Error> {
     let statement = connection.prepare_cached(&query.sql).await?;
     connection.query(&statement, &parameters(&query.parameters)).await
+}
+
+fn decoded<T>(rows: &[Row], decode: Decode<T>) -> Result<Vec<T>, StoreError> {
+    rows.iter().map(|row| decode(&mut Columns::of_postgres(row, 0))).collect()
 }

@@ -12,8 +12,9 @@ use std::{
 };
 
 use domain::api_key::KeyHash;
+use futures_util::future::BoxFuture;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::{
     error::{CommitError, OpenError, StoreError},
@@ -25,7 +26,7 @@ use crate::{
 };
 use connect::{BUSY_TIMEOUT, connect};
 use log::Log;
-use reader::Readers;
+use reader::{Reader, Readers};
 use writer::Writer;
 
 pub(crate) use inspect::inspect;
@@ -36,6 +37,9 @@ refinery::embed_migrations!("migrations/sqlite");
 
 /// When two processes open a new file at once, both try to migrate it; the second one retries.
 const MIGRATION_ATTEMPTS: usize = 5;
+
+/// A read that has a connection lent to it.
+type Read = Box<dyn FnOnce(&mut Reader) -> Result<(), StoreError> + Send>;
 
 #[derive(Clone)]
 pub(crate) struct Sqlite {
@@ -77,7 +81,14 @@ impl Sqlite {
 
     /// Reads by key take microseconds, less than handing them to another thread would.
     pub(crate) fn one<T>(&self, query: &Query, decode: Decode<T>) -> Result<Option<T>, StoreError> {
-        self.readers.with(|connection| reader::first(connection, query, decode))
+        let mut found = None;
+        self.readers.with(&mut |reader| {
+            reader.first(query, &mut |columns| {
+                found = Some(decode(columns)?);
+                Ok(())
+            })
+        })?;
+        Ok(found)
     }
 
     /// The owner of a key, as of now.
@@ -87,7 +98,12 @@ impl Sqlite {
         query: &Query,
         decode: Decode<KeyOwner>,
     ) -> Result<Option<KeyOwner>, StoreError> {
-        self.readers.with_reader(|reader| reader.owner(hash, query, decode))
+        let mut owner = None;
+        self.readers.with(&mut |reader| {
+            owner = reader.owner(hash, query, decode)?;
+            Ok(())
+        })?;
+        Ok(owner)
     }
 
     /// Read on the calling thread, like reads by key and for the same reason.
@@ -110,13 +126,35 @@ impl Sqlite {
         query: Query,
         decode: Decode<T>,
     ) -> Result<Vec<T>, StoreError> {
+        let (sender, answers) = oneshot::channel();
+        let read = move |reader: &mut Reader| {
+            let mut answers = Vec::new();
+            reader.all(&query, &mut |columns| {
+                answers.push(decode(columns)?);
+                Ok(())
+            })?;
+            // The caller may have gone.
+            let _ = sender.send(answers);
+            Ok(())
+        };
+        self.on_its_own_thread(permit, Box::new(read)).await?;
+        answers.await.map_err(StoreError::unavailable)
+    }
+
+    /// Lends a connection to `read`, which may take long.
+    fn on_its_own_thread(
+        &self,
+        permit: OwnedSemaphorePermit,
+        read: Read,
+    ) -> BoxFuture<'static, Result<(), StoreError>> {
         let readers = Arc::clone(&self.readers);
-        let read = move || {
+        let work = move || {
             // Held until the scan ends, even when its caller has gone.
             let _permit = permit;
-            readers.with(|connection| reader::all(connection, &query, decode))
+            let mut read = Some(read);
+            readers.with(&mut |reader| read.take().map_or(Ok(()), |read| read(reader)))
         };
-        tokio::task::spawn_blocking(read).await.map_err(StoreError::unavailable)?
+        Box::pin(async { tokio::task::spawn_blocking(work).await.map_err(StoreError::unavailable)? })
     }
 }
 

@@ -13,7 +13,7 @@ use super::connect::connect;
 use crate::{
     error::StoreError,
     read::keys::KeyOwner,
-    value::{Columns, Decode, Query},
+    value::{Columns, Decode, Query, TakeRow},
 };
 
 /// Idle connections that are kept open; more may be open while they are in use.
@@ -53,9 +53,30 @@ impl Reader {
         if let Some(owner) = self.owners.get(&hash) {
             return Ok(Some(*owner));
         }
-        let owner = first(&self.connection, query, decode)?;
+        let mut owner = None;
+        self.first(query, &mut |columns| {
+            owner = Some(decode(columns)?);
+            Ok(())
+        })?;
         self.owners.extend(owner.map(|owner| (hash, owner)));
         Ok(owner)
+    }
+
+    /// Gives the first row that a query finds to `take`.
+    pub(super) fn first(&self, query: &Query, take: &mut TakeRow<'_>) -> Result<(), StoreError> {
+        let mut statement = self.connection.prepare_cached(&query.sql).map_err(failure)?;
+        let mut rows = statement.query(params_from_iter(&query.parameters)).map_err(failure)?;
+        rows.next().map_err(failure)?.map_or(Ok(()), |row| take(&mut Columns::of_sqlite(row)))
+    }
+
+    /// Gives every row that a query finds to `take`.
+    pub(super) fn all(&self, query: &Query, take: &mut TakeRow<'_>) -> Result<(), StoreError> {
+        let mut statement = self.connection.prepare_cached(&query.sql).map_err(failure)?;
+        let mut rows = statement.query(params_from_iter(&query.parameters)).map_err(failure)?;
+        while let Some(row) = rows.next().map_err(failure)? {
+            take(&mut Columns::of_sqlite(row))?;
+        }
+        Ok(())
     }
 }
 
@@ -111,14 +132,8 @@ impl Readers {
         self.probe().version(&self.path)
     }
 
-    pub(super) fn with<T>(&self, read: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        self.with_reader(|reader| read(&reader.connection))
-    }
-
-    pub(super) fn with_reader<T>(
-        &self,
-        read: impl FnOnce(&mut Reader) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
+    /// Lends a connection to `read`.
+    pub(super) fn with(&self, read: &mut dyn FnMut(&mut Reader) -> Result<(), StoreError>) -> Result<(), StoreError> {
         let idle = self.idle().pop();
         let mut reader = match idle {
             Some(reader) => reader,
@@ -147,23 +162,6 @@ impl Readers {
         // Pushing and popping are complete in themselves, so a panic elsewhere leaves the list valid.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-pub(super) fn first<T>(connection: &Connection, query: &Query, decode: Decode<T>) -> Result<Option<T>, StoreError> {
-    let mut statement = connection.prepare_cached(&query.sql).map_err(failure)?;
-    let mut rows = statement.query(params_from_iter(&query.parameters)).map_err(failure)?;
-    let row = rows.next().map_err(failure)?;
-    row.map(|row| decode(&mut Columns::of_sqlite(row))).transpose()
-}
-
-pub(super) fn all<T>(connection: &Connection, query: &Query, decode: Decode<T>) -> Result<Vec<T>, StoreError> {
-    let mut statement = connection.prepare_cached(&query.sql).map_err(failure)?;
-    let mut rows = statement.query(params_from_iter(&query.parameters)).map_err(failure)?;
-    let mut answers = Vec::new();
-    while let Some(row) = rows.next().map_err(failure)? {
-        answers.push(decode(&mut Columns::of_sqlite(row))?);
-    }
-    Ok(answers)
 }
 
 /// A statement that SQLite rejects is our mistake; every other error is about the file, the disk or a lock.
