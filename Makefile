@@ -10,29 +10,43 @@ AXE := target/axe-core
 AXE_LOCK := crates/testkit/axe/package-lock.json
 # Tests wait for sockets, processes and browsers as much as for the cores.
 export RUST_TEST_THREADS ?= $(shell echo $$(( $$(nproc) * 2 )))
+# The compiler that builds tests reports clippy's lints too, and a warning fails the build. So the tree is compiled once, where
+# `cargo clippy` before `cargo test` would compile it twice.
+export RUSTC_WORKSPACE_WRAPPER := $(CURDIR)/crates/testkit/clippy-denies
 # Every build names the whole workspace, so that all of them share one feature set and no crate is built twice.
 CARGO_TEST := cargo test --workspace --locked
 
-.PHONY: test check format lint tools python postgres install-postgres browser install-browser axe npm
+.PHONY: test check format build install tests browser-tests tools python postgres install-postgres browser install-browser axe npm
 
-# Python tools hold the OpenAPI document against an independent validator, the real server against schemathesis, and webhooks
-# against Stripe's own library. Their tests are ignored otherwise.
-test: format lint postgres browser axe tools
-	$(CARGO_TEST) --lib --bins --test conformance --test smoke
-	$(CARGO_TEST) --test suite -- --include-ignored
+# Packages are fetched while the tests are compiled. Browser tests leave the cores idle while they wait for pages, so the others
+# run beside them.
+test: format
+	$(MAKE) --jobs=2 build install
+	$(MAKE) --jobs=2 browser-tests tests
 
-check: format lint postgres
+check: format postgres
 	$(CARGO_TEST) --lib --bins --tests -- --skip browser --skip faults::
 
 format:
 	cargo fmt --all --check
 
-lint:
-	cargo clippy --workspace --all-targets --locked -- --deny warnings
+build:
+	$(CARGO_TEST) --lib --bins --tests --no-run
+
+browser-tests:
+	$(CARGO_TEST) --lib --test suite -- browser
+
+# Python tools hold the OpenAPI document against an independent validator, the real server against schemathesis, and webhooks
+# against Stripe's own library. Their tests are ignored otherwise.
+tests:
+	$(CARGO_TEST) --lib --bins --tests -- --skip browser --include-ignored
+
+# One after the other, as the `|` below say: two `apt-get` at once would not do.
+install: postgres browser axe tools
 
 tools: $(TOOLS)/installed
 
-$(TOOLS)/installed: $(REQUIREMENTS)
+$(TOOLS)/installed: $(REQUIREMENTS) | $(AXE)/installed
 	@python3 -c 'import ensurepip, venv' 2>/dev/null || $(MAKE) python
 	python3 -m venv --clear $(TOOLS)
 	$(TOOLS)/bin/pip install --quiet --disable-pip-version-check --requirement $(REQUIREMENTS)
@@ -54,7 +68,7 @@ install-postgres:
 	$$sudo apt-get update && $$sudo apt-get install --yes postgresql; done=$$?; $$sudo rm $$told; exit $$done
 
 # Chromium and what drives it, looked for where the test kit looks.
-browser:
+browser: | postgres
 	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || $(MAKE) install-browser
 
 install-browser:
@@ -64,7 +78,7 @@ install-browser:
 # What looks for barriers in pages. npm holds it against its checksum.
 axe: $(AXE)/installed
 
-$(AXE)/installed: $(AXE_LOCK)
+$(AXE)/installed: $(AXE_LOCK) | browser
 	@command -v npm >/dev/null || $(MAKE) npm
 	mkdir -p $(AXE)
 	cp $(<D)/package.json $(AXE_LOCK) $(AXE)
