@@ -8,6 +8,7 @@ REQUIREMENTS := crates/lunas/tests/requirements.txt
 AXE := target/axe-core
 # Names the version of axe-core and its checksum.
 AXE_LOCK := crates/testkit/axe/package-lock.json
+FONTS_THERE := ls /usr/share/fonts/truetype/*/LiberationSansNarrow-Regular.ttf /usr/share/fonts/truetype/*/DejaVuSans.ttf >/dev/null 2>&1
 # Tests wait for sockets, processes and browsers as much as for the cores.
 export RUST_TEST_THREADS ?= $(shell echo $$(( $$(nproc) * 2 )))
 # The compiler that builds tests reports clippy's lints too, and a warning fails the build. So the tree is compiled once, where
@@ -16,10 +17,11 @@ export RUSTC_WORKSPACE_WRAPPER := $(CURDIR)/crates/testkit/clippy-denies
 # Every build names the whole workspace, so that all of them share one feature set and no crate is built twice.
 CARGO_TEST := cargo test --workspace --locked
 
-.PHONY: test check format build install tests browser-tests tools python postgres install-postgres browser install-browser axe npm
+.PHONY: test check format build install tests browser-tests tools python postgres install-postgres browser install-browser fonts install-fonts axe npm
 
 # Packages are fetched while the tests are compiled. Browser tests leave the cores idle while they wait for pages, so the others
-# run beside them.
+# run beside them. What a compiler keeps for the next build is worth its time in `check` alone.
+test: export CARGO_INCREMENTAL := 0
 test: format
 	$(MAKE) --jobs=2 build install
 	$(MAKE) --jobs=2 browser-tests tests
@@ -42,7 +44,7 @@ tests:
 	$(CARGO_TEST) --lib --bins --tests -- --skip browser --include-ignored
 
 # One after the other, as the `|` below say: two `apt-get` at once would not do.
-install: postgres browser axe tools
+install: postgres browser fonts axe tools
 
 tools: $(TOOLS)/installed
 
@@ -75,10 +77,20 @@ install-browser:
 	sudo=$$(test "$$(id -u)" = 0 || echo sudo); \
 	$$sudo apt-get update && $$sudo apt-get install --yes chromium chromium-driver
 
+# A narrow and a wide font, in which pages are measured.
+fonts: | browser
+	@$(FONTS_THERE) || $(MAKE) install-fonts
+
+# Debian 13 has the narrow one in a package of its own.
+install-fonts:
+	sudo=$$(test "$$(id -u)" = 0 || echo sudo); \
+	$$sudo apt-get update && $$sudo apt-get install --yes fonts-dejavu-core fonts-liberation && \
+	{ $(FONTS_THERE) || $$sudo apt-get install --yes fonts-liberation-sans-narrow; }
+
 # What looks for barriers in pages. npm holds it against its checksum.
 axe: $(AXE)/installed
 
-$(AXE)/installed: $(AXE_LOCK) | browser
+$(AXE)/installed: $(AXE_LOCK) | fonts
 	@command -v npm >/dev/null || $(MAKE) npm
 	mkdir -p $(AXE)
 	cp $(<D)/package.json $(AXE_LOCK) $(AXE)

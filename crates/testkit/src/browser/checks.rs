@@ -25,6 +25,10 @@ pub const TARGET_LEAST: u32 = 44;
 const SMALL_TARGETS: &str = include_str!("small_targets.js");
 const SIDEWAYS: &str =
     "return document.scrollingElement.scrollWidth > Math.min(document.scrollingElement.clientWidth, arguments[0])";
+/// A narrow and a wide font. A page is measured in both and in its own, because nobody knows the fonts of a visitor's device: a
+/// target that is large enough in one may be too small in another.
+const FONTS: [&str; 2] = ["Liberation Sans Narrow", "DejaVu Sans"];
+const IN_FONTS: &str = include_str!("in_fonts.js");
 
 /// A rule of axe that a page breaks, or may break.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,17 +82,29 @@ impl Browser {
         results
     }
 
-    /// The controls that are narrower or lower than [`TARGET_LEAST`], each as `selector (width × height)`. A radio button or a
-    /// checkbox counts by its label, a link within a sentence not at all.
+    /// The controls that are narrower or lower than [`TARGET_LEAST`] in one of the fonts, each as `selector (width × height)`. A
+    /// radio button or a checkbox counts by its label, a link within a sentence not at all.
     pub async fn small_targets(&self) -> Vec<String> {
-        let found = self.run("when targets are measured", SMALL_TARGETS, json!([TARGET_LEAST])).await;
-        strings(&found)
+        let measured = self.in_fonts("when targets are measured", SMALL_TARGETS, json!(TARGET_LEAST)).await;
+        let mut found: Vec<String> = measured.iter().flat_map(strings).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 
-    /// Whether something is wider than the screen.
+    /// Whether something is wider than the screen in one of the fonts.
     pub async fn has_sideways_scroll(&self) -> bool {
         let width = self.look().width;
-        self.run("when the width is measured", SIDEWAYS, json!([width])).await == true
+        self.in_fonts("when the width is measured", SIDEWAYS, json!(width)).await.contains(&Value::Bool(true))
+    }
+
+    /// What the body of a function returns, in the page's own font and in each of [`FONTS`].
+    async fn in_fonts(&self, when: &str, measure: &str, argument: Value) -> Vec<Value> {
+        let body = format!("const measure = function () {{ {measure}\n}};\n{IN_FONTS}");
+        match self.run(when, &body, json!([FONTS, argument])).await {
+            Value::Array(measured) => measured,
+            missing => panic!("the font {missing} was not found; `make test` installs it, or: make fonts"),
+        }
     }
 
     /// Fails with every barrier, small target and sideways scroll that the page has as it is now.
