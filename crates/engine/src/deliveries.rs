@@ -39,7 +39,8 @@ impl Engine {
         if self.project(project_id).await?.webhook_url.is_none() {
             return Err(Error::NoWebhookUrl);
         }
-        let change = Change::from(WebhookWrite::Resent { event_id: event.id, project_id, at: self.now() })
+        let urgent = event.kind().is_urgent();
+        let change = Change::from(WebhookWrite::Resent { event_id: event.id, project_id, urgent, at: self.now() })
             .with(self.audit(Some(project_id), Deed::WebhookResent, event.id, ""));
         Ok(self.store.commit(change).await?)
     }

@@ -7,3 +7,4 @@ mod retries;
 mod sending;
 mod stripe_library;
 mod urls;
+mod urgent;
