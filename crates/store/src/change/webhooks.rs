@@ -19,9 +19,10 @@ pub enum WebhookWrite {
     Resent { event_id: EventId, project_id: ProjectId, urgent: bool, at: Timestamp },
     /// Does the same for at most `most` failed deliveries of a project, of events from `since` on.
     Recovered { project_id: ProjectId, since: Timestamp, at: Timestamp, most: i64 },
-    /// Replaces the webhook secret; the old one stays valid beside the new one for a while. Guarded: `replaced` is the
-    /// secret in use, since of two rotations at the same time the first new secret would be lost.
-    SecretRotated { project_id: ProjectId, replaced: Vec<u8>, sealed: Vec<u8>, at: Timestamp },
+    /// Replaces the webhook secret by `sealed`; the old one stays valid beside the new one for a while, as `previous`,
+    /// which is encrypted for its column. Guarded: `replaced` is the secret in use, since of two rotations at the same
+    /// time the first new secret would be lost.
+    SecretRotated { project_id: ProjectId, replaced: Vec<u8>, previous: Vec<u8>, sealed: Vec<u8>, at: Timestamp },
 }
 
 impl WebhookWrite {

@@ -25,8 +25,15 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: WebhookWrite, dialect
         WebhookWrite::Recovered { project_id, since, at, most } => {
             statements.push(recovered(project_id, since, at, most));
         }
-        WebhookWrite::SecretRotated { project_id, replaced, sealed, at } => {
-            statements.push(secret_rotated(project_id, replaced, sealed, at));
+        WebhookWrite::SecretRotated { project_id, replaced, previous, sealed, at } => {
+            statements.push(
+                Statement::new(
+                    "UPDATE projects SET previous_webhook_secret = $1, webhook_secret = $2, \
+                     webhook_secret_rotated_at = $3, version = version + 1 WHERE id = $4 AND webhook_secret = $5",
+                    [previous.into(), sealed.into(), at.into(), Value::shown(project_id), replaced.into()],
+                )
+                .guarded(Guard::WebhookSecret),
+            );
         }
     }
 }
@@ -135,13 +142,4 @@ fn recovered(project_id: ProjectId, since: Timestamp, at: Timestamp, most: i64) 
          AND attempts > resent_after ORDER BY event_id LIMIT $4) AND state <> 'delivered' AND attempts > resent_after",
         [at.into(), Value::shown(project_id), Value::shown(first_id_at::<kind::Event>(since)), most.into()],
     )
-}
-
-fn secret_rotated(project_id: ProjectId, replaced: Vec<u8>, sealed: Vec<u8>, at: Timestamp) -> Statement {
-    Statement::new(
-        "UPDATE projects SET previous_webhook_secret = webhook_secret, webhook_secret = $1, \
-         webhook_secret_rotated_at = $2, version = version + 1 WHERE id = $3 AND webhook_secret = $4",
-        [sealed.into(), at.into(), Value::shown(project_id), replaced.into()],
-    )
-    .guarded(Guard::WebhookSecret)
 }

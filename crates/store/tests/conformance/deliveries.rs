@@ -322,6 +322,7 @@ async fn a_rotation_keeps_the_secret_before_it_and_no_older_one(database: Databa
     let rotate = |replaced: &[u8], sealed: &[u8], at| WebhookWrite::SecretRotated {
         project_id: project.id,
         replaced: replaced.to_vec(),
+        previous: [replaced, &[7]].concat(),
         sealed: sealed.to_vec(),
         at,
     };
@@ -330,11 +331,16 @@ async fn a_rotation_keeps_the_secret_before_it_and_no_older_one(database: Databa
         // Another rotation at the same moment started from the old secret.
         assert_eq!(commit(&store, rotate(previous, &[9], at)).await, Outcome::Conflict(Guard::WebhookSecret));
         let secrets = store.webhook_target(project.id).await.unwrap().unwrap().secrets;
-        assert_eq!((secrets.current, secrets.previous), (sealed.to_vec(), Some((previous.to_vec(), at))));
+        assert_eq!((secrets.current, secrets.previous), (sealed.to_vec(), Some(([previous, &[7]].concat(), at))));
     }
     assert_eq!(store.project(project.id).await.unwrap().unwrap().version, 3, "whoever keeps the project looks again");
     assert!(store.webhook_target(other.id).await.unwrap().unwrap().secrets.previous.is_none());
-    let nobody =
-        WebhookWrite::SecretRotated { project_id: mint(NOW, entropy()), replaced: vec![], sealed: vec![1], at: NOW };
+    let nobody = WebhookWrite::SecretRotated {
+        project_id: mint(NOW, entropy()),
+        replaced: vec![],
+        previous: vec![2],
+        sealed: vec![1],
+        at: NOW,
+    };
     assert_eq!(commit(&store, nobody).await, Outcome::Conflict(Guard::WebhookSecret));
 }
