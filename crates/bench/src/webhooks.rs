@@ -40,6 +40,7 @@ pub(crate) async fn throughput(
         let again = events.iter().map(|event| WebhookWrite::Resent {
             event_id: event.id,
             project_id: prefilled.project,
+            urgent: event.kind().is_urgent(),
             at: due,
         });
         store.commit(Change::default().with_all(again)).await.map_err(io::Error::other)?;

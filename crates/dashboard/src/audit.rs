@@ -99,6 +99,7 @@ pub(crate) fn deed(words: Words, deed: Deed) -> String {
         Deed::PaymentSimulated => fl!(words, "deed-payment-simulated"),
         Deed::ReceiptAccepted => fl!(words, "deed-receipt-accepted"),
         Deed::ReceiptReturned => fl!(words, "deed-receipt-returned"),
+        Deed::SecretsResealed => fl!(words, "deed-secrets-resealed"),
         Deed::ProjectCreated => fl!(words, "deed-project-created"),
         Deed::SettingsChanged => fl!(words, "deed-settings-changed"),
         Deed::ProjectApproved => fl!(words, "deed-project-approved"),

@@ -52,6 +52,7 @@ deeds! {
     PaymentSimulated "payment.simulated",
     ReceiptAccepted "receipt.accepted",
     ReceiptReturned "receipt.returned",
+    SecretsResealed "secrets.resealed",
     ProjectCreated "project.created",
     SettingsChanged "project.settings_changed",
     ProjectApproved "project.approved",

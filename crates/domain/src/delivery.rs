@@ -97,6 +97,10 @@ pub struct Delivery {
     pub attempts: u32,
     /// How many of them were made before a person last asked to send it again, which restarts the schedule.
     pub resent_after: u32,
+    /// Whether it is sent ahead of the project's other deliveries, see [`EventKind::is_urgent`].
+    ///
+    /// [`EventKind::is_urgent`]: crate::event::EventKind::is_urgent
+    pub urgent: bool,
 }
 
 impl Delivery {

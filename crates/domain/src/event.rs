@@ -26,6 +26,14 @@ impl EventKind {
         }
     }
 
+    /// Whether it is about security: such an event is sent ahead of the project's other deliveries.
+    pub const fn is_urgent(self) -> bool {
+        match self {
+            EventKind::ApiKeyDeleted => true,
+            EventKind::PaymentPaid | EventKind::PaymentFailed => false,
+        }
+    }
+
     pub fn parse(word: &str) -> Option<EventKind> {
         EventKind::ALL.into_iter().find(|kind| kind.word() == word)
     }

@@ -12,9 +12,9 @@ use domain::{
 };
 use gateway::{AddressGuard, BlockedAddress};
 use secrecy::ExposeSecret;
-use store::{Change, CommitError, Guard, SealedSecrets, WebhookWrite};
+use store::{Change, CommitError, Guard, SealedColumn, SealedSecrets, WebhookWrite};
 
-use crate::{Engine, Error, Unsealed, projects::new_webhook_secret};
+use crate::{DECIDE_MOST, Engine, Error, Unsealed, projects::new_webhook_secret};
 
 /// How long webhooks are still signed with the old secret too after a rotation.
 const ROTATION: Duration = DAY;
@@ -39,7 +39,8 @@ impl Engine {
         if self.project(project_id).await?.webhook_url.is_none() {
             return Err(Error::NoWebhookUrl);
         }
-        let change = Change::from(WebhookWrite::Resent { event_id: event.id, project_id, at: self.now() })
+        let urgent = event.kind().is_urgent();
+        let change = Change::from(WebhookWrite::Resent { event_id: event.id, project_id, urgent, at: self.now() })
             .with(self.audit(Some(project_id), Deed::WebhookResent, event.id, ""));
         Ok(self.store.commit(change).await?)
     }
@@ -69,23 +70,43 @@ impl Engine {
         project_id: ProjectId,
         at_once: bool,
     ) -> Result<(Unsealed, Timestamp), Error> {
-        let (secret, now) = (new_webhook_secret(), self.now());
-        let secrets = self.webhook_secrets(project_id).await?;
-        if let Some(until) = rotating_until(&secrets, now).filter(|_| !at_once) {
-            return Err(Error::StillRotating { until });
-        }
-        let sealed = self.vault.seal(&project_id.to_string(), secret.expose_secret())?;
-        let rotated = WebhookWrite::SecretRotated { project_id, replaced: secrets.current, sealed, at: now };
-        let line = self.audit(Some(project_id), Deed::WebhookSecretRotated, project_id, "");
-        match self.store.commit(Change::from(rotated).with(line)).await {
-            Ok(()) => Ok((secret, now.plus(ROTATION))),
+        let secret = new_webhook_secret();
+        let sealed = self.seal_webhook_secret(SealedColumn::WebhookSecret, project_id, &secret)?;
+        let mut before: Option<Unsealed> = None;
+        for _ in 0..DECIDE_MOST {
+            let now = self.now();
+            let secrets = self.webhook_secrets(project_id).await?;
+            let current = self.vault.open(SealedColumn::WebhookSecret, &project_id.to_string(), &secrets.current)?;
             // Somebody else has rotated the secret at the same moment, and the caller may not know about it.
-            Err(CommitError::Conflict(Guard::WebhookSecret)) => {
-                let until = self.rotating_until(project_id).await?.unwrap_or(now);
-                Err(Error::StillRotating { until })
+            let is_another = before.is_some_and(|before| before.expose_secret() != current.expose_secret());
+            if let Some(until) = rotating_until(&secrets, now).filter(|_| !at_once || is_another) {
+                return Err(Error::StillRotating { until });
             }
-            Err(error) => Err(error.into()),
+            let rotated = WebhookWrite::SecretRotated {
+                project_id,
+                replaced: secrets.current,
+                previous: self.seal_webhook_secret(SealedColumn::PreviousWebhookSecret, project_id, &current)?,
+                sealed: sealed.clone(),
+                at: now,
+            };
+            let line = self.audit(Some(project_id), Deed::WebhookSecretRotated, project_id, "");
+            match self.store.commit(Change::from(rotated).with(line)).await {
+                Ok(()) => return Ok((secret, now.plus(ROTATION))),
+                // The secret has been replaced, or only sealed anew.
+                Err(CommitError::Conflict(Guard::WebhookSecret)) => before = Some(current),
+                Err(error) => return Err(error.into()),
+            }
         }
+        Err(Error::Contended)
+    }
+
+    pub(crate) fn seal_webhook_secret(
+        &self,
+        column: SealedColumn,
+        project_id: ProjectId,
+        secret: &Unsealed,
+    ) -> Result<Vec<u8>, Error> {
+        Ok(self.vault.seal(column, &project_id.to_string(), secret.expose_secret().as_bytes())?)
     }
 
     /// Until when webhooks are signed with the previous secret too.
@@ -99,7 +120,7 @@ impl Engine {
 
     pub async fn webhook_secret(&self, id: ProjectId) -> Result<Unsealed, Error> {
         let secrets = self.webhook_secrets(id).await?;
-        Ok(self.vault.open(&id.to_string(), &secrets.current)?)
+        Ok(self.vault.open(SealedColumn::WebhookSecret, &id.to_string(), &secrets.current)?)
     }
 
     /// The secrets that a project's webhooks are signed with at `now`, newest first.
@@ -110,9 +131,10 @@ impl Engine {
         now: Timestamp,
     ) -> Result<Vec<Unsealed>, Error> {
         let previous = sealed.previous.filter(|(_, rotated_at)| now < rotated_at.plus(ROTATION));
-        let sealed = [Some(sealed.current), previous.map(|(secret, _)| secret)];
+        let previous = previous.map(|(secret, _)| (SealedColumn::PreviousWebhookSecret, secret));
+        let sealed = [Some((SealedColumn::WebhookSecret, sealed.current)), previous];
         let row = project_id.to_string();
-        sealed.into_iter().flatten().map(|sealed| Ok(self.vault.open(&row, &sealed)?)).collect()
+        sealed.into_iter().flatten().map(|(column, sealed)| Ok(self.vault.open(column, &row, &sealed)?)).collect()
     }
 
     /// The address guard of this installation. Only a development installation may send webhooks to its own machine.

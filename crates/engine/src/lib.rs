@@ -28,6 +28,7 @@ mod receipts;
 mod reconcile;
 #[cfg(test)]
 mod samples;
+mod secrets;
 mod vault;
 mod watch;
 
@@ -63,11 +64,12 @@ pub use payments::Created;
 pub use people::{NewUser, SignIn, Visit, Whereabouts};
 pub use projects::{NewProject, ProjectUpdate};
 pub use reconcile::{Courier, Reconcilers};
+pub use secrets::{Rotation, SecretsFound, UnopenedSecret};
 pub use store::{
     Breach, EventLogFilter, LedgerLine, LinkFilter, Listed, Member, MethodFilter, PaymentFilter, ProjectHealth,
     SetupProgress, StoreError, UnappliedFilter, Window,
 };
-pub use vault::{SecretKey, Unsealed, VaultError};
+pub use vault::{SecretKey, SecretKeys, Unsealed, VaultError};
 pub use watch::{TooManyWatchers, WATCHERS_MOST, Watch};
 
 /// How often a decision is retried when the rows that it was based on have changed meanwhile.
@@ -129,9 +131,9 @@ impl Engine {
         providers: Providers,
         clock: Arc<dyn Clock>,
         settings: Settings,
-        secret_key: SecretKey,
+        secret_keys: impl Into<SecretKeys>,
     ) -> Engine {
-        let vault = vault::Vault::new(secret_key);
+        let vault = vault::Vault::new(secret_keys.into());
         Engine {
             store,
             providers,

@@ -12,8 +12,7 @@ use domain::{
     project::{Environment, MerchantProfile, Project, SuccessWord, initial_default_methods},
     rules::{MERCHANT_NAME, PROJECT_NAME},
 };
-use secrecy::ExposeSecret;
-use store::{Change, CommitError, Guard, ProjectWrite, Write};
+use store::{Change, CommitError, Guard, ProjectWrite, SealedColumn, Write};
 
 use crate::{DECIDE_MOST, Engine, Error, random_text, vault::Unsealed};
 
@@ -79,7 +78,7 @@ impl Engine {
             version: 1,
         };
         let secret = new_webhook_secret();
-        let sealed_webhook_secret = self.vault.seal(&project.id.to_string(), secret.expose_secret())?;
+        let sealed_webhook_secret = self.seal_webhook_secret(SealedColumn::WebhookSecret, project.id, &secret)?;
         let change = Change::from(ProjectWrite::Created { project: project.clone(), sealed_webhook_secret })
             .with(self.audit(Some(project.id), Deed::ProjectCreated, &project.name, project.environment.word()))
             .with_all(besides(&project));

@@ -7,14 +7,15 @@ use std::{
     sync::Arc,
 };
 
-use engine::{Engine, SecretKey, Settings, SystemClock};
+use engine::{Engine, SecretKeys, Settings, SystemClock};
 use gateway::{Providers, Simulator};
 use store::{OpenError, PostgresUrl, Store, Tables};
 
 use crate::{
     error::{CliError, chain},
     options::{GlobalOptions, data_directory, default_database_file},
-    private_files, secret_key,
+    private_files,
+    secret_key::{self, FoundKeys},
 };
 
 const SQLITE: &str = "sqlite:";
@@ -151,20 +152,20 @@ pub(crate) struct Installation {
 }
 
 impl Installation {
-    pub(crate) fn new(store: Store, settings: Settings, key: SecretKey) -> Installation {
+    pub(crate) fn new(store: Store, settings: Settings, keys: SecretKeys) -> Installation {
         let providers = Providers { sandbox: Simulator::default(), production: None };
-        let engine = Engine::new(store.clone(), providers, Arc::new(SystemClock), settings, key);
+        let engine = Engine::new(store.clone(), providers, Arc::new(SystemClock), settings, keys);
         Installation { store, engine }
     }
 
     /// An existing installation, for commands that neither encrypt nor decrypt a secret.
     pub(crate) async fn existing(options: &GlobalOptions, settings: Settings) -> Result<Installation, CliError> {
         let database = Database::of(options)?;
-        let key = match secret_key::find(&database.home())? {
-            Some(found) => found.key,
+        let keys = match secret_key::find(&database.home())? {
+            Some(found) => found.keys,
             None => secret_key::placeholder()?,
         };
-        Ok(Installation::new(database.open_existing().await?, settings, key))
+        Ok(Installation::new(database.open_existing().await?, settings, keys))
     }
 
     /// An installation for commands that encrypt secrets, so it must have the secret key. A missing database is created.
@@ -178,8 +179,8 @@ impl Installation {
                 "there is no secret key: {why}; {how}, and `lunas dev` generates its own"
             )));
         };
-        let installation = Installation::new(database.open().await?, Settings::default(), found.key);
-        installation.check_key(&found.origin).await?;
+        let installation = Installation::new(database.open().await?, Settings::default(), found.keys.clone());
+        installation.check_keys(&found).await?;
         Ok(installation)
     }
 
@@ -189,19 +190,17 @@ impl Installation {
         Installation::sealing(options).await
     }
 
-    /// Checks that the key is the one that this installation's secrets were encrypted with. `origin` says where it was found.
-    pub(crate) async fn check_key(&self, origin: &str) -> Result<(), CliError> {
-        let Some(project) = self.engine.projects().await?.into_iter().next() else { return Ok(()) };
-        match self.engine.webhook_secret(project.id).await {
-            Ok(_) => Ok(()),
-            Err(engine::Error::Vault(_)) => {
-                let what = format!(
-                    "the secret key in {origin} is not the one that the secrets in this database were encrypted with"
-                );
-                Err(CliError::new(format!("{what}; use the key that the database was created with")))
-            }
-            Err(error) => Err(error.into()),
+    /// Checks that no key is missing that this installation's secrets were encrypted with. A single secret that is damaged is only
+    /// logged, since everything else works without it.
+    pub(crate) async fn check_keys(&self, keys: &FoundKeys) -> Result<(), CliError> {
+        let found = self.engine.examine_secrets().await?;
+        if let Some(reason) = keys.missing_for(&found.unopened) {
+            return Err(CliError::new(reason));
         }
+        for secret in &found.unopened {
+            tracing::error!(place = secret.place, "a stored secret does not open: it is damaged or was moved there");
+        }
+        Ok(())
     }
 
     /// Waits for pending writes and closes the database.

@@ -206,7 +206,7 @@ mod tests {
     async fn installation(directory: &Path) -> Installation {
         let store = Store::open_sqlite(&directory.join("lunas.db")).await.unwrap();
         let key = SecretKey::from_base64(&SecretKey::generate_base64()).unwrap();
-        Installation::new(store, Settings::default(), key)
+        Installation::new(store, Settings::default(), key.into())
     }
 
     #[tokio::test]

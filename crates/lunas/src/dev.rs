@@ -131,8 +131,8 @@ async fn open(data: &Path, database: &Database, settings: Settings) -> Result<In
             return Err(CliError::new(format!("{what}; set {variable} or put {} back", file.display())));
         }
     };
-    let installation = Installation::new(store, settings, found.key);
-    installation.check_key(&found.origin).await?;
+    let installation = Installation::new(store, settings, found.keys.clone());
+    installation.check_keys(&found).await?;
     let production = projects.iter().any(|project| project.environment == Environment::Production);
     if production && !installation.engine.is_development().await? {
         let what = format!("{database} has production projects, which `lunas dev` does not serve");

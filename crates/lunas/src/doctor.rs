@@ -4,7 +4,7 @@
 mod judge;
 mod point;
 
-use engine::{Clock, SecretKey, Settings, SystemClock};
+use engine::{Clock, SecretsFound, Settings, SystemClock};
 use serde::Serialize;
 use store::{Store, Tables};
 
@@ -14,7 +14,7 @@ use crate::{
     error::{CliError, chain},
     options::GlobalOptions,
     output::table,
-    secret_key::{self, FoundKey},
+    secret_key::{self, FoundKeys},
 };
 
 #[derive(Serialize)]
@@ -81,7 +81,7 @@ async fn key(database: &Database, ready: bool) -> Point {
     };
     if !ready {
         return match found {
-            Some(found) => Point::ok(KEY, format!("found in {}", found.origin)),
+            Some(found) => Point::ok(KEY, format!("found in {}", found.origin())),
             None => Point::warning(KEY, missing_key(database)),
         };
     }
@@ -98,27 +98,47 @@ fn missing_key(database: &Database) -> String {
     format!("{} is not set and there is no {}; `lunas serve` needs it", secret_key::VARIABLE, file.display())
 }
 
-/// Judges the key by what is in the database.
-async fn fits(database: &Database, found: Option<FoundKey>) -> Result<Point, CliError> {
-    let (key, origin): (SecretKey, Option<String>) = match found {
-        Some(found) => (found.key, Some(found.origin)),
-        None => (secret_key::placeholder()?, None),
+/// Judges the keys by what is in the database.
+async fn fits(database: &Database, found: Option<FoundKeys>) -> Result<Point, CliError> {
+    let keys = match &found {
+        Some(found) => found.keys.clone(),
+        None => secret_key::placeholder()?,
     };
-    let installation = Installation::new(database.open().await?, Settings::default(), key);
-    let projects = installation.engine.projects().await;
-    let checked = match &origin {
-        Some(origin) => installation.check_key(origin).await,
-        None => Ok(()),
-    };
+    let installation = Installation::new(database.open().await?, Settings::default(), keys);
+    let secrets = installation.engine.examine_secrets().await;
     installation.close().await;
-    let none = projects?.is_empty();
-    checked?;
-    Ok(match origin {
-        Some(origin) if none => Point::ok(KEY, format!("found in {origin}; there are no secrets yet")),
-        Some(origin) => Point::ok(KEY, format!("the one in {origin} decrypts the stored secrets")),
+    let secrets = secrets?;
+    let none = secrets.current + secrets.outdated == 0 && secrets.unopened.is_empty();
+    Ok(match found {
+        Some(found) if none => Point::ok(KEY, format!("found in {}; there are no secrets yet", found.origin())),
+        Some(found) => opened(&found, &secrets),
         None if none => Point::warning(KEY, missing_key(database)),
         None => {
             Point::failure(KEY, format!("{}; use the key that the database was created with", missing_key(database)))
         }
     })
+}
+
+/// Judges keys by how they open the stored secrets.
+fn opened(keys: &FoundKeys, secrets: &SecretsFound) -> Point {
+    if let Some(reason) = keys.missing_for(&secrets.unopened) {
+        return Point::failure(KEY, reason);
+    }
+    let origin = keys.origin();
+    match (secrets.unopened.first(), secrets.outdated, keys.origins_of_others()) {
+        (Some(first), ..) => {
+            let count = secrets.unopened.len();
+            let what = format!("stored secrets that are damaged or were moved: {count}, the first is {}", first.place);
+            Point::failure(KEY, format!("{what}; restore them, or replace them with `lunas webhook rotate-secret`"))
+        }
+        (None, 1.., _) => {
+            let what = format!("{} stored secrets are not encrypted with the one in {origin}", secrets.outdated);
+            Point::warning(KEY, format!("{what}, or as version 0.1 did it; run `lunas secret rotate`"))
+        }
+        (None, 0, []) => Point::ok(KEY, format!("the one in {origin} decrypts the stored secrets")),
+        (None, 0, others) => {
+            let unused = format!("{} is not needed for them", others.join(" and "));
+            Point::ok(KEY, format!("the one in {origin} decrypts the stored secrets; {unused}"))
+        }
+    }
 }

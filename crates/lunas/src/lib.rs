@@ -26,6 +26,7 @@ mod project;
 mod project_update;
 mod remote;
 mod running_server;
+mod secret;
 mod secret_key;
 mod serve;
 mod simulate;
@@ -72,6 +73,9 @@ Environment variables without a flag:
   LUNAS_SECRET_KEY  is the key that stored secrets are encrypted with: 32 bytes in base64, which `openssl rand -base64 32`
     generates. `lunas serve` needs it; other commands also find it in the file secret.key, where `lunas dev` puts it:
     beside lunas.db, or in the directory LUNAS_DATA when the database is on a server.
+  LUNAS_SECRET_KEY_PREVIOUS  is the key before it, while `lunas secret rotate` has not replaced it everywhere. It only decrypts.
+    Commands also find it in the file secret.key.previous, beside secret.key.
+  LUNAS_SECRET_KEY_NEXT  is the key that other nodes encrypt with already, while nodes change over one by one. It only decrypts.
   LUNAS_LOG  is the filter of the log on standard error, such as `debug` or `warn,engine=debug`.
   NO_COLOR  turns off the colours of this help.
 
@@ -118,6 +122,9 @@ enum Command {
     /// Check signatures of webhooks, and rotate the secret that they are signed with.
     #[command(subcommand)]
     Webhook(webhook::WebhookCommand),
+    /// Rotate the secret key that stored secrets are encrypted with.
+    #[command(subcommand)]
+    Secret(secret::SecretCommand),
     /// Create or update the database's tables. Servers do so by themselves when they start; several at once are safe.
     Migrate,
     /// Copy an installation from the embedded database to PostgreSQL, completely or not at all. Stop its server first: until the
@@ -178,6 +185,7 @@ async fn dispatch(command: Command, global: &GlobalOptions) -> Result<(), CliErr
         Command::Listen(options) => listen::run(*options, global).await,
         Command::Trigger(options) => trigger::run(options, global).await,
         Command::Webhook(command) => webhook::run(command, global).await,
+        Command::Secret(command) => secret::run(command, global).await,
         Command::Migrate => migrate::run(global).await,
         Command::Copy(options) => copy::run(&options, global).await,
         Command::Doctor => doctor::run(global).await,

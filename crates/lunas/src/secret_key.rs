@@ -1,59 +1,108 @@
-//! The secret key, which stored secrets are encrypted with: found in the environment, or in a file in the installation's
-//! directory.
+//! The secret keys, which stored secrets are encrypted with: found in the environment, or in files in the installation's
+//! directory. Secrets are encrypted with one of them; the others only decrypt, while the key is being rotated.
 //!
-//! No flag takes it, because the process list shows flags to all users of the machine.
+//! No flag takes them, because the process list shows flags to all users of the machine.
 
 use std::path::{Path, PathBuf};
 
-use engine::SecretKey;
+use engine::{SecretKey, SecretKeys, UnopenedSecret};
 use secrecy::SecretString;
 
 use crate::{error::CliError, private_files};
 
 pub(crate) const VARIABLE: &str = "LUNAS_SECRET_KEY";
+pub(crate) const PREVIOUS_VARIABLE: &str = "LUNAS_SECRET_KEY_PREVIOUS";
+const NEXT_VARIABLE: &str = "LUNAS_SECRET_KEY_NEXT";
 pub(crate) const FILE: &str = "secret.key";
+const PREVIOUS_FILE: &str = "secret.key.previous";
 pub(crate) const HOW_TO_GENERATE: &str = "`openssl rand -base64 32` generates one";
 
-/// A key, and where it was found, for messages about a wrong key.
-pub(crate) struct FoundKey {
-    pub(crate) key: SecretKey,
-    pub(crate) origin: String,
+/// The keys that were found, and where, for messages about wrong keys.
+pub(crate) struct FoundKeys {
+    pub(crate) keys: SecretKeys,
+    origin: String,
+    origins_of_others: Vec<String>,
 }
 
-/// The key in the environment; an empty value counts as none.
-pub(crate) fn from_environment() -> Result<Option<FoundKey>, CliError> {
-    let Some(text) = std::env::var_os(VARIABLE).filter(|text| !text.is_empty()) else { return Ok(None) };
-    let text: SecretString = text.into_string().unwrap_or_default().into();
-    found(&text, VARIABLE.to_owned()).map(Some)
-}
+impl FoundKeys {
+    /// Where the key was found that secrets are encrypted with.
+    pub(crate) fn origin(&self) -> &str {
+        &self.origin
+    }
 
-/// The key of the installation whose directory is `home`.
-pub(crate) fn find(home: &Path) -> Result<Option<FoundKey>, CliError> {
-    match from_environment()? {
-        Some(key) => Ok(Some(key)),
-        None => from_file(&file_in(home)),
+    /// Where the keys were found that only decrypt.
+    pub(crate) fn origins_of_others(&self) -> &[String] {
+        &self.origins_of_others
+    }
+
+    /// What to say when keys are missing that stored secrets were encrypted with; none if no key is missing.
+    pub(crate) fn missing_for(&self, unopened: &[UnopenedSecret]) -> Option<String> {
+        let missing: Vec<&UnopenedSecret> = unopened.iter().filter(|secret| secret.key_is_missing).collect();
+        let (first, count) = (&missing.first()?.place, missing.len());
+        let which = match self.origins_of_others.as_slice() {
+            [] => format!("the secret key in {} is not the one", self.origin),
+            others => format!("the secret keys in {} and {} are not the ones", self.origin, others.join(" and ")),
+        };
+        let what = format!("{which} that stored secrets were encrypted with ({count} of them, the first is {first})");
+        let rotated = format!("if the key is being rotated, give the old one in {PREVIOUS_VARIABLE}");
+        Some(format!("{what}; use the key that the database was created with; {rotated}"))
     }
 }
 
+/// The keys in the environment; an empty value counts as none.
+pub(crate) fn from_environment() -> Result<Option<FoundKeys>, CliError> {
+    let Some(current) = variable(VARIABLE)? else { return Ok(None) };
+    with_others(current, variable(PREVIOUS_VARIABLE)?).map(Some)
+}
+
+/// The keys of the installation whose directory is `home`.
+pub(crate) fn find(home: &Path) -> Result<Option<FoundKeys>, CliError> {
+    let either = |found: Option<FoundKey>, file: &str| match found {
+        Some(key) => Ok(Some(key)),
+        None => from_file(&home.join(file)),
+    };
+    let Some(current) = either(variable(VARIABLE)?, FILE)? else { return Ok(None) };
+    with_others(current, either(variable(PREVIOUS_VARIABLE)?, PREVIOUS_FILE)?).map(Some)
+}
+
 /// Generates a key and saves it in `home`.
-pub(crate) fn generate(home: &Path) -> Result<FoundKey, CliError> {
+pub(crate) fn generate(home: &Path) -> Result<FoundKeys, CliError> {
     use secrecy::ExposeSecret;
     let path = file_in(home);
     let text = SecretKey::generate_base64();
     let line: SecretString = format!("{}\n", text.expose_secret()).into();
     private_files::replace_private(&path, line.expose_secret())
         .map_err(|error| CliError::file("write", &path, &error))?;
-    found(&text, path.display().to_string())
+    with_others(found(&text, path.display().to_string())?, None)
 }
 
 /// A random key, for commands that neither encrypt nor decrypt and should work without the real one.
-pub(crate) fn placeholder() -> Result<SecretKey, CliError> {
-    SecretKey::from_base64(&SecretKey::generate_base64()).map_err(|error| CliError::because("no key", &error))
+pub(crate) fn placeholder() -> Result<SecretKeys, CliError> {
+    let key = SecretKey::from_base64(&SecretKey::generate_base64());
+    Ok(key.map_err(|error| CliError::because("no key", &error))?.into())
 }
 
 /// The path of the key file in the directory `home`.
 pub(crate) fn file_in(home: &Path) -> PathBuf {
     home.join(FILE)
+}
+
+/// A key, and where it was found.
+struct FoundKey {
+    key: SecretKey,
+    origin: String,
+}
+
+fn with_others(current: FoundKey, previous: Option<FoundKey>) -> Result<FoundKeys, CliError> {
+    let others = previous.into_iter().chain(variable(NEXT_VARIABLE)?);
+    let (others, origins_of_others) = others.map(|other| (other.key, other.origin)).unzip();
+    Ok(FoundKeys { keys: SecretKeys { current: current.key, others }, origin: current.origin, origins_of_others })
+}
+
+fn variable(name: &str) -> Result<Option<FoundKey>, CliError> {
+    let Some(text) = std::env::var_os(name).filter(|text| !text.is_empty()) else { return Ok(None) };
+    let text: SecretString = text.into_string().unwrap_or_default().into();
+    found(&text, name.to_owned()).map(Some)
 }
 
 fn from_file(path: &Path) -> Result<Option<FoundKey>, CliError> {

@@ -15,7 +15,7 @@ use crate::{
     error::CliError,
     options::{GlobalOptions, MoneyOptions, ServerOptions, WebhookOptions},
     running_server::RunningServer,
-    secret_key::{self, FoundKey},
+    secret_key::{self, FoundKeys},
 };
 
 #[derive(Args)]
@@ -79,7 +79,7 @@ async fn prepare(options: &ServeOptions, global: &GlobalOptions) -> Result<(Inst
 async fn open(
     global: &GlobalOptions,
     settings: Settings,
-    key: Option<FoundKey>,
+    found: Option<FoundKeys>,
     sound: bool,
 ) -> Result<Option<Installation>, CliError> {
     let database = Database::of(global)?;
@@ -87,11 +87,11 @@ async fn open(
         return Ok(None);
     }
     let store = database.open().await?;
-    let (key, origin) = match key {
-        Some(found) => (found.key, Some(found.origin)),
-        None => (secret_key::placeholder()?, None),
+    let keys = match &found {
+        Some(found) => found.keys.clone(),
+        None => secret_key::placeholder()?,
     };
-    let installation = Installation::new(store, settings, key);
+    let installation = Installation::new(store, settings, keys);
     if installation.engine.is_development().await? {
         installation.close().await;
         let what_to_do = "use another one with --database or LUNAS_DATABASE";
@@ -99,8 +99,8 @@ async fn open(
             "{database} is a development database, created by `lunas dev`; {what_to_do}"
         )));
     }
-    if let Some(origin) = origin {
-        installation.check_key(&origin).await?;
+    if let Some(found) = found {
+        installation.check_keys(&found).await?;
     }
     Ok(Some(installation))
 }

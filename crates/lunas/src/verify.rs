@@ -1,10 +1,18 @@
 //! `lunas verify`: checks the invariants of the data (docs/invariants.md) and lists the rows that break one. It changes nothing.
 
-use engine::Settings;
+use engine::{Engine, Settings};
 use serde::Serialize;
 use store::Store;
 
-use crate::{database::Installation, error::CliError, options::GlobalOptions};
+use crate::{
+    database::{Database, Installation},
+    error::CliError,
+    options::GlobalOptions,
+    secret_key,
+};
+
+/// The invariant that is checked only where the secret key is at hand.
+const SECRETS_OPEN: &str = "I16 every stored secret opens with the secret key, in its own row and column";
 
 #[derive(Serialize)]
 struct VerifiedJson {
@@ -31,15 +39,27 @@ impl VerifiedJson {
 }
 
 pub(crate) async fn run(global: &GlobalOptions) -> Result<(), CliError> {
+    let has_key = secret_key::find(&Database::of(global)?.home())?.is_some();
     let installation = Installation::existing(global, Settings::default()).await?;
-    let breaches = installation.engine.verify().await;
+    let breaches = breaches(&installation.engine, has_key).await;
     installation.close().await;
-    let breaches: Vec<_> =
-        breaches?.into_iter().map(|breach| BreachJson { invariant: breach.invariant, row: breach.row }).collect();
-    let verified = VerifiedJson { ok: breaches.is_empty(), invariants: Store::invariants_checked(), breaches };
+    let breaches = breaches?;
+    let invariants = Store::invariants_checked() + usize::from(has_key);
+    let verified = VerifiedJson { ok: breaches.is_empty(), invariants, breaches };
     global.output().show(&verified, VerifiedJson::text)?;
     match verified.ok {
         true => Ok(()),
         false => Err(CliError::new("the database breaks its own rules; keep a copy of it and report the rows above")),
     }
+}
+
+async fn breaches(engine: &Engine, has_key: bool) -> Result<Vec<BreachJson>, engine::Error> {
+    let breaches = engine.verify().await?.into_iter();
+    let mut breaches: Vec<_> =
+        breaches.map(|breach| BreachJson { invariant: breach.invariant, row: breach.row }).collect();
+    if has_key {
+        let unopened = engine.examine_secrets().await?.unopened.into_iter();
+        breaches.extend(unopened.map(|secret| BreachJson { invariant: SECRETS_OPEN, row: secret.place }));
+    }
+    Ok(breaches)
 }

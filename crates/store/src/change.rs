@@ -15,6 +15,8 @@ mod webhooks;
 
 use domain::{audit::AuditLine, id::LinkId, idempotency::Idempotency};
 
+use crate::sealed_column::SealedColumn;
+
 pub use keys::KeyWrite;
 pub use ledger::{LedgerWrite, Noted, ReceiptNote};
 pub use links::LinkWrite;
@@ -70,6 +72,13 @@ pub enum Write {
         idempotency: Idempotency,
         resource: String,
     },
+    /// Replaces an encrypted value by the same secret, encrypted anew. Guarded: it is still `from`.
+    Resealed {
+        column: SealedColumn,
+        row: String,
+        from: Vec<u8>,
+        to: Vec<u8>,
+    },
     Audit(AuditLine),
     Project(ProjectWrite),
     Key(KeyWrite),
@@ -113,6 +122,7 @@ impl Write {
             Write::Webhook(write) => write.is_awaited(),
             Write::Installation { .. }
             | Write::Bind { .. }
+            | Write::Resealed { .. }
             | Write::Audit(_)
             | Write::Project(_)
             | Write::Key(_)
@@ -133,6 +143,7 @@ impl Write {
             Write::Ledger(write) => write.is_frequent(),
             Write::Webhook(write) => write.is_frequent(),
             Write::Installation { .. }
+            | Write::Resealed { .. }
             | Write::Audit(_)
             | Write::Project(_)
             | Write::Key(_)
@@ -150,6 +161,7 @@ impl Write {
             Write::Payment(write) => write.link_to_lock(),
             Write::Installation { .. }
             | Write::Bind { .. }
+            | Write::Resealed { .. }
             | Write::Audit(_)
             | Write::Project(_)
             | Write::Key(_)

@@ -114,6 +114,8 @@ pub enum Guard {
     InviteOpen,
     /// No delay for further attempts to sign in was in force.
     SignInAllowed,
+    /// The encrypted value was the one that was read.
+    SealedValue,
     /// The money was unapplied, and nobody had decided about it.
     ReceiptUndecided,
 }

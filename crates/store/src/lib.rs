@@ -14,6 +14,7 @@ mod plan;
 mod postgres;
 mod read;
 mod scans;
+mod sealed_column;
 mod sqlite;
 mod value;
 mod verify;
@@ -47,9 +48,11 @@ pub use read::{
     payments::{Due, PaymentState},
     project_health::{ProjectHealth, SetupProgress},
     receipts::UnappliedFilter,
+    sealed::SealedValue,
     users::{Member, Membership},
     volume::HourVolume,
 };
+pub use sealed_column::SealedColumn;
 pub use sqlite::{SqliteFindings, Writing};
 pub use verify::Breach;
 

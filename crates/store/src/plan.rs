@@ -8,6 +8,7 @@ mod maintenance;
 mod payments;
 mod people;
 mod projects;
+mod sealed;
 mod sessions;
 mod statement;
 mod webhooks;
@@ -40,6 +41,7 @@ pub(crate) fn of(change: Change, dialect: Dialect) -> Plan {
         match write {
             Write::Installation { name, value } => statements.push(installation(name, value)),
             Write::Bind { idempotency, resource } => statements.push(bind(idempotency, resource)),
+            Write::Resealed { column, row, from, to } => statements.push(sealed::resealed(column, row, from, to)),
             Write::Audit(line) => statements.push(audit::line(line)),
             Write::Project(write) => projects::plan(&mut statements, write),
             Write::Key(write) => statements.push(keys::plan(write)),

@@ -683,6 +683,7 @@ deed-key-revoked = Revoked an API key
 deed-webhook-url-changed = Changed the webhook URL
 deed-webhook-secret-shown = Viewed the webhook secret
 deed-webhook-secret-rotated = Replaced the webhook secret
+deed-secrets-resealed = Encrypted the stored secrets anew
 deed-webhook-resent = Resent a webhook
 deed-webhooks-recovered = Resent all failed webhooks
 deed-webhook-tested = Sent a test webhook

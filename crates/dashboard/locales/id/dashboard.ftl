@@ -662,6 +662,7 @@ deed-key-revoked = Mencabut API key
 deed-webhook-url-changed = Mengubah URL webhook
 deed-webhook-secret-shown = Melihat rahasia webhook
 deed-webhook-secret-rotated = Mengganti rahasia webhook
+deed-secrets-resealed = Mengenkripsi ulang rahasia yang tersimpan
 deed-webhook-resent = Mengirim ulang webhook
 deed-webhooks-recovered = Mengirim ulang semua webhook yang gagal
 deed-webhook-tested = Mengirim webhook percobaan

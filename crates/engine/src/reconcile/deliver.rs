@@ -2,6 +2,9 @@
 //!
 //! A delivery is leased before it is sent: the time at which it is due is moved ahead, so that no other node sends it
 //! too. When a node dies, its leases run out and another node sends the deliveries.
+//!
+//! Urgent deliveries, those of events about security, have leases and permits of their own. So a receiver that hangs on
+//! other webhooks does not delay them.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -43,11 +46,10 @@ const COMMITS_AT_ONCE: usize = 256;
 /// How often saving an attempt is tried when the database is too busy, and the wait after the first failure.
 const SAVES_MOST: u32 = 6;
 const SAVE_REST: Duration = Duration::from_millis(50);
-/// All leased deliveries, so that memory is limited however many receivers hang.
-const LEASED_MOST: usize = 3_072;
-/// From this number on, only projects without a leased delivery get one, so that hanging receivers cannot use up the
-/// rest.
-const SHARED_MOST: usize = 2_304;
+/// The leases of urgent deliveries and those of all others: 3,072 together, so that memory and open files are limited
+/// however many receivers hang.
+const URGENT_LEASES: LeaseLimits = LeaseLimits { most: 384, shared_most: 288 };
+const OTHER_LEASES: LeaseLimits = LeaseLimits { most: 2_688, shared_most: 2_016 };
 /// How long running attempts may take once the reconciler is stopped; the others are sent after the next start.
 const STOP_WITHIN: Duration = Duration::from_secs(3);
 
@@ -98,8 +100,18 @@ struct Dispatcher {
     courier: Arc<Courier>,
     sending: JoinSet<()>,
     leased: HashMap<task::Id, Lease>,
-    /// The permits for concurrent attempts, by project.
-    permits: HashMap<ProjectId, Arc<Semaphore>>,
+    /// The permits for concurrent attempts, by project; urgent deliveries have permits of their own.
+    permits: HashMap<(ProjectId, bool), Arc<Semaphore>>,
+}
+
+/// How many deliveries of one kind, urgent or not, may be leased at once.
+#[derive(Clone, Copy)]
+struct LeaseLimits {
+    /// In all.
+    most: usize,
+    /// From this number on, only projects that have less than their share of it get a lease. So projects whose
+    /// receivers hang cannot use up the rest, whatever limit each project has.
+    shared_most: usize,
 }
 
 /// Whether all chosen deliveries could be leased.
@@ -123,8 +135,8 @@ impl Dispatcher {
         let per_project = self.courier.in_flight_per_project * LEASED_PER_SENT;
         let due = self.engine.store.due_deliveries(now, per_project).await?;
         let leased = self.leased.values().map(|lease| lease.delivery).collect::<Vec<_>>();
-        let busy: HashSet<ProjectId> = leased.iter().map(|delivery| delivery.project_id).collect();
-        self.permits.retain(|project_id, _| busy.contains(project_id));
+        let busy: HashSet<_> = leased.iter().map(|delivery| (delivery.project_id, delivery.urgent)).collect();
+        self.permits.retain(|place, _| busy.contains(place));
         let chosen = chosen(due, &leased, per_project);
         let mut result = Leased::All;
         for some in chosen.chunks(COMMITS_AT_ONCE) {
@@ -141,7 +153,7 @@ impl Dispatcher {
 
     fn begin(&mut self, lease: Lease) {
         let (engine, courier) = (self.engine.clone(), Arc::clone(&self.courier));
-        let permits = self.permits.entry(lease.delivery.project_id);
+        let permits = self.permits.entry((lease.delivery.project_id, lease.delivery.urgent));
         let permits = Arc::clone(permits.or_insert_with(|| Arc::new(Semaphore::new(courier.in_flight_per_project))));
         let task = self.sending.spawn(async move { engine.attempt(lease, &courier, &permits).await });
         self.leased.insert(task.id(), lease);
@@ -194,10 +206,21 @@ impl Dispatcher {
     }
 }
 
-/// Chooses the deliveries to send now. The first delivery of every project comes before the second of any, so that
+/// Chooses the deliveries to send now: the urgent ones and then the others, each within limits of their own.
+fn chosen(due: Vec<Delivery>, in_flight: &[Delivery], per_project: usize) -> Vec<Delivery> {
+    let is_urgent = |delivery: &Delivery| delivery.urgent;
+    let (urgent, others) = due.into_iter().partition(is_urgent);
+    let (urgent_in_flight, others_in_flight): (Vec<Delivery>, Vec<Delivery>) =
+        in_flight.iter().copied().partition(is_urgent);
+    let mut chosen = chosen_within(URGENT_LEASES, urgent, &urgent_in_flight, per_project);
+    chosen.extend(chosen_within(OTHER_LEASES, others, &others_in_flight, per_project));
+    chosen
+}
+
+/// Chooses deliveries of one kind. The first delivery of every project comes before the second of any, so that
 /// projects with many due deliveries, or with a receiver that hangs, leave room for others. Among equals, the longest
 /// due comes first.
-fn chosen(due: Vec<Delivery>, in_flight: &[Delivery], per_project: usize) -> Vec<Delivery> {
+fn chosen_within(limits: LeaseLimits, due: Vec<Delivery>, in_flight: &[Delivery], per_project: usize) -> Vec<Delivery> {
     // A delivery that is being sent is due again if somebody asked to send it again meanwhile, or if the clock jumped;
     // skip it now.
     let sending: HashSet<EventId> = in_flight.iter().map(|delivery| delivery.event_id).collect();
@@ -214,9 +237,10 @@ fn chosen(due: Vec<Delivery>, in_flight: &[Delivery], per_project: usize) -> Vec
     let mut numbered: Vec<(usize, Delivery)> = waiting.map(|delivery| (number(&delivery), delivery)).collect();
     numbered.retain(|(number, _)| *number <= per_project);
     numbered.sort_by_key(|(number, _)| *number);
+    let share = (limits.shared_most / of_project.len().max(1)).max(1);
     let mut total = in_flight.len();
     let fits = |(number, _): &(usize, Delivery)| {
-        let fits = total < if *number == 1 { LEASED_MOST } else { SHARED_MOST };
+        let fits = total < if *number <= share { limits.most } else { limits.shared_most };
         total += usize::from(fits);
         fits
     };
@@ -346,6 +370,7 @@ mod tests {
             state: DeliveryState::Pending { due_at: NOW },
             attempts: 0,
             resent_after: 0,
+            urgent: false,
         };
         (0..count).map(delivery).collect()
     }
@@ -376,13 +401,32 @@ mod tests {
     }
 
     #[test]
-    fn however_many_receivers_hang_there_is_room_for_projects_without_an_attempt() {
-        let hanging = due_of(1..301, 12);
-        let on_the_way = chosen(hanging.clone(), &[], 12);
-        assert_eq!(on_the_way.len(), SHARED_MOST);
-        assert_eq!(chosen(hanging.clone(), &on_the_way, 12), []);
-        let newcomer = due(999, 3);
-        assert_eq!(chosen([hanging, newcomer.clone()].concat(), &on_the_way, 12), newcomer[..1]);
-        assert_eq!(chosen(due_of(1..4_000, 4), &[], 4).len(), LEASED_MOST, "and there is a limit in all");
+    fn however_many_receivers_hang_there_is_room_for_the_share_of_another_project() {
+        for (projects, count, newcomers) in [(1..301, 12, 6), (1..2, 3_000, 672)] {
+            let hanging = due_of(projects, count);
+            let on_the_way = chosen(hanging.clone(), &[], count);
+            assert_eq!(on_the_way.len(), OTHER_LEASES.shared_most);
+            assert_eq!(chosen(hanging.clone(), &on_the_way, count), []);
+            let newcomer = due(999, 1_000);
+            let all = [hanging, newcomer.clone()].concat();
+            assert_eq!(chosen(all, &on_the_way, count), newcomer[..newcomers], "{count} of each");
+        }
+        assert_eq!(chosen(due_of(1..4_000, 4), &[], 4).len(), OTHER_LEASES.most, "and there is a limit in all");
+    }
+
+    #[test]
+    fn urgent_deliveries_go_first_and_take_no_room_of_others_nor_others_theirs() {
+        let as_urgent = |delivery: Delivery| Delivery { urgent: true, ..delivery };
+        let urgent = |project, count| due(project, count).into_iter().map(as_urgent).collect::<Vec<_>>();
+        let (revoked, paid) = (urgent(2, 3), due(1, 9));
+        assert_eq!(chosen([paid.clone(), revoked.clone()].concat(), &[], 4), [&revoked[..], &paid[..4]].concat());
+        let hanging: Vec<Delivery> = due_of(1..4_000, 4).into_iter().take(OTHER_LEASES.most).collect();
+        let of_a_hanging_project = due(1, 5).pop().map(as_urgent).unwrap();
+        assert_eq!(chosen(vec![of_a_hanging_project], &hanging, 4), [of_a_hanging_project]);
+        let urgent_hanging: Vec<Delivery> = (1..4_000).flat_map(|project| urgent(project, 1)).collect();
+        let on_the_way = chosen(urgent_hanging, &[], 4);
+        assert_eq!(on_the_way.len(), URGENT_LEASES.most);
+        assert_eq!(chosen(due(9_999, 2), &on_the_way, 4).len(), 2);
+        assert_eq!(URGENT_LEASES.most + OTHER_LEASES.most, 3_072, "as many as files may be open for");
     }
 }

@@ -15,13 +15,14 @@ pub enum WebhookWrite {
     /// Stores an attempt and the delivery's new state. Guarded: the lease under which the attempt was made still holds,
     /// so no other node has taken the delivery over and no person has asked to send it again.
     Attempted { leased_until: Timestamp, delivery: Delivery, attempt: Attempt },
-    /// Makes a delivery due and restarts its schedule, whatever its state is.
-    Resent { event_id: EventId, project_id: ProjectId, at: Timestamp },
+    /// Makes a delivery due and restarts its schedule, whatever its state is. `urgent` is that of the event's kind.
+    Resent { event_id: EventId, project_id: ProjectId, urgent: bool, at: Timestamp },
     /// Does the same for at most `most` failed deliveries of a project, of events from `since` on.
     Recovered { project_id: ProjectId, since: Timestamp, at: Timestamp, most: i64 },
-    /// Replaces the webhook secret; the old one stays valid beside the new one for a while. Guarded: `replaced` is the
-    /// secret in use, since of two rotations at the same time the first new secret would be lost.
-    SecretRotated { project_id: ProjectId, replaced: Vec<u8>, sealed: Vec<u8>, at: Timestamp },
+    /// Replaces the webhook secret by `sealed`; the old one stays valid beside the new one for a while, as `previous`,
+    /// which is encrypted for its column. Guarded: `replaced` is the secret in use, since of two rotations at the same
+    /// time the first new secret would be lost.
+    SecretRotated { project_id: ProjectId, replaced: Vec<u8>, previous: Vec<u8>, sealed: Vec<u8>, at: Timestamp },
 }
 
 impl WebhookWrite {

@@ -19,24 +19,33 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: WebhookWrite, dialect
         WebhookWrite::Attempted { leased_until, delivery, attempt } => {
             attempted(statements, leased_until, delivery, attempt);
         }
-        WebhookWrite::Resent { event_id, project_id, at } => statements.push(resent(event_id, project_id, at)),
+        WebhookWrite::Resent { event_id, project_id, urgent, at } => {
+            statements.push(resent(event_id, project_id, urgent, at));
+        }
         WebhookWrite::Recovered { project_id, since, at, most } => {
             statements.push(recovered(project_id, since, at, most));
         }
-        WebhookWrite::SecretRotated { project_id, replaced, sealed, at } => {
-            statements.push(secret_rotated(project_id, replaced, sealed, at));
+        WebhookWrite::SecretRotated { project_id, replaced, previous, sealed, at } => {
+            statements.push(
+                Statement::new(
+                    "UPDATE projects SET previous_webhook_secret = $1, webhook_secret = $2, \
+                     webhook_secret_rotated_at = $3, version = version + 1 WHERE id = $4 AND webhook_secret = $5",
+                    [previous.into(), sealed.into(), at.into(), Value::shown(project_id), replaced.into()],
+                )
+                .guarded(Guard::WebhookSecret),
+            );
         }
     }
 }
 
 fn new_event(statements: &mut Vec<Statement>, new: Event) {
-    let (id, project_id, at) = (new.id, new.project_id, new.created_at);
+    let (id, project_id, at, urgent) = (new.id, new.project_id, new.created_at, new.kind().is_urgent());
     statements.push(event(new));
     // The statement reads the URL itself, so that it decides by the URL at the time of the commit.
     statements.push(Statement::new(
-        "INSERT INTO deliveries (event_id, project_id, state, due_at, attempts, resent_after) \
-         SELECT $1, p.id, 'pending', $2, 0, 0 FROM projects p WHERE p.id = $3 AND p.webhook_url IS NOT NULL",
-        [Value::shown(id), at.into(), Value::shown(project_id)],
+        "INSERT INTO deliveries (event_id, project_id, state, due_at, attempts, resent_after, urgent) \
+         SELECT $1, p.id, 'pending', $2, 0, 0, $3 FROM projects p WHERE p.id = $4 AND p.webhook_url IS NOT NULL",
+        [Value::shown(id), at.into(), urgent.into(), Value::shown(project_id)],
     ));
 }
 
@@ -117,12 +126,12 @@ fn attempted(statements: &mut Vec<Statement>, leased_until: Timestamp, delivery:
     ));
 }
 
-fn resent(event_id: EventId, project_id: ProjectId, at: Timestamp) -> Statement {
+fn resent(event_id: EventId, project_id: ProjectId, urgent: bool, at: Timestamp) -> Statement {
     Statement::new(
-        "INSERT INTO deliveries (event_id, project_id, state, due_at, attempts, resent_after) \
-         VALUES ($1, $2, 'pending', $3, 0, 0) \
+        "INSERT INTO deliveries (event_id, project_id, state, due_at, attempts, resent_after, urgent) \
+         VALUES ($1, $2, 'pending', $3, 0, 0, $4) \
          ON CONFLICT (event_id) DO UPDATE SET state = 'pending', due_at = $3, resent_after = deliveries.attempts",
-        [Value::shown(event_id), Value::shown(project_id), at.into()],
+        [Value::shown(event_id), Value::shown(project_id), at.into(), urgent.into()],
     )
 }
 
@@ -133,13 +142,4 @@ fn recovered(project_id: ProjectId, since: Timestamp, at: Timestamp, most: i64) 
          AND attempts > resent_after ORDER BY event_id LIMIT $4) AND state <> 'delivered' AND attempts > resent_after",
         [at.into(), Value::shown(project_id), Value::shown(first_id_at::<kind::Event>(since)), most.into()],
     )
-}
-
-fn secret_rotated(project_id: ProjectId, replaced: Vec<u8>, sealed: Vec<u8>, at: Timestamp) -> Statement {
-    Statement::new(
-        "UPDATE projects SET previous_webhook_secret = webhook_secret, webhook_secret = $1, \
-         webhook_secret_rotated_at = $2, version = version + 1 WHERE id = $3 AND webhook_secret = $4",
-        [sealed.into(), at.into(), Value::shown(project_id), replaced.into()],
-    )
-    .guarded(Guard::WebhookSecret)
 }

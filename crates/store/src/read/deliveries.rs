@@ -16,7 +16,7 @@ use crate::{
     value::{Columns, Query, Value},
 };
 
-const COLUMNS: &str = "d.event_id, d.project_id, d.state, d.due_at, d.attempts, d.resent_after";
+const COLUMNS: &str = "d.event_id, d.project_id, d.state, d.due_at, d.attempts, d.resent_after, d.urgent";
 
 /// A project's webhook URL and secrets.
 pub struct WebhookTarget {
@@ -33,18 +33,19 @@ pub struct SealedSecrets {
 }
 
 impl Store {
-    /// Due deliveries, longest due first, but at most `per_project` of each project, so that a slow receiver with many
-    /// due deliveries does not crowd out other projects.
+    /// Due deliveries: urgent ones first, then longest due first, but at most `per_project` urgent ones and as many
+    /// others of each project. So a slow receiver with many due deliveries crowds out neither other projects nor its
+    /// own project's urgent deliveries.
     pub async fn due_deliveries(&self, now: Timestamp, per_project: usize) -> Result<Vec<Delivery>, StoreError> {
         let of_project = match self.dialect() {
             Dialect::Sqlite => {
-                "waiting JOIN deliveries d ON d.event_id IN (SELECT t.event_id FROM deliveries t \
-                 WHERE t.state = 'pending' AND t.project_id = waiting.project_id AND t.due_at <= $1 \
+                "JOIN deliveries d ON d.event_id IN (SELECT t.event_id FROM deliveries t WHERE t.state = 'pending' \
+                 AND t.project_id = waiting.project_id AND t.urgent = kinds.urgent AND t.due_at <= $1 \
                  ORDER BY t.due_at LIMIT $2)"
             }
             Dialect::Postgres => {
-                "waiting CROSS JOIN LATERAL (SELECT * FROM deliveries t \
-                 WHERE t.state = 'pending' AND t.project_id = waiting.project_id AND t.due_at <= $1 \
+                "CROSS JOIN LATERAL (SELECT * FROM deliveries t WHERE t.state = 'pending' \
+                 AND t.project_id = waiting.project_id AND t.urgent = kinds.urgent AND t.due_at <= $1 \
                  ORDER BY t.due_at LIMIT $2) d"
             }
         };
@@ -52,7 +53,8 @@ impl Store {
             "WITH RECURSIVE waiting (project_id) AS (SELECT MIN(project_id) FROM deliveries WHERE state = 'pending' \
              UNION ALL SELECT (SELECT MIN(n.project_id) FROM deliveries n WHERE n.state = 'pending' \
              AND n.project_id > waiting.project_id) FROM waiting WHERE waiting.project_id IS NOT NULL) \
-             SELECT {COLUMNS} FROM {of_project} ORDER BY d.due_at"
+             SELECT {COLUMNS} FROM waiting CROSS JOIN (SELECT 1 AS urgent UNION ALL SELECT 0) kinds {of_project} \
+             ORDER BY d.urgent DESC, d.due_at"
         );
         let most = i64::try_from(per_project).unwrap_or(i64::MAX);
         self.due(Query::new(sql, [now.into(), most.into()]), delivery).await
@@ -90,7 +92,8 @@ pub(super) fn delivery(columns: &mut Columns<'_>) -> Result<Delivery, StoreError
     let (word, due_at) = (columns.text()?, columns.optional_timestamp()?);
     let state = DeliveryState::parse(&word, due_at)
         .ok_or_else(|| StoreError::unexpected(format!("a delivery is {word:?}, due at {due_at:?}")))?;
-    Ok(Delivery { event_id, project_id, state, attempts: columns.count()?, resent_after: columns.count()? })
+    let (attempts, resent_after) = (columns.count()?, columns.count()?);
+    Ok(Delivery { event_id, project_id, state, attempts, resent_after, urgent: columns.truth()? })
 }
 
 fn attempt(columns: &mut Columns<'_>) -> Result<Attempt, StoreError> {

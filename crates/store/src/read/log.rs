@@ -17,9 +17,9 @@ use crate::{
 };
 
 /// The delivery comes first, since the number of columns that an event reads depends on its kind.
-const COLUMNS: &str = "d.event_id, d.event_id, d.project_id, d.state, d.due_at, d.attempts, d.resent_after, \
+const COLUMNS: &str = "d.event_id, d.event_id, d.project_id, d.state, d.due_at, d.attempts, d.resent_after, d.urgent, \
     e.id, e.project_id, e.kind, e.subject, e.created_at, e.paid_at, e.success_word";
-const DELIVERY_COLUMNS: usize = 6;
+const DELIVERY_COLUMNS: usize = 7;
 
 /// Receipts of one payment that are searched for events; banks send a few.
 const NOTIFICATIONS_MOST: i64 = 100;

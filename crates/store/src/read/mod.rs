@@ -16,6 +16,7 @@ pub(crate) mod payments;
 pub(crate) mod project_health;
 pub(crate) mod projects;
 pub(crate) mod receipts;
+pub(crate) mod sealed;
 pub(crate) mod sessions;
 pub(crate) mod users;
 pub(crate) mod volume;

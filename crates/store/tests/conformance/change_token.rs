@@ -58,7 +58,10 @@ async fn shown(store: &Store, project: &Project) -> Vec<(&'static str, Change)> 
         ("money decided about", samples::giving_back(&paid, "more", AMOUNT, after(30))),
         ("a setting", ProjectWrite::Changed { project: project.clone() }.into()),
         ("a line of the log", Write::Audit(line).into()),
-        ("an event sent again", WebhookWrite::Resent { event_id: owed.event_id, project_id, at: NOW }.into()),
+        (
+            "an event sent again",
+            WebhookWrite::Resent { event_id: owed.event_id, project_id, urgent: true, at: NOW }.into(),
+        ),
     ]
 }
 

@@ -5,7 +5,7 @@ use domain::{
     api_key::ApiKey,
     delivery::Delivery,
     event::Event,
-    id::mint,
+    id::{ProjectId, mint},
     idempotency::{Endpoint, Idempotency},
     ledger::Posting,
     link::Link,
@@ -19,7 +19,7 @@ use domain::{
 use futures_util::future::join_all;
 use store::{
     Change, Guard, KeyWrite, LedgerWrite, LinkWrite, Noted, PaymentFilter, PaymentWrite, PeopleWrite, ProjectWrite,
-    SessionWrite, Store, WebhookWrite, Write,
+    SealedColumn, SessionWrite, Store, WebhookWrite, Write,
 };
 
 use crate::{
@@ -37,7 +37,7 @@ on_every_database![
     a_change_of_nothing_is_kept,
 ];
 
-const EVERY_GUARD: [Guard; 22] = [
+const EVERY_GUARD: [Guard; 23] = [
     Guard::IdempotencyKey,
     Guard::AccountNumber,
     Guard::PaymentVersion,
@@ -60,6 +60,7 @@ const EVERY_GUARD: [Guard; 22] = [
     Guard::InviteOpen,
     Guard::SignInAllowed,
     Guard::ReceiptUndecided,
+    Guard::SealedValue,
 ];
 
 /// Rows of every kind, so that every guard can fail.
@@ -186,6 +187,15 @@ fn refused_by(guard: Guard, world: &World) -> Vec<Write> {
                 attempted(Delivery { event_id: mint(NOW, entropy()), ..next }),
                 WebhookWrite::Attempted { leased_until: after(1), delivery: next, attempt: attempt() },
             ])
+        }
+        Guard::SealedValue => {
+            let resealed = |column, row: String, from| Write::Resealed { column, row, from, to: vec![9] };
+            let stranger: ProjectId = mint(NOW, entropy());
+            vec![
+                resealed(SealedColumn::WebhookSecret, project.id.to_string(), vec![1, 2]),
+                resealed(SealedColumn::WebhookSecret, stranger.to_string(), vec![1, 2, 3]),
+                resealed(SealedColumn::PreviousWebhookSecret, project.id.to_string(), vec![1, 2, 3]),
+            ]
         }
         other => refused_to_people(other, world),
     }

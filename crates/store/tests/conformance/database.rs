@@ -127,6 +127,23 @@ impl Database {
         }
     }
 
+    /// The columns whose values are bytes, as `table.column`, by name.
+    pub(crate) fn columns_of_bytes(&self) -> Vec<String> {
+        match self {
+            Database::Sqlite(directory) => {
+                let columns = "SELECT t.name || '.' || c.name FROM sqlite_master t, pragma_table_info(t.name) c \
+                               WHERE t.type = 'table' AND c.type = 'BLOB' AND t.name NOT LIKE 'payment_search%' ORDER BY 1";
+                strings(&connect(directory), columns)
+            }
+            Database::Postgres(scratch) => {
+                let columns = "SELECT table_name || '.' || column_name FROM information_schema.columns \
+                               WHERE table_schema = 'public' AND data_type = 'bytea' ORDER BY 1";
+                let columns = Cluster::shared().run(scratch.url(), columns).unwrap();
+                columns.lines().map(str::to_owned).collect()
+            }
+        }
+    }
+
     /// Whether a column accepts values of its own type only.
     pub(crate) fn is_typed(&self) -> bool {
         matches!(self, Database::Postgres(_))

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::{
     delivery::{Attempt, AttemptOutcome, Delivery, DeliveryState, Failure, FailureClass, Jitter},
-    event::Event,
+    event::{Event, News},
     id::{EventId, mint},
     project::Project,
     time::Timestamp,
@@ -21,6 +21,7 @@ on_every_database![
     an_event_that_is_not_kept_is_not_owed,
     what_is_due_is_read_longest_due_first_and_not_before_its_time,
     at_most_so_many_of_each_project_are_read_however_many_are_due,
+    urgent_deliveries_are_read_first_however_many_others_are_due,
     a_leased_delivery_is_hidden_until_the_lease_is_over_and_is_leased_once,
     what_is_delivered_or_exhausted_is_never_due,
     attempts_are_read_back_as_they_were_noted,
@@ -87,6 +88,7 @@ async fn an_event_is_owed_exactly_when_its_project_has_a_url_at_that_moment(data
         state: DeliveryState::Pending { due_at: NOW },
         attempts: 0,
         resent_after: 0,
+        urgent: true,
     };
     assert_eq!(store.delivery(event.id).await.unwrap(), Some(wanted));
     assert_eq!(store.due_deliveries(NOW, 1).await.unwrap(), [wanted]);
@@ -150,6 +152,37 @@ async fn at_most_so_many_of_each_project_are_read_however_many_are_due(database:
     }
     assert_eq!(due(&store, after(1), usize::MAX).await.len(), 1_001);
     assert_eq!(due(&store, after(1), 0).await, []);
+}
+
+/// An event about a payment, which is not urgent.
+fn payment_event(project: &Project) -> Event {
+    Event { news: News::PaymentFailed { payment: mint(NOW, entropy()) }, ..samples::event(project) }
+}
+
+async fn urgent_deliveries_are_read_first_however_many_others_are_due(database: Database) {
+    let store = database.open().await;
+    let (busy, quiet) = (kept_project(&store).await, kept_project(&store).await);
+    let others = (0..100).map(|_| WebhookWrite::Event(payment_event(&busy)));
+    keep(&store, Change::default().with_all(others)).await;
+    let theirs = payment_event(&quiet);
+    keep(&store, WebhookWrite::Event(theirs.clone())).await;
+    let urgent = [owed_at(&store, &busy, after(1)).await.event_id, owed_at(&store, &busy, after(2)).await.event_id];
+    let read = store.due_deliveries(after(2), 3).await.unwrap();
+    assert_eq!(read[..2].iter().map(|delivery| delivery.event_id).collect::<Vec<_>>(), urgent);
+    assert_eq!(
+        read.iter().map(|delivery| delivery.urgent).collect::<Vec<_>>(),
+        [true, true, false, false, false, false]
+    );
+    assert!(read[2..].iter().any(|delivery| delivery.event_id == theirs.id));
+    assert_eq!(store.due_deliveries(after(1), 3).await.unwrap().len(), 5, "none before its time");
+
+    let silent = Project { webhook_url: None, ..busy.clone() };
+    keep(&store, ProjectWrite::Changed { project: silent }).await;
+    let unowed = payment_event(&busy);
+    keep(&store, WebhookWrite::Event(unowed.clone())).await;
+    let write = WebhookWrite::Resent { event_id: unowed.id, project_id: busy.id, urgent: false, at: NOW };
+    keep(&store, write).await;
+    assert!(!store.delivery(unowed.id).await.unwrap().unwrap().urgent);
 }
 
 async fn a_leased_delivery_is_hidden_until_the_lease_is_over_and_is_leased_once(database: Database) {
@@ -222,7 +255,7 @@ async fn an_attempt_is_noted_under_the_lease_it_was_made_under_only(database: Da
     // Another node takes it over, and then somebody asks to send it again.
     keep(&store, WebhookWrite::DeliveryMoved { event_id, from: after(30), to: after(60) }).await;
     assert_eq!(commit(&store, noted(after(30))).await, Outcome::Conflict(Guard::DeliveryAttempts));
-    keep(&store, WebhookWrite::Resent { event_id, project_id: project.id, at: after(40) }).await;
+    keep(&store, WebhookWrite::Resent { event_id, project_id: project.id, urgent: true, at: after(40) }).await;
     assert_eq!(commit(&store, noted(after(60))).await, Outcome::Conflict(Guard::DeliveryAttempts));
     assert_eq!(store.attempts(event_id).await.unwrap(), []);
     assert_eq!(commit(&store, noted(after(40))).await, Outcome::Kept);
@@ -243,9 +276,10 @@ async fn sending_by_hand_makes_any_event_due_and_begins_anew(database: Database)
     for (event_id, attempts) in
         [(pending.event_id, 1), (delivered.event_id, 1), (exhausted.event_id, 13), (unowed.id, 0)]
     {
-        keep(&store, WebhookWrite::Resent { event_id, project_id: project.id, at: after(7) }).await;
+        keep(&store, WebhookWrite::Resent { event_id, project_id: project.id, urgent: true, at: after(7) }).await;
         let state = DeliveryState::Pending { due_at: after(7) };
-        let wanted = Delivery { event_id, project_id: project.id, state, attempts, resent_after: attempts };
+        let wanted =
+            Delivery { event_id, project_id: project.id, state, attempts, resent_after: attempts, urgent: true };
         assert_eq!(store.delivery(event_id).await.unwrap(), Some(wanted));
         assert_eq!(store.attempts(event_id).await.unwrap().len(), attempts as usize, "what was noted stays");
         assert!(due(&store, after(7), 10).await.contains(&event_id));
@@ -288,6 +322,7 @@ async fn a_rotation_keeps_the_secret_before_it_and_no_older_one(database: Databa
     let rotate = |replaced: &[u8], sealed: &[u8], at| WebhookWrite::SecretRotated {
         project_id: project.id,
         replaced: replaced.to_vec(),
+        previous: [replaced, &[7]].concat(),
         sealed: sealed.to_vec(),
         at,
     };
@@ -296,11 +331,16 @@ async fn a_rotation_keeps_the_secret_before_it_and_no_older_one(database: Databa
         // Another rotation at the same moment started from the old secret.
         assert_eq!(commit(&store, rotate(previous, &[9], at)).await, Outcome::Conflict(Guard::WebhookSecret));
         let secrets = store.webhook_target(project.id).await.unwrap().unwrap().secrets;
-        assert_eq!((secrets.current, secrets.previous), (sealed.to_vec(), Some((previous.to_vec(), at))));
+        assert_eq!((secrets.current, secrets.previous), (sealed.to_vec(), Some(([previous, &[7]].concat(), at))));
     }
     assert_eq!(store.project(project.id).await.unwrap().unwrap().version, 3, "whoever keeps the project looks again");
     assert!(store.webhook_target(other.id).await.unwrap().unwrap().secrets.previous.is_none());
-    let nobody =
-        WebhookWrite::SecretRotated { project_id: mint(NOW, entropy()), replaced: vec![], sealed: vec![1], at: NOW };
+    let nobody = WebhookWrite::SecretRotated {
+        project_id: mint(NOW, entropy()),
+        replaced: vec![],
+        previous: vec![2],
+        sealed: vec![1],
+        at: NOW,
+    };
     assert_eq!(commit(&store, nobody).await, Outcome::Conflict(Guard::WebhookSecret));
 }

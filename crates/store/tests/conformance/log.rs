@@ -89,7 +89,8 @@ async fn failed_deliveries_are_found_until_they_are_sent_again(database: Databas
     assert_eq!(store.failing_since(project.id).await.unwrap(), Some((2, events[1].created_at)));
     assert_eq!(store.failing_since(other.id).await.unwrap(), None);
     assert!(logged(&store, &other, true, None).await.is_empty());
-    keep(&store, WebhookWrite::Resent { event_id: events[1].id, project_id: project.id, at: after(20) }).await;
+    keep(&store, WebhookWrite::Resent { event_id: events[1].id, project_id: project.id, urgent: true, at: after(20) })
+        .await;
     assert_eq!(store.failing_since(project.id).await.unwrap(), Some((1, events[0].created_at)));
 }
 

@@ -24,6 +24,7 @@ mod payments;
 mod people;
 mod projects;
 mod samples;
+mod sealed;
 mod search;
 mod sign_ins;
 mod verify;

@@ -18,6 +18,7 @@ on_every_database![
     what_was_forbidden_before_the_migration_still_is,
     what_is_new_works_on_what_the_first_version_kept,
     an_empty_first_version_is_brought_up_to_date_by_several_at_once,
+    deliveries_of_revoked_keys_that_an_earlier_version_kept_are_urgent,
 ];
 
 /// The data of an installation of the first version: one payment that has settled, one that was paid twice, and one
@@ -158,4 +159,22 @@ async fn an_empty_first_version_is_brought_up_to_date_by_several_at_once(databas
     }
     assert_eq!(stores[0].projects().await.unwrap().len(), 4);
     assert_eq!(stores[3].breaches().await.unwrap(), []);
+}
+
+async fn deliveries_of_revoked_keys_that_an_earlier_version_kept_are_urgent(database: Database) {
+    let database = database.first_version();
+    let kept = fill(&database);
+    let id = || -> EventId { mint(NOW, entropy()) };
+    let (failed, revoked, now) = (id(), id(), NOW.as_millis());
+    let event = |event, kind| {
+        format!(
+            "INSERT INTO events VALUES ('{event}', '{0}', '{kind}', 'of {event}', {now}, NULL, NULL); \
+             INSERT INTO deliveries VALUES ('{event}', '{0}', 'pending', {now}, 0, 0); ",
+            kept.project
+        )
+    };
+    database.run_beside(&(event(failed, "payment.failed") + &event(revoked, "apikey.deleted"))).unwrap();
+    let due = database.open().await.due_deliveries(NOW, 1).await.unwrap();
+    let found: Vec<_> = due.iter().map(|delivery| (delivery.event_id, delivery.urgent)).collect();
+    assert_eq!(found, [(revoked, true), (failed, false)]);
 }

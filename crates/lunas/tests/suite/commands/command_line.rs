@@ -33,6 +33,8 @@ fn wrong_arguments_exit_2_and_do_nothing() {
         &["event", "frobnicate"],
         &["webhook"],
         &["webhook", "rotate-secret"],
+        &["secret"],
+        &["secret", "rotate", "extra"],
         &["pay"],
         &["fail"],
         &["pay", "pay_1", "pay_2"],
@@ -74,6 +76,7 @@ fn a_missing_database_exits_1_and_is_not_made() {
         &["event", "resend", &event],
         &["event", "recover", "--project", &project, "--since", "2026-11-15T00:00:00Z"],
         &["webhook", "rotate-secret", &project],
+        &["secret", "rotate"],
         &["pay", &payment],
         &["fail", &payment],
         &["verify"],
@@ -146,6 +149,8 @@ fn the_help_explains_every_setting() {
         "LUNAS_CHECKOUT_URL_BASE",
         "LUNAS_RATE_LIMIT",
         "LUNAS_SECRET_KEY",
+        "LUNAS_SECRET_KEY_PREVIOUS",
+        "LUNAS_SECRET_KEY_NEXT",
         "LUNAS_URL",
         "LUNAS_API_KEY",
         "LUNAS_WEBHOOK_SECRET",
@@ -163,6 +168,7 @@ fn the_help_explains_every_setting() {
         "trigger",
         "webhook",
         "verify",
+        "secret",
         "migrate",
         "copy",
         "doctor",
@@ -193,7 +199,7 @@ async fn the_json_flag_works_before_and_after_every_command() {
         program.json(&arguments)["id"].as_str().unwrap().to_owned()
     };
     let (before, after) = (spare("before"), spare("after"));
-    let rows: [(&[&str], &[&str], &[&str]); 15] = [
+    let rows: [(&[&str], &[&str], &[&str]); 16] = [
         (
             &["project", "create", "--name", "Satu", "--environment", "sandbox"],
             &[],
@@ -215,6 +221,7 @@ async fn the_json_flag_works_before_and_after_every_command() {
         (&["pay", &payments[0]], &["pay", &payments[1]], &["id", "status"]),
         (&["fail", &payments[2]], &["fail", &payments[3]], &["id", "status"]),
         (&["verify"], &[], &["ok"]),
+        (&["secret", "rotate"], &[], &["resealed", "total"]),
         (&["migrate"], &[], &["database", "tables"]),
         (&["doctor"], &[], &["ok", "database", "points"]),
     ];

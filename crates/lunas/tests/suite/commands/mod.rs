@@ -11,6 +11,7 @@ mod listen_pages;
 mod open_files;
 mod postgres;
 mod request_log;
+mod secret_rotate;
 mod serve;
 mod shutdown;
 mod trigger;

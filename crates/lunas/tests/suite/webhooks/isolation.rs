@@ -25,6 +25,7 @@ use crate::support::{
 on_every_database![
     a_receiver_that_hangs_holds_four_of_its_own_webhooks_and_none_of_anyone_elses,
     many_receivers_that_hang_delay_nobody_else,
+    a_hanging_project_with_many_due_webhooks_delays_none_of_a_busy_neighbours,
     when_a_receiver_that_hung_answers_again_its_events_all_arrive,
     two_nodes_send_each_event_once,
     an_event_that_another_node_commits_is_sent_without_a_notification,
@@ -37,10 +38,10 @@ on_every_database![
 ];
 
 /// Longer than any test waits, so that what hangs does so until the test is over.
-const PATIENT: SendLimits = SendLimits { connect: PATIENCE, total: Duration::from_secs(120) };
+pub(super) const PATIENT: SendLimits = SendLimits { connect: PATIENCE, total: Duration::from_secs(240) };
 const LEASE: Duration = Duration::from_secs(30);
 
-async fn pay_often(project: &TestProject, times: usize) {
+pub(super) async fn pay_often(project: &TestProject, times: usize) {
     for number in 0..times {
         paid(project, &format!("k-{number}"), 15_000).await;
     }
@@ -88,6 +89,19 @@ async fn many_receivers_that_hang_delay_nobody_else(kit: Arc<Kit>) {
         wait_for_a_poll(&witness).await;
     }
     assert_eq!(stuck.count(), 100, "four of each");
+    kit.crash();
+    kit.may_leave_deliveries_due();
+}
+
+async fn a_hanging_project_with_many_due_webhooks_delays_none_of_a_busy_neighbours(kit: Arc<Kit>) {
+    let (hanging, stuck) = kit.hooked(Answer::Hang).await;
+    pay_often(&hanging, 60).await;
+    let (busy, receiver) = kit.hooked(Answer::Status(200)).await;
+    pay_often(&busy, 60).await;
+    kit.deliver(PATIENT);
+    receiver.arrived(60).await;
+    stuck.arrived(4).await;
+    assert_eq!(stuck.count(), 4, "and all of the neighbour's have arrived");
     kit.crash();
     kit.may_leave_deliveries_due();
 }

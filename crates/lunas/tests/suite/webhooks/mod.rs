@@ -4,6 +4,8 @@ mod answers;
 mod docs_page;
 mod isolation;
 mod retries;
+mod secret_keys;
 mod sending;
 mod stripe_library;
+mod urgent;
 mod urls;

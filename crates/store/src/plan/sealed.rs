@@ -1,0 +1,14 @@
+//! Encrypted values that are encrypted anew.
+
+use super::statement::Statement;
+use crate::{error::Guard, sealed_column::SealedColumn};
+
+pub(super) fn resealed(column: SealedColumn, row: String, from: Vec<u8>, to: Vec<u8>) -> Statement {
+    let sql = match column {
+        SealedColumn::WebhookSecret => "UPDATE projects SET webhook_secret = $1 WHERE id = $2 AND webhook_secret = $3",
+        SealedColumn::PreviousWebhookSecret => {
+            "UPDATE projects SET previous_webhook_secret = $1 WHERE id = $2 AND previous_webhook_secret = $3"
+        }
+    };
+    Statement::new(sql, [to.into(), row.into(), from.into()]).guarded(Guard::SealedValue)
+}

@@ -1,0 +1,37 @@
+//! Encrypted values with the rows that they are in, for those who must look at all of them.
+
+use crate::{
+    Store,
+    error::StoreError,
+    sealed_column::SealedColumn,
+    value::{Columns, Query},
+};
+
+/// An encrypted value, and the id of its row.
+pub struct SealedValue {
+    pub row: String,
+    pub sealed: Vec<u8>,
+}
+
+impl Store {
+    /// The encrypted values of a column in rows after `after`, by row, at most `most`.
+    pub async fn sealed_values(
+        &self,
+        column: SealedColumn,
+        after: &str,
+        most: i64,
+    ) -> Result<Vec<SealedValue>, StoreError> {
+        let sql = match column {
+            SealedColumn::WebhookSecret => "SELECT id, webhook_secret FROM projects WHERE id > $1 ORDER BY id LIMIT $2",
+            SealedColumn::PreviousWebhookSecret => {
+                "SELECT id, previous_webhook_secret FROM projects WHERE id > $1 \
+                 AND previous_webhook_secret IS NOT NULL ORDER BY id LIMIT $2"
+            }
+        };
+        self.many(Query::new(sql, [after.to_owned().into(), most.into()]), sealed_value).await
+    }
+}
+
+fn sealed_value(columns: &mut Columns<'_>) -> Result<SealedValue, StoreError> {
+    Ok(SealedValue { row: columns.text()?, sealed: columns.bytes()? })
+}

@@ -1,0 +1,55 @@
+//! Encrypted values: all of them are found by column and row, and each is replaced only while it is the one that was read.
+
+use store::{Guard, SealedColumn, Store, WebhookWrite, Write};
+
+use crate::{
+    database::{Database, Outcome, commit, keep, on_every_database},
+    samples::{NOW, kept_project},
+};
+
+on_every_database![
+    sealed_values_are_read_in_pages_by_row_and_replaced_if_unchanged,
+    every_column_of_bytes_is_known_to_be_sealed_or_not_to_be_a_secret,
+];
+
+async fn values(store: &Store, column: SealedColumn, after: &str, most: i64) -> Vec<(String, Vec<u8>)> {
+    let values = store.sealed_values(column, after, most).await.unwrap();
+    values.into_iter().map(|value| (value.row, value.sealed)).collect()
+}
+
+async fn sealed_values_are_read_in_pages_by_row_and_replaced_if_unchanged(database: Database) {
+    use SealedColumn::{PreviousWebhookSecret, WebhookSecret};
+    let store = database.open().await;
+    let mut rows: Vec<String> = Vec::new();
+    for _ in 0..3 {
+        rows.push(kept_project(&store).await.id.to_string());
+    }
+    rows.sort();
+    let stored = |row: &String| (row.clone(), vec![1, 2, 3]);
+    let all: Vec<_> = rows.iter().map(stored).collect();
+    assert_eq!(values(&store, WebhookSecret, "", 2).await, all[..2]);
+    assert_eq!(values(&store, WebhookSecret, &rows[1], 2).await, all[2..]);
+    assert_eq!(values(&store, WebhookSecret, &rows[2], 2).await, []);
+    assert_eq!(values(&store, PreviousWebhookSecret, "", 9).await, []);
+
+    let (replaced, previous) = (vec![1, 2, 3], vec![4]);
+    let project_id = rows[1].parse().unwrap();
+    keep(&store, WebhookWrite::SecretRotated { project_id, replaced, previous, sealed: vec![5], at: NOW }).await;
+    for (column, from) in [(WebhookSecret, vec![5]), (PreviousWebhookSecret, vec![4])] {
+        let resealed = || Write::Resealed { column, row: rows[1].clone(), from: from.clone(), to: vec![6, 7] };
+        keep(&store, resealed()).await;
+        assert_eq!(commit(&store, resealed()).await, Outcome::Conflict(Guard::SealedValue));
+    }
+    assert_eq!(values(&store, WebhookSecret, "", 9).await[1], (rows[1].clone(), vec![6, 7]));
+    assert_eq!(values(&store, PreviousWebhookSecret, "", 9).await, [(rows[1].clone(), vec![6, 7])]);
+}
+
+/// A new column of bytes must be added to [`SealedColumn`], or here if it holds no secret.
+async fn every_column_of_bytes_is_known_to_be_sealed_or_not_to_be_a_secret(database: Database) {
+    const NOT_SEALED: [&str; 4] = ["api_keys.hash", "idempotency.request", "invites.hash", "sessions.hash"];
+    database.open().await.close().await;
+    let mut known = SealedColumn::ALL.map(SealedColumn::name).to_vec();
+    known.extend(NOT_SEALED);
+    known.sort_unstable();
+    assert_eq!(database.columns_of_bytes(), known);
+}
