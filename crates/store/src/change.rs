@@ -17,7 +17,7 @@ use domain::{audit::AuditLine, id::LinkId, idempotency::Idempotency};
 
 pub use keys::KeyWrite;
 pub use ledger::{LedgerWrite, Noted, ReceiptNote};
-pub use links::LinkWrite;
+pub use links::{AttemptBounds, LinkAttempt, LinkWrite, NetworkBound};
 pub use maintenance::MaintenanceWrite;
 pub use payments::PaymentWrite;
 pub use people::PeopleWrite;
