@@ -134,7 +134,7 @@ fn engine_code(error: &Error) -> ErrorCode {
         | Error::DoesNotFit(_) => error_code::CONFLICT,
         Error::NotSandbox | Error::RoleForbids => error_code::FORBIDDEN,
         Error::ProjectUnusable => error_code::PROJECT_UNAVAILABLE,
-        Error::TryLater { .. } => error_code::RATE_LIMITED,
+        Error::TryLater { .. } | Error::AttemptsFull { .. } => error_code::RATE_LIMITED,
         Error::Provider(_) => error_code::PAYMENT_PROVIDER_UNAVAILABLE,
         Error::Contended | Error::Store(StoreError::Unavailable(_)) => error_code::SERVICE_UNAVAILABLE,
         Error::Vault(_) | Error::Hash(_) | Error::UnexpectedConflict(_) | Error::Store(StoreError::Unexpected(_)) => {

@@ -83,9 +83,9 @@ pub(crate) struct LinkJson {
     currency: &'static str,
     #[schema(value_type = schemas::FeeBearer)]
     fee_bearer: &'static str,
-    /// One per allowed method.
+    /// One per method in `allowed_payment_methods`.
     fee_previews: Vec<FeePreviewJson>,
-    /// The payment methods that the customer can choose from.
+    /// The payment methods that the customer can choose from: those of the link that the project offers now.
     allowed_payment_methods: Vec<MethodJson>,
     /// Whether the link can be paid more than once.
     allow_multiple_payments: bool,
@@ -132,7 +132,8 @@ struct CustomerFieldsJson {
 impl LinkJson {
     fn of(app: &App, project: &Project, link: Link) -> LinkJson {
         let fees = app.engine.fees(project);
-        let previews = link.methods.iter().map(|method| fees.preview(*method, link.amount));
+        let methods = link.offered_methods(project);
+        let previews = methods.iter().map(|method| fees.preview(*method, link.amount));
         let CustomerFields { name, email, phone, address } = link.customer_fields;
         LinkJson {
             id: link.id.to_string(),
@@ -149,10 +150,10 @@ impl LinkJson {
                     merchant_net: preview.merchant_net.get(),
                 })
                 .collect(),
-            allowed_payment_methods: link.methods.iter().copied().map(MethodJson::from).collect(),
+            allowed_payment_methods: methods.iter().copied().map(MethodJson::from).collect(),
             allow_multiple_payments: link.allow_multiple_payments,
             customer_fields: CustomerFieldsJson { name, email, phone, address },
-            status: link.status_at(app.engine.now()).word(),
+            status: link.status_at(app.engine.now(), project).word(),
             created_at: link.created_at.to_string(),
             url: format!("{}/p/{}", app.settings.pages_url, link.id),
             expires_at: link.expires_at.map(|at| at.to_string()),
@@ -309,6 +310,6 @@ pub(crate) async fn cancel(
     caller: Caller,
     PathId(id): PathId<LinkId>,
 ) -> Result<Json<LinkJson>, ApiError> {
-    let link = app.engine.cancel_link(caller.project.id, id).await?;
+    let link = app.engine.cancel_link(&caller.project, id).await?;
     Ok(Json(LinkJson::of(&app, &caller.project, link)))
 }

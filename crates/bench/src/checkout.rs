@@ -25,9 +25,7 @@ impl Bench {
         let made = links(product);
         let ids = ids_of(load::collect(product.address, CONNECTIONS, LINKS, &made).await?)?;
         let pages: Requests = Arc::new(move |index, out| {
-            let id = &ids[index as usize % ids.len()];
-            let head = format!("GET /p/{id} HTTP/1.1\r\nHost: bench\r\n{BROWSER}Accept: text/html\r\n\r\n");
-            out.extend_from_slice(head.as_bytes());
+            page(&ids[index as usize % ids.len()], out);
         });
         let bytes = load::collect(product.address, 1, 1, &pages).await?.concat().len();
         let ceiling = Served::ceiling(&["page", &bytes.to_string()]).await?;
@@ -52,7 +50,14 @@ impl Bench {
     }
 }
 
-fn links(served: &Served) -> Requests {
+/// Opens the page of a link.
+pub(crate) fn page(id: &str, out: &mut Vec<u8>) {
+    let head = format!("GET /p/{id} HTTP/1.1\r\nHost: bench\r\n{BROWSER}Accept: text/html\r\n\r\n");
+    out.extend_from_slice(head.as_bytes());
+}
+
+/// Creates links.
+pub(crate) fn links(served: &Served) -> Requests {
     let project = served.ready.project_id.clone();
     posts(served, "/v1/payment-links", move |index| {
         format!(

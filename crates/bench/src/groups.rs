@@ -30,6 +30,7 @@ pub(crate) enum Group {
     Webhook,
     WebhookLatency,
     Checkout,
+    Attempts,
     Watchers,
     Dashboard,
     Idle,
@@ -44,7 +45,7 @@ pub(crate) enum Group {
 }
 
 impl Group {
-    pub(crate) const ALL: [Group; 22] = [
+    pub(crate) const ALL: [Group; 23] = [
         Group::CreateVa,
         Group::CreateQris,
         Group::Get,
@@ -56,6 +57,7 @@ impl Group {
         Group::Webhook,
         Group::WebhookLatency,
         Group::Checkout,
+        Group::Attempts,
         Group::Watchers,
         Group::Dashboard,
         Group::Idle,
@@ -85,6 +87,7 @@ impl Bench {
                 let product = self.product().await?;
                 self.chooser(&product).await
             }
+            Group::Attempts => self.attempts().await,
             Group::Watchers => {
                 let prefilled = self.prefilled().await?;
                 self.watchers(&prefilled).await

@@ -128,13 +128,13 @@ pub(crate) async fn connect(address: SocketAddr) -> io::Result<TcpStream> {
     Ok(stream)
 }
 
-/// One request and its answer; the range of the body within `answer`. An answer that is not 2xx ends the run.
+/// One request and its answer; the range of the body within `answer`. An answer that is neither 2xx nor 3xx ends the run.
 async fn exchange(stream: &mut TcpStream, request: &[u8], answer: &mut Vec<u8>) -> io::Result<std::ops::Range<usize>> {
     stream.write_all(request).await?;
     answer.clear();
     loop {
         if let Some(body) = whole(answer) {
-            if answer.get(9) != Some(&b'2') {
+            if !matches!(answer.get(9), Some(b'2' | b'3')) {
                 return Err(io::Error::other(String::from_utf8_lossy(answer).into_owned()));
             }
             return Ok(body);

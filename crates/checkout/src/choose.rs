@@ -12,6 +12,7 @@ use domain::{
     method::Method,
     payment::{Checkout, Customer, Location, Payment, Status},
     rules::Fault,
+    time::Timestamp,
 };
 use engine::{Attempt, Error, LinkPage};
 use rand::RngExt;
@@ -21,6 +22,7 @@ use web::{
         cookie::Cookie,
         device,
         form::Form,
+        moment::moment,
         page_error::PageError,
         render::{page, see_other},
         visitor::Visitor,
@@ -30,7 +32,7 @@ use web::{
 use crate::{
     parts::{bank_row, frame, order},
     path_id::PathId,
-    view::{Choose, Closed, ClosedReason, Field, FieldKind, MethodRow, Mistake, Notice, Replaced},
+    view::{Choose, Closed, ClosedReason, Field, FieldKind, MethodRow, Mistake, Notice, Replaced, TryLater},
 };
 
 /// The cookie that a browser keeps for a link: the id of its payment, or of its form while there is no payment.
@@ -38,6 +40,8 @@ const CHECKOUT_COOKIE: &str = "lunas_checkout";
 /// A week, the longest time until a payment expires.
 const COOKIE_SECONDS: u32 = 7 * 24 * 60 * 60;
 const RETRY_AFTER_DOWN: u64 = 30;
+const MILLIS_PER_SECOND: u64 = 1_000;
+const MINUTE_MILLIS: i64 = 60_000;
 
 type LinkPath = Result<PathId<LinkId>, PageError>;
 
@@ -148,12 +152,16 @@ pub(super) async fn submit(
         form: Some(content.form_id.clone()),
         replaces: content.replaces,
         remembered: cookie.and_then(|id| id.parse().ok()),
+        // A browser that keeps no cookies is known by its form alone.
+        visitor: Some(cookie.unwrap_or(&content.form_id).to_owned()),
+        network: app.limits.are_on().then(|| client::limited_as(visitor.address)),
     };
     match app.engine.attempt_link(id, &attempt).await {
         Ok(payment) => Ok(redirect_to_payment(&app, id, payment.id)),
         Err(Error::LinkNotActive | Error::NotEditable) => {
             answer_closed_link(&app, &visitor, link_page, attempt.remembered).await
         }
+        Err(Error::AttemptsFull { until }) => Ok(try_later(&app, &visitor, &link_page, until)),
         Err(Error::Provider(_)) => {
             let content = FormContent { notice: Some(Notice::MethodDown), ..content };
             let mut response = chooser(&app, &visitor, &link_page, StatusCode::SERVICE_UNAVAILABLE, content);
@@ -236,6 +244,24 @@ fn closed_page(
 ) -> Response {
     let LinkPage { project, link, .. } = link_page;
     page(status, &Closed { frame: frame(app, visitor, Some(project)), order: order(project, link), reason })
+}
+
+/// Says when the link may have room for one more attempt.
+fn try_later(app: &App, visitor: &Visitor, link_page: &LinkPage, until: Timestamp) -> Response {
+    let LinkPage { project, link, .. } = link_page;
+    // The page shows minutes: the first one that is not too early.
+    let shown_until = Timestamp::from_millis((until.as_millis() + MINUTE_MILLIS - 1) / MINUTE_MILLIS * MINUTE_MILLIS);
+    let view = TryLater {
+        frame: frame(app, visitor, Some(project)),
+        order: order(project, link),
+        until: moment(shown_until, visitor.language),
+        url: app.settings.urls.url(format_args!("/p/{}", link.id)),
+    };
+    let wait = until.as_millis() - app.engine.now().as_millis();
+    let seconds = u64::try_from(wait).unwrap_or_default().div_ceil(MILLIS_PER_SECOND).max(1);
+    let mut response = page(StatusCode::TOO_MANY_REQUESTS, &view);
+    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    response
 }
 
 /// The page with the form.

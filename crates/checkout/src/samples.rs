@@ -7,7 +7,8 @@ use web::page::{moment::Moment, page_error::ProblemKind};
 use crate::{
     view::{
         Account, BankRow, Change, Choose, Closed, ClosedReason, Ended, Field, FieldKind, Frame, MethodRow, Mistake,
-        NextStep, Notice, Order, Paid, Pending, Problem, Processing, Qris, Replaced, Steps, Unpaid, UnpaidReason,
+        NextStep, Notice, Order, Paid, Pending, Problem, Processing, Qris, Replaced, Steps, TryLater, Unpaid,
+        UnpaidReason,
     },
     words::{code, words},
 };
@@ -239,6 +240,12 @@ fn ends(setting: Setting) -> Vec<(&'static str, String)> {
     let closed = |reason| Closed { frame: setting.frame(), order: setting.order(), reason }.render().unwrap();
     let problem = |kind| setting.problem(kind).render().unwrap();
     let paid = Paid { frame: setting.frame(), ended: setting.ended(), paid_at: moment() };
+    let try_later = TryLater {
+        frame: setting.frame(),
+        order: setting.order(),
+        until: moment(),
+        url: "/p/pl_01kc2m8r5gfq9t3v7x1y4z6a8b".to_owned(),
+    };
     vec![
         ("paid", paid.render().unwrap()),
         ("expired", setting.unpaid(UnpaidReason::Expired, again()).render().unwrap()),
@@ -251,6 +258,7 @@ fn ends(setting: Setting) -> Vec<(&'static str, String)> {
         ("closed-inactive", closed(ClosedReason::Inactive)),
         ("closed-already-paid", closed(ClosedReason::AlreadyPaid)),
         ("closed-being-paid", closed(ClosedReason::BeingPaid)),
+        ("try-later", try_later.render().unwrap()),
         ("problem-not-found", problem(ProblemKind::NotFound)),
         ("problem-forbidden", problem(ProblemKind::Forbidden)),
         ("problem-too-many", problem(ProblemKind::TooMany)),

@@ -253,6 +253,18 @@ pub(crate) enum ClosedReason {
     BeingPaid,
 }
 
+/// `/p/<link_id>` after an attempt for which the link has no room at the moment.
+#[derive(Template)]
+#[template(path = "try_later.html")]
+pub(crate) struct TryLater {
+    pub(crate) frame: Frame,
+    pub(crate) order: Order,
+    /// When there may be room again.
+    pub(crate) until: Moment,
+    /// The link's page.
+    pub(crate) url: String,
+}
+
 /// The error page, with one next action.
 #[derive(Template)]
 #[template(path = "problem.html")]

@@ -31,7 +31,6 @@ use crate::{
     session::{LastId, SignedForm},
     shell::{Section, Shell},
     table::{PageNumber, Paging},
-    words::Words,
 };
 
 /// Payments that a link's page shows; the page of payments lists all of them.
@@ -143,17 +142,19 @@ fn row(page: &Page, base: &str, link: &Link) -> LinkRow {
         title: link.title.clone(),
         reference: link.reference.clone(),
         amount: link.amount.to_string(),
-        badge: link_badge(page.words(), link.status_at(page.now())),
+        badge: link_badge(page, link),
         used_up: link.claimed_by.is_some(),
         created: page.moment(link.created_at),
     }
 }
 
-fn link_badge(words: Words, status: LinkStatus) -> Badge {
+fn link_badge(page: &Page, link: &Link) -> Badge {
+    let (words, status) = (page.words(), link.status_at(page.now(), page.desk.project()));
     let text = match status {
         LinkStatus::Active => fl!(words, "link-active"),
         LinkStatus::Cancelled => fl!(words, "link-cancelled"),
-        LinkStatus::Inactive => fl!(words, "link-inactive"),
+        LinkStatus::Inactive if link.is_past_expiry(page.now()) => fl!(words, "link-inactive"),
+        LinkStatus::Inactive => fl!(words, "link-unpayable"),
     };
     Badge { status: status.word(), text }
 }
@@ -163,10 +164,11 @@ async fn show(page: Page, LastId(id): LastId<LinkId>) -> Result<Response, PageEr
     let link = page.desk.link(id).await?;
     let filter = PaymentFilter { link_id: Some(id), ..PaymentFilter::default() };
     let (payments, _) = page.desk.payments(&filter, Window { offset: 0, limit: PAYMENTS_SHOWN }).await?;
-    let (base, now) = (page.base(), page.now());
+    let (base, now, project) = (page.base(), page.now(), page.desk.project());
     let more = payments.total > PAYMENTS_SHOWN;
     let rows = payments.items.iter().map(|payment| payment_row(&page, &base, now, payment)).collect();
-    let may_cancel = page.desk.may(Act::ManageLinks) && link.status_at(now) == LinkStatus::Active;
+    let may_cancel = page.desk.may(Act::ManageLinks) && link.status_at(now, project) == LinkStatus::Active;
+    let methods = link.offered_methods(project);
     let asked = CustomerField::ALL.into_iter().filter(|field| link.customer_fields.asks(*field));
     let view = LinkPage {
         row: row(&page, &base, &link),
@@ -176,7 +178,7 @@ async fn show(page: Page, LastId(id): LastId<LinkId>) -> Result<Response, PageEr
         expires: link.expires_at.map(|expires_at| page.moment(expires_at)),
         cancelled: link.cancelled_at.map(|at| page.moment(at)),
         many: link.allow_multiple_payments,
-        methods: link.methods.iter().map(|method| method_name(shell.words, *method)).collect(),
+        methods: methods.iter().map(|method| method_name(shell.words, *method)).collect(),
         asked: asked.map(|field| customer_field_name(shell.words, field)).collect(),
         payments: rows,
         payments_url: format!("{base}/payments?link={id}"),
@@ -250,10 +252,11 @@ async fn question(page: &Page, id: LinkId) -> Result<Response, PageError> {
     let filter = PaymentFilter { link_id: Some(id), status: Some((Status::Pending, now)), ..PaymentFilter::default() };
     let (pending, _) = page.desk.payments(&filter, Window { offset: 0, limit: 1 }).await?;
     let words = shell.words;
-    let ended = match link.status_at(now) {
+    let ended = match link.status_at(now, page.desk.project()) {
         LinkStatus::Active => None,
         LinkStatus::Cancelled => Some(fl!(words, "link-cancel-already")),
-        LinkStatus::Inactive => Some(fl!(words, "link-cancel-expired")),
+        LinkStatus::Inactive if link.is_past_expiry(now) => Some(fl!(words, "link-cancel-expired")),
+        LinkStatus::Inactive => Some(fl!(words, "link-cancel-unpayable")),
     };
     let base = page.base();
     let view = CancelLink {

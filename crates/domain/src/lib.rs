@@ -6,6 +6,7 @@
 
 pub mod access;
 pub mod api_key;
+pub mod attempt_limits;
 pub mod audit;
 pub mod bank;
 pub mod customer;

@@ -5,6 +5,7 @@ use crate::{
     id::{LinkId, PaymentId, ProjectId},
     method::Method,
     money::Rupiah,
+    project::Project,
     time::Timestamp,
 };
 
@@ -16,6 +17,8 @@ pub struct Link {
     pub title: String,
     pub description: String,
     pub amount: Rupiah,
+    /// The methods that the merchant chose. The project may have stopped offering some of them since: customers and
+    /// programs see [`Link::offered_methods`].
     pub methods: Vec<Method>,
     pub allow_multiple_payments: bool,
     pub customer_fields: CustomerFields,
@@ -64,7 +67,7 @@ pub enum LinkClaim {
     Taken,
 }
 
-/// The link is cancelled or past its expiry.
+/// The link is cancelled, past its expiry, or has no method that its project offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotActive;
 
@@ -82,29 +85,40 @@ pub enum LinkStanding {
 }
 
 impl Link {
-    pub fn status_at(&self, now: Timestamp) -> LinkStatus {
-        match (self.cancelled_at, self.expires_at) {
-            (Some(_), _) => LinkStatus::Cancelled,
-            (None, Some(expires_at)) if now > expires_at => LinkStatus::Inactive,
-            (None, _) => LinkStatus::Active,
+    /// `active` means that the link can be paid by some method that its project offers now.
+    pub fn status_at(&self, now: Timestamp, project: &Project) -> LinkStatus {
+        match self.cancelled_at {
+            Some(_) => LinkStatus::Cancelled,
+            None if self.is_past_expiry(now) || self.offered_methods(project).is_empty() => LinkStatus::Inactive,
+            None => LinkStatus::Active,
         }
     }
 
+    pub fn is_past_expiry(&self, now: Timestamp) -> bool {
+        self.expires_at.is_some_and(|expires_at| now > expires_at)
+    }
+
+    /// The link's methods that the project offers now.
+    pub fn offered_methods(&self, project: &Project) -> Vec<Method> {
+        project.offered(&self.methods)
+    }
+
     /// Cancels an active link. The caller cancels its pending payments in the same commit.
-    pub fn cancel(self, now: Timestamp) -> Result<Link, NotActive> {
-        match self.status_at(now) {
+    pub fn cancel(self, now: Timestamp, project: &Project) -> Result<Link, NotActive> {
+        match self.status_at(now, project) {
             LinkStatus::Active => Ok(Link { cancelled_at: Some(now), ..self }),
             LinkStatus::Cancelled | LinkStatus::Inactive => Err(NotActive),
         }
     }
 
-    /// What customers see at `now`. `in_use`: some payment of the link is paid or processing.
-    pub fn standing_at(&self, now: Timestamp, in_use: bool) -> LinkStanding {
-        match self.status_at(now) {
+    /// What customers see at `now`. `in_use`: some payment of the link is processing.
+    pub fn standing_at(&self, now: Timestamp, in_use: bool, project: &Project) -> LinkStanding {
+        match self.status_at(now, project) {
             LinkStatus::Cancelled => LinkStanding::Cancelled,
             _ if self.claimed_by.is_some() => LinkStanding::Paid,
             _ if in_use && !self.allow_multiple_payments => LinkStanding::Processing,
             LinkStatus::Inactive => LinkStanding::Inactive,
+            LinkStatus::Active if !project.is_usable() => LinkStanding::Inactive,
             LinkStatus::Active => LinkStanding::Open,
         }
     }
@@ -129,7 +143,12 @@ impl Link {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::id::mint;
+    use crate::{
+        bank::Bank,
+        fee::FeeOverrides,
+        id::mint,
+        project::{Environment, MerchantProfile, SuccessWord},
+    };
 
     const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 
@@ -152,46 +171,90 @@ mod tests {
         }
     }
 
+    fn project() -> Project {
+        let merchant =
+            MerchantProfile { name: "Toko".to_owned(), city: "Bandung".to_owned(), postal_code: "40115".to_owned() };
+        Project {
+            id: mint(NOW, [2; 10]),
+            name: "Toko".to_owned(),
+            environment: Environment::Sandbox,
+            merchant,
+            active: true,
+            approved: false,
+            success_word: SuccessWord::Paid,
+            webhook_url: None,
+            fees: FeeOverrides::default(),
+            banks: vec![Bank::Bca],
+            default_methods: vec![Method::Qris],
+            created_at: NOW,
+            version: 1,
+        }
+    }
+
     fn after(millis: i64) -> Timestamp {
         Timestamp::from_millis(NOW.as_millis() + millis)
     }
 
     #[test]
     fn a_link_is_inactive_the_millisecond_after_its_expiry() {
-        assert_eq!(link().status_at(after(10)), LinkStatus::Active);
-        assert_eq!(link().status_at(after(11)), LinkStatus::Inactive);
-        assert_eq!(Link { expires_at: None, ..link() }.status_at(after(i64::MAX / 2)), LinkStatus::Active);
+        assert_eq!(link().status_at(after(10), &project()), LinkStatus::Active);
+        assert_eq!(link().status_at(after(11), &project()), LinkStatus::Inactive);
+        assert_eq!(Link { expires_at: None, ..link() }.status_at(after(i64::MAX / 2), &project()), LinkStatus::Active);
     }
 
     #[test]
     fn only_an_active_link_can_be_cancelled_and_it_stays_cancelled() {
-        let cancelled = link().cancel(NOW).unwrap();
-        assert_eq!(cancelled.status_at(after(11)), LinkStatus::Cancelled);
-        assert_eq!(cancelled.cancel(NOW), Err(NotActive));
-        assert_eq!(link().cancel(after(11)), Err(NotActive));
+        let cancelled = link().cancel(NOW, &project()).unwrap();
+        assert_eq!(cancelled.status_at(after(11), &project()), LinkStatus::Cancelled);
+        assert_eq!(cancelled.cancel(NOW, &project()), Err(NotActive));
+        assert_eq!(link().cancel(after(11), &project()), Err(NotActive));
     }
 
     #[test]
     fn a_link_is_open_until_it_is_cancelled_expired_or_used_up() {
         let paid = Link { claimed_by: Some(mint(NOW, [3; 10])), ..link() };
         let many = Link { allow_multiple_payments: true, ..link() };
-        let cancelled = paid.clone().cancel(NOW).unwrap();
-        assert_eq!(link().standing_at(NOW, false), LinkStanding::Open);
-        assert_eq!(link().standing_at(NOW, true), LinkStanding::Processing);
-        assert_eq!(link().standing_at(after(11), false), LinkStanding::Inactive);
-        assert_eq!(many.standing_at(NOW, true), LinkStanding::Open);
-        assert_eq!(paid.standing_at(NOW, true), LinkStanding::Paid);
+        let cancelled = paid.clone().cancel(NOW, &project()).unwrap();
+        assert_eq!(link().standing_at(NOW, false, &project()), LinkStanding::Open);
+        assert_eq!(link().standing_at(NOW, true, &project()), LinkStanding::Processing);
+        assert_eq!(link().standing_at(after(11), false, &project()), LinkStanding::Inactive);
+        assert_eq!(many.standing_at(NOW, true, &project()), LinkStanding::Open);
+        assert_eq!(paid.standing_at(NOW, true, &project()), LinkStanding::Paid);
         assert_eq!(
-            paid.standing_at(after(11), true),
+            paid.standing_at(after(11), true, &project()),
             LinkStanding::Paid,
             "a customer who has paid does not read that it is too late"
         );
         assert_eq!(
-            link().standing_at(after(11), true),
+            link().standing_at(after(11), true, &project()),
             LinkStanding::Processing,
             "nor does one whose payment is processing"
         );
-        assert_eq!(cancelled.standing_at(NOW, true), LinkStanding::Cancelled);
+        assert_eq!(cancelled.standing_at(NOW, true, &project()), LinkStanding::Cancelled);
+    }
+
+    #[test]
+    fn a_link_is_active_only_while_its_project_offers_one_of_its_methods() {
+        let bni = Method::VirtualAccount(Bank::Bni);
+        let link = Link { methods: vec![bni, Method::VirtualAccount(Bank::Bca)], ..link() };
+        let with = |banks: &[Bank]| Project { banks: banks.to_vec(), ..project() };
+        for (banks, status, standing) in [
+            (&[Bank::Bca, Bank::Bni][..], LinkStatus::Active, LinkStanding::Open),
+            (&[Bank::Bni], LinkStatus::Active, LinkStanding::Open),
+            (&[Bank::Mandiri], LinkStatus::Inactive, LinkStanding::Inactive),
+            (&[], LinkStatus::Inactive, LinkStanding::Inactive),
+        ] {
+            let project = with(banks);
+            assert_eq!((link.status_at(NOW, &project), link.standing_at(NOW, false, &project)), (status, standing));
+            assert_eq!(link.clone().cancel(NOW, &project).is_ok(), status == LinkStatus::Active);
+        }
+        assert_eq!(link.offered_methods(&with(&[Bank::Bni, Bank::Bri])), [bni]);
+    }
+
+    #[test]
+    fn a_link_of_a_project_that_takes_no_payments_is_closed_to_customers() {
+        let inactive = Project { active: false, ..project() };
+        assert_eq!(link().standing_at(NOW, false, &inactive), LinkStanding::Inactive);
     }
 
     #[test]

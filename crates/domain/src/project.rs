@@ -94,9 +94,14 @@ impl Project {
         }
     }
 
+    /// Those of `methods` that the project offers now.
+    pub fn offered(&self, methods: &[Method]) -> Vec<Method> {
+        methods.iter().copied().filter(|method| self.offers(*method)).collect()
+    }
+
     /// The methods of a link that names none: the project's defaults, without banks that it no longer offers.
     pub fn usable_defaults(&self) -> Vec<Method> {
-        self.default_methods.iter().copied().filter(|method| self.offers(*method)).collect()
+        self.offered(&self.default_methods)
     }
 }
 

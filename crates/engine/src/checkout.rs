@@ -3,7 +3,7 @@
 //! Customers have no key. Anybody who knows the id of a link or of a payment may open its page. Opening a page changes
 //! nothing, except that the first view of a payment is recorded.
 
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use domain::{
     hex::hex,
@@ -14,14 +14,18 @@ use domain::{
     payment::{Checkout, Payment, State, Status},
     project::Project,
     rules::Invalid,
+    time::Timestamp,
 };
 use sha2::{Digest, Sha256};
-use store::{Change, CommitError, Guard, LinkWrite, PaymentWrite, ShownLink, Write};
+use store::{AttemptBounds, Change, CommitError, Guard, LinkAttempt, LinkWrite, NetworkBound, PaymentWrite, Write};
 
 use crate::{DECIDE_MOST, Engine, Error};
 
 /// How often the same form may be sent again after its payment has ended unpaid. Each time costs one more read.
 const TRIES_PER_FORM: usize = 32;
+
+/// How many bytes of the hash of a visitor's token are stored: enough that no two visitors share one.
+const VISITOR_BYTES: usize = 16;
 
 /// What a customer has chosen to pay a link with.
 #[derive(Clone, Debug)]
@@ -34,12 +38,22 @@ pub struct Attempt {
     pub replaces: Option<PaymentId>,
     /// The payment that this browser was last sent to. It is ignored if it is not one of this link.
     pub remembered: Option<PaymentId>,
+    /// What this browser was given by this link's page before it had a payment. Attempts with the same token are one
+    /// visitor's, who has one pending payment at most.
+    pub visitor: Option<String>,
+    /// The address that attempts are counted by; none where they are not counted.
+    pub network: Option<IpAddr>,
 }
 
 impl Attempt {
-    /// An attempt without a form and without earlier payments.
+    /// An attempt without a form and without earlier payments, of a visitor who is not known.
     pub fn new(method: Method, checkout: Checkout) -> Attempt {
-        Attempt { method, checkout, form: None, replaces: None, remembered: None }
+        Attempt { method, checkout, form: None, replaces: None, remembered: None, visitor: None, network: None }
+    }
+
+    /// The visitor's token as it is stored.
+    fn visitor_hash(&self) -> Option<String> {
+        self.visitor.as_ref().map(|token| hex(&Sha256::digest(token)[..VISITOR_BYTES]))
     }
 
     /// Whether `payment` has the same method and the same customer details.
@@ -87,15 +101,20 @@ pub struct PaymentPage {
 impl PaymentPage {
     /// Whether its link offers more than one method.
     pub fn has_other_methods(&self) -> bool {
-        self.link.as_ref().is_some_and(|(link, _)| offered(&self.project, link).len() > 1)
+        self.link.as_ref().is_some_and(|(link, _)| link.offered_methods(&self.project).len() > 1)
     }
 }
 
-/// The link's methods that the project still offers, QRIS first.
-fn offered(project: &Project, link: &Link) -> Vec<Method> {
-    let mut methods: Vec<Method> = link.methods.iter().copied().filter(|method| project.offers(*method)).collect();
-    methods.sort_by_key(|method| method.bank().is_some());
-    methods
+/// Everything that an attempt was judged by, at one instant.
+struct Judged<'a> {
+    now: Timestamp,
+    page: LinkPage,
+    attempt: &'a Attempt,
+    /// The Idempotency-Key of the form.
+    key: Option<Idempotency>,
+    visitor: Option<String>,
+    /// The pending payments that the new one replaces.
+    replaced: Vec<Payment>,
 }
 
 /// What happens to a customer's earlier payments when they try again.
@@ -109,11 +128,17 @@ enum Earlier {
 impl Engine {
     /// A link as its page shows it.
     pub async fn link_page(&self, id: LinkId) -> Result<LinkPage, Error> {
+        self.link_page_at(id, self.now()).await
+    }
+
+    async fn link_page_at(&self, id: LinkId, now: Timestamp) -> Result<LinkPage, Error> {
         let shown = self.store.shown_link(id).await?.ok_or(Error::NotFound("payment link"))?;
         let project = self.project_at(shown.link.project_id, shown.project_version).await?;
-        let standing = self.standing(&project, &shown);
-        let (methods, link) = (offered(&project, &shown.link), shown.link);
-        Ok(LinkPage { project, link, methods, standing })
+        let standing = shown.link.standing_at(now, shown.in_use, &project);
+        let mut methods = shown.link.offered_methods(&project);
+        // QRIS first.
+        methods.sort_by_key(|method| method.bank().is_some());
+        Ok(LinkPage { project, link: shown.link, methods, standing })
     }
 
     /// A payment of any project, by its id alone.
@@ -133,20 +158,10 @@ impl Engine {
             Some(shown) => self.project_at(payment.project_id, shown.project_version).await?,
         };
         let link = shown.map(|shown| {
-            let standing = self.standing(&project, &shown);
+            let standing = shown.link.standing_at(self.now(), shown.in_use, &project);
             (shown.link, standing)
         });
         Ok(PaymentPage { project, payment, link })
-    }
-
-    /// What customers see of a link. It is inactive if its project takes no payments at the moment, or no longer offers
-    /// any of its methods.
-    fn standing(&self, project: &Project, shown: &ShownLink) -> LinkStanding {
-        let takes_none = || !project.is_usable() || offered(project, &shown.link).is_empty();
-        match shown.link.standing_at(self.now(), shown.in_use) {
-            LinkStanding::Open if takes_none() => LinkStanding::Inactive,
-            standing => standing,
-        }
     }
 
     /// Whether the provider can issue codes for the method right now.
@@ -155,20 +170,26 @@ impl Engine {
     }
 
     /// A customer's attempt to pay a link: creates a payment, or returns the one that the same attempt has already
-    /// created.
+    /// created. One instant judges the attempt and is its `created_at`.
     pub async fn attempt_link(&self, id: LinkId, attempt: &Attempt) -> Result<Payment, Error> {
         for _ in 0..DECIDE_MOST {
-            let page = self.link_page(id).await?;
-            let (key, bound) = self.form_leads_to(&page.link, attempt).await?;
+            let now = self.now();
+            let page = self.link_page_at(id, now).await?;
+            let (key, bound) = self.form_leads_to(&page.link, attempt, now).await?;
             if let Some(payment) = bound {
                 return Ok(payment);
             }
-            let replaced = match self.earlier(&page.link, attempt).await? {
+            let token = attempt.visitor_hash();
+            let latest = self.store.latest_attempt(id, attempt.remembered, token.as_deref()).await?;
+            let (visitor, latest) =
+                latest.map_or((token, None), |latest| (Some(latest.visitor), Some(latest.payment_id)));
+            let replaced = match self.earlier(&page.link, attempt, latest, now).await? {
                 Earlier::Kept(payment) => return Ok(*payment),
                 Earlier::Replaced(payments) => payments,
             };
-            match self.make_attempt(&page, attempt, key, replaced).await {
-                // Retry: meanwhile the same form was sent, the bank reported a payment, or the link was closed.
+            match self.make_attempt(Judged { now, page, attempt, key, visitor, replaced }).await {
+                // Retry: meanwhile the same form was sent, the bank reported a payment, the link was closed, or others
+                // have used up its room.
                 Err(Error::UnexpectedConflict(CommitError::Conflict(
                     Guard::IdempotencyKey | Guard::PaymentVersion | Guard::LinkOpen,
                 ))) => {}
@@ -184,6 +205,7 @@ impl Engine {
         &self,
         link: &Link,
         attempt: &Attempt,
+        now: Timestamp,
     ) -> Result<(Option<Idempotency>, Option<Payment>), Error> {
         let Some(form) = &attempt.form else { return Ok((None, None)) };
         let mut after = None;
@@ -191,7 +213,7 @@ impl Engine {
             let key = attempt.key(form, link, after);
             let Some(id) = self.bound_to(&key).await? else { return Ok((Some(key), None)) };
             let payment = self.payment(link.project_id, id).await?;
-            match payment.status_at(self.now()) {
+            match payment.status_at(now) {
                 Status::Pending | Status::Processing | Status::Paid => return Ok((Some(key), Some(payment))),
                 Status::Failed | Status::Expired | Status::Cancelled => after = Some(id),
             }
@@ -200,12 +222,23 @@ impl Engine {
         Err(Error::Contended)
     }
 
-    /// What happens to the payments that this customer was sent to before. With several pages open there may be two.
-    async fn earlier(&self, link: &Link, attempt: &Attempt) -> Result<Earlier, Error> {
+    /// What happens to the payments that this customer was sent to before: the one to replace, the one that the browser
+    /// remembers, and the latest of this visitor. With several pages open these may differ.
+    async fn earlier(
+        &self,
+        link: &Link,
+        attempt: &Attempt,
+        latest: Option<PaymentId>,
+        now: Timestamp,
+    ) -> Result<Earlier, Error> {
+        let mut before: Vec<PaymentId> = Vec::new();
         let mut replaced = Vec::new();
-        let remembered = attempt.remembered.filter(|id| attempt.replaces != Some(*id));
-        for (id, is_asked) in attempt.replaces.map(|id| (id, true)).into_iter().chain(remembered.map(|id| (id, false)))
-        {
+        for id in [attempt.replaces, attempt.remembered, latest].into_iter().flatten() {
+            if before.contains(&id) {
+                continue;
+            }
+            before.push(id);
+            let is_asked = attempt.replaces == Some(id);
             let found = self.store.payment(id).await?.filter(|payment| payment.link_id == Some(link.id));
             let Some(payment) = found else {
                 if is_asked {
@@ -213,7 +246,7 @@ impl Engine {
                 }
                 continue;
             };
-            match payment.status_at(self.now()) {
+            match payment.status_at(now) {
                 Status::Pending if attempt.chooses_like(&payment) => return Ok(Earlier::Kept(payment.into())),
                 Status::Pending => replaced.push(payment),
                 // The bank already has the money: do not let the customer pay a second time.
@@ -225,14 +258,8 @@ impl Engine {
         Ok(Earlier::Replaced(replaced))
     }
 
-    async fn make_attempt(
-        &self,
-        page: &LinkPage,
-        attempt: &Attempt,
-        key: Option<Idempotency>,
-        replaced: Vec<Payment>,
-    ) -> Result<Payment, Error> {
-        let LinkPage { project, link, methods, standing } = page;
+    async fn make_attempt(&self, judged: Judged<'_>) -> Result<Payment, Error> {
+        let Judged { now, page: LinkPage { project, link, methods, standing }, attempt, .. } = &judged;
         match standing {
             LinkStanding::Open => {}
             LinkStanding::Cancelled | LinkStanding::Inactive => return Err(Error::LinkNotActive),
@@ -241,35 +268,84 @@ impl Engine {
         if !methods.contains(&attempt.method) {
             return Err(Invalid::new("method", "is not one that this link accepts").into());
         }
-        let now = self.now();
+        let bounds = self.attempt_bounds(link, attempt.network);
+        self.check_room(link, &bounds, &judged.replaced, *now).await?;
         let draft = Payment {
-            id: self.mint(now),
+            id: self.mint(*now),
             project_id: project.id,
             link_id: Some(link.id),
             fee: self.fees(project).fee(attempt.method.kind(), link.amount),
-            expires_at: link.attempt_expires_at(attempt.method, now),
+            expires_at: link.attempt_expires_at(attempt.method, *now),
             reference: link.reference.clone(),
             amount: link.amount,
             method: attempt.method,
             code: String::new(),
             checkout: Some(attempt.checkout.clone()),
             state: State::Pending,
-            created_at: now,
+            created_at: *now,
             version: 1,
         };
-        let cancelled = replaced.into_iter().filter_map(|payment| payment.replace(now).ok());
-        let cancelled: Vec<Payment> = cancelled.map(|transition| transition.payment).collect();
-        self.issue_and_commit(project, draft, |payment| {
-            let bind = key.clone().map(|idempotency| Write::Bind { idempotency, resource: payment.id.to_string() });
-            let cancelled = cancelled.iter().map(|payment| PaymentWrite::Moved {
-                id: payment.id,
-                version: payment.version,
-                state: payment.state,
-                settles_at: None,
-                link_id: payment.link_id,
-            });
-            Change::from(LinkWrite::Attempted { id: link.id }).with_all(bind).with_all(cancelled)
-        })
-        .await
+        self.issue_and_commit(project, draft, |payment| self.attempted(&judged, &bounds, payment)).await
+    }
+
+    /// How many attempts the link takes.
+    fn attempt_bounds(&self, link: &Link, network: Option<IpAddr>) -> AttemptBounds {
+        let limits = self.settings.attempts;
+        let network = network.zip(limits.per_address_most(link)).map(|(network, most)| NetworkBound {
+            network: network.to_string(),
+            most,
+            window: limits.window,
+        });
+        AttemptBounds { pending_most: limits.pending_most(link), network }
+    }
+
+    /// Fails before the provider is asked for a code where the link has no room for one more attempt.
+    async fn check_room(
+        &self,
+        link: &Link,
+        bounds: &AttemptBounds,
+        replaced: &[Payment],
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        // Those that are replaced make room.
+        let pending_most = bounds.pending_most + i64::try_from(replaced.len()).unwrap_or_default();
+        let room = self.store.attempt_room(link.id, now, &AttemptBounds { pending_most, ..bounds.clone() }).await?;
+        // A payment is pending until the end of its last millisecond.
+        let pending = room.pending_full_until.map(|until| until.plus(Duration::from_millis(1)));
+        match pending.max(room.network_full_until) {
+            Some(until) => Err(Error::AttemptsFull { until }),
+            None => Ok(()),
+        }
+    }
+
+    /// Everything that one attempt writes. The provider may have taken its time, so the commit is refused if the link
+    /// has expired meanwhile; a clock that was set back meanwhile does not count.
+    fn attempted(&self, judged: &Judged<'_>, bounds: &AttemptBounds, payment: &Payment) -> Change {
+        let Judged { now, page, key, visitor, replaced, .. } = judged;
+        let link_id = page.link.id;
+        let bind = key.clone().map(|idempotency| Write::Bind { idempotency, resource: payment.id.to_string() });
+        let cancelled = replaced.iter().cloned().filter_map(|payment| payment.replace(*now).ok());
+        let cancelled = cancelled.map(|transition| PaymentWrite::Moved {
+            id: transition.payment.id,
+            version: transition.payment.version,
+            state: transition.payment.state,
+            settles_at: None,
+            link_id: transition.payment.link_id,
+        });
+        let same_visitor = visitor.clone().map(|visitor| PaymentWrite::VisitorReplaced { link_id, visitor, at: *now });
+        Change::default()
+            .with_all(bind)
+            .with_all(cancelled)
+            .with_all(same_visitor)
+            .with(LinkWrite::Attempted { id: link_id, at: self.now().max(*now), bounds: bounds.clone() })
+            .with(PaymentWrite::Created { payment: payment.clone() })
+            .with(LinkWrite::AttemptRecorded(LinkAttempt {
+                link_id,
+                payment_id: payment.id,
+                project_id: payment.project_id,
+                visitor: visitor.clone(),
+                network: bounds.network.as_ref().map(|bound| bound.network.clone()),
+                at: payment.created_at,
+            }))
     }
 }

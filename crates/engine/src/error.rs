@@ -44,6 +44,9 @@ pub enum Error {
     DoesNotFit(Unapplied),
     #[error("too many attempts have failed; try again after {until}")]
     TryLater { until: Timestamp },
+    /// The link has as many pending payments, or recent attempts from this address, as it may have.
+    #[error("too many attempts to pay this link were made; try again after {until}")]
+    AttemptsFull { until: Timestamp },
     #[error(transparent)]
     Provider(#[from] ProviderError),
     #[error("too many others changed the same thing at once")]

@@ -35,6 +35,7 @@ mod watch;
 use std::{sync::Arc, time::Duration};
 
 use domain::{
+    attempt_limits::AttemptLimits,
     audit::Actor,
     fee::FeeSchedule,
     id::{self, ENTROPY_BYTES},
@@ -66,7 +67,7 @@ pub use projects::{NewProject, ProjectUpdate};
 pub use reconcile::{Courier, Reconcilers};
 pub use secrets::{Rotation, SecretsFound, UnopenedSecret};
 pub use store::{
-    Breach, EventLogFilter, LedgerLine, LinkFilter, Listed, Member, MethodFilter, PaymentFilter, ProjectHealth,
+    Breach, EventLogFilter, LedgerLine, LinkFilter, Listed, Member, MethodFilter, Note, PaymentFilter, ProjectHealth,
     SetupProgress, StoreError, UnappliedFilter, Window,
 };
 pub use vault::{SecretKey, SecretKeys, Unsealed, VaultError};
@@ -80,6 +81,7 @@ const DECIDE_MOST: usize = 16;
 pub struct Settings {
     pub fees: FeeSchedule,
     pub settlement: SettlementDelays,
+    pub attempts: AttemptLimits,
     /// Private networks that webhooks may be sent to.
     pub webhook_allow: Vec<IpNet>,
 }
@@ -160,6 +162,11 @@ impl Engine {
     /// Every row that breaks an invariant of the installation.
     pub async fn verify(&self) -> Result<Vec<Breach>, Error> {
         Ok(self.store.breaches().await?)
+    }
+
+    /// Every row that is worth a look, though it breaks no invariant.
+    pub async fn verify_notes(&self) -> Result<Vec<Note>, Error> {
+        Ok(self.store.notes().await?)
     }
 
     /// Whether the database answers and takes commits.

@@ -92,21 +92,22 @@ impl Engine {
     }
 
     /// Cancels an active link and its pending payments.
-    pub async fn cancel_link(&self, project_id: ProjectId, id: LinkId) -> Result<Link, Error> {
+    pub async fn cancel_link(&self, project: &Project, id: LinkId) -> Result<Link, Error> {
         for _ in 0..DECIDE_MOST {
+            let link = self.link(project.id, id).await?;
             let now = self.now();
-            let link = self.link(project_id, id).await?;
             if link.cancelled_at.is_some() {
                 // The caller will rely on the answer that the link is cancelled, so the cancellation must be durable.
                 self.store.confirm().await?;
             }
-            let link = link.cancel(now).map_err(|_| Error::LinkNotActive)?;
-            let change = Change::from(LinkWrite::Cancelled { id, at: now, version: link.version })
+            let link = link.cancel(now, project).map_err(|_| Error::LinkNotActive)?;
+            let change = Change::from(LinkWrite::Cancelled { id, at: now })
                 .with(PaymentWrite::PendingCancelled { link_id: id, but: None, at: now })
-                .with_all(self.audit_person(project_id, Deed::LinkCancelled, id));
+                .with_all(self.audit_person(project.id, Deed::LinkCancelled, id));
             match self.store.commit(change).await {
                 Ok(()) => return Ok(link),
-                Err(CommitError::Conflict(Guard::LinkVersion)) => {}
+                // Another request has cancelled it since: read again, and answer that.
+                Err(CommitError::Conflict(Guard::LinkActive)) => {}
                 Err(error) => return Err(error.into()),
             }
         }

@@ -74,18 +74,23 @@ impl Engine {
             version: 1,
         };
         let bind = |id: PaymentId| Write::Bind { idempotency: idempotency.clone(), resource: id.to_string() };
-        match self.issue_and_commit(project, draft, |payment| bind(payment.id).into()).await {
+        match self
+            .issue_and_commit(project, draft, |payment| {
+                Change::from(bind(payment.id)).with(PaymentWrite::Created { payment: payment.clone() })
+            })
+            .await
+        {
             Err(Error::UnexpectedConflict(CommitError::Conflict(Guard::IdempotencyKey))) => Ok(None),
             outcome => outcome.map(Some),
         }
     }
 
-    /// Has the provider issue a code for `draft`, and commits the payment together with the writes in `first`.
+    /// Has the provider issue a code for `draft`, and commits the change that creates the payment.
     pub(crate) async fn issue_and_commit(
         &self,
         project: &Project,
         draft: Payment,
-        first: impl Fn(&Payment) -> Change,
+        change: impl Fn(&Payment) -> Change,
     ) -> Result<Payment, Error> {
         let provider = self.providers.of(project.environment)?;
         for _ in 0..ISSUE_MOST {
@@ -98,8 +103,7 @@ impl Engine {
                 expires_at: draft.expires_at,
             };
             let payment = Payment { code: provider.issue(issue).await?, ..draft.clone() };
-            let change = first(&payment).with(PaymentWrite::Created { payment: payment.clone() });
-            match self.store.commit(change).await {
+            match self.store.commit(change(&payment)).await {
                 Ok(()) => return Ok(payment),
                 Err(CommitError::Conflict(Guard::AccountNumber)) => {}
                 Err(error) => return Err(error.into()),

@@ -18,7 +18,9 @@ use crate::{
     database::{Database, Installation},
     demo_credentials::{self, Credentials},
     error::CliError,
-    options::{DATABASE_FILE, DEFAULT_DATA, GlobalOptions, MoneyOptions, ServerOptions, WebhookOptions},
+    options::{
+        AttemptOptions, DATABASE_FILE, DEFAULT_DATA, GlobalOptions, MoneyOptions, ServerOptions, WebhookOptions,
+    },
     output::{fields, shell_word},
     private_files, remote,
     running_server::RunningServer,
@@ -34,6 +36,8 @@ pub(crate) struct DevOptions {
     /// The directory of the database, the secret key and the demo credentials. It is created if it is missing.
     #[arg(long, env = "LUNAS_DATA", value_name = "DIRECTORY", default_value = DEFAULT_DATA)]
     data: PathBuf,
+    #[command(flatten)]
+    attempts: AttemptOptions,
     #[command(flatten)]
     money: MoneyOptions,
     #[command(flatten)]
@@ -57,7 +61,7 @@ pub(crate) async fn run(options: DevOptions, global: &GlobalOptions) -> Result<(
     let config = options.server.config(Scheme::HttpOrHttps).map_err(CliError::several)?;
     let data = options.data.as_path();
     let database = database(data, global)?;
-    let settings = options.webhooks.targets.with(options.money.settings());
+    let settings = options.attempts.with(options.webhooks.targets.with(options.money.settings()));
     let (installation, credentials) = prepare(data, &database, settings).await?;
     let running = RunningServer::start(installation, config, &options.webhooks).await?;
     save_server_address(data, running.address())?;

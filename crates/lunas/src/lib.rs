@@ -57,6 +57,11 @@ Environment variables that have a flag, which overrides them:
   LUNAS_CHECKOUT_URL_BASE  is the URL at which people reach the checkout and the dashboard; the base URL when not set.
   LUNAS_RATE_LIMIT  is the number of requests per second that each API key may make; 100 when not set, 0 lifts all limits.
   LUNAS_TRUSTED_PROXIES  lists the networks, separated by commas, whose X-Forwarded-For is trusted; none when not set.
+  LUNAS_ATTEMPTS_PENDING_SINGLE  is how many payments of a single-use link may be pending at a time; 20 when not set.
+  LUNAS_ATTEMPTS_PENDING_MANY  is the same for a link that takes many payments; 1000 when not set.
+  LUNAS_ATTEMPTS_PER_ADDRESS  is how many payments of a single-use link one address may start within the window; 10 when
+    not set, 0 lifts this limit.
+  LUNAS_ATTEMPTS_WINDOW_MINUTES  is the length of that window; 10 when not set.
   LUNAS_FEE_QRIS_BASIS_POINTS  is the QRIS fee in hundredths of a percent; 70 when not set.
   LUNAS_FEE_VIRTUAL_ACCOUNT  is the virtual account fee in rupiah; 4000 when not set.
   LUNAS_SETTLE_SANDBOX_SECONDS  is how long money of sandbox payments stays pending; 60 when not set.

@@ -10,7 +10,7 @@ use std::{
 
 use axum::http::HeaderName;
 use clap::{Args, value_parser};
-use domain::{fee::FeeSchedule, money::Rupiah};
+use domain::{attempt_limits::AttemptLimits, fee::FeeSchedule, money::Rupiah};
 use engine::{Courier, Engine, Settings, SettlementDelays};
 use gateway::{AddressGuard, SendLimits, WebhookSender};
 use ipnet::IpNet;
@@ -30,6 +30,10 @@ const CONNECTIONS: u16 = store::CONNECTIONS as u16;
 const CONNECTIONS_LEAST: i64 = 8;
 const CONNECTIONS_MOST: i64 = 1_000;
 const IN_FLIGHT_MOST: i64 = 1_000;
+const PENDING_MOST: i64 = 1_000_000;
+const ATTEMPTS_MOST: i64 = 1_000_000;
+/// A day; whoever must wait longer than that does not come back.
+const WINDOW_MINUTES_MOST: u64 = 24 * 60;
 /// A year; a longer delay of settlement is a typing mistake.
 const SETTLE_SECONDS_MOST: u64 = 366 * 24 * 60 * 60;
 
@@ -230,6 +234,41 @@ pub(crate) fn webhook_sender(guard: AddressGuard) -> Result<WebhookSender, CliEr
     WebhookSender::new(guard, SendLimits::default()).map_err(|error| {
         CliError::new(format!("{error}; install CA certificates, on most systems the package ca-certificates"))
     })
+}
+
+/// How many attempts to pay a link there may be.
+#[derive(Args)]
+#[command(next_help_heading = "Checkout")]
+pub(crate) struct AttemptOptions {
+    /// How many payments of a single-use link may be pending at a time.
+    #[arg(long, env = "LUNAS_ATTEMPTS_PENDING_SINGLE", value_name = "NUMBER", default_value_t = 20,
+          value_parser = value_parser!(i64).range(1..=PENDING_MOST))]
+    attempts_pending_single: i64,
+    /// How many payments of a link for many payments may be pending at a time.
+    #[arg(long, env = "LUNAS_ATTEMPTS_PENDING_MANY", value_name = "NUMBER", default_value_t = 1_000,
+          value_parser = value_parser!(i64).range(1..=PENDING_MOST))]
+    attempts_pending_many: i64,
+    /// How many payments of a single-use link may be started from one address within the window. 0 lifts this limit, and so
+    /// does LUNAS_RATE_LIMIT=0.
+    #[arg(long, env = "LUNAS_ATTEMPTS_PER_ADDRESS", value_name = "NUMBER", default_value_t = 10,
+          value_parser = value_parser!(i64).range(0..=ATTEMPTS_MOST))]
+    attempts_per_address: i64,
+    /// The length of that window.
+    #[arg(long, env = "LUNAS_ATTEMPTS_WINDOW_MINUTES", value_name = "MINUTES", default_value_t = 10,
+          value_parser = value_parser!(u64).range(1..=WINDOW_MINUTES_MOST))]
+    attempts_window_minutes: u64,
+}
+
+impl AttemptOptions {
+    pub(crate) fn with(&self, settings: Settings) -> Settings {
+        let attempts = AttemptLimits {
+            pending_single_use: self.attempts_pending_single,
+            pending_multi_use: self.attempts_pending_many,
+            per_address: Some(self.attempts_per_address).filter(|most| *most > 0),
+            window: Duration::from_mins(self.attempts_window_minutes),
+        };
+        Settings { attempts, ..settings }
+    }
 }
 
 /// Fees and settlement delays: options of commands that create or pay payments.

@@ -13,7 +13,7 @@ use engine::addresses::Scheme;
 use crate::{
     database::{Database, Installation},
     error::CliError,
-    options::{GlobalOptions, MoneyOptions, ServerOptions, WebhookOptions},
+    options::{AttemptOptions, GlobalOptions, MoneyOptions, ServerOptions, WebhookOptions},
     running_server::RunningServer,
     secret_key::{self, FoundKeys},
 };
@@ -22,6 +22,8 @@ use crate::{
 pub(crate) struct ServeOptions {
     #[command(flatten)]
     server: ServerOptions,
+    #[command(flatten)]
+    attempts: AttemptOptions,
     #[command(flatten)]
     money: MoneyOptions,
     #[command(flatten)]
@@ -62,7 +64,7 @@ async fn prepare(options: &ServeOptions, global: &GlobalOptions) -> Result<(Inst
     let key = value_or_reasons(key, &mut reasons);
     let config = value_or_reasons(options.server.config(Scheme::HttpsOnly).map_err(CliError::several), &mut reasons);
     let sound = reasons.is_empty();
-    let settings = options.webhooks.targets.with(options.money.settings());
+    let settings = options.attempts.with(options.webhooks.targets.with(options.money.settings()));
     let installation = value_or_reasons(open(global, settings, key, sound).await, &mut reasons);
     match (config, installation) {
         (Some(config), Some(Some(installation))) if reasons.is_empty() => Ok((installation, config)),

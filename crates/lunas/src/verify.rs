@@ -1,6 +1,6 @@
 //! `lunas verify`: checks the invariants of the data (docs/invariants.md) and lists the rows that break one. It changes nothing.
 
-use engine::{Engine, Settings};
+use engine::{Engine, Note, Settings};
 use serde::Serialize;
 use store::Store;
 
@@ -19,6 +19,8 @@ struct VerifiedJson {
     ok: bool,
     invariants: usize,
     breaches: Vec<BreachJson>,
+    /// Rows that are worth a look, though they break nothing.
+    notes: Vec<NoteJson>,
 }
 
 #[derive(Serialize)]
@@ -27,14 +29,21 @@ struct BreachJson {
     row: String,
 }
 
+#[derive(Serialize)]
+struct NoteJson {
+    note: &'static str,
+    row: String,
+}
+
 impl VerifiedJson {
     fn text(&self) -> String {
         let breaches = self.breaches.iter().map(|breach| format!("{}: {}", breach.invariant, breach.row));
+        let notes = self.notes.iter().map(|note| format!("note: {}: {}", note.note, note.row));
         let summary = match self.ok {
             true => format!("{} invariants checked: ok", self.invariants),
             false => format!("{} invariants checked; rows that break one: {}", self.invariants, self.breaches.len()),
         };
-        breaches.chain([summary]).collect::<Vec<_>>().join("\n")
+        breaches.chain(notes).chain([summary]).collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -42,10 +51,12 @@ pub(crate) async fn run(global: &GlobalOptions) -> Result<(), CliError> {
     let has_key = secret_key::find(&Database::of(global)?.home())?.is_some();
     let installation = Installation::existing(global, Settings::default()).await?;
     let breaches = breaches(&installation.engine, has_key).await;
+    let notes = installation.engine.verify_notes().await;
     installation.close().await;
     let breaches = breaches?;
+    let notes = notes?.into_iter().map(|Note { note, row }| NoteJson { note, row }).collect();
     let invariants = Store::invariants_checked() + usize::from(has_key);
-    let verified = VerifiedJson { ok: breaches.is_empty(), invariants, breaches };
+    let verified = VerifiedJson { ok: breaches.is_empty(), invariants, breaches, notes };
     global.output().show(&verified, VerifiedJson::text)?;
     match verified.ok {
         true => Ok(()),

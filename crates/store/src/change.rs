@@ -19,7 +19,7 @@ use crate::sealed_column::SealedColumn;
 
 pub use keys::KeyWrite;
 pub use ledger::{LedgerWrite, Noted, ReceiptNote};
-pub use links::LinkWrite;
+pub use links::{AttemptBounds, LinkAttempt, LinkWrite, NetworkBound};
 pub use maintenance::MaintenanceWrite;
 pub use payments::PaymentWrite;
 pub use people::PeopleWrite;

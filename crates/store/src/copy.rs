@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Every table, after those that its rows refer to. The search index is not copied, as maintenance rebuilds it.
-pub(crate) const TABLES: [&str; 24] = [
+pub(crate) const TABLES: [&str; 25] = [
     "installation",
     "users",
     "projects",
@@ -37,6 +37,7 @@ pub(crate) const TABLES: [&str; 24] = [
     "payments",
     "payment_marks",
     "checkouts",
+    "link_attempts",
     "views",
     "idempotency",
     "receipts",

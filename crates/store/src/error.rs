@@ -73,11 +73,11 @@ pub enum Guard {
     AccountNumber,
     /// The payment had the version that was read.
     PaymentVersion,
-    /// The link had the version that was read.
-    LinkVersion,
+    /// The link was neither cancelled nor past its expiry.
+    LinkActive,
     /// No payment had claimed the link.
     LinkUnclaimed,
-    /// The link took payments.
+    /// The link took payments, and one more was within its bounds.
     LinkOpen,
     /// The provider's report was new.
     Receipt,

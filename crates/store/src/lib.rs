@@ -4,6 +4,8 @@
 //! few statements that differ choose by [`plan::Dialect`]. The store decides nothing about payments and knows no
 //! provider.
 
+#[cfg(test)]
+mod attempt_costs;
 mod change;
 mod commits;
 mod copy;
@@ -26,8 +28,8 @@ use plan::Dialect;
 use tokio::sync::watch;
 
 pub use change::{
-    Change, KeyWrite, LedgerWrite, LinkWrite, MaintenanceWrite, Noted, PaymentWrite, PeopleWrite, ProjectWrite,
-    ReceiptNote, SessionWrite, WebhookWrite, Write,
+    AttemptBounds, Change, KeyWrite, LedgerWrite, LinkAttempt, LinkWrite, MaintenanceWrite, NetworkBound, Noted,
+    PaymentWrite, PeopleWrite, ProjectWrite, ReceiptNote, SessionWrite, WebhookWrite, Write,
 };
 pub use commits::Commits;
 pub use copy::{CopiedTable, CopyError};
@@ -38,6 +40,7 @@ pub use postgres::{
 };
 pub use read::{
     Listed, Window,
+    attempts::{AttemptRoom, VisitorAttempt},
     deliveries::{SealedSecrets, WebhookTarget},
     idempotency::Bound,
     keys::KeyOwner,
@@ -54,7 +57,7 @@ pub use read::{
 };
 pub use sealed_column::SealedColumn;
 pub use sqlite::{SqliteFindings, Writing};
-pub use verify::Breach;
+pub use verify::{Breach, Note};
 
 /// The number of the advisory lock under which one node at a time settles.
 const SETTLEMENT_LOCK: i64 = 0x6c75_6e61_7301;

@@ -2,6 +2,20 @@
 
 use crate::{Store, error::StoreError, value::Query};
 
+/// A row that breaks no invariant, but looks as if it did. A sound database may have it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    pub note: &'static str,
+    pub row: String,
+}
+
+/// Earlier releases did not store the order of commits, so the times of their rows are all there is, and clocks err.
+const NOTES: [(&str, &str); 1] = [(
+    "I15 an earlier release stamped this payment after its link was cancelled or expired; clocks may have differed",
+    "SELECT p.id FROM payments p JOIN links l ON l.id = p.link_id LEFT JOIN link_attempts a ON a.payment_id = p.id \
+     WHERE a.payment_id IS NULL AND (p.created_at > l.cancelled_at OR p.created_at > l.expires_at)",
+)];
+
 /// A row that breaks an invariant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Breach {
@@ -9,7 +23,7 @@ pub struct Breach {
     pub row: String,
 }
 
-pub(crate) const INVARIANTS: [(&str, &str); 29] = [
+pub(crate) const INVARIANTS: [(&str, &str); 30] = [
     (
         "I1 every posting has two legs or more that sum to zero",
         "SELECT p.id FROM postings p LEFT JOIN entries e ON e.posting_id = p.id \
@@ -147,9 +161,15 @@ pub(crate) const INVARIANTS: [(&str, &str); 29] = [
          <> CASE d.state WHEN 'delivered' THEN d.attempts ELSE -1 END",
     ),
     (
-        "I15 a link gains no payment once it is cancelled or past its expiry",
-        "SELECT p.id FROM payments p JOIN links l ON l.id = p.link_id \
-         WHERE p.created_at > l.cancelled_at OR p.created_at > l.expires_at",
+        "I15 a link gains no payment once it is cancelled, claimed or past its expiry",
+        "SELECT a.payment_id FROM link_attempts a JOIN links l ON l.id = a.link_id \
+         WHERE a.link_version > l.cancelled_version OR a.at > l.expires_at \
+         OR (a.link_version > l.claimed_version AND l.allow_multiple_payments = 0)",
+    ),
+    (
+        "I15 an attempt is a payment of its link, made at its time",
+        "SELECT a.payment_id FROM link_attempts a LEFT JOIN payments p ON p.id = a.payment_id \
+         AND p.link_id = a.link_id AND p.project_id = a.project_id AND p.created_at = a.at WHERE p.id IS NULL",
     ),
     (
         "I13 every payment, event and posting belongs to an existing project",
@@ -193,6 +213,16 @@ impl Store {
             breaches.extend(rows.into_iter().map(|row| Breach { invariant, row }));
         }
         Ok(breaches)
+    }
+
+    /// Every row that is worth a look, though it breaks no invariant.
+    pub async fn notes(&self) -> Result<Vec<Note>, StoreError> {
+        let mut notes = Vec::new();
+        for (note, sql) in NOTES {
+            let rows = self.whole(Query::new(sql, []), |columns| columns.text()).await?;
+            notes.extend(rows.into_iter().map(|row| Note { note, row }));
+        }
+        Ok(notes)
     }
 
     /// How many invariants [`Store::breaches`] checks.

@@ -10,6 +10,7 @@ use std::{
 };
 
 use domain::{
+    attempt_limits::AttemptLimits,
     id::{KeyId, ProjectId},
     project::Environment,
 };
@@ -31,6 +32,7 @@ pub struct Options {
     pub timeouts: Timeouts,
     pub base_url: Option<String>,
     pub trusted_proxies: Vec<ipnet::IpNet>,
+    pub attempts: AttemptLimits,
 }
 
 /// A running server with its engine, its store and its clock. Reconcilers run only when a test starts or calls them.
@@ -168,7 +170,8 @@ impl Kit {
         let providers = Providers { sandbox: Simulator::default(), production: None };
         let secret_key = SecretKey::from_base64(&SecretKey::generate_base64()).unwrap();
         let ticking: Arc<dyn Clock> = clock.clone();
-        let engine = Engine::new(store.clone(), providers, ticking, Settings::default(), secret_key.clone());
+        let settings = Settings { attempts: options.attempts, ..Settings::default() };
+        let engine = Engine::new(store.clone(), providers, ticking, settings, secret_key.clone());
         let config = ServerConfig {
             listen: ([127, 0, 0, 1], 0).into(),
             base_url: options.base_url,

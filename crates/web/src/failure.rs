@@ -73,7 +73,7 @@ pub fn engine_status(error: &Error) -> StatusCode {
         | Error::AlreadyDecided
         | Error::DoesNotFit(_) => StatusCode::CONFLICT,
         Error::NotSandbox | Error::RoleForbids | Error::ProjectUnusable => StatusCode::FORBIDDEN,
-        Error::TryLater { .. } => StatusCode::TOO_MANY_REQUESTS,
+        Error::TryLater { .. } | Error::AttemptsFull { .. } => StatusCode::TOO_MANY_REQUESTS,
         Error::Provider(_) | Error::Contended => StatusCode::SERVICE_UNAVAILABLE,
         Error::Store(StoreError::Unavailable(_)) => StatusCode::SERVICE_UNAVAILABLE,
         Error::Store(StoreError::Unexpected(_)) | Error::Vault(_) | Error::Hash(_) | Error::UnexpectedConflict(_) => {

@@ -92,6 +92,11 @@ impl Limits {
         Limits { on }
     }
 
+    /// Whether anything is limited by rate; the operator may have lifted all limits.
+    pub fn are_on(&self) -> bool {
+        self.on.is_some()
+    }
+
     /// Counts one request of a key or a session; none where limits are lifted.
     pub fn request(&self, caller: LimitedCaller) -> Option<LimitUsage> {
         let limiters = self.on.as_ref()?;

@@ -60,7 +60,7 @@ schemas! {
     Minutes = "A number of minutes; a larger one than allowed is lowered to the maximum."
         ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).examples([15]);
     PaymentStatus = "The payment's status. Projects can choose to read `succeeded` in place of `paid`." words(payment_statuses());
-    PaymentLinkStatus = "The link's status; `inactive` means expired."
+    PaymentLinkStatus = "The link's status; `inactive` means that it is past its expiry, or that the project offers none of its methods."
         words([Link::Active, Link::Cancelled, Link::Inactive].map(Link::word));
     MethodType = "The type of a payment method." words([MethodKind::Qris, MethodKind::VirtualAccount].map(MethodKind::word));
     BankCode = "A bank that issues virtual accounts." words(Bank::ALL.map(Bank::code));

@@ -139,6 +139,13 @@ closed-being-paid-title = Being paid
 closed-being-paid-heading = This bill is being paid
 closed-being-paid-text = The bank is processing a payment for this bill. Do not pay again. Check back in a moment.
 
+## No room for one more attempt
+
+try-later-title = Try again later
+try-later-heading = Too many attempts to pay this bill
+try-later-text = Too many payments have been started for this bill, so no new one can be started yet. A payment that you have already started stays valid.
+try-later-until = Please try again after
+
 ## Errors
 
 problem-not-found-title = Not found

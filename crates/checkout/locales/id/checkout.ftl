@@ -139,6 +139,13 @@ closed-being-paid-title = Sedang dibayar
 closed-being-paid-heading = Tagihan ini sedang dibayar
 closed-being-paid-text = Bank sedang memproses sebuah pembayaran untuk tagihan ini. Jangan bayar lagi. Silakan cek kembali sebentar lagi.
 
+## No room for one more attempt
+
+try-later-title = Coba lagi nanti
+try-later-heading = Tagihan ini terlalu sering dicoba
+try-later-text = Terlalu banyak pembayaran sudah dimulai untuk tagihan ini, jadi yang baru belum bisa dimulai. Pembayaran yang sudah Anda mulai tetap berlaku.
+try-later-until = Silakan coba lagi setelah
+
 ## Errors
 
 problem-not-found-title = Tidak ditemukan

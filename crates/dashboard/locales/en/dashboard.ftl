@@ -335,6 +335,7 @@ link-created = Created
 link-active = Active
 link-cancelled = Cancelled
 link-inactive = Past due
+link-unpayable = Not payable
 link-used-up = Paid
 link-open = Open the payment page
 link-share = Address to share
@@ -345,6 +346,7 @@ link-payments-none-text = Share the address above. As soon as a customer chooses
 link-payer = Customer
 link-method = Method
 link-methods = Payment methods
+link-methods-none = None is offered any more
 link-methods-hint = If none is ticked, the project’s default methods are offered.
 link-methods-stale = The project does not offer one of these methods. Choose again.
 link-qr = QR code
@@ -392,6 +394,7 @@ link-cancel-final = This cannot be undone. Paid payments stay paid.
 link-cancel-do = Yes, cancel the link
 link-cancel-already = This link is cancelled already.
 link-cancel-expired = This link is past due, so there is nothing to cancel.
+link-cancel-unpayable = The project offers none of this link’s payment methods at the moment, so nobody can pay it and there is nothing to cancel.
 link-back = Back to the link
 
 ## API keys

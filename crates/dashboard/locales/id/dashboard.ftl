@@ -323,6 +323,7 @@ link-created = Dibuat
 link-active = Aktif
 link-cancelled = Dibatalkan
 link-inactive = Sudah lewat waktunya
+link-unpayable = Tidak bisa dibayar
 link-used-up = Sudah dibayar
 link-open = Buka halaman bayar
 link-share = Alamat untuk dibagikan
@@ -333,6 +334,7 @@ link-payments-none-text = Bagikan alamat di atas. Begitu ada yang memilih cara b
 link-payer = Pelanggan
 link-method = Cara bayar
 link-methods = Cara bayar
+link-methods-none = Tidak ada lagi yang ditawarkan
 link-methods-hint = Tidak ada yang dicentang berarti cara bayar bawaan proyek.
 link-methods-stale = Ada cara bayar yang tidak ditawarkan proyek ini. Pilih lagi.
 link-qr = Kode QR
@@ -377,6 +379,7 @@ link-cancel-final = Pembatalan tidak bisa ditarik kembali. Yang sudah dibayar te
 link-cancel-do = Ya, batalkan link
 link-cancel-already = Link ini sudah dibatalkan.
 link-cancel-expired = Link ini sudah lewat waktunya, jadi tidak perlu dibatalkan.
+link-cancel-unpayable = Proyek ini sedang tidak menawarkan satu pun cara bayar tautan ini, jadi tidak ada yang bisa membayarnya dan tidak ada yang perlu dibatalkan.
 link-back = Kembali ke link
 
 ## API keys

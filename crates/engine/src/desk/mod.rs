@@ -161,7 +161,7 @@ impl Desk {
 
     pub async fn cancel_link(&self, id: LinkId) -> Result<Link, Error> {
         self.check(Act::ManageLinks)?;
-        self.engine.cancel_link(self.id(), id).await
+        self.engine.cancel_link(&self.project, id).await
     }
 
     /// Changes what customers and the API see. Only operators may activate or approve a project.

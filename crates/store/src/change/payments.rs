@@ -17,6 +17,9 @@ pub enum PaymentWrite {
     Moved { id: PaymentId, version: i64, state: State, settles_at: Option<Timestamp>, link_id: Option<LinkId> },
     /// Cancels every pending payment of a link that has not expired, except the one that claims the link.
     PendingCancelled { link_id: LinkId, but: Option<PaymentId>, at: Timestamp },
+    /// Cancels the pending payment of a visitor on a link, which a new attempt of theirs replaces. It is their latest:
+    /// each of their attempts has replaced the one before it.
+    VisitorReplaced { link_id: LinkId, visitor: String, at: Timestamp },
     /// Writes the expiry of pending payments whose time is over, at most `most` of them. Guarded: there is at least one
     /// that no other node is writing.
     PendingExpired { now: Timestamp, most: i64 },
@@ -29,7 +32,9 @@ pub enum PaymentWrite {
 impl PaymentWrite {
     pub(super) fn is_awaited(&self) -> bool {
         match self {
-            PaymentWrite::Moved { .. } | PaymentWrite::PendingCancelled { .. } => true,
+            PaymentWrite::Moved { .. }
+            | PaymentWrite::PendingCancelled { .. }
+            | PaymentWrite::VisitorReplaced { .. } => true,
             PaymentWrite::Created { .. }
             | PaymentWrite::PendingExpired { .. }
             | PaymentWrite::Settled { .. }
@@ -42,6 +47,7 @@ impl PaymentWrite {
             PaymentWrite::Created { payment } => payment.checkout.is_none(),
             PaymentWrite::Moved { .. } | PaymentWrite::Settled { .. } => true,
             PaymentWrite::PendingCancelled { .. }
+            | PaymentWrite::VisitorReplaced { .. }
             | PaymentWrite::PendingExpired { .. }
             | PaymentWrite::Viewed { .. } => false,
         }
@@ -49,7 +55,9 @@ impl PaymentWrite {
 
     pub(super) fn link_to_lock(&self) -> Option<LinkId> {
         match self {
-            PaymentWrite::PendingCancelled { link_id, .. } => Some(*link_id),
+            PaymentWrite::PendingCancelled { link_id, .. } | PaymentWrite::VisitorReplaced { link_id, .. } => {
+                Some(*link_id)
+            }
             // While one payment of a single-use link is processing, no other may be started.
             PaymentWrite::Moved { link_id, state: State::Processing, .. } => *link_id,
             PaymentWrite::Moved { .. }

@@ -1,32 +1,80 @@
 //! Payment links.
 
-use domain::link::{CustomerFields, Link};
+use domain::{
+    id::LinkId,
+    link::{CustomerFields, Link},
+    time::Timestamp,
+};
 
 use super::statement::{Statement, folded, joined};
-use crate::{change::LinkWrite, error::Guard, value::Value};
+use crate::{
+    change::{AttemptBounds, LinkAttempt, LinkWrite},
+    error::Guard,
+    value::Value,
+};
 
 pub(super) fn plan(write: LinkWrite) -> Statement {
     match write {
         LinkWrite::Created { link } => new_link(link),
-        LinkWrite::Cancelled { id, at, version } => Statement::new(
-            "UPDATE links SET cancelled_at = $1, version = version + 1 WHERE id = $2 AND version = $3",
-            [at.into(), Value::shown(id), version.into()],
+        LinkWrite::Cancelled { id, at } => Statement::new(
+            "UPDATE links SET cancelled_at = $1, version = version + 1, cancelled_version = version + 1 \
+             WHERE id = $2 AND cancelled_at IS NULL AND (expires_at IS NULL OR expires_at >= $1)",
+            [at.into(), Value::shown(id)],
         )
-        .guarded(Guard::LinkVersion),
-        LinkWrite::Attempted { id } => Statement::new(
-            "UPDATE links SET version = version + 1 \
-             WHERE id = $1 AND cancelled_at IS NULL AND (allow_multiple_payments = 1 OR (claimed_by IS NULL AND \
-             NOT EXISTS (SELECT 1 FROM payments p WHERE p.link_id = links.id AND p.state = 'processing')))",
-            [Value::shown(id)],
-        )
-        .guarded(Guard::LinkOpen),
+        .guarded(Guard::LinkActive),
+        LinkWrite::Attempted { id, at, bounds } => attempted(id, at, bounds),
+        LinkWrite::AttemptRecorded(attempt) => attempt_recorded(attempt),
         LinkWrite::Claimed { id, payment_id } => Statement::new(
-            "UPDATE links SET claimed_by = $1, version = version + 1 \
+            "UPDATE links SET claimed_by = $1, version = version + 1, claimed_version = version + 1 \
              WHERE id = $2 AND claimed_by IS NULL",
             [Value::shown(payment_id), Value::shown(id)],
         )
         .guarded(Guard::LinkUnclaimed),
     }
+}
+
+/// Pending payments and recent attempts are counted only up to their bounds, by indexes, so that it takes the same time
+/// however many attempts there were. An attempt that is more than a window ahead was stamped by a clock that has been
+/// set back since, and does not count.
+fn attempted(id: LinkId, at: Timestamp, bounds: AttemptBounds) -> Statement {
+    let AttemptBounds { pending_most, network } = bounds;
+    let (from, until) = network.as_ref().map_or((at, at), |bound| (at.minus(bound.window), at.plus(bound.window)));
+    let network_most = network.as_ref().map_or(1, |bound| bound.most);
+    Statement::new(
+        "UPDATE links SET version = version + 1 \
+         WHERE id = $1 AND cancelled_at IS NULL AND (expires_at IS NULL OR expires_at >= $2) \
+         AND (allow_multiple_payments = 1 OR (claimed_by IS NULL AND \
+         NOT EXISTS (SELECT 1 FROM payments p WHERE p.link_id = $1 AND p.state = 'processing'))) \
+         AND (SELECT COUNT(*) FROM (SELECT 1 FROM payments p WHERE p.link_id = $1 AND p.state = 'pending' \
+         AND p.expires_at >= $2 ORDER BY p.expires_at LIMIT $3) pending) < $3 \
+         AND (SELECT COUNT(*) FROM (SELECT 1 FROM link_attempts a WHERE a.link_id = $1 AND a.network = $4 \
+         AND a.at > $5 AND a.at <= $6 ORDER BY a.at LIMIT $7) recent) < $7",
+        [
+            Value::shown(id),
+            at.into(),
+            pending_most.into(),
+            network.map(|bound| bound.network).into(),
+            from.into(),
+            until.into(),
+            network_most.into(),
+        ],
+    )
+    .guarded(Guard::LinkOpen)
+}
+
+fn attempt_recorded(attempt: LinkAttempt) -> Statement {
+    Statement::new(
+        "INSERT INTO link_attempts (link_id, link_version, payment_id, project_id, visitor, network, at) \
+         SELECT id, version, $1, $2, $3, $4, CAST($5 AS BIGINT) FROM links WHERE id = $6",
+        [
+            Value::shown(attempt.payment_id),
+            Value::shown(attempt.project_id),
+            attempt.visitor.into(),
+            attempt.network.into(),
+            attempt.at.into(),
+            Value::shown(attempt.link_id),
+        ],
+    )
 }
 
 fn new_link(link: Link) -> Statement {

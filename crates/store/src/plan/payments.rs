@@ -21,6 +21,12 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: PaymentWrite, dialect
              WHERE link_id = $2 AND state = 'pending' AND expires_at >= $1 AND id <> $3",
             [at.into(), Value::shown(link_id), but.map_or("".into(), Value::shown)],
         )),
+        PaymentWrite::VisitorReplaced { link_id, visitor, at } => statements.push(Statement::new(
+            "UPDATE payments SET state = 'cancelled', ended_at = $1, version = version + 1 \
+             WHERE id = (SELECT a.payment_id FROM link_attempts a WHERE a.link_id = $2 AND a.visitor = $3 \
+             ORDER BY a.link_version DESC LIMIT 1) AND state = 'pending' AND expires_at >= $1",
+            [at.into(), Value::shown(link_id), visitor.into()],
+        )),
         PaymentWrite::PendingExpired { now, most } => statements.push(pending_expired(now, most, dialect)),
         PaymentWrite::Settled { payment_id } => statements.push(
             Statement::new(

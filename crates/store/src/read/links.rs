@@ -19,11 +19,11 @@ const COLUMNS: &str = "id, project_id, reference, title, description, amount, me
     customer_fields, expires_at, cancelled_at, claimed_by, created_at, version";
 
 static BY_ID: LazyLock<String> = LazyLock::new(|| format!("SELECT {COLUMNS} FROM links WHERE id = $1"));
-static SHOWN: LazyLock<String> = LazyLock::new(|| {
+pub(crate) static SHOWN: LazyLock<String> = LazyLock::new(|| {
     format!(
         "SELECT {COLUMNS}, (SELECT projects.version FROM projects WHERE projects.id = links.project_id), \
          CAST(CASE WHEN allow_multiple_payments = 0 AND EXISTS (SELECT 1 FROM payments \
-         WHERE payments.link_id = links.id AND payments.state IN ('paid', 'processing')) THEN 1 ELSE 0 END AS BIGINT) \
+         WHERE payments.link_id = links.id AND payments.state = 'processing') THEN 1 ELSE 0 END AS BIGINT) \
          FROM links WHERE id = $1"
     )
 });
@@ -40,7 +40,8 @@ pub struct LinkFilter {
 pub struct ShownLink {
     pub link: Link,
     pub project_version: i64,
-    /// Whether some payment of a single-use link is paid or processing. Always false for links that take many payments.
+    /// Whether some payment of a single-use link is processing; a paid one has claimed the link. Always false for links
+    /// that take many payments.
     pub in_use: bool,
 }
 

@@ -1,5 +1,6 @@
 //! Typed reads, one file per subject. A read that takes a project's id never returns another project's rows.
 
+pub(crate) mod attempts;
 pub(crate) mod audit;
 pub(crate) mod change_token;
 pub(crate) mod deliveries;

@@ -45,7 +45,7 @@ async fn shown(store: &Store, project: &Project) -> Vec<(&'static str, Change)> 
     vec![
         ("a payment", PaymentWrite::Created { payment: samples::payment(project) }.into()),
         ("a link", LinkWrite::Created { link: samples::link(project) }.into()),
-        ("a link cancelled", LinkWrite::Cancelled { id: link.id, at: NOW, version: 1 }.into()),
+        ("a link cancelled", LinkWrite::Cancelled { id: link.id, at: NOW }.into()),
         ("a state", samples::moved_to(&payment, State::Processing).into()),
         ("a payment paid", samples::confirmation(&paid, None, "paid")),
         ("money settled", samples::settlement(&paid, after(100_000))),

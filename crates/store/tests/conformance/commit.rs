@@ -41,7 +41,7 @@ const EVERY_GUARD: [Guard; 23] = [
     Guard::IdempotencyKey,
     Guard::AccountNumber,
     Guard::PaymentVersion,
-    Guard::LinkVersion,
+    Guard::LinkActive,
     Guard::LinkUnclaimed,
     Guard::LinkOpen,
     Guard::Receipt,
@@ -68,7 +68,6 @@ struct World {
     project: Project,
     live_key: ApiKey,
     revoked_key: ApiKey,
-    link: Link,
     cancelled_link: Link,
     waiting: Payment,
     settled: Payment,
@@ -88,7 +87,6 @@ async fn world(store: &Store) -> World {
     let world = World {
         live_key: kept_key(store, &project, "live").await,
         revoked_key: kept_key(store, &project, "revoked").await,
-        link: kept_link(store, &project, false).await,
         cancelled_link: kept_link(store, &project, false).await,
         waiting: kept_payment(store, samples::account_payment(&project, "1100000001")).await,
         settled: kept_payment(store, samples::payment(&project)).await,
@@ -102,7 +100,7 @@ async fn world(store: &Store) -> World {
         project,
     };
     let origins = vec!["https://one.example".to_owned()];
-    let cancelled = LinkWrite::Cancelled { id: world.cancelled_link.id, at: NOW, version: 1 };
+    let cancelled = LinkWrite::Cancelled { id: world.cancelled_link.id, at: NOW };
     keep(store, samples::revocation(&world.revoked_key, NOW)).await;
     keep(store, cancelled).await;
     keep(store, LinkWrite::Claimed { id: world.cancelled_link.id, payment_id: world.settled.id }).await;
@@ -132,7 +130,7 @@ fn writes<W: Into<Write>>(writes: impl IntoIterator<Item = W>) -> Vec<Write> {
 
 /// Writes whose `guard` does not hold.
 fn refused_by(guard: Guard, world: &World) -> Vec<Write> {
-    let World { project, link, waiting, .. } = world;
+    let World { project, waiting, .. } = world;
     match guard {
         Guard::IdempotencyKey => writes([samples::bind(project, "used", "another")]),
         Guard::AccountNumber => {
@@ -143,9 +141,13 @@ fn refused_by(guard: Guard, world: &World) -> Vec<Write> {
             let missing = samples::payment(project);
             writes([samples::moved_to(&stale, State::Processing), samples::moved_to(&missing, State::Processing)])
         }
-        Guard::LinkVersion => writes([LinkWrite::Cancelled { id: link.id, at: NOW, version: 0 }]),
+        Guard::LinkActive => {
+            writes([world.cancelled_link.id, mint(NOW, entropy())].map(|id| LinkWrite::Cancelled { id, at: NOW }))
+        }
         Guard::LinkUnclaimed => writes([LinkWrite::Claimed { id: world.cancelled_link.id, payment_id: waiting.id }]),
-        Guard::LinkOpen => writes([LinkWrite::Attempted { id: world.cancelled_link.id }]),
+        Guard::LinkOpen => {
+            writes([LinkWrite::Attempted { id: world.cancelled_link.id, at: NOW, bounds: samples::WIDE }])
+        }
         Guard::Receipt => writes([samples::note(
             waiting,
             "taken",

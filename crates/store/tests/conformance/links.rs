@@ -2,14 +2,14 @@
 
 use domain::{
     bank::Bank,
-    id::mint,
+    id::{LinkId, mint},
     link::{CustomerFields, Link},
     method::Method,
     money::Rupiah,
     payment::{Payment, State},
 };
 use futures_util::future::join_all;
-use store::{Guard, LinkWrite, ShownLink};
+use store::{Change, Guard, LinkWrite, PaymentWrite, ShownLink};
 
 use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
@@ -18,12 +18,13 @@ use crate::{
 
 on_every_database![
     a_link_is_read_back_as_it_was_committed,
-    a_link_is_cancelled_by_whoever_read_it_last,
+    a_link_is_cancelled_once_however_often_it_was_attempted,
+    a_link_past_its_expiry_is_not_cancelled,
     a_link_is_claimed_only_once,
     of_many_claims_exactly_one_is_kept,
     an_attempt_needs_an_open_link,
     an_attempt_and_a_cancellation_cannot_miss_each_other,
-    a_link_is_in_use_while_a_payment_of_it_is_paid_or_processing,
+    a_link_is_in_use_while_a_payment_of_it_is_processing,
 ];
 
 /// Every combination of customer fields.
@@ -56,16 +57,28 @@ async fn a_link_is_read_back_as_it_was_committed(database: Database) {
     assert_eq!(store.link(mint(NOW, entropy())).await.unwrap(), None);
 }
 
-async fn a_link_is_cancelled_by_whoever_read_it_last(database: Database) {
+async fn a_link_is_cancelled_once_however_often_it_was_attempted(database: Database) {
     let store = database.open().await;
     let project = kept_project(&store).await;
     let link = kept_link(&store, &project, false).await;
-    let cancel = |version| LinkWrite::Cancelled { id: link.id, at: after(3), version };
-    assert_eq!(commit(&store, cancel(2)).await, Outcome::Conflict(Guard::LinkVersion));
-    assert_eq!(commit(&store, cancel(1)).await, Outcome::Kept);
-    assert_eq!(commit(&store, cancel(1)).await, Outcome::Conflict(Guard::LinkVersion));
-    let expected = Link { cancelled_at: Some(after(3)), version: 2, ..link.clone() };
+    let cancel = || LinkWrite::Cancelled { id: link.id, at: after(3) };
+    for _ in 0..3 {
+        samples::kept_attempt(&store, samples::attempt(&project, &link)).await;
+    }
+    assert_eq!(commit(&store, cancel()).await, Outcome::Kept);
+    assert_eq!(commit(&store, cancel()).await, Outcome::Conflict(Guard::LinkActive));
+    let expected = Link { cancelled_at: Some(after(3)), version: 5, ..link.clone() };
     assert_eq!(store.link(link.id).await.unwrap(), Some(expected));
+}
+
+async fn a_link_past_its_expiry_is_not_cancelled(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    let link = Link { expires_at: Some(after(5)), ..samples::link(&project) };
+    keep(&store, LinkWrite::Created { link: link.clone() }).await;
+    let cancel = |at| LinkWrite::Cancelled { id: link.id, at };
+    assert_eq!(commit(&store, cancel(after(6))).await, Outcome::Conflict(Guard::LinkActive));
+    assert_eq!(commit(&store, cancel(after(5))).await, Outcome::Kept);
 }
 
 async fn a_link_is_claimed_only_once(database: Database) {
@@ -122,39 +135,44 @@ async fn an_attempt_needs_an_open_link(database: Database) {
         let project = kept_project(&store).await;
         let link = kept_link(&store, &project, reusable).await;
         let payment = kept_payment(&store, samples::attempt(&project, &link)).await;
-        let mut version = 1;
         if claimed {
             keep(&store, LinkWrite::Claimed { id: link.id, payment_id: payment.id }).await;
-            version += 1;
         }
         if cancelled {
-            keep(&store, LinkWrite::Cancelled { id: link.id, at: NOW, version }).await;
+            keep(&store, LinkWrite::Cancelled { id: link.id, at: NOW }).await;
         }
-        let outcome = commit(&store, LinkWrite::Attempted { id: link.id }).await;
+        let outcome = commit(&store, attempted(link.id)).await;
         assert_eq!(outcome, expected, "reusable {reusable}, cancelled {cancelled}, claimed {claimed}");
     }
     let store = database.open().await;
-    assert_eq!(commit(&store, LinkWrite::Attempted { id: mint(NOW, entropy()) }).await, refused, "no such link");
+    assert_eq!(commit(&store, attempted(mint(NOW, entropy()))).await, refused, "no such link");
+}
+
+fn attempted(id: LinkId) -> LinkWrite {
+    LinkWrite::Attempted { id, at: NOW, bounds: samples::WIDE }
 }
 
 async fn an_attempt_and_a_cancellation_cannot_miss_each_other(database: Database) {
     let store = database.open().await;
     let project = kept_project(&store).await;
     let link = kept_link(&store, &project, false).await;
-    keep(&store, LinkWrite::Attempted { id: link.id }).await;
-    let unaware = LinkWrite::Cancelled { id: link.id, at: NOW, version: link.version };
-    assert_eq!(commit(&store, unaware).await, Outcome::Conflict(Guard::LinkVersion));
-    let read_again = store.link(link.id).await.unwrap().unwrap();
-    assert_eq!(read_again, Link { version: 2, ..link });
+    let before = samples::kept_attempt(&store, samples::attempt(&project, &link)).await;
+    let cancellation = Change::from(LinkWrite::Cancelled { id: link.id, at: NOW });
+    keep(&store, cancellation.with(PaymentWrite::PendingCancelled { link_id: link.id, but: None, at: NOW })).await;
+    let state = store.payment(before.id).await.unwrap().unwrap().state;
+    assert_eq!(state, State::Cancelled { at: NOW }, "an attempt that was committed first is cancelled with the link");
+    let late = samples::attempted(&samples::attempt(&project, &link), None, samples::WIDE);
+    assert_eq!(commit(&store, late).await, Outcome::Conflict(Guard::LinkOpen));
+    assert_eq!(store.breaches().await.unwrap(), []);
 }
 
-async fn a_link_is_in_use_while_a_payment_of_it_is_paid_or_processing(database: Database) {
+async fn a_link_is_in_use_while_a_payment_of_it_is_processing(database: Database) {
     let store = database.open().await;
     let project = kept_project(&store).await;
     for (state, in_use) in [
         (State::Pending, false),
         (State::Processing, true),
-        (State::Paid { at: NOW }, true),
+        (State::Paid { at: NOW }, false),
         (State::Failed { at: NOW }, false),
         (State::Expired, false),
         (State::Cancelled { at: NOW }, false),

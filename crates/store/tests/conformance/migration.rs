@@ -1,7 +1,7 @@
 //! Migrating an installation of an earlier version keeps all its data.
 
 use domain::{
-    id::{EventId, KeyId, PaymentId, ProjectId, mint},
+    id::{EventId, KeyId, LinkId, PaymentId, ProjectId, mint},
     money::Rupiah,
     payment::State,
     receipt::Unapplied,
@@ -16,6 +16,7 @@ use crate::{
 on_every_database![
     what_the_first_version_kept_is_there_after_the_migration,
     what_was_forbidden_before_the_migration_still_is,
+    what_an_earlier_release_stamped_late_is_a_note_and_breaks_nothing,
     what_is_new_works_on_what_the_first_version_kept,
     an_empty_first_version_is_brought_up_to_date_by_several_at_once,
     deliveries_of_revoked_keys_that_an_earlier_version_kept_are_urgent,
@@ -132,6 +133,37 @@ async fn what_was_forbidden_before_the_migration_still_is(database: Database) {
         assert!(database.run_beside(sql).is_err(), "{sql}");
     }
     assert_eq!(database.rows(), before);
+}
+
+/// Earlier releases could stamp a payment after its link was cancelled or expired, though it was committed before.
+async fn what_an_earlier_release_stamped_late_is_a_note_and_breaks_nothing(database: Database) {
+    let database = database.first_version();
+    let kept = fill(&database);
+    let (project, now) = (kept.project, NOW.as_millis());
+    let mut late = Vec::new();
+    for (cancelled_at, expires_at, is_late) in [
+        ((now - 1).to_string(), "NULL".to_owned(), true),
+        ("NULL".to_owned(), (now - 1).to_string(), true),
+        (now.to_string(), now.to_string(), false),
+    ] {
+        let (link, payment): (LinkId, PaymentId) = (mint(NOW, entropy()), mint(NOW, entropy()));
+        let rows = format!(
+            "INSERT INTO links (id, project_id, reference, title, description, search_text, amount, methods, \
+             allow_multiple_payments, customer_fields, expires_at, cancelled_at, created_at, version) VALUES ('{link}', \
+             '{project}', 'PL-1', 'Kopi', '', 'kopi', 10000, 'qris', 0, '', {expires_at}, {cancelled_at}, {now}, 3); \
+             INSERT INTO payments (id, project_id, link_id, reference, search_text, amount, fee, method, code, state, \
+             created_at, expires_at, version) VALUES ('{payment}', '{project}', '{link}', 'PL-1', 'pl-1', 10000, 70, \
+             'qris', 'code {payment}', 'expired', {now}, {now}, 2)"
+        );
+        database.run_beside(&rows).unwrap();
+        late.extend(is_late.then(|| payment.to_string()));
+    }
+    let store = database.open().await;
+    assert_eq!(store.breaches().await.unwrap(), []);
+    let mut noted: Vec<String> = store.notes().await.unwrap().into_iter().map(|note| note.row).collect();
+    noted.sort();
+    late.sort();
+    assert_eq!(noted, late);
 }
 
 async fn what_is_new_works_on_what_the_first_version_kept(database: Database) {

@@ -26,8 +26,8 @@ use domain::{
     user::{Email, Invite, Session, TokenHash, User},
 };
 use store::{
-    Change, KeyWrite, LedgerWrite, LinkWrite, Noted, PaymentWrite, PeopleWrite, ProjectWrite, ReceiptNote,
-    SessionWrite, Store, WebhookWrite, Window, Write,
+    AttemptBounds, Change, KeyWrite, LedgerWrite, LinkAttempt, LinkWrite, Noted, PaymentWrite, PeopleWrite,
+    ProjectWrite, ReceiptNote, SessionWrite, Store, WebhookWrite, Window, Write,
 };
 
 use crate::database::keep;
@@ -156,6 +156,35 @@ pub(crate) fn account_payment(project: &Project, number: &str) -> Payment {
 /// A customer's attempt to pay `link`.
 pub(crate) fn attempt(project: &Project, link: &Link) -> Payment {
     Payment { link_id: Some(link.id), checkout: Some(checkout()), ..payment(project) }
+}
+
+/// Bounds that no test reaches by accident.
+pub(crate) const WIDE: AttemptBounds = AttemptBounds { pending_most: 1_000, network: None };
+
+/// Everything that a customer's attempt writes.
+pub(crate) fn attempted(payment: &Payment, visitor: Option<&str>, bounds: AttemptBounds) -> Change {
+    let link_id = payment.link_id.unwrap();
+    let network = bounds.network.as_ref().map(|bound| bound.network.clone());
+    let visitor = visitor.map(str::to_owned);
+    let replaced = visitor.clone();
+    let replaced = replaced.map(|visitor| PaymentWrite::VisitorReplaced { link_id, visitor, at: payment.created_at });
+    Change::default()
+        .with_all(replaced)
+        .with(LinkWrite::Attempted { id: link_id, at: payment.created_at, bounds })
+        .with(PaymentWrite::Created { payment: payment.clone() })
+        .with(LinkWrite::AttemptRecorded(LinkAttempt {
+            link_id,
+            payment_id: payment.id,
+            project_id: payment.project_id,
+            visitor,
+            network,
+            at: payment.created_at,
+        }))
+}
+
+pub(crate) async fn kept_attempt(store: &Store, payment: Payment) -> Payment {
+    keep(store, attempted(&payment, None, WIDE)).await;
+    payment
 }
 
 pub(crate) async fn kept_payment(store: &Store, payment: Payment) -> Payment {

@@ -17,7 +17,8 @@ use store::{Breach, Change, KeyWrite, Noted, PaymentWrite, PeopleWrite, Store, W
 use crate::{
     database::{Database, keep, on_every_database},
     samples::{
-        self, AMOUNT, NOW, after, confirmation, kept_key, kept_link, kept_payment, kept_project, refusal, settlement,
+        self, AMOUNT, NOW, after, confirmation, kept_attempt, kept_key, kept_link, kept_payment, kept_project, refusal,
+        settlement,
     },
 };
 
@@ -36,7 +37,8 @@ const SETTLED_NET: &str = "I3 what settled is the net of a paid payment";
 const PAID_AT: &str = "I4 paid_at is set exactly when the payment is paid";
 const IDEMPOTENCY: &str = "I5 an idempotency key leads to something of its own project";
 const ONE_KEY: &str = "I5 one idempotency key at most leads to a resource";
-const LATE_ATTEMPT: &str = "I15 a link gains no payment once it is cancelled or past its expiry";
+const LATE_ATTEMPT: &str = "I15 a link gains no payment once it is cancelled, claimed or past its expiry";
+const ATTEMPT: &str = "I15 an attempt is a payment of its link, made at its time";
 const SINGLE_USE: &str = "I6 a single-use link has at most one paid payment, the one that claims it";
 const UNAPPLIED: &str = "I6 money that was not applied is posted as unapplied, once and in full";
 const UNAPPLIED_RECEIPT: &str = "I6 what is posted as unapplied is a receipt that was not applied";
@@ -85,8 +87,8 @@ async fn history(store: &Store) -> History {
         settled: kept_payment(store, samples::payment(&project)).await,
         due: kept_payment(store, samples::payment(&project)).await,
         failed: kept_payment(store, samples::payment(&project)).await,
-        winner: kept_payment(store, samples::attempt(&project, &link)).await,
-        loser: kept_payment(store, samples::attempt(&project, &link)).await,
+        winner: kept_attempt(store, samples::attempt(&project, &link)).await,
+        loser: kept_attempt(store, samples::attempt(&project, &link)).await,
         owed: samples::kept_delivery(store, &project).await,
         accepted: kept_payment(store, samples::payment(&project)).await,
         owner: samples::kept_member(store, &project, Role::Owner).await,
@@ -131,7 +133,7 @@ fn attempted(delivery: Delivery) -> WebhookWrite {
 async fn rarer_events(store: &Store, project: &Project) {
     let reusable = kept_link(store, project, true).await;
     for receipt in ["first", "second"] {
-        let payment = kept_payment(store, samples::attempt(project, &reusable)).await;
+        let payment = kept_attempt(store, samples::attempt(project, &reusable)).await;
         keep(store, confirmation(&payment, Some(&reusable), receipt)).await;
     }
     // Failed first and paid later: both events stay.
@@ -265,8 +267,12 @@ fn other_rows(history: &History) -> Vec<Row> {
         ),
         (IDEMPOTENCY, "UPDATE idempotency SET resource = 'nothing'".to_owned(), "nothing".to_owned()),
         (ONE_KEY, format!("UPDATE idempotency SET resource = '{due}'"), due.clone()),
-        (LATE_ATTEMPT, format!("UPDATE links SET cancelled_at = created_at - 1 WHERE id = '{link}'"), loser.clone()),
+        (LATE_ATTEMPT, format!("UPDATE links SET cancelled_version = 2 WHERE id = '{link}'"), loser.clone()),
+        (LATE_ATTEMPT, format!("UPDATE links SET claimed_version = 2 WHERE id = '{link}'"), loser.clone()),
         (LATE_ATTEMPT, format!("UPDATE links SET expires_at = created_at - 1 WHERE id = '{link}'"), loser.clone()),
+        (ATTEMPT, format!("UPDATE link_attempts SET at = at + 1 WHERE payment_id = '{loser}'"), loser.clone()),
+        (ATTEMPT, format!("UPDATE payments SET link_id = NULL WHERE id = '{loser}'"), loser.clone()),
+        (ATTEMPT, format!("DELETE FROM payments WHERE id = '{loser}'"), loser.clone()),
         (SINGLE_USE, format!("UPDATE links SET claimed_by = NULL WHERE id = '{link}'"), link.clone()),
         (SINGLE_USE, format!("UPDATE links SET claimed_by = '{loser}' WHERE id = '{link}'"), link.clone()),
         (SINGLE_USE, format!("UPDATE payments SET state = 'paid' WHERE id = '{loser}'"), link),

@@ -2,14 +2,18 @@
 
 use std::{sync::Arc, time::Duration};
 
-use domain::{bank::Bank, method::Method};
+use domain::{bank::Bank, method::Method, payment::Checkout};
+use engine::{Attempt, Error, ProjectUpdate};
 use reqwest::{Method as Verb, header::CONTENT_TYPE};
 use serde_json::{Value, json};
-use testkit::{Kit, TestProject, on_every_database};
+use testkit::{Kit, ManualClock, TestProject, on_every_database};
+use tokio::{sync::Semaphore, task::JoinSet};
 
 use crate::support::{
+    customer::{Customer, link_path},
     json::id,
     links::{attempt, try_attempt},
+    nodes::{engine_on, no_bank},
     payments::{report, simulate, simulate_paid, total},
     refusals::refused,
     samples,
@@ -29,12 +33,18 @@ on_every_database![
     a_link_for_many_payments_takes_them_all,
     a_cancelled_or_expired_link_takes_no_attempt,
     a_payment_through_a_link_ends_at_its_methods_default_or_with_the_link_if_that_is_sooner,
+    a_busy_link_is_cancelled_by_one_call on 4 threads,
+    a_clock_that_steps_back_leaves_nothing_that_verify_reports,
+    nodes_whose_clocks_differ_leave_nothing_that_verify_reports,
+    a_link_none_of_whose_methods_is_offered_is_inactive,
     links_are_listed_newest_first_in_the_envelope,
     search_finds_part_of_the_title_or_the_reference_in_any_case_and_no_character_is_special,
     bad_query_values_are_validation_errors_on_every_list,
 ];
 
 const PATH: &str = "/v1/payment-links";
+/// Customers who try a link again and again.
+const CUSTOMERS: u32 = 16;
 const MILLISECOND: Duration = Duration::from_millis(1);
 
 async fn link(project: &TestProject, changes: Value) -> Value {
@@ -253,6 +263,116 @@ async fn a_payment_through_a_link_ends_at_its_methods_default_or_with_the_link_i
     let made = link(&project, json!({})).await;
     let foreign = try_attempt(&kit, &made, Method::VirtualAccount(Bank::Bss)).await;
     assert!(matches!(foreign, Err(engine::Error::Invalid(_))), "a link takes only its own methods: {foreign:?}");
+}
+
+/// Before, cancelling depended on the link's version, which every attempt raises: a busy link answered 503.
+async fn a_busy_link_is_cancelled_by_one_call(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    for many in [true, false, true, false] {
+        let made = link(&project, json!({ "allow_multiple_payments": many })).await;
+        let (started, mut customers) = (Arc::new(Semaphore::new(0)), JoinSet::new());
+        for _ in 0..CUSTOMERS {
+            let (kit, made, started) = (Arc::clone(&kit), made.clone(), Arc::clone(&started));
+            customers.spawn(async move {
+                // Each is a visitor of their own who changes their mind until the link is closed.
+                let visitor = Some(format!("{:?}", tokio::task::id()));
+                for turn in 0.. {
+                    let method = [Method::Qris, Method::VirtualAccount(Bank::Bca)][turn % 2];
+                    let attempt = Attempt { visitor: visitor.clone(), ..Attempt::new(method, Checkout::default()) };
+                    match kit.engine.attempt_link(id(&made).parse().unwrap(), &attempt).await {
+                        Ok(_) => started.add_permits(1),
+                        Err(Error::LinkNotActive) => return,
+                        Err(Error::AttemptsFull { .. }) => tokio::task::yield_now().await,
+                        Err(error) => panic!("{error:?}"),
+                    }
+                }
+            });
+        }
+        started.acquire_many(CUSTOMERS).await.unwrap().forget();
+        assert_eq!(cancel(&project, &made).await.expect(200)["status"], "cancelled");
+        customers.join_all().await;
+        let path = format!("/v1/payments?payment_link_id={}&status=pending", id(&made));
+        assert_eq!(total(&project.api, &path).await, 0, "no attempt came after the cancellation");
+    }
+}
+
+/// Before, the check of I15 compared times, and these rows failed `lunas verify` and `lunas copy` for good.
+async fn a_clock_that_steps_back_leaves_nothing_that_verify_reports(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let began = kit.engine.now();
+    let made = link(&project, json!({})).await;
+    kit.clock.advance(Duration::from_hours(1));
+    let payment = attempt(&kit, &project, &made, Method::Qris).await;
+    kit.clock.set(began);
+    cancel(&project, &made).await.expect(200);
+    assert_eq!(payment_status(&project, &payment).await, "cancelled");
+    let refused = try_attempt(&kit, &made, Method::Qris).await;
+    assert!(matches!(refused, Err(Error::LinkNotActive)), "{refused:?}");
+    // A link that expired by the old clock is open by the new one: what counts is the time that stamps the payment.
+    let made = link(&project, expiring_soon(&kit)).await;
+    kit.clock.advance(Duration::from_hours(1));
+    assert_eq!(shown(&project, &made).await["status"], "inactive");
+    kit.clock.set(began);
+    attempt(&kit, &project, &made, Method::Qris).await;
+    assert_eq!((kit.store.breaches().await.unwrap(), kit.store.notes().await.unwrap()), (vec![], vec![]));
+}
+
+async fn nodes_whose_clocks_differ_leave_nothing_that_verify_reports(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    for ahead in [true, false] {
+        let made = link(&project, json!({ "allow_multiple_payments": true })).await;
+        let clock = Arc::new(ManualClock::default());
+        let by = Duration::from_mins(1);
+        clock.set(if ahead { kit.engine.now().plus(by) } else { kit.engine.now().minus(by) });
+        let other = engine_on(kit.store.clone(), clock, no_bank());
+        let chosen = Attempt::new(Method::Qris, Checkout::default());
+        let link_id = id(&made).parse().unwrap();
+        let there = other.attempt_link(link_id, &chosen).await.unwrap();
+        attempt(&kit, &project, &made, Method::Qris).await;
+        cancel(&project, &made).await.expect(200);
+        let refused = other.attempt_link(link_id, &chosen).await;
+        assert!(matches!(refused, Err(Error::LinkNotActive)), "{refused:?}");
+        assert_eq!(payment_status(&project, &json!({ "id": there.id.to_string() })).await, "cancelled");
+    }
+    assert_eq!((kit.store.breaches().await.unwrap(), kit.store.notes().await.unwrap()), (vec![], vec![]));
+}
+
+async fn a_link_none_of_whose_methods_is_offered_is_inactive(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let account = |bank: &str| json!({ "type": "virtual_account", "bank": bank });
+    let unpayable = link(&project, json!({ "allowed_payment_methods": [account("bca")] })).await;
+    let narrowed = link(&project, json!({ "allowed_payment_methods": [account("bca"), account("bni")] })).await;
+    let offer = async |banks: &[Bank]| {
+        let update = ProjectUpdate { banks: Some(banks.to_vec()), ..ProjectUpdate::default() };
+        kit.update(project.id, update).await;
+    };
+    offer(&[Bank::Bni]).await;
+    let is = |link: &Value, status: &str, methods: Value| {
+        let previews = link["fee_previews"].as_array().unwrap().iter().map(|preview| &preview["payment_method"]);
+        assert_eq!(link["status"], status);
+        assert_eq!(link["allowed_payment_methods"], methods);
+        assert_eq!(previews.cloned().collect::<Vec<_>>(), *methods.as_array().unwrap());
+    };
+    is(&shown(&project, &unpayable).await, "inactive", json!([]));
+    is(&shown(&project, &narrowed).await, "active", json!([account("bni")]));
+    for listed in project.api.get(PATH).await.expect(200)["data"].as_array().unwrap() {
+        let unpaid = listed["id"] == unpayable["id"];
+        is(
+            listed,
+            if unpaid { "inactive" } else { "active" },
+            if unpaid { json!([]) } else { json!([account("bni")]) },
+        );
+    }
+    cancel(&project, &unpayable).await.refused(409, "PAYMENT_LINK_NOT_ACTIVE");
+    let refused = try_attempt(&kit, &unpayable, Method::VirtualAccount(Bank::Bca)).await;
+    assert!(matches!(refused, Err(Error::LinkNotActive)), "{refused:?}");
+    let closed = Customer::of(&kit).open(&link_path(&unpayable)).await;
+    assert!(closed.text.contains("Tagihan ini tidak aktif"), "the page says the same: {}", closed.text);
+    // The merchant's choice is kept: what is offered again is payable again.
+    offer(&[Bank::Bca]).await;
+    is(&shown(&project, &unpayable).await, "active", json!([account("bca")]));
+    is(&shown(&project, &narrowed).await, "active", json!([account("bca")]));
+    assert_eq!(cancel(&project, &unpayable).await.expect(200)["status"], "cancelled");
 }
 
 async fn links_are_listed_newest_first_in_the_envelope(kit: Arc<Kit>) {

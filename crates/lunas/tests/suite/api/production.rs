@@ -1,8 +1,11 @@
 //! Production projects and the provider behind them (docs/contract.md, decisions §3 and §7).
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
 
 use domain::{
@@ -14,7 +17,7 @@ use domain::{
 use engine::{Attempt, Engine, Error, Outcome};
 use gateway::{BoxFuture, Issue, Observation, Provider, ProviderError, Providers, Simulator};
 use serde_json::{Value, json};
-use testkit::{Api, Kit, Reply, TestProject, on_every_database};
+use testkit::{Api, Kit, ManualClock, Reply, TestProject, on_every_database};
 
 use crate::support::{
     json::{text, with, without},
@@ -30,8 +33,13 @@ on_every_database![
     after_a_provider_failed_the_same_key_is_safe_to_retry,
     a_link_needs_no_provider_until_somebody_pays_through_it,
     a_link_that_is_cancelled_while_the_provider_works_gains_no_payment,
+    a_link_that_expires_while_the_provider_works_gains_no_payment,
+    an_attempt_is_stamped_with_the_instant_that_judged_it,
     a_single_use_link_that_comes_into_use_while_the_provider_works_gains_no_payment,
 ];
+
+/// How long the link of an attempt lives during which something happens.
+const LINK_LIFETIME: Duration = Duration::from_hours(1);
 
 /// A bank that can be made to fail.
 #[derive(Default)]
@@ -136,6 +144,8 @@ async fn a_link_needs_no_provider_until_somebody_pays_through_it(kit: Arc<Kit>) 
 #[derive(Clone, Copy)]
 enum Meanwhile {
     Cancelled(ProjectId, LinkId),
+    /// Time passes.
+    Passed(Duration),
     /// The bank reports this about the link's other payment.
     Reported(PaymentId, Outcome),
 }
@@ -144,6 +154,7 @@ enum Meanwhile {
 struct SlowBank {
     simulator: Simulator,
     engine: Engine,
+    clock: Arc<ManualClock>,
     meanwhile: Meanwhile,
 }
 
@@ -152,8 +163,10 @@ impl Provider for SlowBank {
         Box::pin(async move {
             match self.meanwhile {
                 Meanwhile::Cancelled(project_id, link_id) => {
-                    self.engine.cancel_link(project_id, link_id).await.unwrap();
+                    let project = self.engine.project(project_id).await.unwrap();
+                    self.engine.cancel_link(&project, link_id).await.unwrap();
                 }
+                Meanwhile::Passed(time) => self.clock.advance(time),
                 Meanwhile::Reported(payment_id, outcome) => {
                     let receipt = ReceiptKey { provider: "bank".to_owned(), id: payment_id.to_string() };
                     self.engine.observe(Observation { receipt, payment_id, outcome }).await.unwrap();
@@ -165,25 +178,51 @@ impl Provider for SlowBank {
 }
 
 /// Starts a payment on a single-use link with one pending payment, while something happens to that link.
-async fn attempt_while(kit: &Kit, project: &TestProject, meanwhile: impl Fn(LinkId, Payment) -> Meanwhile) -> Error {
-    let link_id: LinkId = text(&create_link(project, json!({})).await, "id").parse().unwrap();
+async fn attempt_while(
+    kit: &Kit,
+    project: &TestProject,
+    meanwhile: impl Fn(LinkId, Payment) -> Meanwhile,
+) -> Result<Payment, Error> {
+    let expires_at = kit.engine.now().plus(LINK_LIFETIME).to_string();
+    let link_id = text(&create_link(project, json!({ "expires_at": expires_at })).await, "id").parse().unwrap();
     let (node, _) = node_with_bank(kit).await;
     let sibling = node.engine.attempt_link(link_id, &Attempt::new(Method::Qris, Checkout::default())).await.unwrap();
     node.stop().await;
     let meanwhile = meanwhile(link_id, sibling);
-    let bank = SlowBank { simulator: Simulator::default(), engine: kit.engine.clone(), meanwhile };
+    let bank = SlowBank {
+        simulator: Simulator::default(),
+        engine: kit.engine.clone(),
+        clock: Arc::clone(&kit.clock),
+        meanwhile,
+    };
     let providers = Providers { sandbox: Simulator::default(), production: Some(Arc::new(bank)) };
     let node = Node::with_providers(kit, providers).await;
-    let refused = node.engine.attempt_link(link_id, &Attempt::new(Method::Qris, Checkout::default())).await;
+    let attempted = node.engine.attempt_link(link_id, &Attempt::new(Method::Qris, Checkout::default())).await;
     node.stop().await;
-    refused.unwrap_err()
+    attempted
 }
 
 async fn a_link_that_is_cancelled_while_the_provider_works_gains_no_payment(kit: Arc<Kit>) {
     let project = kit.production().await;
-    let refused = attempt_while(&kit, &project, |link_id, _| Meanwhile::Cancelled(project.id, link_id)).await;
+    let refused =
+        attempt_while(&kit, &project, |link_id, _| Meanwhile::Cancelled(project.id, link_id)).await.unwrap_err();
     assert!(matches!(refused, Error::LinkNotActive), "{refused:?}");
     assert_eq!((count_payments(&project, "").await, count_payments(&project, "status=cancelled").await), (1, 1));
+}
+
+async fn a_link_that_expires_while_the_provider_works_gains_no_payment(kit: Arc<Kit>) {
+    let project = kit.production().await;
+    let late = LINK_LIFETIME + Duration::from_millis(1);
+    let refused = attempt_while(&kit, &project, |_, _| Meanwhile::Passed(late)).await.unwrap_err();
+    assert!(matches!(refused, Error::LinkNotActive), "{refused:?}");
+    assert_eq!((count_payments(&project, "").await, count_payments(&project, "status=expired").await), (1, 1));
+}
+
+async fn an_attempt_is_stamped_with_the_instant_that_judged_it(kit: Arc<Kit>) {
+    let project = kit.production().await;
+    let began = kit.engine.now();
+    let made = attempt_while(&kit, &project, |_, _| Meanwhile::Passed(LINK_LIFETIME)).await.unwrap();
+    assert_eq!((made.created_at, kit.engine.now()), (began, began.plus(LINK_LIFETIME)));
 }
 
 async fn a_single_use_link_that_comes_into_use_while_the_provider_works_gains_no_payment(kit: Arc<Kit>) {
@@ -193,7 +232,7 @@ async fn a_single_use_link_that_comes_into_use_while_the_provider_works_gains_no
             let paid = Outcome::Paid { amount: sibling.amount, paid_at: sibling.created_at };
             Meanwhile::Reported(sibling.id, if status == "paid" { paid } else { Outcome::Processing })
         });
-        let refused = refused.await;
+        let refused = refused.await.unwrap_err();
         assert!(matches!(refused, Error::NotEditable), "{refused:?}");
         assert_eq!(
             (count_payments(&project, "").await, count_payments(&project, &format!("status={status}")).await),

@@ -1,5 +1,6 @@
 //! The pages on which customers pay, over HTTP and in a real browser.
 
+mod attempts;
 mod bad_input;
 mod browser_hostile;
 mod browser_pages;

@@ -86,7 +86,8 @@ async fn a_watcher_sees_its_payment_cancelled_with_its_link(kit: Arc<Kit>) {
     let link = project.api.post("/v1/payment-links", &samples::link(&project, 15_000)).await.expect(201);
     let payment = read(&kit, &attempt(&kit, &project, &link, Method::Qris).await).await;
     let mut watch = kit.engine.watch(&payment).unwrap();
-    kit.engine.cancel_link(project.id, id(&link).parse().unwrap()).await.unwrap();
+    let project = kit.engine.project(project.id).await.unwrap();
+    kit.engine.cancel_link(&project, id(&link).parse().unwrap()).await.unwrap();
     assert_eq!(next(&mut watch).await, Some(Status::Cancelled));
 }
 

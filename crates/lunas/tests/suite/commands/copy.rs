@@ -19,7 +19,7 @@ use crate::support::{
     wait::until,
 };
 
-const TABLES: [&str; 24] = [
+const TABLES: [&str; 25] = [
     "installation",
     "users",
     "projects",
@@ -35,6 +35,7 @@ const TABLES: [&str; 24] = [
     "payments",
     "payment_marks",
     "checkouts",
+    "link_attempts",
     "views",
     "idempotency",
     "receipts",
@@ -315,4 +316,29 @@ async fn while_someone_writes_to_the_source_a_copy_is_refused_and_an_idle_server
     let other = dev_at_fixed_url(&program, &["--database", &url]);
     let api = Api::new(other.address(), Some(running.said("api_key")));
     assert_eq!(id(&api.pay("k", &order(&running, "qris")).await.expect(200)), id(&payment));
+}
+
+/// Earlier releases could stamp a payment after its link was cancelled, and `lunas copy` then refused for good.
+#[tokio::test]
+async fn a_payment_that_an_earlier_release_stamped_late_is_noted_and_copied() {
+    let (program, cluster) = (program(), Cluster::shared());
+    let running = program.dev();
+    let link = json!({ "project_id": running.said("project_id"), "title": "Kopi", "amount": 15_000 });
+    let link = running.api().post("/v1/payment-links", &link).await.expect(201);
+    assert_eq!(running.terminate(), Some(0));
+    check_out(&program, &link).await;
+    let file = Connection::open(program.data().join("lunas.db")).unwrap();
+    file.execute_batch("DELETE FROM link_attempts; UPDATE links SET cancelled_at = created_at - 1").unwrap();
+    let late: String = file.query_row("SELECT id FROM payments", [], |row| row.get(0)).unwrap();
+    let url = cluster.fresh_database();
+    copy(&program, &program.database(), &url).json(0);
+    for database in [program.database(), url] {
+        let ran = program.run(&["verify", "--database", &database]);
+        let note = ran.stdout.lines().next().unwrap();
+        assert!(note.starts_with("note: I15 ") && note.ends_with(&format!(": {late}")), "{ran:?}");
+        assert!(ran.code == 0 && ran.stdout.contains("invariants checked: ok"), "{ran:?}");
+        let verified = program.json(&["verify", "--json", "--database", &database]);
+        assert_eq!((&verified["ok"], &verified["breaches"]), (&json!(true), &json!([])));
+        assert_eq!(verified["notes"][0]["row"], late);
+    }
 }

@@ -2,7 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use domain::{access::Role, method::Method};
+use domain::{access::Role, bank::Bank, method::Method};
+use engine::ProjectUpdate;
 use serde_json::{Value, json};
 use testkit::{Kit, Reply, TestProject, decode_qr, on_every_database, on_sqlite};
 
@@ -20,6 +21,7 @@ on_every_database![
     a_links_page_shows_its_address_its_terms_and_its_payments on 2 threads,
     cancelling_says_what_it_does_and_does_it_once on 2 threads,
     an_expired_link_cannot_be_cancelled on 2 threads,
+    a_link_without_a_method_on_offer_says_so on 2 threads,
     a_viewer_sees_links_and_changes_none on 2 threads,
     another_projects_link_is_not_found on 2 threads,
     a_form_without_the_sessions_token_cancels_nothing on 2 threads,
@@ -143,6 +145,22 @@ async fn an_expired_link_cannot_be_cancelled(kit: Arc<Kit>) {
     assert_eq!(link_status(&project, &link).await, "inactive");
     let page = person.open(&page_of(&project, &link)).await;
     assert!(!page.text.contains("/cancel\""), "there is no button for it");
+}
+
+async fn a_link_without_a_method_on_offer_says_so(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let person = developer(&kit, &project).await;
+    let bank = json!([{ "type": "virtual_account", "bank": "bca" }]);
+    let link = create_link(&project, json!({ "allowed_payment_methods": bank })).await;
+    kit.update(project.id, ProjectUpdate { banks: Some(vec![Bank::Bni]), ..ProjectUpdate::default() }).await;
+    let list = person.open(&format!("{}/links", desk(project.id))).await;
+    assert!(list.text.contains("Tidak bisa dibayar"), "{}", list.text);
+    let page = person.open(&page_of(&project, &link)).await;
+    assert!(page.text.contains("Tidak ada lagi yang ditawarkan") && !page.text.contains("BCA"), "{}", page.text);
+    assert!(!page.text.contains("/cancel\""), "there is no button for it");
+    let refused = person.post(&format!("{}/cancel", page_of(&project, &link)), &[]).await;
+    is_page("not payable", &refused, 409);
+    assert!(refused.text.contains("sedang tidak menawarkan satu pun cara bayar"), "{}", refused.text);
 }
 
 async fn a_viewer_sees_links_and_changes_none(kit: Arc<Kit>) {
