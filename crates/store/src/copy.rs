@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Every table, after those that its rows refer to. The search index is not copied, as maintenance rebuilds it.
-pub(crate) const TABLES: [&str; 24] = [
+pub(crate) const TABLES: [&str; 26] = [
     "installation",
     "users",
     "projects",
@@ -40,8 +40,10 @@ pub(crate) const TABLES: [&str; 24] = [
     "views",
     "idempotency",
     "receipts",
+    "notices",
     "postings",
     "entries",
+    "balance_checkpoints",
     "volumes",
     "events",
     "deliveries",
