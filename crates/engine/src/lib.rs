@@ -28,6 +28,7 @@ mod receipts;
 mod reconcile;
 #[cfg(test)]
 mod samples;
+mod simulate;
 mod vault;
 mod watch;
 
@@ -64,8 +65,8 @@ pub use people::{NewUser, SignIn, Visit, Whereabouts};
 pub use projects::{NewProject, ProjectUpdate};
 pub use reconcile::{Courier, Reconcilers};
 pub use store::{
-    Breach, EventLogFilter, LedgerLine, LinkFilter, Listed, Member, MethodFilter, PaymentFilter, ProjectHealth,
-    SetupProgress, StoreError, UnappliedFilter, Window,
+    Breach, EventLogFilter, LedgerLine, LinkFilter, Listed, MATCHES_COUNTED, Matches, Member, MethodFilter,
+    PaymentFilter, ProjectHealth, Scan, SetupProgress, StoreError, UnappliedFilter, Window,
 };
 pub use vault::{SecretKey, Unsealed, VaultError};
 pub use watch::{TooManyWatchers, WATCHERS_MOST, Watch};
