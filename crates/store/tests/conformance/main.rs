@@ -5,6 +5,7 @@
 
 mod attention;
 mod audit;
+mod balance_checkpoints;
 mod change_token;
 mod commit;
 mod commits;
