@@ -43,7 +43,7 @@ pub use read::{
     ledger::{Balance, LedgerLine},
     links::{LinkFilter, ShownLink},
     log::EventLogFilter,
-    payment_list::{MethodFilter, PaymentFilter},
+    payment_list::{MATCHES_COUNTED, Matches, MethodFilter, PaymentFilter, Scan},
     payments::{Due, PaymentState},
     project_health::{ProjectHealth, SetupProgress},
     receipts::UnappliedFilter,
