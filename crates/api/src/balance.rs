@@ -16,7 +16,7 @@ use crate::{
     openapi::{parameters, query},
 };
 
-parameters!(BalanceParameters: query::<schemas::GivenDateTime>("at", "The balance at this time; now when omitted."));
+parameters!(BalanceParameters: query::<schemas::PastDateTime>("at", "The balance at this time; now when omitted."));
 error_codes!(BalanceErrors: KEYED, USABLE, &[VALIDATION_ERROR]);
 
 /// The project's money.

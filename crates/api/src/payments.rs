@@ -170,7 +170,7 @@ pub(crate) async fn list(
     let view = view(&app, &caller.project, &headers);
     let query = Query::parse(query.as_deref())?;
     let page = query.page()?;
-    let link_id: Option<Option<LinkId>> = query.text("payment_link_id")?.map(|text| text.parse().ok());
+    let link_id: Option<Option<LinkId>> = query.filter("payment_link_id")?.map(|text| text.parse().ok());
     let filter = PaymentFilter {
         search: query.search()?,
         link_id: link_id.flatten(),

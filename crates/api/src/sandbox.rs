@@ -8,7 +8,7 @@ use domain::{
     rules::{Invalid, RECEIPT_ID, positive_amount},
     time::Timestamp,
 };
-use engine::{Error, Observed, Outcome};
+use engine::{Engine, Error, Observed, Outcome};
 use serde::Serialize;
 use utoipa::ToSchema;
 use web::App;
@@ -44,16 +44,36 @@ enum SimulatedOutcome {
     Paid,
     Failed,
     Processing,
+    Expired,
 }
 
 impl Report {
-    fn outcome(&self, payment: &Payment, now: Timestamp) -> Outcome {
-        match self.outcome {
-            SimulatedOutcome::Paid => {
-                Outcome::Paid { amount: self.amount.unwrap_or(payment.amount), paid_at: self.paid_at.unwrap_or(now) }
+    /// Nobody pays a payment that does not exist yet.
+    fn check_paid_at(&self, payment: &Payment) -> Result<(), Invalid> {
+        match self.paid_at {
+            Some(paid_at) if paid_at < payment.created_at => {
+                Err(Invalid::new("paid_at", "must not be before the payment was created"))
             }
-            SimulatedOutcome::Failed => Outcome::Failed,
-            SimulatedOutcome::Processing => Outcome::Processing,
+            _ => Ok(()),
+        }
+    }
+
+    /// Lets the simulated bank report on a payment; answers the payment afterwards.
+    async fn send(&self, engine: &Engine, payment: &Payment) -> Result<Payment, Error> {
+        let receipt_id = self.receipt_id.as_deref();
+        let observed = match self.outcome {
+            SimulatedOutcome::Paid => {
+                let amount = self.amount.unwrap_or(payment.amount);
+                let paid = |now| Outcome::Paid { amount, paid_at: self.paid_at.unwrap_or(now) };
+                engine.simulate(payment, receipt_id, paid).await?
+            }
+            SimulatedOutcome::Failed => engine.simulate(payment, receipt_id, |_| Outcome::Failed).await?,
+            SimulatedOutcome::Processing => engine.simulate(payment, receipt_id, |_| Outcome::Processing).await?,
+            SimulatedOutcome::Expired => return engine.simulate_expiry(payment).await,
+        };
+        match observed {
+            Observed::Ended(_) => Err(Error::NotEditable),
+            observed => Ok(observed.into_payment()),
         }
     }
 }
@@ -67,10 +87,11 @@ pub(crate) struct Simulate {
     /// The amount that the customer pays; the payment's amount if omitted.
     #[schema(minimum = 1, maximum = 999_999_999_999_i64, examples(15000))]
     amount: Option<i64>,
-    /// When the customer pays; now if omitted.
+    /// When the customer pays, not before the payment was created; now if omitted.
     #[schema(value_type = Option<schemas::GivenDateTime>)]
     paid_at: Option<String>,
-    /// The bank's id of this receipt. Sending one a second time repeats the report and moves no money.
+    /// The bank's id of this receipt. Money sent a second time under one id is the same money; for another payment it is
+    /// held as unapplied. `failed` and `processing` leave the id free for money.
     #[schema(
         min_length = 1,
         max_length = 255,
@@ -98,11 +119,8 @@ pub(crate) async fn simulate(
     // The path is checked only now, because the contract has errors of the body before 404.
     let PathId(id) = id?;
     let payment = app.engine.payment(caller.project.id, id).await?;
-    let outcome = |now| report.outcome(&payment, now);
-    let payment = match app.engine.simulate(&payment, report.receipt_id.as_deref(), outcome).await? {
-        Observed::Ended(_) => return Err(Error::NotEditable.into()),
-        observed => observed.into_payment(),
-    };
+    report.check_paid_at(&payment)?;
+    let payment = report.send(&app.engine, &payment).await?;
     Ok(Answer::ok(PaymentJson::of(payment, view(&app, &caller.project, &headers))).ignoring(ignored))
 }
 
@@ -115,7 +133,8 @@ fn decode(bytes: &[u8]) -> Result<(Report, Option<axum::http::HeaderValue>), Api
         Some("paid") => SimulatedOutcome::Paid,
         Some("failed") => SimulatedOutcome::Failed,
         Some("processing") => SimulatedOutcome::Processing,
-        _ => return Err(Invalid::new("outcome", "must be `paid`, `failed` or `processing`").into()),
+        Some("expired") => SimulatedOutcome::Expired,
+        _ => return Err(Invalid::new("outcome", "must be `paid`, `failed`, `processing` or `expired`").into()),
     };
     let paid_at = paid_at.as_deref().map(Timestamp::parse).transpose();
     let report = Report {

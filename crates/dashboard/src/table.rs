@@ -37,22 +37,47 @@ impl PageNumber {
 
     /// `path`: the list's own. `query`: the other parameters of its address, such as `status=paid`.
     pub(crate) fn paging<T>(self, page: &PublicPage, path: &str, query: &str, listed: &Listed<T>) -> Paging {
-        let words = page.words();
-        let shown = i64::try_from(listed.items.len()).unwrap_or(0);
-        let (from, total) = ((self.0 - 1).saturating_mul(ROWS), listed.total);
+        self.paging_of(page, path, query, listed.items.len(), listed.total)
+    }
+
+    /// The same for `shown` rows of a list of `total`.
+    pub(crate) fn paging_of(self, page: &PublicPage, path: &str, query: &str, shown: usize, total: i64) -> Paging {
+        let (from, shown) = (self.window().offset, i64::try_from(shown).unwrap_or(0));
+        let total_text = total.to_string();
+        let summary = |first: String, last: String| {
+            fl!(page.words(), "pages-summary", first = first, last = last, total = total_text)
+        };
+        self.around(page, path, query, shown, from.saturating_add(shown) < total, summary)
+    }
+
+    /// The same for a list of so many rows that they were not counted.
+    pub(crate) fn paging_of_many(self, page: &PublicPage, path: &str, query: &str, shown: usize) -> Paging {
+        let shown = i64::try_from(shown).unwrap_or(0);
+        let summary = |first: String, last: String| fl!(page.words(), "pages-summary-many", first = first, last = last);
+        self.around(page, path, query, shown, shown == ROWS, summary)
+    }
+
+    fn around(
+        self,
+        page: &PublicPage,
+        path: &str,
+        query: &str,
+        shown: i64,
+        has_older: bool,
+        summary: impl FnOnce(String, String) -> String,
+    ) -> Paging {
+        let from = self.window().offset;
         let url = |number: i64| {
             let rest = if query.is_empty() { String::new() } else { format!("&{query}") };
             page.url(format_args!("{path}?page={number}{rest}"))
         };
-        let (first, last) = ((from + i64::from(shown > 0)).to_string(), (from + shown).to_string());
-        let total_text = total.to_string();
         Paging {
             summary: match shown {
                 0 => String::new(),
-                _ => fl!(words, "pages-summary", first = first, last = last, total = total_text),
+                _ => summary((from + 1).to_string(), (from + shown).to_string()),
             },
             newer: (self.0 > 1).then(|| url(self.0 - 1)),
-            older: (from.saturating_add(shown) < total && shown > 0).then(|| url(self.0 + 1)),
+            older: (has_older && shown > 0).then(|| url(self.0 + 1)),
         }
     }
 }

@@ -25,6 +25,9 @@ impl Account {
     pub const ALL: [Account; 5] =
         [Account::Pending, Account::Available, Account::Unapplied, Account::Clearing, Account::Fees];
 
+    /// The accounts that belong to a project.
+    pub const OF_PROJECT: [Account; 3] = [Account::Available, Account::Pending, Account::Unapplied];
+
     pub const fn word(self) -> &'static str {
         match self {
             Account::Pending => "pending",

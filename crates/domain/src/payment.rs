@@ -282,10 +282,11 @@ impl Payment {
         }
     }
 
-    /// Expires the payment before its time; only the sandbox's simulator does that.
-    pub fn expire_now(self, now: Timestamp) -> Result<Transition, NotMoved> {
+    /// Expires the payment before its time; only the sandbox's simulator does that. Its expiry moves to `now`, so that
+    /// money after it is late.
+    pub fn expire_now(self, now: Timestamp) -> Result<Payment, NotMoved> {
         match self.status_at(now) {
-            Status::Pending => Ok(self.moved(State::Expired, None)),
+            Status::Pending => Ok(Payment { state: State::Expired, expires_at: now, ..self }),
             _ => Err(NotMoved::Final),
         }
     }

@@ -15,7 +15,7 @@ const LABEL_CHARACTERS: usize = 16;
 
 /// The tag and length of the checksum field; the checksum covers these characters too.
 const CHECKSUM_HEADER: &str = "6304";
-const CHECKSUM_CHARACTERS: usize = 4;
+pub const CHECKSUM_CHARACTERS: usize = 4;
 const CHECKSUM: crc::Crc<u16> = crc::Crc::<u16>::new(&crc::CRC_16_IBM_3740);
 
 const RUPIAH_CURRENCY: &str = "360";

@@ -10,11 +10,20 @@ use crate::{
 /// The note that a member must give with a decision.
 pub const DECISION_NOTE: TextRule = TextRule { field: "note", least: 1, most: 500, line_breaks: true };
 
-/// Identifies a provider's report, so that the same report sent twice counts once.
+/// Identifies what a provider reports, so that the same money reported twice counts once.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ReceiptKey {
     pub provider: String,
     pub id: String,
+}
+
+impl ReceiptKey {
+    /// The key under which money for `payment` is kept when its own key belongs to money for another payment. A
+    /// provider's name has no slash, so this is never the key of another report.
+    #[must_use]
+    pub fn reused_for(&self, payment: PaymentId) -> ReceiptKey {
+        ReceiptKey { provider: format!("{}/{payment}", self.provider), id: self.id.clone() }
+    }
 }
 
 /// Money that reached the provider.
@@ -35,11 +44,18 @@ pub enum Unapplied {
     AlreadyPaid,
     LinkClaimed,
     TooLate,
+    /// The provider has reported money for another payment under the same receipt id.
+    ReceiptReused,
 }
 
 impl Unapplied {
-    pub const ALL: [Unapplied; 4] =
-        [Unapplied::WrongAmount, Unapplied::AlreadyPaid, Unapplied::LinkClaimed, Unapplied::TooLate];
+    pub const ALL: [Unapplied; 5] = [
+        Unapplied::WrongAmount,
+        Unapplied::AlreadyPaid,
+        Unapplied::LinkClaimed,
+        Unapplied::TooLate,
+        Unapplied::ReceiptReused,
+    ];
 
     pub const fn word(self) -> &'static str {
         match self {
@@ -47,6 +63,7 @@ impl Unapplied {
             Unapplied::AlreadyPaid => "already_paid",
             Unapplied::LinkClaimed => "link_claimed",
             Unapplied::TooLate => "too_late",
+            Unapplied::ReceiptReused => "receipt_reused",
         }
     }
 

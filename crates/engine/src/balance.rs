@@ -1,6 +1,6 @@
 //! A project's balance.
 
-use domain::{id::ProjectId, money::Rupiah, time::Timestamp};
+use domain::{id::ProjectId, money::Rupiah, rules::Invalid, time::Timestamp};
 
 use crate::{Engine, Error};
 
@@ -13,9 +13,13 @@ pub struct BalanceAt {
 }
 
 impl Engine {
-    /// The balance now, or as it was at some instant.
+    /// The balance now, or as it was at some instant. Nobody knows the balance of an instant that is still to come.
     pub async fn balance(&self, project_id: ProjectId, at: Option<Timestamp>) -> Result<BalanceAt, Error> {
-        let as_of = at.unwrap_or_else(|| self.now());
+        let now = self.now();
+        if at.is_some_and(|at| at > now) {
+            return Err(Invalid::new("at", "must not be in the future").into());
+        }
+        let as_of = at.unwrap_or(now);
         let balance = self.store.balance(project_id, at).await?;
         Ok(BalanceAt { available: balance.available, pending: balance.pending, unapplied: balance.unapplied, as_of })
     }

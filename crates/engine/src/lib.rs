@@ -29,6 +29,7 @@ mod reconcile;
 #[cfg(test)]
 mod samples;
 mod secrets;
+mod simulate;
 mod vault;
 mod watch;
 
@@ -67,8 +68,8 @@ pub use projects::{NewProject, ProjectUpdate};
 pub use reconcile::{Courier, Reconcilers};
 pub use secrets::{Rotation, SecretsFound, UnopenedSecret};
 pub use store::{
-    Breach, EventLogFilter, LedgerLine, LinkFilter, Listed, Member, MethodFilter, Note, PaymentFilter, ProjectHealth,
-    SetupProgress, StoreError, UnappliedFilter, Window,
+    Breach, EventLogFilter, LedgerLine, LinkFilter, Listed, MATCHES_COUNTED, Matches, Member, MethodFilter, Note,
+    PaymentFilter, ProjectHealth, Scan, SetupProgress, StoreError, UnappliedFilter, Window,
 };
 pub use vault::{SecretKey, SecretKeys, Unsealed, VaultError};
 pub use watch::{TooManyWatchers, WATCHERS_MOST, Watch};

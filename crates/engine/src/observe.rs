@@ -9,7 +9,7 @@ use domain::{
     link::{Link, LinkClaim},
     money::Rupiah,
     payment::{NotMoved, OwedEvent, Payment, Transition},
-    project::{Environment, Project},
+    project::Project,
     receipt::{Receipt, Unapplied},
     time::Timestamp,
 };
@@ -49,6 +49,15 @@ enum Notice {
     Processing,
 }
 
+/// A report of money.
+#[derive(Clone, Copy)]
+struct Money {
+    amount: Rupiah,
+    paid_at: Timestamp,
+    /// Whether money for another payment has the same receipt id.
+    reused: bool,
+}
+
 /// A decision: what to commit, and for money that pays nothing, why.
 struct Decision {
     change: Change,
@@ -56,28 +65,15 @@ struct Decision {
 }
 
 impl Engine {
-    /// Lets the simulator report `outcome` for a sandbox payment. Without a `receipt_id`, the report is a new one.
-    pub async fn simulate(
-        &self,
-        payment: &Payment,
-        receipt_id: Option<&str>,
-        outcome: impl FnOnce(Timestamp) -> Outcome,
-    ) -> Result<Observed, Error> {
-        let project = self.project_of(payment).await?;
-        if project.environment != Environment::Sandbox {
-            return Err(Error::NotSandbox);
-        }
-        let now = self.now();
-        let fresh: PaymentId = self.mint(now);
-        let receipt_id = receipt_id.map_or_else(|| fresh.to_string(), str::to_owned);
-        self.observe(self.providers.sandbox.report(project.id, payment.id, &receipt_id, outcome(now))).await
-    }
-
-    pub async fn observe(&self, observation: Observation) -> Result<Observed, Error> {
+    pub async fn observe(&self, mut observation: Observation) -> Result<Observed, Error> {
+        let mut reused = false;
         for _ in 0..DECIDE_MOST {
             let payment = self.observed(&observation).await?;
             let decided = match observation.outcome {
-                Outcome::Paid { amount, paid_at } => Ok(self.on_money(&observation, &payment, amount, paid_at).await?),
+                Outcome::Paid { amount, paid_at } => {
+                    let money = Money { amount, paid_at, reused };
+                    Ok(self.on_money(&observation, &payment, money).await?)
+                }
                 Outcome::Failed => self.on_notice(&observation, &payment, Notice::Failed).await?,
                 Outcome::Processing => self.on_notice(&observation, &payment, Notice::Processing).await?,
             };
@@ -95,6 +91,11 @@ impl Engine {
                         Some(reason) => Observed::Unapplied(payment, reason),
                         None => Observed::Moved(payment),
                     });
+                }
+                // Other money has this receipt id. The report is not dropped: its money is held under a key of its own.
+                Err(CommitError::Conflict(Guard::Receipt)) if !reused && self.is_reused(&observation).await? => {
+                    observation.receipt = observation.receipt.reused_for(observation.payment_id);
+                    reused = true;
                 }
                 // The same report was committed after the payment was read, so the payment may have changed.
                 Err(CommitError::Conflict(Guard::Receipt)) => {
@@ -115,13 +116,19 @@ impl Engine {
         self.store.payment(observation.payment_id).await?.ok_or(Error::NotFound("payment"))
     }
 
-    async fn on_money(
-        &self,
-        observation: &Observation,
-        payment: &Payment,
-        amount: Rupiah,
-        paid_at: Timestamp,
-    ) -> Result<Decision, Error> {
+    /// Whether money for another payment was stored under the receipt id of this money.
+    async fn is_reused(&self, observation: &Observation) -> Result<bool, Error> {
+        match observation.outcome {
+            Outcome::Paid { .. } => {
+                let owner = self.store.payment_of_receipt(&observation.receipt).await?;
+                Ok(owner.is_some_and(|owner| owner != observation.payment_id))
+            }
+            Outcome::Failed | Outcome::Processing => Ok(false),
+        }
+    }
+
+    async fn on_money(&self, observation: &Observation, payment: &Payment, money: Money) -> Result<Decision, Error> {
+        let Money { amount, paid_at, reused } = money;
         let project = self.project_of(payment).await?;
         let link = match payment.link_id {
             Some(id) => self.store.link(id).await?,
@@ -131,7 +138,10 @@ impl Engine {
         let receipt = Receipt { key: observation.receipt.clone(), amount, paid_at, received_at: now };
         let claim = link.as_ref().map_or(LinkClaim::NotNeeded, Link::claim);
         let delay = self.settings.settlement.of(project.environment, payment.method.kind());
-        let confirmed = payment.clone().confirm(&receipt, claim, delay);
+        let confirmed = match reused {
+            true => Err(Unapplied::ReceiptReused),
+            false => payment.clone().confirm(&receipt, claim, delay),
+        };
         let unapplied = confirmed.as_ref().err().copied();
         let noted = Noted::Money { amount, paid_at, unapplied };
         let change = Change::from(note(observation, payment, now, noted));
@@ -208,9 +218,9 @@ impl Engine {
         payment: Payment,
         unmoved: NotMoved,
     ) -> Result<Option<Observed>, Error> {
-        let noted = self.store.noted(&observation.receipt).await?;
+        let noted = self.store.noted(&observation.receipt, payment.id).await?;
         self.store.confirm().await?;
-        let confirmed = (self.observed(observation).await?, self.store.noted(&observation.receipt).await?);
+        let confirmed = (self.observed(observation).await?, self.store.noted(&observation.receipt, payment.id).await?);
         if (&confirmed.0, confirmed.1) != (&payment, noted) {
             return Ok(None);
         }
@@ -220,7 +230,7 @@ impl Engine {
         }))
     }
 
-    async fn project_of(&self, payment: &Payment) -> Result<Project, Error> {
+    pub(crate) async fn project_of(&self, payment: &Payment) -> Result<Project, Error> {
         self.store.project(payment.project_id).await?.ok_or(Error::NotFound("project"))
     }
 }

@@ -115,6 +115,7 @@ fn sentence(why: Unapplied) -> &'static str {
         Unapplied::AlreadyPaid => "it was paid before",
         Unapplied::LinkClaimed => "another payment has claimed its link",
         Unapplied::TooLate => "the money came too late",
+        Unapplied::ReceiptReused => "the bank has used its receipt id for another payment",
     }
 }
 

@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Every table, after those that its rows refer to. The search index is not copied, as maintenance rebuilds it.
-pub(crate) const TABLES: [&str; 25] = [
+pub(crate) const TABLES: [&str; 27] = [
     "installation",
     "users",
     "projects",
@@ -41,8 +41,10 @@ pub(crate) const TABLES: [&str; 25] = [
     "views",
     "idempotency",
     "receipts",
+    "notices",
     "postings",
     "entries",
+    "balance_checkpoints",
     "volumes",
     "events",
     "deliveries",

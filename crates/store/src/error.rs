@@ -79,7 +79,7 @@ pub enum Guard {
     LinkUnclaimed,
     /// The link took payments, and one more was within its bounds.
     LinkOpen,
-    /// The provider's report was new.
+    /// No money had the provider's receipt id; or the payment had no such notice under it.
     Receipt,
     /// The project had the version that was read.
     ProjectVersion,

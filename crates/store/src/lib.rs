@@ -47,7 +47,7 @@ pub use read::{
     ledger::{Balance, LedgerLine},
     links::{LinkFilter, ShownLink},
     log::EventLogFilter,
-    payment_list::{MethodFilter, PaymentFilter},
+    payment_list::{MATCHES_COUNTED, Matches, MethodFilter, PaymentFilter, Scan},
     payments::{Due, PaymentState},
     project_health::{ProjectHealth, SetupProgress},
     receipts::UnappliedFilter,

@@ -3,6 +3,7 @@
 //! A read that had to go through many rows requests maintenance; a job does a small piece of it at a time. So no
 //! request waits for maintenance, and a project whose lists nobody opens costs nothing. Each job has a file of its own.
 
+mod balance_checkpoints;
 mod closed_hours;
 mod list_checkpoints;
 mod search_index;
@@ -36,6 +37,7 @@ pub(crate) const AFTER_EVERY_ID: &str = "~";
 #[derive(Default)]
 pub(crate) struct MaintenanceRequests {
     list_checkpoints: Projects,
+    balance_checkpoints: Projects,
     closed_hours: Projects,
     search_index: AtomicBool,
 }
@@ -43,6 +45,10 @@ pub(crate) struct MaintenanceRequests {
 impl MaintenanceRequests {
     pub(crate) fn list_checkpoints(&self, project_id: ProjectId) {
         self.list_checkpoints.lock().insert(project_id);
+    }
+
+    pub(crate) fn balance_checkpoints(&self, project_id: ProjectId) {
+        self.balance_checkpoints.lock().insert(project_id);
     }
 
     pub(crate) fn closed_hours(&self, project_id: ProjectId) {

@@ -23,7 +23,7 @@ pub struct Breach {
     pub row: String,
 }
 
-pub(crate) const INVARIANTS: [(&str, &str); 30] = [
+pub(crate) const INVARIANTS: [(&str, &str); 32] = [
     (
         "I1 every posting has two legs or more that sum to zero",
         "SELECT p.id FROM postings p LEFT JOIN entries e ON e.posting_id = p.id \
@@ -45,6 +45,14 @@ pub(crate) const INVARIANTS: [(&str, &str); 30] = [
          (PARTITION BY project_id ORDER BY id) AS amount FROM payments) p \
          ON p.id = m.id AND p.project_id = m.project_id \
          WHERE p.id IS NULL OR p.position <> m.position OR p.amount <> m.amount",
+    ),
+    (
+        "I2 a balance checkpoint has the number and the sum of the entries up to it",
+        "SELECT c.project_id || ':' || c.account || ':' || c.posting_id FROM balance_checkpoints c LEFT JOIN \
+         (SELECT project_id, account, at, posting_id, ROW_NUMBER() OVER up_to AS lines, SUM(amount) OVER up_to AS balance \
+         FROM entries WINDOW up_to AS (PARTITION BY project_id, account ORDER BY at, posting_id)) e \
+         ON e.project_id = c.project_id AND e.account = c.account AND e.at = c.at AND e.posting_id = c.posting_id \
+         WHERE e.posting_id IS NULL OR e.lines <> c.lines OR e.balance <> c.balance",
     ),
     (
         "I2 a closed hour has what was posted in it, and no hour before it was left out",
@@ -170,6 +178,16 @@ pub(crate) const INVARIANTS: [(&str, &str); 30] = [
         "I15 an attempt is a payment of its link, made at its time",
         "SELECT a.payment_id FROM link_attempts a LEFT JOIN payments p ON p.id = a.payment_id \
          AND p.link_id = a.link_id AND p.project_id = a.project_id AND p.created_at = a.at WHERE p.id IS NULL",
+    ),
+    (
+        "I8 a report is of a payment of its project, and money under another payment's receipt id is held",
+        "SELECT r.provider || ':' || r.id FROM receipts r LEFT JOIN payments p ON p.id = r.payment_id \
+         AND p.project_id = r.project_id WHERE p.id IS NULL OR r.kind <> 'money' \
+         OR (r.provider LIKE '%/%' AND (r.outcome <> 'unapplied' OR NOT EXISTS (SELECT 1 FROM receipts o \
+         WHERE o.provider = substr(r.provider, 1, length(r.provider) - length(r.payment_id) - 1) AND o.id = r.id \
+         AND o.payment_id <> r.payment_id))) \
+         UNION ALL SELECT n.provider || ':' || n.id FROM notices n LEFT JOIN payments p ON p.id = n.payment_id \
+         AND p.project_id = n.project_id WHERE p.id IS NULL",
     ),
     (
         "I13 every payment, event and posting belongs to an existing project",

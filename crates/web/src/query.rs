@@ -69,9 +69,17 @@ impl Query {
         }
     }
 
-    /// The text to search for; an empty one is the same as none.
+    /// The value of a filter. An empty one is more likely a variable that was not set than a wish for everything.
+    pub fn filter(&self, name: &str) -> Result<Option<&str>, Invalid> {
+        match self.text(name)? {
+            Some("") => Err(Invalid::new(name, "must not be empty; leave it out to filter nothing")),
+            value => Ok(value),
+        }
+    }
+
+    /// The text to search for.
     pub fn search(&self) -> Result<Option<String>, Invalid> {
-        let Some(text) = self.text("search")?.filter(|text| !text.is_empty()) else { return Ok(None) };
+        let Some(text) = self.filter("search")? else { return Ok(None) };
         if text.chars().nth(SEARCH_CHARACTERS).is_some() {
             return Err(Invalid::new("search", format!("must have at most {SEARCH_CHARACTERS} characters")));
         }
@@ -253,12 +261,15 @@ mod tests {
     #[test]
     fn a_search_is_short_text_without_control_characters() {
         let longest = "é".repeat(SEARCH_CHARACTERS);
-        let rows =
-            [("", None), ("search=", None), ("search=kopi+susu", Some("kopi susu")), ("search=%25_", Some("%_"))];
+        let rows = [("", None), ("search=kopi+susu", Some("kopi susu")), ("search=%25_", Some("%_"))];
         for (raw, want) in rows {
             assert_eq!(query(raw).search(), Ok(want.map(str::to_owned)), "{raw}");
         }
         assert_eq!(query(&format!("search={longest}")).search(), Ok(Some(longest.clone())));
+        for raw in ["search=", "search", "search=&page=1"] {
+            let want = "`search` must not be empty; leave it out to filter nothing";
+            assert_eq!(message(query(raw).search()).as_deref(), Some(want), "{raw}");
+        }
         let too_long = query(&format!("search={longest}e")).search();
         assert_eq!(message(too_long).as_deref(), Some("`search` must have at most 255 characters"));
         for raw in ["search=a%00", "search=%0A", "search=%7F", "search=%C2%85"] {

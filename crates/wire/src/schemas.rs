@@ -53,6 +53,9 @@ schemas! {
     GivenDateTime = "RFC 3339, with any offset." text()
         .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
         .examples(["2026-11-14T16:30:00+07:00"]);
+    PastDateTime = "RFC 3339, with any offset, not after now." text()
+        .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
+        .examples(["2026-11-14T16:30:00+07:00"]);
     FutureDateTime = "RFC 3339, with any offset, after now." text()
         .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
         .examples(["2099-12-31T23:59:59+07:00"]);
@@ -77,7 +80,7 @@ schemas! {
     EventType = "The type of an event." words(EventKind::ALL.map(EventKind::word));
     Currency = "Always rupiah." words(["IDR"]);
     FeeBearer = "Who pays the fee: always the merchant." words(["merchant"]);
-    Outcome = "What the simulated bank reports." words(["paid", "failed", "processing"]);
+    Outcome = "What the simulated bank reports; or `expired`, as if `expires_at` were now." words(["paid", "failed", "processing", "expired"]);
     DeviceType = "The customer's kind of device, guessed from the browser's User-Agent." words(["desktop", "mobile", "tablet", "bot", "unknown"]);
     OpenApiDocument = "An OpenAPI 3.1 document." ObjectBuilder::new()
         .property("openapi", text().pattern(Some("^3\\.1\\.[0-9]+$")))

@@ -78,6 +78,7 @@ fn whole_number(largest: i64, default: i64) -> ObjectBuilder {
 pub(crate) fn search(description: &str) -> Parameter {
     let schema = ObjectBuilder::new()
         .schema_type(Type::String)
+        .min_length(Some(1))
         .max_length(Some(SEARCH_CHARACTERS))
         .pattern(Some(ONE_LINE))
         .examples(["order"]);

@@ -32,6 +32,7 @@ pages-newer = Newer
 pages-older = Older
 footer = Lunas — payments on your own server
 pages-summary = { $first }–{ $last } of { $total }
+pages-summary-many = { $first }–{ $last }
 role-owner = Owner
 role-developer = Developer
 role-viewer = Viewer
@@ -173,6 +174,8 @@ payments-count = { $count ->
        *[other] { $count } payments
     }
 payments-total = { $amount } in total
+payments-count-many = More than { $most } payments
+payments-total-many = Totals are for { $most } payments at most
 payments-reference = Reference
 payments-amount = Amount
 payments-status = Status
@@ -290,6 +293,7 @@ receipt-wrong-amount = The amount differs from the amount due.
 receipt-already-paid = The payment was paid already.
 receipt-link-claimed = Another payment has already paid this single-use link.
 receipt-too-late = It was paid after the payment had expired or was cancelled.
+receipt-reused = The bank has reported money for another payment under the same receipt number.
 receipt-unfit-amount = This money cannot be accepted, because its amount differs from the payment’s. Return it to the customer, then record that below.
 receipt-unfit-paid = This money cannot be accepted, because the payment is paid already. Return it to the customer, then record that below.
 receipt-unfit-link = This money cannot be accepted, because another payment has paid the link. Return it to the customer, then record that below.

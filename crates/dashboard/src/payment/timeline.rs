@@ -72,7 +72,7 @@ fn add_end(history: &mut History<'_>, payment: &Payment, now: Timestamp) {
         State::Cancelled { at } => history.add(at, "", fl!(words, "timeline-cancelled"), String::new(), None),
         State::Pending | State::Expired if payment.status_at(now) == Status::Expired => {
             history.add(payment.expires_at.min(now), "", fl!(words, "timeline-expired"), String::new(), None);
-            // A payment that was expired in the simulator ended before its time, and the time of that is not stored.
+            // Version 0.1.0 did not store when a payment was expired in the simulator.
             if let Some((_, expired)) = history.entries.last_mut().filter(|_| now < payment.expires_at) {
                 expired.at = None;
             }

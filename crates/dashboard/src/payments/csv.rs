@@ -14,7 +14,7 @@ use domain::{
     time::Timestamp,
     user::Token,
 };
-use engine::{Engine, PaymentFilter};
+use engine::{Engine, PaymentFilter, Scan};
 use futures_util::stream;
 use tokio::time::Instant;
 use web::{
@@ -96,11 +96,11 @@ impl Export {
 
     /// The next payments. Each page is read with the reader's session and membership as they are now. A file that
     /// cannot be finished breaks off, so that it cannot be mistaken for a complete one.
-    async fn page(&self, before: Option<PaymentId>) -> io::Result<Vec<Payment>> {
+    async fn page(&self, before: Option<PaymentId>) -> io::Result<Scan> {
         let visit = self.engine.visit(&self.token, self.address.clone(), false).await.map_err(io::Error::other)?;
         let visit = visit.ok_or_else(|| io::Error::other("the session has ended"))?;
         let desk = self.engine.desk(&visit, self.project).await.map_err(io::Error::other)?;
-        desk.payments_before(&self.filter, before, PAGE).await.map_err(io::Error::other)
+        desk.payments_scan(&self.filter, before, PAGE).await.map_err(io::Error::other)
     }
 }
 
@@ -115,12 +115,9 @@ impl Reading {
             }
             Next::From(before) => match self.export.page(before).await {
                 Err(error) => return Some(self.broken(error)),
-                Ok(page) => {
-                    let is_last = i64::try_from(page.len()).is_ok_and(|rows| rows < PAGE);
-                    let last = page.last().map(|payment| payment.id);
-                    let text: String =
-                        page.iter().map(|payment| line(separator, &cells(payment, self.export.now))).collect();
-                    (text, if is_last { Next::End } else { Next::From(last) })
+                Ok(Scan { payments, before }) => {
+                    let lines = payments.iter().map(|payment| line(separator, &cells(payment, self.export.now)));
+                    (lines.collect(), before.map_or(Next::End, |before| Next::From(Some(before))))
                 }
             },
         };

@@ -120,7 +120,11 @@ impl Asked {
 /// The filter that an address asks for at `now`, or what is wrong with it.
 pub(crate) fn filter(query: &Query, now: Timestamp, words: Words) -> Result<PaymentFilter, Box<Mistakes>> {
     let mut mistakes = Box::<Mistakes>::default();
-    let search = noted(query.search().map_err(Wrong::from), &mut mistakes.search, || fl!(words, "filter-search-wrong"));
+    let search = match query.text("search") {
+        Ok(Some("")) => Ok(None),
+        _ => query.search().map_err(Wrong::from),
+    };
+    let search = noted(search, &mut mistakes.search, || fl!(words, "filter-search-wrong"));
     let status = noted(read(query, "status", status), &mut mistakes.status, || fl!(words, "filter-choice-wrong"));
     let way = noted(read(query, "method", method), &mut mistakes.method, || fl!(words, "filter-choice-wrong"));
     let link_id =
@@ -181,7 +185,7 @@ mod tests {
         assert_eq!(days("from=2026-11-15&to=2026-11-15"), Some(day.clone()));
         assert_eq!(days("from=2026-11-15"), Some([day[0].clone(), END.to_string()]));
         assert_eq!(days("to=2026-11-15"), Some([BEGINNING.to_string(), day[1].clone()]));
-        assert_eq!(days("from=&to="), None);
+        assert_eq!(days("from=&to=&search=&status=&method=&link="), None, "a form sends all of its fields");
     }
 
     #[test]

@@ -10,8 +10,8 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
-use domain::{access::Act, money::Rupiah, payment::Payment, time::Timestamp};
-use engine::Listed;
+use domain::{access::Act, payment::Payment, time::Timestamp};
+use engine::{MATCHES_COUNTED, Matches};
 use i18n_embed_fl::fl;
 use web::{
     App, client,
@@ -163,7 +163,7 @@ fn found(
     page: &Page,
     asked: &Asked,
     number: PageNumber,
-    (listed, total): &(Listed<Payment>, Rupiah),
+    (payments, matches): &(Vec<Payment>, Matches),
     now: Timestamp,
 ) -> Found {
     let (words, query) = (page.words(), asked.query());
@@ -172,12 +172,26 @@ fn found(
         let query = [query.as_str(), more].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("&");
         format!("{base}/payments.csv{}{query}", if query.is_empty() { "" } else { "?" })
     };
+    let (count, total) = match matches {
+        Matches::All { payments, amount } => {
+            let amount = amount.to_string();
+            (fl!(words, "payments-count", count = *payments), fl!(words, "payments-total", amount = amount))
+        }
+        Matches::More => {
+            let most = MATCHES_COUNTED;
+            (fl!(words, "payments-count-many", most = most), fl!(words, "payments-total-many", most = most))
+        }
+    };
+    let (path, shown) = (page.path("/payments"), payments.len());
     Found {
-        rows: listed.items.iter().map(|payment| row(page, &base, payment, now)).collect(),
+        rows: payments.iter().map(|payment| row(page, &base, payment, now)).collect(),
         is_everything: asked.is_everything(),
-        count: fl!(words, "payments-count", count = listed.total),
-        total: fl!(words, "payments-total", amount = total.to_string()),
-        paging: number.paging(page, &page.path("/payments"), &query, listed),
+        count,
+        total,
+        paging: match matches {
+            Matches::All { payments, .. } => number.paging_of(page, &path, &query, shown, *payments),
+            Matches::More => number.paging_of_many(page, &path, &query, shown),
+        },
         csv_url: csv_url(""),
         excel_url: csv_url("separator=semicolon"),
     }

@@ -195,7 +195,7 @@ fn unfit(words: Words, why: Unapplied) -> String {
         Unapplied::WrongAmount => fl!(words, "receipt-unfit-amount"),
         Unapplied::AlreadyPaid => fl!(words, "receipt-unfit-paid"),
         Unapplied::LinkClaimed => fl!(words, "receipt-unfit-link"),
-        // Money that came too late can be accepted, so this reason does not occur here.
-        Unapplied::TooLate => reason(words, why),
+        // Such money can be accepted, so these reasons do not occur here.
+        Unapplied::TooLate | Unapplied::ReceiptReused => reason(words, why),
     }
 }

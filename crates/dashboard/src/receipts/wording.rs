@@ -28,6 +28,7 @@ pub(crate) fn reason(words: Words, reason: Unapplied) -> String {
         Unapplied::AlreadyPaid => fl!(words, "receipt-already-paid"),
         Unapplied::LinkClaimed => fl!(words, "receipt-link-claimed"),
         Unapplied::TooLate => fl!(words, "receipt-too-late"),
+        Unapplied::ReceiptReused => fl!(words, "receipt-reused"),
     }
 }
 

@@ -10,10 +10,10 @@ use domain::{
     time::Timestamp,
 };
 use gateway::Outcome;
-use store::{Change, CommitError, Guard, PaymentFilter, PaymentWrite, Write};
+use store::{PaymentFilter, Write};
 
 use super::Desk;
-use crate::{DECIDE_MOST, Error, Observed};
+use crate::{Error, Observed};
 
 impl Desk {
     /// Lets held money pay its payment; it must have the payment's amount.
@@ -46,23 +46,8 @@ impl Desk {
     /// Expires a pending sandbox payment before its time.
     pub async fn expire(&self, id: PaymentId) -> Result<Payment, Error> {
         self.check_sandbox()?;
-        for _ in 0..DECIDE_MOST {
-            let expired = self.payment(id).await?.expire_now(self.engine.now());
-            let payment = expired.map_err(|_| Error::NotEditable)?.payment;
-            let write = PaymentWrite::Moved {
-                id,
-                version: payment.version,
-                state: payment.state,
-                settles_at: None,
-                link_id: payment.link_id,
-            };
-            match self.engine.store.commit(Change::from(write).with(self.simulated(id))).await {
-                Ok(()) => return self.payment(id).await,
-                Err(CommitError::Conflict(Guard::PaymentVersion)) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Err(Error::Contended)
+        self.payment(id).await?;
+        self.engine.expire_early(id, || Some(self.simulated(id))).await
     }
 
     /// The live payment with this QRIS payload or account number.

@@ -11,7 +11,10 @@ use domain::{
     receipt::{ReceiptKey, UnappliedReceipt},
     time::{DAY, DAY_MILLIS, HOUR_MILLIS, Timestamp, WIB},
 };
-use store::{EventLogFilter, LedgerLine, LinkFilter, Listed, PaymentFilter, SetupProgress, UnappliedFilter, Window};
+use store::{
+    EventLogFilter, LedgerLine, LinkFilter, Listed, Matches, PaymentFilter, Scan, SetupProgress, UnappliedFilter,
+    Window,
+};
 use wire::event::EventWithSubject;
 
 use super::Desk;
@@ -107,10 +110,20 @@ impl Desk {
         Ok(self.engine.store.failing_since(self.id()).await?.is_some())
     }
 
-    /// One page of payments, how many there are, and the sum of their amounts.
-    pub async fn payments(&self, filter: &PaymentFilter, window: Window) -> Result<(Listed<Payment>, Rupiah), Error> {
-        let listed = self.engine.payments(self.id(), filter, window).await?;
-        Ok((listed, self.engine.store.payments_total(self.id(), filter).await?))
+    /// One page of payments, and how many there are with the sum of their amounts, unless they are very many.
+    pub async fn payments(&self, filter: &PaymentFilter, window: Window) -> Result<(Vec<Payment>, Matches), Error> {
+        let payments = self.engine.store.payments_window(self.id(), filter, window).await?;
+        Ok((payments, self.engine.store.payments_matching(self.id(), filter).await?))
+    }
+
+    /// The next payments of a list that is read as a whole, newest first: with `before`, those older than that payment.
+    pub async fn payments_scan(
+        &self,
+        filter: &PaymentFilter,
+        before: Option<PaymentId>,
+        most: i64,
+    ) -> Result<Scan, Error> {
+        Ok(self.engine.store.payments_scan(self.id(), filter, before, most).await?)
     }
 
     /// At most `most` payments, newest first: with `before`, those older than that payment. Nothing is counted.

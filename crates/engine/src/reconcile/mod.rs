@@ -2,6 +2,7 @@
 //! a crash or a second node only changes how long the work takes. The maintenance jobs also read what requests have
 //! noted in memory; when a crash loses that, later requests note it again.
 
+mod balance_checkpoints;
 mod closed_hours;
 mod deliver;
 mod expire;
@@ -44,6 +45,7 @@ impl Reconcilers {
         repeat("key uses", |engine| Box::pin(async move { engine.save_key_uses().await }));
         repeat("page views", |engine| Box::pin(async move { engine.save_page_views().await }));
         repeat("list checkpoints", |engine| Box::pin(async move { engine.extend_list_checkpoints().await }));
+        repeat("balance checkpoints", |engine| Box::pin(async move { engine.extend_balance_checkpoints().await }));
         repeat("closed hours", |engine| Box::pin(async move { engine.close_hours().await }));
         repeat("search index", |engine| Box::pin(async move { engine.extend_search_index().await }));
         Reconcilers { stop, loops }

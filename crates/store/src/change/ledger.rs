@@ -9,7 +9,7 @@ use domain::{
 };
 
 pub enum LedgerWrite {
-    /// Guarded: this report was not stored before.
+    /// Guarded: for money, no money has this key; for a notice, it was not stored for this payment before.
     Receipt(ReceiptNote),
     /// Guarded: the receipt is unapplied money of that project, and nobody has decided about it.
     ReceiptDecided {

@@ -2,7 +2,9 @@
 
 use domain::{
     id::{PaymentId, ProjectId},
+    ledger::Account,
     money::Rupiah,
+    time::Timestamp,
 };
 
 pub enum MaintenanceWrite {
@@ -11,6 +13,15 @@ pub enum MaintenanceWrite {
     /// Stores what was paid in an hour that is over. All hours before the latest stored one count as closed too; those
     /// without a row are empty.
     HourClosed { project_id: ProjectId, hour: i64, payments: i64, amount: Rupiah },
+    /// Stores how many entries an account has up to and including this one, and what they add up to.
+    BalanceCheckpoint {
+        project_id: ProjectId,
+        account: Account,
+        at: Timestamp,
+        posting_id: String,
+        lines: i64,
+        balance: Rupiah,
+    },
     /// Adds the next references to the search index, at most `most`, of payments created before `until`.
     SearchIndexed { until: PaymentId, most: i64 },
 }

@@ -23,6 +23,8 @@ pub enum PaymentWrite {
     /// Writes the expiry of pending payments whose time is over, at most `most` of them. Guarded: there is at least one
     /// that no other node is writing.
     PendingExpired { now: Timestamp, most: i64 },
+    /// Expires the payment at `at`, before its time. Guarded: the payment has the version that was read.
+    ExpiredEarly { id: PaymentId, version: i64, at: Timestamp },
     /// The payment's net was settled. Guarded: it was not settled before.
     Settled { payment_id: PaymentId },
     /// A customer's browser has shown the payment's page; only the first time is stored.
@@ -34,7 +36,8 @@ impl PaymentWrite {
         match self {
             PaymentWrite::Moved { .. }
             | PaymentWrite::PendingCancelled { .. }
-            | PaymentWrite::VisitorReplaced { .. } => true,
+            | PaymentWrite::VisitorReplaced { .. }
+            | PaymentWrite::ExpiredEarly { .. } => true,
             PaymentWrite::Created { .. }
             | PaymentWrite::PendingExpired { .. }
             | PaymentWrite::Settled { .. }
@@ -49,6 +52,7 @@ impl PaymentWrite {
             PaymentWrite::PendingCancelled { .. }
             | PaymentWrite::VisitorReplaced { .. }
             | PaymentWrite::PendingExpired { .. }
+            | PaymentWrite::ExpiredEarly { .. }
             | PaymentWrite::Viewed { .. } => false,
         }
     }
@@ -63,6 +67,7 @@ impl PaymentWrite {
             PaymentWrite::Moved { .. }
             | PaymentWrite::Created { .. }
             | PaymentWrite::PendingExpired { .. }
+            | PaymentWrite::ExpiredEarly { .. }
             | PaymentWrite::Settled { .. }
             | PaymentWrite::Viewed { .. } => None,
         }

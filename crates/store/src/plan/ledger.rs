@@ -25,28 +25,41 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: LedgerWrite) {
 }
 
 fn receipt(note: ReceiptNote) -> Statement {
-    let (kind, amount, paid_at, unapplied) = match note.noted {
-        Noted::Money { amount, paid_at, unapplied } => ("money", Some(amount), Some(paid_at), unapplied),
-        Noted::Refusal => ("refusal", None, None, None),
-        Noted::Progress => ("progress", None, None, None),
+    let statement = match note.noted {
+        Noted::Money { amount, paid_at, unapplied } => Statement::new(
+            "INSERT INTO receipts (provider, id, kind, project_id, payment_id, amount, paid_at, received_at, outcome, \
+             reason) VALUES ($1, $2, 'money', $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING",
+            [
+                note.key.provider.into(),
+                note.key.id.into(),
+                Value::shown(note.project_id),
+                Value::shown(note.payment_id),
+                amount.into(),
+                paid_at.into(),
+                note.received_at.into(),
+                if unapplied.is_some() { "unapplied".into() } else { "applied".into() },
+                unapplied.map(|reason| reason.word()).into(),
+            ],
+        ),
+        Noted::Refusal => notice(note, "refusal"),
+        Noted::Progress => notice(note, "progress"),
     };
+    statement.guarded(Guard::Receipt)
+}
+
+fn notice(note: ReceiptNote, kind: &'static str) -> Statement {
     Statement::new(
-        "INSERT INTO receipts (provider, id, kind, project_id, payment_id, amount, paid_at, received_at, outcome, \
-         reason) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING",
+        "INSERT INTO notices (payment_id, provider, id, kind, project_id, received_at) \
+         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
         [
+            Value::shown(note.payment_id),
             note.key.provider.into(),
             note.key.id.into(),
             kind.into(),
             Value::shown(note.project_id),
-            Value::shown(note.payment_id),
-            amount.into(),
-            paid_at.into(),
             note.received_at.into(),
-            if unapplied.is_some() { "unapplied".into() } else { "applied".into() },
-            unapplied.map(|reason| reason.word()).into(),
         ],
     )
-    .guarded(Guard::Receipt)
 }
 
 fn receipt_decided(
@@ -88,6 +101,12 @@ fn new_posting(statements: &mut Vec<Statement>, posting: &Posting) {
             ],
         )
     }));
+    // An entry sorts below a checkpoint of its account only after the clock was set back; the checkpoints from there on
+    // are then wrong.
+    statements.push(Statement::new(
+        "DELETE FROM balance_checkpoints WHERE project_id = $1 AND at >= $2",
+        [Value::shown(posting.project_id), posting.at.into()],
+    ));
     // Money is posted in a closed hour only after the clock was set back; that hour and those after it are then open
     // again.
     if let Cause::Paid(_) | Cause::Accepted(_) = posting.cause {

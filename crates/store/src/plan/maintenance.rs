@@ -1,4 +1,4 @@
-//! List checkpoints, closed hours and the search index. The tables keep the names that they were released with:
+//! List checkpoints, balance checkpoints, closed hours and the search index. The tables keep the names that they were released with:
 //! checkpoints are in `payment_marks`, closed hours in `volumes`.
 
 use domain::id::PaymentId;
@@ -17,6 +17,14 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: MaintenanceWrite, dia
             "INSERT INTO volumes (project_id, hour, payments, amount) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
             [Value::shown(project_id), hour.into(), payments.into(), amount.into()],
         )),
+        MaintenanceWrite::BalanceCheckpoint { project_id, account, at, posting_id, lines, balance } => {
+            let (project_id, account) = (Value::shown(project_id), account.word().into());
+            statements.push(Statement::new(
+                "INSERT INTO balance_checkpoints (project_id, account, at, posting_id, lines, balance) \
+                 VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
+                [project_id, account, at.into(), posting_id.into(), lines.into(), balance.into()],
+            ));
+        }
         MaintenanceWrite::SearchIndexed { until, most } => search_indexed(statements, until, most, dialect),
     }
 }

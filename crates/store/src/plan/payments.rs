@@ -28,6 +28,14 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: PaymentWrite, dialect
             [at.into(), Value::shown(link_id), visitor.into()],
         )),
         PaymentWrite::PendingExpired { now, most } => statements.push(pending_expired(now, most, dialect)),
+        PaymentWrite::ExpiredEarly { id, version, at } => statements.push(
+            Statement::new(
+                "UPDATE payments SET state = 'expired', expires_at = $1, version = version + 1 \
+                 WHERE id = $2 AND version = $3",
+                [at.into(), Value::shown(id), version.into()],
+            )
+            .guarded(Guard::PaymentVersion),
+        ),
         PaymentWrite::Settled { payment_id } => statements.push(
             Statement::new(
                 "UPDATE payments SET settles_at = NULL WHERE id = $1 AND settles_at IS NOT NULL",

@@ -21,7 +21,7 @@ const COLUMNS: &str = "d.event_id, d.event_id, d.project_id, d.state, d.due_at, 
     e.id, e.project_id, e.kind, e.subject, e.created_at, e.paid_at, e.success_word";
 const DELIVERY_COLUMNS: usize = 7;
 
-/// Receipts of one payment that are searched for events; banks send a few.
+/// Reports about one payment that are searched for events; banks send a few.
 const NOTIFICATIONS_MOST: i64 = 100;
 /// An event's id has the time of its cause. This allows for a clock that is read twice in between.
 const AROUND: Duration = Duration::from_secs(1);
@@ -80,6 +80,7 @@ impl Store {
     /// needed: each event has the same time as the receipt or revocation that caused it, and ids sort by time.
     pub async fn events_about(&self, project_id: ProjectId, subject: &str) -> Result<Vec<Event>, StoreError> {
         let sql = "SELECT received_at, decided_at FROM receipts WHERE payment_id = $1 AND project_id = $2 \
+                   UNION ALL SELECT received_at, NULL FROM notices WHERE payment_id = $1 AND project_id = $2 \
                    UNION ALL SELECT revoked_at, NULL FROM api_keys WHERE id = $1 AND project_id = $2 AND revoked_at IS NOT NULL \
                    ORDER BY 1 LIMIT $3";
         let parameters = [subject.to_owned().into(), Value::shown(project_id), NOTIFICATIONS_MOST.into()];

@@ -29,6 +29,11 @@ const SMALL_PROJECT: i64 = 5_000;
 /// References that are read to find out which trigrams are rare.
 const SAMPLED: i64 = 50;
 
+/// Matches of a filter that are counted and added up at most; with more, a page says only that there are more.
+pub const MATCHES_COUNTED: i64 = 10_000;
+/// Payments of a project that one read of [`Store::payments_scan`] goes through at most.
+const SCANNED_MOST: i64 = 10_000;
+
 /// Which payments of a project to list; all conditions must hold.
 #[derive(Clone, Debug, Default)]
 pub struct PaymentFilter {
@@ -47,6 +52,23 @@ pub struct PaymentFilter {
 pub enum MethodFilter {
     Kind(MethodKind),
     One(Method),
+}
+
+/// What a filter finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Matches {
+    /// How many payments, and the sum of their amounts.
+    All { payments: i64, amount: Rupiah },
+    /// More than [`MATCHES_COUNTED`].
+    More,
+}
+
+/// A part of a list that is read as a whole.
+#[derive(Debug)]
+pub struct Scan {
+    pub payments: Vec<Payment>,
+    /// Where to go on; none at the end of the list.
+    pub before: Option<PaymentId>,
 }
 
 /// A range of the list of all payments, by ids: `from` is included, `until` is not.
@@ -99,18 +121,69 @@ impl Store {
         self.page(&list(), conditions, Window { offset: 0, limit: most }).await
     }
 
-    /// The sum of the amounts of all payments that match the filter.
-    pub async fn payments_total(&self, project_id: ProjectId, filter: &PaymentFilter) -> Result<Rupiah, StoreError> {
+    /// The next payments that match the filter, at most `most`, newest first: with `before`, those older than that
+    /// payment. One call goes through a limited number of the project's payments, so it may find fewer, or none, and
+    /// still not be at the end. For reading long lists as a whole, in one pass and in small pieces.
+    pub async fn payments_scan(
+        &self,
+        project_id: ProjectId,
+        filter: &PaymentFilter,
+        before: Option<PaymentId>,
+        most: i64,
+    ) -> Result<Scan, StoreError> {
+        let (from, until) = filter.created.map(|(from, until)| (first_id_at(from), first_id_at(until))).unzip();
+        let before = before.or(until);
+        let sql = "SELECT id FROM payments WHERE project_id = $1 AND id < $2 ORDER BY id DESC LIMIT 1 OFFSET $3";
+        let parameters = [Value::shown(project_id), upper(before), (SCANNED_MOST - 1).into()];
+        let scanned: Option<PaymentId> =
+            self.many(Query::new(sql, parameters), |columns| columns.parsed()).await?.pop();
+        let mut conditions = conditions("p.project_id = ?", project_id, filter);
+        and_range(&mut conditions, &Range { from: scanned, until: before });
+        let payments = self.page(&list(), conditions, Window { offset: 0, limit: most }).await?;
+        let is_full = i64::try_from(payments.len()).is_ok_and(|found| found == most);
+        let next = if is_full { payments.last().map(|payment| payment.id) } else { scanned };
+        let is_within = |next: &PaymentId| from.is_none_or(|from: PaymentId| *next > from);
+        Ok(Scan { payments, before: next.filter(is_within) })
+    }
+
+    /// How many payments match the filter, and the sum of their amounts, as far as that can be told without reading
+    /// very many.
+    pub async fn payments_matching(
+        &self,
+        project_id: ProjectId,
+        filter: &PaymentFilter,
+    ) -> Result<Matches, StoreError> {
         if let Some(Range { from, until }) = filter.range() {
             let before = match from {
                 Some(from) => self.added_up(project_id, Some(from)).await?,
-                None => Rupiah::ZERO,
+                None => (0, Rupiah::ZERO),
             };
-            return Ok(self.added_up(project_id, until).await? - before);
+            let (payments, amount) = self.added_up(project_id, until).await?;
+            return Ok(Matches::All { payments: payments - before.0, amount: amount - before.1 });
         }
-        let Conditions { sql, parameters } = self.wanted(project_id, filter).await?;
-        let sum = format!("SELECT CAST(COALESCE(SUM(p.amount), 0) AS BIGINT) FROM payments p {sql}");
-        Ok(self.many(Query::new(sum, parameters), |columns| columns.rupiah()).await?.into_iter().sum())
+        let Conditions { sql, mut parameters } = self.wanted(project_id, filter).await?;
+        parameters.push((MATCHES_COUNTED + 1).into());
+        let sum = format!(
+            "SELECT COUNT(*), CAST(COALESCE(SUM(amount), 0) AS BIGINT) \
+             FROM (SELECT p.amount AS amount FROM payments p {sql} LIMIT ${}) found",
+            parameters.len()
+        );
+        let sums = |columns: &mut Columns<'_>| Ok((columns.integer()?, columns.rupiah()?));
+        let (payments, amount) = self.many(Query::new(sum, parameters), sums).await?.pop().unwrap_or_default();
+        Ok(if payments > MATCHES_COUNTED { Matches::More } else { Matches::All { payments, amount } })
+    }
+
+    /// One window of the payments that match the filter, newest first. Nothing is counted where that could take long.
+    pub async fn payments_window(
+        &self,
+        project_id: ProjectId,
+        filter: &PaymentFilter,
+        window: Window,
+    ) -> Result<Vec<Payment>, StoreError> {
+        match filter.range() {
+            Some(range) => self.every_payment(project_id, &range, window).await.map(|listed| listed.items),
+            None => self.page(&list(), self.wanted(project_id, filter).await?, window).await,
+        }
     }
 
     /// The list of all payments or a range of it. Each checkpoint has its position in the list, so that only payments
@@ -159,19 +232,22 @@ impl Store {
         Ok(counted.into_iter().next().unwrap_or_default())
     }
 
-    /// The sum of the amounts of all payments before `until`.
-    async fn added_up(&self, project_id: ProjectId, until: Option<PaymentId>) -> Result<Rupiah, StoreError> {
-        let sql = "SELECT COALESCE((SELECT amount FROM payment_marks WHERE project_id = $1 AND id < $2 \
-                   ORDER BY id DESC LIMIT 1), 0), COUNT(*), CAST(COALESCE(SUM(amount), 0) AS BIGINT) \
+    /// How many payments there are before `until`, and the sum of their amounts.
+    async fn added_up(&self, project_id: ProjectId, until: Option<PaymentId>) -> Result<(i64, Rupiah), StoreError> {
+        let sql = "SELECT COALESCE((SELECT position FROM payment_marks WHERE project_id = $1 AND id < $2 \
+                   ORDER BY id DESC LIMIT 1), 0), COALESCE((SELECT amount FROM payment_marks WHERE project_id = $1 \
+                   AND id < $2 ORDER BY id DESC LIMIT 1), 0), COUNT(*), CAST(COALESCE(SUM(amount), 0) AS BIGINT) \
                    FROM payments WHERE project_id = $1 AND id < $2 AND id > COALESCE((SELECT MAX(id) \
                    FROM payment_marks WHERE project_id = $1 AND id < $2), '')";
-        let sums = |columns: &mut Columns<'_>| Ok((columns.rupiah()?, columns.integer()?, columns.rupiah()?));
+        let sums = |columns: &mut Columns<'_>| {
+            Ok((columns.integer()?, columns.rupiah()?, columns.integer()?, columns.rupiah()?))
+        };
         let sums = self.many(Query::new(sql, [Value::shown(project_id), upper(until)]), sums).await?;
-        let (up_to_checkpoint, tail, added) = sums.into_iter().next().unwrap_or_default();
+        let (position, amount, tail, added) = sums.into_iter().next().unwrap_or_default();
         if tail > LONG_TAIL {
             self.maintenance.list_checkpoints(project_id);
         }
-        Ok(up_to_checkpoint + added)
+        Ok((position + tail, amount + added))
     }
 
     /// The checkpoint at `position` or the next one above it.

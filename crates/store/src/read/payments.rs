@@ -5,6 +5,7 @@ use domain::{
     method::Method,
     money::Rupiah,
     payment::{Checkout, Customer, Device, Location, Payment, State},
+    qris,
     time::Timestamp,
 };
 
@@ -32,10 +33,6 @@ pub(super) use {checkout_columns, payment_columns};
 
 const BY_ID: &str = concat!("SELECT ", payment_columns!(), " FROM payments p WHERE p.id = $1");
 const CHECKOUT_BY_ID: &str = concat!("SELECT ", checkout_columns!(), " FROM checkouts c WHERE c.payment_id = $1");
-
-/// How many of a project's newest payments are searched for a QRIS payload: more than are created while one can be
-/// paid.
-const PAYLOADS_SEARCHED: i64 = 10_000;
 
 /// A payment whose settlement delay is over.
 #[derive(Clone, Copy, Debug)]
@@ -85,19 +82,20 @@ impl Store {
         }
     }
 
-    /// Reads the newest payments one by one: an index of payloads would slow down every payment, and this search is
-    /// rare.
+    /// Finds a payload by its checksum, which live payloads are indexed by.
     async fn payment_by_payload(&self, project_id: ProjectId, code: &str) -> Result<Option<Payment>, StoreError> {
+        // Compared by two inequalities, since SQLite puts the value of an equality into the indexed expression, and then
+        // does not use the index.
         let sql = concat!(
             "SELECT ",
             payment_columns!(),
-            " FROM payments p WHERE p.project_id = $1 AND p.id >= COALESCE((SELECT n.id FROM payments n \
-             WHERE n.project_id >= $1 AND n.project_id <= $1 ORDER BY n.project_id DESC, n.id DESC \
-             LIMIT 1 OFFSET $2), '') AND p.code = $3 \
-             AND p.state IN ('pending', 'processing') ORDER BY p.id DESC LIMIT 1"
+            " FROM payments p WHERE p.project_id = $1 AND substr(p.code, length(p.code) - 3) = $2 \
+             AND p.code >= $3 AND p.code <= $3 AND p.method = 'qris' AND p.state IN ('pending', 'processing')"
         );
-        let parameters = [Value::shown(project_id), PAYLOADS_SEARCHED.into(), code.to_owned().into()];
-        Ok(self.many(Query::new(sql, parameters), payment).await?.pop())
+        let characters = code.char_indices().rev().take(qris::CHECKSUM_CHARACTERS);
+        let checksum = characters.last().map_or("", |(start, _)| &code[start..]).to_owned();
+        let parameters = [Value::shown(project_id), checksum.into(), code.to_owned().into()];
+        self.one(Query::new(sql, parameters), payment).await
     }
 
     /// When a customer's browser first showed the payment's page.

@@ -1,7 +1,7 @@
 //! Receipts: providers' reports, and money that fits no payment.
 
 use domain::{
-    id::ProjectId,
+    id::{PaymentId, ProjectId},
     receipt::{Decided, Decision, Receipt, ReceiptKey, Unapplied, UnappliedReceipt},
 };
 
@@ -35,10 +35,20 @@ pub enum UnappliedFilter {
 }
 
 impl Store {
-    /// Whether this report was stored before.
-    pub async fn noted(&self, key: &ReceiptKey) -> Result<bool, StoreError> {
-        let sql = "SELECT 1 FROM receipts WHERE provider = $1 AND id = $2";
-        Ok(self.one(Query::new(sql, by_key(key)), |_| Ok(())).await?.is_some())
+    /// Whether any report about the payment was stored under this key: money or a notice.
+    pub async fn noted(&self, key: &ReceiptKey, payment_id: PaymentId) -> Result<bool, StoreError> {
+        let sql = "SELECT 1 FROM payments p WHERE p.id = $1 AND (EXISTS (SELECT 1 FROM receipts r \
+                   WHERE r.provider = $2 AND r.id = $3 AND r.payment_id = $1) OR EXISTS (SELECT 1 FROM notices n \
+                   WHERE n.payment_id = $1 AND n.provider = $2 AND n.id = $3))";
+        let [provider, id] = by_key(key);
+        let parameters = [Value::shown(payment_id), provider, id];
+        Ok(self.one(Query::new(sql, parameters), |_| Ok(())).await?.is_some())
+    }
+
+    /// The payment for which money was stored under this key.
+    pub async fn payment_of_receipt(&self, key: &ReceiptKey) -> Result<Option<PaymentId>, StoreError> {
+        let sql = "SELECT payment_id FROM receipts WHERE provider = $1 AND id = $2";
+        self.one(Query::new(sql, by_key(key)), |columns| columns.parsed()).await
     }
 
     /// An unapplied receipt of any project, whether or not somebody has decided about it.

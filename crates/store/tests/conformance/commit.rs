@@ -33,7 +33,7 @@ on_every_database![
     of_many_that_bind_one_idempotency_key_exactly_one_wins,
     an_idempotency_key_leads_to_what_it_was_bound_to,
     a_value_of_the_installation_is_set_once,
-    a_notification_is_noted_once_whatever_it_says,
+    each_kind_of_report_is_noted_once_under_its_key,
     a_change_of_nothing_is_kept,
 ];
 
@@ -402,22 +402,28 @@ async fn a_value_of_the_installation_is_set_once(database: Database) {
     assert_eq!(store.installation("kind").await.unwrap().as_deref(), Some("development"));
 }
 
-async fn a_notification_is_noted_once_whatever_it_says(database: Database) {
+async fn each_kind_of_report_is_noted_once_under_its_key(database: Database) {
     let store = database.open().await;
     let project = kept_project(&store).await;
     let payment = kept_payment(&store, samples::payment(&project)).await;
+    let other = kept_payment(&store, samples::payment(&project)).await;
     let money = || Noted::Money { amount: payment.amount, paid_at: NOW, unapplied: None };
     let rows: [(&str, &dyn Fn() -> Noted); 3] =
         [("progress", &|| Noted::Progress), ("refusal", &|| Noted::Refusal), ("money", &money)];
+    let key = samples::receipt_key("one");
     for (kind, noted) in rows {
-        let key = samples::receipt_key(kind);
-        assert!(!store.noted(&key).await.unwrap(), "{kind}");
-        assert_eq!(commit(&store, samples::note(&payment, kind, noted())).await, Outcome::Kept, "{kind}");
-        assert!(store.noted(&key).await.unwrap(), "{kind}");
-        for (_, again) in rows {
-            let again = commit(&store, samples::note(&payment, kind, again())).await;
-            assert_eq!(again, Outcome::Conflict(Guard::Receipt), "{kind}");
-        }
+        assert_eq!(store.payment_of_receipt(&key).await.unwrap(), None, "{kind}");
+        assert_eq!(commit(&store, samples::note(&payment, "one", noted())).await, Outcome::Kept, "{kind}");
+        assert!(store.noted(&key, payment.id).await.unwrap(), "{kind}");
+        assert!(!store.noted(&key, other.id).await.unwrap(), "{kind}");
+        let again = commit(&store, samples::note(&payment, "one", noted())).await;
+        assert_eq!(again, Outcome::Conflict(Guard::Receipt), "{kind}");
+    }
+    assert_eq!(store.payment_of_receipt(&key).await.unwrap(), Some(payment.id));
+    // A key leads to the money of one payment, and may have notices of many.
+    for (kind, noted) in rows {
+        let expected = if kind == "money" { Outcome::Conflict(Guard::Receipt) } else { Outcome::Kept };
+        assert_eq!(commit(&store, samples::note(&other, "one", noted())).await, expected, "{kind}");
     }
 }
 

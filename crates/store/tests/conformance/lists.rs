@@ -11,11 +11,13 @@ use domain::{
     time::{HOUR_MILLIS, Timestamp},
 };
 use futures_util::future::join_all;
-use store::{Change, LinkFilter, LinkWrite, MethodFilter, PaymentFilter, PaymentWrite, Store, Window};
+use store::{
+    Change, LinkFilter, LinkWrite, MATCHES_COUNTED, Matches, MethodFilter, PaymentFilter, PaymentWrite, Store, Window,
+};
 
 use crate::{
     database::{Database, keep, on_every_database},
-    samples::{self, EVERYTHING, NOW, after, entropy, kept_link, kept_payment, kept_project},
+    samples::{self, AMOUNT, EVERYTHING, NOW, after, entropy, kept_link, kept_payment, kept_project},
 };
 
 on_every_database![
@@ -24,6 +26,7 @@ on_every_database![
     links_are_listed_newest_first_in_windows_with_their_total,
     every_combination_of_filters_lists_what_each_of_them_wants,
     an_expiry_counts_from_its_millisecond_whether_or_not_it_was_written_down,
+    matches_are_counted_and_scanned_up_to_a_limit,
     scans_beyond_the_limit_are_refused_and_the_others_answered,
 ];
 
@@ -111,9 +114,8 @@ async fn assert_windows(store: &Store, project: &Project, expected: &[Payment]) 
         assert_eq!(listed.total, expected.len() as i64);
         assert_eq!(listed.items, window_of(&newest_first, (offset, 20)), "{window:?}");
     }
-    let total = |payments: &[Payment]| payments.iter().map(|payment| payment.amount).sum::<Rupiah>();
     let everything = PaymentFilter::default();
-    assert_eq!(store.payments_total(project.id, &everything).await.unwrap(), total(expected));
+    assert_eq!(store.payments_matching(project.id, &everything).await.unwrap(), all_of(expected));
     // Ranges of the list use the same checkpoints.
     for (from, until) in [(0, 3_500), (0, 1), (999, 1_001), (1_000, 1_000), (700, 2_600), (2_999, 20_000_000)] {
         let created = (after(from), after(until));
@@ -125,7 +127,51 @@ async fn assert_windows(store: &Store, project: &Project, expected: &[Payment]) 
             assert_eq!(listed.items, window_of(&within, (offset, 7)), "{from} to {until} from {offset}");
             assert_eq!(listed.total, within.len() as i64);
         }
-        assert_eq!(store.payments_total(project.id, &filter).await.unwrap(), total(&within), "{from} to {until}");
+        assert_eq!(store.payments_matching(project.id, &filter).await.unwrap(), all_of(&within), "{from} to {until}");
+        assert_eq!(scanned(store, project, &filter, 500).await, within, "{from} to {until}");
+    }
+}
+
+fn all_of(payments: &[Payment]) -> Matches {
+    Matches::All { payments: payments.len() as i64, amount: payments.iter().map(|payment| payment.amount).sum() }
+}
+
+async fn matches_are_counted_and_scanned_up_to_a_limit(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    let rare = Payment { reference: "rare".to_owned(), ..samples::payment(&project) };
+    let rare = kept_payment(&store, rare).await;
+    let more = |count| (0..count).map(|_| PaymentWrite::Created { payment: samples::payment(&project) });
+    keep(&store, Change::default().with_all(more(MATCHES_COUNTED - 1))).await;
+    let of_method = PaymentFilter { method: Some(MethodFilter::One(Method::Qris)), ..PaymentFilter::default() };
+    let matching = async |filter: &PaymentFilter| store.payments_matching(project.id, filter).await.unwrap();
+    let amount = Rupiah::new(AMOUNT.get() * MATCHES_COUNTED);
+    assert_eq!(matching(&of_method).await, Matches::All { payments: MATCHES_COUNTED, amount });
+    keep(&store, Change::default().with_all(more(1))).await;
+    assert_eq!(matching(&of_method).await, Matches::More);
+    // The list of all payments is counted from checkpoints, however long it is.
+    let all = Matches::All { payments: MATCHES_COUNTED + 1, amount: amount + AMOUNT };
+    assert_eq!(matching(&PaymentFilter::default()).await, all);
+    let filter = PaymentFilter { search: Some("RARE".to_owned()), ..PaymentFilter::default() };
+    assert_eq!(matching(&filter).await, all_of(std::slice::from_ref(&rare)));
+    // A scan goes on where the last one has found nothing.
+    let first = store.payments_scan(project.id, &filter, None, 20).await.unwrap();
+    assert!(first.payments.is_empty() && first.before.is_some());
+    assert_eq!(scanned(&store, &project, &filter, 20).await, [rare]);
+    assert_eq!(scanned(&store, &project, &of_method, 500).await.len() as i64, MATCHES_COUNTED + 1);
+}
+
+/// The whole list, as a download reads it.
+async fn scanned(store: &Store, project: &Project, filter: &PaymentFilter, most: i64) -> Vec<Payment> {
+    let (mut all, mut before) = (Vec::new(), None);
+    loop {
+        let scan = store.payments_scan(project.id, filter, before, most).await.unwrap();
+        assert!(scan.payments.len() as i64 <= most);
+        all.extend(scan.payments);
+        match scan.before {
+            Some(next) => before = Some(next),
+            None => return all,
+        }
     }
 }
 
@@ -234,8 +280,11 @@ async fn every_combination_of_filters_lists_what_each_of_them_wants(database: Da
                     let listed = store.payments(project.id, &filter, Window { offset: 1, limit: 4 }).await.unwrap();
                     assert_eq!(listed.items, window_of(&expected, (1, 4)), "{filter:?}");
                     assert_eq!(listed.total, expected.len() as i64, "{filter:?}");
-                    let amounts = expected.iter().map(|payment| payment.amount).sum::<Rupiah>();
-                    assert_eq!(store.payments_total(project.id, &filter).await.unwrap(), amounts, "{filter:?}");
+                    let matching = store.payments_matching(project.id, &filter).await.unwrap();
+                    assert_eq!(matching, all_of(&expected), "{filter:?}");
+                    let window = Window { offset: 1, limit: 4 };
+                    assert_eq!(store.payments_window(project.id, &filter, window).await.unwrap(), listed.items);
+                    assert_eq!(scanned(&store, &project, &filter, 7).await, expected, "{filter:?}");
                     assert_eq!(pages(&store, &project, &filter).await, expected, "{filter:?}");
                     combinations += usize::from(!expected.is_empty());
                 }

@@ -6,6 +6,7 @@
 mod attempts;
 mod attention;
 mod audit;
+mod balance_checkpoints;
 mod change_token;
 mod commit;
 mod commits;

@@ -6,7 +6,7 @@ use domain::{
     payment::State,
     receipt::Unapplied,
 };
-use store::{Balance, PaymentFilter, Store, Tables, UnappliedFilter};
+use store::{Balance, LinkFilter, Matches, PaymentFilter, Store, Tables, UnappliedFilter};
 
 use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
@@ -18,6 +18,8 @@ on_every_database![
     what_was_forbidden_before_the_migration_still_is,
     what_an_earlier_release_stamped_late_is_a_note_and_breaks_nothing,
     what_is_new_works_on_what_the_first_version_kept,
+    a_notice_of_the_first_version_leaves_its_id_free_for_money,
+    texts_of_the_first_version_are_found_as_new_ones_are,
     an_empty_first_version_is_brought_up_to_date_by_several_at_once,
     deliveries_of_revoked_keys_that_an_earlier_version_kept_are_urgent,
 ];
@@ -95,7 +97,8 @@ async fn assert_kept(store: &Store, kept: &Kept) {
     let listed = store.payments(kept.project, &PaymentFilter::default(), EVERYTHING).await.unwrap();
     let ids: Vec<PaymentId> = listed.items.iter().map(|payment| payment.id).collect();
     assert_eq!((ids, listed.total), (vec![kept.waiting, kept.twice, kept.settled], 3));
-    assert_eq!(store.payments_total(kept.project, &PaymentFilter::default()).await.unwrap(), Rupiah::new(30_000));
+    let all = Matches::All { payments: 3, amount: Rupiah::new(30_000) };
+    assert_eq!(store.payments_matching(kept.project, &PaymentFilter::default()).await.unwrap(), all);
     assert_eq!(store.volume(kept.project, NOW, after(1)).await.unwrap()[0].payments, 2);
     assert_eq!(store.breaches().await.unwrap(), []);
 }
@@ -181,6 +184,60 @@ async fn what_is_new_works_on_what_the_first_version_kept(database: Database) {
     assert_eq!(paid.state, State::Paid { at: NOW });
     assert_eq!(commit(&store, samples::settlement(&paid, after(70_000))).await, Outcome::Kept);
     assert_eq!(store.breaches().await.unwrap(), []);
+}
+
+async fn a_notice_of_the_first_version_leaves_its_id_free_for_money(database: Database) {
+    let database = database.first_version();
+    let Kept { project, waiting, .. } = fill(&database);
+    let now = NOW.as_millis();
+    let notice = |id: &str, kind: &str| {
+        format!(
+            "INSERT INTO receipts (provider, id, kind, project_id, payment_id, received_at, outcome) \
+             VALUES ('sandbox', '{id}', '{kind}', '{project}', '{waiting}', {now}, 'applied');"
+        )
+    };
+    database.run_beside(&(notice("slow", "progress") + &notice("refused", "refusal"))).unwrap();
+    let store = database.open().await;
+    for id in ["slow", "refused"] {
+        let key = samples::receipt_key(id);
+        assert!(store.noted(&key, waiting).await.unwrap(), "{id}");
+        assert_eq!(store.payment_of_receipt(&key).await.unwrap(), None, "{id}");
+    }
+    let waiting = store.payment(waiting).await.unwrap().unwrap();
+    assert_eq!(commit(&store, samples::confirmation(&waiting, None, "slow")).await, Outcome::Kept);
+    assert_eq!(store.breaches().await.unwrap(), []);
+}
+
+async fn texts_of_the_first_version_are_found_as_new_ones_are(database: Database) {
+    let database = database.first_version();
+    let Kept { project, settled, twice, waiting } = fill(&database);
+    let texts = [(settled, "σας"), (twice, "maße"), (waiting, "café σ")];
+    let reference =
+        |(id, text)| format!("UPDATE payments SET reference = '{text}', search_text = '{text}' WHERE id = '{id}';");
+    let link: LinkId = mint(NOW, entropy());
+    let link = format!(
+        "INSERT INTO links (id, project_id, reference, title, description, search_text, amount, methods, \
+         allow_multiple_payments, customer_fields, created_at, version) VALUES ('{link}', '{project}', 'PL', 'Σας', '', \
+         'σας\npl', 10000, 'qris', 0, '', {}, 1);",
+        NOW.as_millis()
+    );
+    database.run_beside(&(texts.map(reference).concat() + &link)).unwrap();
+    let store = database.open().await;
+    for (term, found) in [
+        ("σας", vec![settled]),
+        ("ΣΑΣ", vec![settled]),
+        ("MASSE", vec![twice]),
+        ("CAFÉ", vec![waiting]),
+        ("ς", vec![waiting, settled]),
+    ] {
+        let filter = PaymentFilter { search: Some(term.to_owned()), ..PaymentFilter::default() };
+        let listed = store.payments(project, &filter, EVERYTHING).await.unwrap();
+        assert_eq!(listed.items.iter().map(|payment| payment.id).collect::<Vec<_>>(), found, "{term}");
+    }
+    for (term, found) in [("ΣΑΣ", 1), ("σας", 1), ("ΑΣP", 0)] {
+        let filter = LinkFilter { search: Some(term.to_owned()) };
+        assert_eq!(store.links(project, &filter, EVERYTHING).await.unwrap().total, found, "{term}");
+    }
 }
 
 async fn an_empty_first_version_is_brought_up_to_date_by_several_at_once(database: Database) {

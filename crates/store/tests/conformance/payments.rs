@@ -9,7 +9,7 @@ use domain::{
     payment::{Checkout, Customer, Payment, State},
 };
 use futures_util::future::join_all;
-use store::{Guard, PaymentState, PaymentWrite, StoreError};
+use store::{Change, Guard, PaymentState, PaymentWrite, StoreError};
 
 use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
@@ -26,6 +26,7 @@ on_every_database![
     qris_codes_are_not_held_against_each_other,
     a_value_we_never_write_is_an_error_and_not_a_guess,
     a_payment_is_found_by_its_code_while_it_can_be_paid,
+    a_payload_is_found_however_many_payments_came_after_it,
     a_payments_first_view_is_the_one_that_counts,
 ];
 
@@ -229,6 +230,19 @@ async fn a_payment_is_found_by_its_code_while_it_can_be_paid(database: Database)
     for code in ["", "1100000002", "no code"] {
         assert_eq!(store.payment_by_code(project.id, code).await.unwrap(), None, "{code}");
     }
+}
+
+async fn a_payload_is_found_however_many_payments_came_after_it(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    let payment = kept_payment(&store, samples::payment(&project)).await;
+    let newer = (0..10_100).map(|_| PaymentWrite::Created { payment: samples::payment(&project) });
+    keep(&store, Change::default().with_all(newer)).await;
+    let found = store.payment_by_code(project.id, &payment.code).await.unwrap();
+    assert_eq!(found, Some(payment.clone()));
+    // Another payload with the same checksum is another payload.
+    let longer = format!("0{}", payment.code);
+    assert_eq!(store.payment_by_code(project.id, &longer).await.unwrap(), None);
 }
 
 async fn a_payments_first_view_is_the_one_that_counts(database: Database) {

@@ -429,6 +429,7 @@ fn happened(payment: &Payment, news: News) -> WebhookWrite {
 /// Runs every maintenance job until it has nothing more to do.
 pub(crate) async fn maintain(store: &Store, now: Timestamp) {
     while store.extend_list_checkpoints(now).await.unwrap() {}
+    while store.extend_balance_checkpoints(now).await.unwrap() {}
     while store.close_hours(now).await.unwrap() {}
     while store.extend_search_index(now).await.unwrap() {}
 }

@@ -6,13 +6,16 @@ use domain::{
     access::Role,
     api_key::ApiKey,
     delivery::{Delivery, Jitter},
+    ledger::Posting,
     link::Link,
     payment::{Payment, State},
     project::Project,
     receipt::Unapplied,
     user::{Invite, Session, User},
 };
-use store::{Breach, Change, KeyWrite, Noted, PaymentWrite, PeopleWrite, Store, WebhookWrite};
+use store::{
+    Breach, Change, KeyWrite, LedgerWrite, Noted, PaymentWrite, PeopleWrite, ReceiptNote, Store, WebhookWrite,
+};
 
 use crate::{
     database::{Database, keep, on_every_database},
@@ -28,6 +31,7 @@ const LEGS: &str = "I1 every posting has two legs or more that sum to zero";
 const ENTRIES: &str = "I1 every entry belongs to a posting of its project and instant";
 const WHOLE_LEDGER: &str = "I1 the whole ledger sums to zero";
 const CHECKPOINT: &str = "I2 a list checkpoint has its position and the sum of the amounts up to it";
+const BALANCE: &str = "I2 a balance checkpoint has the number and the sum of the entries up to it";
 const VOLUME: &str = "I2 a closed hour has what was posted in it, and no hour before it was left out";
 const RECEIPT: &str = "I3 a payment is paid exactly when one receipt was applied to it";
 const POSTED: &str = "I3 a payment is paid exactly when it was posted once";
@@ -48,6 +52,8 @@ const PAID_EVENT: &str = "I7 every paid payment has exactly one event that says 
 const OTHER_EVENTS: &str = "I7 every failed payment and every revoked key has exactly one event that says so";
 const DELIVERY: &str = "I7 a delivery belongs to an event of its project";
 const ATTEMPTS: &str = "I7 a delivery has as many attempts as it says, and is delivered when the last one succeeded";
+const REPORTS: &str =
+    "I8 a report is of a payment of its project, and money under another payment's receipt id is held";
 const OF_A_PROJECT: &str = "I13 every payment, event and posting belongs to an existing project";
 const MEMBERS: &str = "I13 every member and invitation belongs to an existing project and user";
 const SESSIONS: &str = "I13 every session belongs to an existing user";
@@ -73,6 +79,8 @@ struct History {
     owner: User,
     session: Session,
     invite: Invite,
+    /// Money under a receipt id that has paid another payment.
+    reused: String,
 }
 
 async fn history(store: &Store) -> History {
@@ -94,6 +102,7 @@ async fn history(store: &Store) -> History {
         owner: samples::kept_member(store, &project, Role::Owner).await,
         session: samples::kept_session(store, &samples::kept_user(store).await, NOW).await,
         invite: samples::kept_invite(store, &project, NOW).await,
+        reused: String::new(),
         link,
         other,
     };
@@ -119,8 +128,8 @@ async fn history(store: &Store) -> History {
     ] {
         keep(store, change).await;
     }
-    rarer_events(store, &project).await;
-    history
+    let reused = rarer_events(store, &project).await;
+    History { reused, ..history }
 }
 
 fn attempted(delivery: Delivery) -> WebhookWrite {
@@ -129,8 +138,8 @@ fn attempted(delivery: Delivery) -> WebhookWrite {
     WebhookWrite::Attempted { leased_until: NOW, delivery, attempt }
 }
 
-/// Rare events, which must not break an invariant either.
-async fn rarer_events(store: &Store, project: &Project) {
+/// Rare events, which must not break an invariant either; returns the receipt whose id had paid another payment.
+async fn rarer_events(store: &Store, project: &Project) -> String {
     let reusable = kept_link(store, project, true).await;
     for receipt in ["first", "second"] {
         let payment = kept_attempt(store, samples::attempt(project, &reusable)).await;
@@ -147,6 +156,14 @@ async fn rarer_events(store: &Store, project: &Project) {
     keep(store, Change::from(progress).with(samples::moved_to(&slow, State::Processing))).await;
     let slow = Payment { state: State::Processing, version: 2, ..slow };
     keep(store, confirmation(&slow, None, "slow but sure")).await;
+    // The bank's receipt id has paid another payment.
+    let (key, at) = (samples::receipt_key("eaten").reused_for(slow.id), after(10));
+    let money = Noted::Money { amount: AMOUNT, paid_at: NOW, unapplied: Some(Unapplied::ReceiptReused) };
+    let (project_id, payment_id) = (project.id, slow.id);
+    let note = ReceiptNote { key: key.clone(), project_id, payment_id, received_at: at, noted: money };
+    let reused = format!("{}:{}", key.provider, key.id);
+    let posting = Posting::unapplied(project_id, payment_id, key, AMOUNT, at);
+    keep(store, Change::from(LedgerWrite::Receipt(note)).with(LedgerWrite::Posting(posting))).await;
     // A fee of the whole amount: nothing is left to settle.
     let eaten = kept_payment(store, Payment { fee: AMOUNT, ..samples::payment(project) }).await;
     keep(store, confirmation(&eaten, None, "eaten")).await;
@@ -155,6 +172,7 @@ async fn rarer_events(store: &Store, project: &Project) {
     kept_payment(store, over).await;
     keep(store, PaymentWrite::PendingExpired { now: NOW, most: 10 }).await;
     kept_payment(store, samples::account_payment(project, "1100000002")).await;
+    reused
 }
 
 async fn a_healthy_history_breaches_nothing(database: Database) {
@@ -307,6 +325,17 @@ fn counted_rows(history: &History) -> Vec<Row> {
     let checkpoint = |position: &str, amount: &str| {
         format!("INSERT INTO payment_marks VALUES ('{project}', '{pending}', {position}, {amount})")
     };
+    // The only entry of its account.
+    let balance = |lines: &str, amount: &str| {
+        format!(
+            "INSERT INTO balance_checkpoints SELECT e.project_id, e.account, e.at, e.posting_id, {lines}, {amount} \
+             FROM entries e WHERE e.posting_id = 'settled:{}' AND e.account = 'available'",
+            history.settled.id
+        )
+    };
+    let settled_line = format!("{project}:available:settled:{}", history.settled.id);
+    let balance_of_nothing =
+        format!("INSERT INTO balance_checkpoints VALUES ('{project}', 'pending', 1, 'paid:nothing', 1, 1)");
     let closed = |hour: i64, more: i64| {
         format!(
             "INSERT INTO volumes SELECT project_id, {hour}, COUNT(*), -SUM(amount) + {more} FROM entries \
@@ -323,11 +352,35 @@ fn counted_rows(history: &History) -> Vec<Row> {
             format!("INSERT INTO payment_marks VALUES ('{elsewhere}', '{}', 1, 10000)", due.id),
             due.id.to_string(),
         ),
+        (BALANCE, balance("0", "e.amount"), settled_line.clone()),
+        (BALANCE, balance("1", "e.amount + 1"), settled_line),
+        (BALANCE, balance_of_nothing, format!("{project}:pending:paid:nothing")),
         // What was accepted is missing; all of it is; it is in another hour.
         (VOLUME, closed(hour, 0), named(hour)),
         (VOLUME, format!("INSERT INTO volumes VALUES ('{project}', {hour}, 0, 0)"), named(hour)),
         (VOLUME, format!("INSERT INTO volumes VALUES ('{project}', {}, 0, 0)", hour + 1), named(hour)),
         (VOLUME, closed(hour + 1, 0), named(hour + 1)),
+    ]
+}
+
+fn report_rows(history: &History) -> Vec<Row> {
+    let elsewhere = history.other.id;
+    let own = |sql: String, report: &str| (REPORTS, sql, format!("sandbox:{report}"));
+    vec![
+        own(format!("UPDATE receipts SET project_id = '{elsewhere}' WHERE id = 'due'"), "due"),
+        own("UPDATE receipts SET payment_id = 'pay_none' WHERE id = 'due'".to_owned(), "due"),
+        own("UPDATE receipts SET kind = 'progress' WHERE id = 'due'".to_owned(), "due"),
+        own(format!("UPDATE notices SET project_id = '{elsewhere}' WHERE id = 'failed'"), "failed"),
+        (
+            REPORTS,
+            "UPDATE receipts SET outcome = 'applied' WHERE provider LIKE '%/%'".to_owned(),
+            history.reused.clone(),
+        ),
+        (
+            REPORTS,
+            "DELETE FROM receipts WHERE id = 'eaten' AND provider = 'sandbox'".to_owned(),
+            history.reused.clone(),
+        ),
     ]
 }
 
@@ -421,6 +474,7 @@ async fn every_invariant_that_is_broken_is_reported(database: Database) {
             ledger_rows(history),
             paid_rows(history),
             counted_rows(history),
+            report_rows(history),
             decided_rows(history),
             other_rows(history),
             people_rows(history),

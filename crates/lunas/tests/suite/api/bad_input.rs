@@ -387,14 +387,7 @@ async fn odd_bytes_in_a_query_break_a_rule_and_unknown_ids_match_nothing(kit: Ar
     for query in ["after=%00", "after=evt_1", "type=%00", "type=payment.PAID"] {
         raw(&kit, &project, "GET", &format!("/v1/events?{query}")).await.refused(400, "VALIDATION_ERROR");
     }
-    for query in [
-        "payment_link_id=%00",
-        "payment_link_id=pl_1",
-        "payment_link_id=",
-        "search=%25",
-        "search=_",
-        "page=9007199254740991",
-    ] {
+    for query in ["payment_link_id=%00", "payment_link_id=pl_1", "search=%25", "search=_", "page=9007199254740991"] {
         let list = raw(&kit, &project, "GET", &format!("/v1/payments?{query}")).await.expect(200);
         assert_eq!(list["data"], serde_json::json!([]), "{query}");
     }

@@ -23,6 +23,7 @@ on_every_database![
     money_that_cannot_be_applied_is_held_in_gross_and_never_settles,
     at_shows_the_balance_as_it_was_at_that_instant,
     an_at_that_is_no_instant_is_a_validation_error,
+    the_balance_of_an_instant_that_is_to_come_is_a_validation_error,
     the_balance_is_the_sum_of_what_was_paid_less_fees_and_no_other_projects,
     a_fee_that_eats_the_whole_amount_leaves_nothing_to_settle,
     in_production_money_settles_after_a_day,
@@ -116,8 +117,18 @@ async fn at_shows_the_balance_as_it_was_at_that_instant(kit: Arc<Kit>) {
         let balance = project.api.get(&format!("{PATH}?at={at}")).await.expect(200);
         assert_eq!(balance["as_of"], at.to_string());
     }
-    let balance = project.api.get(&format!("{PATH}?at=2026-11-14T23:59:59.5%2B07:00")).await.expect(200);
-    assert_eq!(balance["as_of"], "2026-11-14T16:59:59.500Z");
+    let balance = project.api.get(&format!("{PATH}?at=2026-11-14T15:59:59.5%2B07:00")).await.expect(200);
+    assert_eq!(balance["as_of"], "2026-11-14T08:59:59.500Z");
+}
+
+async fn the_balance_of_an_instant_that_is_to_come_is_a_validation_error(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let now = kit.engine.now();
+    for at in [now.plus(MILLISECOND).to_string(), "9999-12-31T23:59:59Z".to_owned()] {
+        let message = refused(&at, project.api.get(&format!("{PATH}?at={at}")).await, 400, "VALIDATION_ERROR");
+        assert!(message.contains("`at`"), "{message}");
+    }
+    assert_eq!(project.api.get(&format!("{PATH}?at={now}")).await.expect(200)["as_of"], now.to_string());
 }
 
 async fn an_at_that_is_no_instant_is_a_validation_error(kit: Arc<Kit>) {

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use domain::{project::Environment, project::SuccessWord};
-use engine::{Clock, ProjectUpdate};
+use domain::{project::Environment, project::SuccessWord, receipt::Unapplied};
+use engine::{Clock, ProjectUpdate, UnappliedFilter};
 use serde_json::{Value, json};
 use testkit::{Kit, Reply, TestProject, on_every_database};
 use tokio::task::JoinSet;
@@ -28,7 +28,14 @@ on_every_database![
     concurrent_money_pays_once_and_the_rest_is_unapplied on 4 threads,
     concurrent_reports_of_one_receipt_are_one_receipt_and_all_see_what_it_did on 4 threads,
     a_refusal_that_races_with_timely_money_never_undoes_it on 4 threads,
-    a_report_with_a_known_receipt_id_is_a_repetition_even_if_it_says_otherwise,
+    a_notice_leaves_its_receipt_id_free_for_the_money,
+    a_notice_for_another_payment_under_the_same_receipt_id_is_taken,
+    money_under_another_payments_receipt_id_is_held_and_never_dropped,
+    a_notice_that_races_with_money_of_its_receipt_id_never_loses_it on 4 threads,
+    of_payments_that_get_money_of_one_receipt_id_at_once_one_is_paid_and_the_rest_is_held on 4 threads,
+    a_simulated_expiry_is_one_from_that_moment_on,
+    what_has_ended_or_is_processing_does_not_expire,
+    money_before_the_payment_was_created_is_refused,
 ];
 
 const RACERS: usize = 16;
@@ -56,14 +63,29 @@ async fn paid_at_is_the_receipts_payment_time_in_any_utc_offset(kit: Arc<Kit>) {
         (jakarta, shifted(created, 5)),
         // The bank's clock may be ahead of ours, and its time counts.
         (shifted(created, 300_000), shifted(created, 300_000)),
-        // It may also be behind: the contract only requires that the money came before the expiry.
-        (shifted(created, -1), shifted(created, -1)),
     ] {
         let payment = pending_qris(&project, 15_000).await;
         let paid = simulate(&project, &payment, &json!({ "outcome": "paid", "paid_at": reported })).await.expect(200);
         assert_eq!((text(&paid, "status"), text(&paid, "paid_at")), ("paid", shown.as_str()), "{reported}");
     }
     assert_eq!(unapplied(&project).await, 0);
+}
+
+async fn money_before_the_payment_was_created_is_refused(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let payment = pending_qris(&project, 15_000).await;
+    let created = at(&payment, "created_at");
+    for paid_at in [shifted(created, -1), "1999-12-31T23:59:59Z".to_owned()] {
+        for outcome in ["paid", "failed", "processing", "expired"] {
+            let report = json!({ "outcome": outcome, "paid_at": paid_at });
+            let message = simulate(&project, &payment, &report).await.refused(400, "VALIDATION_ERROR");
+            assert!(message.contains("`paid_at`"), "{message}");
+        }
+    }
+    assert_eq!(fetch(&project, &payment).await, payment);
+    assert_eq!((unapplied(&project).await, balance(&project, "pending").await), (0, 0));
+    let first = json!({ "outcome": "paid", "paid_at": shifted(created, 0) });
+    assert_eq!(simulate(&project, &payment, &first).await.expect(200)["status"], "paid");
 }
 
 async fn future_money_pays_a_pending_payment_only_up_to_its_expiry(kit: Arc<Kit>) {
@@ -109,7 +131,6 @@ async fn a_receipt_counts_once_in_a_project_and_says_nothing_about_another(kit: 
     let elsewhere = pending_qris(&other, 15_000).await;
     let report = json!({ "outcome": "paid", "receipt_id": "r-1" });
     assert_eq!(simulate(&project, &one, &report).await.expect(200)["status"], "paid");
-    assert_eq!(simulate(&project, &sibling, &report).await.expect(200), sibling);
     assert_eq!(simulate(&other, &elsewhere, &report).await.expect(200)["status"], "paid");
     assert_eq!((unapplied(&project).await, balance(&project, "pending").await), (0, 14_895));
     assert_eq!((unapplied(&other).await, balance(&other, "pending").await), (0, 14_895));
@@ -179,7 +200,7 @@ async fn another_projects_payment_and_an_unknown_one_cannot_be_simulated(kit: Ar
     let payment = pending_qris(&other, 15_000).await;
     let unknown = json!({ "id": format!("pay_{}", "0".repeat(26)) });
     for target in [payment.clone(), unknown, json!({ "id": "junk" })] {
-        for outcome in ["paid", "failed", "processing"] {
+        for outcome in ["paid", "failed", "processing", "expired"] {
             simulate(&project, &target, &json!({ "outcome": outcome })).await.refused(404, "RESOURCE_NOT_FOUND");
         }
     }
@@ -197,7 +218,7 @@ async fn a_report_that_breaks_a_rule_is_refused_and_leaves_nothing_behind(kit: A
         (json!({ "outcome": "" }), "VALIDATION_ERROR", "`outcome`"),
         (json!({ "outcome": "PAID" }), "VALIDATION_ERROR", "`outcome`"),
         (json!({ "outcome": "succeeded" }), "VALIDATION_ERROR", "`outcome`"),
-        (json!({ "outcome": "expired" }), "VALIDATION_ERROR", "`outcome`"),
+        (json!({ "outcome": "cancelled" }), "VALIDATION_ERROR", "`outcome`"),
         (paid("amount", json!(0)), "VALIDATION_ERROR", "`amount`"),
         (paid("amount", json!(-15_000)), "VALIDATION_ERROR", "`amount`"),
         (paid("amount", json!(1_000_000_000_000_i64)), "VALIDATION_ERROR", "`amount`"),
@@ -275,14 +296,127 @@ async fn a_refusal_that_races_with_timely_money_never_undoes_it(kit: Arc<Kit>) {
     assert!(events_of(&project, &payment, "payment.failed").await.len() <= 1);
 }
 
-async fn a_report_with_a_known_receipt_id_is_a_repetition_even_if_it_says_otherwise(kit: Arc<Kit>) {
+async fn a_notice_leaves_its_receipt_id_free_for_the_money(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
-    let payment = project.api.pay("k-1", &crate::support::samples::qris(&project, 15_000)).await.expect(201);
-    let path = format!("/v1/sandbox/payments/{}/simulate", payment["id"].as_str().unwrap());
-    let failed = json!({ "outcome": "failed", "receipt_id": "r-1" });
-    assert_eq!(project.api.post(&path, &failed).await.expect(200)["status"], "failed");
-    let paid = json!({ "outcome": "paid", "receipt_id": "r-1" });
-    assert_eq!(project.api.post(&path, &paid).await.expect(200)["status"], "failed");
-    assert_eq!(project.api.get("/v1/balance").await.expect(200)["unapplied"], 0);
-    assert_eq!(project.api.get("/v1/events").await.expect(200)["pagination"]["total_items"], 1);
+    for notices in [&["processing"][..], &["failed"], &["processing", "failed"]] {
+        let payment = pending_qris(&project, 15_000).await;
+        let before = balance(&project, "pending").await;
+        let report = |outcome: &str| json!({ "outcome": outcome, "receipt_id": notices.join("+") });
+        for outcome in notices {
+            let told = simulate(&project, &payment, &report(outcome)).await.expect(200);
+            assert_eq!(told["status"], *outcome, "{notices:?}");
+        }
+        for _ in 0..2 {
+            let paid = simulate(&project, &payment, &report("paid")).await.expect(200);
+            assert_eq!(paid["status"], "paid", "{notices:?}");
+        }
+        assert_eq!((balance(&project, "pending").await - before, unapplied(&project).await), (14_895, 0));
+        // What a bank reports late about the same receipt is known.
+        for outcome in ["processing", "failed"] {
+            let told = simulate(&project, &payment, &report(outcome)).await.expect(200);
+            assert_eq!(told["status"], "paid", "{notices:?}");
+        }
+        assert_eq!(events_of(&project, &payment, "payment.paid").await.len(), 1);
+    }
+}
+
+async fn a_notice_for_another_payment_under_the_same_receipt_id_is_taken(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    for outcome in ["failed", "processing", "paid"] {
+        let (one, other) = (pending_qris(&project, 15_000).await, pending_qris(&project, 15_000).await);
+        let report = |outcome| json!({ "outcome": outcome, "receipt_id": format!("of-{outcome}") });
+        simulate(&project, &one, &report(outcome)).await.expect(200);
+        let refused = simulate(&project, &other, &report("failed")).await.expect(200);
+        assert_eq!(refused["status"], "failed", "{outcome}");
+        assert_eq!(status(&project, &one).await, outcome);
+    }
+}
+
+async fn money_under_another_payments_receipt_id_is_held_and_never_dropped(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let (one, two) = (pending_qris(&project, 15_000).await, pending_qris(&project, 20_000).await);
+    let three = pending_qris(&project, 30_000).await;
+    // The first money does not even fit its payment.
+    let report = json!({ "outcome": "paid", "receipt_id": "r-1" });
+    let short = json!({ "outcome": "paid", "receipt_id": "r-1", "amount": 1 });
+    assert_eq!(simulate(&project, &one, &short).await.expect(200), one);
+    for (payment, held) in [(&two, 20_001), (&three, 50_001), (&two, 50_001), (&one, 50_001)] {
+        assert_eq!(simulate(&project, payment, &report).await.expect(200), *payment);
+        assert_eq!(unapplied(&project).await, held);
+    }
+    let everything = engine::Window { offset: 0, limit: 10 };
+    let held = kit.store.unapplied_receipts(project.id, UnappliedFilter::Undecided, everything).await.unwrap();
+    let mut reasons: Vec<_> = held.items.iter().map(|held| (held.receipt.amount.get(), held.reason)).collect();
+    reasons.sort_by_key(|(amount, _)| *amount);
+    let reused = Unapplied::ReceiptReused;
+    assert_eq!(reasons, [(1, Unapplied::WrongAmount), (20_000, reused), (30_000, reused)]);
+    // Money under an id of its own still pays.
+    assert_eq!(simulate_paid(&project, &two).await["status"], "paid");
+}
+
+async fn a_notice_that_races_with_money_of_its_receipt_id_never_loses_it(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    for round in 0..4 {
+        let payment = pending_qris(&project, 15_000).await;
+        let outcomes = ["processing", "paid", "failed"].into_iter().cycle().take(RACERS);
+        let report = |outcome| json!({ "outcome": outcome, "receipt_id": format!("r-{round}") });
+        for (_, reply) in race(&project, &payment, outcomes.map(report).collect()).await {
+            reply.expect(200);
+        }
+        assert_eq!(status(&project, &payment).await, "paid");
+        assert_eq!(events_of(&project, &payment, "payment.paid").await.len(), 1);
+    }
+    assert_eq!((balance(&project, "pending").await, unapplied(&project).await), (4 * 14_895, 0));
+}
+
+async fn of_payments_that_get_money_of_one_receipt_id_at_once_one_is_paid_and_the_rest_is_held(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let mut racers = JoinSet::new();
+    for _ in 0..RACERS / 2 {
+        let payment = pending_qris(&project, 15_000).await;
+        for _ in 0..2 {
+            let (api, payment) = (project.api.clone(), text(&payment, "id").to_owned());
+            let report = json!({ "outcome": "paid", "receipt_id": "r-1" });
+            racers.spawn(async move { api.post(&format!("/v1/sandbox/payments/{payment}/simulate"), &report).await });
+        }
+    }
+    racers.join_all().await.into_iter().for_each(|reply| _ = reply.expect(200));
+    assert_eq!(balance(&project, "pending").await, 14_895);
+    assert_eq!(unapplied(&project).await, (RACERS as i64 / 2 - 1) * 15_000);
+    assert_eq!(count_payments(&project, "status=paid").await, 1);
+}
+
+async fn a_simulated_expiry_is_one_from_that_moment_on(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let payment = pending_qris(&project, 15_000).await;
+    let (early, late) = (pending_qris(&project, 15_000).await, pending_qris(&project, 15_000).await);
+    kit.clock.set(moved(kit.clock.now(), 60_000));
+    let now = kit.clock.now().to_string();
+    for payment in [&payment, &early, &late] {
+        let mut expected = payment.clone();
+        expected["status"] = json!("expired");
+        expected["expires_at"] = json!(now);
+        let expired = simulate(&project, payment, &json!({ "outcome": "expired" })).await.expect(200);
+        assert_eq!(expired, expected);
+        assert_eq!(fetch(&project, payment).await, expected);
+    }
+    // Money after it is late, though it came before the first `expires_at`; money before it is not.
+    kit.clock.set(moved(kit.clock.now(), 1));
+    assert_eq!(simulate_paid(&project, &late).await["status"], "expired");
+    assert_eq!(unapplied(&project).await, 15_000);
+    let in_time = json!({ "outcome": "paid", "paid_at": now });
+    assert_eq!(simulate(&project, &early, &in_time).await.expect(200)["status"], "paid");
+    assert_eq!((unapplied(&project).await, balance(&project, "pending").await), (15_000, 14_895));
+}
+
+async fn what_has_ended_or_is_processing_does_not_expire(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    for outcome in ["processing", "paid", "failed", "expired"] {
+        let payment = pending_qris(&project, 15_000).await;
+        let before = simulate(&project, &payment, &json!({ "outcome": outcome })).await.expect(200);
+        kit.clock.set(moved(kit.clock.now(), 1));
+        let again = simulate(&project, &payment, &json!({ "outcome": "expired" })).await;
+        again.refused(409, "PAYMENT_NOT_EDITABLE");
+        assert_eq!(fetch(&project, &payment).await, before);
+    }
 }

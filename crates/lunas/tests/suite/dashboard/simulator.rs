@@ -18,6 +18,7 @@ use crate::support::{
 
 on_every_database![
     a_pending_payment_is_paid_refused_or_expired_by_its_buttons_once on 2 threads,
+    money_after_a_payment_was_expired_by_its_button_is_late on 2 threads,
     a_page_that_was_left_open_changes_nothing_that_has_ended on 2 threads,
     a_code_is_found_as_a_bank_app_finds_it_and_paid on 2 threads,
     another_amount_is_held_and_pays_nothing_however_often_its_form_is_sent on 2 threads,
@@ -59,6 +60,18 @@ async fn a_pending_payment_is_paid_refused_or_expired_by_its_buttons_once(kit: A
     }
     assert_eq!(unapplied(&project).await, 0, "pressing twice sends no money twice");
     assert!(person.open(&base).await.text.contains("Tidak ada yang menunggu"));
+}
+
+async fn money_after_a_payment_was_expired_by_its_button_is_late(kit: Arc<Kit>) {
+    let (project, person, base) = developer_at(&kit, "simulator").await;
+    let payment = pending_qris(&project, 15_000).await;
+    kit.clock.advance(Duration::from_mins(1));
+    let expired_at = kit.engine.now().to_string();
+    leads(&person.post(&address_of(&base, &payment), &[("outcome", "expired")]).await, "simulated");
+    assert_eq!(text(&fetch(&project, &payment).await, "expires_at"), expired_at);
+    kit.clock.advance(Duration::from_millis(1));
+    simulate_paid(&project, &payment).await;
+    assert_eq!((status(&project, &payment).await.as_str(), unapplied(&project).await), ("expired", 15_000));
 }
 
 async fn a_page_that_was_left_open_changes_nothing_that_has_ended(kit: Arc<Kit>) {

@@ -1,0 +1,57 @@
+//! The sandbox's simulator: reports of a bank that nobody had to pay for, and expiries before their time.
+
+use domain::{
+    id::PaymentId,
+    payment::Payment,
+    project::{Environment, Project},
+    time::Timestamp,
+};
+use gateway::Outcome;
+use store::{Change, CommitError, Guard, PaymentWrite, Write};
+
+use crate::{DECIDE_MOST, Engine, Error, Observed};
+
+impl Engine {
+    /// Lets the simulator report `outcome` for a sandbox payment. Without a `receipt_id`, the report is a new one.
+    pub async fn simulate(
+        &self,
+        payment: &Payment,
+        receipt_id: Option<&str>,
+        outcome: impl FnOnce(Timestamp) -> Outcome,
+    ) -> Result<Observed, Error> {
+        let project = self.sandbox_of(payment).await?;
+        let now = self.now();
+        let fresh: PaymentId = self.mint(now);
+        let receipt_id = receipt_id.map_or_else(|| fresh.to_string(), str::to_owned);
+        self.observe(self.providers.sandbox.report(project.id, payment.id, &receipt_id, outcome(now))).await
+    }
+
+    /// Expires a pending sandbox payment now, whenever it was to expire.
+    pub async fn simulate_expiry(&self, payment: &Payment) -> Result<Payment, Error> {
+        self.sandbox_of(payment).await?;
+        self.expire_early(payment.id, || None).await
+    }
+
+    /// Expires a pending payment now. `also` is committed with it.
+    pub(crate) async fn expire_early(&self, id: PaymentId, also: impl Fn() -> Option<Write>) -> Result<Payment, Error> {
+        for _ in 0..DECIDE_MOST {
+            let payment = self.store.payment(id).await?.ok_or(Error::NotFound("payment"))?;
+            let expired = payment.expire_now(self.now()).map_err(|_| Error::NotEditable)?;
+            let write = PaymentWrite::ExpiredEarly { id, version: expired.version, at: expired.expires_at };
+            match self.store.commit(Change::from(write).with_all(also())).await {
+                Ok(()) => return Ok(Payment { version: expired.version + 1, ..expired }),
+                Err(CommitError::Conflict(Guard::PaymentVersion)) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Error::Contended)
+    }
+
+    async fn sandbox_of(&self, payment: &Payment) -> Result<Project, Error> {
+        let project = self.project_of(payment).await?;
+        match project.environment {
+            Environment::Sandbox => Ok(project),
+            Environment::Production => Err(Error::NotSandbox),
+        }
+    }
+}
