@@ -16,7 +16,7 @@ use domain::{
     qr_image,
     time::Timestamp,
 };
-use engine::{Error, LinkFilter, PaymentFilter, Window};
+use engine::{Error, LinkFilter, MATCHES_COUNTED, Matches, PaymentFilter, Window};
 use i18n_embed_fl::fl;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use web::{
@@ -163,10 +163,9 @@ async fn show(page: Page, LastId(id): LastId<LinkId>) -> Result<Response, PageEr
     let shell = page.shell(Section::Links).await?;
     let link = page.desk.link(id).await?;
     let filter = PaymentFilter { link_id: Some(id), ..PaymentFilter::default() };
-    let (payments, _) = page.desk.payments(&filter, Window { offset: 0, limit: PAYMENTS_SHOWN }).await?;
+    let (payments, matches) = page.desk.payments(&filter, Window { offset: 0, limit: PAYMENTS_SHOWN }).await?;
     let (base, now, project) = (page.base(), page.now(), page.desk.project());
-    let more = payments.total > PAYMENTS_SHOWN;
-    let rows = payments.items.iter().map(|payment| payment_row(&page, &base, now, payment)).collect();
+    let rows = payments.iter().map(|payment| payment_row(&page, &base, now, payment)).collect();
     let may_cancel = page.desk.may(Act::ManageLinks) && link.status_at(now, project) == LinkStatus::Active;
     let methods = link.offered_methods(project);
     let asked = CustomerField::ALL.into_iter().filter(|field| link.customer_fields.asks(*field));
@@ -182,7 +181,10 @@ async fn show(page: Page, LastId(id): LastId<LinkId>) -> Result<Response, PageEr
         asked: asked.map(|field| customer_field_name(shell.words, field)).collect(),
         payments: rows,
         payments_url: format!("{base}/payments?link={id}"),
-        payments_total: more.then(|| payments.total.to_string()),
+        payments_total: match matches {
+            Matches::All { payments, .. } => (payments > PAYMENTS_SHOWN).then(|| payments.to_string()),
+            Matches::More => Some(format!("{MATCHES_COUNTED}+")),
+        },
         cancel_url: may_cancel.then(|| format!("{base}/links/{id}/cancel")),
         description: link.description,
         base,
@@ -250,7 +252,7 @@ async fn question(page: &Page, id: LinkId) -> Result<Response, PageError> {
     let link = page.desk.link(id).await?;
     let now = page.now();
     let filter = PaymentFilter { link_id: Some(id), status: Some((Status::Pending, now)), ..PaymentFilter::default() };
-    let (pending, _) = page.desk.payments(&filter, Window { offset: 0, limit: 1 }).await?;
+    let (_, pending) = page.desk.payments(&filter, Window { offset: 0, limit: 1 }).await?;
     let words = shell.words;
     let ended = match link.status_at(now, page.desk.project()) {
         LinkStatus::Active => None,
@@ -263,9 +265,10 @@ async fn question(page: &Page, id: LinkId) -> Result<Response, PageError> {
         link_url: format!("{base}/links/{id}"),
         action: format!("{base}/links/{id}/cancel"),
         title: link.title,
-        pending: match pending.total {
-            0 => fl!(words, "link-cancel-none"),
-            count => fl!(words, "link-cancel-pending", count = count),
+        pending: match pending {
+            Matches::All { payments: 0, .. } => fl!(words, "link-cancel-none"),
+            Matches::All { payments, .. } => fl!(words, "link-cancel-pending", count = payments),
+            Matches::More => fl!(words, "link-cancel-many", most = MATCHES_COUNTED),
         },
         ended,
         shell,

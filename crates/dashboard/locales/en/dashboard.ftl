@@ -393,6 +393,7 @@ link-cancel-pending = { $count ->
         [one] { $count } pending payment is cancelled with it.
        *[other] { $count } pending payments are cancelled with it.
     }
+link-cancel-many = More than { $most } pending payments are cancelled with it.
 link-cancel-none = There are no pending payments.
 link-cancel-final = This cannot be undone. Paid payments stay paid.
 link-cancel-do = Yes, cancel the link

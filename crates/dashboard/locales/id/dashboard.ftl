@@ -378,6 +378,7 @@ link-cancel = Batalkan link
 link-cancel-ask = Batalkan link ini?
 link-cancel-closes = Halaman bayarnya langsung ditutup. Pelanggan yang membukanya diberi tahu bahwa link ini dibatalkan.
 link-cancel-pending = { $count } pembayaran yang masih menunggu ikut dibatalkan.
+link-cancel-many = Lebih dari { $most } pembayaran yang masih menunggu ikut dibatalkan.
 link-cancel-none = Tidak ada pembayaran yang sedang menunggu.
 link-cancel-final = Pembatalan tidak bisa ditarik kembali. Yang sudah dibayar tetap dibayar.
 link-cancel-do = Ya, batalkan link

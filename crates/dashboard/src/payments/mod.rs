@@ -172,10 +172,10 @@ fn found(
         let query = [query.as_str(), more].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("&");
         format!("{base}/payments.csv{}{query}", if query.is_empty() { "" } else { "?" })
     };
-    let (count, total) = match matches {
+    let (count, total) = match *matches {
         Matches::All { payments, amount } => {
             let amount = amount.to_string();
-            (fl!(words, "payments-count", count = *payments), fl!(words, "payments-total", amount = amount))
+            (fl!(words, "payments-count", count = payments), fl!(words, "payments-total", amount = amount))
         }
         Matches::More => {
             let most = MATCHES_COUNTED;
@@ -188,8 +188,8 @@ fn found(
         is_everything: asked.is_everything(),
         count,
         total,
-        paging: match matches {
-            Matches::All { payments, .. } => number.paging_of(page, &path, &query, shown, *payments),
+        paging: match *matches {
+            Matches::All { payments, .. } => number.paging_of(page, &path, &query, shown, payments),
             Matches::More => number.paging_of_many(page, &path, &query, shown),
         },
         csv_url: csv_url(""),

@@ -25,6 +25,7 @@ on_every_database![
     the_first_line_of_each_account_is_what_its_tile_shows,
     every_page_of_the_ledger_goes_on_where_the_one_before_ended,
     accepting_pays_the_payment_posts_it_and_makes_one_event,
+    money_under_another_payments_receipt_id_can_be_accepted,
     returning_empties_the_account_and_changes_no_payment,
     money_that_cannot_pay_its_payment_can_only_be_returned,
     of_two_decisions_at_once_one_counts,
@@ -284,6 +285,25 @@ async fn accepting_pays_the_payment_posts_it_and_makes_one_event(kit: Arc<Kit>) 
     assert_eq!(events_of(&project, &late.payment, "payment.paid").await.len(), 1);
     let decided = person.open(&format!("{}/balance/receipts?tab=decided", desk(project.id))).await;
     assert!(decided.text.contains("Diterima</span>") && decided.text.contains("telat dua"), "{}", decided.text);
+}
+
+async fn money_under_another_payments_receipt_id_can_be_accepted(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let (one, two) = (pending_qris(&project, 15_000).await, pending_qris(&project, 20_000).await);
+    let report = json!({ "outcome": "paid", "receipt_id": "r-1" });
+    assert_eq!(simulate(&project, &one, &report).await.expect(200)["status"], "paid");
+    held(&project, &two, "r-1", 20_000).await;
+    let person = member(&kit, &project, Role::Owner).await;
+    let list = person.open(&format!("{}/balance/receipts", desk(project.id))).await;
+    contains_all(&list, &["Rp20.000", "dengan nomor bukti yang sama"]);
+    let (provider, id) = (format!("sandbox/{}", text(&two, "id")), format!("{}:r-1", project.id));
+    let address = list.text.split("/balance/receipts/decide?").nth(1).unwrap().split('"').next().unwrap();
+    let query = address.replace("&#38;", "&");
+    is_page("reused", &person.open(&format!("{}/balance/receipts/decide?{query}", desk(project.id))).await, 200);
+    let fields = [("provider", provider.as_str()), ("id", &id), ("note", "bank salah nomor")];
+    assert_eq!(decide(&person, &project, "accept", &fields).await.status, 303);
+    assert_eq!((status(&project, &one).await, status(&project, &two).await), ("paid".to_owned(), "paid".to_owned()));
+    assert_eq!((balance(&project, "pending").await, unapplied(&project).await), (14_895 + 19_860, 0));
 }
 
 async fn returning_empties_the_account_and_changes_no_payment(kit: Arc<Kit>) {

@@ -32,6 +32,7 @@ on_every_database![
     days_are_whole_days_of_western_indonesian_time,
     an_invalid_filter_is_reported_at_its_field_and_lists_nothing,
     older_pages_keep_what_is_asked_for,
+    a_filter_that_finds_very_many_payments_says_so_and_has_older_pages,
     every_member_and_nobody_else_sees_payments,
     a_file_has_every_payment_that_is_asked_for_once,
     no_cell_of_a_file_is_a_formula,
@@ -214,6 +215,24 @@ async fn older_pages_keep_what_is_asked_for(kit: Arc<Kit>) {
         }
     }
     assert_eq!(seen.iter().collect::<BTreeSet<_>>().len(), 45);
+}
+
+async fn a_filter_that_finds_very_many_payments_says_so_and_has_older_pages(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    make_many(&kit, &project, 10_001).await;
+    let person = owner(&kit, &project).await;
+    for query in ["?status=pending", "?search=bulk"] {
+        let page = list(&person, &project, query).await;
+        let expected = "Lebih dari 10000 pembayaranTotal dihitung untuk paling banyak 10000 pembayaran";
+        assert_eq!(sum(&page).as_deref(), Some(expected), "{query}");
+        assert!(page.text.contains("page=2") && references(&page).len() == 20, "{query}");
+        let last = list(&person, &project, &format!("{query}&page=501")).await;
+        assert!(references(&last).len() == 1 && !last.text.contains("page=502"), "{query}");
+    }
+    let all = list(&person, &project, "").await;
+    assert_eq!(sum(&all).as_deref(), Some("10001 pembayaranTotal Rp10.001.000"));
+    let file = person.open(&format!("{}/payments.csv?search=BULK-1", desk(project.id))).await;
+    assert_eq!(cells(&file, ',').len(), 1 + 1_112, "the head, and all that begin with 1");
 }
 
 async fn every_member_and_nobody_else_sees_payments(kit: Arc<Kit>) {
