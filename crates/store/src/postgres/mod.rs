@@ -17,10 +17,7 @@ mod writer;
 use std::{sync::Arc, time::Duration};
 
 use deadpool_postgres::{ClientWrapper, Pool};
-use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore},
-    time::timeout,
-};
+use tokio::{sync::Semaphore, time::timeout};
 use tokio_postgres::Row;
 
 use crate::{
@@ -30,7 +27,7 @@ use crate::{
     scans::{POLLS_AT_ONCE, SCANS_AT_ONCE, ScanLimits},
     value::{Columns, Decode, Query},
 };
-use borrowed::{Borrowed, parameters};
+use borrowed::{Borrowed, Permit, parameters};
 use connect::Connector;
 use reader::Reader;
 use writer::Writer;
@@ -125,21 +122,17 @@ impl Postgres {
     }
 
     pub(crate) async fn many<T>(&self, query: &Query, decode: Decode<T>) -> Result<Vec<T>, StoreError> {
-        let _place = self.scans.enter_queue()?;
-        self.scan(self.scans.scan().await?, query, decode).await
+        let permit = self.scans.scan(query.project()).await?;
+        self.scan(Box::new(permit), query, decode).await
     }
 
     pub(crate) async fn due<T>(&self, query: &Query, decode: Decode<T>) -> Result<Vec<T>, StoreError> {
-        self.scan(self.scans.poll().await?, query, decode).await
+        self.scan(Box::new(self.scans.poll().await?), query, decode).await
     }
 
-    async fn scan<T>(
-        &self,
-        permit: OwnedSemaphorePermit,
-        query: &Query,
-        decode: Decode<T>,
-    ) -> Result<Vec<T>, StoreError> {
-        let connection = Borrowed::from(&self.pool, &self.connector, Some(permit)).await?;
+    /// Runs a scan. When its caller goes away or it takes too long, the server is asked to cancel it.
+    async fn scan<T>(&self, permit: Permit, query: &Query, decode: Decode<T>) -> Result<Vec<T>, StoreError> {
+        let connection = Borrowed::from(&self.pool, &self.connector, Some(permit)).await?.reading_only();
         let rows = timeout(SCAN_WITHIN, rows(connection.get(), query)).await.map_err(StoreError::unavailable)?;
         let rows = rows.map_err(fault::failure)?;
         connection.give_back();
@@ -148,8 +141,8 @@ impl Postgres {
 
     /// Reads whole tables, without a time limit.
     pub(crate) async fn whole<T>(&self, query: &Query, decode: Decode<T>) -> Result<Vec<T>, StoreError> {
-        let permit = self.scans.scan().await?;
-        let connection = Borrowed::from(&self.pool, &self.connector, Some(permit)).await?;
+        let permit = self.scans.scan(query.project()).await?;
+        let connection = Borrowed::from(&self.pool, &self.connector, Some(Box::new(permit))).await?;
         connection
             .get()
             .batch_execute("SET statement_timeout = 0; SET enable_seqscan = on")
@@ -163,7 +156,7 @@ impl Postgres {
     /// Takes the advisory lock `number`; none while another node holds it.
     pub(crate) async fn try_lock(&self, number: i64) -> Result<Option<AdvisoryLock>, StoreError> {
         let permit = Arc::clone(&self.locks).acquire_owned().await.map_err(StoreError::unavailable)?;
-        let connection = Borrowed::from(&self.pool, &self.connector, Some(permit)).await?;
+        let connection = Borrowed::from(&self.pool, &self.connector, Some(Box::new(permit))).await?;
         let taken = async {
             connection.get().batch_execute("BEGIN").await?;
             let statement = connection.get().prepare_cached("SELECT pg_try_advisory_xact_lock($1)").await?;

@@ -2,6 +2,7 @@
 
 mod connect;
 mod inspect;
+mod interrupt;
 mod log;
 mod reader;
 mod writer;
@@ -13,7 +14,6 @@ use std::{
 
 use domain::api_key::KeyHash;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
-use tokio::sync::OwnedSemaphorePermit;
 
 use crate::{
     error::{CommitError, OpenError, StoreError},
@@ -24,6 +24,7 @@ use crate::{
     value::{Decode, Query},
 };
 use connect::{BUSY_TIMEOUT, connect};
+use interrupt::Interruptible;
 use log::Log;
 use reader::Readers;
 use writer::Writer;
@@ -96,25 +97,27 @@ impl Sqlite {
     }
 
     pub(crate) async fn many<T: Send + 'static>(&self, query: Query, decode: Decode<T>) -> Result<Vec<T>, StoreError> {
-        let _place = self.scans.enter_queue()?;
-        self.scan(self.scans.scan().await?, query, decode).await
+        let permit = self.scans.scan(query.project()).await?;
+        self.scan(permit, query, decode).await
     }
 
     pub(crate) async fn due<T: Send + 'static>(&self, query: Query, decode: Decode<T>) -> Result<Vec<T>, StoreError> {
         self.scan(self.scans.poll().await?, query, decode).await
     }
 
+    /// Runs a scan on a thread of its own. When its caller goes away, it is interrupted.
     async fn scan<T: Send + 'static>(
         &self,
-        permit: OwnedSemaphorePermit,
+        permit: impl Send + 'static,
         query: Query,
         decode: Decode<T>,
     ) -> Result<Vec<T>, StoreError> {
-        let readers = Arc::clone(&self.readers);
+        let (readers, scan) = (Arc::clone(&self.readers), Interruptible::default());
+        let _caller = scan.caller();
         let read = move || {
             // Held until the scan ends, even when its caller has gone.
             let _permit = permit;
-            readers.with(|connection| reader::all(connection, &query, decode))
+            readers.with(|connection| scan.run(connection, || reader::all(connection, &query, decode)))
         };
         tokio::task::spawn_blocking(read).await.map_err(StoreError::unavailable)?
     }
@@ -195,4 +198,31 @@ fn history(connection: &Connection) -> Result<Vec<Applied>, OpenError> {
         Some(ErrorCode::Unknown) | None => OpenError::OtherProgram,
         Some(_) => StoreError::unavailable(error).into(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// It never ends by itself.
+    fn endless() -> Query {
+        Query::new("WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT COUNT(*) FROM n", [])
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_scan_whose_caller_has_gone_is_interrupted_and_gives_its_permit_back() {
+        let directory = tempfile::tempdir().unwrap();
+        let sqlite = Sqlite::open(&directory.path().join("lunas.db")).unwrap();
+        // More than may run at once, so that some are interrupted while they run and some before.
+        for _ in 0..3 * SCANS_AT_ONCE {
+            let scan = sqlite.many(endless(), |columns| columns.integer());
+            let ended = tokio::time::timeout(std::time::Duration::from_millis(10), scan).await;
+            assert!(ended.is_err(), "it is endless");
+        }
+        let one = || sqlite.many(Query::new("SELECT 1", []), |columns| columns.integer());
+        assert_eq!(one().await.unwrap(), [1]);
+        let version = sqlite.one(&Query::new("SELECT 1", []), |columns| columns.integer());
+        assert_eq!(version.unwrap(), Some(1), "its connection is used again");
+        sqlite.close().await;
+    }
 }

@@ -3,6 +3,7 @@
 mod bad_connections;
 mod durability;
 mod failover;
+mod fair_scans;
 mod killed_nodes;
 mod postgres_outages;
 mod standby_away;
