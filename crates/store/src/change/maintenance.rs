@@ -13,4 +13,6 @@ pub enum MaintenanceWrite {
     HourClosed { project_id: ProjectId, hour: i64, payments: i64, amount: Rupiah },
     /// Adds the next references to the search index, at most `most`, of payments created before `until`.
     SearchIndexed { until: PaymentId, most: i64 },
+    /// Writes something and deletes it again, to see whether commits succeed.
+    CommitProbe,
 }
