@@ -158,7 +158,7 @@ pub fn run_from(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             for reason in error.reasons() {
-                eprintln!("lunas: {reason}");
+                logging::tell(reason);
             }
             ExitCode::FAILURE
         }
