@@ -5,6 +5,7 @@
 
 mod app;
 pub mod body;
+mod caller_notes;
 pub mod client;
 mod failure;
 mod handle_request;
@@ -19,8 +20,8 @@ pub mod stream;
 mod surface;
 
 pub use app::{App, Settings};
+pub use caller_notes::{CallerNotes, LoggedCaller};
 pub use failure::{Cause, Failure, chain, engine_status, retry_after};
-pub use handle_request::{LoggedAs, LoggedCaller};
 pub use request_id::RequestId;
 pub use server::{CONNECTIONS_MOST, Server, ServerConfig, Timeouts};
 pub use surface::{FailureWording, Surface, Surfaces};
