@@ -31,6 +31,8 @@ pub struct Options {
     pub timeouts: Timeouts,
     pub base_url: Option<String>,
     pub trusted_proxies: Vec<ipnet::IpNet>,
+    /// Connections of one address; 0, the default, lifts the limit.
+    pub connections_per_address: usize,
 }
 
 /// A running server with its engine, its store and its clock. Reconcilers run only when a test starts or calls them.
@@ -175,6 +177,7 @@ impl Kit {
             pages_url: None,
             rate_limit_per_second: options.rate_limit_per_second,
             trusted_proxies: options.trusted_proxies,
+            connections_per_address: options.connections_per_address,
             signature_header: "X-Service-Signature".to_owned(),
             timeouts: options.timeouts,
         };

@@ -3,12 +3,15 @@
 //!
 //! It never names or imports a surface. Each surface hands over one [`Surface`]: its routes, and how it words a failure.
 
+mod address_slots;
 mod app;
 pub mod body;
 mod caller_notes;
 pub mod client;
+mod connections;
 mod failure;
 mod handle_request;
+mod idle_timeout;
 pub mod limits;
 pub mod page;
 pub mod path;
