@@ -1,12 +1,12 @@
 //! What people do with webhooks: read deliveries, send them again, rotate the secret, check a URL.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use domain::{
     audit::Deed,
     delivery::{Attempt, Delivery},
     id::{EventId, ProjectId},
-    project::Environment,
+    project::{Environment, Project},
     rules::Invalid,
     time::{DAY, Timestamp},
 };
@@ -139,14 +139,15 @@ impl Engine {
 
     /// The address guard of this installation. Only a development installation may send webhooks to its own machine.
     pub async fn webhook_guard(&self) -> Result<AddressGuard, Error> {
-        Ok(AddressGuard::new(self.settings.webhook_allow.clone(), self.is_development().await?))
+        let guard = AddressGuard::new(self.settings.webhook_allow.clone(), self.is_development().await?);
+        Ok(guard.sharing(Arc::clone(&self.lookups)))
     }
 
     /// Rejects a webhook URL that is blocked. A name that does not resolve is accepted: it may resolve later, and every
     /// delivery checks it again.
-    pub(crate) async fn check_webhook_url(&self, url: &str, environment: Environment) -> Result<(), Error> {
-        let https_only = environment == Environment::Production;
-        match self.webhook_guard().await?.check_target(url, https_only).await {
+    pub(crate) async fn check_webhook_url(&self, url: &str, project: &Project) -> Result<(), Error> {
+        let https_only = project.environment == Environment::Production;
+        match self.webhook_guard().await?.of_project(Some(project.id)).check_target(url, https_only).await {
             Ok(_) | Err(BlockedAddress::Unresolved { .. }) => Ok(()),
             Err(reason) => Err(Invalid::new("webhook_url", format!("is refused: {reason}")).into()),
         }

@@ -44,7 +44,7 @@ use domain::{
     project::{Environment, Project},
     time::{DAY, Timestamp},
 };
-use gateway::Providers;
+use gateway::{Lookups, Providers};
 use ipnet::IpNet;
 use rand::{Rng, RngExt};
 use store::Store;
@@ -126,6 +126,7 @@ pub struct Engine {
     key_uses: Arc<key_uses::KeyUses>,
     change_tokens: Arc<change_tokens::ChangeTokens>,
     page_views: Arc<page_views::PageViews>,
+    lookups: Arc<Lookups>,
 }
 
 impl Engine {
@@ -149,6 +150,7 @@ impl Engine {
             key_uses: Arc::default(),
             change_tokens: Arc::default(),
             page_views: Arc::default(),
+            lookups: Arc::default(),
         }
     }
 

@@ -106,7 +106,7 @@ impl Engine {
 
     pub async fn update_project(&self, id: ProjectId, update: ProjectUpdate) -> Result<Project, Error> {
         if let Some(Some(url)) = &update.webhook_url {
-            self.check_webhook_url(url, self.project(id).await?.environment).await?;
+            self.check_webhook_url(url, &self.project(id).await?).await?;
         }
         for _ in 0..DECIDE_MOST {
             let before = self.project(id).await?;

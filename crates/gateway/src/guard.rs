@@ -5,37 +5,23 @@
 //! The sender connects only to the addresses that were checked. The guard itself sends nothing but DNS queries.
 
 use std::{
-    collections::HashMap,
-    fmt, io,
+    fmt,
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
-    sync::{Arc, Mutex, PoisonError, Weak},
-    time::Duration,
+    sync::Arc,
 };
 
+use domain::id::ProjectId;
 use ipnet::IpNet;
-use tokio::sync::Semaphore;
 use url::{Host, Url};
 
 use crate::{
+    lookups::{Lookups, RESOLVE_TIME_MOST, Resolve},
     networks::{NotPublic, not_public},
-    provider::BoxFuture,
+    ports,
 };
 
 /// Servers and proxies reject longer URLs.
 const URL_BYTES_MOST: usize = 2_048;
-/// How long resolving a name may take; less than a connection may take, so that the error names DNS and not the
-/// receiver.
-const RESOLVE_TIME_MOST: Duration = Duration::from_secs(4);
-/// The most look-ups at once, in all and per host. Each occupies a thread until the operating system gives up on it,
-/// even when we have stopped waiting.
-const LOOKUPS_MOST: usize = 64;
-const LOOKUPS_PER_HOST: usize = 2;
-
-/// Resolves a host's name to addresses. Only tests have an implementation of their own.
-pub trait Resolve: Send + Sync {
-    fn resolve<'a>(&'a self, host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>>;
-}
-
 /// Why a webhook may not be sent to a URL, in words for the merchant who chose it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BlockedAddress {
@@ -53,6 +39,8 @@ pub enum BlockedAddress {
     Credentials,
     #[error("the URL must not contain a fragment (#…), as it would not be sent")]
     Fragment,
+    #[error("webhooks may not be sent to port {0}, on which no web server listens")]
+    Port(u16),
     #[error("{host} means the server itself; webhooks go to public addresses only")]
     LocalName { host: String },
     #[error(transparent)]
@@ -61,27 +49,27 @@ pub enum BlockedAddress {
     Unresolved { host: String, reason: String },
 }
 
-/// An address that webhooks may not be sent to, and the name that resolves to it.
+/// An address that webhooks may not be sent to. An address that the URL itself contains is explained. Of a name, only
+/// that it is not allowed is said: what names resolve to here may be a secret of the operator's network.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotAllowed {
-    name: Option<String>,
-    address: IpAddr,
-    found: NotPublic,
+pub enum NotAllowed {
+    Literal { address: IpAddr, found: NotPublic },
+    Name(String),
 }
 
 impl std::error::Error for NotAllowed {}
 
-/// "shop.example points to 10.0.0.7, which is a private address; webhooks go to public addresses only".
+/// "10.0.0.7 is a private address; webhooks go to public addresses only".
 impl fmt::Display for NotAllowed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let which = if self.name.is_some() { ", which" } else { "" };
-        if let Some(name) = &self.name {
-            write!(f, "{name} points to ")?;
-        }
-        write!(f, "{}", self.address)?;
-        match self.found.stands_for {
-            Some(inside) => write!(f, "{which} stands for {inside}, which is {}", self.found.kind)?,
-            None => write!(f, "{which} is {}", self.found.kind)?,
+        match self {
+            NotAllowed::Literal { address, found: NotPublic { kind, stands_for: Some(inside) } } => {
+                write!(f, "{address} stands for {inside}, which is {kind}")?;
+            }
+            NotAllowed::Literal { address, found: NotPublic { kind, stands_for: None } } => {
+                write!(f, "{address} is {kind}")?;
+            }
+            NotAllowed::Name(name) => write!(f, "the address of {name} is not allowed")?,
         }
         f.write_str("; webhooks go to public addresses only")
     }
@@ -92,17 +80,29 @@ impl fmt::Display for NotAllowed {
 pub struct AddressGuard {
     allowed: Arc<[IpNet]>,
     loopback_allowed: bool,
-    resolver: Arc<dyn Resolve>,
+    lookups: Arc<Lookups>,
+    /// The project whose names are looked up.
+    project: Option<ProjectId>,
 }
 
 impl AddressGuard {
     /// Allows public addresses, addresses in an `allowed` network, and loopback addresses if `loopback_allowed`.
     pub fn new(allowed: Vec<IpNet>, loopback_allowed: bool) -> AddressGuard {
-        AddressGuard { allowed: allowed.into(), loopback_allowed, resolver: Arc::new(SystemResolver::default()) }
+        AddressGuard { allowed: allowed.into(), loopback_allowed, lookups: Arc::default(), project: None }
     }
 
     pub fn with_resolver(self, resolver: Arc<dyn Resolve>) -> AddressGuard {
-        AddressGuard { resolver, ..self }
+        self.sharing(Arc::new(Lookups::with(resolver)))
+    }
+
+    /// The same guard, with look-ups that other guards use too.
+    pub fn sharing(self, lookups: Arc<Lookups>) -> AddressGuard {
+        AddressGuard { lookups, ..self }
+    }
+
+    /// The same guard, for names that a project has given: they are looked up within the project's share.
+    pub fn of_project(self, project: Option<ProjectId>) -> AddressGuard {
+        AddressGuard { project, ..self }
     }
 
     /// Checks the URL and the addresses that its name resolves to now. Call this before a URL is saved.
@@ -120,6 +120,9 @@ impl AddressGuard {
         if https_only && url.scheme() != "https" {
             return Err(BlockedAddress::NotHttps);
         }
+        if let Some(port) = url.port().filter(|port| ports::is_blocked(*port)) {
+            return Err(BlockedAddress::Port(port));
+        }
         match url.host() {
             Some(Host::Domain(name)) => self.check_name(name)?,
             Some(Host::Ipv4(address)) => self.check_address(address.into())?,
@@ -131,14 +134,14 @@ impl AddressGuard {
 
     /// Checks one address.
     pub fn check_address(&self, address: IpAddr) -> Result<(), BlockedAddress> {
-        self.check(None, address)
+        self.check(address, |found| NotAllowed::Literal { address, found })
     }
 
     /// The addresses of `host`. If one of them is blocked, the whole name is: the next connection could use that
     /// address.
     pub async fn addresses(&self, host: &str) -> Result<Vec<IpAddr>, BlockedAddress> {
         let unresolved = |reason: &str| BlockedAddress::Unresolved { host: host.to_owned(), reason: reason.to_owned() };
-        let addresses = tokio::time::timeout(RESOLVE_TIME_MOST, self.resolver.resolve(host))
+        let addresses = tokio::time::timeout(RESOLVE_TIME_MOST, self.lookups.resolve(self.project, host))
             .await
             .map_err(|_| unresolved("no answer came in time"))?
             .map_err(|error| unresolved(&error.to_string()))?;
@@ -146,7 +149,7 @@ impl AddressGuard {
             return Err(unresolved("it has no address"));
         }
         for address in &addresses {
-            self.check(Some(host), *address)?;
+            self.check(*address, |_| NotAllowed::Name(host.to_owned()))?;
         }
         Ok(addresses)
     }
@@ -161,11 +164,9 @@ impl AddressGuard {
         Ok(())
     }
 
-    fn check(&self, name: Option<&str>, address: IpAddr) -> Result<(), BlockedAddress> {
+    fn check(&self, address: IpAddr, reason: impl FnOnce(NotPublic) -> NotAllowed) -> Result<(), BlockedAddress> {
         match not_public(address) {
-            Some(found) if !self.allows(address) => {
-                Err(BlockedAddress::Address(NotAllowed { name: name.map(str::to_owned), address, found }))
-            }
+            Some(found) if !self.allows(address) => Err(BlockedAddress::Address(reason(found))),
             _ => Ok(()),
         }
     }
@@ -204,50 +205,6 @@ fn read_url(text: &str) -> Result<Url, BlockedAddress> {
         return Err(BlockedAddress::Fragment);
     }
     Ok(url)
-}
-
-/// Resolves names with the operating system's resolver, as other programs on the machine do.
-struct SystemResolver {
-    lookups: Arc<Semaphore>,
-    of_host: Mutex<HashMap<String, Weak<Semaphore>>>,
-}
-
-impl Default for SystemResolver {
-    fn default() -> SystemResolver {
-        SystemResolver { lookups: Arc::new(Semaphore::new(LOOKUPS_MOST)), of_host: Mutex::default() }
-    }
-}
-
-impl SystemResolver {
-    /// The permits of one host: a name whose DNS servers do not answer occupies a few threads and leaves the others to
-    /// other names.
-    fn permits_of(&self, host: &str) -> Arc<Semaphore> {
-        let mut of_host = self.of_host.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(permits) = of_host.get(host).and_then(Weak::upgrade) {
-            return permits;
-        }
-        of_host.retain(|_, permits| permits.strong_count() > 0);
-        let permits = Arc::new(Semaphore::new(LOOKUPS_PER_HOST));
-        of_host.insert(host.to_owned(), Arc::downgrade(&permits));
-        permits
-    }
-}
-
-impl Resolve for SystemResolver {
-    fn resolve<'a>(&'a self, host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
-        Box::pin(async move {
-            let host_permit = self.permits_of(host).acquire_owned().await.map_err(io::Error::other)?;
-            let permit = Arc::clone(&self.lookups).acquire_owned().await.map_err(io::Error::other)?;
-            let host = host.to_owned();
-            // A task of its own holds the permits for as long as the look-up occupies its thread, even when the caller
-            // has stopped waiting.
-            let lookup = tokio::spawn(async move {
-                let _permits = (host_permit, permit);
-                tokio::net::lookup_host((host, 0)).await.map(|found| found.map(|address| address.ip()).collect())
-            });
-            lookup.await.map_err(io::Error::other)?
-        })
-    }
 }
 
 #[cfg(test)]

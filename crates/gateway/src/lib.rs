@@ -5,13 +5,17 @@
 //! it.
 
 mod guard;
+mod lookups;
 mod networks;
+mod ports;
 mod provider;
 mod providers;
 mod simulator;
 mod webhook;
 
-pub use guard::{AddressGuard, BlockedAddress, NotAllowed, Resolve};
+pub use guard::{AddressGuard, BlockedAddress, NotAllowed};
+pub use lookups::{Lookups, Resolve};
+pub use networks::NotPublic;
 pub use provider::{BoxFuture, Issue, Observation, Outcome, Provider, ProviderError};
 pub use providers::Providers;
 pub use simulator::Simulator;

@@ -76,7 +76,7 @@ const fn v6(segments: [u16; 8], prefix: u8) -> Ipv6Net {
 
 /// What kind of address it is, if not a public one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct NotPublic {
+pub struct NotPublic {
     /// With its article: "a private address".
     pub(crate) kind: &'static str,
     /// The IPv4 address inside, when that is the one that is not public.

@@ -10,7 +10,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use domain::delivery::{ANSWER_READ_BYTES_MOST, AttemptOutcome, Failure, FailureClass, kept_answer};
+use domain::{
+    delivery::{ANSWER_READ_BYTES_MOST, AttemptOutcome, Failure, FailureClass, kept_answer},
+    id::ProjectId,
+};
 use reqwest::{
     Certificate, Client, RequestBuilder, Response,
     dns::{Addrs, Name, Resolving},
@@ -44,6 +47,8 @@ impl Default for SendLimits {
 
 /// What to send, and where to.
 pub struct Webhook<'a> {
+    /// The project that has named the URL; none where a person has on the command line.
+    pub project: Option<ProjectId>,
     pub url: &'a str,
     pub https_only: bool,
     /// The name of the header that carries the signature.
@@ -94,12 +99,13 @@ impl WebhookSender {
 
     /// Makes one attempt. The answer is read to its end or to the limit; an answer that is longer counts as complete.
     pub async fn send(&self, webhook: Webhook<'_>) -> AttemptOutcome {
-        let started = Instant::now();
+        let (started, project) = (Instant::now(), webhook.project);
         let request = match self.request(webhook) {
             Ok(request) => request,
             Err(failure) => return AttemptOutcome::unanswered(started.elapsed(), failure),
         };
-        let mut response = match request.send().await {
+        // The HTTP client calls the resolver within this task.
+        let mut response = match LOOKS_UP_FOR.scope(project, request.send()).await {
             Ok(response) => response,
             Err(error) => return AttemptOutcome::unanswered(started.elapsed(), self.failure(error)),
         };
@@ -201,12 +207,17 @@ fn root_cause(error: &reqwest::Error) -> String {
     causes(error).last().map_or_else(|| error.to_string(), ToString::to_string)
 }
 
+tokio::task_local! {
+    /// The project whose webhook this task sends: the HTTP client tells its resolver nothing but the name.
+    static LOOKS_UP_FOR: Option<ProjectId>;
+}
+
 /// Gives the HTTP client only the addresses that the guard has allowed.
 struct GuardedResolver(AddressGuard);
 
 impl reqwest::dns::Resolve for GuardedResolver {
     fn resolve(&self, name: Name) -> Resolving {
-        let guard = self.0.clone();
+        let guard = self.0.clone().of_project(LOOKS_UP_FOR.try_get().unwrap_or_default());
         Box::pin(async move {
             let addresses = guard.addresses(name.as_str()).await?;
             // The client replaces port 0 by the URL's port.

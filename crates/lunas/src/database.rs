@@ -3,6 +3,7 @@
 
 use std::{
     fmt,
+    fs::File,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -131,6 +132,21 @@ impl Database {
         }
     }
 
+    /// Takes the lock that a server holds on a SQLite file for as long as it runs; it is an error if another server holds it. A
+    /// database on a server has none, since many nodes may share it. Commands take no lock: they work beside a server.
+    pub(crate) fn lock_for_server(&self) -> Result<Option<File>, CliError> {
+        let Database::Sqlite(path) = self else { return Ok(None) };
+        let lock = path.with_added_extension("lock");
+        match private_files::try_lock(&lock) {
+            Ok(Some(file)) => Ok(Some(file)),
+            Ok(None) => {
+                let what_to_do = "stop it first, or use PostgreSQL for several servers";
+                Err(CliError::new(format!("another server is running on {self}; {what_to_do}")))
+            }
+            Err(error) => Err(CliError::file("lock", &lock, &error)),
+        }
+    }
+
     fn open_error(&self, error: &OpenError) -> CliError {
         CliError::new(format!("cannot open {self}: {}", chain(error)))
     }
@@ -149,13 +165,20 @@ impl fmt::Display for Database {
 pub(crate) struct Installation {
     pub(crate) store: Store,
     pub(crate) engine: Engine,
+    /// What keeps other servers away until this one has closed the database.
+    locks: Vec<File>,
 }
 
 impl Installation {
     pub(crate) fn new(store: Store, settings: Settings, keys: SecretKeys) -> Installation {
         let providers = Providers { sandbox: Simulator::default(), production: None };
         let engine = Engine::new(store.clone(), providers, Arc::new(SystemClock), settings, keys);
-        Installation { store, engine }
+        Installation { store, engine, locks: Vec::new() }
+    }
+
+    /// Holds locks until it is closed.
+    pub(crate) fn holding(self, locks: impl IntoIterator<Item = File>) -> Installation {
+        Installation { locks: locks.into_iter().collect(), ..self }
     }
 
     /// An existing installation, for commands that neither encrypt nor decrypt a secret.
@@ -206,6 +229,7 @@ impl Installation {
     /// Waits for pending writes and closes the database.
     pub(crate) async fn close(self) {
         self.store.close().await;
+        drop(self.locks);
     }
 }
 

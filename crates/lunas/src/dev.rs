@@ -3,7 +3,6 @@
 
 use std::{
     fs::File,
-    net::SocketAddr,
     path::{Path, PathBuf},
 };
 
@@ -64,7 +63,7 @@ pub(crate) async fn run(options: DevOptions, global: &GlobalOptions) -> Result<(
     let settings = options.attempts.with(options.webhooks.targets.with(options.money.settings()));
     let (installation, credentials) = prepare(data, &database, settings).await?;
     let running = RunningServer::start(installation, config, &options.webhooks).await?;
-    save_server_address(data, running.address())?;
+    remote::save_address(data, running.address())?;
     // The dashboard has the same URL as all pages, because browsers keep sessions by host.
     let dashboard_url = format!("{}/dashboard", running.pages_url());
     let ready = Ready {
@@ -96,7 +95,8 @@ fn database(data: &Path, global: &GlobalOptions) -> Result<Database, CliError> {
     Ok(own)
 }
 
-/// Creates what is missing. A lock lets one process at a time do so, so that two first runs use the same project.
+/// Creates what is missing. Locks on the directory and on the database are held until the server has stopped, so no second server
+/// can use either.
 async fn prepare(
     data: &Path,
     database: &Database,
@@ -104,22 +104,21 @@ async fn prepare(
 ) -> Result<(Installation, Credentials), CliError> {
     private_files::create_private_directory(data)
         .map_err(|error| CliError::file("create the directory", data, &error))?;
-    let _lock = lock(data)?;
-    let installation = open(data, database, settings).await?;
+    let locks = [Some(lock(data)?), database.lock_for_server()?];
+    let installation = open(data, database, settings).await?.holding(locks.into_iter().flatten());
     installation.engine.mark_development().await?;
     let credentials = demo_credentials::ensure(&installation.engine, &demo_credentials::path_in(data)).await?;
     Ok((installation, credentials))
 }
 
-/// Locks the data directory, waiting while another process has it locked.
+/// Locks the data directory, which another `lunas dev` may be using.
 fn lock(data: &Path) -> Result<File, CliError> {
     let lock = data.join(LOCK_FILE);
-    private_files::lock(&lock).map_err(|error| CliError::file("lock", &lock, &error))
-}
-
-fn save_server_address(data: &Path, listen: SocketAddr) -> Result<(), CliError> {
-    let _lock = lock(data)?;
-    remote::save_address(data, listen)
+    let locked = private_files::try_lock(&lock).map_err(|error| CliError::file("lock", &lock, &error))?;
+    locked.ok_or_else(|| {
+        let what_to_do = "stop it first, or give this one another directory with --data";
+        CliError::new(format!("another `lunas dev` is running with the data in {}; {what_to_do}", data.display()))
+    })
 }
 
 async fn open(data: &Path, database: &Database, settings: Settings) -> Result<Installation, CliError> {

@@ -62,6 +62,7 @@ Environment variables that have a flag, which overrides them:
   LUNAS_ATTEMPTS_PER_ADDRESS  is how many payments of a single-use link one address may start within the window; 10 when
     not set, 0 lifts this limit.
   LUNAS_ATTEMPTS_WINDOW_MINUTES  is the length of that window; 10 when not set.
+  LUNAS_CONNECTIONS_PER_ADDRESS  is how many connections one address may have open; 2048 when not set, 0 lifts the limit.
   LUNAS_FEE_QRIS_BASIS_POINTS  is the QRIS fee in hundredths of a percent; 70 when not set.
   LUNAS_FEE_VIRTUAL_ACCOUNT  is the virtual account fee in rupiah; 4000 when not set.
   LUNAS_SETTLE_SANDBOX_SECONDS  is how long money of sandbox payments stays pending; 60 when not set.
@@ -170,7 +171,7 @@ pub fn run_from(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             for reason in error.reasons() {
-                eprintln!("lunas: {reason}");
+                logging::tell(reason);
             }
             ExitCode::FAILURE
         }

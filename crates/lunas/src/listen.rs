@@ -266,6 +266,7 @@ impl Listener {
         let now = SystemClock.now();
         let signature = signature_header(&[self.secret.text()], now, &event.body);
         let webhook = Webhook {
+            project: None,
             url: &self.target,
             https_only: false,
             signature_header: &self.signature_header,

@@ -25,6 +25,8 @@ pub(crate) const DATABASE_FILE: &str = "lunas.db";
 pub(crate) const DEFAULT_LISTEN: &str = "127.0.0.1:8080";
 const DEFAULT_SIGNATURE_HEADER: &str = "X-Service-Signature";
 const RATE_MOST: i64 = 1_000_000;
+/// An eighth of all connections: enough for a mobile network whose customers share one address.
+const CONNECTIONS_PER_ADDRESS: u32 = 2_048;
 const CONNECTIONS: u16 = store::CONNECTIONS as u16;
 /// Short reads, commits and notifications have connections reserved; fewer than this would leave none for anything else.
 const CONNECTIONS_LEAST: i64 = 8;
@@ -101,6 +103,11 @@ pub(crate) struct ServerOptions {
     /// only from them.
     #[arg(long, env = "LUNAS_TRUSTED_PROXIES", value_name = "NETWORKS", default_value = "", hide_default_value = true)]
     trusted_proxies: Networks,
+    /// How many connections one address may have open at once; further ones are closed. Mobile networks put many people
+    /// behind one address. Connections from your own proxies do not count. 0 lifts the limit, and so does --rate-limit 0.
+    #[arg(long, env = "LUNAS_CONNECTIONS_PER_ADDRESS", value_name = "NUMBER",
+          default_value_t = CONNECTIONS_PER_ADDRESS, value_parser = value_parser!(u32).range(0..=web::CONNECTIONS_MOST as i64))]
+    connections_per_address: u32,
 }
 
 impl ServerOptions {
@@ -130,9 +137,16 @@ impl ServerOptions {
             pages_url,
             rate_limit_per_second: self.rate_limit,
             trusted_proxies: self.trusted_proxies.0.clone(),
+            connections_per_address: self.connections_per_address(),
             signature_header: DEFAULT_SIGNATURE_HEADER.to_owned(),
             timeouts: Timeouts::default(),
         })
+    }
+
+    /// A rate of 0 lifts all limits, so this one too.
+    fn connections_per_address(&self) -> usize {
+        let most = if self.rate_limit == 0 { 0 } else { self.connections_per_address };
+        usize::try_from(most).unwrap_or(usize::MAX)
     }
 }
 
@@ -325,7 +339,14 @@ mod tests {
             checkout_url_base: checkout_url_base.map(str::to_owned),
             rate_limit: 100,
             trusted_proxies: Networks(Vec::new()),
+            connections_per_address: 7,
         }
+    }
+
+    #[test]
+    fn a_rate_of_0_lifts_the_limit_of_connections_too() {
+        let limit = |rate_limit| ServerOptions { rate_limit, ..options(None, None) }.connections_per_address();
+        assert_eq!((limit(100), limit(0)), (7, 0));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Small files that only their owner can read, such as keys, and that are replaced as a whole or not at all.
 
 use std::{
-    fs::{self, DirBuilder, File, OpenOptions},
+    fs::{self, DirBuilder, File, OpenOptions, TryLockError},
     io::{self, Write},
     os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::Path,
@@ -51,12 +51,15 @@ pub(crate) fn create_private_file(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Locks the file at `path`, waiting while another process holds the lock. Dropping the returned file, or the end of the process,
-/// releases it.
-pub(crate) fn lock(path: &Path) -> io::Result<File> {
+/// Locks the file at `path`; none where another process holds the lock. Dropping the returned file releases it, and so does the
+/// end of the process, however it ends.
+pub(crate) fn try_lock(path: &Path) -> io::Result<Option<File>> {
     let file = OpenOptions::new().write(true).create(true).truncate(false).mode(PRIVATE_FILE).open(path)?;
-    file.lock()?;
-    Ok(file)
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
 }
 
 #[cfg(test)]

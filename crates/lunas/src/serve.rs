@@ -88,12 +88,14 @@ async fn open(
     if !sound && database.has_directory() && database.table_state().await? == Tables::Missing {
         return Ok(None);
     }
+    // A missing directory is reported by opening the database.
+    let lock = if database.has_directory() { database.lock_for_server()? } else { None };
     let store = database.open().await?;
     let keys = match &found {
         Some(found) => found.keys.clone(),
         None => secret_key::placeholder()?,
     };
-    let installation = Installation::new(store, settings, keys);
+    let installation = Installation::new(store, settings, keys).holding(lock);
     if installation.engine.is_development().await? {
         installation.close().await;
         let what_to_do = "use another one with --database or LUNAS_DATABASE";

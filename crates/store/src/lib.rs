@@ -7,6 +7,7 @@
 #[cfg(test)]
 mod attempt_costs;
 mod change;
+mod commit_probe;
 mod commits;
 mod copy;
 mod error;
@@ -23,6 +24,7 @@ mod verify;
 
 use std::{path::Path, sync::Arc};
 
+use commit_probe::CommitProbe;
 use domain::time::Timestamp;
 use plan::Dialect;
 use tokio::sync::watch;
@@ -68,6 +70,7 @@ pub struct Store {
     backend: Backend,
     maintenance: Arc<maintenance::MaintenanceRequests>,
     commit_signal: watch::Sender<u64>,
+    commit_probe: CommitProbe,
 }
 
 /// A lock that one node at a time holds. Dropping it releases it too, but [`NodeLock::release`] is faster.
@@ -94,7 +97,7 @@ impl Store {
     pub async fn open_sqlite(path: &Path) -> Result<Store, OpenError> {
         let path = path.to_owned();
         let backend = Backend::Sqlite(blocking(move || sqlite::Sqlite::open(&path)).await?);
-        Ok(Store { backend, maintenance: Arc::default(), commit_signal: watch::Sender::default() })
+        Ok(Store::on(backend, watch::Sender::default()))
     }
 
     /// Opens the PostgreSQL database at `url` with at most `connections` connections, and migrates its tables.
@@ -102,7 +105,11 @@ impl Store {
         let commit_signal = watch::Sender::default();
         let notifier = postgres::CommitNotifier::new(commit_signal.clone());
         let backend = Backend::Postgres(postgres::Postgres::open(url, connections, notifier).await?);
-        Ok(Store { backend, maintenance: Arc::default(), commit_signal })
+        Ok(Store::on(backend, commit_signal))
+    }
+
+    fn on(backend: Backend, commit_signal: watch::Sender<u64>) -> Store {
+        Store { backend, maintenance: Arc::default(), commit_signal, commit_probe: CommitProbe::default() }
     }
 
     /// Whether the SQLite file at `path` needs a migration. The file must exist; it is not changed.
@@ -143,10 +150,9 @@ impl Store {
     /// Commits `change` durably and as a whole, or not at all.
     pub async fn commit(&self, change: Change) -> Result<(), CommitError> {
         let awaited = change.is_awaited();
-        match &self.backend {
-            Backend::Sqlite(sqlite) => sqlite.commit(plan::of(change, Dialect::Sqlite)).await?,
-            Backend::Postgres(postgres) => postgres.commit(plan::of(change, Dialect::Postgres)).await?,
-        }
+        let committed = self.commit_unnoted(change).await;
+        self.commit_probe.note(&committed);
+        committed?;
         if awaited {
             self.commit_signal.send_modify(|count| *count += 1);
             if let Backend::Postgres(postgres) = &self.backend {
@@ -154,6 +160,13 @@ impl Store {
             }
         }
         Ok(())
+    }
+
+    async fn commit_unnoted(&self, change: Change) -> Result<(), CommitError> {
+        match &self.backend {
+            Backend::Sqlite(sqlite) => sqlite.commit(plan::of(change, Dialect::Sqlite)).await,
+            Backend::Postgres(postgres) => postgres.commit(plan::of(change, Dialect::Postgres)).await,
+        }
     }
 
     /// Makes sure that rows which were read before are as durable as rows that this node commits. A read may find a
@@ -189,12 +202,18 @@ impl Store {
         }
     }
 
-    /// Whether the database answers and takes commits.
+    /// Whether the database answers and commits succeed. At most once a second it commits something to find out.
     pub async fn is_ready(&self) -> bool {
-        match &self.backend {
+        let answers = match &self.backend {
             Backend::Sqlite(sqlite) => sqlite.is_alive() && self.installation("kind").await.is_ok(),
             Backend::Postgres(postgres) => postgres.is_ready().await,
-        }
+        };
+        let store = self.clone();
+        let commit = || async move {
+            let committed = store.commit_unnoted(MaintenanceWrite::CommitProbe.into()).await;
+            committed.inspect_err(|error| tracing::warn!(%error, "commits fail, so the server is not ready")).is_ok()
+        };
+        answers && self.commit_probe.succeeds(commit).await
     }
 
     /// Reads the first row that a query finds by a key.

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, str::FromStr};
 
-use domain::{money::Rupiah, time::Timestamp};
+use domain::{id::ProjectId, money::Rupiah, time::Timestamp};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use tokio_postgres::types::{IsNull, Type, private::BytesMut, to_sql_checked};
 
@@ -111,6 +111,15 @@ impl Query {
         let (sql, parameters) = (sql.into(), parameters.into());
         debug_assert_parameters(&sql, parameters.len());
         Query { sql, parameters }
+    }
+
+    /// The project whose rows are read. Every query about a project's rows has its id as a parameter, before any text that
+    /// somebody has chosen.
+    pub(crate) fn project(&self) -> Option<ProjectId> {
+        self.parameters.iter().find_map(|parameter| match parameter {
+            Value::Text(text) => text.parse().ok(),
+            _ => None,
+        })
     }
 }
 

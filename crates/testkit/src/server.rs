@@ -33,6 +33,8 @@ pub struct Options {
     pub base_url: Option<String>,
     pub trusted_proxies: Vec<ipnet::IpNet>,
     pub attempts: AttemptLimits,
+    /// Connections of one address; 0, the default, lifts the limit.
+    pub connections_per_address: usize,
 }
 
 /// A running server with its engine, its store and its clock. Reconcilers run only when a test starts or calls them.
@@ -178,6 +180,7 @@ impl Kit {
             pages_url: None,
             rate_limit_per_second: options.rate_limit_per_second,
             trusted_proxies: options.trusted_proxies,
+            connections_per_address: options.connections_per_address,
             signature_header: "X-Service-Signature".to_owned(),
             timeouts: options.timeouts,
         };

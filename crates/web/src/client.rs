@@ -1,7 +1,7 @@
 //! The IP address of the client, which rate limits count by and the log names. `X-Forwarded-For` is believed only from
 //! trusted proxies.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use axum::http::{Extensions, HeaderMap};
 use ipnet::IpNet;
@@ -24,13 +24,20 @@ pub fn address(extensions: &Extensions, headers: &HeaderMap, trusted: &[IpNet]) 
     let hops: Vec<&str> = forwarded.flat_map(|value| value.split(',')).map(str::trim).collect();
     let mut client = peer;
     for hop in hops.iter().rev().take(HOPS_MOST) {
-        let Ok(address) = hop.parse::<IpAddr>() else { break };
+        let Some(address) = forwarded_address(hop) else { break };
         client = address.to_canonical();
         if !is_trusted(client) {
             break;
         }
     }
     client
+}
+
+/// The address in one entry of `X-Forwarded-For`. Some proxies add the port, and some write IPv6 in brackets.
+fn forwarded_address(hop: &str) -> Option<IpAddr> {
+    let in_brackets = || hop.strip_prefix('[')?.strip_suffix(']')?.parse::<Ipv6Addr>().ok().map(IpAddr::V6);
+    let with_port = || hop.parse::<SocketAddr>().ok().map(|address| address.ip());
+    hop.parse().ok().or_else(with_port).or_else(in_brackets)
 }
 
 /// Whether the peer is a trusted proxy, so that its headers are believed.
@@ -42,7 +49,7 @@ fn peer(extensions: &Extensions) -> IpAddr {
     extensions.get::<Peer>().map_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED), |peer| peer.0.to_canonical())
 }
 
-fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
+pub(crate) fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
     trusted.iter().any(|network| network.contains(&address))
 }
 
@@ -85,9 +92,28 @@ mod tests {
     }
 
     #[test]
+    fn an_address_may_have_a_port_and_brackets() {
+        for (entry, address) in [
+            ("198.51.100.1:5678", "198.51.100.1"),
+            ("2001:db8::1", "2001:db8::1"),
+            ("[2001:db8::1]", "2001:db8::1"),
+            ("[2001:db8::1]:443", "2001:db8::1"),
+            ("[::ffff:198.51.100.1]:443", "198.51.100.1"),
+            ("6.6.6.6:1, 198.51.100.1:2, 10.0.0.7:3", "198.51.100.1"),
+        ] {
+            assert_eq!(seen("127.0.0.1", &[entry]), address, "{entry}");
+        }
+    }
+
+    #[test]
     fn junk_in_the_header_is_not_an_address() {
         assert_eq!(seen("127.0.0.1", &["unknown"]), "127.0.0.1");
         assert_eq!(seen("127.0.0.1", &["198.51.100.1, junk, 10.0.0.7"]), "10.0.0.7");
+        for junk in
+            ["198.51.100.1:", "198.51.100.1:99999", "[198.51.100.1]", "[2001:db8::1", "2001:db8::1]:443", "_hidden"]
+        {
+            assert_eq!(seen("127.0.0.1", &[junk]), "127.0.0.1", "{junk}");
+        }
         assert_eq!(seen("127.0.0.1", &[]), "127.0.0.1");
     }
 

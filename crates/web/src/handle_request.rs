@@ -8,38 +8,15 @@ use axum::{
     http::{HeaderValue, header},
     response::Response,
 };
-use domain::id::{KeyId, ProjectId, UserId};
 use futures_util::FutureExt;
 
 use crate::{
-    App, Cause, Failure, client,
+    App, Cause, Failure,
+    caller_notes::CallerNotes,
+    client,
     request_id::{REQUEST_ID, RequestId},
     surface::{Surfaces, Wording},
 };
-
-/// The authenticated caller. It travels in the answer's extensions to the request log.
-#[derive(Clone, Copy)]
-pub struct LoggedCaller {
-    /// The project whose data was asked for; none where a signed-in user named no project that they are a member of.
-    pub project_id: Option<ProjectId>,
-    pub who: LoggedAs,
-}
-
-#[derive(Clone, Copy)]
-pub enum LoggedAs {
-    Key(KeyId),
-    User(UserId),
-}
-
-impl LoggedAs {
-    fn key_id(self) -> Option<KeyId> {
-        if let LoggedAs::Key(id) = self { Some(id) } else { None }
-    }
-
-    fn user_id(self) -> Option<UserId> {
-        if let LoggedAs::User(id) = self { Some(id) } else { None }
-    }
-}
 
 /// Lets the surface that owns the path answer the request. When that takes too long or panics, the answer is an error in that
 /// surface's wording.
@@ -47,7 +24,9 @@ pub(crate) async fn handle_request(app: App, surfaces: &Surfaces, mut request: R
     let started = Instant::now();
     let id = RequestId::of(request.headers());
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let notes = CallerNotes::default();
     request.extensions_mut().insert(id.clone());
+    request.extensions_mut().insert(notes.clone());
     let surface = surfaces.of(&path);
     let wording = surface.wording.of(&app, &request);
     if let Wording::Page(_, visitor) = &wording {
@@ -61,8 +40,7 @@ pub(crate) async fn handle_request(app: App, surfaces: &Surfaces, mut request: R
         Ok(Err(panic)) => wording.answer(&app, panicked(&*panic)),
         Err(_) => wording.answer(&app, Failure::RequestTimeout),
     };
-    let caller = response.extensions().get::<LoggedCaller>();
-    let who = caller.map(|caller| caller.who);
+    let caller = notes.write(response.headers_mut());
     // Only these fields are logged: no header, no query, no body and no secret part of a path.
     tracing::info!(
         request_id = id.text(),
@@ -71,9 +49,9 @@ pub(crate) async fn handle_request(app: App, surfaces: &Surfaces, mut request: R
         status = response.status().as_u16(),
         duration_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX),
         %client,
-        project_id = caller.and_then(|caller| caller.project_id).map(tracing::field::display),
-        key_id = who.and_then(LoggedAs::key_id).map(tracing::field::display),
-        user_id = who.and_then(LoggedAs::user_id).map(tracing::field::display),
+        project_id = caller.project_id.map(tracing::field::display),
+        key_id = caller.key_id.map(tracing::field::display),
+        user_id = caller.user_id.map(tracing::field::display),
         error = response.extensions().get::<Cause>().map(|cause| cause.0.as_str()),
         "request"
     );

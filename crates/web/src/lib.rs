@@ -3,11 +3,15 @@
 //!
 //! It never names or imports a surface. Each surface hands over one [`Surface`]: its routes, and how it words a failure.
 
+mod address_slots;
 mod app;
 pub mod body;
+mod caller_notes;
 pub mod client;
+mod connections;
 mod failure;
 mod handle_request;
+mod idle_timeout;
 pub mod limits;
 pub mod page;
 pub mod path;
@@ -19,8 +23,8 @@ pub mod stream;
 mod surface;
 
 pub use app::{App, Settings};
+pub use caller_notes::{CallerNotes, LoggedCaller};
 pub use failure::{Cause, Failure, chain, engine_status, retry_after};
-pub use handle_request::{LoggedAs, LoggedCaller};
 pub use request_id::RequestId;
 pub use server::{CONNECTIONS_MOST, Server, ServerConfig, Timeouts};
 pub use surface::{FailureWording, Surface, Surfaces};

@@ -2,13 +2,9 @@
 //! in memory, so each process counts for itself and a restart forgets them.
 
 use std::{
-    collections::{HashMap, hash_map::Entry},
     net::IpAddr,
     num::NonZeroU32,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU32, Ordering},
-    },
+    sync::atomic::{AtomicU32, Ordering},
     time::Duration,
 };
 
@@ -20,6 +16,8 @@ use governor::{
     middleware::StateInformationMiddleware,
     state::keyed::DashMapStateStore,
 };
+
+use crate::address_slots::{AddressSlot, AddressSlots};
 
 const FAILED_LOGINS_PER_MINUTE: NonZeroU32 = NonZeroU32::new(60).unwrap();
 /// Event streams per address; further pages poll. It is high because mobile networks put many people behind one address.
@@ -43,8 +41,11 @@ struct Limiters {
     sessions_counted: AtomicU32,
     failed_logins: ByAddress,
     public_forms: ByAddress,
-    streams: Arc<Streams>,
+    streams: AddressSlots,
 }
+
+/// A permit for one event stream of an address. Dropping it gives the permit back.
+pub type StreamSlot = AddressSlot;
 
 /// A caller whose requests are counted together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -52,13 +53,6 @@ pub enum LimitedCaller {
     Key(KeyId),
     Session(SessionId),
 }
-
-/// How many event streams each address has open.
-#[derive(Default)]
-struct Streams(Mutex<HashMap<IpAddr, usize>>);
-
-/// A permit for one event stream of an address. Dropping it gives the permit back.
-pub struct StreamSlot(Option<(Arc<Streams>, IpAddr)>);
 
 /// A limit per address and minute.
 struct ByAddress {
@@ -86,7 +80,7 @@ impl Limits {
                 sessions_counted: AtomicU32::new(0),
                 failed_logins: ByAddress::new(FAILED_LOGINS_PER_MINUTE),
                 public_forms: ByAddress::new(PUBLIC_FORMS_PER_MINUTE),
-                streams: Arc::default(),
+                streams: AddressSlots::new(STREAMS_PER_ADDRESS),
             }
         });
         Limits { on }
@@ -131,34 +125,11 @@ impl Limits {
         self.on.as_ref()?.public_forms.count(address)
     }
 
-    /// A permit for one more event stream of an address; none when the address has too many open.
+    /// A slot for one more event stream of an address; none when the address has too many open.
     pub fn stream(&self, address: IpAddr) -> Option<StreamSlot> {
-        let Some(limiters) = &self.on else { return Some(StreamSlot(None)) };
-        let mut open = limiters.streams.open();
-        let count = open.entry(address).or_default();
-        if *count >= STREAMS_PER_ADDRESS {
-            return None;
-        }
-        *count += 1;
-        Some(StreamSlot(Some((Arc::clone(&limiters.streams), address))))
-    }
-}
-
-impl Streams {
-    fn open(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for StreamSlot {
-    fn drop(&mut self) {
-        let Some((streams, address)) = &self.0 else { return };
-        let mut open = streams.open();
-        if let Entry::Occupied(mut entry) = open.entry(*address) {
-            *entry.get_mut() -= 1;
-            if *entry.get() == 0 {
-                entry.remove();
-            }
+        match &self.on {
+            Some(limiters) => limiters.streams.take(address),
+            None => Some(AddressSlot::unlimited()),
         }
     }
 }
@@ -206,20 +177,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_has_a_limit_of_event_streams_and_gets_another_when_one_ends() {
+    fn an_address_has_a_limit_of_event_streams_unless_limits_are_lifted() {
         let (limits, lifted) = (Limits::new(1), Limits::new(0));
-        let (one, other) = (IpAddr::from([192, 0, 2, 1]), IpAddr::from([192, 0, 2, 2]));
-        let mut slots: Vec<StreamSlot> = (0..STREAMS_PER_ADDRESS).filter_map(|_| limits.stream(one)).collect();
+        let address = IpAddr::from([192, 0, 2, 1]);
+        let slots: Vec<StreamSlot> = (0..STREAMS_PER_ADDRESS).filter_map(|_| limits.stream(address)).collect();
         assert_eq!(slots.len(), STREAMS_PER_ADDRESS);
-        assert!(limits.stream(one).is_none() && limits.stream(other).is_some());
-        slots.pop();
-        slots.extend(limits.stream(one));
-        assert!(limits.stream(one).is_none());
-        drop(slots);
-        assert!(
-            limits.on.as_ref().is_some_and(|limiters| limiters.streams.open().is_empty()),
-            "an address without streams is not kept"
-        );
-        assert!((0..=STREAMS_PER_ADDRESS).all(|_| lifted.stream(one).is_some()));
+        assert!(limits.stream(address).is_none());
+        assert!((0..=STREAMS_PER_ADDRESS).all(|_| lifted.stream(address).is_some()));
     }
 }

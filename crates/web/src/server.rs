@@ -1,11 +1,26 @@
 //! The listener: accepts connections, limits their number and duration, and on a stop lets requests in flight finish. What a
 //! request is answered is up to the surfaces.
 
-use std::{convert::Infallible, future::Future, io, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
+use std::{
+    convert::Infallible,
+    future::Future,
+    io,
+    net::SocketAddr,
+    pin::{Pin, pin},
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
 
-use axum::{body::Body, extract::Request};
+use axum::{
+    body::{Body, Bytes},
+    extract::Request,
+};
 use engine::Engine;
-use hyper::server::conn::http1;
+use hyper::{
+    body::{Frame, SizeHint},
+    server::conn::http1,
+};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     server::graceful::GracefulShutdown,
@@ -18,7 +33,13 @@ use tokio::{
 use tokio_io_timeout::TimeoutStream;
 
 use crate::{
-    App, Settings, client::Peer, handle_request::handle_request, limits::Limits, page::site_urls::SiteUrls,
+    App, Settings,
+    client::Peer,
+    connections::Connections,
+    handle_request::handle_request,
+    idle_timeout::{Handling, IdleTimeoutStream, IdleTimeouts},
+    limits::Limits,
+    page::site_urls::SiteUrls,
     surface::Surfaces,
 };
 
@@ -39,6 +60,8 @@ pub struct ServerConfig {
     pub rate_limit_per_second: u32,
     /// The networks whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<IpNet>,
+    /// Connections that one address may have open at once, if it is not a trusted proxy; 0 lifts the limit.
+    pub connections_per_address: usize,
     /// The header that carries a webhook's signature; pages name it to the people who write receivers.
     pub signature_header: String,
     pub timeouts: Timeouts,
@@ -48,6 +71,9 @@ pub struct ServerConfig {
 pub struct Timeouts {
     /// For a client to send the whole head of a request.
     pub header: Duration,
+    /// For a client to begin the next request on a connection. Proxies usually close theirs after 60 seconds, and should be
+    /// the first to do so: a request that meets a connection which is just being closed is lost.
+    pub idle: Duration,
     /// For a client to send the whole body.
     pub body: Duration,
     /// For the server to answer a request.
@@ -60,6 +86,7 @@ impl Default for Timeouts {
     fn default() -> Timeouts {
         Timeouts {
             header: Duration::from_secs(10),
+            idle: Duration::from_secs(75),
             body: Duration::from_secs(10),
             request: Duration::from_secs(30),
             drain: Duration::from_secs(25),
@@ -73,6 +100,7 @@ pub struct Server {
     address: SocketAddr,
     app: App,
     surfaces: Surfaces,
+    connections: Connections,
     timeouts: Timeouts,
 }
 
@@ -88,6 +116,7 @@ impl Server {
         let base_url = without_slash(config.base_url.unwrap_or_else(|| format!("http://{address}")));
         let pages_url = without_slash(config.pages_url.unwrap_or_else(|| base_url.clone()));
         let own_origins = [&base_url, &pages_url].into_iter().filter_map(|url| origin_of(url)).collect();
+        let connections = Connections::new(config.connections_per_address, config.trusted_proxies.clone());
         let settings = Settings {
             own_origins,
             base_url,
@@ -100,7 +129,7 @@ impl Server {
         };
         let app = App::new(engine, Limits::new(config.rate_limit_per_second), settings);
         let surfaces = surfaces(&app);
-        Ok(Server { listener, address, app, surfaces, timeouts: config.timeouts })
+        Ok(Server { listener, address, app, surfaces, connections, timeouts: config.timeouts })
     }
 
     /// The bound address, with the port that the system chose where port 0 was asked for.
@@ -118,7 +147,7 @@ impl Server {
 
     /// Serves until `stop` resolves; then accepts no more connections and lets requests in flight finish.
     pub async fn run(self, stop: impl Future<Output = ()> + Send) {
-        let Server { listener, app, surfaces, timeouts, .. } = self;
+        let Server { listener, app, surfaces, connections, timeouts, .. } = self;
         let surfaces = Arc::new(surfaces);
         let graceful = GracefulShutdown::new();
         let permits = Arc::new(Semaphore::new(CONNECTIONS_MOST));
@@ -134,11 +163,13 @@ impl Server {
             };
             match accepted {
                 Ok((stream, address)) => {
+                    // Dropping the stream of an address that has too many closes it.
+                    let Some(slot) = connections.enter(address.ip()) else { continue };
                     let (app, surfaces, watcher) = (app.clone(), Arc::clone(&surfaces), graceful.watcher());
                     tokio::spawn(async move {
                         // An error here means that the connection broke, so nothing more can be sent to its client.
                         let _ = watcher.watch(connection(stream, address, app, surfaces, timeouts)).await;
-                        drop(permit);
+                        drop((permit, slot));
                     });
                 }
                 Err(error) => {
@@ -167,20 +198,52 @@ fn connection(
     let mut stream = TimeoutStream::new(stream);
     // Without it, a client that never reads its answers would keep its connection for ever.
     stream.set_write_timeout(Some(timeouts.request));
+    let idle_timeouts = IdleTimeouts { head: timeouts.header, idle: timeouts.idle };
+    let (stream, phase) = IdleTimeoutStream::new(Box::pin(stream), idle_timeouts);
     let service = hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+        let handling = phase.handle(idle_timeouts);
         let mut request: Request = request.map(Body::new);
         request.extensions_mut().insert(Peer(address.ip()));
         // Boxed, because a connection otherwise holds the memory of this future as long as it lives, also while it only streams
         // an answer, and thousands of pages may have a stream open.
         let (app, surfaces) = (app.clone(), Arc::clone(&surfaces));
-        Box::pin(async move { Ok::<_, Infallible>(handle_request(app, &surfaces, request).await) })
+        Box::pin(async move {
+            let answer = handle_request(app, &surfaces, request).await;
+            Ok::<_, Infallible>(answer.map(|body| AnswerBody { body, _handling: handling }))
+        })
     });
     http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(timeouts.header)
+        .header_read_timeout(timeouts.idle + timeouts.header)
         .max_headers(HEADERS_MOST)
         .max_buf_size(HEAD_BYTES_MOST)
-        .serve_connection(TokioIo::new(Box::pin(stream)), service)
+        .serve_connection(TokioIo::new(stream), service)
+}
+
+/// The body of an answer. While it is being sent, the connection is not idle.
+struct AnswerBody {
+    body: Body,
+    _handling: Handling,
+}
+
+impl hyper::body::Body for AnswerBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }
 
 fn without_slash(url: String) -> String {

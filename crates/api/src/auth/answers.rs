@@ -1,17 +1,22 @@
-//! What key and session authentication share: the headers that they add to answers, and the error for an unknown caller.
+//! What key and session authentication share: the rate limit and its headers, and the error for an unknown caller.
 
-use axum::http::{Extensions, HeaderMap, HeaderValue};
-use web::{App, Failure, client, limits::LimitUsage};
+use axum::http::{Extensions, HeaderMap};
+use web::{App, CallerNotes, Failure, client, limits::LimitUsage};
 
-use crate::{cors, error::ApiError};
+use crate::error::ApiError;
 
-/// Adds the rate limit headers, and the CORS headers that let pages of `origin` read the answer.
-pub(super) fn write_headers(headers: &mut HeaderMap, usage: Option<LimitUsage>, origin: Option<&HeaderValue>) {
+/// Notes how much of its rate limit the caller has used, for the headers of the answer.
+pub(super) fn note_usage(notes: &CallerNotes, usage: Option<LimitUsage>) {
     if let Some(usage) = usage {
-        usage.write(headers);
+        notes.add_headers(|headers| usage.write(headers));
     }
-    if let Some(origin) = origin {
-        cors::allow(headers, origin);
+}
+
+/// An error where the request is over the caller's rate limit.
+pub(super) fn within_rate(usage: Option<LimitUsage>) -> Result<(), ApiError> {
+    match usage.and_then(|usage| usage.retry_after) {
+        Some(retry_after) => Err(Failure::RateLimited { retry_after }.into()),
+        None => Ok(()),
     }
 }
 

@@ -8,35 +8,45 @@ use axum::{
 };
 use domain::api_key::KeySecret;
 use engine::KeyOwner;
-use web::{App, Failure, LoggedAs, LoggedCaller, limits::LimitedCaller};
+use web::{App, CallerNotes, LoggedCaller, limits::LimitedCaller};
 
 use super::{
-    answers::{unknown_caller, write_headers},
+    answers::{note_usage, unknown_caller, within_rate},
     caller::Authenticated,
 };
 use crate::{cors, error::ApiError};
 
-/// Lets a request with a valid key through, and adds the caller's headers to its answer.
+/// Lets a request with a valid key through, and notes the headers of its answer.
 pub(crate) async fn require_key(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let owner = match key_owner(&app, request.headers(), request.extensions()).await {
         Ok(owner) => owner,
         Err(error) => return error.into_response(),
     };
-    let logged = LoggedCaller { project_id: Some(owner.project.id), who: LoggedAs::Key(owner.key_id) };
+    let notes = CallerNotes::of(request.extensions());
+    if let Err(error) = check_origin_and_rate(&app, &owner, request.headers(), &notes).await {
+        return error.into_response();
+    }
+    request.extensions_mut().insert(Authenticated::Key(owner));
+    next.run(request).await
+}
+
+async fn check_origin_and_rate(
+    app: &App,
+    owner: &KeyOwner,
+    headers: &HeaderMap,
+    notes: &CallerNotes,
+) -> Result<(), ApiError> {
+    notes.caller_is(LoggedCaller {
+        project_id: Some(owner.project.id),
+        key_id: Some(owner.key_id),
+        ..LoggedCaller::default()
+    });
     let usage = app.limits.request(LimitedCaller::Key(owner.key_id));
-    let (origin, mut response) = match cors::allowed_origin(&app, owner.project.id, request.headers()).await {
-        Err(error) => (None, error.into_response()),
-        Ok(origin) => match usage.and_then(|usage| usage.retry_after) {
-            Some(retry_after) => (origin, ApiError::from(Failure::RateLimited { retry_after }).into_response()),
-            None => {
-                request.extensions_mut().insert(Authenticated::Key(owner));
-                (origin, next.run(request).await)
-            }
-        },
-    };
-    response.extensions_mut().insert(logged);
-    write_headers(response.headers_mut(), usage, origin.as_ref());
-    response
+    note_usage(notes, usage);
+    if let Some(origin) = cors::allowed_origin(app, owner.project.id, headers).await? {
+        notes.add_headers(|headers| cors::allow(headers, &origin));
+    }
+    within_rate(usage)
 }
 
 async fn key_owner(app: &App, headers: &HeaderMap, extensions: &Extensions) -> Result<KeyOwner, ApiError> {

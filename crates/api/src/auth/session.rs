@@ -9,15 +9,10 @@ use axum::{
 };
 use domain::{id::ProjectId, rules::Invalid};
 use engine::{Desk, Error, Visit};
-use web::{
-    App, Failure, LoggedAs, LoggedCaller, client,
-    limits::{LimitUsage, LimitedCaller},
-    query::Query,
-    session,
-};
+use web::{App, CallerNotes, LoggedCaller, client, limits::LimitedCaller, query::Query, session};
 
 use super::{
-    answers::{unknown_caller, write_headers},
+    answers::{note_usage, unknown_caller, within_rate},
     caller::Authenticated,
 };
 use crate::{cors, error::ApiError};
@@ -26,29 +21,20 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 /// The query parameter that names the project.
 const PROJECT: &str = "project_id";
 
-/// Lets a request with a valid session through, and adds the caller's headers to its answer.
+/// Lets a request with a valid session through, and notes the headers of its answer.
 pub(super) async fn require_session(app: App, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     let visit = match visit(&app, &mut parts).await {
         Ok(visit) => visit,
         Err(error) => return error.into_response(),
     };
-    let usage = app.limits.request(LimitedCaller::Session(visit.session.id));
-    let mut logged = LoggedCaller { project_id: None, who: LoggedAs::User(visit.user.id) };
-    let mut response = match open_desk(&app, &visit, usage, &parts).await {
+    match open_desk(&app, &visit, &parts).await {
         Err(error) => error.into_response(),
         Ok(desk) => {
-            logged.project_id = Some(desk.project().id);
             parts.extensions.insert(Authenticated::Session(desk.into()));
             next.run(Request::from_parts(parts, body)).await
         }
-    };
-    response.extensions_mut().insert(logged);
-    // Our own pages need no CORS header to read the answer, and other pages must not get one.
-    write_headers(response.headers_mut(), usage, None);
-    // Shared caches do not store answers to requests with `Authorization`, but may store those to requests with cookies.
-    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
+    }
 }
 
 /// The user behind the session. A database that does not answer is 503, not an unknown session.
@@ -61,16 +47,25 @@ async fn visit(app: &App, parts: &mut Parts) -> Result<Visit, ApiError> {
     }
 }
 
-async fn open_desk(app: &App, visit: &Visit, usage: Option<LimitUsage>, parts: &Parts) -> Result<Desk, ApiError> {
+async fn open_desk(app: &App, visit: &Visit, parts: &Parts) -> Result<Desk, ApiError> {
+    let notes = CallerNotes::of(&parts.extensions);
+    let mut caller = LoggedCaller { user_id: Some(visit.user.id), ..LoggedCaller::default() };
+    notes.caller_is(caller);
+    // Our own pages need no CORS header to read the answer, and other pages must not get one.
+    let usage = app.limits.request(LimitedCaller::Session(visit.session.id));
+    note_usage(&notes, usage);
+    // Shared caches do not store answers to requests with `Authorization`, but may store those to requests with cookies.
+    notes.add_headers(|headers| drop(headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))));
     check_site(app, &parts.headers)?;
-    if let Some(retry_after) = usage.and_then(|usage| usage.retry_after) {
-        return Err(Failure::RateLimited { retry_after }.into());
-    }
+    within_rate(usage)?;
     let project_id = project_id(app, visit, parts.uri.query()).await?;
-    match app.engine.desk(visit, project_id).await {
-        Err(Error::NotFound(_)) => Err(ApiError::NotAMember),
-        found => Ok(found?),
-    }
+    let desk = match app.engine.desk(visit, project_id).await {
+        Err(Error::NotFound(_)) => return Err(ApiError::NotAMember),
+        found => found?,
+    };
+    caller.project_id = Some(desk.project().id);
+    notes.caller_is(caller);
+    Ok(desk)
 }
 
 /// Refuses requests from pages of other sites, because browsers add the session cookie to those too.

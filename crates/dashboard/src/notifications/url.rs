@@ -49,7 +49,8 @@ pub(crate) async fn save(page: Page, SignedForm(form): SignedForm) -> Result<Res
 /// guard is asked again.
 async fn reason(page: &Page, url: &str) -> Result<String, Error> {
     let (words, https_only) = (page.words(), page.project().environment == Environment::Production);
-    let refusal = page.app.engine.webhook_guard().await?.check_target(url, https_only).await.err();
+    let guard = page.app.engine.webhook_guard().await?.of_project(Some(page.project().id));
+    let refusal = guard.check_target(url, https_only).await.err();
     Ok(refusal.map_or_else(|| fl!(words, "mistake-refused"), |refusal| sentence(words, &refusal)))
 }
 
@@ -62,6 +63,7 @@ fn sentence(words: Words, refusal: &BlockedAddress) -> String {
         BlockedAddress::Unreadable(_) => fl!(words, "hook-url-unreadable"),
         BlockedAddress::Credentials => fl!(words, "hook-url-credentials"),
         BlockedAddress::Fragment => fl!(words, "hook-url-fragment"),
+        BlockedAddress::Port(_) => fl!(words, "hook-url-port"),
         BlockedAddress::LocalName { .. } => fl!(words, "hook-url-local"),
         BlockedAddress::Address(_) => fl!(words, "hook-url-address"),
         BlockedAddress::Unresolved { .. } => fl!(words, "hook-url-unresolved"),

@@ -338,6 +338,7 @@ impl Engine {
         let event = self.event_of(delivery.project_id, delivery.event_id).await?;
         let body = wire::event::body(&courier.pages_url, event);
         let webhook = Webhook {
+            project: Some(delivery.project_id),
             url: &url,
             https_only: target.environment == Environment::Production,
             signature_header: &courier.signature_header,

@@ -21,7 +21,7 @@ use tokio_rustls::{
 };
 
 use super::*;
-use crate::{guard::Resolve, provider::BoxFuture};
+use crate::{lookups::Resolve, provider::BoxFuture};
 
 const BODY: &[u8] = br#"{"id":"evt_1"}"#;
 /// Long enough for every answer that arrives.
@@ -35,7 +35,14 @@ fn development() -> AddressGuard {
 
 fn webhook(url: &str) -> Webhook<'_> {
     let signature = "t=1794648600,v1=00";
-    Webhook { url, https_only: false, signature_header: "X-Service-Signature", signature, body: BODY.to_vec() }
+    Webhook {
+        project: None,
+        url,
+        https_only: false,
+        signature_header: "X-Service-Signature",
+        signature,
+        body: BODY.to_vec(),
+    }
 }
 
 async fn send(limits: SendLimits, url: &str) -> AttemptOutcome {
@@ -366,7 +373,7 @@ async fn the_sender_does_not_connect_to_a_name_that_resolves_to_a_blocked_addres
     assert!(guard.check_target(&url, false).await.is_ok(), "it is saved");
     let outcome = WebhookSender::new(guard, PATIENT).unwrap().send(webhook(&url)).await;
     assert_eq!(failure(&outcome), (None, FailureClass::BlockedAddress));
-    let said = "shop.example points to 127.0.0.1, which is a loopback address; webhooks go to public addresses only";
+    let said = "the address of shop.example is not allowed; webhooks go to public addresses only";
     assert_eq!(outcome.failure.unwrap().detail, said);
     assert!(nobody_came(&listener));
 }
@@ -382,6 +389,40 @@ async fn the_sender_connects_to_the_address_that_was_checked() {
     assert!(outcome.delivered(), "{outcome:?}");
     assert_eq!(resolver.asked.load(Ordering::Relaxed), 1);
     assert!(request.await.unwrap().to_lowercase().contains("host: shop.example:"));
+}
+
+/// DNS servers of names that begin with `silent` never answer; all others are this machine's.
+struct SilentNames;
+
+impl Resolve for SilentNames {
+    fn resolve<'a>(&'a self, host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
+        Box::pin(async move {
+            if host.starts_with("silent") {
+                std::future::pending::<()>().await;
+            }
+            Ok(vec![IpAddr::from([127, 0, 0, 1])])
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_project_whose_names_do_not_resolve_delays_no_other_projects_webhooks() {
+    let project = |number: u8| Some(domain::id::mint(domain::time::Timestamp::from_millis(1), [number; 10]));
+    let guard = development().with_resolver(Arc::new(SilentNames));
+    let sender = WebhookSender::new(guard, PATIENT).unwrap();
+    // Far more than may be looked up at once, each under another name.
+    let urls: Vec<String> = (0..200).map(|number| format!("http://silent{number}.example/")).collect();
+    let silent = urls.into_iter().map(|url| {
+        let sender = sender.clone();
+        tokio::spawn(async move { sender.send(Webhook { project: project(1), ..webhook(&url) }).await })
+    });
+    let silent: Vec<_> = silent.collect();
+    let (url, _request) = answering(answer("200 OK", b"")).await;
+    let url = url.replace("127.0.0.1", "shop.example");
+    let outcome = sender.send(Webhook { project: project(2), ..webhook(&url) }).await;
+    assert!(outcome.delivered(), "{outcome:?}");
+    assert!(silent.iter().all(|sending| !sending.is_finished()), "it did not wait for them");
+    silent.iter().for_each(JoinHandle::abort);
 }
 
 #[tokio::test]
@@ -400,8 +441,8 @@ async fn a_name_without_an_address_is_a_failure_of_dns() {
 #[tokio::test]
 async fn a_header_that_cannot_be_sent_fails_the_attempt_and_nothing_else() {
     let sender = WebhookSender::new(development(), PATIENT).unwrap();
-    let bad_name = Webhook { signature_header: "X Signature", ..webhook("http://127.0.0.1:1/") };
-    let bad_value = Webhook { signature: "t=1\r\nX-More: 1", ..webhook("http://127.0.0.1:1/") };
+    let bad_name = Webhook { signature_header: "X Signature", ..webhook("http://127.0.0.1:8080/") };
+    let bad_value = Webhook { signature: "t=1\r\nX-More: 1", ..webhook("http://127.0.0.1:8080/") };
     for webhook in [bad_name, bad_value] {
         assert_eq!(failure(&sender.send(webhook).await), (None, FailureClass::Other));
     }

@@ -24,4 +24,6 @@ pub enum MaintenanceWrite {
     },
     /// Adds the next references to the search index, at most `most`, of payments created before `until`.
     SearchIndexed { until: PaymentId, most: i64 },
+    /// Writes something and deletes it again, to see whether commits succeed.
+    CommitProbe,
 }

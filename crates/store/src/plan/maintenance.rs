@@ -1,6 +1,8 @@
 //! List checkpoints, balance checkpoints, closed hours and the search index. The tables keep the names that they were released with:
 //! checkpoints are in `payment_marks`, closed hours in `volumes`.
 
+use std::hash::{BuildHasher, Hasher, RandomState};
+
 use domain::id::PaymentId;
 
 use super::statement::{Dialect, Statement};
@@ -26,7 +28,16 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: MaintenanceWrite, dia
             ));
         }
         MaintenanceWrite::SearchIndexed { until, most } => search_indexed(statements, until, most, dialect),
+        MaintenanceWrite::CommitProbe => commit_probe(statements),
     }
+}
+
+/// Both statements are in one transaction, so nobody sees the row; but the databases write what they have changed meanwhile.
+fn commit_probe(statements: &mut Vec<Statement>) {
+    // A random name, so that nodes which probe at the same moment do not wait for each other.
+    let name = format!("commit_probe_{:x}", RandomState::new().build_hasher().finish());
+    statements.push(Statement::new("INSERT INTO installation (name, value) VALUES ($1, '')", [name.clone().into()]));
+    statements.push(Statement::new("DELETE FROM installation WHERE name = $1", [name.into()]));
 }
 
 /// SQLite numbers payments in the order of their commits, so the index can follow that order. On PostgreSQL, only

@@ -1,6 +1,6 @@
 //! The URL of a PostgreSQL database: parsing, defaults, and display without the password.
 
-use std::{fmt, str::FromStr, time::Duration};
+use std::{fmt, net::IpAddr, str::FromStr, time::Duration};
 
 use tokio_postgres::{
     Config,
@@ -40,10 +40,10 @@ impl FromStr for PostgresUrl {
         if config.get_dbname().is_none_or(str::is_empty) {
             return Err(UnusableUrl("it names no database; write postgres://USER:PASSWORD@HOST/DATABASE".to_owned()));
         }
-        if !url.contains("sslmode=") {
+        if !names_ssl_mode(url) {
             // Connections to another machine must be encrypted, unless the operator turns that off.
-            let here = config.get_hosts().iter().all(is_here);
-            config.ssl_mode(if here { SslMode::Disable } else { SslMode::Require });
+            let mode = if is_all_here(&config) { SslMode::Disable } else { SslMode::Require };
+            config.ssl_mode(mode);
         }
         // Of several hosts, use the one that accepts writes; after a failover that is another one.
         config.target_session_attrs(TargetSessionAttrs::ReadWrite);
@@ -95,12 +95,20 @@ impl PostgresUrl {
 
     /// Whether every host is on this machine.
     pub fn is_here(&self) -> bool {
-        self.config.get_hosts().iter().all(is_here)
+        is_all_here(&self.config)
     }
 
     pub(super) fn wants_tls(&self) -> bool {
         self.config.get_ssl_mode() != SslMode::Disable
     }
+}
+
+/// Whether the URL's query has the parameter `sslmode`. Elsewhere, such as in a password, that word has no meaning.
+fn names_ssl_mode(url: &str) -> bool {
+    // As the parser reads it: user and password end at the `@`, and may contain a `?`.
+    let place = url.split_once('@').map_or(url, |(_, place)| place);
+    let query = place.split_once('?').map_or("", |(_, query)| query);
+    query.split('&').any(|parameter| parameter.split_once('=').is_some_and(|(name, _)| name == "sslmode"))
 }
 
 /// What the parser objects to, without quoting the URL.
@@ -109,12 +117,15 @@ fn why(error: &tokio_postgres::Error) -> String {
     source.unwrap_or_else(|| "it cannot be read".to_owned())
 }
 
+/// Whether every host is on this machine. `hostaddr` says where to connect to, whatever the host's name is.
+fn is_all_here(config: &Config) -> bool {
+    config.get_hosts().iter().all(is_here) && config.get_hostaddrs().iter().all(IpAddr::is_loopback)
+}
+
 fn is_here(host: &Host) -> bool {
     match host {
         Host::Unix(_) => true,
-        Host::Tcp(name) => {
-            name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
-        }
+        Host::Tcp(name) => name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback()),
     }
 }
 
@@ -177,6 +188,25 @@ mod tests {
         assert_eq!(mode("postgres://a@%2Frun%2Fpostgresql/d"), SslMode::Disable);
         assert_eq!(mode("postgres://a@db.example/d"), SslMode::Require);
         assert_eq!(mode("postgres://a@localhost,db.example/d"), SslMode::Require);
+        assert_eq!(mode("postgres://a@localhost/d?hostaddr=127.0.0.1"), SslMode::Disable);
+        assert_eq!(mode("postgres://a@localhost/d?hostaddr=192.0.2.7"), SslMode::Require);
         assert_eq!(mode("postgres://a@db.example/d?sslmode=disable"), SslMode::Disable);
+        assert_eq!(mode("postgres://a@db.example/d?connect_timeout=3&sslmode=prefer"), SslMode::Prefer);
+    }
+
+    #[test]
+    fn only_the_parameter_sslmode_turns_encryption_off_and_no_password_that_has_the_word() {
+        for url in [
+            "postgres://a:sslmode=disable@db.example/d",
+            "postgres://a:x?sslmode=disable@db.example/d",
+            "postgres://a:x?y&sslmode=disable@db.example/d",
+            "postgres://sslmode=disable@db.example/d",
+            "postgres://a@db.example/sslmode=disable",
+            "postgres://a@db.example/d?password=sslmode=disable",
+            "postgres://a@db.example/d?application_name=sslmode=disable",
+            "postgres://db.example/d?user=a&password=x%26sslmode=disable",
+        ] {
+            assert_eq!(url.parse::<PostgresUrl>().unwrap().config.get_ssl_mode(), SslMode::Require, "{url}");
+        }
     }
 }

@@ -105,6 +105,20 @@ impl Connector {
         }
     }
 
+    /// Asks the server to cancel what it does on a connection. It may have finished by then, or not hear of it.
+    pub(super) async fn cancel(&self, connection: &ClientWrapper) {
+        let token = connection.cancel_token();
+        let asked = async {
+            match &self.tls {
+                Some(tls) => token.cancel_query(tls.clone()).await,
+                None => token.cancel_query(NoTls).await,
+            }
+        };
+        if !matches!(timeout(HOST_MOST, asked).await, Ok(Ok(()))) {
+            tracing::debug!("a query that nobody waits for was not cancelled; it ends by itself");
+        }
+    }
+
     /// Waits until there is a failover after the connection was made.
     pub(super) async fn failover_since(&self, made: Instant) {
         // It cannot fail, as this value holds the sender.

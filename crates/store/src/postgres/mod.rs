@@ -21,10 +21,7 @@ use std::{sync::Arc, time::Duration};
 
 use deadpool_postgres::{ClientWrapper, Pool};
 use futures_util::future::BoxFuture;
-use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore},
-    time::timeout,
-};
+use tokio::{sync::Semaphore, time::timeout};
 use tokio_postgres::Row;
 
 use crate::{
@@ -34,7 +31,7 @@ use crate::{
     scans::{POLLS_AT_ONCE, SCANS_AT_ONCE, ScanLimits},
     value::{Columns, Decode, Query},
 };
-use borrowed::{Borrowed, parameters};
+use borrowed::{Borrowed, Permit, parameters};
 use connect::Connector;
 use reader::{Found, Reader};
 use writer::Writer;
@@ -135,21 +132,18 @@ impl Postgres {
     }
 
     pub(crate) async fn many<T>(&self, query: &Query, decode: Decode<T>) -> Result<Vec<T>, StoreError> {
-        let _place = self.scans.enter_queue()?;
-        decoded(&self.scan(self.scans.scan().await?, query).await?, decode)
+        let permit = self.scans.scan(query.project()).await?;
+        decoded(&self.scan(Box::new(permit), query).await?, decode)
     }
 
     pub(crate) async fn due<T>(&self, query: &Query, decode: Decode<T>) -> Result<Vec<T>, StoreError> {
-        decoded(&self.scan(self.scans.poll().await?, query).await?, decode)
+        decoded(&self.scan(Box::new(self.scans.poll().await?), query).await?, decode)
     }
 
-    fn scan<'a>(
-        &'a self,
-        permit: OwnedSemaphorePermit,
-        query: &'a Query,
-    ) -> BoxFuture<'a, Result<Vec<Row>, StoreError>> {
+    /// Runs a scan. When its caller goes away or it takes too long, the server is asked to cancel it.
+    fn scan<'a>(&'a self, permit: Permit, query: &'a Query) -> BoxFuture<'a, Result<Vec<Row>, StoreError>> {
         Box::pin(async {
-            let connection = Borrowed::from(&self.pool, &self.connector, Some(permit)).await?;
+            let connection = Borrowed::from(&self.pool, &self.connector, Some(permit)).await?.reading_only();
             let rows = timeout(SCAN_WITHIN, rows(connection.get(), query)).await.map_err(StoreError::unavailable)?;
             let rows = rows.map_err(fault::failure)?;
             connection.give_back();
@@ -164,8 +158,8 @@ impl Postgres {
 
     fn whole_rows<'a>(&'a self, query: &'a Query) -> BoxFuture<'a, Result<Vec<Row>, StoreError>> {
         Box::pin(async {
-            let permit = self.scans.scan().await?;
-            let connection = Borrowed::from(&self.pool, &self.connector, Some(permit)).await?;
+            let permit = self.scans.scan(query.project()).await?;
+            let connection = Borrowed::from(&self.pool, &self.connector, Some(Box::new(permit))).await?;
             let settings = "SET statement_timeout = 0; SET enable_seqscan = on";
             connection.get().batch_execute(settings).await.map_err(fault::failure)?;
             // The connection is closed and not returned to the pool, so these settings end with it.
@@ -177,7 +171,7 @@ impl Postgres {
     pub(crate) fn try_lock(&self, number: i64) -> BoxFuture<'_, Result<Option<AdvisoryLock>, StoreError>> {
         Box::pin(async move {
             let permit = Arc::clone(&self.locks).acquire_owned().await.map_err(StoreError::unavailable)?;
-            let connection = Borrowed::from(&self.pool, &self.connector, Some(permit)).await?;
+            let connection = Borrowed::from(&self.pool, &self.connector, Some(Box::new(permit))).await?;
             let taken = async {
                 connection.get().batch_execute("BEGIN").await?;
                 let statement = connection.get().prepare_cached("SELECT pg_try_advisory_xact_lock($1)").await?;

@@ -211,7 +211,7 @@ impl SingleCommits {
     async fn connection(&self) -> Result<Borrowed, StoreError> {
         let permit = timeout(PERMIT_WITHIN, Arc::clone(&self.permits).acquire_owned()).await;
         let permit = permit.map_err(StoreError::unavailable)?.map_err(StoreError::unavailable)?;
-        Borrowed::from(&self.pool, &self.connector, Some(permit)).await
+        Borrowed::from(&self.pool, &self.connector, Some(Box::new(permit))).await
     }
 
     async fn confirm(&self) -> Result<(), StoreError> {

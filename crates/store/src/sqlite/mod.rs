@@ -2,6 +2,7 @@
 
 mod connect;
 mod inspect;
+mod interrupt;
 mod log;
 mod reader;
 mod writer;
@@ -14,7 +15,7 @@ use std::{
 use domain::api_key::KeyHash;
 use futures_util::future::BoxFuture;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
-use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use tokio::sync::oneshot;
 
 use crate::{
     error::{CommitError, OpenError, StoreError},
@@ -25,8 +26,9 @@ use crate::{
     value::{Decode, Query},
 };
 use connect::{BUSY_TIMEOUT, connect};
+use interrupt::Interruptible;
 use log::Log;
-use reader::{Reader, Readers};
+use reader::{Read, Reader, Readers};
 use writer::Writer;
 
 pub(crate) use inspect::inspect;
@@ -37,9 +39,6 @@ refinery::embed_migrations!("migrations/sqlite");
 
 /// When two processes open a new file at once, both try to migrate it; the second one retries.
 const MIGRATION_ATTEMPTS: usize = 5;
-
-/// A read that has a connection lent to it.
-type Read = Box<dyn FnOnce(&mut Reader) -> Result<(), StoreError> + Send>;
 
 #[derive(Clone)]
 pub(crate) struct Sqlite {
@@ -112,8 +111,8 @@ impl Sqlite {
     }
 
     pub(crate) async fn many<T: Send + 'static>(&self, query: Query, decode: Decode<T>) -> Result<Vec<T>, StoreError> {
-        let _place = self.scans.enter_queue()?;
-        self.scan(self.scans.scan().await?, query, decode).await
+        let permit = self.scans.scan(query.project()).await?;
+        self.scan(permit, query, decode).await
     }
 
     pub(crate) async fn due<T: Send + 'static>(&self, query: Query, decode: Decode<T>) -> Result<Vec<T>, StoreError> {
@@ -122,7 +121,7 @@ impl Sqlite {
 
     async fn scan<T: Send + 'static>(
         &self,
-        permit: OwnedSemaphorePermit,
+        permit: impl Send + 'static,
         query: Query,
         decode: Decode<T>,
     ) -> Result<Vec<T>, StoreError> {
@@ -137,24 +136,24 @@ impl Sqlite {
             let _ = sender.send(answers);
             Ok(())
         };
-        self.on_its_own_thread(permit, Box::new(read)).await?;
+        self.on_its_own_thread(Box::new(permit), Box::new(read)).await?;
         answers.await.map_err(StoreError::unavailable)
     }
 
-    /// Lends a connection to `read`, which may take long.
-    fn on_its_own_thread(
-        &self,
-        permit: OwnedSemaphorePermit,
-        read: Read,
-    ) -> BoxFuture<'static, Result<(), StoreError>> {
-        let readers = Arc::clone(&self.readers);
+    /// Lends a connection to `read`, which may take long. When the caller goes away, it is interrupted.
+    fn on_its_own_thread(&self, permit: Box<dyn Send>, read: Read) -> BoxFuture<'static, Result<(), StoreError>> {
+        let (readers, scan) = (Arc::clone(&self.readers), Interruptible::default());
+        let caller = scan.caller();
         let work = move || {
             // Held until the scan ends, even when its caller has gone.
             let _permit = permit;
             let mut read = Some(read);
-            readers.with(&mut |reader| read.take().map_or(Ok(()), |read| read(reader)))
+            readers.with(&mut |reader| read.take().map_or(Ok(()), |read| scan.run(reader, read)))
         };
-        Box::pin(async { tokio::task::spawn_blocking(work).await.map_err(StoreError::unavailable)? })
+        Box::pin(async {
+            let _caller = caller;
+            tokio::task::spawn_blocking(work).await.map_err(StoreError::unavailable)?
+        })
     }
 }
 
@@ -233,4 +232,31 @@ fn history(connection: &Connection) -> Result<Vec<Applied>, OpenError> {
         Some(ErrorCode::Unknown) | None => OpenError::OtherProgram,
         Some(_) => StoreError::unavailable(error).into(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// It never ends by itself.
+    fn endless() -> Query {
+        Query::new("WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT COUNT(*) FROM n", [])
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_scan_whose_caller_has_gone_is_interrupted_and_gives_its_permit_back() {
+        let directory = tempfile::tempdir().unwrap();
+        let sqlite = Sqlite::open(&directory.path().join("lunas.db")).unwrap();
+        // More than may run at once, so that some are interrupted while they run and some before.
+        for _ in 0..3 * SCANS_AT_ONCE {
+            let scan = sqlite.many(endless(), |columns| columns.integer());
+            let ended = tokio::time::timeout(std::time::Duration::from_millis(10), scan).await;
+            assert!(ended.is_err(), "it is endless");
+        }
+        let one = || sqlite.many(Query::new("SELECT 1", []), |columns| columns.integer());
+        assert_eq!(one().await.unwrap(), [1]);
+        let version = sqlite.one(&Query::new("SELECT 1", []), |columns| columns.integer());
+        assert_eq!(version.unwrap(), Some(1), "its connection is used again");
+        sqlite.close().await;
+    }
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use domain::api_key::KeyHash;
-use rusqlite::{Connection, OpenFlags, params_from_iter};
+use rusqlite::{Connection, InterruptHandle, OpenFlags, params_from_iter};
 
 use super::connect::connect;
 use crate::{
@@ -62,6 +62,10 @@ impl Reader {
         Ok(owner)
     }
 
+    pub(super) fn interrupt_handle(&self) -> InterruptHandle {
+        self.connection.get_interrupt_handle()
+    }
+
     /// Gives the first row that a query finds to `take`.
     pub(super) fn first(&self, query: &Query, take: &mut TakeRow<'_>) -> Result<(), StoreError> {
         let mut statement = self.connection.prepare_cached(&query.sql).map_err(failure)?;
@@ -79,6 +83,9 @@ impl Reader {
         Ok(())
     }
 }
+
+/// A read that has a connection lent to it.
+pub(super) type Read = Box<dyn FnOnce(&mut Reader) -> Result<(), StoreError> + Send>;
 
 /// A number that changes with every commit of any other connection, of this process or another.
 fn data_version(connection: &Connection) -> Result<i64, StoreError> {

@@ -1,12 +1,14 @@
 //! Requests of browsers: allowed origins and preflights (docs/contract.md §5.7 and decisions §7).
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use engine::ProjectUpdate;
+use gateway::{BoxFuture, Issue, Provider, ProviderError, Providers, Simulator};
 use reqwest::{Method, header::ORIGIN};
-use testkit::{Api, Kit, Reply, TestProject, on_every_database};
+use testkit::{Api, Kit, Options, Reply, Socket, TestProject, on_every_database, request_bytes};
 
 use crate::support::{
+    nodes::Node,
     options::{base_url, rate_limit},
     payments::total,
     refusals::refused,
@@ -24,9 +26,17 @@ on_every_database![
     a_second_origin_is_refused_even_beside_an_allowed_one,
     the_services_own_origin_is_always_allowed,
     a_listed_origin_may_read_errors_too,
+    an_answer_that_the_time_limit_makes_has_the_headers_of_every_answer_to_its_key with short_request_timeout(),
+    an_answer_that_a_panic_makes_can_be_read_by_a_listed_origin,
 ];
 
 const SHOP: &str = "https://shop.example";
+
+fn short_request_timeout() -> Options {
+    let mut options = rate_limit(1_000);
+    options.timeouts.request = Duration::from_millis(150);
+    options
+}
 
 async fn allow(kit: &Kit, project: &TestProject, origins: &[&str]) {
     let origins = origins.iter().map(|origin| (*origin).to_owned()).collect();
@@ -226,4 +236,49 @@ async fn a_second_origin_is_refused_even_beside_an_allowed_one(kit: Arc<Kit>) {
     allow(&kit, &project, &[SHOP]).await;
     let request = project.api.request(Method::GET, "/v1/balance").header(ORIGIN, SHOP);
     project.api.send(request.header(ORIGIN, "https://evil.example")).await.refused(403, "CORS_ORIGIN_FORBIDDEN");
+}
+
+/// Regression: these answers are made outside of the layer that adds the headers, and had none.
+async fn an_answer_that_the_time_limit_makes_has_the_headers_of_every_answer_to_its_key(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    allow(&kit, &project, &[SHOP]).await;
+    let authorization = format!("Bearer {}", project.key);
+    let headers = [
+        ("Authorization", authorization.as_str()),
+        ("Origin", SHOP),
+        ("Idempotency-Key", "k-1"),
+        ("Content-Type", "application/json"),
+        // The body never comes.
+        ("Content-Length", "100"),
+    ];
+    let mut socket = Socket::connect(kit.address).await;
+    socket.send(&request_bytes("POST", "/v1/payments", &headers, b"")).await;
+    let reply = socket.answer().await.unwrap();
+    readable(&reply, SHOP);
+    for header in ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset", "retry-after", "x-request-id"] {
+        assert!(reply.header(header).is_some(), "no {header}");
+    }
+    reply.refused(503, "SERVICE_UNAVAILABLE");
+}
+
+/// A bank whose code is broken.
+struct PanickingBank;
+
+impl Provider for PanickingBank {
+    fn issue<'a>(&'a self, _: Issue<'a>) -> BoxFuture<'a, Result<String, ProviderError>> {
+        panic!("the bank's code is broken");
+    }
+}
+
+async fn an_answer_that_a_panic_makes_can_be_read_by_a_listed_origin(kit: Arc<Kit>) {
+    let project = kit.production().await;
+    allow(&kit, &project, &[SHOP]).await;
+    let providers = Providers { sandbox: Simulator::default(), production: Some(Arc::new(PanickingBank)) };
+    let node = Node::with_providers(&kit, providers).await;
+    let api = Api::new(node.address, Some(&project.key));
+    let request = api.request(Method::POST, "/v1/payments").header(ORIGIN, SHOP).header("Idempotency-Key", "k-1");
+    let reply = api.send(request.json(&samples::qris(&project, 15_000))).await;
+    readable(&reply, SHOP);
+    reply.refused(500, "INTERNAL_ERROR");
+    node.stop().await;
 }

@@ -30,6 +30,7 @@ on_every_database![
     an_address_may_fail_to_authenticate_60_times_and_is_refused_then_while_valid_keys_still_work with rate_limit(100),
     a_rate_of_0_lifts_every_limit,
     a_proxys_clients_are_told_apart_only_when_the_proxy_is_trusted with trusted_proxy_and_rate_limit(100),
+    clients_whose_proxy_adds_ports_are_told_apart_by_their_addresses with trusted_proxy_and_rate_limit(100),
 ];
 
 /// Far more requests than the limit allows in the time in which they are answered.
@@ -206,4 +207,21 @@ async fn a_rate_of_0_lifts_every_limit(kit: Arc<Kit>) {
     for _ in 0..70 {
         failed_login(&kit.anonymous(), None).await.refused(401, "UNAUTHORIZED");
     }
+}
+
+async fn clients_whose_proxy_adds_ports_are_told_apart_by_their_addresses(kit: Arc<Kit>) {
+    let api = kit.anonymous();
+    let mut statuses = Vec::new();
+    for port in 1_000..1_000 + MANY {
+        let status = failed_login(&api, Some(&format!("203.0.113.5:{port}"))).await.status.as_u16();
+        statuses.push(status);
+        if status == 429 {
+            break;
+        }
+    }
+    assert_eq!(statuses.last(), Some(&429), "one address, whatever its port");
+    for other in ["203.0.113.6:1000", "[2001:db8:5::1]:443", "[2001:db8:6::1]", "2001:db8:7::1"] {
+        failed_login(&api, Some(other)).await.refused(401, "UNAUTHORIZED");
+    }
+    failed_login(&api, Some("203.0.113.5")).await.refused(429, "RATE_LIMITED");
 }

@@ -120,14 +120,14 @@ async fn the_project_is_shown_as_it_is_set(kit: Arc<Kit>) {
         ..ProjectUpdate::default()
     };
     kit.update(project.id, update).await;
-    kit.set_webhook_url(project.id, Some("http://127.0.0.1:9/hook")).await;
+    kit.set_webhook_url(project.id, Some("http://127.0.0.1:3000/hook")).await;
     let shown = session.get("/v1/project").await.expect(200);
     let methods = json!([{ "type": "qris" }, { "type": "virtual_account", "bank": "bca" }]);
     assert_eq!((&shown["payment_methods"], &shown["default_methods"]), (&methods, &methods));
     assert_eq!(shown["allowed_origins"], json!(["https://shop.example"]));
     assert_eq!(
         (&shown["success_status"], &shown["webhook_url"]),
-        (&json!("succeeded"), &json!("http://127.0.0.1:9/hook"))
+        (&json!("succeeded"), &json!("http://127.0.0.1:3000/hook"))
     );
 }
 

@@ -114,21 +114,62 @@ async fn a_password_that_was_changed_is_replaced_and_a_file_without_one_keeps_it
     }
 }
 
+/// Checks that a command refuses to start beside a server, with one line that says so.
+#[track_caller]
+fn refuses(ran: &testkit::Ran, said: &str) {
+    let reasons = ran.failed(1);
+    assert_eq!(reasons.len(), 1, "{reasons:?}");
+    assert!(reasons[0].contains(said) && reasons[0].contains("stop it first"), "{reasons:?}");
+}
+
 #[tokio::test]
-async fn two_first_runs_at_once_agree() {
+async fn a_second_run_with_the_same_data_says_so_and_stops_and_the_first_goes_on() {
     let program = program();
-    let (one, two) = std::thread::scope(|scope| {
-        let one = scope.spawn(|| program.dev());
-        let two = scope.spawn(|| program.dev());
-        (one.join().unwrap(), two.join().unwrap())
-    });
-    for member in ["project_id", "api_key", "webhook_secret", "dashboard_password"] {
-        assert_eq!(one.ready[member], two.ready[member], "{member}");
+    let running = program.dev();
+    let address = fs::read_to_string(program.data().join("dev.url")).unwrap();
+    let data = program.data();
+    for _ in 0..2 {
+        refuses(
+            &program.run(&["dev", "--json", "--listen", "127.0.0.1:0"]),
+            "another `lunas dev` is running with the data in",
+        );
     }
-    one.api().pay("k", &samples::order(one.said("project_id"))).await.expect(201);
-    let replay = two.api().pay("k", &samples::order(two.said("project_id"))).await;
-    assert_eq!(replay.header("idempotent-replayed"), Some("true"));
-    replay.expect(200);
+    let mut serve = program.served(&["serve"], &crate::support::commands::secret_key());
+    serve.env("LUNAS_DATABASE", program.database());
+    refuses(&serve.output().unwrap().into(), "another server is running on sqlite:");
+    assert_eq!(fs::read_to_string(data.join("dev.url")).unwrap(), address, "commands still find the first");
+    running.api().pay("k", &samples::order(running.said("project_id"))).await.expect(201);
+    program.json(&["--json", "--database", &program.database(), "verify"]);
+    running.kill();
+    let again = program.dev();
+    again.api().get("/v1/balance").await.expect(200);
+}
+
+#[test]
+fn of_two_first_runs_at_once_one_serves() {
+    let program = program();
+    let arguments = ["dev", "--json", "--listen", "127.0.0.1:0"];
+    let mut children: Vec<_> = (0..2)
+        .map(|_| {
+            let mut command = program.command(&arguments);
+            command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap()
+        })
+        .collect();
+    // The one that ends by itself is the one that was refused.
+    let refused = loop {
+        let ended = children.iter_mut().position(|child| child.try_wait().unwrap().is_some());
+        if let Some(ended) = ended {
+            break children.remove(ended);
+        }
+        std::thread::yield_now();
+    };
+    let mut serving = children.remove(0);
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(serving.stdout.take().unwrap()), &mut line).unwrap();
+    serving.kill().unwrap();
+    serving.wait().unwrap();
+    assert!(line.contains("api_key"), "{line}");
+    refuses(&refused.wait_with_output().unwrap().into(), "another `lunas dev` is running with the data in");
 }
 
 #[test]
@@ -171,7 +212,8 @@ async fn a_secret_key_from_the_environment_is_not_written_down() {
 #[tokio::test]
 async fn the_block_for_people_has_all_a_first_payment_needs() {
     let program = program();
-    let running = program.dev();
+    let said = program.dev().ready.clone();
+    let said = |member: &str| said[member].as_str().unwrap().to_owned();
     let mut command = program.command(&["dev", "--listen", "127.0.0.1:0", "--data"]);
     let mut shown = command.arg(program.data()).stdout(std::process::Stdio::piped()).spawn().unwrap();
     let mut text = String::new();
@@ -179,10 +221,8 @@ async fn the_block_for_people_has_all_a_first_payment_needs() {
     while !text.contains(" pay PAYMENT_ID\n") {
         assert!(std::io::BufRead::read_line(&mut lines, &mut text).unwrap() > 0, "it ended after {text}");
     }
-    shown.kill().unwrap();
-    shown.wait().unwrap();
     for member in ["project_id", "api_key", "webhook_secret", "dashboard_email", "dashboard_password"] {
-        assert!(text.contains(running.said(member)), "no {member} in {text}");
+        assert!(text.contains(&said(member)), "no {member} in {text}");
     }
     assert!(text.contains("/dashboard\n") && text.contains("  sign in as demo@lunas.localhost with "), "{text}");
     for words in ["http://127.0.0.1:", "/v1/payments", "curl", "Authorization: Bearer", "Idempotency-Key:"] {
@@ -190,12 +230,16 @@ async fn the_block_for_people_has_all_a_first_payment_needs() {
     }
 
     // The command that it prints is run as a developer would run it.
-    let payment = running.api().pay("k", &samples::order(running.said("project_id"))).await.expect(201);
+    let address = text.split("http://").nth(1).unwrap().split_whitespace().next().unwrap().parse().unwrap();
+    let api = Api::new(address, Some(&said("api_key")));
+    let payment = api.pay("k", &samples::order(&said("project_id"))).await.expect(201);
     let id = payment["id"].as_str().unwrap();
     let line = text.lines().find(|line| line.ends_with(" pay PAYMENT_ID")).unwrap().replace("PAYMENT_ID", id);
     let paid = Command::new("sh").arg("-c").arg(&line).current_dir(program.directory.path()).output().unwrap();
     assert!(paid.status.success(), "{line}: {paid:?}");
-    assert_eq!(running.api().get(&format!("/v1/payments/{id}")).await.expect(200)["status"], "paid");
+    assert_eq!(api.get(&format!("/v1/payments/{id}")).await.expect(200)["status"], "paid");
+    shown.kill().unwrap();
+    shown.wait().unwrap();
 }
 
 #[tokio::test]
@@ -230,8 +274,8 @@ async fn settings_come_from_the_environment_too() {
 
 #[tokio::test]
 async fn a_port_that_is_taken_is_reported() {
-    let program = program();
-    let running = program.dev();
+    let (first, program) = (program(), program());
+    let running = first.dev();
     let address = running.address().to_string();
     let ran = program.run(&["dev", "--json", "--listen", &address]);
     let reasons = ran.failed(1);

@@ -43,6 +43,21 @@ async fn it_serves_when_everything_is_there() {
     assert_eq!(serving.terminate(), Some(0));
 }
 
+#[tokio::test]
+async fn a_second_server_on_the_same_file_says_so_and_stops_and_commands_work_beside_the_first() {
+    let (program, key) = (program(), secret_key());
+    let serving = program.serve(&key);
+    refuses(program.served(&["serve"], &key), &["another server is running on sqlite:"]);
+    for arguments in [&["verify"][..], &["doctor"], &["migrate"], &["project", "list"]] {
+        let ran = run(program.served(arguments, &key));
+        assert_eq!(ran.code, 0, "{arguments:?}: {ran:?}");
+    }
+    Api::new(serving.address(), None).get("/readyz").await.expect(200);
+    // A killed server leaves no lock behind.
+    serving.kill();
+    assert_eq!(program.serve(&key).terminate(), Some(0));
+}
+
 #[test]
 fn without_a_secret_key_it_does_not_start() {
     let program = program();

@@ -6,7 +6,11 @@ use testkit::{Kit, Options, Socket, TestProject, on_every_database, request_byte
 
 use tokio::net::TcpStream;
 
-use crate::support::refusals::{Members, totals};
+use crate::support::{
+    options::trusted_proxy,
+    refusals::{Members, totals},
+    wait::until,
+};
 
 on_every_database![
     half_sent_headers_are_cut_off_and_delay_nobody with short_header_timeout(),
@@ -26,6 +30,11 @@ on_every_database![
     a_connection_goes_on_after_an_error,
     idle_and_stuck_connections_delay_nobody,
     a_client_that_does_not_read_its_answers_loses_its_connection with short_request_timeout(),
+    an_idle_connection_is_kept_longer_than_a_head_may_take with short_header_timeout(),
+    an_idle_connection_is_closed_in_the_end with short_idle_timeout(),
+    a_head_that_begins_on_an_idle_connection_must_be_complete_soon with short_header_timeout(),
+    connections_beyond_the_limit_of_an_address_are_closed_at_once_and_counted_until_they_end with few_connections(),
+    connections_of_a_trusted_proxy_are_not_counted with few_connections_of_a_proxy(),
 ];
 
 const SHORT: Duration = Duration::from_millis(150);
@@ -36,6 +45,22 @@ fn short_header_timeout() -> Options {
     let mut options = Options::default();
     options.timeouts.header = SHORT;
     options
+}
+
+fn short_idle_timeout() -> Options {
+    let mut options = Options::default();
+    options.timeouts.idle = SHORT;
+    options
+}
+
+const FEW: usize = 3;
+
+fn few_connections() -> Options {
+    Options { connections_per_address: FEW, ..Options::default() }
+}
+
+fn few_connections_of_a_proxy() -> Options {
+    Options { connections_per_address: FEW, ..trusted_proxy() }
 }
 
 fn short_body_timeout() -> Options {
@@ -400,4 +425,69 @@ async fn a_client_that_does_not_read_its_answers_loses_its_connection(kit: Arc<K
         }
     };
     tokio::time::timeout(Duration::from_secs(60), refused).await.expect("the connection is still there");
+}
+
+async fn healthy(socket: &mut Socket) {
+    socket.send(&request_bytes("GET", "/healthz", &[], b"")).await;
+    assert_eq!(socket.answer().await.unwrap().status, 200);
+}
+
+async fn an_idle_connection_is_kept_longer_than_a_head_may_take(kit: Arc<Kit>) {
+    let mut idle = Socket::connect(kit.address).await;
+    healthy(&mut idle).await;
+    for _ in 0..3 {
+        // A connection without a request is closed after the time for a head, so that much has passed.
+        Socket::connect(kit.address).await.closed().await;
+    }
+    healthy(&mut idle).await;
+}
+
+async fn an_idle_connection_is_closed_in_the_end(kit: Arc<Kit>) {
+    let mut idle = Socket::connect(kit.address).await;
+    for _ in 0..3 {
+        healthy(&mut idle).await;
+    }
+    idle.closed().await;
+}
+
+async fn a_head_that_begins_on_an_idle_connection_must_be_complete_soon(kit: Arc<Kit>) {
+    for begun in [&b"G"[..], b"GET /healthz HTTP/1.1\r\nX-Slow: "] {
+        let mut socket = Socket::connect(kit.address).await;
+        healthy(&mut socket).await;
+        socket.send(begun).await;
+        drip(&mut socket, b"a").await;
+        socket.closed().await;
+    }
+}
+
+async fn connections_beyond_the_limit_of_an_address_are_closed_at_once_and_counted_until_they_end(kit: Arc<Kit>) {
+    let mut held = Vec::new();
+    for _ in 0..FEW {
+        let mut socket = Socket::connect(kit.address).await;
+        healthy(&mut socket).await;
+        held.push(socket);
+    }
+    for _ in 0..2 * FEW {
+        Socket::connect(kit.address).await.closed().await;
+    }
+    for socket in &mut held {
+        healthy(socket).await;
+    }
+    held.pop();
+    // The server notices the end of a connection a moment later.
+    until(async || {
+        let mut socket = Socket::connect(kit.address).await;
+        socket.send(&request_bytes("GET", "/healthz", &[], b"")).await;
+        socket.answer().await.is_some_and(|reply| reply.status == 200)
+    })
+    .await;
+}
+
+async fn connections_of_a_trusted_proxy_are_not_counted(kit: Arc<Kit>) {
+    let mut held = Vec::new();
+    for _ in 0..4 * FEW {
+        let mut socket = Socket::connect(kit.address).await;
+        healthy(&mut socket).await;
+        held.push(socket);
+    }
 }

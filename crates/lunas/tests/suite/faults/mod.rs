@@ -3,6 +3,8 @@
 mod bad_connections;
 mod durability;
 mod failover;
+mod fair_scans;
+mod full_disk;
 mod killed_nodes;
 mod postgres_outages;
 mod standby_away;

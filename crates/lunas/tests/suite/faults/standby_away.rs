@@ -181,6 +181,21 @@ async fn an_operator_who_gives_the_standby_up_lets_commits_through() {
     mirrored.stop().await;
 }
 
+/// Regression: the health check only read, so it said ready while every commit waited in vain.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_whose_commits_wait_for_the_standby_in_vain_is_not_ready() {
+    let mirrored = Mirrored::start().await;
+    let ready = async || mirrored.kit.anonymous().get("/readyz").await.status == 200;
+    assert!(ready().await);
+    block_in_place(|| mirrored.standby.stop(StopMode::Fast));
+    until_within(PATIENCE, async || !ready().await).await;
+    says_to_come_back(mirrored.kit.anonymous().get("/readyz").await);
+    mirrored.project.api.get("/v1/payments").await.expect(200);
+    block_in_place(|| mirrored.standby.start_again());
+    until_within(PATIENCE, ready).await;
+    mirrored.stop().await;
+}
+
 /// Regression: a commit that timed out kept waiting in the database and kept its connection, while the node opened
 /// another, until the database had no connection left.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

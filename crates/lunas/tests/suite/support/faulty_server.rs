@@ -26,6 +26,7 @@ impl FaultyServer {
             pages_url: None,
             rate_limit_per_second: 0,
             trusted_proxies: Vec::new(),
+            connections_per_address: 0,
             signature_header: "X-Service-Signature".to_owned(),
             timeouts: Timeouts { request: request_timeout, ..Timeouts::default() },
         };

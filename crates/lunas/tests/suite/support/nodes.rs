@@ -44,6 +44,7 @@ impl Node {
             pages_url: None,
             rate_limit_per_second: 0,
             trusted_proxies: Vec::new(),
+            connections_per_address: 0,
             signature_header: "X-Service-Signature".to_owned(),
             timeouts: Timeouts::default(),
         };

@@ -17,7 +17,7 @@ on_every_database![
 ];
 
 /// URLs that only an installation for development accepts, and a word of the reason.
-const REFUSED: [(&str, &str); 22] = [
+const REFUSED: [(&str, &str); 25] = [
     ("http://127.0.0.1/hook", "127.0.0.1"),
     ("http://localhost:8080/hook", "localhost"),
     ("http://toko.localhost/", "toko.localhost"),
@@ -40,6 +40,9 @@ const REFUSED: [(&str, &str); 22] = [
     ("https://8.8.8.8/hook#top", "fragment"),
     ("https://8.8.8.8/a b", "white space"),
     ("https://", "URL"),
+    ("https://8.8.8.8:22/", "port 22"),
+    ("http://8.8.8.8:25/", "port 25"),
+    ("https://8.8.8.8:0/", "port 0"),
 ];
 
 fn over_long() -> String {
