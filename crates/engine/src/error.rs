@@ -46,6 +46,8 @@ pub enum Error {
     TryLater { until: Timestamp },
     #[error(transparent)]
     Provider(#[from] ProviderError),
+    #[error("this form was sent before, and what it created has changed since")]
+    FormUsed,
     #[error("too many others changed the same thing at once")]
     Contended,
     #[error(transparent)]

@@ -12,9 +12,11 @@ mod deliveries;
 mod desk;
 mod error;
 mod events;
+mod forms;
 mod invites;
 mod key_uses;
 mod keys;
+mod known_browsers;
 mod links;
 mod observe;
 mod operator;
@@ -28,6 +30,7 @@ mod receipts;
 mod reconcile;
 #[cfg(test)]
 mod samples;
+mod sign_in;
 mod vault;
 mod watch;
 
@@ -60,9 +63,10 @@ pub use observe::Observed;
 pub use operator::Operator;
 pub use passwords::HashError;
 pub use payments::Created;
-pub use people::{NewUser, SignIn, Visit, Whereabouts};
+pub use people::{NewUser, Visit};
 pub use projects::{NewProject, ProjectUpdate};
 pub use reconcile::{Courier, Reconcilers};
+pub use sign_in::{NewSession, SignIn, Whereabouts};
 pub use store::{
     Breach, EventLogFilter, LedgerLine, LinkFilter, Listed, Member, MethodFilter, PaymentFilter, ProjectHealth,
     SetupProgress, StoreError, UnappliedFilter, Window,
@@ -121,6 +125,8 @@ pub struct Engine {
     key_uses: Arc<key_uses::KeyUses>,
     change_tokens: Arc<change_tokens::ChangeTokens>,
     page_views: Arc<page_views::PageViews>,
+    hasher: Arc<passwords::Hasher>,
+    audited_refusals: Arc<sign_in::AuditedRefusals>,
 }
 
 impl Engine {
@@ -144,6 +150,8 @@ impl Engine {
             key_uses: Arc::default(),
             change_tokens: Arc::default(),
             page_views: Arc::default(),
+            hasher: Arc::default(),
+            audited_refusals: Arc::default(),
         }
     }
 

@@ -1,15 +1,19 @@
-//! Encryption of stored secrets: AES-256-GCM with the installation's key, bound to the row that a secret belongs to.
+//! Encryption of stored secrets: AES-256-GCM with the installation's key, bound to the row that a secret belongs to. And
+//! secrets that are derived from that key instead of being stored.
 
 use aes_gcm::{
     Aes256Gcm, KeyInit,
     aead::{Aead, Payload},
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use hmac::{Hmac, Mac};
 use rand::Rng;
 use secrecy::{ExposeSecret, SecretString};
+use sha2::Sha256;
 
 const NONCE_BYTES: usize = 12;
 const KEY_BYTES: usize = 32;
+const HMAC_BLOCK_BYTES: usize = 64;
 
 /// The installation's key. It has no `Debug`, so that it cannot be logged by accident.
 #[derive(Clone)]
@@ -43,11 +47,21 @@ impl SecretKey {
 #[derive(Clone)]
 pub(crate) struct Vault {
     cipher: Aes256Gcm,
+    /// HMAC with the installation's key, for secrets that are derived.
+    mac: Hmac<Sha256>,
 }
 
 impl Vault {
     pub(crate) fn new(key: SecretKey) -> Vault {
-        Vault { cipher: Aes256Gcm::new(&key.0.into()) }
+        // HMAC takes a key of a whole block, and fills a shorter one with zeros.
+        let mut block = [0; HMAC_BLOCK_BYTES];
+        block[..KEY_BYTES].copy_from_slice(&key.0);
+        Vault { cipher: Aes256Gcm::new(&key.0.into()), mac: Hmac::new(&block.into()) }
+    }
+
+    /// 256 bits that only this installation can compute, and that are the same for the same purpose.
+    pub(crate) fn derive(&self, purpose: &str) -> [u8; 32] {
+        self.mac.clone().chain_update(purpose.as_bytes()).finalize().into_bytes().into()
     }
 
     /// Encrypts `secret` so that it can be decrypted only for `row`.
@@ -85,6 +99,14 @@ mod tests {
         assert!(vault.open("prj_1", &sealed[..sealed.len() - 1]).is_err());
         assert!(vault.open("prj_1", &[]).is_err());
         assert!(!sealed.windows(5).any(|window| window == b"quiet"));
+    }
+
+    #[test]
+    fn what_is_derived_depends_on_the_purpose_and_on_the_key() {
+        let vault = vault();
+        assert_eq!(vault.derive("one"), vault.derive("one"));
+        assert_ne!(vault.derive("one"), vault.derive("two"));
+        assert_ne!(vault.derive("one"), self::vault().derive("one"));
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod durability;
 mod failover;
 mod killed_nodes;
 mod postgres_outages;
+mod sign_in_flood;
 mod standby_away;
 mod three_nodes;
 mod webhook_crashes;
