@@ -6,7 +6,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use domain::rules::Invalid;
-use engine::{Error, StoreError};
+use engine::{Error, HashError, StoreError};
 use serde::Serialize;
 use web::{Cause, Failure};
 
@@ -131,15 +131,19 @@ fn engine_code(error: &Error) -> ErrorCode {
         | Error::LastOwner
         | Error::TooMany { .. }
         | Error::AlreadyDecided
+        | Error::FormUsed
         | Error::DoesNotFit(_) => error_code::CONFLICT,
         Error::NotSandbox | Error::RoleForbids => error_code::FORBIDDEN,
         Error::ProjectUnusable => error_code::PROJECT_UNAVAILABLE,
         Error::TryLater { .. } | Error::AttemptsFull { .. } => error_code::RATE_LIMITED,
         Error::Provider(_) => error_code::PAYMENT_PROVIDER_UNAVAILABLE,
-        Error::Contended | Error::Store(StoreError::Unavailable(_)) => error_code::SERVICE_UNAVAILABLE,
-        Error::Vault(_) | Error::Hash(_) | Error::UnexpectedConflict(_) | Error::Store(StoreError::Unexpected(_)) => {
-            error_code::INTERNAL_ERROR
+        Error::Contended | Error::Hash(HashError::Busy) | Error::Store(StoreError::Unavailable(_)) => {
+            error_code::SERVICE_UNAVAILABLE
         }
+        Error::Vault(_)
+        | Error::Hash(HashError::Failed)
+        | Error::UnexpectedConflict(_)
+        | Error::Store(StoreError::Unexpected(_)) => error_code::INTERNAL_ERROR,
     }
 }
 

@@ -156,7 +156,12 @@ pub(crate) async fn list(Member(desk): Member, RawQuery(query): RawQuery) -> Res
 #[schema(examples(json!({ "name": "Kasir 1" })))]
 pub(crate) struct CreateApiKey {
     /// A name for the key, which no other valid key of the project has.
-    #[schema(min_length = 1, max_length = 255, pattern = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$", examples("Kasir 1"))]
+    #[schema(
+        min_length = 1,
+        max_length = 255,
+        pattern = "^[^\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]*$",
+        examples("Kasir 1")
+    )]
     name: String,
 }
 
@@ -175,7 +180,7 @@ pub(crate) async fn create(
     let (name, ignored) = decode(&bytes)?;
     let refused = |error| ErrorAnswer::ignoring(error, ignored.as_ref());
     let name = name.ok_or_else(|| refused(Invalid::new("name", "is required").into()))?;
-    let made = desk.create_key(name).await.map_err(refused)?;
+    let made = desk.create_key(name, None).await.map_err(refused)?;
     Ok(Answer::created(Created::New(made), |(key, secret)| CreatedKeyJson::of(key, &secret)).ignoring(ignored))
 }
 

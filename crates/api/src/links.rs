@@ -178,7 +178,7 @@ pub(crate) struct CreateLink {
     #[schema(
         min_length = 1,
         max_length = 255,
-        pattern = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$",
+        pattern = "^[^\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]*$",
         examples("Kopi susu")
     )]
     title: String,
@@ -186,12 +186,17 @@ pub(crate) struct CreateLink {
     #[schema(minimum = 100, maximum = 999_999_999_999_i64, examples(50000))]
     amount: i64,
     /// Your own order id; generated if omitted.
-    #[schema(min_length = 1, max_length = 255, pattern = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$", examples("order-1"))]
+    #[schema(
+        min_length = 1,
+        max_length = 255,
+        pattern = "^[^\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]*$",
+        examples("order-1")
+    )]
     reference: Option<String>,
     /// Shown below the title; may have several lines.
     #[schema(
         max_length = 2000,
-        pattern = "^[^\\u0000-\\u0009\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]*$",
+        pattern = "^[^\\u0000-\\u0009\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]*$",
         examples("Dua gelas")
     )]
     description: Option<String>,

@@ -82,7 +82,12 @@ pub(crate) struct CreatePayment {
     #[schema(value_type = schemas::ProjectId)]
     project_id: String,
     /// Your own order id; it need not be unique.
-    #[schema(min_length = 1, max_length = 255, pattern = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$", examples("order-1"))]
+    #[schema(
+        min_length = 1,
+        max_length = 255,
+        pattern = "^[^\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]*$",
+        examples("order-1")
+    )]
     reference: String,
     /// Whole rupiah, at least 100 for `qris` and 10000 for `virtual_account`.
     #[schema(minimum = 100, maximum = 999_999_999_999_i64, examples(15000))]

@@ -95,7 +95,7 @@ pub(crate) struct Simulate {
     #[schema(
         min_length = 1,
         max_length = 255,
-        pattern = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$",
+        pattern = "^[^\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]*$",
         examples("receipt-1")
     )]
     receipt_id: Option<String>,

@@ -22,7 +22,7 @@ use crate::{
     page::UserPage,
     session::{LastId, SignedForm},
     shell::{ProjectChoice, Section, Shell},
-    sign_in::seconds_until,
+    sign_in::{seconds_until, wait_text},
     words::Words,
 };
 
@@ -107,8 +107,7 @@ async fn change_password(page: UserPage, SignedForm(form): SignedForm) -> Result
 async fn try_later(page: &UserPage, until: Timestamp) -> Result<Response, PageError> {
     let words = page.words();
     let seconds = seconds_until(until, page.now());
-    let minutes = seconds.div_ceil(60).to_string();
-    let mistakes = Mistakes { notice: Some(fl!(words, "sign-in-wait", minutes = minutes)), ..Mistakes::default() };
+    let mistakes = Mistakes { notice: Some(wait_text(words, seconds)), ..Mistakes::default() };
     let mut response = account_page(page, StatusCode::TOO_MANY_REQUESTS, mistakes).await?;
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     Ok(response)

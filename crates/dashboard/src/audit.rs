@@ -151,6 +151,7 @@ fn detail(page: &PublicPage, line: &AuditLine) -> String {
             let since = page.moment(at).text;
             fl!(words, "audit-since", since = since)
         }),
+        Deed::SignInRefused => (!detail.is_empty()).then(|| fl!(words, "audit-last-of-hour")),
         Deed::WebhookUrlChanged => detail.is_empty().then(|| fl!(words, "audit-no-url")),
         _ => None,
     };

@@ -185,6 +185,7 @@ fn new_link(language: Language, mistake: Option<String>) -> String {
 
 fn key_row(language: Language) -> KeyRow {
     KeyRow {
+        id: text("key_1"),
         name: text(HOSTILE),
         shown: text("sk_test_…abcd"),
         created: at(language),
@@ -199,6 +200,7 @@ fn keys(language: Language, rows: Vec<KeyRow>, created: Option<CreatedKey>) -> S
     let view = Keys {
         shell: shell(language),
         base: text(BASE),
+        attempt: text("0"),
         rows,
         may_manage: true,
         name: text(HOSTILE),
@@ -333,7 +335,8 @@ fn pending(language: Language) -> PendingRow {
 
 /// Every page in its states.
 fn samples(language: Language) -> Vec<(&'static str, String)> {
-    let created = CreatedKey { title: text("Jadi"), secret: text("rahasia"), example: text(HOSTILE) };
+    let created =
+        CreatedKey { id: text("key_1"), title: text("Jadi"), secret: text("rahasia"), example: text(HOSTILE) };
     let failed = Some((text("Server Anda tidak bisa dihubungi."), text(HOSTILE)));
     vec![
         ("links", links(language, vec![link_row(language)], HOSTILE)),

@@ -118,7 +118,7 @@ async fn create_account(
         let mistakes = Mistakes { password: Some(mistake), notice: None };
         return Ok(visitor.show(StatusCode::UNPROCESSABLE_ENTITY, token, &invitation, mistakes));
     }
-    match engine.join_with_new_account(token, password.into(), &web::session::whereabouts(&page.visitor)).await {
+    match engine.join_with_new_account(token, password.into(), &page.whereabouts()).await {
         Ok(session) => {
             let mut response = page.redirect(format_args!("/dashboard/{}", invitation.project.id), Done::Joined);
             web::session::remember(&page.app.settings.urls, &session, response.headers_mut());

@@ -16,6 +16,7 @@ use web::{
 };
 
 use crate::{
+    attempt,
     done::Done,
     input::text_mistake,
     labels::Badge,
@@ -30,6 +31,7 @@ use crate::{
 pub(crate) struct Keys {
     pub(crate) shell: Shell,
     pub(crate) base: String,
+    pub(crate) attempt: String,
     pub(crate) rows: Vec<KeyRow>,
     pub(crate) may_manage: bool,
     pub(crate) name: String,
@@ -40,6 +42,8 @@ pub(crate) struct Keys {
 }
 
 pub(crate) struct KeyRow {
+    /// What `DELETE /v1/api-keys/{id}` names it by.
+    pub(crate) id: String,
     pub(crate) name: String,
     /// `sk_test_…abcd`.
     pub(crate) shown: String,
@@ -51,6 +55,7 @@ pub(crate) struct KeyRow {
 }
 
 pub(crate) struct CreatedKey {
+    pub(crate) id: String,
     pub(crate) title: String,
     pub(crate) secret: String,
     /// A command that sends a first request with the key.
@@ -84,7 +89,17 @@ async fn keys(page: &Page) -> Result<Keys, Error> {
     let may_manage = page.desk.may(Act::ManageKeys);
     let shown = page.desk.keys().await?;
     let rows = shown.iter().map(|shown| row(page, &base, shown, may_manage)).collect();
-    Ok(Keys { shell, base, rows, may_manage, name: String::new(), mistake: None, notice: None, created: None })
+    Ok(Keys {
+        shell,
+        base,
+        attempt: attempt::fresh(),
+        rows,
+        may_manage,
+        name: String::new(),
+        mistake: None,
+        notice: None,
+        created: None,
+    })
 }
 
 fn row(page: &Page, base: &str, shown: &KeyShown, may_manage: bool) -> KeyRow {
@@ -96,6 +111,7 @@ fn row(page: &Page, base: &str, shown: &KeyShown, may_manage: bool) -> KeyRow {
         Badge { status: "revoked", text: fl!(words, "key-revoked") }
     };
     KeyRow {
+        id: key.id.to_string(),
         name: key.name.clone(),
         shown: format!("{}…{}", key_prefix(key.environment), key.last_four),
         created: page.moment(key.created_at),
@@ -108,12 +124,12 @@ fn row(page: &Page, base: &str, shown: &KeyShown, may_manage: bool) -> KeyRow {
 async fn create(page: Page, SignedForm(form): SignedForm) -> Result<Response, PageError> {
     page.require(Act::ManageKeys)?;
     let name = form.text("name").unwrap_or_default().trim().to_owned();
-    let words = page.words();
+    let (words, attempt) = (page.words(), attempt::sent(form.text("attempt")));
     let mistake = text_mistake(words, KEY_NAME, &name);
     let (status, mistake, notice) = if mistake.is_some() {
         (StatusCode::UNPROCESSABLE_ENTITY, mistake, None)
     } else {
-        match page.desk.create_key(name.clone()).await {
+        match page.desk.create_key(name.clone(), Some(&attempt)).await {
             Ok((key, secret)) => {
                 let created = Some(created(&page, &key, &secret));
                 return Ok(page.render(StatusCode::OK, &Keys { created, ..keys(&page).await? }));
@@ -140,7 +156,12 @@ fn created(page: &Page, key: &ApiKey, secret: &KeySecret) -> CreatedKey {
         "  -H \"Content-Type: application/json\" \\".to_owned(),
         format!("  -d '{{\"project_id\":\"{project}\",\"title\":\"Kopi susu\",\"amount\":15000}}'"),
     ];
-    CreatedKey { title: fl!(words, "key-ready", name = name), secret: secret.to_owned(), example: lines.join("\n") }
+    CreatedKey {
+        id: key.id.to_string(),
+        title: fl!(words, "key-ready", name = name),
+        secret: secret.to_owned(),
+        example: lines.join("\n"),
+    }
 }
 
 async fn ask(page: Page, LastId(id): LastId<KeyId>) -> Result<Response, PageError> {

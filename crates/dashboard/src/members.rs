@@ -15,6 +15,7 @@ use web::{
 };
 
 use crate::{
+    attempt,
     done::Done,
     input::email_mistake,
     invite::INVITATIONS,
@@ -38,6 +39,7 @@ pub(crate) struct MembersPage {
     pub(crate) members: Vec<MemberRow>,
     pub(crate) invites: Vec<InviteRow>,
     pub(crate) roles: Vec<RoleRow>,
+    pub(crate) attempt: String,
     pub(crate) email: String,
     pub(crate) email_mistake: Option<String>,
 }
@@ -88,10 +90,20 @@ pub(crate) struct RemovePage {
     pub(crate) action: String,
     pub(crate) heading: String,
     pub(crate) is_self: bool,
+    /// The live keys that the member has created.
+    pub(crate) keys: Vec<CreatedKeyRow>,
+    /// Live keys of which it is not known who created them.
+    pub(crate) unknown_keys: Option<String>,
+}
+
+pub(crate) struct CreatedKeyRow {
+    pub(crate) id: String,
+    pub(crate) name: String,
 }
 
 /// The result of a form, which the page shows beside the members.
 struct FormResult {
+    attempt: String,
     fresh: Option<(Invite, Token)>,
     email: String,
     email_mistake: Option<String>,
@@ -101,7 +113,14 @@ struct FormResult {
 
 impl Default for FormResult {
     fn default() -> FormResult {
-        FormResult { fresh: None, email: String::new(), email_mistake: None, role: Role::Developer, notice: None }
+        FormResult {
+            attempt: attempt::fresh(),
+            fresh: None,
+            email: String::new(),
+            email_mistake: None,
+            role: Role::Developer,
+            notice: None,
+        }
     }
 }
 
@@ -122,14 +141,18 @@ async fn invite(page: Page, SignedForm(form): SignedForm) -> Result<Response, Pa
     page.require(Act::ManageMembers)?;
     let words = page.words();
     let (email, role) = (form.text("email").unwrap_or_default(), form.text("role").and_then(Role::parse));
-    let mut result =
-        FormResult { email: email.to_owned(), role: role.unwrap_or(Role::Developer), ..FormResult::default() };
+    let mut result = FormResult {
+        attempt: attempt::sent(form.text("attempt")),
+        email: email.to_owned(),
+        role: role.unwrap_or(Role::Developer),
+        ..FormResult::default()
+    };
     result.email_mistake = email_mistake(words, email);
     let Some(role) = role.filter(|_| result.email_mistake.is_none()) else {
         result.notice = Some(fl!(words, "mistake-form"));
         return members_page(&page, StatusCode::UNPROCESSABLE_ENTITY, result).await;
     };
-    result.notice = match page.desk.invite(email, role).await {
+    result.notice = match page.desk.invite(email, role, Some(&result.attempt)).await {
         Ok(fresh) => {
             let result = FormResult { fresh: Some(fresh), ..FormResult::default() };
             return members_page(&page, StatusCode::OK, result).await;
@@ -180,20 +203,23 @@ async fn ask_to_remove(page: Page, LastId(id): LastId<UserId>) -> Result<Respons
     page.require(Act::ManageMembers)?;
     let shell = page.shell(Section::Settings).await?;
     let member = page.desk.member(id).await?;
+    let (keys, unknown) = page.desk.keys_created_by(id).await?;
     let email = member.user.email.as_str();
     let members_url = page.url(members_path(&page));
     let view = RemovePage {
         heading: fl!(shell.words, "members-remove-heading", email = email),
         action: format!("{members_url}/{id}/remove"),
         is_self: id == page.visit.user.id,
+        keys: keys.into_iter().map(|key| CreatedKeyRow { id: key.id.to_string(), name: key.name }).collect(),
+        unknown_keys: (unknown > 0).then(|| fl!(shell.words, "members-remove-keys-unknown", count = unknown)),
         members_url,
         shell,
     };
     Ok(page.render(StatusCode::OK, &view))
 }
 
-async fn remove(page: Page, LastId(id): LastId<UserId>, SignedForm(_): SignedForm) -> Result<Response, PageError> {
-    match page.desk.remove_member(id).await {
+async fn remove(page: Page, LastId(id): LastId<UserId>, SignedForm(form): SignedForm) -> Result<Response, PageError> {
+    match page.desk.remove_member(id, form.text("revoke_keys").is_some()).await {
         // A user who has left the project can no longer open its pages.
         Ok(()) if id == page.visit.user.id => Ok(page.redirect("/dashboard/account", Done::MemberRemoved)),
         Ok(()) => Ok(page.redirect(members_path(&page), Done::MemberRemoved)),
@@ -230,6 +256,7 @@ async fn members_page(page: &Page, status: StatusCode, result: FormResult) -> Re
         members: members.iter().map(|member| member_row(page, member)).collect(),
         invites: invites.iter().map(|invite| invite_row(page, invite)).collect(),
         roles: role_rows(words, result.role),
+        attempt: result.attempt,
         email: result.email,
         email_mistake: result.email_mistake,
         shell,

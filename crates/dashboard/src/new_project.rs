@@ -8,6 +8,7 @@ use i18n_embed_fl::fl;
 use web::{App, page::page_error::PageError};
 
 use crate::{
+    attempt,
     done::Done,
     input::text_mistake,
     page::UserPage,
@@ -22,6 +23,7 @@ const PATH: &str = "/dashboard/projects/new";
 pub(crate) struct NewProjectPage {
     pub(crate) shell: Shell,
     pub(crate) action: String,
+    pub(crate) attempt: String,
     pub(crate) name: String,
     pub(crate) name_mistake: Option<String>,
     /// `sandbox` or `production`.
@@ -31,6 +33,7 @@ pub(crate) struct NewProjectPage {
 
 /// The content of the form, and what is wrong with it.
 struct Filled {
+    attempt: String,
     name: String,
     name_mistake: Option<String>,
     environment: Environment,
@@ -50,6 +53,7 @@ async fn check(page: &UserPage) -> Result<(), Error> {
 async fn show(page: UserPage) -> Result<Response, PageError> {
     check(&page).await?;
     let filled = Filled {
+        attempt: attempt::fresh(),
         name: String::new(),
         name_mistake: None,
         environment: Environment::Sandbox,
@@ -64,6 +68,7 @@ async fn submit(page: UserPage, SignedForm(form): SignedForm) -> Result<Response
     let name = form.text("name").unwrap_or_default().trim().to_owned();
     let environment = form.text("environment").and_then(Environment::parse);
     let mut filled = Filled {
+        attempt: attempt::sent(form.text("attempt")),
         name_mistake: text_mistake(words, PROJECT_NAME, &name),
         environment_mistake: environment.is_none().then(|| fl!(words, "mistake-choice")),
         environment: environment.unwrap_or(Environment::Sandbox),
@@ -77,7 +82,8 @@ async fn submit(page: UserPage, SignedForm(form): SignedForm) -> Result<Response
         filled.notice = Some(fl!(words, "mistake-form"));
         return form_page(&page, StatusCode::UNPROCESSABLE_ENTITY, filled).await;
     }
-    match page.app.engine.create_owned_project(&page.visit, filled.name.clone(), filled.environment).await {
+    let (name, attempt) = (filled.name.clone(), Some(filled.attempt.as_str()));
+    match page.app.engine.create_owned_project(&page.visit, name, filled.environment, attempt).await {
         Ok(project) => Ok(page.redirect(format_args!("/dashboard/{}", project.id), Done::ProjectCreated)),
         Err(Error::TooMany { most, .. }) => {
             let most = most.to_string();
@@ -96,6 +102,7 @@ async fn form_page(page: &UserPage, status: StatusCode, filled: Filled) -> Resul
     let view = NewProjectPage {
         shell,
         action: page.url(PATH),
+        attempt: filled.attempt,
         name: filled.name,
         name_mistake: filled.name_mistake,
         environment: filled.environment.word(),

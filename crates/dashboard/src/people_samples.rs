@@ -9,7 +9,7 @@ use crate::{
     audit::{self, AuditPage, Log, LogRow},
     invite::{InviteGone, InvitePage, Way},
     labels::Badge,
-    members::{FreshInvite, InviteRow, MemberRow, MembersPage, RemovePage, RolePage, RoleRow},
+    members::{CreatedKeyRow, FreshInvite, InviteRow, MemberRow, MembersPage, RemovePage, RolePage, RoleRow},
     new_project::NewProjectPage,
     operator::{
         audit::OperatorAuditPage,
@@ -159,6 +159,7 @@ impl Setting {
     fn new_project(self) -> String {
         let page = NewProjectPage {
             shell: self.shell(Section::Other, false),
+            attempt: self.text(),
             action: url("/projects/new"),
             name: self.text(),
             name_mistake: self.mistake(),
@@ -219,6 +220,7 @@ impl Setting {
             }],
             invites: vec![InviteRow { id: "inv_1".to_owned(), email: self.text(), role: self.text(), until: moment() }],
             roles: vec![role("owner", false), role("viewer", true)],
+            attempt: self.text(),
             email: self.text(),
             email_mistake: self.mistake(),
         };
@@ -243,6 +245,8 @@ impl Setting {
             action: url("/prj_1/settings/members/usr_1/remove"),
             heading: self.text(),
             is_self: false,
+            keys: vec![CreatedKeyRow { id: "key_1".to_owned(), name: self.text() }],
+            unknown_keys: Some(self.text()),
         };
         page.render().unwrap()
     }
@@ -337,6 +341,7 @@ impl Setting {
         let create = CreatePage {
             shell: self.shell(Section::Operator, false),
             base: url("/operator"),
+            attempt: self.text(),
             action: url("/operator/projects/new"),
             fresh: Some(FreshInvite { title: self.text(), url: self.text() }),
             name: self.text(),

@@ -4,12 +4,13 @@ use std::str::FromStr;
 
 use axum::{
     extract::{FromRequest, FromRequestParts, Request},
-    http::{StatusCode, request::Parts},
+    http::{Extensions, StatusCode, request::Parts},
 };
 use engine::{Error, Visit};
 use sha2::{Digest, Sha256};
 use web::{
-    App, client,
+    App, Failure, client,
+    limits::LimitedCaller,
     page::{form::Form, page_error::PageError},
     path,
     session::visit,
@@ -34,7 +35,25 @@ impl FromRequestParts<App> for MaybeSignedIn {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<MaybeSignedIn, PageError> {
         let address = client::address(&parts.extensions, &parts.headers, &app.settings.trusted_proxies);
-        Ok(MaybeSignedIn(visit(app, &parts.headers, &mut parts.extensions, address).await?))
+        let visit = visit(app, &parts.headers, &mut parts.extensions, address).await?;
+        if let Some(visit) = &visit {
+            count(app, visit, &mut parts.extensions)?;
+        }
+        Ok(MaybeSignedIn(visit))
+    }
+}
+
+/// Counts a request of a session, once. Pages have the limit that API keys have.
+fn count(app: &App, visit: &Visit, extensions: &mut Extensions) -> Result<(), PageError> {
+    #[derive(Clone)]
+    struct IsCounted;
+    if extensions.insert(IsCounted).is_some() {
+        return Ok(());
+    }
+    let usage = app.limits.request(LimitedCaller::Session(visit.session.id));
+    match usage.and_then(|usage| usage.retry_after) {
+        Some(retry_after) => Err(Failure::RateLimited { retry_after }.into()),
+        None => Ok(()),
     }
 }
 

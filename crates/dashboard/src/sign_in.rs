@@ -32,6 +32,8 @@ use crate::{
 const ROOT: &str = "/dashboard";
 const SIGN_IN: &str = "/dashboard/sign-in";
 const NEXT_CHARACTERS_MOST: usize = 2_000;
+/// From this many seconds on a wait is shown in minutes.
+const SHOWN_IN_MINUTES: u64 = 60;
 
 /// The form for signing in.
 #[derive(Template)]
@@ -50,7 +52,7 @@ enum Notice {
     Ended,
     Refused,
     Wait {
-        minutes: String,
+        text: String,
     },
 }
 
@@ -100,22 +102,22 @@ async fn submit(
     let email = form.text("email").unwrap_or_default();
     let password = form.text("password").unwrap_or_default().into();
     let next = form.text("next").filter(|next| is_ours(next)).unwrap_or(ROOT);
-    let answer = engine.sign_in(email, password, &web::session::whereabouts(&page.visitor)).await?;
+    let answer = engine.sign_in(email, password, &page.whereabouts()).await?;
     let (status, notice, retry_after) = match answer {
-        SignIn::Done(token) => {
+        SignIn::Done(session) => {
             // The new session replaces the one that this browser had.
             if let Some(before) = before {
                 engine.sign_out(&before).await?;
             }
             let mut response = see_other(&page.url(next));
-            web::session::remember(&page.app.settings.urls, &token, response.headers_mut());
+            web::session::remember(&page.app.settings.urls, &session, response.headers_mut());
             return Ok(response);
         }
         SignIn::Refused => (StatusCode::UNAUTHORIZED, Notice::Refused, None),
         SignIn::Wait { until } => {
             let seconds = seconds_until(until, page.now());
-            let minutes = seconds.div_ceil(60).to_string();
-            (StatusCode::TOO_MANY_REQUESTS, Notice::Wait { minutes }, Some(seconds))
+            let text = wait_text(page.words(), seconds);
+            (StatusCode::TOO_MANY_REQUESTS, Notice::Wait { text }, Some(seconds))
         }
     };
     let mut response = sign_in_page(&page, status, next, email.to_owned(), Some(notice));
@@ -182,8 +184,29 @@ fn is_ours(next: &str) -> bool {
     let rest = next.strip_prefix(ROOT).filter(|_| next.len() <= NEXT_CHARACTERS_MOST);
     let plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'\\' | b'"' | b'<' | b'>' | b'#');
     rest.is_some_and(|rest| {
-        (rest.is_empty() || rest.starts_with(['/', '?'])) && !next.contains("//") && next.bytes().all(plain)
+        (rest.is_empty() || rest.starts_with(['/', '?']))
+            && !next.contains("//")
+            && next.bytes().all(plain)
+            && is_normalised(next)
     })
+}
+
+/// Whether browsers leave a path as it is: they resolve `..`, also where its dots are encoded. An encoded slash or
+/// backslash is one to some servers.
+fn is_normalised(address: &str) -> bool {
+    let path = address.split('?').next().unwrap_or_default().to_ascii_lowercase();
+    let is_dots = |segment: &str| matches!(segment.replace("%2e", ".").as_str(), "." | "..");
+    !path.contains("%2f") && !path.contains("%5c") && !path.split('/').any(is_dots)
+}
+
+/// When the visitor may try again.
+pub(crate) fn wait_text(words: Words, seconds: u64) -> String {
+    if seconds < SHOWN_IN_MINUTES {
+        let seconds = seconds.to_string();
+        return fl!(words, "sign-in-wait-seconds", seconds = seconds);
+    }
+    let minutes = seconds.div_ceil(60).to_string();
+    fl!(words, "sign-in-wait", minutes = minutes)
 }
 
 /// Whole seconds, at least one.
@@ -198,7 +221,13 @@ mod tests {
 
     #[test]
     fn after_signing_in_only_pages_of_the_dashboard_are_opened() {
-        for fine in ["/dashboard", "/dashboard/prj_1/payments?status=paid&page=2", "/dashboard?done=joined"] {
+        for fine in [
+            "/dashboard",
+            "/dashboard/prj_1/payments?status=paid&page=2",
+            "/dashboard?done=joined",
+            "/dashboard/prj_1/payments.csv?search=../..",
+            "/dashboard/prj_1/...",
+        ] {
             assert!(is_ours(fine), "{fine}");
         }
         for wrong in [
@@ -209,6 +238,15 @@ mod tests {
             "/dashboard//evil.example",
             "/dashboardevil",
             "/dashboard/\\evil",
+            "/dashboard/..",
+            "/dashboard/../../evil",
+            "/dashboard/../v1/payments",
+            "/dashboard/./../evil",
+            "/dashboard/.%2e/evil",
+            "/dashboard/%2E%2e/%2e%2E/evil",
+            "/dashboard/..%2f..%2fevil",
+            "/dashboard/..%5Cevil",
+            "/dashboard/prj_1/..?page=2",
             "/dashboard/a b",
             "/dashboard/\r\nSet-Cookie: a=b",
             "/v1/payments",

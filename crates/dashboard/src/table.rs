@@ -27,14 +27,6 @@ impl PageNumber {
         Window { offset: (self.0 - 1).saturating_mul(ROWS), limit: ROWS }
     }
 
-    /// One page of a list that was read as a whole.
-    pub(crate) fn cut<T>(self, all: Vec<T>) -> Listed<T> {
-        let total = i64::try_from(all.len()).unwrap_or(i64::MAX);
-        let offset = usize::try_from(self.window().offset).unwrap_or(usize::MAX);
-        let rows = usize::try_from(ROWS).unwrap_or_default();
-        Listed { items: all.into_iter().skip(offset).take(rows).collect(), total }
-    }
-
     /// `path`: the list's own. `query`: the other parameters of its address, such as `status=paid`.
     pub(crate) fn paging<T>(self, page: &PublicPage, path: &str, query: &str, listed: &Listed<T>) -> Paging {
         self.paging_of(page, path, query, listed.items.len(), listed.total)

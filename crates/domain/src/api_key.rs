@@ -6,7 +6,7 @@
 use sha2::{Digest, Sha256};
 
 use crate::{
-    id::{KeyId, ProjectId},
+    id::{KeyId, ProjectId, UserId},
     project::Environment,
     time::Timestamp,
 };
@@ -29,6 +29,8 @@ pub struct ApiKey {
     pub last_four: String,
     pub created_at: Timestamp,
     pub revoked_at: Option<Timestamp>,
+    /// The user who created it; none for the command line, and where it is not known.
+    pub created_by: Option<UserId>,
 }
 
 /// SHA-256 of a whole key; keys are looked up by it.

@@ -55,6 +55,9 @@ impl TextRule {
             Some(Fault::TooLong { most }) => {
                 format!("must be at most {most} characters, not {}", text.chars().count())
             }
+            Some(Fault::Malformed) if text.contains(changes_direction) => {
+                "must not contain characters that change the direction of text".to_owned()
+            }
             Some(Fault::Malformed) => "must not contain control characters".to_owned(),
         };
         Err(Invalid::new(self.field, rule))
@@ -62,7 +65,8 @@ impl TextRule {
 
     pub fn fault(self, text: &str) -> Option<Fault> {
         let length = text.chars().count();
-        let forbidden = |c: char| c.is_control() && !(self.line_breaks && matches!(c, '\n' | '\r'));
+        let control = |c: char| c.is_control() && !(self.line_breaks && matches!(c, '\n' | '\r'));
+        let forbidden = |c: char| control(c) || changes_direction(c);
         if length < self.least {
             Some(Fault::Empty)
         } else if length > self.most {
@@ -71,6 +75,12 @@ impl TextRule {
             text.contains(forbidden).then_some(Fault::Malformed)
         }
     }
+}
+
+/// Whether a character is invisible and changes the direction in which the text around it is shown, so that a name can
+/// look like another one: the marks, embeddings, overrides and isolates of Unicode's bidirectional algorithm.
+pub fn changes_direction(character: char) -> bool {
+    matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Checks that money of this amount can exist: at least 1 rupiah and at most [`Rupiah::MAX`].
@@ -107,6 +117,21 @@ mod tests {
         assert!(DESCRIPTION.check("tab\t".to_owned()).is_err());
         assert!(DESCRIPTION.check("x".repeat(2_001)).is_err());
         assert!(DESCRIPTION.check(String::new()).is_ok());
+    }
+
+    #[test]
+    fn text_has_no_invisible_characters_that_change_its_direction() {
+        let marks = ['\u{61c}', '\u{200e}', '\u{200f}', '\u{202a}', '\u{202e}', '\u{2066}', '\u{2069}'];
+        for rule in [TITLE, DESCRIPTION] {
+            for mark in marks {
+                let refused = rule.check(format!("a{mark}b")).unwrap_err();
+                assert_eq!(refused.rule, "must not contain characters that change the direction of text", "{mark:?}");
+            }
+            // Right-to-left letters need no marks, and joiners are part of words and of emoji.
+            for fine in ["שלום", "مقهى", "👩\u{200d}🍳", "\u{2029}", "\u{202f}"] {
+                assert!(rule.check(fine.to_owned()).is_ok(), "{fine:?}");
+            }
+        }
     }
 
     #[test]

@@ -8,9 +8,9 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     access::Role,
-    hex::hex,
+    hex::{hex, unhex},
     id::{InviteId, ProjectId, SessionId, UserId},
-    rules::{Invalid, TextRule},
+    rules::{Invalid, TextRule, changes_direction},
     time::{DAY, Timestamp},
 };
 
@@ -24,6 +24,9 @@ pub const SESSION_IDLE: Duration = Duration::from_mins(30);
 pub const SESSION_LONGEST: Duration = Duration::from_hours(12);
 /// How long an invitation can be accepted: a week.
 pub const INVITE_LIFETIME: Duration = DAY.saturating_mul(7);
+
+/// How long a browser or an address in which a user has signed in counts as known.
+pub const KNOWN_LIFETIME: Duration = DAY.saturating_mul(180);
 
 const TOKEN_BYTES: usize = 32;
 
@@ -62,6 +65,8 @@ pub struct Invite {
     pub role: Role,
     pub created_at: Timestamp,
     pub expires_at: Timestamp,
+    /// The user who created it; none where that is not known.
+    pub created_by: Option<UserId>,
 }
 
 /// 256 random bits that grant access to a session or an invitation. It has no `Debug`, so that it cannot be logged by
@@ -74,8 +79,16 @@ pub struct Token([u8; TOKEN_BYTES]);
 pub struct TokenHash(pub [u8; 32]);
 
 impl Email {
+    /// A new address.
     pub fn parse(text: &str) -> Result<Email, Invalid> {
-        let text = EMAIL.check(text.trim().to_lowercase())?;
+        EMAIL.check(text.trim().to_owned())?;
+        Email::recognise(text)
+    }
+
+    /// An address that may be one of before today's rules: it is looked up or read from the database.
+    pub fn recognise(text: &str) -> Result<Email, Invalid> {
+        let text = text.trim().to_lowercase();
+        EMAIL.check(text.chars().filter(|character| !changes_direction(*character)).collect())?;
         let is_address = text.split_once('@').is_some_and(|(name, host)| {
             !name.is_empty() && !host.is_empty() && !host.contains('@') && !text.contains(char::is_whitespace)
         });
@@ -132,14 +145,10 @@ impl Token {
 
     /// Parses a well-formed token, so that other text is rejected without asking the database.
     pub fn parse(text: &str) -> Option<Token> {
-        let mut bytes = [0; TOKEN_BYTES];
-        if text.len() != 2 * TOKEN_BYTES || !text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f')) {
+        if text.len() != 2 * TOKEN_BYTES {
             return None;
         }
-        for (byte, digits) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-            *byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
-        }
-        Some(Token(bytes))
+        unhex(text)?.try_into().ok().map(Token)
     }
 
     pub fn hash(&self) -> TokenHash {
@@ -168,8 +177,11 @@ mod tests {
     fn an_address_is_compared_without_case_and_white_space_around_it() {
         assert_eq!(Email::parse(" Siti@Example.COM ").unwrap().as_str(), "siti@example.com");
         for wrong in ["", "@", "a@", "@b", "a b@c", "a@b@c", "a@b\nc", "plain", &format!("{}@b", "a".repeat(255))] {
-            assert!(Email::parse(wrong).is_err(), "{wrong}");
+            assert!(Email::parse(wrong).is_err() && Email::recognise(wrong).is_err(), "{wrong}");
         }
+        let of_before = "siti\u{202e}@example.com";
+        assert!(Email::parse(of_before).is_err());
+        assert_eq!(Email::recognise(of_before).unwrap().as_str(), of_before);
     }
 
     #[test]

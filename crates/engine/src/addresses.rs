@@ -1,6 +1,7 @@
 //! Web addresses that operators and merchants enter: the base URL of the service, and a project's allowed origins. The
 //! webhook URL is checked by the gateway's address guard instead.
 
+use domain::rules::changes_direction;
 use url::Url;
 
 /// Servers and proxies reject longer URLs.
@@ -68,7 +69,7 @@ fn web_address(text: &str, scheme: Scheme) -> Result<Url, String> {
         return Err(format!("must be at most {URL_CHARACTERS_MOST} characters"));
     }
     // The parser drops these silently, but what we store should be what was entered.
-    if text.chars().any(|character| character.is_control() || character.is_whitespace()) {
+    if text.contains(|c: char| c.is_control() || c.is_whitespace() || changes_direction(c)) {
         return Err("must not contain white space or control characters".to_owned());
     }
     let wanted = match scheme {

@@ -49,6 +49,8 @@ pub enum Error {
     AttemptsFull { until: Timestamp },
     #[error(transparent)]
     Provider(#[from] ProviderError),
+    #[error("this form was sent before, and what it created has changed since")]
+    FormUsed,
     #[error("too many others changed the same thing at once")]
     Contended,
     #[error(transparent)]

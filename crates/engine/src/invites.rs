@@ -9,7 +9,7 @@ use domain::{
 use secrecy::{ExposeSecret, SecretString};
 use store::{Change, CommitError, Guard, PeopleWrite};
 
-use crate::{Engine, Error, Visit, Whereabouts, passwords};
+use crate::{Engine, Error, NewSession, Visit, Whereabouts};
 
 /// What the page of an invitation shows.
 #[derive(Clone, Debug)]
@@ -37,13 +37,13 @@ impl Engine {
         token: &Token,
         password: SecretString,
         from: &Whereabouts,
-    ) -> Result<Token, Error> {
+    ) -> Result<NewSession, Error> {
         let Invitation { invite, has_account, .. } = self.invitation(token).await?;
         if has_account {
             return Err(Error::Taken("that address"));
         }
         check_password(password.expose_secret())?;
-        let password = passwords::hash(password).await?;
+        let password = self.hasher.hash(password).await?;
         let now = self.now();
         let user = User { id: self.mint(now), email: invite.email.clone(), is_operator: false, created_at: now };
         let actor = self.by(Actor::User { id: user.id, address: from.address.clone() });

@@ -4,16 +4,17 @@ use std::sync::Arc;
 
 use domain::{
     api_key::{ApiKey, KeySecret},
-    audit::Deed,
+    audit::{Actor, Deed},
     event::{Event, News},
     id::{KeyId, ProjectId},
     project::{Environment, Project},
     rules::KEY_NAME,
+    time::Timestamp,
 };
-use rand::RngExt;
-use store::{Change, CommitError, Guard, KeyWrite, WebhookWrite};
+use rand::{RngExt, SeedableRng, rngs::StdRng};
+use store::{Change, CommitError, Guard, KeyWrite, WebhookWrite, Write};
 
-use crate::{Engine, Error};
+use crate::{Engine, Error, forms::random_seed};
 
 /// A live key and its project.
 #[derive(Clone, Debug)]
@@ -22,9 +23,8 @@ pub struct KeyOwner {
     pub project: Arc<Project>,
 }
 
-/// A function of its own, so that the thread's random number generator is not held across an `await`.
-fn new_key(environment: Environment) -> KeySecret {
-    let mut rng = rand::rng();
+fn secret_of(environment: Environment, seed: [u8; 32]) -> KeySecret {
+    let mut rng = StdRng::from_seed(seed);
     KeySecret::make(environment, || rng.random_range(0..62))
 }
 
@@ -38,9 +38,20 @@ impl Engine {
     }
 
     pub async fn create_key(&self, project_id: ProjectId, name: String) -> Result<(ApiKey, KeySecret), Error> {
+        self.create_key_with(project_id, name, random_seed(), |_| Vec::new()).await
+    }
+
+    /// Creates a key whose secret is made of `seed`, and commits the writes of `besides` before it.
+    pub(crate) async fn create_key_with(
+        &self,
+        project_id: ProjectId,
+        name: String,
+        seed: [u8; 32],
+        besides: impl FnOnce(&ApiKey) -> Vec<Write>,
+    ) -> Result<(ApiKey, KeySecret), Error> {
         let project = self.project(project_id).await?;
         let now = self.now();
-        let secret = new_key(project.environment);
+        let secret = secret_of(project.environment, seed);
         let key = ApiKey {
             id: self.mint(now),
             project_id,
@@ -49,13 +60,15 @@ impl Engine {
             last_four: secret.last_four(),
             created_at: now,
             revoked_at: None,
+            created_by: match *self.actor {
+                Actor::User { id, .. } => Some(id),
+                Actor::Key(_) | Actor::CommandLine | Actor::Stranger { .. } => None,
+            },
         };
-        let change = Change::from(KeyWrite::Created { key: key.clone(), hash: secret.hash() }).with(self.audit(
-            Some(project_id),
-            Deed::KeyCreated,
-            key.id,
-            &key.name,
-        ));
+        let change = Change::default()
+            .with_all(besides(&key))
+            .with(KeyWrite::Created { key: key.clone(), hash: secret.hash() })
+            .with(self.audit(Some(project_id), Deed::KeyCreated, key.id, &key.name));
         match self.store.commit(change).await {
             Ok(()) => Ok((key, secret)),
             Err(CommitError::Conflict(Guard::KeyName)) => Err(Error::Taken("that name")),
@@ -76,16 +89,7 @@ impl Engine {
             return Ok(key);
         }
         let now = self.now();
-        let event = Event {
-            id: self.mint(now),
-            project_id: key.project_id,
-            created_at: now,
-            news: News::ApiKeyDeleted { key: id },
-        };
-        let change = Change::from(KeyWrite::Revoked { id, project_id: key.project_id, at: now })
-            .with(WebhookWrite::Event(event))
-            .with(self.audit(Some(key.project_id), Deed::KeyRevoked, id, &key.name));
-        match self.store.commit(change).await {
+        match self.store.commit(Change::default().with_all(self.revocation(&key, now))).await {
             Ok(()) => Ok(ApiKey { revoked_at: Some(now), ..key }),
             Err(CommitError::Conflict(Guard::KeyNotRevoked)) => {
                 self.store.confirm().await?;
@@ -93,6 +97,28 @@ impl Engine {
             }
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Everything that a revocation writes.
+    pub(crate) fn revocation(&self, key: &ApiKey, now: Timestamp) -> [Write; 3] {
+        let ApiKey { id, project_id, .. } = *key;
+        let event = Event { id: self.mint(now), project_id, created_at: now, news: News::ApiKeyDeleted { key: id } };
+        [
+            KeyWrite::Revoked { id, project_id, at: now }.into(),
+            WebhookWrite::Event(event).into(),
+            self.audit(Some(project_id), Deed::KeyRevoked, id, &key.name),
+        ]
+    }
+
+    /// The live key that was made of `seed`.
+    pub(crate) async fn key_of_seed(
+        &self,
+        environment: Environment,
+        seed: [u8; 32],
+    ) -> Result<Option<(ApiKey, KeySecret)>, Error> {
+        let secret = secret_of(environment, seed);
+        let Some(owner) = self.store.key_owner(secret.hash()).await? else { return Ok(None) };
+        Ok(self.store.key(owner.key_id).await?.map(|key| (key, secret)))
     }
 
     pub(crate) async fn key(&self, id: KeyId, within: Option<ProjectId>) -> Result<ApiKey, Error> {

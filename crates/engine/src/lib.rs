@@ -12,9 +12,11 @@ mod deliveries;
 mod desk;
 mod error;
 mod events;
+mod forms;
 mod invites;
 mod key_uses;
 mod keys;
+mod known_browsers;
 mod links;
 mod observe;
 mod operator;
@@ -29,6 +31,7 @@ mod reconcile;
 #[cfg(test)]
 mod samples;
 mod secrets;
+mod sign_in;
 mod simulate;
 mod vault;
 mod watch;
@@ -63,10 +66,11 @@ pub use observe::Observed;
 pub use operator::Operator;
 pub use passwords::HashError;
 pub use payments::Created;
-pub use people::{NewUser, SignIn, Visit, Whereabouts};
+pub use people::{NewUser, Visit};
 pub use projects::{NewProject, ProjectUpdate};
 pub use reconcile::{Courier, Reconcilers};
 pub use secrets::{Rotation, SecretsFound, UnopenedSecret};
+pub use sign_in::{NewSession, SignIn, Whereabouts};
 pub use store::{
     Breach, EventLogFilter, LedgerLine, LinkFilter, Listed, MATCHES_COUNTED, Matches, Member, MethodFilter, Note,
     PaymentFilter, ProjectHealth, Scan, SetupProgress, StoreError, UnappliedFilter, Window,
@@ -127,6 +131,8 @@ pub struct Engine {
     change_tokens: Arc<change_tokens::ChangeTokens>,
     page_views: Arc<page_views::PageViews>,
     lookups: Arc<Lookups>,
+    hasher: Arc<passwords::Hasher>,
+    audited_refusals: Arc<sign_in::AuditedRefusals>,
 }
 
 impl Engine {
@@ -151,6 +157,8 @@ impl Engine {
             change_tokens: Arc::default(),
             page_views: Arc::default(),
             lookups: Arc::default(),
+            hasher: Arc::default(),
+            audited_refusals: Arc::default(),
         }
     }
 

@@ -7,9 +7,9 @@ use domain::{
     project::{Environment, Project},
     user::{Email, INVITE_LIFETIME, Invite, Token, User},
 };
-use store::{Listed, PeopleWrite, ProjectHealth, Window};
+use store::{Listed, PeopleWrite, ProjectHealth, Window, Write};
 
-use crate::{Audited, Engine, Error, NewProject, ProjectUpdate, Visit, desk::first_owner, people::new_token};
+use crate::{Audited, Engine, Error, NewProject, ProjectUpdate, Visit, desk::first_owner, forms::is_form_used};
 
 /// An operator, signed in.
 #[derive(Clone)]
@@ -30,17 +30,27 @@ impl Engine {
 }
 
 impl Operator {
-    /// The health of every project.
-    pub async fn projects(&self) -> Result<Vec<ProjectHealth>, Error> {
-        Ok(self.engine.store.project_health().await?)
+    /// One page of the health of all projects, or of those that wait for an approval.
+    pub async fn projects(&self, only_waiting: bool, window: Window) -> Result<Listed<ProjectHealth>, Error> {
+        Ok(self.engine.store.project_healths(only_waiting, window).await?)
+    }
+
+    /// How many projects there are, or how many wait for an approval.
+    pub async fn count_projects(&self, only_waiting: bool) -> Result<i64, Error> {
+        Ok(self.engine.store.count_projects(only_waiting).await?)
+    }
+
+    pub async fn project_health(&self, id: ProjectId) -> Result<ProjectHealth, Error> {
+        self.engine.store.project_health(id).await?.ok_or(Error::NotFound("project"))
     }
 
     pub async fn project(&self, id: ProjectId) -> Result<Project, Error> {
         self.engine.project(id).await
     }
 
-    pub async fn users(&self) -> Result<Vec<User>, Error> {
-        self.engine.users().await
+    /// One page of all users.
+    pub async fn users(&self, window: Window) -> Result<Listed<User>, Error> {
+        Ok(self.engine.store.users_page(window).await?)
     }
 
     /// Approves a production project, so that it may take payments, or withdraws the approval.
@@ -58,33 +68,54 @@ impl Operator {
     }
 
     /// Creates a project for `owner`. If that is the operator, they own it at once; anybody else gets an invitation.
+    /// `form` identifies one filled-in form: sent twice, it creates one project.
     pub async fn create_project(
         &self,
         name: String,
         environment: Environment,
         owner: &str,
+        form: Option<&str>,
     ) -> Result<(Project, Option<Token>), Error> {
         let owner = Email::parse(owner)?;
-        let new = NewProject { name, environment, merchant_name: None };
-        if owner == self.user.email {
-            let owner = |project: &Project| vec![first_owner(project, self.user.id)];
-            return Ok((self.engine.create_project_with(new, owner).await?.0, None));
+        let fields = [name.as_str(), environment.word(), owner.as_str()];
+        let form = self.engine.sent_form(self.user.id, "project of another", form, &fields);
+        let is_own = owner == self.user.email;
+        let token = (!is_own).then(|| form.token());
+        if let Some(created) = self.engine.project_of_form(&form).await? {
+            return Ok((created, token));
         }
-        let (token, now) = (new_token(), self.engine.now());
-        let invitation = |project: &Project| {
-            let invite = Invite {
-                id: self.engine.mint(now),
-                project_id: project.id,
-                email: owner.clone(),
-                role: Role::Owner,
-                created_at: now,
-                expires_at: now.plus(INVITE_LIFETIME),
+        let besides = |project: &Project| {
+            let sent = form.sent(project.id, project.created_at).map(Write::from);
+            let owned = match &token {
+                None => vec![first_owner(project, self.user.id).into()],
+                Some(token) => self.invitation(project, &owner, token),
             };
-            let line = self.engine.audit(Some(project.id), Deed::MemberInvited, &owner, Role::Owner.word());
-            vec![PeopleWrite::Invited { invite, hash: token.hash() }.into(), line]
+            sent.into_iter().chain(owned).collect::<Vec<Write>>()
         };
-        let (project, _) = self.engine.create_project_with(new, invitation).await?;
-        Ok((project, Some(token)))
+        let new = NewProject { name, environment, merchant_name: None };
+        match self.engine.create_project_with(new, besides).await {
+            Ok((project, _)) => Ok((project, token)),
+            Err(error) if is_form_used(&error) => {
+                Ok((self.engine.project_of_form(&form).await?.ok_or(Error::FormUsed)?, token))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Invites the owner of a new project.
+    fn invitation(&self, project: &Project, owner: &Email, token: &Token) -> Vec<Write> {
+        let now = self.engine.now();
+        let invite = Invite {
+            id: self.engine.mint(now),
+            project_id: project.id,
+            email: owner.clone(),
+            role: Role::Owner,
+            created_at: now,
+            expires_at: now.plus(INVITE_LIFETIME),
+            created_by: Some(self.user.id),
+        };
+        let line = self.engine.audit(Some(project.id), Deed::MemberInvited, owner, Role::Owner.word());
+        vec![PeopleWrite::Invited { invite, hash: token.hash() }.into(), line]
     }
 
     /// The whole audit log: of all projects, and of the installation.

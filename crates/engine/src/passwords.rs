@@ -1,93 +1,228 @@
-//! Password hashing with argon2id. Hashing takes memory and a core for a while, so the number of concurrent hashes is
-//! limited.
+//! Password hashing with argon2id. Hashing takes memory and a core for a while, so few passwords are hashed at once, in
+//! memory that is kept: the allocator would keep what is freed too, once for each thread that ever hashed.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use argon2::{
-    Algorithm, Argon2, Params, Version,
-    password_hash::{PasswordHasher, PasswordVerifier, phc::PasswordHash},
+    Algorithm, Argon2, Block, Params, Version,
+    password_hash::phc::{Output, ParamsString, PasswordHash, Salt},
 };
 use rand::Rng;
 use secrecy::{ExposeSecret, SecretString};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 const MEMORY_KIB: u32 = 19 * 1024;
 const PASSES: u32 = 2;
 const LANES: u32 = 1;
 const SALT_BYTES: usize = 16;
-
-/// As many as there are cores: more would take memory without being faster.
-static PERMITS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    Arc::new(Semaphore::new(cores))
-});
+const OUTPUT_BYTES: usize = Params::DEFAULT_OUTPUT_LEN;
+/// Passwords that are hashed at once, where there are as many cores: more would take memory without being faster.
+const AT_ONCE_MOST: usize = 4;
+/// Requests that may wait for their turn. Further ones are answered that the server is busy.
+const WAITING_MOST: usize = 64;
 
 /// The hash that is compared with when there is no such user, so that the check takes as long.
-static NOBODYS: LazyLock<Option<String>> = LazyLock::new(|| hashed(b"nobody's password").ok());
+static NOBODYS: LazyLock<Option<String>> = LazyLock::new(|| hashed(b"nobody's password", &mut Vec::new()).ok());
 
 #[derive(Debug, thiserror::Error)]
-#[error("a password could not be hashed")]
-pub struct HashError;
-
-/// The hash of a password, in the form in which it is stored.
-pub(crate) async fn hash(password: SecretString) -> Result<String, HashError> {
-    with_permit(move || hashed(password.expose_secret().as_bytes())).await?
+pub enum HashError {
+    #[error("a password could not be hashed")]
+    Failed,
+    #[error("too many sign in at once")]
+    Busy,
 }
 
-/// Whether `password` matches the hash `kept`. Without a hash it does not, and the check takes as long.
-pub(crate) async fn matches(password: SecretString, kept: Option<String>) -> Result<bool, HashError> {
-    with_permit(move || {
-        // Computed at the first call, whether or not the user exists.
-        let nobodys = NOBODYS.clone();
-        let known = kept.is_some();
-        let kept = kept.or(nobodys).unwrap_or_default();
-        let equal = PasswordHash::new(&kept).is_ok_and(|kept| {
-            argon2().is_ok_and(|argon2| argon2.verify_password(password.expose_secret().as_bytes(), &kept).is_ok())
+/// Hashes passwords, a few at once.
+pub(crate) struct Hasher {
+    /// Those that hash or wait for it.
+    places: Arc<Semaphore>,
+    turns: Arc<Semaphore>,
+    /// The memory of earlier hashes; as many pieces as were ever needed at once.
+    memory: Arc<Mutex<Vec<Memory>>>,
+}
+
+type Memory = Vec<Block>;
+
+/// Permission to hash one password.
+pub(crate) struct Turn {
+    _place: OwnedSemaphorePermit,
+    _turn: OwnedSemaphorePermit,
+}
+
+impl Default for Hasher {
+    fn default() -> Hasher {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let at_once = cores.min(AT_ONCE_MOST);
+        Hasher {
+            places: Arc::new(Semaphore::new(at_once + WAITING_MOST)),
+            turns: Arc::new(Semaphore::new(at_once)),
+            memory: Arc::default(),
+        }
+    }
+}
+
+impl Hasher {
+    /// Waits until a password may be hashed. When too many wait already it fails at once.
+    pub(crate) async fn turn(&self) -> Result<Turn, HashError> {
+        let place = Arc::clone(&self.places).try_acquire_owned().map_err(|_| HashError::Busy)?;
+        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| HashError::Failed)?;
+        Ok(Turn { _place: place, _turn: turn })
+    }
+
+    /// The hash of a password, in the form in which it is stored.
+    pub(crate) async fn hash(&self, password: SecretString) -> Result<String, HashError> {
+        let turn = self.turn().await?;
+        let hash = move |memory: &mut Memory| hashed(password.expose_secret().as_bytes(), memory);
+        self.on_a_thread(turn, hash).await?
+    }
+
+    /// Whether `password` matches the hash `kept`. Without a hash it does not, and the check takes as long.
+    pub(crate) async fn matches(
+        &self,
+        turn: Turn,
+        password: SecretString,
+        kept: Option<String>,
+    ) -> Result<bool, HashError> {
+        let check = move |memory: &mut Memory| {
+            // Computed at the first call, whether or not the user exists.
+            let nobodys = NOBODYS.clone();
+            let known = kept.is_some();
+            let kept = kept.or(nobodys).unwrap_or_default();
+            fits(password.expose_secret().as_bytes(), &kept, memory).unwrap_or(false) && known
+        };
+        self.on_a_thread(turn, check).await
+    }
+
+    async fn on_a_thread<T: Send + 'static>(
+        &self,
+        turn: Turn,
+        work: impl FnOnce(&mut Memory) -> T + Send + 'static,
+    ) -> Result<T, HashError> {
+        let pool = Arc::clone(&self.memory);
+        let worked = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            let kept = lock(&pool).pop();
+            let mut memory = kept.unwrap_or_default();
+            let done = work(&mut memory);
+            lock(&pool).push(memory);
+            done
         });
-        equal && known
-    })
-    .await
+        worked.await.map_err(|_| HashError::Failed)
+    }
 }
 
-async fn with_permit<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, HashError> {
-    let permit = Arc::clone(&PERMITS).acquire_owned().await.map_err(|_| HashError)?;
-    let worked = tokio::task::spawn_blocking(move || {
-        let _permit = permit;
-        work()
-    });
-    worked.await.map_err(|_| HashError)
+fn lock(pool: &Mutex<Vec<Memory>>) -> MutexGuard<'_, Vec<Memory>> {
+    pool.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn argon2() -> Result<Argon2<'static>, HashError> {
-    let params = Params::new(MEMORY_KIB, PASSES, LANES, None).map_err(|_| HashError)?;
-    Ok(Argon2::new(Algorithm::Argon2id, Version::V0x13, params))
-}
-
-fn hashed(password: &[u8]) -> Result<String, HashError> {
+fn hashed(password: &[u8], memory: &mut Memory) -> Result<String, HashError> {
+    let params = Params::new(MEMORY_KIB, PASSES, LANES, None).map_err(|_| HashError::Failed)?;
     let mut salt = [0; SALT_BYTES];
     rand::rng().fill_bytes(&mut salt);
-    let hash = argon2()?.hash_password_with_salt(password, &salt).map_err(|_| HashError)?;
+    let (algorithm, version) = (Algorithm::Argon2id, Version::V0x13);
+    let hash = PasswordHash {
+        algorithm: algorithm.ident(),
+        version: Some(version.into()),
+        params: ParamsString::try_from(&params).map_err(|_| HashError::Failed)?,
+        salt: Some(Salt::new(&salt).map_err(|_| HashError::Failed)?),
+        hash: Some(output(&Argon2::new(algorithm, version, params), password, &salt, OUTPUT_BYTES, memory)?),
+    };
     Ok(hash.to_string())
+}
+
+/// Whether the password has that hash; none where the hash cannot be read.
+fn fits(password: &[u8], kept: &str, memory: &mut Memory) -> Option<bool> {
+    let kept = PasswordHash::new(kept).ok()?;
+    let algorithm = Algorithm::try_from(kept.algorithm.as_str()).ok()?;
+    let version = Version::try_from(kept.version?).ok()?;
+    let argon2 = Argon2::new(algorithm, version, Params::try_from(&kept).ok()?);
+    let (salt, expected) = (kept.salt?, kept.hash?);
+    // The time that this comparison takes says nothing about where two outputs differ.
+    Some(output(&argon2, password, &salt, expected.len(), memory).ok()? == expected)
+}
+
+fn output(
+    argon2: &Argon2<'_>,
+    password: &[u8],
+    salt: &[u8],
+    length: usize,
+    memory: &mut Memory,
+) -> Result<Output, HashError> {
+    memory.resize(argon2.params().block_count().max(memory.len()), Block::new());
+    let mut bytes = vec![0; length];
+    let filled = argon2.hash_password_into_with_memory(password, salt, &mut bytes, memory.as_mut_slice());
+    filled.ok().and_then(|()| Output::new(&bytes).ok()).ok_or(HashError::Failed)
 }
 
 #[cfg(test)]
 mod tests {
+    use argon2::password_hash::PasswordHasher as _;
+    use futures_util::future::{FutureExt as _, join_all};
+
     use super::*;
+
+    const HEAD: &str = "$argon2id$v=19$m=19456,t=2,p=1$";
+
+    async fn matches(password: &str, kept: Option<String>) -> bool {
+        let hasher = Hasher::default();
+        hasher.matches(hasher.turn().await.unwrap(), password.into(), kept).await.unwrap()
+    }
 
     #[tokio::test]
     async fn a_password_is_kept_as_argon2id_with_a_salt_of_its_own_and_matches_itself_alone() {
-        let (one, other) = (hash("correct horse".into()).await.unwrap(), hash("correct horse".into()).await.unwrap());
-        assert!(one.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{one}");
+        let hash = async || Hasher::default().hash("correct horse".into()).await.unwrap();
+        let (one, other) = (hash().await, hash().await);
+        assert!(one.starts_with(HEAD), "{one}");
         assert_ne!(one, other);
-        assert!(matches("correct horse".into(), Some(one.clone())).await.unwrap());
-        assert!(!matches("correct hors".into(), Some(one)).await.unwrap());
-        assert!(!matches("correct horse".into(), Some("damaged".to_owned())).await.unwrap());
+        assert!(matches("correct horse", Some(one.clone())).await);
+        assert!(!matches("correct hors", Some(one)).await);
+        assert!(!matches("correct horse", Some("damaged".to_owned())).await);
+    }
+
+    /// The hashes of earlier versions were made by the library's own function for passwords.
+    #[tokio::test]
+    async fn a_hash_of_an_earlier_version_is_understood() {
+        let made = Argon2::default().hash_password_with_salt(b"correct horse", &[7; SALT_BYTES]).unwrap().to_string();
+        assert!(made.starts_with(HEAD), "{made}");
+        assert!(matches("correct horse", Some(made.clone())).await);
+        assert!(!matches("correct hors", Some(made)).await);
     }
 
     #[tokio::test]
     async fn nobody_has_no_password_not_even_the_one_that_theirs_is_compared_with() {
         let kept = NOBODYS.as_deref().unwrap();
-        assert!(kept.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "it costs what anybody's costs: {kept}");
-        assert!(!matches("nobody's password".into(), None).await.unwrap());
+        assert!(kept.starts_with(HEAD), "it costs what anybody's costs: {kept}");
+        assert!(!matches("nobody's password", None).await);
+    }
+
+    #[tokio::test]
+    async fn passwords_are_hashed_a_few_at_once_in_memory_that_is_kept() {
+        let hasher = Hasher::default();
+        let at_once = hasher.turns.available_permits();
+        assert!(at_once <= AT_ONCE_MOST);
+        let hashes = join_all((0..16).map(|_| hasher.hash("correct horse".into()))).await;
+        assert!(hashes.iter().all(Result::is_ok));
+        let kept: Vec<(usize, *const Block)> =
+            lock(&hasher.memory).iter().map(|one| (one.len(), one.as_ptr())).collect();
+        assert!((1..=at_once).contains(&kept.len()), "{}", kept.len());
+        assert!(kept.iter().all(|(blocks, _)| *blocks == MEMORY_KIB as usize));
+        hasher.hash("correct horse".into()).await.unwrap();
+        assert!(lock(&hasher.memory).iter().all(|one| kept.iter().any(|(_, place)| *place == one.as_ptr())));
+    }
+
+    #[tokio::test]
+    async fn who_would_be_one_too_many_to_wait_is_turned_away_at_once() {
+        let hasher = Hasher::default();
+        let mut turns = Vec::new();
+        for _ in 0..hasher.turns.available_permits() {
+            turns.push(hasher.turn().await.unwrap());
+        }
+        let mut waiting: Vec<_> = (0..WAITING_MOST).map(|_| Box::pin(hasher.turn())).collect();
+        for one in &mut waiting {
+            assert!(one.now_or_never().is_none());
+        }
+        assert!(matches!(hasher.turn().await, Err(HashError::Busy)));
+        drop(turns);
+        assert!(waiting.remove(0).await.is_ok());
     }
 }

@@ -3,6 +3,8 @@
 //! A sealed value is bound to the column and the row that it is stored in, and opens nowhere else. It begins with a mark
 //! and the id of its key, so that one of several keys can be chosen while the key is being rotated. Values of version
 //! 0.1 have neither and are bound to their row alone; they still open, and `lunas secret rotate` seals them anew.
+//!
+//! Some secrets are derived from the key instead of being stored.
 
 use std::sync::Arc;
 
@@ -11,6 +13,7 @@ use aes_gcm::{
     aead::{Aead, Payload},
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use hmac::{Hmac, Mac};
 use rand::Rng;
 use secrecy::{ExposeSecret, SecretSlice, SecretString};
 use sha2::{Digest, Sha256};
@@ -23,6 +26,7 @@ const KEY_BYTES: usize = 32;
 const MARK: [u8; 3] = [b'L', b'S', 1];
 const KEY_ID_BYTES: usize = 8;
 const HEADER_BYTES: usize = MARK.len() + KEY_ID_BYTES;
+const HMAC_BLOCK_BYTES: usize = 64;
 
 /// A secret key of the installation. It has no `Debug`, so that it cannot be logged by accident.
 #[derive(Clone, PartialEq, Eq)]
@@ -73,17 +77,49 @@ impl SecretKey {
         let hash = Sha256::new().chain_update(b"lunas secret key id").chain_update(self.0).finalize();
         std::array::from_fn(|index| hash[index])
     }
+
+    fn mac(&self) -> Hmac<Sha256> {
+        // HMAC takes a key of a whole block, and fills a shorter one with zeros.
+        let mut block = [0; HMAC_BLOCK_BYTES];
+        block[..KEY_BYTES].copy_from_slice(&self.0);
+        Hmac::new(&block.into())
+    }
 }
 
 #[derive(Clone)]
 pub(crate) struct Vault {
     /// The first one seals.
     keys: Arc<[VaultKey]>,
+    /// HMAC with the current key, for secrets that are derived.
+    mac: Hmac<Sha256>,
 }
 
 struct VaultKey {
     id: [u8; KEY_ID_BYTES],
     cipher: Aes256Gcm,
+}
+
+/// Where a sealed value is kept.
+#[derive(Clone, Copy)]
+pub(crate) enum Place {
+    Column(SealedColumn),
+    /// The cookie of a browser in which somebody has signed in before.
+    KnownBrowser,
+}
+
+impl From<SealedColumn> for Place {
+    fn from(column: SealedColumn) -> Place {
+        Place::Column(column)
+    }
+}
+
+impl Place {
+    const fn name(self) -> &'static str {
+        match self {
+            Place::Column(column) => column.name(),
+            Place::KnownBrowser => "the cookie of a known browser",
+        }
+    }
 }
 
 /// An opened value.
@@ -95,40 +131,47 @@ pub(crate) struct Opened {
 
 impl Vault {
     pub(crate) fn new(keys: SecretKeys) -> Vault {
+        let mac = keys.current.mac();
         let keys = std::iter::once(keys.current).chain(keys.others);
         let key = |key: SecretKey| VaultKey { id: key.id(), cipher: Aes256Gcm::new(&key.0.into()) };
-        Vault { keys: keys.map(key).collect() }
+        Vault { keys: keys.map(key).collect(), mac }
+    }
+
+    /// 256 bits that only this installation can compute, and that are the same for the same purpose until the key is
+    /// rotated.
+    pub(crate) fn derive(&self, purpose: &str) -> [u8; 32] {
+        self.mac.clone().chain_update(purpose.as_bytes()).finalize().into_bytes().into()
     }
 
     /// Encrypts a value of any length so that it can be decrypted only for that row and column.
-    pub(crate) fn seal(&self, column: SealedColumn, row: &str, value: &[u8]) -> Result<Vec<u8>, VaultError> {
+    pub(crate) fn seal(&self, place: impl Into<Place>, row: &str, value: &[u8]) -> Result<Vec<u8>, VaultError> {
         let key = self.keys.first().ok_or(VaultError::KeyNotGiven)?;
         let header = [MARK.as_slice(), &key.id].concat();
         let mut nonce = [0; NONCE_BYTES];
         rand::rng().fill_bytes(&mut nonce);
-        let payload = Payload { msg: value, aad: &bound_to(&header, column, row) };
+        let payload = Payload { msg: value, aad: &bound_to(&header, place.into(), row) };
         let sealed = key.cipher.encrypt(&nonce.into(), payload).map_err(|_| VaultError::CannotOpen)?;
         Ok([header.as_slice(), &nonce, &sealed].concat())
     }
 
     /// Opens a value that is a text.
-    pub(crate) fn open(&self, column: SealedColumn, row: &str, sealed: &[u8]) -> Result<Unsealed, VaultError> {
-        let opened = self.unseal(column, row, sealed)?;
+    pub(crate) fn open(&self, place: impl Into<Place>, row: &str, sealed: &[u8]) -> Result<Unsealed, VaultError> {
+        let opened = self.unseal(place, row, sealed)?;
         let text = String::from_utf8(opened.secret.expose_secret().to_vec());
         Ok(text.map_err(|_| VaultError::CannotOpen)?.into())
     }
 
-    pub(crate) fn unseal(&self, column: SealedColumn, row: &str, sealed: &[u8]) -> Result<Opened, VaultError> {
+    pub(crate) fn unseal(&self, place: impl Into<Place>, row: &str, sealed: &[u8]) -> Result<Opened, VaultError> {
         // A value of version 0.1 begins with random bytes, which may look like the mark; so both forms are tried.
-        self.unseal_marked(column, row, sealed).or_else(|error| self.unseal_unmarked(row, sealed).ok_or(error))
+        self.unseal_marked(place.into(), row, sealed).or_else(|error| self.unseal_unmarked(row, sealed).ok_or(error))
     }
 
-    fn unseal_marked(&self, column: SealedColumn, row: &str, sealed: &[u8]) -> Result<Opened, VaultError> {
+    fn unseal_marked(&self, place: Place, row: &str, sealed: &[u8]) -> Result<Opened, VaultError> {
         let (header, sealed) = sealed.split_at_checked(HEADER_BYTES).ok_or(VaultError::CannotOpen)?;
         let id = header.strip_prefix(&MARK).ok_or(VaultError::KeyNotGiven)?;
-        let place = self.keys.iter().position(|key| key.id == id).ok_or(VaultError::KeyNotGiven)?;
-        let secret = self.keys[place].decrypt(sealed, &bound_to(header, column, row)).ok_or(VaultError::CannotOpen)?;
-        Ok(Opened { secret, is_current: place == 0 })
+        let index = self.keys.iter().position(|key| key.id == id).ok_or(VaultError::KeyNotGiven)?;
+        let secret = self.keys[index].decrypt(sealed, &bound_to(header, place, row)).ok_or(VaultError::CannotOpen)?;
+        Ok(Opened { secret, is_current: index == 0 })
     }
 
     /// Opens a value of version 0.1.
@@ -146,9 +189,9 @@ impl VaultKey {
     }
 }
 
-/// What a value is bound to. No name of a column contains a zero, so two places never have the same bytes.
-fn bound_to(header: &[u8], column: SealedColumn, row: &str) -> Vec<u8> {
-    [header, column.name().as_bytes(), &[0], row.as_bytes()].concat()
+/// What a value is bound to. No name of a place contains a zero, so two places never have the same bytes.
+fn bound_to(header: &[u8], place: Place, row: &str) -> Vec<u8> {
+    [header, place.name().as_bytes(), &[0], row.as_bytes()].concat()
 }
 
 #[cfg(test)]
@@ -232,6 +275,14 @@ mod tests {
             assert!(vault.open(WebhookSecret, "prj_2", &sealed).is_err());
         }
         assert!(matches!(vault(&new, &[]).open(WebhookSecret, "prj_1", &sealed), Err(VaultError::KeyNotGiven)));
+    }
+
+    #[test]
+    fn what_is_derived_depends_on_the_purpose_and_on_the_key() {
+        let vault = vault(&key(), &[]);
+        assert_eq!(vault.derive("one"), vault.derive("one"));
+        assert_ne!(vault.derive("one"), vault.derive("two"));
+        assert_ne!(vault.derive("one"), self::vault(&key(), &[]).derive("one"));
     }
 
     #[test]

@@ -11,6 +11,7 @@ use std::{
 };
 
 use domain::id::ProjectId;
+use domain::rules::changes_direction;
 use ipnet::IpNet;
 use url::{Host, Url};
 
@@ -187,7 +188,8 @@ fn read_url(text: &str) -> Result<Url, BlockedAddress> {
         return Err(BlockedAddress::TooLong);
     }
     // The parser would drop some of these characters and turn others into slashes.
-    if text.chars().any(|character| character.is_control() || character.is_whitespace() || character == '\\') {
+    let ambiguous = |c: char| c.is_control() || c.is_whitespace() || c == '\\' || changes_direction(c);
+    if text.contains(ambiguous) {
         return Err(BlockedAddress::Ambiguous);
     }
     let (scheme, rest) = text.split_once("://").ok_or(BlockedAddress::NotAbsolute)?;

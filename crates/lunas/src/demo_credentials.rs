@@ -149,6 +149,15 @@ async fn is_valid_key(engine: &Engine, key: &str, project_id: ProjectId) -> Resu
     Ok(owner.is_some_and(|owner| owner.project.id == project_id))
 }
 
+/// The id of the API key, which revokes it.
+pub(crate) async fn key_id(engine: &Engine, credentials: &Credentials) -> Result<String, CliError> {
+    let owner = match KeySecret::recognise(&credentials.api_key) {
+        Some(secret) => engine.key_owner(&secret).await?,
+        None => None,
+    };
+    Ok(owner.map(|owner| owner.key_id.to_string()).unwrap_or_default())
+}
+
 async fn new_key(engine: &Engine, project_id: ProjectId) -> Result<String, CliError> {
     for number in 1..=KEY_NAMES_MOST {
         let name = match number {

@@ -53,6 +53,9 @@ struct Ready<'a> {
     dashboard_password: &'a str,
     project_id: &'a str,
     api_key: &'a str,
+    /// What `DELETE /v1/api-keys/{id}` names the key by; for people, as programs get it from `lunas key list`.
+    #[serde(skip)]
+    api_key_id: &'a str,
     webhook_secret: &'a str,
 }
 
@@ -62,6 +65,7 @@ pub(crate) async fn run(options: DevOptions, global: &GlobalOptions) -> Result<(
     let database = database(data, global)?;
     let settings = options.attempts.with(options.webhooks.targets.with(options.money.settings()));
     let (installation, credentials) = prepare(data, &database, settings).await?;
+    let key_id = demo_credentials::key_id(&installation.engine, &credentials).await?;
     let running = RunningServer::start(installation, config, &options.webhooks).await?;
     remote::save_address(data, running.address())?;
     // The dashboard has the same URL as all pages, because browsers keep sessions by host.
@@ -74,6 +78,7 @@ pub(crate) async fn run(options: DevOptions, global: &GlobalOptions) -> Result<(
         dashboard_password: &credentials.dashboard_password,
         project_id: &credentials.project_id,
         api_key: &credentials.api_key,
+        api_key_id: &key_id,
         webhook_secret: &credentials.webhook_secret,
     };
     global.output().show(&ready, |ready| welcome(ready, data, &database))?;
@@ -154,6 +159,7 @@ fn summary(ready: &Ready<'_>, data: &Path, database: &Database) -> String {
         ("  Docs", format!("{}/openapi.json", ready.base_url)),
         ("  Project", ready.project_id.to_owned()),
         ("  API key", ready.api_key.to_owned()),
+        ("  API key id", ready.api_key_id.to_owned()),
         ("  Webhook secret", ready.webhook_secret.to_owned()),
         ("  Data", data.display().to_string()),
     ];

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use domain::rules::changes_direction;
 use serde::Serialize;
 
 use crate::error::CliError;
@@ -20,10 +21,19 @@ impl Output {
     ) -> Result<(), CliError> {
         let text = match self.json {
             true => serde_json::to_string(value).map_err(|error| CliError::because("cannot write JSON", &error))?,
-            false => human(value),
+            false => harmless(&human(value)),
         };
         print(&text)
     }
+}
+
+/// The same text with its invisible marks escaped that would show it in another order on a terminal. New texts have none;
+/// names of before may.
+fn harmless(text: &str) -> String {
+    let escaped = |character: char| -> String {
+        if changes_direction(character) { character.escape_unicode().collect() } else { character.into() }
+    };
+    text.chars().map(escaped).collect()
 }
 
 /// Writes `text` as whole lines. A pipe that the reader has closed early, as `| head` does, is no error.
@@ -78,6 +88,11 @@ mod tests {
         assert_eq!(table(["NAME", "ACTIVE"], &rows), "NAME    ACTIVE\ntoko é\nb       yes");
         assert_eq!(table(["NAME"], &[]), "NAME");
         assert_eq!(fields(&[("id", "1".to_owned()), ("name", String::new())]), "id    1\nname");
+    }
+
+    #[test]
+    fn a_name_cannot_change_the_order_in_which_a_line_is_shown() {
+        assert_eq!(harmless("kasir \u{202e}1\nמלון"), "kasir \\u{202e}1\nמלון");
     }
 
     #[test]

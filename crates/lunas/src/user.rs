@@ -23,7 +23,7 @@ pub(crate) enum UserCommand {
     Create(CreateOptions),
     /// List all users and the projects that they are members of.
     List,
-    /// Set a user's password, and end all of their sessions.
+    /// Set a user's password, end all of their sessions, and lift all delays after failed sign-ins.
     Password {
         /// The user's email address.
         email: String,
@@ -236,7 +236,7 @@ async fn password(email: &str, from_stdin: bool, engine: &Engine, output: Output
     output.show(&changed, |changed| {
         let lines = vec![("id", changed.id.clone()), ("email", changed.email.clone())];
         let text = with_password(lines, changed.password.as_deref());
-        format!("{text}\n\nAll of the user's sessions have ended.")
+        format!("{text}\n\nAll of the user's sessions have ended, and nobody has to wait before signing in.")
     })
 }
 

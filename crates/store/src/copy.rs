@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Every table, after those that its rows refer to. The search index is not copied, as maintenance rebuilds it.
-pub(crate) const TABLES: [&str; 27] = [
+pub(crate) const TABLES: [&str; 29] = [
     "installation",
     "users",
     "projects",
@@ -29,6 +29,8 @@ pub(crate) const TABLES: [&str; 27] = [
     "sessions",
     "invites",
     "sign_ins",
+    "known_addresses",
+    "forms",
     "audit",
     "allowed_origins",
     "api_keys",

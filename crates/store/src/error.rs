@@ -87,6 +87,8 @@ pub enum Guard {
     KeyName,
     /// The key was not revoked yet.
     KeyNotRevoked,
+    /// No key that the user created was live.
+    KeysRevoked,
     /// The payment's money had not settled yet.
     Unsettled,
     /// The delivery was due at the time that was read.
@@ -108,6 +110,10 @@ pub enum Guard {
     NotMember,
     /// The user was a member, and the project keeps an owner.
     OwnerRemains,
+    /// The user had that role in the project.
+    RoleHeld,
+    /// The form had not been sent before.
+    FormUnused,
     /// The session existed and was that user's.
     SessionLive,
     /// The invitation existed, was unused and had not expired.

@@ -2,7 +2,7 @@
 //! error of the engine. How an error reads is not decided here: each surface words it itself.
 
 use axum::http::StatusCode;
-use engine::{Error, StoreError};
+use engine::{Error, HashError, StoreError};
 
 /// Seconds after which a client may retry after a 503.
 const RETRY_AFTER_UNAVAILABLE: u64 = 1;
@@ -71,14 +71,16 @@ pub fn engine_status(error: &Error) -> StatusCode {
         | Error::LastOwner
         | Error::TooMany { .. }
         | Error::AlreadyDecided
+        | Error::FormUsed
         | Error::DoesNotFit(_) => StatusCode::CONFLICT,
         Error::NotSandbox | Error::RoleForbids | Error::ProjectUnusable => StatusCode::FORBIDDEN,
         Error::TryLater { .. } | Error::AttemptsFull { .. } => StatusCode::TOO_MANY_REQUESTS,
-        Error::Provider(_) | Error::Contended => StatusCode::SERVICE_UNAVAILABLE,
+        Error::Provider(_) | Error::Contended | Error::Hash(HashError::Busy) => StatusCode::SERVICE_UNAVAILABLE,
         Error::Store(StoreError::Unavailable(_)) => StatusCode::SERVICE_UNAVAILABLE,
-        Error::Store(StoreError::Unexpected(_)) | Error::Vault(_) | Error::Hash(_) | Error::UnexpectedConflict(_) => {
-            StatusCode::INTERNAL_SERVER_ERROR
-        }
+        Error::Store(StoreError::Unexpected(_))
+        | Error::Vault(_)
+        | Error::Hash(HashError::Failed)
+        | Error::UnexpectedConflict(_) => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }
 

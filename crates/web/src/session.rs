@@ -1,11 +1,11 @@
-//! Sessions of signed-in users: the cookie that holds the token, and the look-up of the user. Whether the user may do something
-//! is not decided here.
+//! Sessions of signed-in users: the cookie that holds the token, the one by which a browser is known later, and the look-up of
+//! the user. Whether the user may do something is not decided here.
 
-use std::net::IpAddr;
+use std::{net::IpAddr, time::Duration};
 
 use axum::http::{Extensions, HeaderMap, HeaderValue};
-use domain::user::{SESSION_LONGEST, Token};
-use engine::{Error, Visit, Whereabouts};
+use domain::user::{KNOWN_LIFETIME, SESSION_LONGEST, Token};
+use engine::{Error, NewSession, Visit, Whereabouts};
 
 use crate::{
     App, client,
@@ -24,24 +24,29 @@ pub const fn cookie_name(https: bool) -> &'static str {
     if https { "__Host-lunas_session" } else { "lunas_session" }
 }
 
+/// The name of the cookie that outlives the session: it says who has signed in with this browser.
+const fn known_cookie_name(https: bool) -> &'static str {
+    if https { "__Host-lunas_known" } else { "lunas_known" }
+}
+
 /// The token in the request's session cookie.
 pub fn token(urls: &SiteUrls, headers: &HeaderMap) -> Option<Token> {
     cookie::read(headers, cookie_name(urls.https)).and_then(Token::parse)
 }
 
-/// Sets the session cookie to `token`.
-pub fn remember(urls: &SiteUrls, token: &Token, headers: &mut HeaderMap) {
-    let seconds = u32::try_from(SESSION_LONGEST.as_secs()).unwrap_or(u32::MAX);
-    write(urls, &token.reveal(), seconds, headers);
+/// Sets the cookies of a new session.
+pub fn remember(urls: &SiteUrls, session: &NewSession, headers: &mut HeaderMap) {
+    write(urls, cookie_name(urls.https), &session.token.reveal(), SESSION_LONGEST, headers);
+    write(urls, known_cookie_name(urls.https), &session.known_browser, KNOWN_LIFETIME, headers);
 }
 
-/// Deletes the session cookie.
+/// Deletes the session cookie. The browser stays known.
 pub fn forget(urls: &SiteUrls, headers: &mut HeaderMap) {
-    write(urls, "", 0, headers);
+    write(urls, cookie_name(urls.https), "", Duration::ZERO, headers);
 }
 
-fn write(urls: &SiteUrls, value: &str, seconds: u32, headers: &mut HeaderMap) {
-    let name = cookie_name(urls.https);
+fn write(urls: &SiteUrls, name: &'static str, value: &str, lifetime: Duration, headers: &mut HeaderMap) {
+    let seconds = u32::try_from(lifetime.as_secs()).unwrap_or(u32::MAX);
     Cookie { name, value, path: "/", seconds, secure: urls.https }.write(headers);
 }
 
@@ -52,10 +57,13 @@ pub fn mark_as_refresh(headers: &mut HeaderMap) {
 }
 
 /// The visitor's address and browser, as the engine records them with a session.
-pub fn whereabouts(visitor: &Visitor) -> Whereabouts {
-    let counted_as = client::limited_as(visitor.address).to_string();
-    let browser = visitor.user_agent.clone().unwrap_or_default();
-    Whereabouts { address: visitor.address.to_string(), counted_as, browser }
+pub fn whereabouts(urls: &SiteUrls, visitor: &Visitor) -> Whereabouts {
+    Whereabouts {
+        address: visitor.address.to_string(),
+        counted_as: client::limited_as(visitor.address).to_string(),
+        browser: visitor.user_agent.clone().unwrap_or_default(),
+        known_browser: visitor.cookie(known_cookie_name(urls.https)).map(str::to_owned),
+    }
 }
 
 /// The signed-in user who sent a request, if any. The database is asked once per request; then the extensions have it.

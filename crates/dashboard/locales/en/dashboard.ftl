@@ -42,6 +42,7 @@ sign-in = Sign in
 sign-in-ended = Your session has ended. Sign in again to return to this page.
 sign-in-refused = The email and password do not match. Check them and try again.
 sign-in-wait = Too many attempts have failed. Try again in { $minutes } min.
+sign-in-wait-seconds = Too many attempts have failed. Try again in { $seconds } s.
 sign-in-help = Forgot your password? Ask the operator of this installation for a new one.
 email = Email
 password = Password
@@ -409,6 +410,7 @@ keys-empty = No API keys yet
 keys-empty-text = Create one for your server. Name it after the place that uses it, so that you know later which one to revoke.
 key-new = New API key
 key-name = Name
+key-id = Key ID
 key-name-hint = Helps you remember where the key is used, such as “Shop server”.
 key-create = Create the key
 key-status = Status
@@ -617,7 +619,16 @@ members-last-owner = This is the last owner. Make another member an owner first:
 members-remove-heading = Remove { $email }?
 members-remove-effect = They can no longer open this project, in any session.
 members-remove-self = You can no longer open this project.
-members-remove-keys = API keys that they created stay valid. Revoke them yourself if necessary.
+members-remove-sessions = All of their sessions end at once, in every project.
+members-remove-own-sessions = Your other sessions end at once.
+members-remove-invites = Invitations that they have created become invalid.
+members-remove-keys = They know the API keys that they have created:
+members-remove-keys-revoke = Revoke these keys as well
+members-remove-keys-none = They have created no API keys that are still active.
+members-remove-keys-unknown = { $count ->
+    [one] Of one active API key it is not known who created it: it comes from the command line on the server or from an earlier version. Revoke it yourself if this person may know it.
+   *[other] Of { $count } active API keys it is not known who created them: they come from the command line on the server or from an earlier version. Revoke those that this person may know yourself.
+}
 members-remove-back = To come back, they need a new invitation.
 members-role-heading = Role of { $email }
 
@@ -687,6 +698,7 @@ audit-webhooks = { $count ->
 audit-since = Since { $since }
 audit-no-url = No URL
 audit-fees = Fees
+audit-last-of-hour = Further failures in this hour are not listed.
 deed-key-created = Created an API key
 deed-key-revoked = Revoked an API key
 deed-webhook-url-changed = Changed the webhook URL

@@ -11,6 +11,7 @@ use web::{
 
 use super::tabs::PATH;
 use crate::{
+    attempt,
     done::Done,
     input::{email_mistake, text_mistake},
     members::{FreshInvite, fresh_invite},
@@ -28,6 +29,7 @@ pub(crate) struct CreatePage {
     pub(crate) shell: Shell,
     pub(crate) base: String,
     pub(crate) action: String,
+    pub(crate) attempt: String,
     /// The invitation for the owner of the project that this request created; it is shown this once.
     pub(crate) fresh: Option<FreshInvite>,
     pub(crate) name: String,
@@ -40,6 +42,7 @@ pub(crate) struct CreatePage {
 
 /// The content of the form, and what is wrong with it.
 struct Filled {
+    attempt: String,
     name: String,
     name_mistake: Option<String>,
     owner: String,
@@ -51,6 +54,7 @@ struct Filled {
 impl Filled {
     fn empty(owner: String) -> Filled {
         Filled {
+            attempt: attempt::fresh(),
             name: String::new(),
             name_mistake: None,
             owner,
@@ -65,6 +69,7 @@ impl Filled {
         let (name, owner) = (text("name"), text("owner"));
         let environment = form.text("environment").and_then(Environment::parse);
         Filled {
+            attempt: attempt::sent(form.text("attempt")),
             name_mistake: text_mistake(words, PROJECT_NAME, &name),
             owner_mistake: email_mistake(words, &owner),
             environment_mistake: environment.is_none().then(|| fl!(words, "mistake-choice")),
@@ -94,7 +99,8 @@ async fn submit(page: OperatorPage, SignedForm(form): SignedForm) -> Result<Resp
     if filled.is_wrong() {
         return create_page(&page, StatusCode::UNPROCESSABLE_ENTITY, filled, None).await;
     }
-    let (_, token) = page.operator.create_project(filled.name.clone(), filled.environment, &filled.owner).await?;
+    let (name, attempt) = (filled.name.clone(), Some(filled.attempt.as_str()));
+    let (_, token) = page.operator.create_project(name, filled.environment, &filled.owner, attempt).await?;
     let Some(token) = token else { return Ok(page.redirect(PATH, Done::ProjectCreated)) };
     let fresh = fresh_invite(&page, &filled.owner, &token);
     let filled = Filled::empty(String::new());
@@ -117,6 +123,7 @@ async fn create_page(
         shell,
         base: page.url(PATH),
         action: page.url(NEW),
+        attempt: filled.attempt,
         fresh,
         name: filled.name,
         name_mistake: filled.name_mistake,

@@ -6,7 +6,6 @@ use domain::{
     id::ProjectId,
     project::{Environment, Project},
 };
-use engine::Error;
 use i18n_embed_fl::fl;
 use web::{
     App,
@@ -52,8 +51,7 @@ pub(crate) fn routes() -> Router<App> {
 }
 
 async fn show(page: OperatorPage, LastId(id): LastId<ProjectId>) -> Result<Response, PageError> {
-    let found = page.operator.projects().await?.into_iter().find(|health| health.project.id == id);
-    let health = found.ok_or(Error::NotFound("project"))?;
+    let health = page.operator.project_health(id).await?;
     let (project, shell) = (&health.project, page.shell().await?);
     let desk_url = page.desk_url(project);
     let decisions = Decision::of(project).into_iter();

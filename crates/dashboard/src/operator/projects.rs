@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::{Router, http::StatusCode, response::Response, routing::get};
-use domain::project::{Environment, Project};
+use domain::project::Environment;
 use engine::ProjectHealth;
 use i18n_embed_fl::fl;
 use web::{
@@ -28,8 +28,8 @@ pub(crate) struct ProjectsPage {
     pub(crate) tab: Tab,
     /// `/dashboard/operator`.
     pub(crate) base: String,
-    pub(crate) total: usize,
-    pub(crate) waiting: usize,
+    pub(crate) total: i64,
+    pub(crate) waiting: i64,
     /// Whether only projects that wait for an approval are listed.
     pub(crate) waiting_only: bool,
     pub(crate) rows: Vec<ProjectRow>,
@@ -53,15 +53,9 @@ pub(crate) fn routes() -> Router<App> {
 
 async fn show(page: OperatorPage) -> Result<Response, PageError> {
     let (shell, number) = (page.shell().await?, PageNumber::of(&page));
-    let mut all = page.operator.projects().await?;
-    all.reverse();
-    all.sort_by_key(|health| !is_waiting(&health.project));
-    let waiting = all.iter().filter(|health| is_waiting(&health.project)).count();
-    let (total, waiting_only) = (all.len(), page.query("show") == Some(WAITING));
-    if waiting_only {
-        all.truncate(waiting);
-    }
-    let listed = number.cut(all);
+    let waiting_only = page.query("show") == Some(WAITING);
+    let listed = page.operator.projects(waiting_only, number.window()).await?;
+    let (total, waiting) = (page.operator.count_projects(false).await?, page.operator.count_projects(true).await?);
     let query = if waiting_only { format!("show={WAITING}") } else { String::new() };
     let view = ProjectsPage {
         tab: Tab::Projects,
@@ -74,10 +68,6 @@ async fn show(page: OperatorPage) -> Result<Response, PageError> {
         shell,
     };
     Ok(page.render(StatusCode::OK, &view))
-}
-
-fn is_waiting(project: &Project) -> bool {
-    project.environment == Environment::Production && !project.approved
 }
 
 fn row(page: &OperatorPage, health: &ProjectHealth) -> ProjectRow {

@@ -41,7 +41,7 @@ pub(crate) fn routes() -> Router<App> {
 
 async fn show(page: OperatorPage) -> Result<Response, PageError> {
     let (shell, number) = (page.shell().await?, PageNumber::of(&page));
-    let listed = number.cut(page.operator.users().await?);
+    let listed = page.operator.users(number.window()).await?;
     let row = |user: &User| UserRow {
         id: user.id.to_string(),
         email: user.email.to_string(),

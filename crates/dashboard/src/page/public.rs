@@ -9,6 +9,7 @@ use axum::{
     response::Response,
 };
 use domain::{language::Language, project::Project, time::Timestamp};
+use engine::Whereabouts;
 use web::{
     App,
     page::{
@@ -16,6 +17,7 @@ use web::{
         render::{self, other_language, see_other},
         visitor::Visitor,
     },
+    session,
 };
 
 use crate::{
@@ -37,6 +39,11 @@ impl PublicPage {
 
     pub(crate) fn words(&self) -> Words {
         words::words(self.visitor.language)
+    }
+
+    /// Where the visitor is, as far as a session stores it.
+    pub(crate) fn whereabouts(&self) -> Whereabouts {
+        session::whereabouts(&self.app.settings.urls, &self.visitor)
     }
 
     pub(crate) fn now(&self) -> Timestamp {

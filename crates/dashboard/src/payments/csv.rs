@@ -240,9 +240,9 @@ mod tests {
         let (project, _) = engine.create_project(new).await.unwrap();
         engine.add_member(project.id, &user, Role::Owner).await.unwrap();
         let whereabouts =
-            Whereabouts { address: ADDRESS.to_string(), counted_as: ADDRESS.to_string(), browser: String::new() };
+            Whereabouts { address: ADDRESS.to_string(), counted_as: ADDRESS.to_string(), ..Whereabouts::default() };
         match engine.sign_in(email, password.into(), &whereabouts).await.unwrap() {
-            SignIn::Done(token) => (token, project.id),
+            SignIn::Done(session) => (session.token, project.id),
             SignIn::Refused | SignIn::Wait { .. } => panic!("the password is right"),
         }
     }

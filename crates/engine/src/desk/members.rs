@@ -2,14 +2,18 @@
 
 use domain::{
     access::{Act, Role},
+    api_key::ApiKey,
     audit::Deed,
     id::{InviteId, UserId},
     user::{Email, INVITE_LIFETIME, Invite, Token},
 };
-use store::{Change, CommitError, Guard, Member, PeopleWrite};
+use store::{Change, CommitError, Guard, KeyWrite, Member, PeopleWrite, SessionWrite};
 
-use super::Desk;
-use crate::{Error, people::new_token};
+use super::{Desk, role_lost};
+use crate::{
+    DECIDE_MOST, Error,
+    forms::{SentForm, is_form_used},
+};
 
 /// Open invitations that one project may have.
 const INVITES_MOST: i64 = 50;
@@ -23,17 +27,22 @@ impl Desk {
         Ok(self.engine.store.invites(self.id(), self.engine.now()).await?)
     }
 
-    /// Invites somebody; the returned token is shown once.
-    pub async fn invite(&self, email: &str, role: Role) -> Result<(Invite, Token), Error> {
+    /// Invites somebody; the returned token is shown once. `form` identifies one filled-in form: sent twice, it invites
+    /// once, and answers with the same invitation.
+    pub async fn invite(&self, email: &str, role: Role, form: Option<&str>) -> Result<(Invite, Token), Error> {
         self.check(Act::ManageMembers)?;
         let email = Email::parse(email)?;
+        let form = self.sent_form("invitation", form, &[email.as_str(), role.word()]);
+        if self.engine.created_by_form(&form).await?.is_some() {
+            return self.invite_of_form(&form).await;
+        }
         if self.members().await?.iter().any(|member| member.user.email == email) {
             return Err(Error::Taken("that membership"));
         }
         if i64::try_from(self.invites().await?.len()).is_ok_and(|open| open >= INVITES_MOST) {
             return Err(Error::TooMany { what: "invitations", most: INVITES_MOST });
         }
-        let (token, now) = (new_token(), self.engine.now());
+        let (token, now) = (form.token(), self.engine.now());
         let invite = Invite {
             id: self.engine.mint(now),
             project_id: self.id(),
@@ -41,11 +50,25 @@ impl Desk {
             role,
             created_at: now,
             expires_at: now.plus(INVITE_LIFETIME),
+            created_by: Some(self.user.id),
         };
-        let line = self.engine.audit(Some(self.id()), Deed::MemberInvited, &invite.email, role.word());
-        let change = Change::from(PeopleWrite::Invited { invite: invite.clone(), hash: token.hash() }).with(line);
-        self.engine.store.commit(change).await?;
-        Ok((invite, token))
+        let change = Change::default()
+            .with_all(form.sent(invite.id, now))
+            .with(self.role_held())
+            .with(PeopleWrite::Invited { invite: invite.clone(), hash: token.hash() })
+            .with(self.engine.audit(Some(self.id()), Deed::MemberInvited, &invite.email, role.word()));
+        match self.engine.store.commit(change).await.map_err(Error::from) {
+            Ok(()) => Ok((invite, token)),
+            Err(error) if is_form_used(&error) => self.invite_of_form(&form).await,
+            Err(error) => Err(role_lost(error)),
+        }
+    }
+
+    /// The invitation that a form has created, while it is open.
+    async fn invite_of_form(&self, form: &SentForm) -> Result<(Invite, Token), Error> {
+        let token = form.token();
+        let invite = self.engine.store.invite(token.hash()).await?;
+        Ok((invite.ok_or(Error::FormUsed)?, token))
     }
 
     pub async fn withdraw_invite(&self, id: InviteId) -> Result<(), Error> {
@@ -71,24 +94,57 @@ impl Desk {
     pub async fn change_role(&self, user_id: UserId, role: Role) -> Result<(), Error> {
         self.check(Act::ManageMembers)?;
         let member = self.member(user_id).await?;
-        let change = Change::from(PeopleWrite::RoleChanged { project_id: self.id(), user_id, role })
+        // By an invitation to another address of theirs they would have the old role again.
+        let voided = (!role.may(Act::ManageMembers))
+            .then_some(PeopleWrite::InvitesVoided { project_id: self.id(), created_by: user_id });
+        let change = Change::from(self.role_held())
+            .with(PeopleWrite::RoleChanged { project_id: self.id(), user_id, role })
+            .with_all(voided)
             .with(self.engine.audit(Some(self.id()), Deed::RoleChanged, &member.user.email, role.word()));
-        self.unless_last_owner(change).await
+        self.engine.store.commit(change).await.map_err(last_owner_stays)
     }
 
-    pub async fn remove_member(&self, user_id: UserId) -> Result<(), Error> {
+    /// The live keys that a member has created, and how many live keys have no known creator.
+    pub async fn keys_created_by(&self, user_id: UserId) -> Result<(Vec<ApiKey>, usize), Error> {
+        let live = self.engine.store.keys(self.id()).await?.into_iter().filter(|key| key.revoked_at.is_none());
+        let (known, unknown): (Vec<ApiKey>, Vec<ApiKey>) = live.partition(|key| key.created_by.is_some());
+        Ok((known.into_iter().filter(|key| key.created_by == Some(user_id)).collect(), unknown.len()))
+    }
+
+    /// Removes a member, and all that they could return by: their sessions, the invitations that they have created, and
+    /// the keys that they have created, if `with_keys` says so. Who leaves keeps the session in which they do.
+    pub async fn remove_member(&self, user_id: UserId, with_keys: bool) -> Result<(), Error> {
         self.check(Act::ManageMembers)?;
         let member = self.member(user_id).await?;
-        let change = Change::from(PeopleWrite::MemberRemoved { project_id: self.id(), user_id })
-            .with(self.engine.audit(Some(self.id()), Deed::MemberRemoved, &member.user.email, ""));
-        self.unless_last_owner(change).await
-    }
-
-    async fn unless_last_owner(&self, change: Change) -> Result<(), Error> {
-        match self.engine.store.commit(change).await {
-            Ok(()) => Ok(()),
-            Err(CommitError::Conflict(Guard::OwnerRemains)) => Err(Error::LastOwner),
-            Err(error) => Err(error.into()),
+        for _ in 0..DECIDE_MOST {
+            let project_id = self.id();
+            let but = (user_id == self.user.id).then_some(self.session_id);
+            let mut change = Change::from(self.role_held())
+                .with(PeopleWrite::MemberRemoved { project_id, user_id })
+                .with(PeopleWrite::InvitesVoided { project_id, created_by: user_id })
+                .with(SessionWrite::AllEnded { user_id, but })
+                .with(self.engine.audit(Some(project_id), Deed::MemberRemoved, &member.user.email, ""));
+            if with_keys {
+                let (keys, _) = self.keys_created_by(user_id).await?;
+                let now = self.engine.now();
+                change = change
+                    .with_all(keys.iter().flat_map(|key| self.engine.revocation(key, now)))
+                    .with(KeyWrite::AllRevokedOf { project_id, created_by: user_id });
+            }
+            match self.engine.store.commit(change).await {
+                Ok(()) => return Ok(()),
+                // A key was created or revoked meanwhile.
+                Err(CommitError::Conflict(Guard::KeyNotRevoked | Guard::KeysRevoked)) => {}
+                Err(error) => return Err(last_owner_stays(error)),
+            }
         }
+        Err(Error::Contended)
+    }
+}
+
+fn last_owner_stays(error: CommitError) -> Error {
+    match error {
+        CommitError::Conflict(Guard::OwnerRemains) => Error::LastOwner,
+        other => role_lost(other.into()),
     }
 }

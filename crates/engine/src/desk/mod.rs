@@ -14,7 +14,7 @@ use domain::{
     access::{Act, Role},
     api_key::{ApiKey, KeySecret},
     fee::FeeSchedule,
-    id::{KeyId, LinkId, ProjectId, UserId},
+    id::{KeyId, LinkId, ProjectId, SessionId, UserId},
     idempotency::{Endpoint, Idempotency},
     link::Link,
     orders::LinkRequest,
@@ -22,9 +22,12 @@ use domain::{
     time::Timestamp,
     user::User,
 };
-use store::PeopleWrite;
+use store::{CommitError, Guard, PeopleWrite, Write};
 
-use crate::{Created, Engine, Error, NewProject, ProjectUpdate, Visit};
+use crate::{
+    Created, Engine, Error, NewProject, ProjectUpdate, Visit,
+    forms::{SentForm, is_form_used},
+};
 
 pub use reads::{Day, Home, PaymentFile, Sent};
 
@@ -39,6 +42,7 @@ pub struct Desk {
     /// Used by this member, for the audit log.
     engine: Engine,
     user: User,
+    session_id: SessionId,
     role: Role,
     project: Arc<Project>,
 }
@@ -56,7 +60,13 @@ impl Engine {
     pub async fn desk(&self, visit: &Visit, project_id: ProjectId) -> Result<Desk, Error> {
         let membership = self.store.membership(visit.user.id, project_id).await?.ok_or(Error::NotFound("project"))?;
         let project = self.project_at(project_id, membership.project_version).await?;
-        Ok(Desk { engine: self.by(visit.actor()), user: visit.user.clone(), role: membership.role, project })
+        Ok(Desk {
+            engine: self.by(visit.actor()),
+            user: visit.user.clone(),
+            session_id: visit.session.id,
+            role: membership.role,
+            project,
+        })
     }
 
     /// Whether a user may create projects: operators and owners of a project may.
@@ -64,13 +74,19 @@ impl Engine {
         Ok(visit.user.is_operator || self.store.owned_projects(visit.user.id).await? > 0)
     }
 
-    /// Creates a project that the signed-in user owns. A production project waits for an operator's approval.
+    /// Creates a project that the signed-in user owns. A production project waits for an operator's approval. `form`
+    /// identifies one filled-in form: sent twice, it creates one project.
     pub async fn create_owned_project(
         &self,
         visit: &Visit,
         name: String,
         environment: Environment,
+        form: Option<&str>,
     ) -> Result<Project, Error> {
+        let form = self.sent_form(visit.user.id, "project", form, &[&name, environment.word()]);
+        if let Some(created) = self.project_of_form(&form).await? {
+            return Ok(created);
+        }
         let owned = self.store.owned_projects(visit.user.id).await?;
         if owned == 0 && !visit.user.is_operator {
             return Err(Error::RoleForbids);
@@ -79,14 +95,29 @@ impl Engine {
             return Err(Error::TooMany { what: "projects", most: PROJECTS_MOST });
         }
         let new = NewProject { name, environment, merchant_name: None };
-        let owner = |project: &Project| vec![first_owner(project, visit.user.id)];
-        Ok(self.by(visit.actor()).create_project_with(new, owner).await?.0)
+        let besides = |project: &Project| {
+            let sent = form.sent(project.id, project.created_at).map(Write::from);
+            sent.into_iter().chain([first_owner(project, visit.user.id).into()]).collect::<Vec<Write>>()
+        };
+        match self.by(visit.actor()).create_project_with(new, besides).await {
+            Ok((project, _)) => Ok(project),
+            Err(error) if is_form_used(&error) => self.project_of_form(&form).await?.ok_or(Error::FormUsed),
+            Err(error) => Err(error),
+        }
     }
 }
 
 /// The membership of a new project's owner.
 pub(crate) fn first_owner(project: &Project, user_id: UserId) -> PeopleWrite {
     PeopleWrite::MemberAdded { project_id: project.id, user_id, role: Role::Owner, at: project.created_at }
+}
+
+/// The error for a member whose role was taken away while they acted.
+fn role_lost(error: Error) -> Error {
+    match error {
+        Error::UnexpectedConflict(CommitError::Conflict(Guard::RoleHeld)) => Error::RoleForbids,
+        other => other,
+    }
 }
 
 impl Desk {
@@ -129,13 +160,41 @@ impl Desk {
         Ok(keys.into_iter().rev().map(|key| KeyShown { last_used_at: uses.get(&key.id).copied(), key }).collect())
     }
 
-    pub async fn create_key(&self, name: String) -> Result<(ApiKey, KeySecret), Error> {
+    /// Creates a key. `form` identifies one filled-in form: sent twice, it creates one key, and answers with it again.
+    pub async fn create_key(&self, name: String, form: Option<&str>) -> Result<(ApiKey, KeySecret), Error> {
         self.check(Act::ManageKeys)?;
+        let form = self.sent_form("key", form, &[&name]);
+        if self.engine.created_by_form(&form).await?.is_some() {
+            return self.key_of_form(&form).await;
+        }
         let live = self.engine.store.keys(self.id()).await?.iter().filter(|key| key.revoked_at.is_none()).count();
         if i64::try_from(live).is_ok_and(|live| live >= KEYS_MOST) {
             return Err(Error::TooMany { what: "keys", most: KEYS_MOST });
         }
-        self.engine.create_key(self.id(), name).await
+        let besides = |key: &ApiKey| {
+            let sent = form.sent(key.id, key.created_at).map(Write::from);
+            sent.into_iter().chain([self.role_held()]).collect()
+        };
+        match self.engine.create_key_with(self.id(), name, form.seed(), besides).await {
+            Err(error) if is_form_used(&error) => self.key_of_form(&form).await,
+            created => created.map_err(role_lost),
+        }
+    }
+
+    /// The key that a form has created, unless it is revoked.
+    async fn key_of_form(&self, form: &SentForm) -> Result<(ApiKey, KeySecret), Error> {
+        let key = self.engine.key_of_seed(self.project.environment, form.seed()).await?;
+        key.ok_or(Error::FormUsed)
+    }
+
+    fn sent_form(&self, kind: &str, id: Option<&str>, fields: &[&str]) -> SentForm {
+        let kind = format!("{kind} of {}", self.id());
+        self.engine.sent_form(self.user.id, &kind, id, fields)
+    }
+
+    /// What a change that outlives the membership begins with: it is not committed once the member has lost their role.
+    fn role_held(&self) -> Write {
+        PeopleWrite::RoleHeld { project_id: self.id(), user_id: self.user.id, role: self.role }.into()
     }
 
     pub async fn key(&self, id: KeyId) -> Result<ApiKey, Error> {

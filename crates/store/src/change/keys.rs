@@ -2,7 +2,7 @@
 
 use domain::{
     api_key::{ApiKey, KeyHash},
-    id::{KeyId, ProjectId},
+    id::{KeyId, ProjectId, UserId},
     time::Timestamp,
 };
 
@@ -11,6 +11,8 @@ pub enum KeyWrite {
     Created { key: ApiKey, hash: KeyHash },
     /// Guarded: the key is not revoked yet.
     Revoked { id: KeyId, project_id: ProjectId, at: Timestamp },
+    /// Changes nothing. Guarded: no key of the project that the user created is live.
+    AllRevokedOf { project_id: ProjectId, created_by: UserId },
     /// Sets the time of the key's last use, unless a later one is stored.
     Used { key_id: KeyId, project_id: ProjectId, at: Timestamp },
 }

@@ -45,6 +45,18 @@ pub enum PeopleWrite {
         project_id: ProjectId,
         user_id: UserId,
     },
+    /// Changes nothing. Guarded: the user has that role in the project. It locks the project's row like `MemberRemoved`
+    /// does, so that what a member creates is either found by their removal, or not created.
+    RoleHeld {
+        project_id: ProjectId,
+        user_id: UserId,
+        role: Role,
+    },
+    /// Deletes the open invitations to the project that the user created.
+    InvitesVoided {
+        project_id: ProjectId,
+        created_by: UserId,
+    },
     Invited {
         invite: Invite,
         hash: TokenHash,

@@ -1,5 +1,7 @@
 //! Writes about sessions and attempts to sign in.
 
+use std::time::Duration;
+
 use domain::{
     id::{SessionId, UserId},
     time::Timestamp,
@@ -26,23 +28,40 @@ pub enum SessionWrite {
         user_id: UserId,
         but: Option<SessionId>,
     },
-    /// Deletes sessions and failed attempts to sign in from before `created_before`, at most `most` of each. The caller
-    /// chooses a time so long ago that all of them have ended.
+    /// Deletes sessions, their forms and failed attempts to sign in from before `created_before`, at most `most` of each.
+    /// The caller chooses a time so long ago that all of them have ended.
     OldDeleted {
         created_before: Timestamp,
         most: i64,
     },
     /// Counts an attempt to sign in as failed before the password is checked. Guarded: the subject need not wait. Of
-    /// several in one change, accounts come before addresses.
+    /// several in one change, subjects come in alphabetical order. `longest`: the longest delay that failures lead to.
     Tried {
         subject: String,
         at: Timestamp,
+        longest: Duration,
     },
-    /// The attempt succeeded: deletes the account's failures, and takes this attempt back from those of the address, if
-    /// it was counted there.
+    /// The attempt succeeded: deletes the failures of the subject `forgiven`, and takes this attempt back from those of
+    /// the address; each if the attempt was counted there.
     Succeeded {
-        account: String,
+        forgiven: Option<String>,
         address: Option<String>,
+        at: Timestamp,
+    },
+    /// Deletes all failed attempts, so that nobody has to wait.
+    AllForgiven,
+    /// The user has signed in from that address. Of the user's addresses the `most` recent ones are kept.
+    AddressKnown {
+        user_id: UserId,
+        address: String,
+        at: Timestamp,
+        most: i64,
+    },
+    /// The user has sent a form that created `resource`. Guarded: that form was not sent before.
+    FormSent {
+        user_id: UserId,
+        form: String,
+        resource: String,
         at: Timestamp,
     },
 }

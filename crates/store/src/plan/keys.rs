@@ -2,7 +2,7 @@
 
 use domain::{
     api_key::{ApiKey, KeyHash},
-    id::{KeyId, ProjectId},
+    id::{KeyId, ProjectId, UserId},
     time::Timestamp,
 };
 
@@ -17,6 +17,7 @@ pub(super) fn plan(write: KeyWrite) -> Statement {
     match write {
         KeyWrite::Created { key, hash } => new_key(key, hash),
         KeyWrite::Revoked { id, project_id, at } => key_revoked(id, project_id, at),
+        KeyWrite::AllRevokedOf { project_id, created_by } => all_revoked(project_id, created_by),
         KeyWrite::Used { key_id, project_id, at } => key_used(key_id, project_id, at),
     }
 }
@@ -36,8 +37,8 @@ pub(super) fn in_lock_order(mut writes: Vec<Write>) -> Vec<Write> {
 
 fn new_key(key: ApiKey, hash: KeyHash) -> Statement {
     Statement::new(
-        "INSERT INTO api_keys (id, project_id, name, hash, last_four, created_at) \
-         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
+        "INSERT INTO api_keys (id, project_id, name, hash, last_four, created_at, created_by) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING",
         [
             Value::shown(key.id),
             Value::shown(key.project_id),
@@ -45,6 +46,7 @@ fn new_key(key: ApiKey, hash: KeyHash) -> Statement {
             hash.0.to_vec().into(),
             key.last_four.into(),
             key.created_at.into(),
+            key.created_by.map(Value::shown).into(),
         ],
     )
     .guarded(Guard::KeyName)
@@ -56,6 +58,15 @@ fn key_revoked(id: KeyId, project_id: ProjectId, at: Timestamp) -> Statement {
         [at.into(), Value::shown(id), Value::shown(project_id)],
     )
     .guarded(Guard::KeyNotRevoked)
+}
+
+fn all_revoked(project_id: ProjectId, created_by: UserId) -> Statement {
+    Statement::new(
+        "UPDATE projects SET version = version WHERE id = $1 AND NOT EXISTS \
+         (SELECT 1 FROM api_keys WHERE project_id = $1 AND created_by = $2 AND revoked_at IS NULL)",
+        [Value::shown(project_id), Value::shown(created_by)],
+    )
+    .guarded(Guard::KeysRevoked)
 }
 
 fn key_used(key_id: KeyId, project_id: ProjectId, at: Timestamp) -> Statement {

@@ -31,6 +31,14 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: PeopleWrite) {
         ),
         PeopleWrite::RoleChanged { project_id, user_id, role } => role_changed(statements, project_id, user_id, role),
         PeopleWrite::MemberRemoved { project_id, user_id } => member_removed(statements, project_id, user_id),
+        PeopleWrite::RoleHeld { project_id, user_id, role } => {
+            statements.push(lock_project(project_id));
+            statements.push(role_held(project_id, user_id, role));
+        }
+        PeopleWrite::InvitesVoided { project_id, created_by } => statements.push(Statement::new(
+            "DELETE FROM invites WHERE project_id = $1 AND created_by = $2 AND used_at IS NULL",
+            [Value::shown(project_id), Value::shown(created_by)],
+        )),
         PeopleWrite::Invited { invite, hash } => statements.push(new_invite(invite, hash)),
         PeopleWrite::InviteUsed { id, user_id, at } => statements.push(
             Statement::new(
@@ -80,6 +88,14 @@ fn lock_project(project_id: ProjectId) -> Statement {
     Statement::new("UPDATE projects SET version = version WHERE id = $1", [Value::shown(project_id)])
 }
 
+fn role_held(project_id: ProjectId, user_id: UserId, role: Role) -> Statement {
+    Statement::new(
+        "UPDATE members SET role = role WHERE project_id = $1 AND user_id = $2 AND role = $3",
+        [Value::shown(project_id), Value::shown(user_id), role.word().into()],
+    )
+    .guarded(Guard::RoleHeld)
+}
+
 fn role_changed(statements: &mut Vec<Statement>, project_id: ProjectId, user_id: UserId, role: Role) {
     statements.push(lock_project(project_id));
     statements.push(
@@ -113,8 +129,8 @@ fn member_removed(statements: &mut Vec<Statement>, project_id: ProjectId, user_i
 
 fn new_invite(invite: Invite, hash: TokenHash) -> Statement {
     Statement::new(
-        "INSERT INTO invites (hash, id, project_id, email, role, created_at, expires_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        "INSERT INTO invites (hash, id, project_id, email, role, created_at, expires_at, created_by) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
         [
             hash.0.to_vec().into(),
             Value::shown(invite.id),
@@ -123,6 +139,7 @@ fn new_invite(invite: Invite, hash: TokenHash) -> Statement {
             invite.role.word().into(),
             invite.created_at.into(),
             invite.expires_at.into(),
+            invite.created_by.map(Value::shown).into(),
         ],
     )
 }

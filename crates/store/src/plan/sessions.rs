@@ -1,6 +1,9 @@
 //! Sessions, and the throttling of attempts to sign in.
 
+use std::time::Duration;
+
 use domain::{
+    id::UserId,
     time::{HOUR_MILLIS, Timestamp},
     user::{Session, TokenHash},
 };
@@ -12,7 +15,6 @@ use crate::{change::SessionWrite, error::Guard, value::Value};
 const FREE_TRIES: i64 = 5;
 /// The delay after the last free attempt. It doubles with each failure that follows.
 const FIRST_DELAY_MILLIS: i64 = 1_000;
-const LONGEST_DELAY_MILLIS: i64 = 900_000;
 /// Failures are forgotten when none was added for this long.
 const FORGOTTEN_AFTER_MILLIS: i64 = HOUR_MILLIS;
 
@@ -35,8 +37,19 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: SessionWrite, dialect
             [Value::shown(user_id), but.map_or("".into(), Value::shown)],
         )),
         SessionWrite::OldDeleted { created_before, most } => old_deleted(statements, created_before, most, dialect),
-        SessionWrite::Tried { subject, at } => statements.push(sign_in_tried(subject, at)),
-        SessionWrite::Succeeded { account, address, at } => sign_in_succeeded(statements, account, address, at),
+        SessionWrite::Tried { subject, at, longest } => statements.push(sign_in_tried(subject, at, longest)),
+        SessionWrite::Succeeded { forgiven, address, at } => sign_in_succeeded(statements, forgiven, address, at),
+        SessionWrite::AllForgiven => statements.push(all_forgiven(dialect)),
+        SessionWrite::AddressKnown { user_id, address, at, most } => {
+            address_known(statements, user_id, address, at, most);
+        }
+        SessionWrite::FormSent { user_id, form, resource, at } => statements.push(
+            Statement::new(
+                "INSERT INTO forms (user_id, form, resource, at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
+                [Value::shown(user_id), form.into(), resource.into(), at.into()],
+            )
+            .guarded(Guard::FormUnused),
+        ),
     }
 }
 
@@ -58,25 +71,28 @@ fn new_session(session: Session, hash: TokenHash) -> Statement {
 
 /// Rows that another node has locked are left for the next time.
 fn old_deleted(statements: &mut Vec<Statement>, before: Timestamp, most: i64, dialect: Dialect) {
-    let (sessions, sign_ins) = match dialect {
-        Dialect::Sqlite => (
+    let deletions = match dialect {
+        Dialect::Sqlite => [
             "DELETE FROM sessions WHERE id IN \
              (SELECT id FROM sessions WHERE created_at < $1 ORDER BY created_at LIMIT $2)",
             "DELETE FROM sign_ins WHERE subject IN (SELECT subject FROM sign_ins WHERE at < $1 ORDER BY at LIMIT $2)",
-        ),
-        Dialect::Postgres => (
+            "DELETE FROM forms WHERE (user_id, form) IN \
+             (SELECT user_id, form FROM forms WHERE at < $1 ORDER BY at LIMIT $2)",
+        ],
+        Dialect::Postgres => [
             "DELETE FROM sessions WHERE id = ANY (ARRAY \
              (SELECT id FROM sessions WHERE created_at < $1 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED))",
             "DELETE FROM sign_ins WHERE subject = ANY (ARRAY \
              (SELECT subject FROM sign_ins WHERE at < $1 ORDER BY at LIMIT $2 FOR UPDATE SKIP LOCKED))",
-        ),
+            "DELETE FROM forms WHERE (user_id, form) IN \
+             (SELECT user_id, form FROM forms WHERE at < $1 ORDER BY at LIMIT $2 FOR UPDATE SKIP LOCKED)",
+        ],
     };
-    statements.push(Statement::new(sessions, [before.into(), most.into()]));
-    statements.push(Statement::new(sign_ins, [before.into(), most.into()]));
+    statements.extend(deletions.map(|sql| Statement::new(sql, [before.into(), most.into()])));
 }
 
 /// Counts and checks in one statement, so that of many attempts at the same moment each counts those before it.
-fn sign_in_tried(subject: String, at: Timestamp) -> Statement {
+fn sign_in_tried(subject: String, at: Timestamp, longest: Duration) -> Statement {
     // The new delay is computed twice, since no assignment can use the new value of another column.
     const SQL: &str = "INSERT INTO sign_ins (subject, tries, delay, blocked_until, at) VALUES ($1, 1, 0, $2, $2) \
         ON CONFLICT (subject) DO UPDATE SET \
@@ -95,14 +111,20 @@ fn sign_in_tried(subject: String, at: Timestamp) -> Statement {
             (at.as_millis() - FORGOTTEN_AFTER_MILLIS).into(),
             FREE_TRIES.into(),
             FIRST_DELAY_MILLIS.into(),
-            LONGEST_DELAY_MILLIS.into(),
+            i64::try_from(longest.as_millis()).unwrap_or(i64::MAX).into(),
         ],
     )
     .guarded(Guard::SignInAllowed)
 }
 
-fn sign_in_succeeded(statements: &mut Vec<Statement>, account: String, address: Option<String>, at: Timestamp) {
-    statements.push(Statement::new("DELETE FROM sign_ins WHERE subject = $1", [account.into()]));
+fn sign_in_succeeded(
+    statements: &mut Vec<Statement>,
+    forgiven: Option<String>,
+    address: Option<String>,
+    at: Timestamp,
+) {
+    statements
+        .extend(forgiven.map(|subject| Statement::new("DELETE FROM sign_ins WHERE subject = $1", [subject.into()])));
     statements.extend(address.map(|address| {
         Statement::new(
             "UPDATE sign_ins SET tries = CASE WHEN tries > 0 THEN tries - 1 ELSE 0 END, \
@@ -110,4 +132,28 @@ fn sign_in_succeeded(statements: &mut Vec<Statement>, account: String, address: 
             [FIRST_DELAY_MILLIS.into(), at.into(), address.into()],
         )
     }));
+}
+
+/// Where several commits run at once, rows are locked in the order in which attempts lock theirs.
+fn all_forgiven(dialect: Dialect) -> Statement {
+    let sql = match dialect {
+        Dialect::Sqlite => "DELETE FROM sign_ins",
+        Dialect::Postgres => {
+            "DELETE FROM sign_ins WHERE subject IN (SELECT subject FROM sign_ins ORDER BY subject FOR UPDATE)"
+        }
+    };
+    Statement::new(sql, [])
+}
+
+fn address_known(statements: &mut Vec<Statement>, user_id: UserId, address: String, at: Timestamp, most: i64) {
+    statements.push(Statement::new(
+        "INSERT INTO known_addresses (user_id, address, at) VALUES ($1, $2, $3) \
+         ON CONFLICT (user_id, address) DO UPDATE SET at = excluded.at WHERE known_addresses.at < excluded.at",
+        [Value::shown(user_id), address.into(), at.into()],
+    ));
+    statements.push(Statement::new(
+        "DELETE FROM known_addresses WHERE user_id = $1 AND address NOT IN \
+         (SELECT address FROM known_addresses WHERE user_id = $1 ORDER BY at DESC, address LIMIT $2)",
+        [Value::shown(user_id), most.into()],
+    ));
 }

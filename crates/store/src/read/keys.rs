@@ -13,7 +13,8 @@ use crate::{
     value::{Columns, Query, Value},
 };
 
-const COLUMNS: &str = "k.id, k.project_id, p.environment, k.name, k.last_four, k.created_at, k.revoked_at";
+const COLUMNS: &str = "k.id, k.project_id, p.environment, k.name, k.last_four, k.created_at, k.revoked_at, \
+    k.created_by";
 
 /// A live key, its project, and the project's version at the moment of the read.
 #[derive(Clone, Copy, Debug)]
@@ -69,5 +70,6 @@ fn key(columns: &mut Columns<'_>) -> Result<ApiKey, StoreError> {
         last_four: columns.text()?,
         created_at: columns.timestamp()?,
         revoked_at: columns.optional_timestamp()?,
+        created_by: columns.optional_parsed()?,
     })
 }

@@ -5,7 +5,7 @@
 
 use domain::{id::ProjectId, project::Project, time::Timestamp};
 
-use super::projects;
+use super::{Listed, Window, projects};
 use crate::{
     Store,
     error::StoreError,
@@ -14,6 +14,8 @@ use crate::{
 
 /// The newest events among which a delivered one is searched.
 const DELIVERED_AMONG: i64 = 1_000;
+/// The condition of a project `p` that waits for an approval.
+const WAITING: &str = "p.environment = 'production' AND p.approved = 0";
 
 /// Which steps of the setup a project has done: created a key, created a link, received a payment, received a webhook.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,21 +56,51 @@ impl Store {
         Ok(self.many(Query::new(sql, parameters), setup_progress).await?.pop().unwrap_or_default())
     }
 
-    /// The health of every project, oldest project first.
-    pub async fn project_health(&self) -> Result<Vec<ProjectHealth>, StoreError> {
-        let sql = format!(
-            "SELECT {}, (SELECT COUNT(*) FROM members m WHERE m.project_id = p.id), \
-             (SELECT COUNT(*) FROM receipts r WHERE r.project_id = p.id AND r.outcome = 'unapplied' \
-             AND r.decision IS NULL), \
-             (SELECT COUNT(*) FROM deliveries d WHERE d.project_id = p.id AND d.state <> 'delivered' \
-             AND d.attempts > d.resent_after), \
-             (SELECT y.created_at FROM payments y WHERE y.project_id >= p.id AND y.project_id <= p.id \
-             ORDER BY y.project_id DESC, y.id DESC LIMIT 1) \
-             FROM projects p ORDER BY p.id",
-            projects::COLUMNS
-        );
-        self.many(Query::new(sql, []), health).await
+    /// The health of a project.
+    pub async fn project_health(&self, id: ProjectId) -> Result<Option<ProjectHealth>, StoreError> {
+        let sql = format!("{} WHERE p.id = $1", health_columns());
+        Ok(self.many(Query::new(sql, [Value::shown(id)]), health).await?.pop())
     }
+
+    /// One page of the health of all projects, or of those that wait for an approval. Those that wait come first, then
+    /// the newest. Only the projects of the page are looked at more closely.
+    pub async fn project_healths(
+        &self,
+        only_waiting: bool,
+        window: Window,
+    ) -> Result<Listed<ProjectHealth>, StoreError> {
+        let condition = if only_waiting { format!("WHERE {WAITING}") } else { String::new() };
+        let order = format!("CASE WHEN {WAITING} THEN 0 ELSE 1 END, p.id DESC");
+        let sql = format!(
+            "{} WHERE p.id IN (SELECT p.id FROM projects p {condition} ORDER BY {order} LIMIT $1 OFFSET $2) \
+             ORDER BY {order}",
+            health_columns()
+        );
+        let items = self.many(Query::new(sql, [window.limit.into(), window.offset.into()]), health).await?;
+        Ok(Listed { items, total: self.count_projects(only_waiting).await? })
+    }
+
+    /// How many projects there are, or how many wait for an approval.
+    pub async fn count_projects(&self, only_waiting: bool) -> Result<i64, StoreError> {
+        let condition = if only_waiting { format!("WHERE {WAITING}") } else { String::new() };
+        let sql = format!("SELECT COUNT(*) FROM projects p {condition}");
+        Ok(self.many(Query::new(sql, []), |columns| columns.integer()).await?.into_iter().sum())
+    }
+}
+
+/// Selects what [`health`] reads.
+fn health_columns() -> String {
+    format!(
+        "SELECT {}, (SELECT COUNT(*) FROM members m WHERE m.project_id = p.id), \
+         (SELECT COUNT(*) FROM receipts r WHERE r.project_id = p.id AND r.outcome = 'unapplied' \
+         AND r.decision IS NULL), \
+         (SELECT COUNT(*) FROM deliveries d WHERE d.project_id = p.id AND d.state <> 'delivered' \
+         AND d.attempts > d.resent_after), \
+         (SELECT y.created_at FROM payments y WHERE y.project_id >= p.id AND y.project_id <= p.id \
+         ORDER BY y.project_id DESC, y.id DESC LIMIT 1) \
+         FROM projects p",
+        projects::COLUMNS
+    )
 }
 
 fn setup_progress(columns: &mut Columns<'_>) -> Result<SetupProgress, StoreError> {

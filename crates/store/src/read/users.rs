@@ -8,7 +8,7 @@ use domain::{
     user::{Email, User},
 };
 
-use super::projects;
+use super::{Conditions, List, Listed, Window, projects};
 use crate::{
     Store,
     error::StoreError,
@@ -39,6 +39,19 @@ impl Store {
     pub async fn users(&self) -> Result<Vec<User>, StoreError> {
         let sql = "SELECT id, email, is_operator, created_at FROM users ORDER BY id";
         self.many(Query::new(sql, []), user).await
+    }
+
+    /// One page of all users, oldest first.
+    pub async fn users_page(&self, window: Window) -> Result<Listed<User>, StoreError> {
+        let columns = "id, email, is_operator, created_at";
+        let list = List { columns, from: "users", table: "users", id: "id", order: "id", decode: user };
+        self.listed(list, Conditions::new(), window).await
+    }
+
+    /// Whether any user is an operator.
+    pub async fn has_operator(&self) -> Result<bool, StoreError> {
+        let sql = "SELECT 1 FROM users WHERE is_operator = 1 LIMIT 1";
+        Ok(self.one(Query::new(sql, []), |_| Ok(())).await?.is_some())
     }
 
     /// A user and the hash of their password.
@@ -86,8 +99,22 @@ impl Store {
         Ok(self.many(Query::new(sql, [Value::shown(id)]), |columns| columns.integer()).await?.into_iter().sum())
     }
 
-    /// Until when the account or the address must wait before another attempt to sign in; the later of both.
-    pub async fn sign_in_blocked_until(&self, subjects: &[String; 2]) -> Result<Option<Timestamp>, StoreError> {
+    /// Whether the user with that address for e-mail has signed in from a network address since then.
+    pub async fn knows_address(&self, email: &Email, address: &str, since: Timestamp) -> Result<bool, StoreError> {
+        let sql = "SELECT 1 FROM known_addresses k JOIN users u ON u.id = k.user_id \
+                   WHERE u.email = $1 AND k.address = $2 AND k.at >= $3";
+        let parameters = [Value::shown(email), address.to_owned().into(), since.into()];
+        Ok(self.one(Query::new(sql, parameters), |_| Ok(())).await?.is_some())
+    }
+
+    /// What a form of that user has created.
+    pub async fn form_resource(&self, user: UserId, form: &str) -> Result<Option<String>, StoreError> {
+        let sql = "SELECT resource FROM forms WHERE user_id = $1 AND form = $2";
+        self.one(Query::new(sql, [Value::shown(user), form.to_owned().into()]), |columns| columns.text()).await
+    }
+
+    /// Until when an attempt to sign in must wait that counts against all of these; the latest of them.
+    pub async fn sign_in_blocked_until(&self, subjects: &[String]) -> Result<Option<Timestamp>, StoreError> {
         let sql = "SELECT blocked_until FROM sign_ins WHERE subject = $1";
         let mut latest = None;
         for subject in subjects {
@@ -101,7 +128,7 @@ impl Store {
 pub(super) fn user(columns: &mut Columns<'_>) -> Result<User, StoreError> {
     Ok(User {
         id: columns.parsed()?,
-        email: columns.word(|text| Email::parse(text).ok())?,
+        email: columns.word(|text| Email::recognise(text).ok())?,
         is_operator: columns.truth()?,
         created_at: columns.timestamp()?,
     })

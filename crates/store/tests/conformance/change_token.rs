@@ -6,23 +6,28 @@ use domain::{
     access::Role,
     audit::{Actor, Deed},
     delivery::{Attempt, AttemptOutcome, Delivery, Jitter},
+    id::mint,
     payment::{Payment, State},
-    project::Project,
+    project::{Environment, Project},
     receipt::Unapplied,
 };
 use store::{
-    Change, KeyWrite, LinkWrite, PaymentWrite, ProjectHealth, ProjectWrite, SetupProgress, Store, WebhookWrite, Write,
+    Change, KeyWrite, LinkWrite, PaymentWrite, ProjectHealth, ProjectWrite, SetupProgress, Store, WebhookWrite, Window,
+    Write,
 };
 
 use crate::{
     database::{Database, keep, on_every_database},
-    samples::{self, AMOUNT, NOW, after, kept_key, kept_link, kept_member, kept_payment, kept_project},
+    samples::{
+        self, AMOUNT, EVERYTHING, NOW, after, entropy, kept_key, kept_link, kept_member, kept_payment, kept_project,
+    },
 };
 
 on_every_database![
     the_change_token_changes_with_what_is_shown_and_with_nothing_else,
     the_steps_of_the_setup_are_seen_once_they_are_done,
     every_projects_health_is_its_own,
+    projects_that_wait_for_an_approval_are_listed_first_page_by_page,
 ];
 
 /// An attempt that was answered with `status`.
@@ -130,7 +135,7 @@ async fn every_projects_health_is_its_own(database: Database) {
         failing: 0,
         last_payment_at: None,
     };
-    assert_eq!(store.project_health().await.unwrap(), [unused(&project), unused(&other)]);
+    assert_eq!(store.project_health(project.id).await.unwrap(), Some(unused(&project)));
     kept_member(&store, &project, Role::Owner).await;
     kept_member(&store, &project, Role::Viewer).await;
     let payment = kept_payment(&store, samples::payment(&project)).await;
@@ -140,5 +145,36 @@ async fn every_projects_health_is_its_own(database: Database) {
     keep(&store, attempted(samples::kept_delivery(&store, &project).await, 500)).await;
     let expected =
         ProjectHealth { members: 2, undecided: 1, failing: 1, last_payment_at: Some(NOW), ..unused(&project) };
-    assert_eq!(store.project_health().await.unwrap(), [expected, unused(&other)]);
+    assert_eq!(store.project_health(project.id).await.unwrap(), Some(expected.clone()));
+    assert_eq!(store.project_health(other.id).await.unwrap(), Some(unused(&other)));
+    assert_eq!(store.project_health(mint(NOW, entropy())).await.unwrap(), None);
+    let listed = store.project_healths(false, EVERYTHING).await.unwrap();
+    let mut newest_first = [expected, unused(&other)];
+    newest_first.sort_by_key(|health| std::cmp::Reverse(health.project.id.to_string()));
+    assert_eq!((listed.items, listed.total), (newest_first.to_vec(), 2));
+}
+
+async fn projects_that_wait_for_an_approval_are_listed_first_page_by_page(database: Database) {
+    let store = database.open().await;
+    let mut ids = Vec::new();
+    for n in 0..7 {
+        let (environment, approved) = match n {
+            1 | 3 | 5 => (Environment::Production, n == 5),
+            _ => (Environment::Sandbox, true),
+        };
+        let project = Project { id: mint(after(n), entropy()), environment, approved, ..samples::project() };
+        keep(&store, ProjectWrite::Created { project: project.clone(), sealed_webhook_secret: vec![1] }).await;
+        ids.push(project.id);
+    }
+    let page = async |only_waiting, offset, limit| {
+        let listed = store.project_healths(only_waiting, Window { offset, limit }).await.unwrap();
+        (listed.items.iter().map(|health| health.project.id).collect::<Vec<_>>(), listed.total)
+    };
+    let expected = [3, 1, 6, 5, 4, 2, 0].map(|n| ids[n]);
+    for offset in [0, 3, 6, 9] {
+        let shown = expected.iter().copied().skip(offset).take(3).collect();
+        assert_eq!(page(false, i64::try_from(offset).unwrap(), 3).await, (shown, 7));
+    }
+    assert_eq!(page(true, 0, 20).await, (expected[..2].to_vec(), 2));
+    assert_eq!((store.count_projects(false).await.unwrap(), store.count_projects(true).await.unwrap()), (7, 2));
 }

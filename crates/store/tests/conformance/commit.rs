@@ -1,5 +1,7 @@
 //! A change is committed as a whole or not at all, and in either case other changes at the same time are not disturbed.
 
+use std::time::Duration;
+
 use domain::{
     access::Role,
     api_key::ApiKey,
@@ -37,7 +39,7 @@ on_every_database![
     a_change_of_nothing_is_kept,
 ];
 
-const EVERY_GUARD: [Guard; 23] = [
+const EVERY_GUARD: [Guard; 26] = [
     Guard::IdempotencyKey,
     Guard::AccountNumber,
     Guard::PaymentVersion,
@@ -48,6 +50,7 @@ const EVERY_GUARD: [Guard; 23] = [
     Guard::ProjectVersion,
     Guard::KeyName,
     Guard::KeyNotRevoked,
+    Guard::KeysRevoked,
     Guard::Unsettled,
     Guard::InstallationUnset,
     Guard::DeliveryDue,
@@ -56,6 +59,8 @@ const EVERY_GUARD: [Guard; 23] = [
     Guard::EmailFree,
     Guard::NotMember,
     Guard::OwnerRemains,
+    Guard::RoleHeld,
+    Guard::FormUnused,
     Guard::SessionLive,
     Guard::InviteOpen,
     Guard::SignInAllowed,
@@ -116,12 +121,24 @@ async fn world(store: &Store) -> World {
 async fn what_people_did(store: &Store, world: &World) {
     keep(store, PeopleWrite::InviteUsed { id: world.invite.id, user_id: world.owner.id, at: NOW }).await;
     for _ in 0..5 {
-        keep(store, SessionWrite::Tried { subject: "somebody".to_owned(), at: NOW }).await;
+        keep(store, tried(NOW)).await;
     }
+    keep(store, form_sent(world)).await;
+    let key = ApiKey { created_by: Some(world.viewer.id), ..samples::key(&world.project, "the viewer's") };
+    keep(store, KeyWrite::Created { hash: samples::key_hash(&key), key }).await;
     for receipt in ["held", "decided"] {
         keep(store, samples::surplus(&world.settled, receipt, AMOUNT, Unapplied::AlreadyPaid)).await;
     }
     keep(store, samples::giving_back(&world.settled, "decided", AMOUNT, after(20))).await;
+}
+
+fn tried(at: Timestamp) -> SessionWrite {
+    SessionWrite::Tried { subject: "somebody".to_owned(), at, longest: Duration::from_mins(15) }
+}
+
+fn form_sent(world: &World) -> SessionWrite {
+    let (form, resource) = ("form".to_owned(), "resource".to_owned());
+    SessionWrite::FormSent { user_id: world.owner.id, form, resource, at: NOW }
 }
 
 fn writes<W: Into<Write>>(writes: impl IntoIterator<Item = W>) -> Vec<Write> {
@@ -230,7 +247,17 @@ fn refused_to_people(guard: Guard, world: &World) -> Vec<Write> {
                 PeopleWrite::InviteWithdrawn { id: late, project_id: elsewhere },
             ])
         }
-        Guard::SignInAllowed => writes([SessionWrite::Tried { subject: "somebody".to_owned(), at: after(999) }]),
+        Guard::SignInAllowed => writes([tried(after(999))]),
+        Guard::FormUnused => writes([form_sent(world)]),
+        Guard::KeysRevoked => writes([KeyWrite::AllRevokedOf { project_id: project.id, created_by: world.viewer.id }]),
+        Guard::RoleHeld => {
+            let held = |project_id, user_id, role| PeopleWrite::RoleHeld { project_id, user_id, role };
+            writes([
+                held(project.id, world.viewer.id, Role::Owner),
+                held(project.id, mint(NOW, entropy()), Role::Owner),
+                held(mint(NOW, entropy()), world.owner.id, Role::Owner),
+            ])
+        }
         Guard::ReceiptUndecided => {
             let decided = |receipt| samples::decided(&world.settled, receipt, Decision::Returned, after(30));
             let elsewhere = Payment { project_id: mint(NOW, entropy()), ..world.settled.clone() };

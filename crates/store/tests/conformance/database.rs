@@ -119,6 +119,20 @@ impl Database {
         database
     }
 
+    /// The same with the tables of the second version, which was released too.
+    pub(crate) fn second_version(&self) -> Database {
+        let database = self.first_version();
+        let tables = match self {
+            Database::Sqlite(_) => include_str!("../../migrations/sqlite/V2__people.sql"),
+            Database::Postgres(_) => include_str!("../../migrations/postgres/V2__people.sql"),
+        };
+        let checksum = refinery::Migration::unapplied("V2__people", tables).unwrap().checksum();
+        let history =
+            format!("INSERT INTO refinery_schema_history VALUES (2, 'people', '2027-01-15T08:00:00Z', '{checksum}');");
+        database.run_beside(&format!("{tables}\n{history}")).unwrap();
+        database
+    }
+
     /// The state of the tables.
     pub(crate) async fn tables(&self) -> Tables {
         match self {

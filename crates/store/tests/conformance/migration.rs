@@ -1,7 +1,7 @@
 //! Migrating an installation of an earlier version keeps all its data.
 
 use domain::{
-    id::{EventId, KeyId, LinkId, PaymentId, ProjectId, mint},
+    id::{EventId, InviteId, KeyId, LinkId, PaymentId, ProjectId, UserId, mint},
     money::Rupiah,
     payment::State,
     receipt::Unapplied,
@@ -22,6 +22,7 @@ on_every_database![
     texts_of_the_first_version_are_found_as_new_ones_are,
     an_empty_first_version_is_brought_up_to_date_by_several_at_once,
     deliveries_of_revoked_keys_that_an_earlier_version_kept_are_urgent,
+    who_created_a_key_or_an_invitation_is_read_from_the_log_of_the_second_version,
 ];
 
 /// The data of an installation of the first version: one payment that has settled, one that was paid twice, and one
@@ -88,6 +89,20 @@ fn fill(database: &Database) -> Kept {
     sql += &format!("INSERT INTO payment_marks VALUES ('{project}', '{settled}', 1); ");
     database.run_beside(&sql).unwrap();
     kept
+}
+
+/// A project in the tables of an earlier version.
+fn add_project(database: &Database) -> ProjectId {
+    let id: ProjectId = mint(NOW, entropy());
+    let secret = if database.is_typed() { "'\\x01'" } else { "x'01'" };
+    let sql = format!(
+        "INSERT INTO projects (id, name, environment, merchant_name, merchant_city, merchant_postal_code, active, \
+         approved, success_word, webhook_secret, banks, default_methods, created_at, version) VALUES ('{id}', \
+         'Warung', 'sandbox', 'WARUNG', 'BANDUNG', '40111', 1, 1, 'paid', {secret}, '', 'qris', {}, 1);",
+        NOW.as_millis()
+    );
+    database.run_beside(&sql).unwrap();
+    id
 }
 
 async fn assert_kept(store: &Store, kept: &Kept) {
@@ -266,4 +281,57 @@ async fn deliveries_of_revoked_keys_that_an_earlier_version_kept_are_urgent(data
     let due = database.open().await.due_deliveries(NOW, 1).await.unwrap();
     let found: Vec<_> = due.iter().map(|delivery| (delivery.event_id, delivery.urgent)).collect();
     assert_eq!(found, [(revoked, true), (failed, false)]);
+}
+
+async fn who_created_a_key_or_an_invitation_is_read_from_the_log_of_the_second_version(database: Database) {
+    let database = database.second_version();
+    let project = add_project(&database);
+    let (siti, budi): (UserId, UserId) = (mint(NOW, entropy()), mint(NOW, entropy()));
+    let (own, bare): (KeyId, KeyId) = (mint(after(1), entropy()), mint(after(2), entropy()));
+    let [open, used, voided]: [InviteId; 3] = [1, 2, 3].map(|millis| mint(after(millis), entropy()));
+    let blob = |byte: &str| if database.is_typed() { format!("'\\x{byte}'") } else { format!("x'{byte}'") };
+    let now = NOW.as_millis();
+    let mut sql = String::new();
+    for (user, email) in [(siti, "siti@example.com"), (budi, "budi@example.com")] {
+        sql += &format!("INSERT INTO users VALUES ('{user}', '{email}', 'hash', 0, {now}); ");
+    }
+    for (key, byte) in [(own, "02"), (bare, "03")] {
+        sql += &format!(
+            "INSERT INTO api_keys (id, project_id, name, hash, last_four, created_at) \
+             VALUES ('{key}', '{project}', 'key {byte}', {}, 'a1B2', {now}); ",
+            blob(byte)
+        );
+    }
+    sql += &format!("INSERT INTO members VALUES ('{project}', '{siti}', 'owner', {now}); ");
+    for (invite, byte, email, used_by) in [
+        (open, "02", "second@example.com", "NULL, NULL".to_owned()),
+        (used, "03", "second@example.com", format!("{now}, '{budi}'")),
+        (voided, "04", "third@example.com", "NULL, NULL".to_owned()),
+    ] {
+        sql += &format!(
+            "INSERT INTO invites VALUES ({}, '{invite}', '{project}', '{email}', 'owner', {now}, {}, {used_by}); ",
+            blob(byte),
+            now + 1_000
+        );
+    }
+    for (n, actor, deed, subject, at) in [
+        (1, siti.to_string(), "key.created", own.to_string(), now),
+        (2, "command-line".to_owned(), "key.created", bare.to_string(), now),
+        // Somebody invited the same person before, and that invitation is gone.
+        (3, budi.to_string(), "member.invited", "second@example.com".to_owned(), now - 1),
+        (4, siti.to_string(), "member.invited", "second@example.com".to_owned(), now + 1),
+        // They are no member any more.
+        (5, budi.to_string(), "member.invited", "third@example.com".to_owned(), now),
+    ] {
+        sql += &format!(
+            "INSERT INTO audit VALUES ('aud_{n}', {at}, '{actor}', NULL, '{project}', '{deed}', '{subject}', ''); "
+        );
+    }
+    database.run_beside(&sql).unwrap();
+    let store = database.open().await;
+    let creators: Vec<_> = store.keys(project).await.unwrap().into_iter().map(|key| (key.id, key.created_by)).collect();
+    assert!(creators.contains(&(own, Some(siti))) && creators.contains(&(bare, None)), "{creators:?}");
+    let [invite] = &store.invites(project, NOW).await.unwrap()[..] else { panic!("one is open") };
+    assert_eq!((invite.id, invite.created_by), (open, Some(siti)));
+    assert_eq!(store.breaches().await.unwrap(), []);
 }

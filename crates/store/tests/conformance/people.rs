@@ -1,5 +1,7 @@
 //! Users, members, sessions and invitations.
 
+use std::time::Duration;
+
 use domain::{
     access::Role,
     id::mint,
@@ -7,7 +9,7 @@ use domain::{
     user::{Email, Invite, User},
 };
 use futures_util::future::{join, join_all};
-use store::{Change, Guard, Member, Membership, PeopleWrite, ProjectWrite, SessionWrite, Store};
+use store::{Change, Guard, Member, Membership, PeopleWrite, ProjectWrite, SessionWrite, Store, Window};
 
 use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
@@ -22,6 +24,7 @@ on_every_database![
     a_member_is_removed_while_an_owner_remains,
     two_owners_who_demote_or_remove_each_other_at_once_leave_one,
     a_member_who_is_removed_cannot_come_back_by_an_older_invitation,
+    a_member_who_is_removed_leaves_no_invitation_of_theirs,
     no_session_outlives_the_password_that_began_it,
     a_session_is_found_by_its_token,
     a_session_that_was_ended_is_found_no_more,
@@ -39,6 +42,8 @@ async fn a_user_is_read_back_as_they_were_committed(database: Database) {
     let other = kept_user(&store).await;
     assert_eq!(store.user(user.id).await.unwrap(), Some(user.clone()));
     assert_eq!(store.users().await.unwrap(), [user.clone(), other.clone()]);
+    let second = store.users_page(Window { offset: 1, limit: 1 }).await.unwrap();
+    assert_eq!((second.items.as_slice(), second.total), (std::slice::from_ref(&other), 2));
     let found = store.user_by_email(&Email::parse("siti@example.com").unwrap()).await.unwrap();
     assert_eq!(found, Some((user.clone(), "first".to_owned())));
     keep(&store, PeopleWrite::PasswordChanged { user_id: user.id, password: "second".to_owned() }).await;
@@ -197,6 +202,30 @@ async fn a_member_who_is_removed_cannot_come_back_by_an_older_invitation(databas
     }
 }
 
+/// Whatever of the two comes first: a member who is removed leaves no invitation of theirs behind.
+async fn a_member_who_is_removed_leaves_no_invitation_of_theirs(database: Database) {
+    let store = database.open().await;
+    for _ in 0..20 {
+        let project = kept_project(&store).await;
+        let (owner, leaving) =
+            (kept_member(&store, &project, Role::Owner).await, kept_member(&store, &project, Role::Owner).await);
+        let invited = |user: &User| {
+            let invite = Invite { created_by: Some(user.id), ..samples::invite(&project, NOW) };
+            let held = PeopleWrite::RoleHeld { project_id: project.id, user_id: user.id, role: Role::Owner };
+            Change::from(held).with(PeopleWrite::Invited { hash: token_hash(invite.id), invite })
+        };
+        assert_eq!(commit(&store, invited(&leaving)).await, Outcome::Kept);
+        assert_eq!(commit(&store, invited(&owner)).await, Outcome::Kept);
+        let removed = Change::from(PeopleWrite::MemberRemoved { project_id: project.id, user_id: leaving.id })
+            .with(PeopleWrite::InvitesVoided { project_id: project.id, created_by: leaving.id });
+        let (removed, _) = join(commit(&store, removed), commit(&store, invited(&leaving))).await;
+        assert_eq!(removed, Outcome::Kept);
+        assert_eq!(commit(&store, invited(&leaving)).await, Outcome::Conflict(Guard::RoleHeld));
+        let left = store.invites(project.id, NOW).await.unwrap();
+        assert_eq!(left.iter().map(|invite| invite.created_by).collect::<Vec<_>>(), [Some(owner.id)]);
+    }
+}
+
 async fn no_session_outlives_the_password_that_began_it(database: Database) {
     let store = database.open().await;
     for _ in 0..20 {
@@ -275,7 +304,11 @@ async fn old_sessions_are_forgotten_a_few_at_a_time(database: Database) {
     let user = kept_user(&store).await;
     for millis in 0..5 {
         kept_session(&store, &user, after(millis)).await;
-        keep(&store, SessionWrite::Tried { subject: millis.to_string(), at: after(millis) }).await;
+        keep(
+            &store,
+            SessionWrite::Tried { subject: millis.to_string(), at: after(millis), longest: Duration::from_mins(15) },
+        )
+        .await;
     }
     let left = || database.rows().iter().filter(|row| row.starts_with("sign_ins:")).count();
     for expected in [3, 1, 1] {

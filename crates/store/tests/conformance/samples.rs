@@ -89,6 +89,7 @@ pub(crate) fn key(project: &Project, name: &str) -> ApiKey {
         last_four: "a1B2".to_owned(),
         created_at: NOW,
         revoked_at: None,
+        created_by: None,
     }
 }
 
@@ -263,6 +264,7 @@ pub(crate) fn invite(project: &Project, created_at: Timestamp) -> Invite {
         role: Role::Developer,
         created_at,
         expires_at: Timestamp::from_millis(created_at.as_millis() + 1_000),
+        created_by: None,
     }
 }
 

@@ -1,12 +1,14 @@
 //! Attempts to sign in: a few are free, then each failure doubles the delay, and success resets it.
 
-use domain::time::Timestamp;
+use std::time::Duration;
+
+use domain::{time::Timestamp, user::User};
 use futures_util::future::join_all;
 use store::{Change, Guard, SessionWrite, Store};
 
 use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
-    samples::{NOW, after},
+    samples::{NOW, after, kept_user},
 };
 
 on_every_database![
@@ -15,10 +17,14 @@ on_every_database![
     failures_are_forgotten_after_an_hour_without_any,
     success_resets_the_account_and_takes_one_attempt_back_from_the_address,
     an_attempt_that_one_of_its_subjects_must_wait_with_counts_for_neither,
+    a_subject_may_have_a_shorter_longest_delay,
+    all_delays_are_lifted_at_once,
+    an_address_is_known_to_the_user_who_signed_in_there,
+    a_form_is_sent_once_however_many_try,
 ];
 
 fn tried(subject: &str, at: Timestamp) -> SessionWrite {
-    SessionWrite::Tried { subject: subject.to_owned(), at }
+    SessionWrite::Tried { subject: subject.to_owned(), at, longest: Duration::from_mins(15) }
 }
 
 async fn try_at(store: &Store, at: Timestamp) -> Outcome {
@@ -87,7 +93,7 @@ async fn success_resets_the_account_and_takes_one_attempt_back_from_the_address(
     let store = database.open().await;
     let both = |at| Change::from(tried("account", at)).with(tried("address", at));
     let succeeded =
-        |at| SessionWrite::Succeeded { account: "account".to_owned(), address: Some("address".to_owned()), at };
+        |at| SessionWrite::Succeeded { forgiven: Some("account".to_owned()), address: Some("address".to_owned()), at };
     // A user who always succeeds never has to wait.
     for _ in 0..20 {
         assert_eq!(commit(&store, both(NOW)).await, Outcome::Kept);
@@ -116,4 +122,69 @@ async fn an_attempt_that_one_of_its_subjects_must_wait_with_counts_for_neither(d
     let both = Change::from(tried("account", NOW)).with(tried("address", NOW));
     assert_eq!(commit(&store, both).await, REFUSED);
     assert_eq!(database.rows(), before);
+}
+
+async fn a_subject_may_have_a_shorter_longest_delay(database: Database) {
+    let store = database.open().await;
+    let longest = Duration::from_secs(3);
+    let mut now = NOW;
+    for wait in [0, 0, 0, 0, 1_000, 2_000, 3_000, 3_000, 3_000] {
+        keep(&store, SessionWrite::Tried { subject: "account".to_owned(), at: now, longest }).await;
+        now = Timestamp::from_millis(now.as_millis() + wait);
+        assert_eq!(blocked_until(&store, "account").await, Some(now));
+    }
+}
+
+async fn all_delays_are_lifted_at_once(database: Database) {
+    let store = database.open().await;
+    for subject in ["account", "address", "browser"] {
+        for _ in 0..5 {
+            keep(&store, tried(subject, NOW)).await;
+        }
+        assert_eq!(commit(&store, tried(subject, NOW)).await, REFUSED);
+    }
+    keep(&store, SessionWrite::AllForgiven).await;
+    for subject in ["account", "address", "browser"] {
+        assert_eq!(blocked_until(&store, subject).await, None);
+    }
+}
+
+async fn an_address_is_known_to_the_user_who_signed_in_there(database: Database) {
+    let store = database.open().await;
+    let (user, other) = (kept_user(&store).await, kept_user(&store).await);
+    let known =
+        |address: &str, at| SessionWrite::AddressKnown { user_id: user.id, address: address.to_owned(), at, most: 2 };
+    for (address, at) in [("one", NOW), ("two", after(1)), ("one", after(2)), ("one", NOW)] {
+        keep(&store, known(address, at)).await;
+    }
+    let knows = async |user: &User, address, since| store.knows_address(&user.email, address, since).await.unwrap();
+    assert!(knows(&user, "one", after(2)).await && knows(&user, "two", after(1)).await);
+    assert!(!knows(&user, "one", after(3)).await, "it is longer ago");
+    assert!(!knows(&other, "one", NOW).await && !knows(&user, "three", NOW).await);
+    // Only the latest ones are kept.
+    keep(&store, known("three", after(4))).await;
+    assert!(knows(&user, "one", NOW).await && knows(&user, "three", NOW).await && !knows(&user, "two", NOW).await);
+}
+
+async fn a_form_is_sent_once_however_many_try(database: Database) {
+    let store = database.open().await;
+    let (user, other) = (kept_user(&store).await, kept_user(&store).await);
+    let sent = |user: &User, resource: String, at| SessionWrite::FormSent {
+        user_id: user.id,
+        form: "form".to_owned(),
+        resource,
+        at,
+    };
+    let sending = (0..16).map(|n| commit(&store, sent(&user, n.to_string(), NOW)));
+    let outcomes = join_all(sending).await;
+    let refused = Outcome::Conflict(Guard::FormUnused);
+    assert_eq!(outcomes.iter().filter(|outcome| **outcome == refused).count(), 15);
+    let first = outcomes.iter().position(|outcome| *outcome == Outcome::Kept).unwrap();
+    assert_eq!(store.form_resource(user.id, "form").await.unwrap(), Some(first.to_string()));
+    assert_eq!(store.form_resource(user.id, "another").await.unwrap(), None);
+    assert_eq!(store.form_resource(other.id, "form").await.unwrap(), None);
+    keep(&store, sent(&other, "theirs".to_owned(), after(1))).await;
+    keep(&store, SessionWrite::OldDeleted { created_before: after(1), most: 10 }).await;
+    assert_eq!(store.form_resource(user.id, "form").await.unwrap(), None);
+    assert_eq!(store.form_resource(other.id, "form").await.unwrap().as_deref(), Some("theirs"));
 }

@@ -7,7 +7,7 @@ use axum::{
     extract::{FromRequestParts, Request},
     http::{Extensions, HeaderMap, Uri, header, request::Parts},
 };
-use domain::language::Language;
+use domain::{language::Language, rules::changes_direction};
 
 use super::{cookie, words};
 use crate::{App, client, query::Query, request_id::RequestId};
@@ -125,9 +125,9 @@ impl VisitorData {
     }
 }
 
+/// A browser's name for itself, which pages and the API show later.
 fn shortened(user_agent: Cow<'_, str>) -> String {
-    let end = user_agent.char_indices().nth(USER_AGENT_CHARACTERS).map_or(user_agent.len(), |(end, _)| end);
-    user_agent[..end].to_owned()
+    user_agent.chars().filter(|character| !changes_direction(*character)).take(USER_AGENT_CHARACTERS).collect()
 }
 
 impl FromRequestParts<App> for Visitor {

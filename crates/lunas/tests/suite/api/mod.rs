@@ -6,6 +6,7 @@ mod bad_input;
 mod bad_members;
 mod balance;
 mod cors;
+mod direction_marks;
 mod events;
 mod framework_errors;
 mod health;

@@ -208,7 +208,9 @@ async fn only_members_find_a_project_and_no_session_finds_another_projects_event
     let owner = Person::member(&kit, project.id, Role::Owner, "owner@example.com").await;
     let visit = kit.engine.visit(&owner.token().unwrap(), String::new(), true).await.unwrap().unwrap();
     let desk = kit.engine.desk(&visit, project.id).await.unwrap();
-    desk.remove_member(former.user.id).await.unwrap();
+    desk.remove_member(former.user.id, false).await.unwrap();
+    session.get("/v1/events").await.refused(401, "UNAUTHORIZED");
+    let session = Session::of(&kit, &Person::signed_in(&kit, former.user).await);
     session.get(&format!("/v1/events?project_id={}", project.id)).await.refused(404, "PROJECT_NOT_FOUND");
     assert_eq!(kit.engine.keys(project.id).await.unwrap().len(), 2);
 }

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use testkit::{Browser, Kit, Look, TestProject, on_sqlite};
 
 use crate::support::{
-    hostile::{HOSTILE, is_shown_as_text},
+    hostile::{HOSTILE, OF_BEFORE, is_shown_as_text},
     json::text,
-    links::{attempt, create_link},
+    links::{attempt, create_link, link_of_before},
     payments::report,
 };
 
@@ -65,6 +65,18 @@ async fn forty_hostile_texts_are_shown_everywhere_and_run_nowhere() {
             browser.goto(text(&link, "url")).await;
             is_shown_as_text(&browser, hostile, "the closed link").await;
         }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_title_of_before_marks_were_refused_is_shown_and_runs_nowhere() {
+    on_sqlite(|kit| async move {
+        let project = kit.sandbox().await;
+        let link = link_of_before(&kit, &project).await;
+        let browser = Browser::open(Look::phone()).await;
+        browser.goto(text(&link, "url")).await;
+        is_shown_as_text(&browser, OF_BEFORE, "the chooser").await;
     })
     .await;
 }

@@ -44,6 +44,7 @@ async fn a_removed_member_cannot_return_by_an_older_invitation(kit: Arc<Kit>) {
     assert_eq!(budi.post(&format!("{first}/join"), &[]).await.status, 303);
     let path = format!("{}/settings/members/{}/remove", desk(project.id), budi.user.id);
     assert_eq!(owner.post(&path, &[]).await.status, 303);
+    let budi = Person::signed_in(&kit, budi.user).await;
     is_page("the other link", &budi.post(&format!("{second}/join"), &[]).await, 404);
     assert_eq!(roles(&kit, &project).await, [("siti@example.com".to_owned(), Role::Owner)]);
 }

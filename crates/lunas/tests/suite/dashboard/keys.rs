@@ -44,8 +44,15 @@ async fn a_new_keys_secret_is_shown_once_and_works(kit: Arc<Kit>) {
     assert!(example.contains(&format!("http://{}/v1/payment-links", kit.address)), "{example}");
     api.post("/v1/payment-links", &body).await.expect(201);
 
+    let keys = kit.engine.keys(project.id).await.unwrap();
+    let id = keys.iter().find(|key| key.name == "Server <toko>").unwrap().id.to_string();
+    let copied = format!("data-copy=\"{id}\"");
+    assert!(made.text.contains(&copied), "its id, which revokes it by API: {}", made.text);
+
     let later = person.open(&base).await;
     is_page("later", &later, 200);
+    assert!(later.text.contains(&copied) && later.text.contains(&format!("data-copy=\"{}\"", project.key_id)));
+    assert!(person.open(&format!("{base}/{id}/revoke")).await.text.contains(&copied));
     assert!(!later.text.contains(&secret), "nobody sees it a second time");
     assert!(later.text.contains(&format!("sk_test_…{}", &secret[secret.len() - 4..])));
     assert!(later.text.contains("Server &#60;toko&#62;"));

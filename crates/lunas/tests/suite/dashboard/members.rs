@@ -6,9 +6,9 @@ use domain::{access::Role, audit::Deed, id::UserId};
 use testkit::{Kit, TestProject, on_every_database};
 
 use crate::support::{
-    customer::is_page,
-    dashboard::{audited, invited, link_in},
-    people::{Person, desk},
+    customer::{Customer, is_page},
+    dashboard::{audited, element, invited, link_in},
+    people::{PASSWORD, Person, desk},
     rows::rows,
 };
 
@@ -16,6 +16,9 @@ on_every_database![
     an_invitations_link_is_shown_once_and_listed_without_it,
     a_wrong_invitation_comes_back_with_what_was_written_and_invites_nobody,
     an_owner_changes_roles_and_removes_members_after_being_asked,
+    who_is_removed_returns_by_nothing_that_they_have_created,
+    keys_of_a_removed_member_stay_when_the_owner_says_so,
+    who_is_no_owner_any_more_leaves_no_invitations,
     the_last_owner_cannot_be_demoted_or_removed,
     members_who_are_no_owners_see_the_members_and_change_none,
     an_owner_reaches_nobody_of_another_project,
@@ -86,6 +89,72 @@ async fn an_owner_changes_roles_and_removes_members_after_being_asked(kit: Arc<K
         let lines = audited(&kit, deed).await;
         assert_eq!(lines.iter().map(|(_, email)| email.as_str()).collect::<Vec<_>>(), ["budi@example.com"]);
     }
+}
+
+/// Two owners of a project, each signed in.
+async fn two_owners(kit: &Kit) -> (TestProject, Person, Person) {
+    let project = kit.sandbox().await;
+    let siti = Person::member(kit, project.id, Role::Owner, "siti@example.com").await;
+    let budi = Person::member(kit, project.id, Role::Owner, "budi@example.com").await;
+    (project, siti, budi)
+}
+
+async fn created_key(person: &Person, project: &TestProject, name: &str) -> String {
+    let page = person.post(&format!("{}/keys", desk(project.id)), &[("name", name)]).await;
+    element(&page.text, "new-key")
+}
+
+async fn who_is_removed_returns_by_nothing_that_they_have_created(kit: Arc<Kit>) {
+    let (project, siti, budi) = two_owners(&kit).await;
+    let link = invited(&kit, &budi, &project, "second@example.com", "owner").await;
+    let kept = invited(&kit, &siti, &project, "dewi@example.com", "viewer").await;
+    let (theirs, own) = (created_key(&budi, &project, "Budi's").await, created_key(&siti, &project, "Siti's").await);
+    let path = format!("{}/{}/remove", members(&project), budi.user.id);
+
+    let question = siti.open(&format!("{path}?lang=en")).await;
+    is_page("the question", &question, 200);
+    assert!(question.text.contains("Budi&#39;s") && !question.text.contains("Siti&#39;s"), "{}", question.text);
+    let keys = kit.engine.keys(project.id).await.unwrap();
+    let id = keys.iter().find(|key| key.name == "Budi's").unwrap().id.to_string();
+    assert!(question.text.contains(&id) && question.text.contains("name=\"revoke_keys\""));
+    // The project's first key was created on the server itself.
+    assert!(question.text.contains("Of one active API key it is not known who created it"), "{}", question.text);
+
+    assert_eq!(siti.post(&path, &[("revoke_keys", "on")]).await.status, 303);
+    is_page("their session", &budi.open("/dashboard/account").await, 401);
+    is_page("their invitation", &Customer::of(&kit).open(&link).await, 404);
+    is_page("accepted", &Customer::of(&kit).post(&link, &[("password", PASSWORD)]).await, 404);
+    project.api.with_key(&theirs).get("/v1/balance").await.refused(401, "UNAUTHORIZED");
+    is_page("another owner's invitation", &Customer::of(&kit).open(&kept).await, 200);
+    for key in [&own, &project.key] {
+        project.api.with_key(key).get("/v1/balance").await.expect(200);
+    }
+    is_page("the owner's session", &siti.open(&members(&project)).await, 200);
+    let events = project.api.get("/v1/events?type=apikey.deleted").await.expect(200);
+    assert_eq!(events["data"][0]["data"]["name"], "Budi's");
+    assert_eq!(audited(&kit, Deed::KeyRevoked).await.len(), 1);
+}
+
+async fn keys_of_a_removed_member_stay_when_the_owner_says_so(kit: Arc<Kit>) {
+    let (project, siti, budi) = two_owners(&kit).await;
+    let key = created_key(&budi, &project, "Server").await;
+    assert_eq!(siti.post(&format!("{}/{}/remove", members(&project), budi.user.id), &[]).await.status, 303);
+    project.api.with_key(&key).get("/v1/balance").await.expect(200);
+    // Who leaves keeps the session in which they do.
+    Person::member(&kit, project.id, Role::Owner, "dewi@example.com").await;
+    let reply = siti.post(&format!("{}/{}/remove", members(&project), siti.user.id), &[]).await;
+    assert_eq!(reply.header("location"), Some("/dashboard/account?done=member-removed"));
+    is_page("their account", &siti.open("/dashboard/account").await, 200);
+}
+
+async fn who_is_no_owner_any_more_leaves_no_invitations(kit: Arc<Kit>) {
+    let (project, siti, budi) = two_owners(&kit).await;
+    let link = invited(&kit, &budi, &project, "second@example.com", "owner").await;
+    let path = format!("{}/{}/role", members(&project), budi.user.id);
+    assert_eq!(siti.post(&path, &[("role", "owner")]).await.status, 303);
+    is_page("still an owner", &Customer::of(&kit).open(&link).await, 200);
+    assert_eq!(siti.post(&path, &[("role", "viewer")]).await.status, 303);
+    is_page("their invitation", &Customer::of(&kit).open(&link).await, 404);
 }
 
 async fn the_last_owner_cannot_be_demoted_or_removed(kit: Arc<Kit>) {

@@ -14,6 +14,7 @@ mod money;
 mod new_link;
 mod operator;
 mod payments;
+mod repeated_forms;
 mod routes;
 mod sessions;
 mod settings;

@@ -2,8 +2,15 @@
 
 use std::sync::Arc;
 
-use domain::{access::Role, audit::Deed, id::ProjectId, project::Environment};
+use domain::{
+    access::Role,
+    audit::Deed,
+    id::ProjectId,
+    project::Environment,
+    user::{Email, User},
+};
 use engine::NewProject;
+use store::PeopleWrite;
 use testkit::{Kit, on_every_database};
 
 use crate::support::{
@@ -22,6 +29,7 @@ on_every_database![
     a_project_without_an_owner_is_not_created,
     a_project_reads_its_own_log_and_operators_read_all_of_it,
     a_long_log_is_read_page_by_page,
+    many_users_are_listed_page_by_page,
 ];
 
 const OPERATOR: &str = "/dashboard/operator";
@@ -210,5 +218,23 @@ async fn a_long_log_is_read_page_by_page(kit: Arc<Kit>) {
     assert!(second.text.contains("number 4.") && !second.text.contains("number 24."));
     for page in ["0", "x", "-1", "99999999999999999999", "900"] {
         is_page(page, &viewer.open(&format!("{path}?page={page}")).await, 200);
+    }
+}
+
+async fn many_users_are_listed_page_by_page(kit: Arc<Kit>) {
+    let operator = Person::operator(&kit, "operator@example.com").await;
+    for n in 0..25 {
+        kit.clock.advance(std::time::Duration::from_millis(1));
+        let user = User {
+            id: domain::id::mint(kit.engine.now(), [7; domain::id::ENTROPY_BYTES]),
+            email: Email::parse(&format!("user{n}.@example.com")).unwrap(),
+            is_operator: false,
+            created_at: kit.engine.now(),
+        };
+        kit.store.commit(PeopleWrite::UserCreated { user, password: String::new() }.into()).await.unwrap();
+    }
+    for (page, shown, hidden) in [("1", "user18.", "user19."), ("2", "user19.", "user18."), ("3", "", "user1")] {
+        let page = operator.open(&format!("{OPERATOR}/users?page={page}")).await;
+        assert!(page.text.contains(shown) && !page.text.contains(hidden), "{}", page.text);
     }
 }

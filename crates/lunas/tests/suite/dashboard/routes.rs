@@ -243,7 +243,7 @@ impl SampleProject {
         let event = events_of(&project, &paid, "payment.paid").await;
         let visit = kit.engine.visit(&owner.token().unwrap(), String::new(), false).await.unwrap().unwrap();
         let own = kit.engine.desk(&visit, project.id).await.unwrap();
-        let (invite, token) = own.invite("guest@toko.test", Role::Viewer).await.unwrap();
+        let (invite, token) = own.invite("guest@toko.test", Role::Viewer, None).await.unwrap();
         let names = vec![
             ("{project}", project.id.to_string()),
             ("{link}", text(&link, "id").to_owned()),

@@ -6,6 +6,7 @@ use domain::{
     access::Role,
     audit::{Actor, Deed},
 };
+use futures_util::future::join_all;
 use reqwest::Method;
 use testkit::{Kit, Reply, TestProject, on_every_database};
 
@@ -13,11 +14,13 @@ use crate::support::{
     customer::{Customer, hidden, is_page},
     dashboard::audited,
     nodes::Node,
+    options::rate_limit,
     people::{PASSWORD, Person, desk, sign_in},
     rows::rows,
 };
 
 on_every_database![
+    pages_of_a_session_are_limited_as_requests_of_a_key_are with rate_limit(1),
     half_an_hour_of_doing_nothing_ends_a_session,
     half_a_day_ends_a_session_however_much_it_is_used,
     a_page_that_polls_does_not_extend_a_session,
@@ -205,6 +208,8 @@ async fn a_removed_member_finds_no_project_any_more_on_any_node(kit: Arc<Kit>) {
     assert_eq!(opened_at(&node, &other, &path).await, 200);
     let removed = owner.post(&format!("{path}/members/{}/remove", other.user.id), &[]).await;
     assert_eq!(removed.status, 303, "{}", removed.text);
+    assert_eq!(opened_at(&node, &other, &path).await, 401, "their sessions have ended");
+    let other = Person::signed_in(&kit, other.user).await;
     assert_eq!(opened_at(&node, &other, &path).await, 404);
     let before = rows(&kit.database);
     let reply = other.post(&format!("{path}/merchant"), &[("merchant_name", "Mine")]).await;
@@ -282,4 +287,31 @@ async fn a_form_of_another_site_is_refused_even_with_the_right_token(kit: Arc<Ki
     }
     assert_eq!(rows(&kit.database), before);
     assert_eq!(posted(&siti, &fields, &[("sec-fetch-site", "same-origin")]).await.status, 303);
+}
+
+/// Limits go by real time, so the test sends far more than the limit allows in the time in which they are answered.
+async fn pages_of_a_session_are_limited_as_requests_of_a_key_are(kit: Arc<Kit>) {
+    let siti = Person::new(&kit, "siti@example.com").await;
+    for (language, text) in [("en", "Too many requests"), ("id", "Terlalu banyak permintaan")] {
+        let mut pages = Vec::new();
+        for _ in 0..200 {
+            let page = siti.open(&format!("/dashboard/account?lang={language}")).await;
+            pages.push(page);
+            if pages.last().unwrap().status == 429 {
+                break;
+            }
+        }
+        let refused = pages.last().unwrap();
+        is_page(language, refused, 429);
+        assert!(refused.text.contains(text), "{}", refused.text);
+        assert_eq!(refused.header("retry-after"), Some("1"));
+    }
+    // A form is counted as one request, and so is a page with several parts.
+    let dewi = Person::new(&kit, "dewi@example.com").await;
+    assert_eq!(dewi.post("/dashboard/account/end-others", &[]).await.status, 303);
+    assert_eq!(dewi.open("/dashboard/account").await.status, 200);
+    let before = rows(&kit.database);
+    let forms = join_all((0..20).map(|_| dewi.post("/dashboard/account/end-others", &[]))).await;
+    assert!(forms.iter().any(|reply| reply.status == 429));
+    assert!(rows(&kit.database).len() <= before.len() + 19, "what was refused has done nothing");
 }

@@ -8,7 +8,7 @@ use domain::{
 };
 use futures_util::future::join_all;
 use reqwest::Method;
-use testkit::{Kit, Options, Reply, on_every_database};
+use testkit::{Database, Kit, Options, Reply, on_every_database, on_sqlite};
 
 use crate::support::{
     customer::{Customer, SetCookie, hidden, is_page},
@@ -25,6 +25,11 @@ on_every_database![
     each_failure_after_the_fifth_doubles_the_wait_up_to_a_quarter_of_an_hour,
     an_account_is_throttled_across_all_addresses with trusted_proxy(),
     an_address_is_throttled_across_all_accounts with trusted_proxy(),
+    from_one_address_nobody_keeps_others_out_of_an_account with trusted_proxy(),
+    a_browser_in_which_the_user_signed_in_before_waits_for_nobody_elses_failures with trusted_proxy(),
+    an_address_at_which_the_user_signed_in_before_waits_for_no_failures_elsewhere with trusted_proxy(),
+    a_new_password_from_the_command_line_lifts_every_delay,
+    failed_attempts_fill_no_more_than_a_part_of_the_log with trusted_proxy(),
     every_sign_in_makes_a_token_of_its_own_and_adopts_none,
     opening_the_form_needs_no_account_and_changes_nothing,
     no_script_and_no_other_site_gets_at_the_session_cookie,
@@ -66,6 +71,9 @@ async fn the_right_password_leads_to_the_page_that_was_asked_for(kit: Arc<Kit>) 
         ("/dashboard/account?lang=en", "/dashboard/account?lang=en"),
         ("https://evil.example/dashboard", "/dashboard"),
         ("//evil.example", "/dashboard"),
+        ("/dashboard/../../evil", "/dashboard"),
+        ("/dashboard/%2e%2E/evil", "/dashboard"),
+        ("/dashboard/..%2fevil", "/dashboard"),
     ] {
         let browser = Customer::of(&kit);
         let fields = [("email", " Siti@Example.COM "), ("password", PASSWORD), ("next", next)];
@@ -74,7 +82,7 @@ async fn the_right_password_leads_to_the_page_that_was_asked_for(kit: Arc<Kit>) 
         is_page(next, &browser.open("/dashboard/account").await, 200);
     }
     let signed_in = audited(&kit, Deed::SignedIn).await;
-    assert_eq!(signed_in.len(), 4);
+    assert_eq!(signed_in.len(), 7);
     assert!(
         signed_in.iter().all(|(actor, email)| matches!(actor, Actor::User { address, .. } if address == "127.0.0.1")
             && email == "siti@example.com")
@@ -111,14 +119,14 @@ async fn a_refusal_does_not_reveal_whether_the_account_exists(kit: Arc<Kit>) {
 /// password is compared before anything depends on whether the account was found.
 #[test]
 fn an_unknown_account_costs_a_password_comparison_too() {
-    let source = fs::read_to_string(root().join("crates/engine/src/people.rs")).unwrap();
+    let source = fs::read_to_string(root().join("crates/engine/src/sign_in.rs")).unwrap();
     let (_, body) = source.split_once("pub async fn sign_in(").unwrap();
     let (body, _) = body.split_once("\n    }\n").unwrap();
-    let (before, after) = body.split_once("passwords::matches(password, kept).await?").unwrap();
+    let (before, after) = body.split_once("self.hasher.matches(turn, password, kept).await?").unwrap();
     let (_, looked_up) = before.split_once("let found = ").unwrap();
     assert!(!looked_up.contains("return") && !looked_up.contains("if "), "{looked_up}");
     assert!(after.contains("SignIn::Refused"), "{after}");
-    assert!(!after.contains("passwords::"), "once");
+    assert!(!after.contains("hasher."), "once");
 }
 
 async fn of_fifty_attempts_at_once_five_are_judged_and_the_right_password_waits_as_well(kit: Arc<Kit>) {
@@ -191,6 +199,115 @@ async fn an_address_is_throttled_across_all_accounts(kit: Arc<Kit>) {
     assert_eq!(attempt(&kit, "2001:db8:0:2::1", "siti@example.com", PASSWORD).await.status, 303);
 }
 
+/// An attempt in that browser, from behind a proxy.
+async fn attempt_in(browser: &Customer, forwarded_for: &str, email: &str, password: &str) -> Reply {
+    let form = browser.form(FORM, &[("email", email), ("password", password)]);
+    browser.send(form.header("x-forwarded-for", forwarded_for)).await
+}
+
+/// Sends wrong passwords from an address, each as soon as it is allowed, until the address must wait for long.
+async fn attack(kit: &Kit, address: &str, email: &str) {
+    let mut waited = 0;
+    while waited < 900 {
+        let reply = attempt(kit, address, email, "wrong").await;
+        if reply.status != 401 {
+            waited = must_wait(&reply);
+            kit.clock.advance(Duration::from_secs(waited));
+        }
+    }
+    assert_eq!(attempt(kit, address, email, "wrong").await.status, 401);
+    assert_eq!(must_wait(&attempt(kit, address, email, "wrong").await), 900);
+}
+
+async fn from_one_address_nobody_keeps_others_out_of_an_account(kit: Arc<Kit>) {
+    make(&kit, "siti@example.com", false).await;
+    attack(&kit, "203.0.113.66", "siti@example.com").await;
+    let wait = must_wait(&attempt(&kit, "198.51.100.1", "siti@example.com", PASSWORD).await);
+    assert!(wait <= 8, "a few seconds, not {wait}");
+    kit.clock.advance(Duration::from_secs(wait));
+    assert!(must_wait(&attempt(&kit, "203.0.113.66", "siti@example.com", PASSWORD).await) > 800);
+    assert_eq!(attempt(&kit, "198.51.100.1", "siti@example.com", PASSWORD).await.status, 303);
+}
+
+async fn a_browser_in_which_the_user_signed_in_before_waits_for_nobody_elses_failures(kit: Arc<Kit>) {
+    for email in ["siti@example.com", "budi@example.com"] {
+        make(&kit, email, false).await;
+    }
+    let (shared, email) = ("203.0.113.66", "siti@example.com");
+    let browser = Customer::of(&kit);
+    for email in ["siti@example.com", "budi@example.com"] {
+        assert_eq!(attempt_in(&browser, shared, email, PASSWORD).await.status, 303);
+    }
+    // Everybody behind one address is slowed down, the account is as well, and this browser is not.
+    attack(&kit, shared, email).await;
+    must_wait(&attempt(&kit, shared, email, PASSWORD).await);
+    for address in [shared, "198.51.100.1"] {
+        assert_eq!(attempt_in(&browser, address, email, PASSWORD).await.status, 303, "{address}");
+    }
+    // It is known to those who signed in there, and to nobody else.
+    must_wait(&attempt_in(&browser, shared, "dewi@example.com", "wrong").await);
+    // Guesses in it are its own.
+    for _ in 0..FREE {
+        assert_eq!(attempt_in(&browser, "198.51.100.2", email, "wrong").await.status, 401);
+    }
+    must_wait(&attempt_in(&browser, "198.51.100.3", email, PASSWORD).await);
+    assert_eq!(attempt_in(&browser, "198.51.100.2", "budi@example.com", PASSWORD).await.status, 303);
+}
+
+async fn an_address_at_which_the_user_signed_in_before_waits_for_no_failures_elsewhere(kit: Arc<Kit>) {
+    let email = "siti@example.com";
+    make(&kit, email, false).await;
+    assert_eq!(attempt(&kit, "198.51.100.1", email, PASSWORD).await.status, 303);
+    for n in 0..FREE {
+        assert_eq!(attempt(&kit, &format!("203.0.113.{n}"), email, "wrong").await.status, 401);
+    }
+    must_wait(&attempt(&kit, "198.51.100.2", email, PASSWORD).await);
+    assert_eq!(attempt(&kit, "198.51.100.1", email, PASSWORD).await.status, 303);
+    // Its own failures count, and only there.
+    for _ in 0..FREE {
+        assert_eq!(attempt(&kit, "198.51.100.1", email, "wrong").await.status, 401);
+    }
+    must_wait(&attempt(&kit, "198.51.100.1", email, PASSWORD).await);
+}
+
+async fn a_new_password_from_the_command_line_lifts_every_delay(kit: Arc<Kit>) {
+    let siti = make(&kit, "siti@example.com", false).await;
+    for _ in 0..FREE {
+        assert_eq!(sign_in(&Customer::of(&kit), "siti@example.com", "wrong").await.status, 401);
+    }
+    must_wait(&sign_in(&Customer::of(&kit), "siti@example.com", PASSWORD).await);
+    kit.engine.reset_password(&siti, "another password".into()).await.unwrap();
+    assert_eq!(sign_in(&Customer::of(&kit), "siti@example.com", "another password").await.status, 303);
+}
+
+async fn failed_attempts_fill_no_more_than_a_part_of_the_log(kit: Arc<Kit>) {
+    // Each from another address and at another account, so that none has to wait.
+    for n in 0..210 {
+        let (address, email) = (format!("203.0.{}.{}", n / 200, n % 200), format!("nobody{n}@example.com"));
+        assert_eq!(attempt(&kit, &address, &email, "wrong").await.status, 401);
+    }
+    assert_eq!(audited(&kit, Deed::SignInRefused).await.len(), 200);
+}
+
+/// Whoever must wait is told so while nothing can be written at all.
+#[tokio::test]
+async fn an_attempt_that_must_wait_does_not_reach_the_writer() {
+    on_sqlite(|kit| async move {
+        make(&kit, "siti@example.com", false).await;
+        for _ in 0..FREE {
+            assert_eq!(sign_in(&Customer::of(&kit), "siti@example.com", "wrong").await.status, 401);
+        }
+        let Database::Sqlite(path) = &kit.database else { panic!("a file") };
+        let other = rusqlite::Connection::open(path).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        for _ in 0..20 {
+            must_wait(&sign_in(&Customer::of(&kit), "siti@example.com", PASSWORD).await);
+        }
+        other.execute_batch("ROLLBACK").unwrap();
+    })
+    .await;
+}
+
 async fn no_script_and_no_other_site_gets_at_the_session_cookie(kit: Arc<Kit>) {
     let rows = [
         (Options::default(), "lunas_session", vec!["HttpOnly", "SameSite=Lax"]),
@@ -200,10 +317,13 @@ async fn no_script_and_no_other_site_gets_at_the_session_cookie(kit: Arc<Kit>) {
         kit.on_another(options, |kit| async move {
             make(&kit, "siti@example.com", false).await;
             let reply = sign_in(&Customer::of(&kit), "siti@example.com", PASSWORD).await;
-            let [cookie] = &SetCookie::all(&reply.headers)[..] else { panic!("one cookie") };
+            let [cookie, known] = &SetCookie::all(&reply.headers)[..] else { panic!("two cookies") };
             let seconds = 12 * 60 * 60;
             assert_eq!((cookie.name.as_str(), cookie.path.as_str(), cookie.seconds), (name, "/", seconds));
             assert_eq!(cookie.flags, flags);
+            let known_name = name.replace("session", "known");
+            assert_eq!((&known.name, known.path.as_str(), known.seconds), (&known_name, "/", 180 * 24 * 60 * 60));
+            assert_eq!(known.flags, flags);
             let token = Token::parse(&cookie.value).unwrap();
             assert!(!reply.text.contains(&token.reveal()));
             // Nothing that is stored opens a session.

@@ -44,8 +44,12 @@ pub(crate) const HOSTILE: [&str; 40] = [
     "javascript:window.hacked=1",
     "&lt;script&gt;window.hacked=1&lt;/script&gt;",
     "&#60;script&#62;window.hacked=1&#60;/script&#62;",
-    "\u{202e}\u{feff}\u{2028}＜script＞window.hacked=1＜/script＞",
+    "\u{feff}\u{2028}＜script＞window.hacked=1＜/script＞",
 ];
+
+/// A text that is refused where it is input, since it shows what follows it from right to left. Rows of before that was
+/// so may hold it.
+pub(crate) const OF_BEFORE: &str = "Kopi \u{202e}<script>window.hacked=1</script>\u{2066}usus";
 
 /// What a page shows, and what a text would leave behind if the page had taken it for anything but text.
 const TRACES: &str = "({ ran: window.hacked !== undefined, \

@@ -1,0 +1,281 @@
+//! Signing in, and the delays after wrong passwords.
+//!
+//! Wrong passwords slow down the address that they come from. They also slow down the account, for a few seconds at most,
+//! towards addresses and browsers in which nobody has signed in to it. So nobody can keep somebody else out: who has the
+//! right password gets in from a known browser at once, and from elsewhere after a short wait. A failed attempt gets the
+//! same answer after the same time, whether or not there is such a user.
+
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use domain::{
+    audit::{Actor, Deed},
+    hex::hex,
+    rules::{Invalid, changes_direction},
+    time::{HOUR_MILLIS, Timestamp},
+    user::{Email, KNOWN_LIFETIME, SESSION_LONGEST, Session, Token, User},
+};
+use secrecy::SecretString;
+use sha2::{Digest, Sha256};
+use store::{Change, CommitError, Guard, PeopleWrite, SessionWrite};
+
+use crate::{
+    Engine, Error, Visit,
+    known_browsers::{entry, with_user},
+    passwords::Turn,
+    people::new_token,
+};
+
+/// The longest delay after wrong passwords from one address, or in one known browser.
+const LONGEST_DELAY: Duration = Duration::from_mins(15);
+/// The longest delay of an account towards those whom it does not know. It is short, since everybody can cause it.
+const STRANGERS_LONGEST_DELAY: Duration = Duration::from_secs(8);
+/// Addresses of each user that are known.
+const KNOWN_ADDRESSES_MOST: i64 = 20;
+/// Old sessions, forms and failed attempts that are deleted with each attempt to sign in.
+const DELETED_AT_ONCE: i64 = 100;
+/// Lines about refused attempts that one process adds to the audit log in an hour. The log is never shortened, so
+/// strangers must not be able to fill it.
+const REFUSALS_AUDITED_PER_HOUR: u32 = 200;
+/// The detail of the last of these lines.
+const LAST_OF_THE_HOUR: &str = "last of this hour";
+const BROWSER_CHARACTERS: usize = 255;
+
+/// Where a request comes from, as far as we store it.
+#[derive(Clone, Debug, Default)]
+pub struct Whereabouts {
+    pub address: String,
+    /// What failed attempts are counted by: the address, or its network where one person has many addresses.
+    pub counted_as: String,
+    pub browser: String,
+    /// What the browser was given when somebody signed in there.
+    pub known_browser: Option<String>,
+}
+
+/// What a browser stores of a new session.
+pub struct NewSession {
+    pub token: Token,
+    /// The users to whom this browser is known, for as long as [`KNOWN_LIFETIME`] says.
+    pub known_browser: String,
+}
+
+/// The outcome of an attempt to sign in.
+pub enum SignIn {
+    Done(NewSession),
+    /// No such user or a wrong password; the caller does not learn which.
+    Refused,
+    /// Too many attempts have failed; the password was not checked.
+    Wait {
+        until: Timestamp,
+    },
+}
+
+/// What an attempt counts against, in alphabetical order with the longest delay of each.
+struct Counted {
+    subjects: Vec<(String, Duration)>,
+    /// The subject whose failures are deleted when the attempt succeeds.
+    forgiven: Option<String>,
+    /// The subject from which the attempt is taken back when it succeeds.
+    address: Option<String>,
+}
+
+enum Admission {
+    Granted(Turn),
+    Wait { until: Timestamp },
+}
+
+/// How many lines about refused attempts this process has added to the audit log in which hour.
+#[derive(Default)]
+pub(crate) struct AuditedRefusals(Mutex<(i64, u32)>);
+
+impl Engine {
+    /// Signs a user in.
+    pub async fn sign_in(&self, email: &str, password: SecretString, from: &Whereabouts) -> Result<SignIn, Error> {
+        let parsed = Email::recognise(email).ok();
+        let counted = self.counted(email, parsed.as_ref(), from).await?;
+        let turn = match self.admit(&counted).await? {
+            Admission::Granted(turn) => turn,
+            Admission::Wait { until } => return Ok(SignIn::Wait { until }),
+        };
+        let found = match &parsed {
+            Some(email) => self.store.user_by_email(email).await?,
+            None => None,
+        };
+        let kept = found.as_ref().map(|(_, kept)| kept.clone());
+        let fits = self.hasher.matches(turn, password, kept).await?;
+        if let Some((user, password)) = found.filter(|_| fits) {
+            let Counted { forgiven, address, .. } = counted;
+            let change = Change::from(SessionWrite::Succeeded { forgiven, address, at: self.now() })
+                .with(PeopleWrite::PasswordUnchanged { user_id: user.id, password });
+            match self.begin_session(change, &user, from).await {
+                // The password was changed while it was checked.
+                Err(Error::UnexpectedConflict(CommitError::Conflict(Guard::PasswordUnchanged))) => {}
+                begun => return begun.map(SignIn::Done),
+            }
+        }
+        self.audit_refusal(parsed.as_ref(), from).await?;
+        Ok(SignIn::Refused)
+    }
+
+    /// What an attempt counts against. In a known browser that is the browser alone; at a known address it is the
+    /// address alone.
+    async fn counted(&self, email: &str, parsed: Option<&Email>, from: &Whereabouts) -> Result<Counted, Error> {
+        let now = self.now();
+        let entry = |email| entry(&self.vault, from.known_browser.as_deref()?, email, now);
+        if let Some(entry) = parsed.and_then(entry) {
+            let browser = subject("browser", entry);
+            return Ok(Counted {
+                subjects: vec![(browser.clone(), LONGEST_DELAY)],
+                forgiven: Some(browser),
+                address: None,
+            });
+        }
+        let address = subject("address", &from.counted_as);
+        let knows = match parsed {
+            Some(email) => self.store.knows_address(email, &address, now.minus(KNOWN_LIFETIME)).await?,
+            None => false,
+        };
+        let account = (!knows).then(|| subject("account", parsed.map_or(email, Email::as_str)));
+        let slowed = account.clone().map(|account| (account, STRANGERS_LONGEST_DELAY));
+        let subjects = slowed.into_iter().chain([(address.clone(), LONGEST_DELAY)]).collect();
+        Ok(Counted { subjects, forgiven: account, address: Some(address) })
+    }
+
+    /// Counts an attempt as failed before its password is checked, so that many attempts at once are throttled like one
+    /// after another. One that must wait reaches neither the writer of the database nor the hasher.
+    async fn admit(&self, counted: &Counted) -> Result<Admission, Error> {
+        let subjects: Vec<String> = counted.subjects.iter().map(|(subject, _)| subject.clone()).collect();
+        if let Some(until) = self.blocked_until(&subjects).await? {
+            return Ok(Admission::Wait { until });
+        }
+        let turn = self.hasher.turn().await?;
+        // Attempts that came before may have failed while this one waited for its turn.
+        if let Some(until) = self.blocked_until(&subjects).await? {
+            return Ok(Admission::Wait { until });
+        }
+        let at = self.now();
+        let tried = counted.subjects.iter().map(|(subject, longest)| {
+            let (subject, longest) = (subject.clone(), *longest);
+            SessionWrite::Tried { subject, at, longest }
+        });
+        let old = SessionWrite::OldDeleted { created_before: at.minus(SESSION_LONGEST), most: DELETED_AT_ONCE };
+        match self.store.commit(Change::default().with_all(tried).with(old)).await {
+            Ok(()) => Ok(Admission::Granted(turn)),
+            Err(CommitError::Conflict(Guard::SignInAllowed)) => {
+                Ok(Admission::Wait { until: self.blocked_until(&subjects).await?.unwrap_or(at) })
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    async fn blocked_until(&self, subjects: &[String]) -> Result<Option<Timestamp>, Error> {
+        let until = self.store.sign_in_blocked_until(subjects).await?;
+        Ok(until.filter(|until| *until > self.now()))
+    }
+
+    async fn audit_refusal(&self, parsed: Option<&Email>, from: &Whereabouts) -> Result<(), Error> {
+        let Some(detail) = self.audited_refusals.next_detail(self.now()) else { return Ok(()) };
+        let stranger = self.by(Actor::Stranger { address: from.address.clone() });
+        // Text that is not an e-mail address may be a password typed into the wrong field, so it is not logged.
+        let named = parsed.map(Email::as_str).filter(|email| !email.contains(changes_direction)).unwrap_or_default();
+        Ok(self.store.commit(stranger.audit(None, Deed::SignInRefused, named, detail).into()).await?)
+    }
+
+    /// Commits `change` together with a new session of `user`. From now on the browser and its address are known.
+    pub(crate) async fn begin_session(
+        &self,
+        change: Change,
+        user: &User,
+        from: &Whereabouts,
+    ) -> Result<NewSession, Error> {
+        let (token, now) = (new_token(), self.now());
+        let known_browser = with_user(&self.vault, from.known_browser.as_deref(), &user.email, now)?;
+        let is_shown = |character: &char| !character.is_control() && !changes_direction(*character);
+        let session = Session {
+            id: self.mint(now),
+            user_id: user.id,
+            created_at: now,
+            seen_at: now,
+            address: from.address.clone(),
+            browser: from.browser.chars().filter(is_shown).take(BROWSER_CHARACTERS).collect(),
+        };
+        let actor = self.by(Actor::User { id: user.id, address: from.address.clone() });
+        let change = change
+            .with(SessionWrite::Begun { session, hash: token.hash() })
+            .with(SessionWrite::AddressKnown {
+                user_id: user.id,
+                address: subject("address", &from.counted_as),
+                at: now,
+                most: KNOWN_ADDRESSES_MOST,
+            })
+            .with(actor.audit(None, Deed::SignedIn, &user.email, ""));
+        self.store.commit(change).await?;
+        Ok(NewSession { token, known_browser })
+    }
+
+    /// Changes the password of a user who knows the old one, and ends their other sessions. Wrong guesses slow down this
+    /// session alone.
+    pub async fn change_password(&self, visit: &Visit, old: SecretString, new: SecretString) -> Result<(), Error> {
+        let session = subject("session", &visit.session.id.to_string());
+        let counted =
+            Counted { subjects: vec![(session.clone(), LONGEST_DELAY)], forgiven: Some(session), address: None };
+        let turn = match self.admit(&counted).await? {
+            Admission::Granted(turn) => turn,
+            Admission::Wait { until } => return Err(Error::TryLater { until }),
+        };
+        let wrong = || Error::from(Invalid::new("old_password", "is not the password"));
+        let kept = self.store.password_of(visit.user.id).await?;
+        if !self.hasher.matches(turn, old, kept.clone()).await? {
+            return Err(wrong());
+        }
+        let stands = kept.map(|password| PeopleWrite::PasswordUnchanged { user_id: visit.user.id, password });
+        let forgiven = SessionWrite::Succeeded { forgiven: counted.forgiven, address: None, at: self.now() };
+        let change = Change::from(forgiven).with_all(stands);
+        match self.by(visit.actor()).set_password(change, &visit.user, new, Some(visit.session.id)).await {
+            // The password was changed while it was checked.
+            Err(Error::UnexpectedConflict(CommitError::Conflict(Guard::PasswordUnchanged))) => Err(wrong()),
+            changed => changed,
+        }
+    }
+}
+
+impl AuditedRefusals {
+    /// The detail of the next line; none when this hour has had enough of them.
+    fn next_detail(&self, now: Timestamp) -> Option<&'static str> {
+        let mut audited = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let hour = now.as_millis().div_euclid(HOUR_MILLIS);
+        if audited.0 != hour {
+            *audited = (hour, 0);
+        }
+        audited.1 = audited.1.saturating_add(1);
+        match audited.1 {
+            ..REFUSALS_AUDITED_PER_HOUR => Some(""),
+            REFUSALS_AUDITED_PER_HOUR => Some(LAST_OF_THE_HOUR),
+            _ => None,
+        }
+    }
+}
+
+/// The key by which attempts are counted. It is hashed, so that the table contains neither addresses nor passwords that
+/// were typed into the wrong field.
+fn subject(kind: &str, name: &str) -> String {
+    format!("{kind}:{}", hex(&Sha256::digest(name.as_bytes())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refused_attempts_add_a_bounded_number_of_lines_an_hour_and_the_last_says_so() {
+        let (audited, hour) = (AuditedRefusals::default(), Timestamp::from_millis);
+        for start in [0, HOUR_MILLIS] {
+            let lines: Vec<&str> = (0..1_000).filter_map(|n| audited.next_detail(hour(start + n))).collect();
+            let (last, others) = lines.split_last().unwrap();
+            assert_eq!((lines.len(), *last), (200, LAST_OF_THE_HOUR));
+            assert!(others.iter().all(|detail| detail.is_empty()));
+        }
+    }
+}

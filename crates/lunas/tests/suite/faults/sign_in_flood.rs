@@ -1,0 +1,34 @@
+//! Many people sign in at once.
+
+use std::fs;
+
+use futures_util::future::join_all;
+
+use crate::support::{commands::dev, customer::Customer, people::sign_in};
+
+/// What checking one password takes.
+const HASH_KIB: u64 = 19 * 1_024;
+/// Passwords that are checked at once, at most.
+const AT_ONCE_MOST: u64 = 4;
+
+fn resident_kib(process: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.split_whitespace().next().unwrap().parse().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn forty_eight_sign_ins_sixteen_at_once_keep_the_memory_of_a_few() {
+    let (_program, running) = dev();
+    let (email, password) = (running.said("dashboard_email"), running.said("dashboard_password"));
+    let browsers: Vec<Customer> = (0..16).map(|_| Customer::at(running.address())).collect();
+    assert_eq!(sign_in(&browsers[0], email, password).await.status, 303);
+    let before = resident_kib(running.id());
+    for _ in 0..3 {
+        let replies = join_all(browsers.iter().map(|browser| sign_in(browser, email, password))).await;
+        assert!(replies.iter().all(|reply| reply.status == 303), "{:?}", replies[0].status);
+    }
+    let grown = resident_kib(running.id()).saturating_sub(before);
+    // One more for everything else that so many requests leave behind.
+    assert!(grown < (AT_ONCE_MOST + 1) * HASH_KIB, "{grown} KiB more are resident");
+}
