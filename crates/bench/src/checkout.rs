@@ -21,7 +21,8 @@ pub(crate) const BROWSER: &str = "User-Agent: Mozilla/5.0 (Linux; Android 10; K)
 
 impl Bench {
     /// The first page of a link with the project's default methods.
-    pub(crate) async fn chooser(&self, product: &Served) -> io::Result<Vec<Finding>> {
+    pub(crate) async fn chooser(&mut self) -> io::Result<Vec<Finding>> {
+        let product = &self.product().await?;
         let made = links(product);
         let ids = ids_of(load::collect(product.address, CONNECTIONS, LINKS, &made).await?)?;
         let pages: Requests = Arc::new(move |index, out| {

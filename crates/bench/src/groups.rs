@@ -83,15 +83,9 @@ impl Bench {
             Group::Replay => self.replay().await,
             Group::Webhook => self.webhook().await,
             Group::WebhookLatency => self.webhook_latency().await,
-            Group::Checkout => {
-                let product = self.product().await?;
-                self.chooser(&product).await
-            }
+            Group::Checkout => self.chooser().await,
             Group::Attempts => self.attempts().await,
-            Group::Watchers => {
-                let prefilled = self.prefilled().await?;
-                self.watchers(&prefilled).await
-            }
+            Group::Watchers => self.watchers().await,
             Group::Dashboard => self.dashboard().await,
             Group::Idle => self.idle().await,
             Group::Start => self.start().await,

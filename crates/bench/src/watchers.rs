@@ -18,7 +18,6 @@ use crate::{
     bench::Bench,
     checkout::BROWSER,
     load::{self, CONNECTIONS, Requests, connect},
-    prefill::Prefilled,
     process::{Home, Served},
     report::{Finding, millis},
     requests::{VIRTUAL_ACCOUNT, creates, ids_of, pay},
@@ -41,7 +40,8 @@ const IDLE_PART: u32 = 7;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Bench {
-    pub(crate) async fn watchers(&self, prefilled: &Prefilled) -> io::Result<Vec<Finding>> {
+    pub(crate) async fn watchers(&mut self) -> io::Result<Vec<Finding>> {
+        let prefilled = self.prefilled().await?;
         let count = WATCHERS.min(self.prefill).max(1);
         raise_limit(count + OTHER_FILES)?;
         let ids = pending(&prefilled.home, count - count / SHARING_PART).await?;

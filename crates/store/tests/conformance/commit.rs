@@ -176,8 +176,7 @@ fn refused_by(guard: Guard, world: &World) -> Vec<Write> {
             writes([KeyWrite::Created { hash: samples::key_hash(&key), key }])
         }
         Guard::KeyNotRevoked => {
-            let id = world.revoked_key.id;
-            let other = mint(NOW, entropy());
+            let (id, other) = (world.revoked_key.id, mint(NOW, entropy()));
             writes([
                 KeyWrite::Revoked { id, project_id: project.id, at: NOW },
                 KeyWrite::Revoked { id: world.live_key.id, project_id: other, at: NOW },

@@ -18,6 +18,7 @@ use crate::{
 
 on_every_database![
     a_user_is_read_back_as_they_were_committed,
+    nobody_is_found_who_was_not_committed,
     an_address_is_taken_once_however_many_want_it,
     a_membership_is_seen_from_both_sides_and_nowhere_else,
     a_role_is_changed_while_an_owner_remains,
@@ -51,6 +52,11 @@ async fn a_user_is_read_back_as_they_were_committed(database: Database) {
     assert_eq!(store.password_of(user.id).await.unwrap().as_deref(), Some("second"));
     assert_eq!(store.password_of(other.id).await.unwrap().as_deref(), Some("$argon2id$none"));
     assert_eq!(store.user(user.id).await.unwrap(), Some(User { is_operator: false, ..user }));
+}
+
+async fn nobody_is_found_who_was_not_committed(database: Database) {
+    let store = database.open().await;
+    kept_user(&store).await;
     let nobody = mint(NOW, entropy());
     assert_eq!(store.user(nobody).await.unwrap(), None);
     assert_eq!(store.password_of(nobody).await.unwrap(), None);

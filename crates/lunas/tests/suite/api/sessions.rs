@@ -31,6 +31,7 @@ on_every_database![
     viewers_read_and_developers_and_owners_make_keys_too,
     a_session_names_its_project_unless_there_is_only_one,
     only_members_find_a_project_and_no_session_finds_another_projects_event,
+    a_removed_member_is_refused_at_once,
     with_a_session_only_pages_of_our_own_may_call_and_no_answer_is_for_another_origin,
     an_ended_or_made_up_session_opens_nothing,
     a_session_ends_when_it_is_idle_and_after_half_a_day_however_much_it_is_used,
@@ -201,7 +202,11 @@ async fn only_members_find_a_project_and_no_session_finds_another_projects_event
     let session = Session::member(&kit, &other, Role::Owner).await;
     session.get(&format!("/v1/events/{event}")).await.refused(404, "RESOURCE_NOT_FOUND");
     assert_eq!(session.get("/v1/events").await.expect(200)["data"], json!([]));
-    // A removed member is refused at once.
+    assert_eq!(kit.engine.keys(project.id).await.unwrap().len(), 2);
+}
+
+async fn a_removed_member_is_refused_at_once(kit: Arc<Kit>) {
+    let project = sandbox_with_owner(&kit).await;
     let former = Person::member(&kit, project.id, Role::Viewer, "former@example.com").await;
     let session = Session::of(&kit, &former);
     session.get("/v1/events").await.expect(200);
@@ -212,7 +217,6 @@ async fn only_members_find_a_project_and_no_session_finds_another_projects_event
     session.get("/v1/events").await.refused(401, "UNAUTHORIZED");
     let session = Session::of(&kit, &Person::signed_in(&kit, former.user).await);
     session.get(&format!("/v1/events?project_id={}", project.id)).await.refused(404, "PROJECT_NOT_FOUND");
-    assert_eq!(kit.engine.keys(project.id).await.unwrap().len(), 2);
 }
 
 async fn with_a_session_only_pages_of_our_own_may_call_and_no_answer_is_for_another_origin(kit: Arc<Kit>) {
