@@ -54,8 +54,7 @@ async fn a_report_of_paid_pays_the_amount_now(kit: Arc<Kit>) {
 
 async fn paid_at_is_the_receipts_payment_time_in_any_utc_offset(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
-    let created = at(&pending_qris(&project, 15_000).await, "created_at");
-    kit.clock.set(moved(created, 60_000));
+    let created = kit.clock.now();
     let jakarta = shifted(created, 7 * 3_600_000 + 5).replace('Z', "+07:00");
     for (reported, shown) in [
         (shifted(created, 0), shifted(created, 0)),
@@ -64,7 +63,9 @@ async fn paid_at_is_the_receipts_payment_time_in_any_utc_offset(kit: Arc<Kit>) {
         // The bank's clock may be ahead of ours, and its time counts.
         (shifted(created, 300_000), shifted(created, 300_000)),
     ] {
+        kit.clock.set(created);
         let payment = pending_qris(&project, 15_000).await;
+        kit.clock.set(moved(created, 60_000));
         let paid = simulate(&project, &payment, &json!({ "outcome": "paid", "paid_at": reported })).await.expect(200);
         assert_eq!((text(&paid, "status"), text(&paid, "paid_at")), ("paid", shown.as_str()), "{reported}");
     }

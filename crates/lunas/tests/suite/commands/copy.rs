@@ -19,7 +19,7 @@ use crate::support::{
     wait::until,
 };
 
-const TABLES: [&str; 25] = [
+const TABLES: [&str; 29] = [
     "installation",
     "users",
     "projects",
@@ -27,6 +27,8 @@ const TABLES: [&str; 25] = [
     "sessions",
     "invites",
     "sign_ins",
+    "known_addresses",
+    "forms",
     "audit",
     "allowed_origins",
     "api_keys",
@@ -39,8 +41,10 @@ const TABLES: [&str; 25] = [
     "views",
     "idempotency",
     "receipts",
+    "notices",
     "postings",
     "entries",
+    "balance_checkpoints",
     "volumes",
     "events",
     "deliveries",
@@ -109,11 +113,16 @@ async fn fill_every_table(program: &Program) -> Installation {
          WHERE kind = 'payment.failed'); \
          INSERT INTO payment_marks SELECT project_id, MIN(id), 1, 15000 FROM payments GROUP BY project_id; \
          INSERT INTO sessions SELECT x'00ff', 'ses_1', id, created_at, created_at, '127.0.0.1', 'é' FROM users; \
-         INSERT INTO invites SELECT x'ff00', 'inv_1', project_id, 'a@b.id', 'viewer', 1, 2, NULL, NULL FROM members; \
+         INSERT INTO invites SELECT x'ff00', 'inv_1', project_id, 'a@b.id', 'viewer', 1, 2, NULL, NULL, user_id \
+         FROM members; \
          INSERT INTO sign_ins VALUES ('account:1', 6, 2000, 2001, 1); \
+         INSERT INTO known_addresses SELECT id, 'address:1', 1 FROM users; \
+         INSERT INTO forms SELECT id, 'key form', 'key_1', 1 FROM users; \
          INSERT INTO views SELECT id, project_id, created_at FROM payments LIMIT 1; \
          INSERT INTO volumes SELECT project_id, at / 3600000, COUNT(*), -SUM(amount) FROM entries \
          WHERE account = 'clearing' AND posting_id LIKE 'paid:%' GROUP BY project_id, at / 3600000; \
+         INSERT INTO balance_checkpoints SELECT project_id, account, at, posting_id, 1, amount FROM entries \
+         WHERE account = 'unapplied'; \
          INSERT INTO key_uses SELECT id, project_id, created_at FROM api_keys WHERE TRUE ON CONFLICT DO NOTHING",
         id(&others[2]),
         id(&others[3]),
