@@ -1,6 +1,6 @@
 //! What a link's past attempts cost: its page, and one more attempt, at ten thousand of them against none.
 
-use std::{io, sync::Arc};
+use std::{io, ops::Range, sync::Arc};
 
 use domain::{
     id::{LinkId, ProjectId},
@@ -30,6 +30,7 @@ const COST_MOST: u64 = 1_500;
 
 impl Bench {
     pub(crate) async fn attempts(&self) -> io::Result<Vec<Finding>> {
+        let past = PAST_ATTEMPTS.min(self.prefill).max(1);
         let home = Home::on_sqlite()?;
         let served = Served::lunas(&home).await?;
         let project = served.ready.project_id.parse().map_err(io::Error::other)?;
@@ -37,7 +38,8 @@ impl Bench {
         served.end().await?;
         let store = home.database.open().await?;
         for (number, link) in (0..).zip(old.iter()) {
-            fill(&store, project, link.parse().map_err(io::Error::other)?, number * PAST_ATTEMPTS).await?;
+            let range = number * past..(number + 1) * past;
+            fill(&store, project, link.parse().map_err(io::Error::other)?, range).await?;
         }
         store.close().await;
 
@@ -91,18 +93,18 @@ fn attempts(ids: Arc<[String]>, run: String) -> Requests {
     })
 }
 
-/// Fills a link with attempts that have all expired.
-async fn fill(store: &Store, project: ProjectId, link: LinkId, first: u64) -> io::Result<()> {
-    for from in (0..PAST_ATTEMPTS).step_by(ATTEMPTS_PER_CHANGE as usize) {
+/// Fills a link with attempts that have all expired: the payments of these numbers.
+async fn fill(store: &Store, project: ProjectId, link: LinkId, numbers: Range<u64>) -> io::Result<()> {
+    for from in numbers.clone().step_by(ATTEMPTS_PER_CHANGE as usize) {
         let mut change = Change::default();
-        for index in from..PAST_ATTEMPTS.min(from + ATTEMPTS_PER_CHANGE) {
-            let payment = prefill::payment(project, first + index);
+        for number in from..numbers.end.min(from + ATTEMPTS_PER_CHANGE) {
+            let payment = prefill::payment(project, number);
             let payment = Payment { link_id: Some(link), checkout: Some(Checkout::default()), ..payment };
             let attempt = LinkAttempt {
                 link_id: link,
                 payment_id: payment.id,
                 project_id: project,
-                visitor: Some(format!("past-{}", index % CONNECTIONS)),
+                visitor: Some(format!("past-{}", number % CONNECTIONS)),
                 network: Some("192.0.2.1".to_owned()),
                 at: payment.created_at,
             };

@@ -144,7 +144,9 @@ impl Bench {
     /// Two nodes with half of the connections each, compared with one node with all of them.
     pub(crate) async fn pg_nodes(&mut self) -> io::Result<Vec<Finding>> {
         let prefilled = self.pg_prefilled().await?;
-        let nodes = [Served::lunas(&prefilled.home).await?, Served::lunas(&prefilled.home).await?];
+        let first = Served::lunas(&prefilled.home).await?;
+        let other_home = prefilled.home.for_another_node()?;
+        let nodes = [first, Served::lunas(&other_home).await?];
         let (both, duration) = (nodes.each_ref().map(|node| node.address), self.duration);
         let create = |addresses: Vec<_>, run: String| {
             let requests = creates(&nodes[0], VIRTUAL_ACCOUNT, &format!("{run}-{}", std::process::id()));

@@ -1,9 +1,10 @@
 //! The servers that are measured, each a process of its own.
 
 use std::{
-    io,
+    fs, io,
     net::SocketAddr,
     process::Stdio,
+    thread,
     time::{Duration, Instant},
 };
 
@@ -22,6 +23,9 @@ pub(crate) const WORKER_THREADS: &str = "2";
 const IN_FLIGHT: &str = "4";
 const IN_FLIGHT_LIFTED: &str = "64";
 const READY_WITHIN: Duration = Duration::from_secs(60);
+/// How long a killed server may take to end, and how often it is looked for.
+const ENDED_WITHIN: Duration = Duration::from_secs(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The files of an installation: the directory of `lunas dev`, and its database.
 pub(crate) struct Home {
@@ -40,6 +44,16 @@ impl Home {
     pub(crate) fn on_postgres(cluster: &Cluster) -> io::Result<Home> {
         let database = Database::Postgres { url: cluster.fresh_database() };
         Ok(Home { directory: Directory::new()?, database })
+    }
+
+    /// The same installation for a further node: two servers never share a directory.
+    pub(crate) fn for_another_node(&self) -> io::Result<Home> {
+        let directory = Directory::new()?;
+        for entry in fs::read_dir(self.directory.path())? {
+            let entry = entry?;
+            fs::copy(entry.path(), directory.path().join(entry.file_name()))?;
+        }
+        Ok(Home { directory, database: self.database.clone() })
     }
 
     /// A `lunas` command for this installation; an installation of the person who measures is not used.
@@ -76,9 +90,18 @@ pub(crate) struct Ready {
     pub(crate) api_key: String,
 }
 
+impl Drop for Served {
+    /// Waits until the server has ended, since the next one may use the same directory.
+    fn drop(&mut self) {
+        let (began, _) = (Instant::now(), self.child.start_kill());
+        while began.elapsed() < ENDED_WITHIN && matches!(self.child.try_wait(), Ok(None)) {
+            thread::sleep(POLL_INTERVAL);
+        }
+    }
+}
+
 impl Served {
-    /// The product on this installation, without a rate limit and with warnings logged only. Several on one
-    /// installation are nodes.
+    /// The product on this installation, without a rate limit and with warnings logged only.
     pub(crate) async fn lunas(home: &Home) -> io::Result<Served> {
         Served::dev(home, IN_FLIGHT).await
     }
