@@ -83,6 +83,7 @@ async fn what_dev_prints_shows_no_password_and_works() {
     let (program, url) = (program(), Cluster::shared().fresh_database());
     let running = program.dev_with(&["--database", &url]);
     let payment = running.api().pay("k", &samples::order(running.said("project_id"))).await.expect(201);
+    assert_eq!(running.terminate(), Some(0));
     let mut command = program.command(&["dev", "--listen", "127.0.0.1:0"]);
     command.env("LUNAS_DATABASE", &url);
     let mut child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::null()).spawn().unwrap();
@@ -100,6 +101,7 @@ async fn what_dev_prints_shows_no_password_and_works() {
     let line = text.lines().find(|line| line.ends_with(" pay PAYMENT_ID")).unwrap().replace("PAYMENT_ID", id);
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(&line).current_dir(program.directory.path()).env("LUNAS_DATABASE", &url);
+    let running = program.dev_with(&["--database", &url]);
     assert!(shell.output().unwrap().status.success(), "{line}");
     assert_eq!(running.api().get(&format!("/v1/payments/{id}")).await.expect(200)["status"], "paid");
 }

@@ -261,7 +261,10 @@ async fn a_rotation_that_is_killed_half_way_is_continued_while_a_server_serves(s
     assert_eq!(site.breaches(both), [""; 0]);
     let [breach] = &site.breaches(new_alone)[..] else { panic!("one secret needs the old key") };
     assert!(breach.contains("I16") && breach.contains("projects.previous_webhook_secret"), "{breach}");
-    refused(&site.run(&["serve"], new_alone), &["not the one", "LUNAS_SECRET_KEY_PREVIOUS", &site.project]);
+    // On SQLite there is one server at a time, and this one would be refused for that.
+    if let Database::Postgres { .. } = site.database {
+        refused(&site.run(&["serve"], new_alone), &["not the one", "LUNAS_SECRET_KEY_PREVIOUS", &site.project]);
+    }
     refused(&site.rotate(new_alone), &["nothing was changed", "LUNAS_SECRET_KEY_PREVIOUS"]);
 
     let done = site.rotate(both).json(0);
@@ -271,8 +274,8 @@ async fn a_rotation_that_is_killed_half_way_is_continued_while_a_server_serves(s
     site.pay(&server).await;
     assert_eq!(site.verdict(new_alone).0, "ok");
     assert_eq!(site.breaches(new_alone), [""; 0]);
-    refused(&site.run(&["serve"], Keys(old, "", "")), &["not the one"]);
     assert_eq!(server.terminate(), Some(0));
+    refused(&site.run(&["serve"], Keys(old, "", "")), &["not the one"]);
     site.pay(&site.serve(new_alone)).await;
 }
 
@@ -326,8 +329,18 @@ async fn nodes_change_over_one_by_one(site: Site) {
     site.secrets = [newest, site.secrets[0].clone()];
     site.pay(&first).await;
     assert_eq!(site.verdict(reads_both).0, "warning");
-    let second = site.serve(writes_new);
-    assert_eq!(first.terminate(), Some(0));
+    // On SQLite there is one server at a time.
+    let second = match site.database {
+        Database::Sqlite(_) => {
+            assert_eq!(first.terminate(), Some(0));
+            site.serve(writes_new)
+        }
+        Database::Postgres { .. } => {
+            let second = site.serve(writes_new);
+            assert_eq!(first.terminate(), Some(0));
+            second
+        }
+    };
     assert_eq!(site.rotate(writes_new).json(0)["total"], 2);
     site.pay(&second).await;
     assert_eq!(site.verdict(Keys(&new, "", "")).0, "ok");
