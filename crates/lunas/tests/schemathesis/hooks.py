@@ -9,20 +9,24 @@ from datetime import datetime, timedelta, timezone
 
 import schemathesis
 
-TOMORROW = (datetime.now(timezone.utc) + timedelta(days=1)).isoformat()
+NOW = datetime.now(timezone.utc)
+YESTERDAY, TOMORROW = ((NOW + timedelta(days=days)).isoformat() for days in (-1, 1))
 USED = Counter()
 
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
     vary_idempotency_key(case)
+    if isinstance(case.query, dict) and isinstance(case.query.get("at"), str):
+        case.query["at"] = in_past(case.query["at"])
     if not isinstance(case.body, dict):
         return
     body = dict(case.body)
     for name in {"amount", "expires_in_minutes"} & body.keys():
         body[name] = whole(body[name])
-    if isinstance(body.get("expires_at"), str):
-        body["expires_at"] = in_future(body["expires_at"])
+    for name in {"expires_at", "paid_at"} & body.keys():
+        if isinstance(body[name], str):
+            body[name] = in_future(body[name])
     if isinstance(body.get("allowed_payment_methods"), list):
         body["allowed_payment_methods"] = distinct(body["allowed_payment_methods"])
     # Not `!=`, to which 1000 and 1000.0 are equal.
@@ -47,10 +51,14 @@ def whole(value):
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def in_future(expires_at):
-    """A link cannot expire in the past."""
-    year = expires_at[:4]
-    return "2999" + expires_at[4:] if year.isdigit() and expires_at < TOMORROW else expires_at
+def in_future(time):
+    """A link cannot expire in the past, and no payment was paid before it was created."""
+    return "2999" + time[4:] if time[:4].isdigit() and time < TOMORROW else time
+
+
+def in_past(time):
+    """Nobody knows a balance of the future."""
+    return "2000" + time[4:] if time[:4].isdigit() and time > YESTERDAY else time
 
 
 def distinct(methods):

@@ -271,7 +271,7 @@ async fn unusable_addresses_and_keys_exit_1_with_one_line() {
     let (program, _running) = dev();
     let stranger = Receiver::start().await;
     let (unknown, strange_url) = (unknown_key(Environment::Sandbox), format!("http://{}", stranger.address));
-    let (hook, no_event) = ("http://127.0.0.1:1/hook", format!("evt_{}", "0".repeat(26)));
+    let (hook, no_event) = ("http://127.0.0.1:9099/hook", format!("evt_{}", "0".repeat(26)));
     for (forward_to, more, reason) in [
         ("", &[][..], "--forward-to"),
         ("localhost:3000", &[], "--forward-to"),
