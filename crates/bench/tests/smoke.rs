@@ -7,7 +7,7 @@
 use std::process::Command;
 
 /// The groups on SQLite.
-const EMBEDDED: [&str; 14] = [
+const EMBEDDED: [&str; 15] = [
     "create-va",
     "create-qris",
     "get",

@@ -86,12 +86,11 @@ struct History {
 async fn history(store: &Store) -> History {
     let (project, other) = (kept_project(store).await, kept_project(store).await);
     let link = kept_link(store, &project, false).await;
-    let account = samples::account_payment(&project, "1100000001");
     let history = History {
         live_key: kept_key(store, &project, "live").await,
         revoked_key: kept_key(store, &project, "revoked").await,
         pending: kept_payment(store, samples::payment(&project)).await,
-        account: kept_payment(store, account).await,
+        account: kept_payment(store, samples::account_payment(&project, "1100000001")).await,
         settled: kept_payment(store, samples::payment(&project)).await,
         due: kept_payment(store, samples::payment(&project)).await,
         failed: kept_payment(store, samples::payment(&project)).await,

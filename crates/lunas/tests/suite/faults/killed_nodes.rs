@@ -3,6 +3,8 @@
 
 use std::{
     collections::BTreeMap,
+    fs,
+    path::Path,
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -97,16 +99,20 @@ impl Shop {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_nodes_that_are_killed_by_turns_lose_nothing_and_send_every_event() {
-    let (program, url) = (program(), Cluster::shared().fresh_database());
-    let receiver = Receiver::start().await;
-    let mut nodes =
-        [dev_at_fixed_url(&program, &["--database", &url]), dev_at_fixed_url(&program, &["--database", &url])];
-    let project_id = nodes[0].said("project_id").to_owned();
+    let (programs, url) = ([program(), program()], Cluster::shared().fresh_database());
+    let start = |place: usize| dev_at_fixed_url(&programs[place], &["--database", &url]);
+    let (program, receiver) = (&programs[0], Receiver::start().await);
+    let first = start(0);
+    // The other node has a directory of its own, with the same secret key and credentials.
+    copy_files(&program.data(), &programs[1].data());
+    let mut nodes = [first, start(1)].map(Some);
+    let node = |nodes: &[Option<Running>; 2], place: usize| nodes[place].as_ref().map(Running::api).unwrap();
+    let project_id = nodes[0].as_ref().unwrap().said("project_id").to_owned();
     let hook = ["--json", "--database", &url, "project", "update", &project_id, "--webhook-url", &receiver.url()];
     program.json(&hook);
     let shop = Arc::new(Shop {
         project_id,
-        nodes: Mutex::new(nodes.each_ref().map(Running::api)),
+        nodes: Mutex::new([0, 1].map(|place| node(&nodes, place))),
         history: Mutex::default(),
         acknowledged: AtomicUsize::new(0),
         over: AtomicBool::new(false),
@@ -117,8 +123,9 @@ async fn two_nodes_that_are_killed_by_turns_lose_nothing_and_send_every_event() 
         receiver.answer_next([Answer::Hang]);
         shop.acknowledges(30 + 13 * (kill % 4)).await;
         let fresh = tokio::task::block_in_place(|| {
-            std::mem::replace(&mut nodes[kill % 2], dev_at_fixed_url(&program, &["--database", &url])).kill();
-            nodes[kill % 2].api()
+            nodes[kill % 2].take().unwrap().kill();
+            nodes[kill % 2] = Some(start(kill % 2));
+            node(&nodes, kill % 2)
         });
         shop.nodes.lock().unwrap()[kill % 2] = fresh;
     }
@@ -127,7 +134,7 @@ async fn two_nodes_that_are_killed_by_turns_lose_nothing_and_send_every_event() 
     for client in clients {
         tokio::time::timeout(PATIENCE, client).await.expect("a client hangs").unwrap();
     }
-    let api = nodes[0].api();
+    let api = node(&nodes, 0);
     converge(&api, &shop.project_id, &shop.history).await;
     judge(&api, &shop.history).await;
     // Webhooks that hung were leased by nodes that are dead; those leases would last for half a minute.
@@ -136,4 +143,12 @@ async fn two_nodes_that_are_killed_by_turns_lose_nothing_and_send_every_event() 
     judge_webhooks(&api, &receiver, &shop.owed()).await;
     let verified = program.json(&["verify", "--json", "--database", &url]);
     assert_eq!((&verified["ok"], &verified["breaches"]), (&json!(true), &json!([])));
+}
+
+fn copy_files(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    }
 }
