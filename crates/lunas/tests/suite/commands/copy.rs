@@ -320,11 +320,13 @@ async fn while_someone_writes_to_the_source_a_copy_is_refused_and_an_idle_server
     assert!(ran.failed(1)[0].contains("stop the server that uses it"), "{ran:?}");
     file.execute_batch("ROLLBACK").unwrap();
     // A server that is idle does no harm, and what it acknowledged is copied.
-    let payment = running.api().pay("k", &order(&running, "qris")).await.expect(201);
+    let (key, order) = (running.said("api_key").to_owned(), order(&running, "qris"));
+    let payment = running.api().pay("k", &order).await.expect(201);
     copy(&program, &program.database(), &url).json(0);
+    assert_eq!(running.terminate(), Some(0));
     let other = dev_at_fixed_url(&program, &["--database", &url]);
-    let api = Api::new(other.address(), Some(running.said("api_key")));
-    assert_eq!(id(&api.pay("k", &order(&running, "qris")).await.expect(200)), id(&payment));
+    let api = Api::new(other.address(), Some(&key));
+    assert_eq!(id(&api.pay("k", &order).await.expect(200)), id(&payment));
 }
 
 /// Earlier releases could stamp a payment after its link was cancelled, and `lunas copy` then refused for good.
