@@ -34,7 +34,7 @@ const CONNECTIONS_MOST: i64 = 1_000;
 const IN_FLIGHT_MOST: i64 = 1_000;
 const PENDING_MOST: i64 = 1_000_000;
 const ATTEMPTS_MOST: i64 = 1_000_000;
-/// A day; whoever must wait longer than that does not come back.
+/// A day; a customer who must wait longer than that does not come back.
 const WINDOW_MINUTES_MOST: u64 = 24 * 60;
 /// A year; a longer delay of settlement is a typing mistake.
 const SETTLE_SECONDS_MOST: u64 = 366 * 24 * 60 * 60;

@@ -36,7 +36,7 @@ impl CallerNotes {
         self.notes().caller = caller;
     }
 
-    /// Adds headers that the answer will have, whoever makes it.
+    /// Adds headers that the answer will have, no matter which layer makes it.
     pub fn add_headers(&self, add: impl FnOnce(&mut HeaderMap)) {
         add(&mut self.notes().headers);
     }

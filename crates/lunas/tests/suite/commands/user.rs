@@ -203,7 +203,7 @@ async fn a_new_password_replaces_the_old_one_and_ends_every_session(site: Site) 
     let ran = site.told("chosen by hand", &["user", "password", "a@example.com", "--password-stdin"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
     assert!(!ran.stdout.contains("chosen by hand"), "{ran:?}");
-    // Whoever has to wait after wrong passwords need not wait any more.
+    // A user who has to wait after wrong passwords need not wait any more.
     while cookie(&running, "a@example.com", "wrong").await.is_err_and(|reply| reply.status != 429) {}
     site.told("chosen by hand", &["user", "password", "a@example.com", "--password-stdin"]);
     assert!(cookie(&running, "a@example.com", "chosen by hand").await.is_ok());

@@ -289,7 +289,7 @@ async fn failed_attempts_fill_no_more_than_a_part_of_the_log(kit: Arc<Kit>) {
     assert_eq!(audited(&kit, Deed::SignInRefused).await.len(), 200);
 }
 
-/// Whoever must wait is told so while nothing can be written at all.
+/// A user who must wait is told so while nothing can be written at all.
 #[tokio::test]
 async fn an_attempt_that_must_wait_does_not_reach_the_writer() {
     on_sqlite(|kit| async move {
