@@ -20,10 +20,9 @@ use crate::{
 };
 
 const PAST_ATTEMPTS: u64 = 10_000;
-/// Links with past attempts; so few that each of them has a visitor of every eighth connection.
-const OLD_LINKS: u64 = 8;
-/// Fresh links of each round; so many that they stay fresh while they are attempted.
-const FRESH_LINKS: u64 = 256;
+/// Links with past attempts, and as many fresh ones for each round: one for each connection, so that on both sides every form of a
+/// visitor replaces the payment of the one before, and no two visitors share a link.
+const LINKS: u64 = CONNECTIONS;
 const ATTEMPTS_PER_CHANGE: u64 = 500;
 /// In thousandths.
 const COST_MOST: u64 = 1_500;
@@ -34,7 +33,7 @@ impl Bench {
         let home = Home::on_sqlite()?;
         let served = Served::lunas(&home).await?;
         let project = served.ready.project_id.parse().map_err(io::Error::other)?;
-        let old = made(&served, OLD_LINKS).await?;
+        let old = made(&served, LINKS).await?;
         served.end().await?;
         let store = home.database.open().await?;
         for (number, link) in (0..).zip(old.iter()) {
@@ -44,7 +43,7 @@ impl Bench {
         store.close().await;
 
         let served = Served::lunas(&home).await?;
-        let fresh = made(&served, OLD_LINKS).await?;
+        let fresh = made(&served, LINKS).await?;
         let open = |ids: &Arc<[String]>| {
             let (address, requests) = (served.address, pages(ids));
             async move { load::run(address, CONNECTIONS, self.duration, &requests).await }
@@ -58,7 +57,7 @@ impl Bench {
             self.rounds,
             |round| {
                 let served = &served;
-                async move { start(made(served, FRESH_LINKS).await?, format!("fresh-{round}")).await }
+                async move { start(made(served, LINKS).await?, format!("fresh-{round}")).await }
             },
             |round| start(Arc::clone(&old), format!("old-{round}")),
         )
