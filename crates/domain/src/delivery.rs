@@ -225,7 +225,7 @@ impl FailureClass {
         match self {
             FailureClass::NoUrl => "The project had no webhook URL at that moment.",
             FailureClass::BlockedAddress => "Webhooks may not go to this address.",
-            FailureClass::Dns => "The host's name could not be resolved.",
+            FailureClass::Dns => "The host's name could not be resolved to public addresses.",
             FailureClass::Connect => "No connection could be made.",
             FailureClass::Tls => "A connection was made, but it could not be secured.",
             FailureClass::Timeout => "The answer was not complete in time.",

@@ -10,7 +10,7 @@ use domain::{
     rules::Invalid,
     time::{DAY, Timestamp},
 };
-use gateway::{AddressGuard, BlockedAddress};
+use gateway::AddressGuard;
 use secrecy::ExposeSecret;
 use store::{Change, CommitError, Guard, SealedColumn, SealedSecrets, WebhookWrite};
 
@@ -143,14 +143,14 @@ impl Engine {
         Ok(guard.sharing(Arc::clone(&self.lookups)))
     }
 
-    /// Rejects a webhook URL that is blocked. A name that does not resolve is accepted: it may resolve later, and every
-    /// delivery checks it again.
+    /// Rejects a webhook URL that is blocked now. Every delivery checks it again. A name that does not resolve is
+    /// rejected like one with a blocked address, so that nobody learns which names exist in the operator's network.
     pub(crate) async fn check_webhook_url(&self, url: &str, project: &Project) -> Result<(), Error> {
         let https_only = project.environment == Environment::Production;
-        match self.webhook_guard().await?.of_project(Some(project.id)).check_target(url, https_only).await {
-            Ok(_) | Err(BlockedAddress::Unresolved { .. }) => Ok(()),
-            Err(reason) => Err(Invalid::new("webhook_url", format!("is refused: {reason}")).into()),
-        }
+        let guard = self.webhook_guard().await?.of_project(Some(project.id));
+        let checked = guard.check_target(url, https_only).await;
+        checked.map_err(|reason| Invalid::new("webhook_url", format!("is refused: {reason}")))?;
+        Ok(())
     }
 }
 

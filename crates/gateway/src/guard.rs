@@ -46,16 +46,17 @@ pub enum BlockedAddress {
     LocalName { host: String },
     #[error(transparent)]
     Address(NotAllowed),
-    #[error("the name {host} cannot be resolved: {reason}")]
-    Unresolved { host: String, reason: String },
+    /// The name does not exist, its DNS servers do not answer, or one of its addresses is blocked. These are not told
+    /// apart: which names exist in the operator's network is a secret.
+    #[error("the name {host} cannot be resolved to public addresses; webhooks go to public addresses only")]
+    Unresolved { host: String },
 }
 
-/// An address that webhooks may not be sent to. An address that the URL itself contains is explained. Of a name, only
-/// that it is not allowed is said: what names resolve to here may be a secret of the operator's network.
+/// An address in a URL that webhooks may not be sent to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NotAllowed {
-    Literal { address: IpAddr, found: NotPublic },
-    Name(String),
+pub struct NotAllowed {
+    address: IpAddr,
+    found: NotPublic,
 }
 
 impl std::error::Error for NotAllowed {}
@@ -63,14 +64,10 @@ impl std::error::Error for NotAllowed {}
 /// "10.0.0.7 is a private address; webhooks go to public addresses only".
 impl fmt::Display for NotAllowed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            NotAllowed::Literal { address, found: NotPublic { kind, stands_for: Some(inside) } } => {
-                write!(f, "{address} stands for {inside}, which is {kind}")?;
-            }
-            NotAllowed::Literal { address, found: NotPublic { kind, stands_for: None } } => {
-                write!(f, "{address} is {kind}")?;
-            }
-            NotAllowed::Name(name) => write!(f, "the address of {name} is not allowed")?,
+        let NotAllowed { address, found: NotPublic { kind, stands_for } } = self;
+        match stands_for {
+            Some(inside) => write!(f, "{address} stands for {inside}, which is {kind}")?,
+            None => write!(f, "{address} is {kind}")?,
         }
         f.write_str("; webhooks go to public addresses only")
     }
@@ -135,22 +132,19 @@ impl AddressGuard {
 
     /// Checks one address.
     pub fn check_address(&self, address: IpAddr) -> Result<(), BlockedAddress> {
-        self.check(address, |found| NotAllowed::Literal { address, found })
+        match self.blocked(address) {
+            Some(found) => Err(BlockedAddress::Address(NotAllowed { address, found })),
+            None => Ok(()),
+        }
     }
 
     /// The addresses of `host`. If one of them is blocked, the whole name is: the next connection could use that
     /// address.
     pub async fn addresses(&self, host: &str) -> Result<Vec<IpAddr>, BlockedAddress> {
-        let unresolved = |reason: &str| BlockedAddress::Unresolved { host: host.to_owned(), reason: reason.to_owned() };
-        let addresses = tokio::time::timeout(RESOLVE_TIME_MOST, self.lookups.resolve(self.project, host))
-            .await
-            .map_err(|_| unresolved("no answer came in time"))?
-            .map_err(|error| unresolved(&error.to_string()))?;
-        if addresses.is_empty() {
-            return Err(unresolved("it has no address"));
-        }
-        for address in &addresses {
-            self.check(*address, |_| NotAllowed::Name(host.to_owned()))?;
+        let looked_up = tokio::time::timeout(RESOLVE_TIME_MOST, self.lookups.resolve(self.project, host)).await;
+        let addresses = looked_up.ok().and_then(Result::ok).unwrap_or_default();
+        if addresses.is_empty() || addresses.iter().any(|address| self.blocked(*address).is_some()) {
+            return Err(BlockedAddress::Unresolved { host: host.to_owned() });
         }
         Ok(addresses)
     }
@@ -165,11 +159,9 @@ impl AddressGuard {
         Ok(())
     }
 
-    fn check(&self, address: IpAddr, reason: impl FnOnce(NotPublic) -> NotAllowed) -> Result<(), BlockedAddress> {
-        match not_public(address) {
-            Some(found) if !self.allows(address) => Err(BlockedAddress::Address(reason(found))),
-            _ => Ok(()),
-        }
+    /// Why webhooks may not be sent to an address; none where they may.
+    fn blocked(&self, address: IpAddr) -> Option<NotPublic> {
+        not_public(address).filter(|_| !self.allows(address))
     }
 
     /// Whether the operator has allowed this address. The operating system treats an IPv4-mapped address as the IPv4

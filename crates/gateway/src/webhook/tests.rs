@@ -372,9 +372,12 @@ async fn the_sender_does_not_connect_to_a_name_that_resolves_to_a_blocked_addres
     let guard = AddressGuard::new(Vec::new(), false).with_resolver(turning(&["8.8.8.8", "127.0.0.1"]));
     assert!(guard.check_target(&url, false).await.is_ok(), "it is saved");
     let outcome = WebhookSender::new(guard, PATIENT).unwrap().send(webhook(&url)).await;
-    assert_eq!(failure(&outcome), (None, FailureClass::BlockedAddress));
-    let said = "the address of shop.example is not allowed; webhooks go to public addresses only";
-    assert_eq!(outcome.failure.unwrap().detail, said);
+    // As if the name did not exist: a merchant could otherwise find out which names do in the operator's network.
+    assert_eq!(failure(&outcome), (None, FailureClass::Dns));
+    let blocked = outcome.failure.unwrap().detail;
+    let unknown = AddressGuard::new(Vec::new(), false).with_resolver(Arc::new(Nothing));
+    let outcome = WebhookSender::new(unknown, PATIENT).unwrap().send(webhook(&url)).await;
+    assert_eq!(outcome.failure.unwrap().detail, blocked);
     assert!(nobody_came(&listener));
 }
 
@@ -425,14 +428,17 @@ async fn a_project_whose_names_do_not_resolve_delays_no_other_projects_webhooks(
     silent.iter().for_each(JoinHandle::abort);
 }
 
+/// Names have no address.
+struct Nothing;
+
+impl Resolve for Nothing {
+    fn resolve<'a>(&'a self, _host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
+        Box::pin(std::future::ready(Ok(Vec::new())))
+    }
+}
+
 #[tokio::test]
 async fn a_name_without_an_address_is_a_failure_of_dns() {
-    struct Nothing;
-    impl Resolve for Nothing {
-        fn resolve<'a>(&'a self, _host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
-            Box::pin(std::future::ready(Ok(Vec::new())))
-        }
-    }
     let guard = development().with_resolver(Arc::new(Nothing));
     let outcome = WebhookSender::new(guard, PATIENT).unwrap().send(webhook("https://shop.example/")).await;
     assert_eq!(failure(&outcome), (None, FailureClass::Dns));

@@ -244,7 +244,7 @@ async fn events_are_recorded_without_a_webhook_url_and_with_one(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     assert_eq!(kit.engine.project(project.id).await.unwrap().webhook_url, None);
     paid(&project, "k-1", 15_000).await;
-    let webhook_url = Some(Some("https://shop.example/hook".to_owned()));
+    let webhook_url = Some(Some("https://8.8.8.8/hook".to_owned()));
     kit.update(project.id, ProjectUpdate { webhook_url, ..Default::default() }).await;
     paid(&project, "k-2", 15_000).await;
     assert_eq!(total(&project.api, PATH).await, 2);

@@ -133,7 +133,7 @@ fn forms() -> Vec<Row> {
         both("/dashboard/{project}/notifications/recover", LOOK, WEBHOOKS, &[("since", "2026-01-01T00:00")]),
         both("/dashboard/{project}/notifications/secret/show", LOOK, WEBHOOKS, &[]),
         both("/dashboard/{project}/notifications/test", LOOK, WEBHOOKS, test),
-        both("/dashboard/{project}/notifications/url", LOOK, WEBHOOKS, &[("url", "https://example.com/hook")]),
+        both("/dashboard/{project}/notifications/url", LOOK, WEBHOOKS, &[("url", "https://8.8.8.8/hook")]),
         both("/dashboard/{project}/simulator/{payment}", LOOK, SIMULATE, &[("outcome", "paid")]),
         both("/dashboard/{project}/notifications/secret/roll", WEBHOOKS, WEBHOOKS, &[]),
         both("/dashboard/{project}/notifications/url/remove", WEBHOOKS, WEBHOOKS, &[]),

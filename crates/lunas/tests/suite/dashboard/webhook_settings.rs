@@ -62,6 +62,8 @@ async fn a_url_that_is_refused_is_refused_with_its_reason(kit: Arc<Kit>) {
     let save = format!("{base}/url");
     assert_eq!(person.post(&save, &[("url", PUBLIC)]).await.status, 303);
     let long = format!("https://shop.example/{}", "a".repeat(2_100));
+    // A label of this length is invalid, so no DNS server is asked.
+    let unknown = format!("https://{}.invalid/", "a".repeat(64));
     let rows = [
         ("", "Wajib diisi"),
         ("shop.example/hook", "alamat lengkap"),
@@ -77,6 +79,7 @@ async fn a_url_that_is_refused_is_refused_with_its_reason(kit: Arc<Kit>) {
         ("http://2130706433/", "alamat publik"),
         ("http://[::ffff:10.0.0.1]/", "alamat publik"),
         ("http://169.254.169.254/latest/meta-data", "alamat publik"),
+        (&unknown, "tidak mengarah ke alamat publik, atau belum ada"),
         (&long, "terlalu panjang"),
     ];
     for (url, reason) in rows {

@@ -75,6 +75,9 @@ async fn a_url_to_an_internal_address_is_refused_with_a_reason_and_the_old_one_s
         let reason = reason(&kit.engine, project.id, url).await;
         assert!(reason.contains(said) && reason.contains("webhook_url"), "{url}: {reason}");
     }
+    // A label of this length is invalid, so no DNS server is asked. That it does not exist is not told.
+    let unknown = reason(&kit.engine, project.id, &format!("https://{}.invalid/", "a".repeat(64))).await;
+    assert!(unknown.contains("cannot be resolved to public addresses"), "{unknown}");
     let reason = reason(&kit.engine, project.id, &over_long()).await;
     assert!(reason.contains("2048"), "{reason}");
     assert_eq!(kit.engine.project(project.id).await.unwrap().webhook_url.as_deref(), Some(old));
