@@ -35,6 +35,10 @@ impl Node {
     }
 
     pub(crate) async fn with_providers(kit: &Kit, providers: Providers) -> Node {
+        Node::with_rate_limit(kit, providers, 0).await
+    }
+
+    pub(crate) async fn with_rate_limit(kit: &Kit, providers: Providers, rate_limit_per_second: u32) -> Node {
         let store = kit.database.open().await;
         let secret_key = kit.secret_key.clone();
         let engine = Engine::new(store.clone(), providers, kit.clock.clone(), Settings::default(), secret_key);
@@ -42,7 +46,7 @@ impl Node {
             listen: ([127, 0, 0, 1], 0).into(),
             base_url: None,
             pages_url: None,
-            rate_limit_per_second: 0,
+            rate_limit_per_second,
             trusted_proxies: Vec::new(),
             connections_per_address: 0,
             signature_header: "X-Service-Signature".to_owned(),
