@@ -1,7 +1,8 @@
 //! `/dashboard/invite/<token>`: the page of an invitation, on which the invited person becomes a member. Opening it
 //! changes nothing.
 //!
-//! An invitation that is unknown, used, withdrawn or expired gets the same page, so that the page does not say which.
+//! An invitation that is unknown, used, withdrawn or expired gets the same page, so that the page does not say which. Only
+//! the form that has used it leads to the project again when it is sent twice.
 
 use askama::Template;
 use axum::{
@@ -12,10 +13,11 @@ use axum::{
     routing::get,
 };
 use domain::{
+    id::ProjectId,
     project::Environment,
     user::{Email, Token},
 };
-use engine::{Error, Invitation, Visit};
+use engine::{Error, Invitation, NewSession, Visit};
 use i18n_embed_fl::fl;
 use web::{
     App,
@@ -107,28 +109,32 @@ async fn create_account(
     form: Result<Form, PageError>,
 ) -> Result<Response, PageError> {
     let (form, engine) = (form?, &page.app.engine);
+    let password = form.text("password").unwrap_or_default();
     let visitor = InviteVisitor { page: &page, visit: visit.as_ref() };
-    let Some((token, invitation)) = visitor.invitation(token.as_ref()).await? else { return Ok(visitor.gone()) };
+    let Some((token, invitation)) = visitor.invitation(token.as_ref()).await? else {
+        return Ok(visitor.joined_before(token.as_ref(), password).await?.unwrap_or_else(|| visitor.gone()));
+    };
     // A user who is signed in signs out first, and an email that has an account does not get a second one.
     if visit.is_some() || invitation.has_account {
         return Ok(visitor.show(StatusCode::CONFLICT, token, &invitation, Mistakes::default()));
     }
-    let password = form.text("password").unwrap_or_default();
     if let Some(mistake) = password_mistake(page.words(), password) {
         let mistakes = Mistakes { password: Some(mistake), notice: None };
         return Ok(visitor.show(StatusCode::UNPROCESSABLE_ENTITY, token, &invitation, mistakes));
     }
     match engine.join_with_new_account(token, password.into(), &page.whereabouts()).await {
-        Ok(session) => {
-            let mut response = page.redirect(format_args!("/dashboard/{}", invitation.project.id), Done::Joined);
-            web::session::remember(&page.app.settings.urls, &session, response.headers_mut());
-            Ok(response)
-        }
-        Err(Error::NotFound(_)) => Ok(visitor.gone()),
-        // Another request has just created an account for the same email: the visitor signs in to it.
-        Err(Error::Taken(_)) => {
-            let invitation = Invitation { has_account: true, ..invitation };
-            Ok(visitor.show(StatusCode::CONFLICT, token, &invitation, Mistakes::default()))
+        Ok(session) => Ok(visitor.joined(invitation.project.id, Some(&session))),
+        // Another request has just used the invitation or created an account for the same email.
+        Err(error @ (Error::NotFound(_) | Error::Taken(_))) => {
+            let before = visitor.joined_before(Some(token), password).await?;
+            Ok(before.unwrap_or_else(|| match error {
+                // The visitor signs in to the account.
+                Error::Taken(_) => {
+                    let invitation = Invitation { has_account: true, ..invitation };
+                    visitor.show(StatusCode::CONFLICT, token, &invitation, Mistakes::default())
+                }
+                _ => visitor.gone(),
+            }))
         }
         Err(error) => Err(error.into()),
     }
@@ -141,10 +147,12 @@ async fn join(
     SignedForm(_): SignedForm,
 ) -> Result<Response, PageError> {
     let visitor = InviteVisitor { page: &page, visit: Some(&page.visit) };
-    let Some((token, invitation)) = visitor.invitation(token.as_ref()).await? else { return Ok(visitor.gone()) };
+    let Some((token, invitation)) = visitor.invitation(token.as_ref()).await? else {
+        return Ok(visitor.joined_before(token.as_ref(), "").await?.unwrap_or_else(|| visitor.gone()));
+    };
     match page.app.engine.join(&page.visit, token).await {
-        Ok(project) => Ok(page.redirect(format_args!("/dashboard/{}", project.id), Done::Joined)),
-        Err(Error::NotFound(_)) => Ok(visitor.gone()),
+        Ok(project) => Ok(visitor.joined(project.id, None)),
+        Err(Error::NotFound(_)) => Ok(visitor.joined_before(Some(token), "").await?.unwrap_or_else(|| visitor.gone())),
         Err(Error::Invalid(_)) => Ok(visitor.show(StatusCode::CONFLICT, token, &invitation, Mistakes::default())),
         Err(Error::Taken(_)) => {
             let notice = Some(fl!(page.words(), "invite-member"));
@@ -175,6 +183,26 @@ impl InviteVisitor<'_> {
             Err(Error::NotFound(_)) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    fn joined(&self, project_id: ProjectId, session: Option<&NewSession>) -> Response {
+        let mut response = self.page.redirect(format_args!("/dashboard/{project_id}"), Done::Joined);
+        if let Some(session) = session {
+            web::session::remember(&self.page.app.settings.urls, session, response.headers_mut());
+        }
+        response
+    }
+
+    /// The same answer as before, for a visitor whose form has already made them a member: it was sent twice. Who is not
+    /// signed in must have sent their password with it.
+    async fn joined_before(&self, token: Option<&Token>, password: &str) -> Result<Option<Response>, Error> {
+        let (Some(token), engine) = (token, &self.page.app.engine) else { return Ok(None) };
+        if let Some(visit) = self.visit {
+            let project_id = engine.joined_before(visit, token).await?;
+            return Ok(project_id.map(|project_id| self.joined(project_id, None)));
+        }
+        let joined = engine.join_again(token, password.into(), &self.page.whereabouts()).await?;
+        Ok(joined.map(|(project_id, session)| self.joined(project_id, Some(&session))))
     }
 
     fn gone(&self) -> Response {

@@ -2,6 +2,7 @@
 
 use domain::{
     audit::{Actor, Deed},
+    id::ProjectId,
     project::Project,
     rules::Invalid,
     user::{Invite, Token, User, check_password},
@@ -9,7 +10,7 @@ use domain::{
 use secrecy::{ExposeSecret, SecretString};
 use store::{Change, CommitError, Guard, PeopleWrite};
 
-use crate::{Engine, Error, NewSession, Visit, Whereabouts};
+use crate::{Engine, Error, NewSession, SignIn, Visit, Whereabouts};
 
 /// What the page of an invitation shows.
 #[derive(Clone, Debug)]
@@ -66,6 +67,29 @@ impl Engine {
         let change = self.by(visit.actor()).with_membership(Change::default(), &invite, &visit.user);
         self.store.commit(change).await.map_err(|error| not_accepted(error.into()))?;
         Ok(project)
+    }
+
+    /// The project of an invitation that the user who is signed in has accepted before, while they are a member: its
+    /// form was sent twice.
+    pub async fn joined_before(&self, visit: &Visit, token: &Token) -> Result<Option<ProjectId>, Error> {
+        let used = self.store.invite_used_by(token.hash(), self.now()).await?;
+        Ok(used.filter(|(_, user_id, _)| *user_id == visit.user.id).map(|(project_id, ..)| project_id))
+    }
+
+    /// Signs in the user who has accepted an invitation with a new account, whose form was sent twice. None where the
+    /// password is not theirs.
+    pub async fn join_again(
+        &self,
+        token: &Token,
+        password: SecretString,
+        from: &Whereabouts,
+    ) -> Result<Option<(ProjectId, NewSession)>, Error> {
+        let used = self.store.invite_used_by(token.hash(), self.now()).await?;
+        let Some((project_id, _, email)) = used else { return Ok(None) };
+        match self.sign_in(email.as_str(), password, from).await? {
+            SignIn::Done(session) => Ok(Some((project_id, session))),
+            SignIn::Refused | SignIn::Wait { .. } => Ok(None),
+        }
     }
 
     fn with_membership(&self, change: Change, invite: &Invite, user: &User) -> Change {

@@ -2,7 +2,7 @@
 
 use domain::{
     access::Role,
-    id::ProjectId,
+    id::{ProjectId, UserId},
     time::Timestamp,
     user::{Email, Invite, TokenHash},
 };
@@ -19,6 +19,22 @@ impl Store {
         let sql = "SELECT id, project_id, email, role, created_at, expires_at, created_by FROM invites \
                    WHERE hash = $1 AND used_at IS NULL";
         self.one(Query::new(sql, [hash.0.to_vec().into()]), invite).await
+    }
+
+    /// Who has used an invitation, and for which project; none where they are no longer a member, or where the invitation
+    /// would have expired by now.
+    pub async fn invite_used_by(
+        &self,
+        hash: TokenHash,
+        now: Timestamp,
+    ) -> Result<Option<(ProjectId, UserId, Email)>, StoreError> {
+        let sql = "SELECT i.project_id, u.id, u.email FROM invites i JOIN users u ON u.id = i.used_by \
+                   JOIN members m ON m.project_id = i.project_id AND m.user_id = i.used_by \
+                   WHERE i.hash = $1 AND i.expires_at > $2";
+        self.one(Query::new(sql, [hash.0.to_vec().into(), now.into()]), |columns| {
+            Ok((columns.parsed()?, columns.parsed()?, columns.word(|text| Email::recognise(text).ok())?))
+        })
+        .await
     }
 
     /// A project's invitations that can still be accepted, newest first.

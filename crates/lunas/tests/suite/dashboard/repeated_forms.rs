@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use domain::access::Role;
+use domain::{access::Role, audit::Deed};
 use futures_util::future::join_all;
 use testkit::{Kit, Reply, TestProject, on_every_database};
 
 use crate::support::{
-    customer::{hidden, is_page},
-    dashboard::{element, link_in},
-    people::{Person, desk},
+    customer::{Customer, hidden, is_page},
+    dashboard::{audited, element, invited, link_in},
+    people::{PASSWORD, Person, desk},
 };
 
 on_every_database![
@@ -19,6 +19,8 @@ on_every_database![
     an_invitation_is_created_once_and_its_link_shown_again,
     a_key_is_created_once_and_its_secret_shown_again,
     a_form_that_is_filled_in_anew_creates_something_else,
+    an_invitation_is_accepted_with_a_new_account_once,
+    an_invitation_is_accepted_by_a_user_once,
 ];
 
 async fn owned(kit: &Kit) -> (TestProject, Person) {
@@ -112,6 +114,44 @@ async fn a_key_is_created_once_and_its_secret_shown_again(kit: Arc<Kit>) {
     let page = other.post(&path, &[("name", "Server"), ("attempt", &form)]).await;
     is_page("another's", &page, 409);
     assert!(!page.text.contains(&secret));
+}
+
+async fn an_invitation_is_accepted_with_a_new_account_once(kit: Arc<Kit>) {
+    let (project, owner) = owned(&kit).await;
+    let path = invited(&kit, &owner, &project, "budi@example.com", "viewer").await;
+    // The second form is sent before the first is answered, so neither has a cookie of the other.
+    let browsers: Vec<Customer> = (0..3).map(|_| Customer::of(&kit)).collect();
+    let mut replies = join_all(browsers.iter().map(|browser| browser.post(&path, &[("password", PASSWORD)]))).await;
+    replies.push(browsers[0].post(&path, &[("password", PASSWORD)]).await);
+    replies.push(Customer::of(&kit).post(&path, &[("password", PASSWORD)]).await);
+    let home = all_the_same(replies.iter().map(|reply| reply.header("location").map(str::to_owned)));
+    assert_eq!(home, Some(format!("{}?done=joined", desk(project.id))), "{}", replies[0].text);
+    for browser in &browsers {
+        is_page("each browser is signed in", &browser.open(&desk(project.id)).await, 200);
+    }
+    assert_eq!(kit.store.members(project.id).await.unwrap().len(), 2);
+    assert_eq!(audited(&kit, Deed::MemberJoined).await.len(), 2, "one line each");
+    // The link opens the account to nobody else, and to nobody who is no longer a member.
+    is_page("another's", &owner.post(&path, &[("password", PASSWORD)]).await, 404);
+    is_page("a wrong password", &Customer::of(&kit).post(&path, &[("password", "correct horses")]).await, 404);
+    is_page("looking", &Customer::of(&kit).open(&path).await, 404);
+    let budi = kit.engine.user_by_email("budi@example.com").await.unwrap();
+    let remove = format!("{}/settings/members/{}/remove", desk(project.id), budi.id);
+    assert_eq!(owner.post(&remove, &[]).await.status, 303);
+    is_page("removed", &Customer::of(&kit).post(&path, &[("password", PASSWORD)]).await, 404);
+}
+
+async fn an_invitation_is_accepted_by_a_user_once(kit: Arc<Kit>) {
+    let (project, owner) = owned(&kit).await;
+    let budi = Person::new(&kit, "budi@example.com").await;
+    let path = invited(&kit, &owner, &project, "budi@example.com", "viewer").await;
+    let join = format!("{path}/join");
+    let mut replies = join_all((0..3).map(|_| budi.post(&join, &[]))).await;
+    replies.push(budi.post(&join, &[]).await);
+    let home = all_the_same(replies.iter().map(|reply| reply.header("location").map(str::to_owned)));
+    assert_eq!(home, Some(format!("{}?done=joined", desk(project.id))), "{}", replies[0].text);
+    is_page("another's", &owner.post(&join, &[]).await, 404);
+    assert_eq!(kit.store.members(project.id).await.unwrap().len(), 2);
 }
 
 async fn a_form_that_is_filled_in_anew_creates_something_else(kit: Arc<Kit>) {
