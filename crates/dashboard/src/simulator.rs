@@ -232,9 +232,13 @@ async fn send(page: &Page, id: PaymentId, form: &Form, report: &Report) -> Resul
         Report::Expired => return page.desk.expire(id).await.map(|_| Reported::Done),
         Report::Failed => page.desk.simulate(id, &format!("desk:{id}:failed"), |_, _| Outcome::Failed).await?,
         Report::Paid { amount } => {
-            // Every press of a row's button reports the same money; each filling-in of the form reports other money.
+            // Every press of a row's button reports the same money; each filling-in of the form reports other money, and
+            // so does one whose amount was changed before it was sent again.
             let receipt = match form.text("attempt") {
-                Some(attempt) => format!("desk:{id}:{}", attempt::sent(Some(attempt))),
+                Some(attempt) => {
+                    let amount = amount.map_or_else(String::new, |amount| format!(":{}", amount.get()));
+                    format!("desk:{id}:{}{amount}", attempt::sent(Some(attempt)))
+                }
                 None => format!("desk:{id}:paid"),
             };
             let paid = |payment: &Payment, paid_at| Outcome::Paid { amount: amount.unwrap_or(payment.amount), paid_at };
@@ -244,6 +248,10 @@ async fn send(page: &Page, id: PaymentId, form: &Form, report: &Report) -> Resul
     match (observed, report) {
         (Observed::Unapplied(payment, _), Report::Paid { amount }) => {
             Ok(Reported::Held(amount.unwrap_or(payment.amount)))
+        }
+        // The form was sent twice: the money is still held.
+        (Observed::Known(payment), Report::Paid { amount: Some(amount) }) if payment.amount != *amount => {
+            Ok(Reported::Held(*amount))
         }
         (Observed::Ended(_), _) => Err(Error::NotEditable),
         _ => Ok(Reported::Done),

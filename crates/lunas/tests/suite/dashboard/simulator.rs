@@ -22,6 +22,7 @@ on_every_database![
     a_page_that_was_left_open_changes_nothing_that_has_ended on 2 threads,
     a_code_is_found_as_a_bank_app_finds_it_and_paid on 2 threads,
     another_amount_is_held_and_pays_nothing_however_often_its_form_is_sent on 2 threads,
+    a_form_that_is_sent_twice_answers_the_same_and_with_another_amount_it_is_other_money on 2 threads,
     an_unknown_code_is_reported_at_its_field on 2 threads,
     in_production_there_is_no_simulator on 2 threads,
     viewers_only_look_strangers_find_nothing_and_unknown_actions_are_refused on 2 threads,
@@ -138,7 +139,7 @@ async fn another_amount_is_held_and_pays_nothing_however_often_its_form_is_sent(
     let held = person.post(&act, &under).await;
     is_page("under", &held, 200);
     assert!(held.text.contains("Rp10.000 masuk, tetapi tidak melunasi"), "{}", held.text);
-    leads(&person.post(&act, &under).await, "simulated");
+    is_page("under again", &person.post(&act, &under).await, 200);
     assert_eq!((status(&project, &payment).await.as_str(), unapplied(&project).await), ("pending", 10_000));
     let again = find(&person, &base, text(&payment["instructions"], "qr_string")).await;
     let over = [("outcome", "paid"), ("attempt", &attempt_of(&again)), ("amount", "20000")];
@@ -146,6 +147,25 @@ async fn another_amount_is_held_and_pays_nothing_however_often_its_form_is_sent(
     assert_eq!((status(&project, &payment).await.as_str(), unapplied(&project).await), ("pending", 30_000));
     leads(&person.post(&act, &[("outcome", "paid")]).await, "simulated");
     assert_eq!((status(&project, &payment).await.as_str(), unapplied(&project).await), ("paid", 30_000));
+}
+
+async fn a_form_that_is_sent_twice_answers_the_same_and_with_another_amount_it_is_other_money(kit: Arc<Kit>) {
+    let (project, person, base) = developer_at(&kit, "simulator").await;
+    let payment = pending_qris(&project, 15_000).await;
+    let page = find(&person, &base, text(&payment["instructions"], "qr_string")).await;
+    let (act, attempt) = (address_of(&base, &payment), attempt_of(&page));
+    for (amount, shown, held) in
+        [("10000", "Rp10.000", 10_000), ("10000", "Rp10.000", 10_000), ("12000", "Rp12.000", 22_000)]
+    {
+        let page = person.post(&act, &[("outcome", "paid"), ("attempt", &attempt), ("amount", amount)]).await;
+        is_page(amount, &page, 200);
+        assert!(page.text.contains(&format!("{shown} masuk, tetapi tidak melunasi")), "{}", page.text);
+        assert_eq!(unapplied(&project).await, held);
+    }
+    let pay = [("outcome", "paid"), ("attempt", attempt.as_str()), ("amount", "")];
+    let (one, two) = tokio::join!(person.post(&act, &pay), person.post(&act, &pay));
+    assert_eq!((leads(&one, "simulated"), leads(&two, "simulated")), (base.clone(), base));
+    assert_eq!((status(&project, &payment).await.as_str(), unapplied(&project).await), ("paid", 22_000));
 }
 
 async fn an_unknown_code_is_reported_at_its_field(kit: Arc<Kit>) {
