@@ -2,8 +2,9 @@
 //! them.
 //!
 //! More scans at once would only take connections, memory and cores from short reads and commits. Projects take turns,
-//! and none may have all permits: a project that runs many expensive searches makes only itself wait. A request waits
-//! for one scan at a time, so within a project the order of arrival lets its requests take turns too.
+//! and none may have all permits: a project that runs many expensive searches makes only itself wait. Beside others it
+//! has half of the permits at most; alone it leaves one, for the next project that comes. A request waits for one scan
+//! at a time, so within a project the order of arrival lets its requests take turns too.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -70,8 +71,9 @@ impl Drop for ScanPermit {
 /// Gives out permits, one project after the other.
 struct FairQueue {
     at_once: usize,
-    /// The most permits of one project: never all, unless there is only one.
+    /// The most permits of one project beside others, and alone: never all, unless there is only one.
     per_project: usize,
+    alone: usize,
     turns: Mutex<Turns>,
 }
 
@@ -93,7 +95,8 @@ struct Share {
 
 impl FairQueue {
     fn new(at_once: usize) -> FairQueue {
-        FairQueue { at_once, per_project: at_once.div_ceil(2), turns: Mutex::default() }
+        let per_project = at_once.div_ceil(2);
+        FairQueue { at_once, per_project, alone: per_project.max(at_once.saturating_sub(1)), turns: Mutex::default() }
     }
 
     fn enter(self: &Arc<FairQueue>, owner: Owner) -> Result<oneshot::Receiver<ScanPermit>, StoreError> {
@@ -128,7 +131,7 @@ impl FairQueue {
     /// Gives out the permits that are free.
     fn give_out(self: &Arc<FairQueue>, turns: &mut Turns) {
         while turns.running < self.at_once {
-            let Some((owner, sender)) = turns.next(self.per_project) else { return };
+            let Some((owner, sender)) = turns.next(self.per_project, self.alone) else { return };
             let permit = ScanPermit { queue: Some(Arc::clone(self)), owner };
             match sender.send(permit) {
                 Ok(()) => {
@@ -163,12 +166,13 @@ impl Turns {
         self.order.retain(|owner| shares.get(owner).is_some_and(|share| !share.waiting.is_empty()));
     }
 
-    /// The next scan: of those owners who have least running, and less than `per_project`, the one whose turn comes
-    /// first. Its next turn comes after everybody else's.
-    fn next(&mut self, per_project: usize) -> Option<(Owner, oneshot::Sender<ScanPermit>)> {
+    /// The next scan: of those owners who have least running, and less than they may have, the one whose turn comes
+    /// first. Its next turn comes after everybody else's. Who is alone may have more.
+    fn next(&mut self, per_project: usize, alone: usize) -> Option<(Owner, oneshot::Sender<ScanPermit>)> {
+        let most = if self.shares.len() == 1 { alone } else { per_project };
         let running = |owner: &Owner| self.shares.get(owner).map_or(0, |share| share.running);
         let turns = self.order.iter().map(running).enumerate();
-        let (position, _) = turns.filter(|(_, running)| *running < per_project).min_by_key(|(_, running)| *running)?;
+        let (position, _) = turns.filter(|(_, running)| *running < most).min_by_key(|(_, running)| *running)?;
         let owner = self.order.remove(position)?;
         let share = self.shares.get_mut(&owner)?;
         let sender = share.waiting.pop_front()?;
@@ -225,17 +229,22 @@ mod tests {
         let queue = Arc::new(FairQueue::new(4));
         let mut busy: Vec<_> = (0..16).map(|_| queue.enter(project(1)).unwrap()).collect();
         let mut running: Vec<_> = busy.iter_mut().filter_map(given).collect();
-        assert_eq!(running.len(), 2, "half of the permits");
+        assert_eq!(running.len(), 3, "all permits but one, as it is alone");
         let mut other = queue.enter(project(2)).unwrap();
         let other_runs = given(&mut other).expect("another project does not wait");
-        let mut more: Vec<_> = (2..5).map(|number| queue.enter(project(number)).unwrap()).collect();
-        let more_running: Vec<_> = more.iter_mut().filter_map(given).collect();
-        assert_eq!(more_running.len(), 1, "four permits are taken");
+        let mut second = queue.enter(project(2)).unwrap();
+        assert!(given(&mut second).is_none(), "four permits are taken");
         drop(running.pop());
-        assert!(busy.iter_mut().find_map(given).is_none(), "the others were waiting for their first turn");
-        assert_eq!(more.iter_mut().filter_map(given).map(std::mem::forget).count(), 1);
-        drop((running, other_runs, more_running));
-        assert_eq!(busy.iter_mut().filter_map(given).map(std::mem::forget).count(), 2);
+        let second_runs = given(&mut second).expect("the other had less running");
+        let mut third = queue.enter(project(3)).unwrap();
+        drop(running.pop());
+        let third_runs = given(&mut third).expect("it was waiting for its first turn");
+        assert!(busy.iter_mut().find_map(given).is_none());
+        drop((other_runs, second_runs));
+        let more: Vec<_> = busy.iter_mut().filter_map(given).collect();
+        assert_eq!(more.len() + running.len(), 2, "half of the permits beside another");
+        drop(third_runs);
+        assert_eq!(busy.iter_mut().filter_map(given).map(std::mem::forget).count(), 1, "alone again");
     }
 
     #[test]
