@@ -621,15 +621,15 @@ members-remove-effect = They can no longer open this project, in any session.
 members-remove-self = You can no longer open this project.
 members-remove-sessions = All of their sessions end at once, in every project.
 members-remove-own-sessions = Your other sessions end at once.
-members-remove-invites = Invitations that they have created become invalid.
-members-remove-keys = They know the API keys that they have created:
+members-remove-invites = Invitations created by this member become invalid.
+members-remove-keys = This member knows these API keys, having created them:
 members-remove-keys-revoke = Revoke these keys as well
-members-remove-keys-none = They have created no API keys that are still active.
+members-remove-keys-none = No active API key was created by this member.
 members-remove-keys-unknown = { $count ->
-    [one] Of one active API key it is not known who created it: it comes from the command line on the server or from an earlier version. Revoke it yourself if this person may know it.
-   *[other] Of { $count } active API keys it is not known who created them: they come from the command line on the server or from an earlier version. Revoke those that this person may know yourself.
+    [one] Nobody is recorded as the creator of one active API key, which comes from the command line on the server or from an earlier version. Revoke it yourself if this member may know it.
+   *[other] Nobody is recorded as the creator of { $count } active API keys, which come from the command line on the server or from an earlier version. Revoke those that this member may know yourself.
 }
-members-remove-back = To come back, they need a new invitation.
+members-remove-back = Coming back takes a new invitation.
 members-role-heading = Role of { $email }
 
 ## Account and invitations

@@ -603,11 +603,11 @@ members-remove-effect = Orang ini langsung tidak bisa membuka proyek ini lagi, j
 members-remove-self = Anda langsung tidak bisa membuka proyek ini lagi.
 members-remove-sessions = Semua sesinya langsung berakhir, di semua proyek.
 members-remove-own-sessions = Sesi Anda yang lain langsung berakhir.
-members-remove-invites = Undangan yang dibuatnya tidak berlaku lagi.
-members-remove-keys = Orang ini tahu API key yang pernah dibuatnya:
+members-remove-invites = Undangan yang dibuat anggota ini tidak berlaku lagi.
+members-remove-keys = Anggota ini tahu API key yang pernah dibuatnya:
 members-remove-keys-revoke = Cabut juga key ini
-members-remove-keys-none = Tidak ada API key aktif yang dibuatnya.
-members-remove-keys-unknown = Pembuat { $count } API key aktif tidak diketahui, karena key itu dibuat lewat perintah di server atau oleh versi sebelumnya. Cabut sendiri key yang mungkin diketahui orang ini.
+members-remove-keys-none = Tidak ada API key aktif yang dibuat anggota ini.
+members-remove-keys-unknown = Pembuat { $count } API key aktif tidak diketahui, karena key itu dibuat lewat perintah di server atau oleh versi sebelumnya. Cabut sendiri key yang mungkin diketahui anggota ini.
 members-remove-back = Untuk kembali, perlu undangan baru.
 members-role-heading = Peran { $email }
 

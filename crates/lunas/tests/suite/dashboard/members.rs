@@ -118,7 +118,7 @@ async fn who_is_removed_returns_by_nothing_that_they_have_created(kit: Arc<Kit>)
     let id = keys.iter().find(|key| key.name == "Budi's").unwrap().id.to_string();
     assert!(question.text.contains(&id) && question.text.contains("name=\"revoke_keys\""));
     // The project's first key was created on the server itself.
-    assert!(question.text.contains("Of one active API key it is not known who created it"), "{}", question.text);
+    assert!(question.text.contains("Nobody is recorded as the creator of one active API key"), "{}", question.text);
 
     assert_eq!(siti.post(&path, &[("revoke_keys", "on")]).await.status, 303);
     is_page("their session", &budi.open("/dashboard/account").await, 401);
