@@ -13,10 +13,13 @@ pub enum MaintenanceWrite {
     /// Stores what was paid in an hour that is over. All hours before the latest stored one count as closed too; those
     /// without a row are empty.
     HourClosed { project_id: ProjectId, hour: i64, payments: i64, amount: Rupiah },
-    /// Stores how many entries an account has up to and including this one, and what they add up to.
+    /// Stores how many entries an account has up to and including this one, and what they add up to. Nothing is stored
+    /// if the entries since the checkpoint before it have changed since they were read.
     BalanceCheckpoint {
         project_id: ProjectId,
         account: Account,
+        /// The entry of the checkpoint before it.
+        after: (Timestamp, String),
         at: Timestamp,
         posting_id: String,
         lines: i64,

@@ -45,11 +45,12 @@ impl Store {
             while writes.len() < CHECKPOINTS_AT_ONCE
                 && let Some(next) = self.next_balance_checkpoint(project_id, account, &last, now).await?
             {
-                last = next.clone();
+                let before = std::mem::replace(&mut last, next.clone());
                 let Checkpoint { at, posting_id, lines, balance } = next;
                 writes.push(MaintenanceWrite::BalanceCheckpoint {
                     project_id,
                     account,
+                    after: (before.at, before.posting_id),
                     at,
                     posting_id,
                     lines,

@@ -8,6 +8,15 @@ use domain::id::PaymentId;
 use super::statement::{Dialect, Statement};
 use crate::{change::MaintenanceWrite, value::Value};
 
+/// The clock may have been set back since the entries were read, and one was then posted among them. So they are counted
+/// once more.
+const BALANCE_CHECKPOINT: &str = "INSERT INTO balance_checkpoints (project_id, account, at, posting_id, lines, balance) \
+    SELECT $1, $2, CAST($3 AS BIGINT), $4, CAST($5 AS BIGINT), CAST($6 AS BIGINT) WHERE $5 = \
+    (SELECT COUNT(*) FROM entries WHERE project_id = $1 AND account = $2 \
+    AND (at, posting_id) > ($7, $8) AND (at, posting_id) <= ($3, $4)) \
+    + COALESCE((SELECT lines FROM balance_checkpoints WHERE project_id = $1 AND account = $2 \
+    AND at = $7 AND posting_id = $8), 0) ON CONFLICT DO NOTHING";
+
 pub(super) fn plan(statements: &mut Vec<Statement>, write: MaintenanceWrite, dialect: Dialect) {
     match write {
         MaintenanceWrite::ListCheckpoint { project_id, id, position, amount } => statements.push(Statement::new(
@@ -19,13 +28,11 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: MaintenanceWrite, dia
             "INSERT INTO volumes (project_id, hour, payments, amount) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
             [Value::shown(project_id), hour.into(), payments.into(), amount.into()],
         )),
-        MaintenanceWrite::BalanceCheckpoint { project_id, account, at, posting_id, lines, balance } => {
-            let (project_id, account) = (Value::shown(project_id), account.word().into());
-            statements.push(Statement::new(
-                "INSERT INTO balance_checkpoints (project_id, account, at, posting_id, lines, balance) \
-                 VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
-                [project_id, account, at.into(), posting_id.into(), lines.into(), balance.into()],
-            ));
+        MaintenanceWrite::BalanceCheckpoint { project_id, account, after, at, posting_id, lines, balance } => {
+            let of: [Value; 2] = [Value::shown(project_id), account.word().into()];
+            let own: [Value; 4] = [at.into(), posting_id.into(), lines.into(), balance.into()];
+            let after: [Value; 2] = [after.0.into(), after.1.into()];
+            statements.push(Statement::new(BALANCE_CHECKPOINT, [&of[..], &own, &after].concat()));
         }
         MaintenanceWrite::SearchIndexed { until, most } => search_indexed(statements, until, most, dialect),
         MaintenanceWrite::CommitProbe => commit_probe(statements),

@@ -9,7 +9,7 @@ use domain::{
     time::Timestamp,
 };
 use futures_util::future::join;
-use store::{Balance, Change, LedgerWrite, Store, Window};
+use store::{Balance, Change, LedgerWrite, MaintenanceWrite, Store, Window};
 
 use crate::{
     database::{Database, keep, on_every_database},
@@ -20,6 +20,7 @@ on_every_database![
     balances_and_lines_are_the_same_with_checkpoints_and_without,
     a_balance_reads_nothing_that_a_checkpoint_covers,
     what_is_posted_before_a_checkpoint_counts_all_the_same,
+    a_checkpoint_is_not_stored_when_its_entries_have_changed_since_they_were_read,
     two_nodes_add_the_same_checkpoints,
 ];
 
@@ -139,6 +140,45 @@ async fn what_is_posted_before_a_checkpoint_counts_all_the_same(database: Databa
     assert_eq!(balance(&store, &payment, Some(late)).await.unapplied, sum(2_103) + more);
     add_checkpoints(&store, &payment).await;
     assert_eq!(balance(&store, &payment, None).await.unapplied, sum(COUNT) + more);
+    assert_no_breach(&store).await;
+}
+
+/// The checkpoint of the first `lines` lines, as it is computed from what was read.
+fn computed(payment: &Payment, lines: i64) -> MaintenanceWrite {
+    let entry = |lines: i64| match lines {
+        0 => (Timestamp::from_millis(-1), String::new()),
+        _ => (after((lines - 1) / 3), held(payment, lines - 1).id()),
+    };
+    let (at, posting_id) = entry(lines);
+    MaintenanceWrite::BalanceCheckpoint {
+        project_id: payment.project_id,
+        account: Account::Unapplied,
+        after: entry(lines - 1_000),
+        at,
+        posting_id,
+        lines,
+        balance: sum(lines),
+    }
+}
+
+/// Regression: the clock is set back between the read and the commit. The balance would be wrong from then on.
+async fn a_checkpoint_is_not_stored_when_its_entries_have_changed_since_they_were_read(database: Database) {
+    let store = database.open().await;
+    let payment = with_lines(&store).await;
+    keep(&store, computed(&payment, 1_000)).await;
+    assert_eq!(checkpoints(&database), 1);
+    let more = Rupiah::new(1_000_000);
+    let posting = Posting::unapplied(payment.project_id, payment.id, receipt_key("late"), more, after(400));
+    keep(&store, LedgerWrite::Posting(posting)).await;
+    keep(&store, computed(&payment, 2_000)).await;
+    assert_eq!(checkpoints(&database), 1, "a line has come between");
+    let posting = Posting::unapplied(payment.project_id, payment.id, receipt_key("later"), more, after(10));
+    keep(&store, LedgerWrite::Posting(posting)).await;
+    keep(&store, computed(&payment, 3_000)).await;
+    assert_eq!(checkpoints(&database), 0, "the checkpoint before it has gone");
+    assert_eq!(balance(&store, &payment, None).await.unapplied, sum(COUNT) + more + more);
+    add_checkpoints(&store, &payment).await;
+    assert_eq!(checkpoints(&database), 5);
     assert_no_breach(&store).await;
 }
 
