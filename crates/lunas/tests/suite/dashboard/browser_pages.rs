@@ -76,7 +76,6 @@ async fn check(browser: &Browser, name: &str, language: &str) -> Vec<String> {
 async fn check_all(browser: &Browser, kit: &Kit, pages: &[(String, &str)]) {
     let (mut seen, mut faults) = (BTreeSet::new(), Vec::new());
     for (path, act) in pages {
-        browser.goto("about:blank").await;
         browser.goto(&at(kit, path)).await;
         browser.evaluate(act).await;
         if *act == SEND_BACK {
