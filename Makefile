@@ -11,6 +11,13 @@ AXE_LOCK := crates/testkit/axe/package-lock.json
 FONTS_THERE := ls /usr/share/fonts/truetype/*/LiberationSansNarrow-Regular.ttf /usr/share/fonts/truetype/*/DejaVuSans.ttf >/dev/null 2>&1
 # Tests wait for sockets, processes and browsers as much as for the cores.
 export RUST_TEST_THREADS ?= $(shell echo $$(( $$(nproc) * 2 )))
+# Tests make and remove thousands of files. In memory, where it has the room and programs may be run from it, that takes a third less
+# work than on a disk.
+MEMORY := /dev/shm
+MEMORY_LEAST_KIB := 4000000
+HAS_ROOM := test "$$(df --output=avail $(MEMORY) 2>/dev/null | tail -n 1)" -ge $(MEMORY_LEAST_KIB) 2>/dev/null && \
+	! grep -q ' $(MEMORY) .*noexec' /proc/mounts
+check tests browser-tests: export TMPDIR ?= $(shell $(HAS_ROOM) && echo $(MEMORY) || echo /tmp)
 # The compiler that builds tests reports clippy's lints too, and a warning fails the build. So the tree is compiled once, where
 # `cargo clippy` before `cargo test` would compile it twice.
 export RUSTC_WORKSPACE_WRAPPER := $(CURDIR)/crates/testkit/clippy-denies
