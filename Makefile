@@ -76,13 +76,16 @@ install-postgres:
 	$$sudo mkdir -p $${told%/*} && echo 'create_main_cluster = false' | $$sudo tee $$told && \
 	$$sudo apt-get update && $$sudo apt-get install --yes postgresql; done=$$?; $$sudo rm $$told; exit $$done
 
-# Chromium and what drives it, looked for where the test kit looks.
+# Chromium and what drives it, looked for where the test kit looks. The whole of Chromium does where there is no package of its
+# headless shell, but the tests take longer.
 browser: | postgres
-	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || $(MAKE) install-browser
+	@command -v chromedriver >/dev/null && { command -v chromium-headless-shell || \
+	{ command -v chromium && ! apt-cache show chromium-headless-shell; }; } >/dev/null 2>&1 || $(MAKE) install-browser
 
 install-browser:
 	sudo=$$(test "$$(id -u)" = 0 || echo sudo); \
-	$$sudo apt-get update && $$sudo apt-get install --yes chromium chromium-driver
+	{ $$sudo apt-get update && $$sudo apt-get install --yes chromium-driver chromium-headless-shell; } || \
+	{ command -v chromium && command -v chromedriver; }
 
 # A narrow and a wide font, in which pages are measured.
 fonts: | browser

@@ -120,6 +120,9 @@ impl Browser {
         let browser = Browser { session, directory, user_agent, look: shown, patience: PATIENCE, _permit: permit };
         let downloads = json!({ "behavior": "allow", "downloadPath": browser.downloads() });
         browser.devtools("Browser.setDownloadBehavior", downloads).await;
+        // Chromium lets the page in front write to the clipboard; its headless shell would ask a user whom it does not have.
+        let copying = json!({ "permission": { "name": "clipboard-write" }, "setting": "granted" });
+        browser.devtools("Browser.setPermission", copying).await;
         // The page must behave as in a focused window, which a headless browser does not have.
         browser.devtools("Emulation.setFocusEmulationEnabled", json!({ "enabled": true })).await;
         for (method, parameters) in look.commands(&browser.user_agent) {
@@ -178,7 +181,7 @@ impl Process {
     async fn start() -> Process {
         let driver = Driver::shared();
         let directory = driver.fresh_directory();
-        let started = Session::start(&driver.url(), &capabilities(driver.browser(), &directory)).await;
+        let started = Session::start(&driver.url(), &capabilities(driver, &directory)).await;
         let session = started.unwrap_or_else(|fault| panic!("Chromium does not start: {fault}"));
         let version = session.devtools("Browser.getVersion", json!({})).await;
         let version = version.unwrap_or_else(|fault| panic!("Chromium does not start: {fault}"));
@@ -276,7 +279,7 @@ async fn waited<'a, E: std::fmt::Debug>(
     waited.expect("other tests never close their browsers").unwrap()
 }
 
-fn capabilities(browser: &Path, directory: &Path) -> Value {
+fn capabilities(driver: &Driver, directory: &Path) -> Value {
     let mut arguments = ARGUMENTS.map(str::to_owned).to_vec();
     arguments.push(format!("--user-data-dir={}", directory.join("profile").display()));
     if driver::is_root() {
@@ -284,8 +287,8 @@ fn capabilities(browser: &Path, directory: &Path) -> Value {
     }
     let limit = u64::try_from(PATIENCE.as_millis()).unwrap();
     json!({
-        "browserName": "chrome",
-        "goog:chromeOptions": { "binary": browser, "args": arguments },
+        "browserName": driver.browser_name(),
+        "goog:chromeOptions": { "binary": driver.browser(), "args": arguments },
         "goog:loggingPrefs": { "browser": "ALL", "performance": "ALL" },
         "timeouts": { "implicit": 0, "pageLoad": limit, "script": limit },
     })
