@@ -11,6 +11,7 @@ mod ports;
 mod provider;
 mod providers;
 mod simulator;
+pub mod snap;
 mod webhook;
 
 pub use guard::{AddressGuard, BlockedAddress, NotAllowed};

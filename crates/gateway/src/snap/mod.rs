@@ -1,0 +1,34 @@
+//! SNAP, Bank Indonesia's standard for calls between banks and those they have a contract with: how messages are signed,
+//! how times and keys are written, and in what banks differ.
+//!
+//! Pure but for `client`, which calls a bank. Nothing here knows accounts, payments or the store.
+
+mod client;
+mod in_force;
+#[cfg(test)]
+mod json_tokens;
+mod keys;
+mod minify;
+mod parameters;
+mod pem;
+mod profile;
+mod profiles;
+mod settings;
+mod signing;
+mod timestamp;
+mod values;
+
+pub use client::{CallError, NoClient, SnapClient, Token, TokenRequest};
+pub use keys::{KeyError, PrivateKey, PublicKey};
+pub use minify::minify;
+pub use parameters::Parameters;
+pub use profile::Profile;
+pub use settings::{BadSetting, check_base_url, known_settings};
+pub use signing::{
+    SignedRequest, sign_client_timestamp, sign_type1, sign_type2, verify_client_timestamp, verify_type1, verify_type2,
+};
+pub use timestamp::{format_timestamp, parse_local_timestamp, parse_timestamp};
+pub use values::{
+    ChannelIds, Encoding, ExternalId, Hosting, HttpMethod, PartnerId, Precision, QueryKey, Repeat, ResponseCase, Retry,
+    Service, SignIn, SignOut,
+};

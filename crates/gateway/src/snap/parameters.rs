@@ -1,0 +1,194 @@
+//! In what one bank's contract differs from another's: a profile's values, changed by an account's settings. The
+//! comments here say how each setting is written; `settings` reads them.
+
+use std::{collections::BTreeMap, net::IpAddr, ops::RangeInclusive, time::Duration};
+
+use domain::money::Rupiah;
+use ipnet::IpNet;
+use url::Url;
+
+use super::values::{
+    ChannelIds, Encoding, ExternalId, Hosting, HttpMethod, PartnerId, Precision, QueryKey, Repeat, ResponseCase, Retry,
+    Service, SignIn, SignOut,
+};
+
+/// A partner service id is padded to this length.
+const SERVICE_ID_CHARACTERS: usize = 8;
+
+/// All that the code needs to know about a contract with a bank, but for keys and secrets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameters {
+    /// `hosting=ours|theirs`: where virtual accounts live.
+    pub hosting: Hosting,
+    /// `path.SERVICE=/openapi/v1.0/access-token/b2b`: where a service is below `base_url`. Services: see [`Service`].
+    pub paths: BTreeMap<Service, String>,
+    /// `method.SERVICE=GET|POST|PUT|DELETE`, where it is not the standard's.
+    pub methods: BTreeMap<Service, HttpMethod>,
+    /// `sign_out=none|type1|type2`: how our calls are signed.
+    pub sign_out: SignOut,
+    /// `signature_encoding=base64|hex`: how our HMACs are written. Those that we get are read in both.
+    pub signature_encoding: Encoding,
+    /// `sign_in=type1|type2|client_ts`: how the bank's calls are signed.
+    pub sign_in: SignIn,
+    /// `precision=seconds|milliseconds`: how we write X-TIMESTAMP.
+    pub precision: Precision,
+    /// `external_id=digits:N|numeric:N|alnum:N|reference`: the form of X-EXTERNAL-ID.
+    pub external_id: ExternalId,
+    /// `channel_id=any`, or ids such as `95231`, `60xx,6199` or `00001-00009`: the form of CHANNEL-ID.
+    pub channel_id: ChannelIds,
+    /// `partner_id=any|service_id|TEXT`: what stands in X-PARTNER-ID.
+    pub partner_id: PartnerId,
+    /// `customer_digits=11`: how many digits of a number we allot, after the partner service id. 6 to 18, and at most
+    /// what the bank allows.
+    pub customer_digits: u32,
+    /// `number_digits=17..19`: how long the bank allows the whole number to be, without padding.
+    pub number_digits: RangeInclusive<usize>,
+    /// `name_max=30`: how many characters of a name the bank takes. 1 to 255.
+    pub name_max: usize,
+    /// `request_id_max=30`: how many characters inquiryRequestId and paymentRequestId may have. 1 to 128.
+    pub request_id_max: usize,
+    /// `query_key=ours|theirs|number`: by what the bank finds a transaction.
+    pub query_key: QueryKey,
+    /// `retry=same|fresh|query_first`: what to do when the outcome of creating a code is unknown.
+    pub retry: Retry,
+    /// `repeat=4042518|stored`: what a repeated payment request is answered.
+    pub repeat: Repeat,
+    /// `notify_retries=yes|no`: whether the bank repeats a notification that failed. If not, we must ask.
+    pub notify_retries: bool,
+    /// `deadline=10`: seconds within which the bank wants our answer. 1 to 25.
+    pub deadline: Duration,
+    /// `validity=60..2592000`: the shortest and the longest life of a code, in seconds. At most 366 days.
+    pub validity: RangeInclusive<Duration>,
+    /// `amounts=10000..50000000`: the smallest and the largest amount, in whole rupiah.
+    pub amounts: RangeInclusive<Rupiah>,
+    /// `void=yes|no`: whether a code can be voided by a call.
+    pub void: bool,
+    /// `refund=yes|no`: whether money can be given back by a call.
+    pub refund: bool,
+    /// `token_type=Bearer`: what our token answers call their tokens. Letters.
+    pub token_type: String,
+    /// `skew=300`: how many seconds the bank's clock may be off. 30 to 900.
+    pub skew: Duration,
+    /// `ips=any`, or addresses and networks such as `203.0.113.0/24,198.51.100.7`: where the bank's calls come from.
+    /// Empty: anywhere.
+    pub ips: Vec<IpNet>,
+    /// `refusal_reverses=yes|no`: whether the bank gives the money back when we answer flag 01.
+    pub refusal_reverses: bool,
+    /// `full_answers=yes|no`: whether refusals of malformed requests, too, must have status and reason filled in.
+    pub full_answers: bool,
+    /// `inquiry_expired=404xx19`: the code for an inquiry about an expired bill.
+    pub inquiry_expired: ResponseCase,
+    /// `bad_data=400xx01`: the code for a member with a bad value.
+    pub bad_data: ResponseCase,
+    /// `base_url=https://…`: where we call the bank. A path before the services' paths is part of what is signed.
+    pub base_url: Option<Url>,
+    /// `partner_service_id=88899`: 1 to 8 digits, without padding. Every number begins with it.
+    pub partner_service_id: Option<String>,
+    /// `merchant_id=TEXT`
+    pub merchant_id: Option<String>,
+    /// `terminal_id=TEXT`
+    pub terminal_id: Option<String>,
+    /// `store_id=TEXT`
+    pub store_id: Option<String>,
+}
+
+impl Parameters {
+    /// What the standard says, and where it is silent, what is safe: profiles name what differs from this.
+    pub(super) fn standard() -> Parameters {
+        Parameters {
+            hosting: Hosting::Ours,
+            paths: BTreeMap::new(),
+            methods: BTreeMap::new(),
+            sign_out: SignOut::None,
+            signature_encoding: Encoding::Base64,
+            sign_in: SignIn::Type1,
+            precision: Precision::Seconds,
+            external_id: ExternalId::Alnum(ExternalId::LENGTH_MOST),
+            channel_id: ChannelIds::default(),
+            partner_id: PartnerId::Any,
+            customer_digits: 11,
+            number_digits: 1..=28,
+            name_max: 255,
+            request_id_max: 128,
+            query_key: QueryKey::Number,
+            retry: Retry::QueryFirst,
+            repeat: Repeat::Inconsistent,
+            notify_retries: true,
+            deadline: Duration::from_secs(10),
+            validity: Duration::from_mins(1)..=Duration::from_hours(30 * 24),
+            amounts: Rupiah::new(10_000)..=Rupiah::MAX,
+            void: false,
+            refund: false,
+            token_type: "Bearer".to_owned(),
+            skew: Duration::from_mins(5),
+            ips: Vec::new(),
+            refusal_reverses: true,
+            full_answers: false,
+            inquiry_expired: ResponseCase::new(404, 19),
+            bad_data: ResponseCase::new(400, 1),
+            base_url: None,
+            partner_service_id: None,
+            merchant_id: None,
+            terminal_id: None,
+            store_id: None,
+        }
+    }
+
+    /// The settings that an account must be given before it can take money.
+    pub fn missing(&self) -> Vec<&'static str> {
+        // Where we host the numbers, the bank calls us and no call of ours is needed.
+        let we_call = self.hosting == Hosting::Theirs;
+        let needed = [
+            ("partner_service_id", self.partner_service_id.is_none()),
+            ("base_url", we_call && self.base_url.is_none()),
+            ("path.token", we_call && self.sign_out == SignOut::Type1 && !self.paths.contains_key(&Service::Token)),
+            ("path.create_va", we_call && !self.paths.contains_key(&Service::CreateVa)),
+        ];
+        needed.into_iter().filter(|(_, is_missing)| *is_missing).map(|(name, _)| name).collect()
+    }
+
+    /// The partner service id as messages have it: padded with spaces on the left. Empty while it is not set.
+    pub fn padded_service_id(&self) -> String {
+        match self.service_id() {
+            "" => String::new(),
+            id => format!("{id:>SERVICE_ID_CHARACTERS$}"),
+        }
+    }
+
+    /// The whole number that a customer types.
+    pub fn number(&self, customer_no: &str) -> String {
+        format!("{}{customer_no}", self.service_id())
+    }
+
+    fn service_id(&self) -> &str {
+        self.partner_service_id.as_deref().unwrap_or_default()
+    }
+
+    /// What X-PARTNER-ID must be; none where any is taken.
+    pub fn partner_id(&self) -> Option<&str> {
+        match &self.partner_id {
+            PartnerId::Any => None,
+            PartnerId::ServiceId => self.partner_service_id.as_deref(),
+            PartnerId::Fixed(id) => Some(id),
+        }
+    }
+
+    pub fn method(&self, service: Service) -> HttpMethod {
+        self.methods.get(&service).copied().unwrap_or(service.method())
+    }
+
+    /// Where a service is; none where its path or the bank's address is not set. Its path is what gets signed.
+    pub fn url(&self, service: Service) -> Option<Url> {
+        let mut url = self.base_url.clone()?;
+        let path = format!("{}{}", url.path().trim_end_matches('/'), self.paths.get(&service)?);
+        url.set_path(&path);
+        Some(url)
+    }
+
+    /// Whether the bank's calls may come from this address.
+    pub fn allows(&self, address: IpAddr) -> bool {
+        // A listener for both families sees IPv4 callers under mapped addresses.
+        let address = address.to_canonical();
+        self.ips.is_empty() || self.ips.iter().any(|network| network.contains(&address))
+    }
+}

@@ -1,0 +1,34 @@
+//! BRIVA Online: BRI virtual accounts, hosted by us. Known from two or more sources: that the bank takes a token from us
+//! and signs by type 1, the form of external ids, the channels, at most thirteen customer digits, and that an answer after
+//! ten seconds suspends the payment. (1): that flag 01 and the listed 4xx codes reverse a payment, and that 429, 5xx and
+//! flag 02 suspend it.
+//!
+//! Ours: thirteen customer digits, and everything not named here. We call nothing at this bank.
+
+use std::time::Duration;
+
+use domain::bank::Bank;
+
+use crate::snap::{
+    parameters::Parameters,
+    profile::Profile,
+    values::{ChannelIds, ExternalId},
+};
+
+pub(super) const PROFILE: Profile = Profile {
+    name: "briva-online",
+    title: "BRI virtual account (BRIVA Online)",
+    bank: Some(Bank::Bri),
+    customer_digits_most: 13,
+    defaults,
+};
+
+fn defaults() -> Parameters {
+    Parameters {
+        external_id: ExternalId::Alnum(36),
+        channel_id: ChannelIds::of(&["00001-00009"]),
+        customer_digits: 13,
+        deadline: Duration::from_secs(10),
+        ..Parameters::standard()
+    }
+}

@@ -1,0 +1,32 @@
+//! Mandiri virtual accounts, hosted by us. The bank's specification is not public. Known from two or more sources: the
+//! path of the token. (1): signing, and that a number has 17 to 19 digits.
+//!
+//! Ours: twelve customer digits (with a company code of five, numbers have 17), and everything not named here.
+
+use std::collections::BTreeMap;
+
+use domain::bank::Bank;
+
+use crate::snap::{
+    parameters::Parameters,
+    profile::Profile,
+    values::{Service, SignOut},
+};
+
+pub(super) const PROFILE: Profile = Profile {
+    name: "mandiri",
+    title: "Mandiri virtual account",
+    bank: Some(Bank::Mandiri),
+    customer_digits_most: 18,
+    defaults,
+};
+
+fn defaults() -> Parameters {
+    Parameters {
+        paths: BTreeMap::from([(Service::Token, "/openapi/auth/v2.0/access-token/b2b".to_owned())]),
+        sign_out: SignOut::Type1,
+        customer_digits: 12,
+        number_digits: 17..=19,
+        ..Parameters::standard()
+    }
+}

@@ -1,0 +1,373 @@
+//! The kinds of values that a bank's parameters have, and how each is written as a setting.
+
+use std::fmt;
+
+/// An enum whose variants are words of settings.
+macro_rules! choice {
+    ($(#[$about:meta])* $name:ident { $($(#[$each:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum $name { $($(#[$each])* $variant),+ }
+
+        impl $name {
+            pub const ALL: &'static [$name] = &[$($name::$variant),+];
+
+            pub const fn word(self) -> &'static str {
+                match self { $($name::$variant => $word),+ }
+            }
+
+            pub fn parse(word: &str) -> Option<$name> {
+                $name::ALL.iter().copied().find(|choice| choice.word() == word)
+            }
+        }
+    };
+}
+
+choice! {
+    /// Where a virtual account lives.
+    Hosting {
+        /// With us: the bank asks us about each number, and our answer decides.
+        Ours = "ours",
+        /// At the bank: we create each number there by a call.
+        Theirs = "theirs",
+    }
+}
+
+choice! {
+    /// What we call at a bank.
+    Service {
+        Token = "token",
+        Status = "status",
+        CreateVa = "create_va",
+        DeleteVa = "delete_va",
+        Report = "report",
+        QrGenerate = "qr_generate",
+        QrQuery = "qr_query",
+        QrCancel = "qr_cancel",
+        QrRefund = "qr_refund",
+    }
+}
+
+impl Service {
+    /// The two digits of this service inside of response codes.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Service::Token => "73",
+            Service::Status => "26",
+            Service::CreateVa => "27",
+            Service::DeleteVa => "31",
+            Service::Report => "35",
+            Service::QrGenerate => "47",
+            Service::QrQuery => "51",
+            Service::QrCancel => "77",
+            Service::QrRefund => "78",
+        }
+    }
+
+    /// The method by the standard.
+    pub const fn method(self) -> HttpMethod {
+        match self {
+            Service::DeleteVa => HttpMethod::Delete,
+            _ => HttpMethod::Post,
+        }
+    }
+}
+
+choice! { HttpMethod { Get = "GET", Post = "POST", Put = "PUT", Delete = "DELETE" } }
+
+choice! {
+    /// How our calls are signed.
+    SignOut {
+        /// We call nothing but, if a path is given, the token.
+        None = "none",
+        Type1 = "type1",
+        Type2 = "type2",
+    }
+}
+
+choice! {
+    /// How the bank's calls are signed.
+    SignIn {
+        /// With a token from us, by HMAC.
+        Type1 = "type1",
+        /// Without a token, by RSA.
+        Type2 = "type2",
+        /// By RSA over client id and time: the body is not signed and may only cause a query.
+        ClientTimestamp = "client_ts",
+    }
+}
+
+choice! {
+    /// How an HMAC is written.
+    Encoding { Base64 = "base64", Hex = "hex" }
+}
+
+choice! {
+    /// How exactly we write times.
+    Precision { Seconds = "seconds", Milliseconds = "milliseconds" }
+}
+
+choice! {
+    /// By what a bank finds a transaction that we ask about.
+    QueryKey { Ours = "ours", Theirs = "theirs", Number = "number" }
+}
+
+choice! {
+    /// What we do when the outcome of creating a code is unknown.
+    Retry {
+        /// Create again with the same reference: the bank answers the same.
+        Same = "same",
+        /// Create another with a new reference.
+        Fresh = "fresh",
+        /// Ask first, and create only what is not there.
+        QueryFirst = "query_first",
+    }
+}
+
+choice! {
+    /// What a bank that repeats a payment request is answered.
+    Repeat {
+        /// The code 4042518, with the flag of the first answer.
+        Inconsistent = "4042518",
+        /// The first answer again.
+        Stored = "stored",
+    }
+}
+
+/// Which texts are an X-EXTERNAL-ID.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExternalId {
+    /// `digits:9`: exactly so many digits.
+    Digits(usize),
+    /// `numeric:36`: at most so many digits.
+    Numeric(usize),
+    /// `alnum:36`: at most so many letters, digits and hyphens; ids with hyphens are common.
+    Alnum(usize),
+    /// `reference`: the id of the request that it comes with.
+    Reference,
+}
+
+impl ExternalId {
+    pub const LENGTH_MOST: usize = 36;
+    /// As long as a request id may be.
+    const REFERENCE_LENGTH_MOST: usize = 128;
+
+    pub fn parse(text: &str) -> Option<ExternalId> {
+        if text == "reference" {
+            return Some(ExternalId::Reference);
+        }
+        let (kind, length) = text.split_once(':')?;
+        let length = number(length).filter(|length| (1..=ExternalId::LENGTH_MOST).contains(length))?;
+        match kind {
+            "digits" => Some(ExternalId::Digits(length)),
+            "numeric" => Some(ExternalId::Numeric(length)),
+            "alnum" => Some(ExternalId::Alnum(length)),
+            _ => None,
+        }
+    }
+
+    /// Whether the bank may send this id.
+    pub fn accepts(self, id: &str) -> bool {
+        let up_to = |most: usize| (1..=most).contains(&id.len());
+        let is_all = |of: fn(&u8) -> bool| id.as_bytes().iter().all(of);
+        match self {
+            ExternalId::Digits(length) => id.len() == length && is_all(u8::is_ascii_digit),
+            ExternalId::Numeric(most) => up_to(most) && is_all(u8::is_ascii_digit),
+            ExternalId::Alnum(most) => up_to(most) && is_all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-'),
+            ExternalId::Reference => up_to(ExternalId::REFERENCE_LENGTH_MOST) && is_all(u8::is_ascii_graphic),
+        }
+    }
+}
+
+impl fmt::Display for ExternalId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ExternalId::Digits(length) => write!(f, "digits:{length}"),
+            ExternalId::Numeric(most) => write!(f, "numeric:{most}"),
+            ExternalId::Alnum(most) => write!(f, "alnum:{most}"),
+            ExternalId::Reference => f.write_str("reference"),
+        }
+    }
+}
+
+/// Which CHANNEL-ID a bank and we may send. Empty: any.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChannelIds(Vec<String>);
+
+impl ChannelIds {
+    const COUNT_MOST: usize = 20;
+    const DIGITS_MOST: usize = 5;
+
+    /// For profiles, whose ids a test reads back by `parse`.
+    pub(super) fn of(ids: &[&str]) -> ChannelIds {
+        ChannelIds(ids.iter().copied().map(str::to_owned).collect())
+    }
+
+    /// `any`, or digits such as `95231`, where `x` is any digit, and ranges such as `00001-00009`, with commas.
+    pub fn parse(text: &str) -> Option<ChannelIds> {
+        if text == "any" {
+            return Some(ChannelIds::default());
+        }
+        let ids: Vec<String> = text.split(',').map(str::to_owned).collect();
+        let is_allowed = ids.len() <= ChannelIds::COUNT_MOST && ids.iter().all(|id| ChannelIds::is_pattern(id));
+        is_allowed.then_some(ChannelIds(ids))
+    }
+
+    fn is_pattern(id: &str) -> bool {
+        let is_one = |id: &str, is_digit: fn(&u8) -> bool| {
+            (1..=ChannelIds::DIGITS_MOST).contains(&id.len()) && id.as_bytes().iter().all(is_digit)
+        };
+        match id.split_once('-') {
+            None => is_one(id, |byte| byte.is_ascii_digit() || *byte == b'x'),
+            Some((first, last)) => {
+                let are_digits = is_one(first, u8::is_ascii_digit) && is_one(last, u8::is_ascii_digit);
+                are_digits && first.len() == last.len() && first <= last
+            }
+        }
+    }
+
+    pub fn accepts(&self, id: &str) -> bool {
+        let is_digits = id.bytes().all(|byte| byte.is_ascii_digit());
+        let matches = |pattern: &String| match pattern.split_once('-') {
+            // Digits of one length are in the order of their numbers.
+            Some((first, last)) => is_digits && id.len() == first.len() && (first..=last).contains(&id),
+            None => id.len() == pattern.len() && pattern.bytes().zip(id.bytes()).all(same_or_any_digit),
+        };
+        self.0.is_empty() || self.0.iter().any(matches)
+    }
+
+    /// What we send: the first id, where it is a single one.
+    pub fn to_send(&self) -> Option<&str> {
+        self.0.first().map(String::as_str).filter(|id| id.bytes().all(|byte| byte.is_ascii_digit()))
+    }
+}
+
+impl fmt::Display for ChannelIds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() { f.write_str("any") } else { f.write_str(&self.0.join(",")) }
+    }
+}
+
+fn same_or_any_digit((pattern, byte): (u8, u8)) -> bool {
+    byte.is_ascii_digit() && (pattern == byte || pattern == b'x')
+}
+
+/// What stands in X-PARTNER-ID.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PartnerId {
+    /// `any`: not checked, and not sent.
+    Any,
+    /// `service_id`: the partner service id, without padding.
+    ServiceId,
+    /// Any other text: that text.
+    Fixed(String),
+}
+
+impl fmt::Display for PartnerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            PartnerId::Any => "any",
+            PartnerId::ServiceId => "service_id",
+            PartnerId::Fixed(text) => text,
+        })
+    }
+}
+
+/// A response code without its service: `404xx19`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResponseCase {
+    /// The HTTP status, which is the code's beginning.
+    pub status: u16,
+    /// The code's end, below 100.
+    pub case: u8,
+}
+
+impl ResponseCase {
+    pub const fn new(status: u16, case: u8) -> ResponseCase {
+        ResponseCase { status, case }
+    }
+
+    /// Refusals only: `400xx00` to `499xx99`.
+    pub fn parse(text: &str) -> Option<ResponseCase> {
+        let (status, case) = text.split_once("xx")?;
+        let is_whole = status.len() == 3 && case.len() == 2;
+        let status = number(status).filter(|status| is_whole && (400..500).contains(status))?;
+        Some(ResponseCase { status, case: number(case)? })
+    }
+
+    /// The whole code, for the service of these two digits.
+    pub fn code(self, service: &str) -> String {
+        format!("{}{service}{:02}", self.status, self.case)
+    }
+}
+
+impl fmt::Display for ResponseCase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.code("xx"))
+    }
+}
+
+/// A number of digits alone: without a sign, which the number parser would take.
+pub(super) fn number<T: std::str::FromStr>(text: &str) -> Option<T> {
+    let is_digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_digits { text.parse().ok() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_external_id_is_judged_by_its_kind_and_length() {
+        let check = |kind: &str, id: &str| ExternalId::parse(kind).unwrap().accepts(id);
+        for (kind, good, bad) in [
+            ("digits:9", "123456789", vec!["12345678", "1234567890", "12345678a"]),
+            ("numeric:4", "0123", vec!["", "12345", "12a", "١٢"]),
+            ("alnum:5", "aZ-09", vec!["", "abcdef", "a b", "a_b", "é"]),
+            ("reference", "20260115/x_y", vec!["", "a b", "a\n"]),
+        ] {
+            assert!(check(kind, good), "{kind} {good}");
+            assert!(bad.iter().all(|id| !check(kind, id)), "{kind}");
+        }
+        assert!(!check("reference", &"1".repeat(129)));
+        for text in ["", "digits", "digits:", "digits:0", "numeric:37", "alnum:+5", "words:5", "reference:5"] {
+            assert_eq!(ExternalId::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn channel_ids_are_single_ones_patterns_and_ranges() {
+        let channels = ChannelIds::parse("6199,60xx,00001-00009").unwrap();
+        for id in ["6199", "6000", "6099", "00001", "00009"] {
+            assert!(channels.accepts(id), "{id}");
+        }
+        for id in ["", "6198", "60x1", "60xx", "600", "00000", "00010", "0000a", "1"] {
+            assert!(!channels.accepts(id), "{id}");
+        }
+        assert!(ChannelIds::parse("any").unwrap().accepts("12345"));
+        for (text, sent) in [("any", None), ("95231", Some("95231")), ("60xx,6199", None), ("1-9", None)] {
+            assert_eq!(ChannelIds::parse(text).unwrap().to_send(), sent, "{text}");
+        }
+        for text in ["", ",", "95231,", "123456", "a", "9-1", "1-10", "1-2-3", "x-9", &["1"; 21].join(",")] {
+            assert_eq!(ChannelIds::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_response_case_becomes_the_code_of_a_service() {
+        let expired = ResponseCase::parse("404xx20").unwrap();
+        assert_eq!((expired.code("24").as_str(), expired.status), ("4042420", 404));
+        assert_eq!(ResponseCase::new(400, 1).to_string(), "400xx01");
+        for text in ["", "404", "4042420", "404xx", "200xx00", "500xx00", "404xx1", "404xx100", "0404xx1", "404xx-1"] {
+            assert_eq!(ResponseCase::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn services_have_codes_of_their_own() {
+        for one in Service::ALL {
+            assert_eq!(Service::parse(one.word()), Some(*one));
+            assert_eq!(Service::ALL.iter().filter(|other| other.code() == one.code()).count(), 1);
+        }
+    }
+}
