@@ -1,0 +1,39 @@
+//! A SNAP bank of our own, for tests, rehearsals and demonstrations.
+//!
+//! It plays the bank's side of the standard: it asks a merchant's doors for bills and reports payments ([`Bank`]), it has
+//! doors of its own that a merchant calls ([`AskedBank`]), and it has screens on which a developer pays a bill
+//! ([`screens`]). It can also misbehave, one way at a time ([`Knobs`], [`Fault`]).
+//!
+//! It signs, verifies and writes JSON by its own code and depends on no other crate of this project, since a mistake in
+//! shared code would be made by both sides and no test would notice. It reaches the rest of the product over HTTP only.
+//! There is no real money in it, and it must never be offered by a production server.
+
+mod answer;
+mod asked;
+mod bank;
+mod compose;
+mod conclusion;
+mod contract;
+mod crypto;
+mod journal;
+mod json;
+mod order;
+mod prepared;
+mod screens;
+mod style;
+mod time;
+
+pub use answer::Answer;
+pub use asked::{AskedBank, Call, Fault, Merchant};
+pub use bank::{Bank, Clock};
+pub use conclusion::{Concludes, Conclusion};
+pub use contract::Contract;
+pub use crypto::{BankKey, KeyError};
+pub use journal::Entry;
+pub use order::{AmountText, Inquiry, Knobs, Padding, Payment, STALE_MS, TokenChoice};
+pub use prepared::{Prepared, Service};
+pub use screens::screens;
+pub use style::{ExternalId, SignatureText, Signing, Style};
+
+#[cfg(test)]
+mod tests;
