@@ -131,6 +131,7 @@ fn engine_code(error: &Error) -> ErrorCode {
         | Error::LastOwner
         | Error::TooMany { .. }
         | Error::AlreadyDecided
+        | Error::Bank(_)
         | Error::FormUsed
         | Error::DoesNotFit(_) => error_code::CONFLICT,
         Error::NotSandbox | Error::RoleForbids => error_code::FORBIDDEN,

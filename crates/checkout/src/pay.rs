@@ -94,11 +94,11 @@ fn account(app: &App, visitor: &Visitor, shown: &PaymentPage, bank: Bank) -> Acc
 }
 
 fn pending(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Pending {
-    let PaymentPage { project, payment, link } = shown;
+    let PaymentPage { project, payment, link, .. } = shown;
     let urls = &app.settings.urls;
     let change = match link {
         Some((_, LinkStanding::Processing)) => Change::BeingPaid,
-        Some(_) if !shown.has_other_methods() => Change::NotAllowed,
+        Some(_) if !shown.has_other_methods => Change::NotAllowed,
         Some((link, LinkStanding::Open)) => {
             Change::Allowed { url: urls.url(format_args!("/p/{}?change={}", link.id, payment.id)) }
         }
@@ -141,7 +141,7 @@ fn live_urls(app: &App, shown: &PaymentPage) -> LiveUrls {
 }
 
 fn ended(shown: &PaymentPage) -> Ended {
-    let PaymentPage { project, payment, link } = shown;
+    let PaymentPage { project, payment, link, .. } = shown;
     Ended {
         order: order_of(project, payment, link.as_ref().map(|(link, _)| link)),
         payment_id: payment.id.to_string(),

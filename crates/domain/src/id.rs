@@ -34,6 +34,9 @@ ids! {
     SessionId = Session "ses";
     InviteId = Invite "inv";
     AuditId = Audit "aud";
+    BankAccountId = BankAccount "bac";
+    CredentialId = Credential "crd";
+    StrayId = Stray "str";
 }
 
 /// Generates an id of any kind that sorts by `now`.

@@ -186,6 +186,7 @@ mod tests {
             fees: FeeOverrides::default(),
             banks: vec![Bank::Bca],
             default_methods: vec![Method::Qris],
+            accounts: Vec::new(),
             created_at: NOW,
             version: 1,
         }

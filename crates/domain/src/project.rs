@@ -4,7 +4,7 @@
 use crate::{
     bank::Bank,
     fee::FeeOverrides,
-    id::ProjectId,
+    id::{BankAccountId, ProjectId},
     method::Method,
     rules::{Invalid, MERCHANT_CITY, MERCHANT_NAME},
     time::Timestamp,
@@ -69,7 +69,18 @@ pub struct Project {
     pub banks: Vec<Bank>,
     /// The methods of a link that names none.
     pub default_methods: Vec<Method>,
+    /// The methods that an enabled bank account is assigned to. Only production projects have any.
+    pub accounts: Vec<AssignedAccount>,
     pub created_at: Timestamp,
+    pub version: i64,
+}
+
+/// An enabled bank account by which a project takes payments of one method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AssignedAccount {
+    pub method: Method,
+    pub account_id: BankAccountId,
+    /// The version of the account when the project was read.
     pub version: i64,
 }
 
@@ -92,6 +103,11 @@ impl Project {
             Method::Qris => true,
             Method::VirtualAccount(bank) => self.banks.contains(&bank),
         }
+    }
+
+    /// The enabled bank account that is assigned to the method.
+    pub fn account(&self, method: Method) -> Option<AssignedAccount> {
+        self.accounts.iter().find(|assigned| assigned.method == method).copied()
     }
 
     /// Those of `methods` that the project offers now.

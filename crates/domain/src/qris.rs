@@ -145,7 +145,7 @@ fn checksum(covered: &str) -> String {
 
 /// `text` in capitals that every terminal can show, cut to `limit` characters; `fallback` when nothing is left.
 /// Characters without a plain form become a space, and several spaces become one.
-fn plain(text: &str, limit: usize, fallback: &str) -> String {
+pub fn plain(text: &str, limit: usize, fallback: &str) -> String {
     let mut shown = String::new();
     for letter in text.chars().flat_map(char::to_uppercase) {
         if shown.len() >= limit {

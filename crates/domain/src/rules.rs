@@ -51,6 +51,7 @@ impl TextRule {
     pub fn check(self, text: String) -> Result<String, Invalid> {
         let rule = match self.fault(&text) {
             None => return Ok(text),
+            Some(Fault::Empty) if self.least > 1 => format!("must have at least {} characters", self.least),
             Some(Fault::Empty) => "must not be empty".to_owned(),
             Some(Fault::TooLong { most }) => {
                 format!("must be at most {most} characters, not {}", text.chars().count())
@@ -117,6 +118,14 @@ mod tests {
         assert!(DESCRIPTION.check("tab\t".to_owned()).is_err());
         assert!(DESCRIPTION.check("x".repeat(2_001)).is_err());
         assert!(DESCRIPTION.check(String::new()).is_ok());
+    }
+
+    #[test]
+    fn a_text_that_is_too_short_is_told_how_long_it_must_be() {
+        let rule = TextRule { field: "secret", least: 16, most: 512, line_breaks: false };
+        assert_eq!(rule.check("x".repeat(15)).unwrap_err().rule, "must have at least 16 characters");
+        assert_eq!(TITLE.check(String::new()).unwrap_err().rule, "must not be empty");
+        assert!(rule.check("x".repeat(16)).is_ok());
     }
 
     #[test]

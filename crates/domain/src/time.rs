@@ -54,6 +54,11 @@ impl Timestamp {
         Timestamp(self.0.saturating_sub(millis))
     }
 
+    /// How long it is from this moment to `later`; nothing if that is not later.
+    pub fn until(self, later: Timestamp) -> Duration {
+        Duration::from_millis(u64::try_from(later.0.saturating_sub(self.0)).unwrap_or_default())
+    }
+
     /// Parses RFC 3339 with any offset. Other forms that the calendar crate would accept (weeks, zone names in
     /// brackets, offsets without minutes) are rejected, since API clients may only rely on RFC 3339.
     pub fn parse(text: &str) -> Result<Timestamp, NotADateTime> {

@@ -96,13 +96,8 @@ pub struct PaymentPage {
     pub payment: Payment,
     /// The payment's link, and whether that still takes payments.
     pub link: Option<(Link, LinkStanding)>,
-}
-
-impl PaymentPage {
-    /// Whether its link offers more than one method.
-    pub fn has_other_methods(&self) -> bool {
-        self.link.as_ref().is_some_and(|(link, _)| link.offered_methods(&self.project).len() > 1)
-    }
+    /// Whether its link can be paid by more than one method.
+    pub has_other_methods: bool,
 }
 
 /// Everything that an attempt was judged by, at one instant.
@@ -135,7 +130,7 @@ impl Engine {
         let shown = self.store.shown_link(id).await?.ok_or(Error::NotFound("payment link"))?;
         let project = self.project_at(shown.link.project_id, shown.project_version).await?;
         let standing = shown.link.standing_at(now, shown.in_use, &project);
-        let mut methods = shown.link.offered_methods(&project);
+        let mut methods = self.payable_methods(&shown.link, &project);
         // QRIS first.
         methods.sort_by_key(|method| method.bank().is_some());
         Ok(LinkPage { project, link: shown.link, methods, standing })
@@ -161,12 +156,22 @@ impl Engine {
             let standing = shown.link.standing_at(self.now(), shown.in_use, &project);
             (shown.link, standing)
         });
-        Ok(PaymentPage { project, payment, link })
+        let has_other_methods = link.as_ref().is_some_and(|(link, _)| self.payable_methods(link, &project).len() > 1);
+        Ok(PaymentPage { project, payment, link, has_other_methods })
+    }
+
+    /// The methods that a customer can pay a link by. One that no bank account can take money by would only disappoint.
+    fn payable_methods(&self, link: &Link, project: &Project) -> Vec<Method> {
+        let offered = link.offered_methods(project).into_iter();
+        offered.filter(|method| self.has_issuer(project, *method)).collect()
     }
 
     /// Whether the provider can issue codes for the method right now.
     pub fn is_up(&self, project: &Project, method: Method) -> bool {
-        self.providers.of(project.environment).is_ok_and(|provider| provider.is_up(method))
+        match self.providers.of(project.environment) {
+            Some(provider) => provider.is_up(method),
+            None => project.account(method).is_some(),
+        }
     }
 
     /// A customer's attempt to pay a link: creates a payment, or returns the one that the same attempt has already
@@ -259,13 +264,14 @@ impl Engine {
     }
 
     async fn make_attempt(&self, judged: Judged<'_>) -> Result<Payment, Error> {
-        let Judged { now, page: LinkPage { project, link, methods, standing }, attempt, .. } = &judged;
+        let Judged { now, page: LinkPage { project, link, standing, .. }, attempt, .. } = &judged;
         match standing {
             LinkStanding::Open => {}
             LinkStanding::Cancelled | LinkStanding::Inactive => return Err(Error::LinkNotActive),
             LinkStanding::Paid | LinkStanding::Processing => return Err(Error::NotEditable),
         }
-        if !methods.contains(&attempt.method) {
+        // One that the link accepts and no bank account can take money by is the provider's failure, not the customer's.
+        if !link.offered_methods(project).contains(&attempt.method) {
             return Err(Invalid::new("method", "is not one that this link accepts").into());
         }
         let bounds = self.attempt_bounds(link, attempt.network);

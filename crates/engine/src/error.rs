@@ -4,7 +4,7 @@ use domain::{receipt::Unapplied, rules::Invalid, time::Timestamp};
 use gateway::ProviderError;
 use store::{CommitError, StoreError};
 
-use crate::{passwords::HashError, vault::VaultError};
+use crate::{bank_error::BankError, passwords::HashError, vault::VaultError};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -49,6 +49,8 @@ pub enum Error {
     AttemptsFull { until: Timestamp },
     #[error(transparent)]
     Provider(#[from] ProviderError),
+    #[error(transparent)]
+    Bank(#[from] BankError),
     #[error("this form was sent before, and what it created has changed since")]
     FormUsed,
     #[error("too many others changed the same thing at once")]

@@ -5,6 +5,8 @@
 pub mod addresses;
 mod audit;
 mod balance;
+mod bank_error;
+mod banks;
 mod change_tokens;
 mod checkout;
 mod clock;
@@ -55,6 +57,11 @@ use type_safe_id::{StaticType, TypeSafeId};
 
 pub use audit::Audited;
 pub use balance::BalanceAt;
+pub use bank_error::{BankError, Missing};
+pub use banks::{
+    BankAccountFile, BankTest, Bill, InboundClient, Inquiry, InquiryAnswer, MethodStanding, NUMBERS_LOW_PERCENT,
+    NewBankAccount, NewInbound, OpenAccount, PaymentAsked, StrayFit, TOKEN_LIFETIME, Taken, needs_of_profile,
+};
 pub use checkout::{Attempt, LinkPage, PaymentPage};
 pub use clock::{Clock, SystemClock};
 pub use desk::{Day, Desk, Home, KeyShown, PaymentFile, Sent};
@@ -72,8 +79,8 @@ pub use reconcile::{Courier, Reconcilers};
 pub use secrets::{Rotation, SecretsFound, UnopenedSecret};
 pub use sign_in::{NewSession, SignIn, Whereabouts};
 pub use store::{
-    Breach, EventLogFilter, LedgerLine, LinkFilter, Listed, MATCHES_COUNTED, Matches, Member, MethodFilter, Note,
-    PaymentFilter, ProjectHealth, Scan, SetupProgress, StoreError, UnappliedFilter, Window,
+    BankCall, Breach, EventLogFilter, LedgerLine, LinkFilter, Listed, MATCHES_COUNTED, Matches, Member, MethodFilter,
+    Note, OpenStrays, PaymentFilter, ProjectHealth, Scan, SetupProgress, StoreError, UnappliedFilter, Window,
 };
 pub use vault::{SecretKey, SecretKeys, Unsealed, VaultError};
 pub use watch::{TooManyWatchers, WATCHERS_MOST, Watch};
@@ -130,6 +137,8 @@ pub struct Engine {
     key_uses: Arc<key_uses::KeyUses>,
     change_tokens: Arc<change_tokens::ChangeTokens>,
     page_views: Arc<page_views::PageViews>,
+    accounts: Arc<banks::OpenAccounts>,
+    bank_calls: Arc<banks::Calls>,
     lookups: Arc<Lookups>,
     hasher: Arc<passwords::Hasher>,
     audited_refusals: Arc<sign_in::AuditedRefusals>,
@@ -156,6 +165,8 @@ impl Engine {
             key_uses: Arc::default(),
             change_tokens: Arc::default(),
             page_views: Arc::default(),
+            accounts: Arc::default(),
+            bank_calls: Arc::default(),
             lookups: Arc::default(),
             hasher: Arc::default(),
             audited_refusals: Arc::default(),

@@ -10,7 +10,7 @@ use domain::{
     money::Rupiah,
     payment::{NotMoved, OwedEvent, Payment, Transition},
     project::Project,
-    receipt::{Receipt, Unapplied},
+    receipt::{Receipt, ReceiptKey, Unapplied},
     time::Timestamp,
 };
 use gateway::{Observation, Outcome};
@@ -51,17 +51,17 @@ enum Notice {
 
 /// A report of money.
 #[derive(Clone, Copy)]
-struct Money {
-    amount: Rupiah,
-    paid_at: Timestamp,
+pub(crate) struct Money {
+    pub(crate) amount: Rupiah,
+    pub(crate) paid_at: Timestamp,
     /// Whether money for another payment has the same receipt id.
-    reused: bool,
+    pub(crate) reused: bool,
 }
 
 /// A decision: what to commit, and for money that pays nothing, why.
-struct Decision {
-    change: Change,
-    unapplied: Option<Unapplied>,
+pub(crate) struct Decision {
+    pub(crate) change: Change,
+    pub(crate) unapplied: Option<Unapplied>,
 }
 
 impl Engine {
@@ -72,7 +72,7 @@ impl Engine {
             let decided = match observation.outcome {
                 Outcome::Paid { amount, paid_at } => {
                     let money = Money { amount, paid_at, reused };
-                    Ok(self.on_money(&observation, &payment, money).await?)
+                    Ok(self.on_money(&observation.receipt, &payment, money).await?)
                 }
                 Outcome::Failed => self.on_notice(&observation, &payment, Notice::Failed).await?,
                 Outcome::Processing => self.on_notice(&observation, &payment, Notice::Processing).await?,
@@ -127,7 +127,8 @@ impl Engine {
         }
     }
 
-    async fn on_money(&self, observation: &Observation, payment: &Payment, money: Money) -> Result<Decision, Error> {
+    /// What follows from money for a payment, however it was reported.
+    pub(crate) async fn on_money(&self, key: &ReceiptKey, payment: &Payment, money: Money) -> Result<Decision, Error> {
         let Money { amount, paid_at, reused } = money;
         let project = self.project_of(payment).await?;
         let link = match payment.link_id {
@@ -135,7 +136,7 @@ impl Engine {
             None => None,
         };
         let now = self.now();
-        let receipt = Receipt { key: observation.receipt.clone(), amount, paid_at, received_at: now };
+        let receipt = Receipt { key: key.clone(), amount, paid_at, received_at: now };
         let claim = link.as_ref().map_or(LinkClaim::NotNeeded, Link::claim);
         let delay = self.settings.settlement.of(project.environment, payment.method.kind());
         let confirmed = match reused {
@@ -144,7 +145,7 @@ impl Engine {
         };
         let unapplied = confirmed.as_ref().err().copied();
         let noted = Noted::Money { amount, paid_at, unapplied };
-        let change = Change::from(note(observation, payment, now, noted));
+        let change = Change::from(note(key, payment, now, noted));
         let change = match confirmed {
             Ok(transition) => self.with_transition(change, &project, transition, now),
             Err(_) => change.with(LedgerWrite::Posting(Posting::unapplied(
@@ -174,7 +175,7 @@ impl Engine {
             Err(unmoved) => return Ok(Err(unmoved)),
         };
         let project = self.project_of(payment).await?;
-        let change = Change::from(note(observation, payment, now, noted));
+        let change = Change::from(note(&observation.receipt, payment, now, noted));
         Ok(Ok(Decision { change: self.with_transition(change, &project, transition, now), unapplied: None }))
     }
 
@@ -235,9 +236,9 @@ impl Engine {
     }
 }
 
-fn note(observation: &Observation, payment: &Payment, now: Timestamp, noted: Noted) -> LedgerWrite {
+fn note(key: &ReceiptKey, payment: &Payment, now: Timestamp, noted: Noted) -> LedgerWrite {
     LedgerWrite::Receipt(ReceiptNote {
-        key: observation.receipt.clone(),
+        key: key.clone(),
         project_id: payment.project_id,
         payment_id: payment.id,
         received_at: now,

@@ -1,5 +1,7 @@
 //! What an operator can see and do: the health of all projects, and which of them may take payments.
 
+mod banks;
+
 use domain::{
     access::Role,
     audit::Deed,

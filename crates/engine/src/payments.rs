@@ -10,9 +10,9 @@ use domain::{
 use gateway::Issue;
 use store::{Change, CommitError, Guard, Listed, PaymentFilter, PaymentWrite, Window, Write};
 
-use crate::{Engine, Error};
+use crate::{Engine, Error, banks::Issuer};
 
-/// How often the provider is asked for another account number when one is still in use.
+/// How often another account number is tried when one is still in use.
 const ISSUE_MOST: usize = 8;
 
 /// A resource that this request created, or an earlier request with the same Idempotency-Key.
@@ -92,8 +92,9 @@ impl Engine {
         draft: Payment,
         change: impl Fn(&Payment) -> Change,
     ) -> Result<Payment, Error> {
-        let provider = self.providers.of(project.environment)?;
-        for _ in 0..ISSUE_MOST {
+        let issuer = self.issuer(project, draft.method).await?;
+        issuer.check(draft.amount, draft.created_at.until(draft.expires_at))?;
+        for tries in 0..ISSUE_MOST {
             let issue = Issue {
                 payment_id: draft.id,
                 merchant: &project.merchant,
@@ -102,8 +103,12 @@ impl Engine {
                 created_at: draft.created_at,
                 expires_at: draft.expires_at,
             };
-            let payment = Payment { code: provider.issue(issue).await?, ..draft.clone() };
-            match self.store.commit(change(&payment)).await {
+            let code = match &issuer {
+                Issuer::Provider(provider) => provider.issue(issue).await?,
+                Issuer::Account(open) => self.free_number(open, tries).await?,
+            };
+            let payment = Payment { code, ..draft.clone() };
+            match self.store.commit(change(&payment).with_all(issuer.taken(&payment, draft.created_at))).await {
                 Ok(()) => return Ok(payment),
                 Err(CommitError::Conflict(Guard::AccountNumber)) => {}
                 Err(error) => return Err(error.into()),

@@ -74,6 +74,7 @@ impl Engine {
             fees: FeeOverrides::default(),
             banks: Bank::ALL.to_vec(),
             default_methods: initial_default_methods(),
+            accounts: Vec::new(),
             created_at: now,
             version: 1,
         };

@@ -33,7 +33,7 @@ pub trait Provider: Send + Sync {
 
 #[derive(Debug, thiserror::Error)]
 pub enum ProviderError {
-    #[error("no provider is configured for production payments")]
+    #[error("no bank account is set up for payments of this method")]
     NotConfigured,
     #[error("the provider does not answer")]
     Down,

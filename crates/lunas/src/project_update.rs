@@ -184,6 +184,7 @@ mod tests {
             fees: FeeOverrides { qris_basis_points: Some(30), virtual_account: None },
             banks: vec![Bank::Bca],
             default_methods: initial_default_methods(),
+            accounts: Vec::new(),
             created_at: now,
             version: 1,
         }

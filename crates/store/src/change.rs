@@ -3,6 +3,7 @@
 //! Writes are grouped by what they are about, one file per group. Each group is turned into SQL by the file of the same
 //! name in `plan`, with a match that names every write, so that a forgotten one does not compile.
 
+mod banks;
 mod keys;
 mod ledger;
 mod links;
@@ -17,6 +18,7 @@ use domain::{audit::AuditLine, id::LinkId, idempotency::Idempotency};
 
 use crate::sealed_column::SealedColumn;
 
+pub use banks::{BankCall, BankWrite};
 pub use keys::KeyWrite;
 pub use ledger::{LedgerWrite, Noted, ReceiptNote};
 pub use links::{AttemptBounds, LinkAttempt, LinkWrite, NetworkBound};
@@ -89,6 +91,7 @@ pub enum Write {
     People(PeopleWrite),
     Session(SessionWrite),
     Maintenance(MaintenanceWrite),
+    Bank(BankWrite),
 }
 
 macro_rules! groups {
@@ -111,6 +114,7 @@ groups! {
     People(PeopleWrite),
     Session(SessionWrite),
     Maintenance(MaintenanceWrite),
+    Bank(BankWrite),
 }
 
 impl Write {
@@ -130,7 +134,8 @@ impl Write {
             | Write::Ledger(_)
             | Write::People(_)
             | Write::Session(_)
-            | Write::Maintenance(_) => false,
+            | Write::Maintenance(_)
+            | Write::Bank(_) => false,
         }
     }
 
@@ -142,6 +147,7 @@ impl Write {
             Write::Payment(write) => write.is_frequent(),
             Write::Ledger(write) => write.is_frequent(),
             Write::Webhook(write) => write.is_frequent(),
+            Write::Bank(write) => write.is_frequent(),
             Write::Installation { .. }
             | Write::Resealed { .. }
             | Write::Audit(_)
@@ -169,7 +175,8 @@ impl Write {
             | Write::Webhook(_)
             | Write::People(_)
             | Write::Session(_)
-            | Write::Maintenance(_) => None,
+            | Write::Maintenance(_)
+            | Write::Bank(_) => None,
         }
     }
 }

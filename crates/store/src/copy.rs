@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Every table, after those that its rows refer to. The search index is not copied, as maintenance rebuilds it.
-pub(crate) const TABLES: [&str; 29] = [
+pub(crate) const TABLES: [&str; 38] = [
     "installation",
     "users",
     "projects",
@@ -51,6 +51,15 @@ pub(crate) const TABLES: [&str; 29] = [
     "events",
     "deliveries",
     "attempts",
+    "bank_accounts",
+    "bank_settings",
+    "bank_credentials",
+    "bank_assignments",
+    "bank_numbers",
+    "bank_requests",
+    "bank_calls",
+    "strays",
+    "stray_entries",
 ];
 /// A column that only SQLite has: the number of a payment in the order of commits, for the search index.
 const SQLITE_ONLY: (&str, &str) = ("payments", "number");

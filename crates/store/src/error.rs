@@ -69,7 +69,7 @@ pub enum CommitError {
 pub enum Guard {
     /// The Idempotency-Key was unused.
     IdempotencyKey,
-    /// No live payment had the account number.
+    /// No payment had the account number that could still be paid, or for which it still rests.
     AccountNumber,
     /// The payment had the version that was read.
     PaymentVersion,
@@ -124,4 +124,10 @@ pub enum Guard {
     SealedValue,
     /// The money was unapplied, and nobody had decided about it.
     ReceiptUndecided,
+    /// The bank account had the version that was read.
+    BankAccountVersion,
+    /// The bank had not sent the external id on that day, nor the request id of the same money.
+    BankRequest,
+    /// Nobody had decided about the stray.
+    StrayUndecided,
 }

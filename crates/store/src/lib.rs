@@ -30,8 +30,8 @@ use plan::Dialect;
 use tokio::sync::watch;
 
 pub use change::{
-    AttemptBounds, Change, KeyWrite, LedgerWrite, LinkAttempt, LinkWrite, MaintenanceWrite, NetworkBound, Noted,
-    PaymentWrite, PeopleWrite, ProjectWrite, ReceiptNote, SessionWrite, WebhookWrite, Write,
+    AttemptBounds, BankCall, BankWrite, Change, KeyWrite, LedgerWrite, LinkAttempt, LinkWrite, MaintenanceWrite,
+    NetworkBound, Noted, PaymentWrite, PeopleWrite, ProjectWrite, ReceiptNote, SessionWrite, WebhookWrite, Write,
 };
 pub use commits::Commits;
 pub use copy::{CopiedTable, CopyError};
@@ -43,6 +43,7 @@ pub use postgres::{
 pub use read::{
     Listed, Window,
     attempts::{AttemptRoom, VisitorAttempt},
+    banks::{OpenStrays, SealedCredential},
     deliveries::{SealedSecrets, WebhookTarget},
     idempotency::Bound,
     keys::KeyOwner,

@@ -1,6 +1,7 @@
 //! Turns a change into SQL statements. It decides nothing: what to write, and under which guards, is in the change.
 
 mod audit;
+mod banks;
 mod keys;
 mod ledger;
 mod links;
@@ -52,6 +53,7 @@ pub(crate) fn of(change: Change, dialect: Dialect) -> Plan {
             Write::People(write) => people::plan(&mut statements, write),
             Write::Session(write) => sessions::plan(&mut statements, write, dialect),
             Write::Maintenance(write) => maintenance::plan(&mut statements, write, dialect),
+            Write::Bank(write) => banks::plan(&mut statements, write, dialect),
         }
     }
     Plan { statements, links, frequent }

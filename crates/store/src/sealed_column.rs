@@ -6,10 +6,12 @@
 pub enum SealedColumn {
     WebhookSecret,
     PreviousWebhookSecret,
+    BankCredential,
 }
 
 impl SealedColumn {
-    pub const ALL: [SealedColumn; 2] = [SealedColumn::WebhookSecret, SealedColumn::PreviousWebhookSecret];
+    pub const ALL: [SealedColumn; 3] =
+        [SealedColumn::WebhookSecret, SealedColumn::PreviousWebhookSecret, SealedColumn::BankCredential];
 
     /// The table and the column. Encrypted values are bound to this text, so it stays as it is for ever, even if the
     /// column is renamed.
@@ -17,6 +19,7 @@ impl SealedColumn {
         match self {
             SealedColumn::WebhookSecret => "projects.webhook_secret",
             SealedColumn::PreviousWebhookSecret => "projects.previous_webhook_secret",
+            SealedColumn::BankCredential => "bank_credentials.sealed",
         }
     }
 }

@@ -23,7 +23,7 @@ pub struct Breach {
     pub row: String,
 }
 
-pub(crate) const INVARIANTS: [(&str, &str); 32] = [
+pub(crate) const INVARIANTS: [(&str, &str); 38] = [
     (
         "I1 every posting has two legs or more that sum to zero",
         "SELECT p.id FROM postings p LEFT JOIN entries e ON e.posting_id = p.id \
@@ -219,6 +219,51 @@ pub(crate) const INVARIANTS: [(&str, &str); 32] = [
     (
         "I14 live account numbers and payloads are unique",
         "SELECT code FROM payments WHERE state IN ('pending', 'processing') GROUP BY code HAVING COUNT(*) > 1",
+    ),
+    (
+        "I17 a number of a bank account belongs to the payment that has it, and rests for 30 days after its expiry",
+        "SELECT n.account_id || ':' || n.number FROM bank_numbers n LEFT JOIN payments p ON p.id = n.payment_id \
+         AND p.project_id = n.project_id AND p.code = n.number AND n.free_at >= p.expires_at + 2592000000 \
+         LEFT JOIN bank_accounts a ON a.id = n.account_id WHERE p.id IS NULL OR a.id IS NULL",
+    ),
+    (
+        "I18 money that we told a bank to book is one receipt or one stray of its account and request id, in full",
+        "SELECT q.account_id || ':' || q.request_id FROM bank_requests q LEFT JOIN receipts r \
+         ON r.provider = q.account_id AND r.id = q.request_id AND r.kind = 'money' AND r.amount = q.amount \
+         LEFT JOIN strays s ON s.account_id = q.account_id AND s.receipt_id = q.request_id AND s.amount = q.amount \
+         LEFT JOIN bank_accounts a ON a.id = q.account_id WHERE a.id IS NULL \
+         OR (q.is_first = 1 AND (q.verdict = 'accepted') <> (r.id IS NOT NULL OR s.id IS NOT NULL))",
+    ),
+    (
+        "I18 every receipt and every stray of a bank account stems from what the bank asked us to take",
+        "SELECT r.provider || ':' || r.id FROM receipts r JOIN bank_accounts a ON a.id = r.provider \
+         LEFT JOIN bank_requests q ON q.account_id = r.provider AND q.request_id = r.id AND q.is_first = 1 \
+         AND q.amount = r.amount AND q.verdict = 'accepted' WHERE q.request_id IS NULL \
+         UNION ALL SELECT s.id FROM strays s LEFT JOIN bank_requests q ON q.account_id = s.account_id \
+         AND q.request_id = s.receipt_id AND q.is_first = 1 AND q.amount = s.amount AND q.verdict = 'accepted' \
+         WHERE q.request_id IS NULL",
+    ),
+    (
+        "I18 a request that is not the first with its request id has the verdict of the first",
+        "SELECT q.account_id || ':' || q.external_id FROM bank_requests q LEFT JOIN bank_requests f \
+         ON f.account_id = q.account_id AND f.request_id = q.request_id AND f.is_first = 1 \
+         WHERE q.service = 25 AND (f.request_id IS NULL OR f.verdict <> q.verdict)",
+    ),
+    (
+        "I19 a stray is on the installation's books in full until somebody has decided about it, and its legs sum to zero",
+        "SELECT s.id FROM strays s LEFT JOIN stray_entries e ON e.stray_id = s.id \
+         GROUP BY s.id, s.amount, s.decision HAVING COALESCE(SUM(e.amount), 0) <> 0 \
+         OR COALESCE(SUM(CASE e.account WHEN 'strays' THEN e.amount END), 0) \
+         <> CASE WHEN s.decision IS NULL THEN s.amount ELSE 0 END \
+         OR COALESCE(SUM(CASE WHEN e.account = 'strays' AND e.movement = 'received' THEN e.amount END), 0) <> s.amount \
+         OR COALESCE(MAX(CASE WHEN e.movement <> 'received' THEN e.movement END), '') <> COALESCE(s.decision, '') \
+         OR COUNT(e.amount) <> CASE WHEN s.decision IS NULL THEN 2 ELSE 4 END",
+    ),
+    (
+        "I19 an assigned stray is one receipt of its payment with its amount, and no other stray is a receipt",
+        "SELECT s.id FROM strays s LEFT JOIN receipts r ON r.provider = s.account_id AND r.id = s.receipt_id \
+         WHERE (COALESCE(s.decision, '') = 'assigned') <> (r.id IS NOT NULL) \
+         OR (r.id IS NOT NULL AND (r.payment_id <> s.payment_id OR r.project_id <> s.project_id OR r.amount <> s.amount))",
     ),
 ];
 

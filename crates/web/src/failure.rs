@@ -71,6 +71,7 @@ pub fn engine_status(error: &Error) -> StatusCode {
         | Error::LastOwner
         | Error::TooMany { .. }
         | Error::AlreadyDecided
+        | Error::Bank(_)
         | Error::FormUsed
         | Error::DoesNotFit(_) => StatusCode::CONFLICT,
         Error::NotSandbox | Error::RoleForbids | Error::ProjectUnusable => StatusCode::FORBIDDEN,

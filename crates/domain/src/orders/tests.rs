@@ -24,6 +24,7 @@ fn project() -> Project {
         fees: FeeOverrides::default(),
         banks: Bank::ALL.to_vec(),
         default_methods: initial_default_methods(),
+        accounts: Vec::new(),
         created_at: NOW,
         version: 1,
     }

@@ -17,6 +17,7 @@ use domain::{
     id::{KeyId, LinkId, ProjectId, SessionId, UserId},
     idempotency::{Endpoint, Idempotency},
     link::Link,
+    method::Method,
     orders::LinkRequest,
     project::{Environment, Project},
     time::Timestamp,
@@ -25,7 +26,7 @@ use domain::{
 use store::{CommitError, Guard, PeopleWrite, Write};
 
 use crate::{
-    Created, Engine, Error, NewProject, ProjectUpdate, Visit,
+    Created, Engine, Error, MethodStanding, NewProject, ProjectUpdate, Visit,
     forms::{SentForm, is_form_used},
 };
 
@@ -139,6 +140,15 @@ impl Desk {
 
     pub fn fees(&self) -> FeeSchedule {
         self.engine.fees(&self.project)
+    }
+
+    /// Whether the methods of this project can take real money, if it is one for production: those that it offers, or
+    /// that an account is assigned to. A sandbox has none.
+    pub async fn method_standings(&self) -> Result<Vec<(Method, MethodStanding)>, Error> {
+        match self.project.environment {
+            Environment::Production => self.engine.method_standings(&self.project).await,
+            Environment::Sandbox => Ok(Vec::new()),
+        }
     }
 
     fn id(&self) -> ProjectId {

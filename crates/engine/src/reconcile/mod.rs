@@ -43,6 +43,8 @@ impl Reconcilers {
         repeat("settle", |engine| Box::pin(async move { engine.settle_due().await }));
         // Maintenance. Each job has its own loop, so that one that fails does not hold up the others.
         repeat("key uses", |engine| Box::pin(async move { engine.save_key_uses().await }));
+        repeat("bank calls", |engine| Box::pin(async move { engine.save_bank_calls().await }));
+        repeat("old inquiries", |engine| Box::pin(async move { engine.forget_inquiries().await }));
         repeat("page views", |engine| Box::pin(async move { engine.save_page_views().await }));
         repeat("list checkpoints", |engine| Box::pin(async move { engine.extend_list_checkpoints().await }));
         repeat("balance checkpoints", |engine| Box::pin(async move { engine.extend_balance_checkpoints().await }));

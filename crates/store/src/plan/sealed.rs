@@ -9,6 +9,7 @@ pub(super) fn resealed(column: SealedColumn, row: String, from: Vec<u8>, to: Vec
         SealedColumn::PreviousWebhookSecret => {
             "UPDATE projects SET previous_webhook_secret = $1 WHERE id = $2 AND previous_webhook_secret = $3"
         }
+        SealedColumn::BankCredential => "UPDATE bank_credentials SET sealed = $1 WHERE id = $2 AND sealed = $3",
     };
     Statement::new(sql, [to.into(), row.into(), from.into()]).guarded(Guard::SealedValue)
 }

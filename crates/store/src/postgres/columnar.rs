@@ -57,7 +57,9 @@ fn numbered_from(first: usize, sql: &str, types: &[Type]) -> Option<String> {
     } else if head.contains(" SELECT ") {
         Some(format!("{}, {rows} WHERE {}", columns(head), columns(tail)))
     } else {
-        let (values, conflict) = tail.split_at(tail.rfind(')')?);
+        // What follows the values may name columns in parentheses.
+        let end = tail.find(") ON CONFLICT ").or_else(|| tail.rfind(')'))?;
+        let (values, conflict) = tail.split_at(end);
         let conflict = conflict.strip_prefix(')')?;
         (!conflict.contains('$')).then(|| format!("{head} SELECT {} FROM {rows}{conflict}", columns(values)))
     }
@@ -107,6 +109,13 @@ mod tests {
             (
                 "INSERT INTO t (a, b, d) VALUES ($1, $2, 'x') ON CONFLICT DO NOTHING",
                 format!("INSERT INTO t (a, b, d) SELECT v.c1, v.c2, 'x' FROM {ROWS} ON CONFLICT DO NOTHING"),
+            ),
+            (
+                "INSERT INTO t (a, b) VALUES ($1, $2) ON CONFLICT (a) DO UPDATE SET b = excluded.b WHERE (t.b) < 1",
+                format!(
+                    "INSERT INTO t (a, b) SELECT v.c1, v.c2 FROM {ROWS} ON CONFLICT (a) DO UPDATE SET b = excluded.b \
+                     WHERE (t.b) < 1"
+                ),
             ),
             ("INSERT INTO t (a, b) VALUES ($1, $2)", format!("INSERT INTO t (a, b) SELECT v.c1, v.c2 FROM {ROWS}")),
             (

@@ -24,8 +24,9 @@ pub(super) fn breaks_the_connection(error: &Error) -> bool {
 /// too much load.
 pub(super) fn failure(error: Error) -> StoreError {
     let ours = error.code().is_some_and(|code| {
-        // Classes: integrity, data, syntax or names, and errors raised by our own triggers.
-        ["23", "22", "42", "P0"].iter().any(|class| code.code().starts_with(class))
+        // Classes: integrity, one statement that changes a row twice, data, syntax or names, and errors raised by our own
+        // triggers.
+        ["23", "21", "22", "42", "P0"].iter().any(|class| code.code().starts_with(class))
     });
     match ours {
         true => StoreError::unexpected(error),

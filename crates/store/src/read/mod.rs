@@ -2,6 +2,8 @@
 
 pub(crate) mod attempts;
 pub(crate) mod audit;
+pub(crate) mod bank_requests;
+pub(crate) mod banks;
 pub(crate) mod change_token;
 pub(crate) mod deliveries;
 pub(crate) mod events;
@@ -19,6 +21,7 @@ pub(crate) mod projects;
 pub(crate) mod receipts;
 pub(crate) mod sealed;
 pub(crate) mod sessions;
+pub(crate) mod strays;
 pub(crate) mod users;
 pub(crate) mod volume;
 

@@ -7,7 +7,7 @@ use domain::{
     fee::FeeOverrides,
     id::ProjectId,
     method::Method,
-    project::{Environment, MerchantProfile, Project, SuccessWord},
+    project::{AssignedAccount, Environment, MerchantProfile, Project, SuccessWord},
 };
 
 use crate::{
@@ -18,7 +18,9 @@ use crate::{
 
 pub(super) const COLUMNS: &str = "p.id, p.name, p.environment, p.merchant_name, p.merchant_city, \
     p.merchant_postal_code, p.active, p.approved, p.success_word, p.webhook_url, p.fee_qris_basis_points, \
-    p.fee_virtual_account, p.banks, p.default_methods, p.created_at, p.version";
+    p.fee_virtual_account, p.banks, p.default_methods, p.created_at, p.version, \
+    COALESCE((SELECT string_agg(a.method || '=' || b.id || '=' || b.version, ',') FROM bank_assignments a \
+    JOIN bank_accounts b ON b.id = a.account_id WHERE a.project_id = p.id AND b.enabled = 1), '')";
 
 static BY_ID: LazyLock<String> = LazyLock::new(|| format!("SELECT {COLUMNS} FROM projects p WHERE p.id = $1"));
 
@@ -40,7 +42,19 @@ pub(super) fn project(columns: &mut Columns<'_>) -> Result<Project, StoreError> 
         default_methods: columns.words(Method::parse)?,
         created_at: columns.timestamp()?,
         version: columns.integer()?,
+        accounts: columns.words(assigned_account)?,
     })
+}
+
+/// `virtual_account:bca=bac_…=1`: a method, the account that is assigned to it, and the account's version.
+fn assigned_account(text: &str) -> Option<AssignedAccount> {
+    let mut parts = text.split('=');
+    let assigned = AssignedAccount {
+        method: Method::parse(parts.next()?)?,
+        account_id: parts.next()?.parse().ok()?,
+        version: parts.next()?.parse().ok()?,
+    };
+    parts.next().is_none().then_some(assigned)
 }
 
 impl Store {

@@ -51,6 +51,12 @@ impl Store {
         self.one(Query::new(sql, by_key(key)), |columns| columns.parsed()).await
     }
 
+    /// Whether a provider has ever reported money.
+    pub async fn has_money_of(&self, provider: &str) -> Result<bool, StoreError> {
+        let sql = "SELECT 1 FROM receipts WHERE provider = $1 LIMIT 1";
+        Ok(self.one(Query::new(sql, [provider.to_owned().into()]), |_| Ok(())).await?.is_some())
+    }
+
     /// An unapplied receipt of any project, whether or not somebody has decided about it.
     pub async fn unapplied_receipt(&self, key: &ReceiptKey) -> Result<Option<UnappliedReceipt>, StoreError> {
         self.one(Query::new(BY_KEY, by_key(key)), unapplied).await

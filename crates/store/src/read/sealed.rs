@@ -27,6 +27,9 @@ impl Store {
                 "SELECT id, previous_webhook_secret FROM projects WHERE id > $1 \
                  AND previous_webhook_secret IS NOT NULL ORDER BY id LIMIT $2"
             }
+            SealedColumn::BankCredential => {
+                "SELECT id, sealed FROM bank_credentials WHERE id > $1 AND sealed IS NOT NULL ORDER BY id LIMIT $2"
+            }
         };
         self.many(Query::new(sql, [after.to_owned().into(), most.into()]), sealed_value).await
     }

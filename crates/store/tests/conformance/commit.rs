@@ -1,5 +1,7 @@
 //! A change is committed as a whole or not at all, and in either case other changes at the same time are not disturbed.
 
+mod banks;
+
 use std::time::Duration;
 
 use domain::{
@@ -28,6 +30,7 @@ use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
     samples::{self, AMOUNT, EVERYTHING, NOW, after, entropy, kept_key, kept_link, kept_payment, kept_project},
 };
+use banks::{BankWorld, bank_world, refused_to_banks};
 
 on_every_database![
     a_plan_whose_guard_fails_leaves_nothing_behind,
@@ -39,7 +42,7 @@ on_every_database![
     a_change_of_nothing_is_kept,
 ];
 
-const EVERY_GUARD: [Guard; 26] = [
+const EVERY_GUARD: [Guard; 29] = [
     Guard::IdempotencyKey,
     Guard::AccountNumber,
     Guard::PaymentVersion,
@@ -66,6 +69,9 @@ const EVERY_GUARD: [Guard; 26] = [
     Guard::SignInAllowed,
     Guard::ReceiptUndecided,
     Guard::SealedValue,
+    Guard::BankAccountVersion,
+    Guard::BankRequest,
+    Guard::StrayUndecided,
 ];
 
 /// Rows of every kind, so that every guard can fail.
@@ -85,15 +91,18 @@ struct World {
     invite: Invite,
     late_invite: Invite,
     session: Session,
+    banks: BankWorld,
 }
 
 async fn world(store: &Store) -> World {
     let project = kept_project(store).await;
+    let waiting = kept_payment(store, samples::account_payment(&project, "1100000001")).await;
     let world = World {
+        banks: bank_world(store, &waiting).await,
         live_key: kept_key(store, &project, "live").await,
         revoked_key: kept_key(store, &project, "revoked").await,
         cancelled_link: kept_link(store, &project, false).await,
-        waiting: kept_payment(store, samples::account_payment(&project, "1100000001")).await,
+        waiting,
         settled: kept_payment(store, samples::payment(&project)).await,
         bystander: kept_payment(store, samples::payment(&project)).await,
         owed: samples::kept_delivery(store, &project).await,
@@ -267,6 +276,7 @@ fn refused_to_people(guard: Guard, world: &World) -> Vec<Write> {
                 samples::decided(&elsewhere, "held", Decision::Returned, after(30)),
             ])
         }
+        Guard::BankAccountVersion | Guard::BankRequest | Guard::StrayUndecided => Vec::new(),
         other => panic!("nothing is refused by {other:?}"),
     }
 }
@@ -333,8 +343,11 @@ async fn a_plan_whose_guard_fails_leaves_nothing_behind(database: Database) {
     let store = database.open().await;
     let world = world(&store).await;
     for guard in EVERY_GUARD {
-        for index in 0..refused_by(guard, &world).len() {
-            let refused = || refused_by(guard, &world).swap_remove(index);
+        let refused_by = || -> Vec<Write> {
+            refused_by(guard, &world).into_iter().chain(refused_to_banks(guard, &world.banks)).collect()
+        };
+        for index in 0..refused_by().len() {
+            let refused = || refused_by().swap_remove(index);
             check_refused(&database, &store, &world, refused, Outcome::Conflict(guard)).await;
         }
     }

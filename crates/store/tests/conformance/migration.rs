@@ -1,14 +1,16 @@
 //! Migrating an installation of an earlier version keeps all its data.
 
 use domain::{
+    bank_account::{CredentialKind, Stage},
     id::{EventId, InviteId, KeyId, LinkId, PaymentId, ProjectId, UserId, mint},
     money::Rupiah,
     payment::State,
     receipt::Unapplied,
 };
-use store::{Balance, LinkFilter, Matches, PaymentFilter, Store, Tables, UnappliedFilter};
+use store::{Balance, Change, LinkFilter, Matches, PaymentFilter, PaymentWrite, Store, Tables, UnappliedFilter};
 
 use crate::{
+    bank_samples::{self, BCA},
     database::{Database, Outcome, commit, keep, on_every_database},
     samples::{self, AMOUNT, EVERYTHING, FEE, NOW, after, entropy, kept_project},
 };
@@ -23,6 +25,7 @@ on_every_database![
     an_empty_first_version_is_brought_up_to_date_by_several_at_once,
     deliveries_of_revoked_keys_that_an_earlier_version_kept_are_urgent,
     who_created_a_key_or_an_invitation_is_read_from_the_log_of_the_second_version,
+    banks_can_be_used_with_what_the_second_version_kept,
 ];
 
 /// The data of an installation of the first version: one payment that has settled, one that was paid twice, and one
@@ -333,5 +336,35 @@ async fn who_created_a_key_or_an_invitation_is_read_from_the_log_of_the_second_v
     assert!(creators.contains(&(own, Some(siti))) && creators.contains(&(bare, None)), "{creators:?}");
     let [invite] = &store.invites(project, NOW).await.unwrap()[..] else { panic!("one is open") };
     assert_eq!((invite.id, invite.created_by), (open, Some(siti)));
+    assert_eq!(store.breaches().await.unwrap(), []);
+}
+
+async fn banks_can_be_used_with_what_the_second_version_kept(database: Database) {
+    let database = database.first_version();
+    let kept = fill(&database);
+    database.raise_to_second_version();
+    assert_eq!(database.tables().await, Tables::Behind);
+    let store = database.open().await;
+    assert_eq!(database.tables().await, Tables::Current);
+    assert_kept(&store, &kept).await;
+    let project = store.project(kept.project).await.unwrap().unwrap();
+    assert_eq!((project.accounts.as_slice(), project.version), (&[][..], 1));
+
+    let account = bank_samples::kept_account(&store).await;
+    keep(&store, bank_samples::set(&bank_samples::credential(&account, CredentialKind::Inbound, Stage::Current))).await;
+    keep(&store, bank_samples::assigned(&project, BCA, Some(&account))).await;
+    let project = store.project(kept.project).await.unwrap().unwrap();
+    assert_eq!(project.account(BCA).map(|assigned| assigned.account_id), Some(account.id));
+    let billed = samples::account_payment(&project, "1234500001");
+    let taken = bank_samples::taken(&account, &billed, NOW);
+    keep(&store, Change::from(PaymentWrite::Created { payment: billed.clone() }).with(taken)).await;
+    keep(&store, bank_samples::accepted(&account, "1", "paid", &billed)).await;
+    // A stray is money for a payment of the earlier version.
+    let stray = bank_samples::kept_stray(&store, &account, "stray").await;
+    let waiting = store.payment(kept.waiting).await.unwrap().unwrap();
+    keep(&store, bank_samples::assigned_stray(&stray, &waiting)).await;
+    for payment in [billed.id, kept.waiting] {
+        assert_eq!(store.payment(payment).await.unwrap().unwrap().state, State::Paid { at: NOW });
+    }
     assert_eq!(store.breaches().await.unwrap(), []);
 }

@@ -69,6 +69,7 @@ pub(crate) fn project() -> Project {
         fees: FeeOverrides { qris_basis_points: Some(50), virtual_account: Some(Rupiah::new(3_500)) },
         banks: vec![Bank::Bri, Bank::Bca],
         default_methods: vec![Method::VirtualAccount(Bank::Bri), Method::Qris],
+        accounts: Vec::new(),
         created_at: NOW,
         version: 1,
     }
@@ -317,8 +318,12 @@ pub(crate) fn receipt_key(id: &str) -> ReceiptKey {
 }
 
 pub(crate) fn note(payment: &Payment, receipt_id: &str, noted: Noted) -> LedgerWrite {
+    note_under(receipt_key(receipt_id), payment, noted)
+}
+
+fn note_under(key: ReceiptKey, payment: &Payment, noted: Noted) -> LedgerWrite {
     LedgerWrite::Receipt(ReceiptNote {
-        key: receipt_key(receipt_id),
+        key,
         project_id: payment.project_id,
         payment_id: payment.id,
         received_at: after(10),
@@ -328,8 +333,13 @@ pub(crate) fn note(payment: &Payment, receipt_id: &str, noted: Noted) -> LedgerW
 
 /// Everything that the engine commits when `payment` is paid.
 pub(crate) fn confirmation(payment: &Payment, link: Option<&Link>, receipt_id: &str) -> Change {
+    confirmation_under(receipt_key(receipt_id), payment, link)
+}
+
+/// The same by a receipt of any provider.
+pub(crate) fn confirmation_under(key: ReceiptKey, payment: &Payment, link: Option<&Link>) -> Change {
     let received_at = after(10);
-    let receipt = Receipt { key: receipt_key(receipt_id), amount: payment.amount, paid_at: NOW, received_at };
+    let receipt = Receipt { key: key.clone(), amount: payment.amount, paid_at: NOW, received_at };
     let claim = link.map_or(LinkClaim::NotNeeded, Link::claim);
     let transition = payment.clone().confirm(&receipt, claim, SETTLEMENT_DELAY).unwrap();
     let claimed = transition.claims.map(|id| LinkWrite::Claimed { id, payment_id: payment.id });
@@ -340,7 +350,7 @@ pub(crate) fn confirmation(payment: &Payment, link: Option<&Link>, receipt_id: &
     });
     let money = Noted::Money { amount: payment.amount, paid_at: NOW, unapplied: None };
     let news = News::PaymentPaid { payment: payment.id, paid_at: NOW, word: SuccessWord::Paid };
-    Change::from(note(payment, receipt_id, money))
+    Change::from(note_under(key, payment, money))
         .with(moved(&transition))
         .with_all(claimed)
         .with_all(others)

@@ -1,5 +1,8 @@
 //! The checks of the invariants: they find nothing in a healthy database, and each finds the row that breaks its rule.
 
+mod banks;
+mod people;
+
 use std::collections::BTreeSet;
 
 use domain::{
@@ -24,6 +27,8 @@ use crate::{
         settlement,
     },
 };
+use banks::{BankHistory, bank_history, bank_rows};
+use people::people_rows;
 
 on_every_database![a_healthy_history_breaches_nothing, every_invariant_that_is_broken_is_reported];
 
@@ -55,10 +60,6 @@ const ATTEMPTS: &str = "I7 a delivery has as many attempts as it says, and is de
 const REPORTS: &str =
     "I8 a report is of a payment of its project, and money under another payment's receipt id is held";
 const OF_A_PROJECT: &str = "I13 every payment, event and posting belongs to an existing project";
-const MEMBERS: &str = "I13 every member and invitation belongs to an existing project and user";
-const SESSIONS: &str = "I13 every session belongs to an existing user";
-const OWNER: &str = "I13 a project that has members has an owner";
-const SEEN: &str = "I13 a view and the use of a key belong to a payment and a key of their project";
 const LIVE_CODES: &str = "I14 live account numbers and payloads are unique";
 
 /// One of everything that can happen.
@@ -81,6 +82,7 @@ struct History {
     invite: Invite,
     /// Money under a receipt id that has paid another payment.
     reused: String,
+    banks: BankHistory,
 }
 
 async fn history(store: &Store) -> History {
@@ -102,6 +104,7 @@ async fn history(store: &Store) -> History {
         session: samples::kept_session(store, &samples::kept_user(store).await, NOW).await,
         invite: samples::kept_invite(store, &project, NOW).await,
         reused: String::new(),
+        banks: bank_history(store, &project).await,
         link,
         other,
     };
@@ -419,27 +422,6 @@ fn decided_rows(history: &History) -> Vec<Row> {
     ]
 }
 
-fn people_rows(history: &History) -> Vec<Row> {
-    let (owner, project) = (history.owner.id, history.due.project_id.to_string());
-    let member = format!("{project}:{owner}");
-    let (invite, session) = (history.invite.id.to_string(), history.session.id.to_string());
-    let (due, key, elsewhere) = (history.due.id.to_string(), history.live_key.id.to_string(), history.other.id);
-    vec![
-        (MEMBERS, format!("DELETE FROM users WHERE id = '{owner}'"), member),
-        (
-            MEMBERS,
-            format!("UPDATE members SET project_id = 'prj_none' WHERE user_id = '{owner}'"),
-            format!("prj_none:{owner}"),
-        ),
-        (MEMBERS, format!("UPDATE invites SET project_id = 'prj_none' WHERE id = '{invite}'"), invite.clone()),
-        (MEMBERS, format!("UPDATE invites SET used_by = 'usr_none' WHERE id = '{invite}'"), invite),
-        (SESSIONS, format!("UPDATE sessions SET user_id = 'usr_none' WHERE id = '{session}'"), session),
-        (OWNER, format!("UPDATE members SET role = 'viewer' WHERE user_id = '{owner}'"), project),
-        (SEEN, format!("UPDATE views SET project_id = '{elsewhere}'"), due),
-        (SEEN, format!("UPDATE key_uses SET project_id = '{elsewhere}'"), key),
-    ]
-}
-
 fn code_rows(history: &History) -> Vec<Row> {
     let (pending, account) = (&history.pending, &history.account);
     vec![
@@ -478,6 +460,7 @@ async fn every_invariant_that_is_broken_is_reported(database: Database) {
             other_rows(history),
             people_rows(history),
             code_rows(history),
+            bank_rows(&history.banks),
         ]
         .concat()
     };

@@ -19,7 +19,7 @@ use crate::support::{
     wait::until,
 };
 
-const TABLES: [&str; 29] = [
+const TABLES: [&str; 38] = [
     "installation",
     "users",
     "projects",
@@ -49,6 +49,15 @@ const TABLES: [&str; 29] = [
     "events",
     "deliveries",
     "attempts",
+    "bank_accounts",
+    "bank_settings",
+    "bank_credentials",
+    "bank_assignments",
+    "bank_numbers",
+    "bank_requests",
+    "bank_calls",
+    "strays",
+    "stray_entries",
 ];
 
 fn copy(program: &Program, from: &str, to: &str) -> Ran {
@@ -128,7 +137,27 @@ async fn fill_every_table(program: &Program) -> Installation {
         id(&others[3]),
     );
     file.execute_batch(&by_hand).unwrap();
+    file.execute_batch(&banks(&project.replacen("prj", "bac", 1))).unwrap();
     Installation { payment: paid, link }
+}
+
+/// A bank account with a number for one payment, and a bank that asked about it and sent money which fits none.
+fn banks(account: &str) -> String {
+    format!(
+        "INSERT INTO bank_accounts VALUES ('{account}', 'BCA é', 'bca', 1, 1, 1); \
+         INSERT INTO bank_settings VALUES ('{account}', 'partner_service_id', '12345'); \
+         INSERT INTO bank_credentials VALUES ('crd_1', '{account}', 'bank_key', 'next', NULL, 'a key', NULL, 1); \
+         INSERT INTO bank_assignments SELECT id, 'virtual_account:bca', '{account}' FROM projects; \
+         INSERT INTO bank_numbers SELECT '{account}', code, project_id, id, created_at, expires_at + 2592000000 \
+         FROM payments LIMIT 1; \
+         INSERT INTO bank_requests SELECT '{account}', 24, 1, '1', '1', 0, code, id, NULL, 'accepted', 1 \
+         FROM payments LIMIT 1; \
+         INSERT INTO bank_requests VALUES ('{account}', 25, 1, '2', 'money', 1, '1', NULL, 5000, 'accepted', 1); \
+         INSERT INTO bank_calls VALUES ('{account}', 'call_1', 1, 25, '2002500', 7); \
+         INSERT INTO strays VALUES ('str_1', '{account}', 'money', '1', 5000, 1, 1, NULL, NULL, NULL, NULL, NULL); \
+         INSERT INTO stray_entries VALUES ('str_1', 'received', 'strays', 1, 5000), \
+         ('str_1', 'received', 'clearing', 1, -5000)"
+    )
 }
 
 fn attempts(program: &Program) -> i64 {
@@ -240,15 +269,17 @@ async fn a_copy_that_fails_leaves_the_target_empty_and_the_source_in_order() {
     // The very last row of the very last table is refused.
     let refusing = "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS \
                     $$ BEGIN RAISE EXCEPTION 'no more room'; END $$; \
-                    CREATE TRIGGER refuse AFTER INSERT ON attempts FOR EACH STATEMENT EXECUTE FUNCTION refuse()";
+                    CREATE TRIGGER refuse AFTER INSERT ON stray_entries FOR EACH STATEMENT EXECUTE FUNCTION refuse()";
     cluster.run(&url, refusing).unwrap();
     let ran = copy(&program, &program.database(), &url);
     let lines = ran.failed(1);
-    assert!(lines.len() == 1 && lines[0].contains("attempts") && lines[0].contains("no more room"), "{lines:?}");
+    assert!(lines.len() == 1 && lines[0].contains("stray_entries") && lines[0].contains("no more room"), "{lines:?}");
     assert!(is_empty(cluster, &url));
     // A copy that lost something would not be kept.
     let losing = "CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS \
-                  $$ BEGIN DELETE FROM attempts WHERE number = 1; RETURN NULL; END $$";
+                  $$ BEGIN DELETE FROM attempts WHERE number = 1; RETURN NULL; END $$; \
+                  DROP TRIGGER refuse ON stray_entries; \
+                  CREATE TRIGGER refuse AFTER INSERT ON attempts FOR EACH STATEMENT EXECUTE FUNCTION refuse()";
     cluster.run(&url, losing).unwrap();
     let ran = copy(&program, &program.database(), &url);
     assert!(ran.failed(1)[0].contains("attempts has 3 rows in the source and 0 in the copy"), "{ran:?}");

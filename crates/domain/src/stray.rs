@@ -1,0 +1,97 @@
+//! Strays: money that a bank has taken and that fits no payment of any project. It stays on the installation's books
+//! until an operator assigns it to a payment or returns it.
+
+use crate::{
+    id::{BankAccountId, PaymentId, ProjectId, StrayId},
+    money::Rupiah,
+    receipt::ReceiptKey,
+    time::Timestamp,
+};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stray {
+    pub id: StrayId,
+    pub account_id: BankAccountId,
+    /// The bank's id of the money: its receipt has it once the stray is assigned.
+    pub receipt_id: String,
+    /// The number that was paid.
+    pub number: String,
+    pub amount: Rupiah,
+    pub paid_at: Timestamp,
+    pub received_at: Timestamp,
+    pub decided: Option<StrayDecided>,
+}
+
+/// What an operator has decided about a stray.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StrayDecided {
+    pub decision: StrayDecision,
+    pub at: Timestamp,
+    pub note: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StrayDecision {
+    /// It is money for this payment; whether it pays it is judged like any other money.
+    Assigned { project_id: ProjectId, payment_id: PaymentId },
+    /// The bank has been told to give it back.
+    Returned,
+}
+
+impl StrayDecision {
+    pub const fn word(self) -> &'static str {
+        match self {
+            StrayDecision::Assigned { .. } => "assigned",
+            StrayDecision::Returned => "returned",
+        }
+    }
+}
+
+impl Stray {
+    /// The key of the receipt that it becomes when it is assigned.
+    pub fn receipt_key(&self) -> ReceiptKey {
+        ReceiptKey { provider: self.account_id.to_string(), id: self.receipt_id.clone() }
+    }
+}
+
+/// The accounts of the installation's own books. Every movement has two legs that sum to zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StrayAccount {
+    /// Money whose owner is not known.
+    Strays,
+    /// What banks owe us for it.
+    Clearing,
+}
+
+impl StrayAccount {
+    pub const fn word(self) -> &'static str {
+        match self {
+            StrayAccount::Strays => "strays",
+            StrayAccount::Clearing => "clearing",
+        }
+    }
+}
+
+/// A movement on the installation's books: a stray came in, or went out by a decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StrayMovement {
+    Received,
+    Decided(StrayDecision),
+}
+
+impl StrayMovement {
+    pub const fn word(self) -> &'static str {
+        match self {
+            StrayMovement::Received => "received",
+            StrayMovement::Decided(decision) => decision.word(),
+        }
+    }
+
+    /// Its two legs for money of this amount.
+    pub fn legs(self, amount: Rupiah) -> [(StrayAccount, Rupiah); 2] {
+        match self {
+            StrayMovement::Received => [(StrayAccount::Strays, amount), (StrayAccount::Clearing, -amount)],
+            StrayMovement::Decided(_) => [(StrayAccount::Strays, -amount), (StrayAccount::Clearing, amount)],
+        }
+    }
+}

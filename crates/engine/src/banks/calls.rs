@@ -1,0 +1,91 @@
+//! The log of banks' calls: which service, what we answered, how long it took. Calls are noted in memory and saved by a
+//! reconciler, so that no bank waits for the log and nobody can fill the database with bad calls.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use domain::{
+    api_key::BASE62,
+    id::BankAccountId,
+    time::{DAY, Timestamp},
+};
+use store::{BankCall, BankWrite, Change};
+
+use crate::{Engine, Error, random_text};
+
+/// Calls of each account that the log keeps.
+pub(crate) const CALLS_KEPT: i64 = 200;
+/// Calls that wait to be saved. Further ones are not logged.
+const CALLS_MOST: usize = 2_000;
+/// How long inquiries are remembered: longer than a day, within which their external ids must be unique.
+const INQUIRIES_KEPT: Duration = DAY.saturating_mul(3);
+const RANDOM_CHARACTERS: usize = 6;
+const FORGOTTEN_AT_ONCE: i64 = 500;
+
+#[derive(Default)]
+pub(crate) struct Calls {
+    unsaved: Mutex<Vec<(BankAccountId, BankCall)>>,
+    /// Orders the calls of one millisecond.
+    noted: AtomicU64,
+}
+
+impl Calls {
+    fn note(&self, id: BankAccountId, call: BankCall) {
+        let mut calls = self.unsaved.lock().unwrap_or_else(PoisonError::into_inner);
+        if calls.len() < CALLS_MOST {
+            calls.push((id, call));
+        }
+    }
+
+    fn take(&self) -> BTreeMap<BankAccountId, Vec<BankCall>> {
+        let calls = std::mem::take(&mut *self.unsaved.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut by_account: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for (id, call) in calls {
+            by_account.entry(id).or_default().push(call);
+        }
+        by_account
+    }
+}
+
+impl Engine {
+    /// Notes a call of a bank for the log.
+    pub fn note_bank_call(&self, id: BankAccountId, at: Timestamp, service: i64, code: &str, latency: Duration) {
+        let number = self.bank_calls.noted.fetch_add(1, Ordering::Relaxed);
+        // The calls of two nodes within a millisecond differ by their random end.
+        let sorted = format!("{:015}-{number:012}-{}", at.as_millis(), random_text(BASE62, RANDOM_CHARACTERS));
+        let latency_ms = i64::try_from(latency.as_millis()).unwrap_or(i64::MAX);
+        let call = BankCall { id: sorted, at, service, code: code.to_owned(), latency_ms };
+        self.bank_calls.note(id, call);
+    }
+
+    /// One round: saves the calls that were noted. Answers 0, since nothing is left to do at once.
+    pub async fn save_bank_calls(&self) -> Result<usize, Error> {
+        let calls = self.bank_calls.take();
+        if !calls.is_empty() {
+            let writes = calls.into_iter().map(|(account_id, mut calls)| {
+                // Only the latest would be kept.
+                let first = calls.len().saturating_sub(usize::try_from(CALLS_KEPT).unwrap_or(usize::MAX));
+                let calls = calls.split_off(first);
+                BankWrite::Called { account_id, calls, keep: CALLS_KEPT }
+            });
+            self.store.commit(Change::default().with_all(writes)).await?;
+        }
+        Ok(0)
+    }
+
+    /// One round: forgets inquiries that are no longer needed. Answers 0 when there is nothing more to do at once.
+    pub async fn forget_inquiries(&self) -> Result<usize, Error> {
+        let before = self.now().minus(INQUIRIES_KEPT);
+        if !self.store.any_inquiry_before(before).await? {
+            return Ok(0);
+        }
+        self.store.commit(BankWrite::InquiriesForgotten { before, most: FORGOTTEN_AT_ONCE }.into()).await?;
+        Ok(1)
+    }
+}

@@ -1,0 +1,143 @@
+//! What an operator needs to know about a bank account: what it is made of, what is missing before it can take money,
+//! and whether the bank answers.
+
+use std::collections::BTreeMap;
+
+use domain::{
+    audit::Deed,
+    bank_account::{BankAccount, Credential, CredentialKind, Stage},
+    id::{BankAccountId, ProjectId},
+    method::Method,
+};
+use gateway::snap::{CallError, Parameters, PrivateKey, Profile, Service, SignIn, SnapClient, TokenRequest};
+use store::BankCall;
+
+use super::{CALLS_KEPT, open_account::understood};
+use crate::{
+    Engine, Error,
+    bank_error::{BankError, Missing},
+};
+
+/// From this part of all numbers on, operators are warned.
+pub const NUMBERS_LOW_PERCENT: u64 = 80;
+
+/// Everything that an operator may see of a bank account.
+pub struct BankAccountFile {
+    pub account: BankAccount,
+    pub profile: &'static Profile,
+    pub parameters: Parameters,
+    /// Without their secret parts.
+    pub credentials: Vec<Credential>,
+    pub assignments: Vec<(ProjectId, Method)>,
+    pub missing: Vec<Missing>,
+    /// How many numbers are in use or rest.
+    pub numbers_taken: i64,
+    /// The latest calls of the bank, newest first.
+    pub calls: Vec<BankCall>,
+}
+
+impl BankAccountFile {
+    /// How many of 100 numbers are in use or rest.
+    pub fn numbers_taken_percent(&self) -> u64 {
+        let all = 10_u128.pow(self.parameters.customer_digits.min(30));
+        let taken = u128::try_from(self.numbers_taken).unwrap_or_default();
+        u64::try_from(taken * 100 / all).unwrap_or(u64::MAX)
+    }
+
+    /// Whether the bank first asks us for a token, with a client id from us.
+    pub fn has_token_door(&self) -> bool {
+        self.parameters.sign_in == SignIn::Type1
+    }
+
+    /// Whether we call the bank, for which we need a key and a client id there.
+    pub fn calls_bank(&self) -> bool {
+        self.parameters.url(Service::Token).is_some()
+    }
+
+    pub fn credential(&self, kind: CredentialKind, stage: Stage) -> Option<&Credential> {
+        self.credentials.iter().find(|credential| (credential.kind, credential.stage) == (kind, stage))
+    }
+}
+
+/// How a test of an account ended.
+#[derive(Debug)]
+pub enum BankTest {
+    /// The bank has given us a token.
+    Token,
+    Failed(CallError),
+}
+
+impl Engine {
+    pub async fn bank_account_file(&self, id: BankAccountId) -> Result<BankAccountFile, Error> {
+        let account = self.bank_account(id).await?;
+        let (profile, parameters) = understood(&account)?;
+        let credentials = self.bank_credentials(id).await?;
+        let missing = missing(&parameters, &credentials);
+        Ok(BankAccountFile {
+            profile,
+            missing,
+            assignments: self.store.bank_assignments(id).await?,
+            numbers_taken: self.store.numbers_taken(id, self.now()).await?,
+            calls: self.store.bank_calls(id, CALLS_KEPT).await?,
+            account,
+            parameters,
+            credentials,
+        })
+    }
+
+    /// All bank accounts, in the order of their creation.
+    pub async fn bank_accounts(&self) -> Result<Vec<BankAccountFile>, Error> {
+        let mut files = Vec::new();
+        for account in self.store.bank_accounts().await? {
+            files.push(self.bank_account_file(account.id).await?);
+        }
+        Ok(files)
+    }
+
+    /// Asks the bank for a token, which shows that its address, our key and our client id are right.
+    pub async fn test_bank_account(&self, id: BankAccountId) -> Result<BankTest, Error> {
+        let account = self.bank_account(id).await?;
+        let (_, parameters) = understood(&account)?;
+        if parameters.url(Service::Token).is_none() {
+            return Err(BankError::NoCalls.into());
+        }
+        let not_set = |kind| BankError::Missing(vec![Missing::Credential(kind)]);
+        let (_, key) = self.bank_secret(id, CredentialKind::OurKey).await?.ok_or(not_set(CredentialKind::OurKey))?;
+        let (outbound, _) =
+            self.bank_secret(id, CredentialKind::Outbound).await?.ok_or(not_set(CredentialKind::Outbound))?;
+        let key = PrivateKey::from_pkcs8_pem(&key).map_err(BankError::from)?;
+        let client_id = outbound.client_id.unwrap_or_default();
+        let client = SnapClient::new(self.is_development().await?);
+        let request = TokenRequest { parameters: &parameters, client_id: &client_id, key: &key, now: self.now() };
+        let test = match client {
+            Ok(client) => client.token(request).await.map_or_else(BankTest::Failed, |_| BankTest::Token),
+            Err(error) => BankTest::Failed(CallError::Misconfigured(error.to_string())),
+        };
+        let outcome = match &test {
+            BankTest::Token => "the bank gave a token".to_owned(),
+            BankTest::Failed(error) => error.to_string(),
+        };
+        self.store.commit(self.audit(None, Deed::BankAccountTested, id, outcome).into()).await?;
+        Ok(test)
+    }
+}
+
+/// What a new account needs before it can be enabled, if it keeps to its profile. An address of the bank, which lets us
+/// call it, adds our key and what we show the bank.
+pub fn needs_of_profile(profile: &Profile) -> Result<Vec<Missing>, BankError> {
+    Ok(missing(&profile.parameters(&BTreeMap::new())?, &[]))
+}
+
+pub(super) fn missing(parameters: &Parameters, credentials: &[Credential]) -> Vec<Missing> {
+    let has = |kind| credentials.iter().any(|credential| (credential.kind, credential.stage) == (kind, Stage::Current));
+    let by_signature: &[CredentialKind] = match parameters.sign_in {
+        SignIn::Type1 => &[CredentialKind::BankKey, CredentialKind::Inbound],
+        SignIn::Type2 | SignIn::ClientTimestamp => &[CredentialKind::BankKey],
+    };
+    let we_call: &[CredentialKind] = match parameters.url(Service::Token) {
+        Some(_) => &[CredentialKind::OurKey, CredentialKind::Outbound],
+        None => &[],
+    };
+    let credentials = by_signature.iter().chain(we_call).copied().filter(|kind| !has(*kind));
+    parameters.missing().into_iter().map(Missing::Setting).chain(credentials.map(Missing::Credential)).collect()
+}

@@ -1,0 +1,102 @@
+//! Account numbers that we give out ourselves, at banks where we host them. They are drawn at random, so that nobody
+//! can guess the next one, and each rests after its payment before another payment gets it.
+
+use std::sync::Arc;
+
+use domain::{
+    bank_account::number_rests_until,
+    method::Method,
+    money::Rupiah,
+    payment::Payment,
+    project::{Environment, Project},
+    rules::Invalid,
+    time::Timestamp,
+};
+use gateway::{Provider, ProviderError};
+use rand::RngExt;
+use store::BankWrite;
+
+use super::OpenAccount;
+use crate::{Engine, Error};
+
+/// How many numbers are looked at for a free one when the first drawn was taken.
+const DRAWN_MOST: usize = 64;
+
+/// What issues the code of a payment.
+pub(crate) enum Issuer<'a> {
+    /// A provider that must be asked for it.
+    Provider(&'a dyn Provider),
+    /// A bank account whose numbers we give out.
+    Account(Arc<OpenAccount>),
+}
+
+impl Engine {
+    /// Whether anything is there that can issue codes of this method for the project.
+    pub(crate) fn has_issuer(&self, project: &Project, method: Method) -> bool {
+        match project.environment {
+            Environment::Sandbox => true,
+            Environment::Production => self.providers.production.is_some() || project.account(method).is_some(),
+        }
+    }
+
+    pub(crate) async fn issuer(&self, project: &Project, method: Method) -> Result<Issuer<'_>, Error> {
+        if let Some(provider) = self.providers.of(project.environment) {
+            return Ok(Issuer::Provider(provider));
+        }
+        let assigned = project.account(method).ok_or(ProviderError::NotConfigured)?;
+        Ok(Issuer::Account(self.account_at(assigned.account_id, assigned.version).await?))
+    }
+
+    /// A number that is free as far as is known. The commit decides; `tries` is how often that has failed.
+    pub(crate) async fn free_number(&self, open: &OpenAccount, tries: usize) -> Result<String, Error> {
+        if tries == 0 {
+            return Ok(draw(open));
+        }
+        let now = self.now();
+        for _ in 0..DRAWN_MOST {
+            let number = draw(open);
+            if !self.store.is_number_taken(open.id(), &number, now).await? {
+                return Ok(number);
+            }
+        }
+        tracing::error!(account = %open.id(), "nearly all numbers of a bank account are in use");
+        Err(ProviderError::Down.into())
+    }
+}
+
+impl Issuer<'_> {
+    /// Checks the limits of the bank account, which may be narrower than the method's.
+    pub(crate) fn check(&self, amount: Rupiah, lifetime: std::time::Duration) -> Result<(), Invalid> {
+        let Issuer::Account(open) = self else { return Ok(()) };
+        let (amounts, validity) = (&open.parameters.amounts, &open.parameters.validity);
+        if !amounts.contains(&amount) {
+            let (least, most) = (amounts.start().get(), amounts.end().get());
+            return Err(Invalid::new("amount", format!("must be between {least} and {most} at this bank")));
+        }
+        if !validity.contains(&lifetime) {
+            let (least, most) = (validity.start().as_secs().div_ceil(60), validity.end().as_secs() / 60);
+            return Err(Invalid::new("expires_in_minutes", format!("must be between {least} and {most} at this bank")));
+        }
+        Ok(())
+    }
+
+    /// What gives the payment its number, where the number is ours.
+    pub(crate) fn taken(&self, payment: &Payment, now: Timestamp) -> Option<BankWrite> {
+        let Issuer::Account(open) = self else { return None };
+        Some(BankWrite::NumberTaken {
+            account_id: open.id(),
+            number: payment.code.clone(),
+            project_id: payment.project_id,
+            payment_id: payment.id,
+            at: now,
+            free_at: number_rests_until(payment.expires_at),
+        })
+    }
+}
+
+fn draw(open: &OpenAccount) -> String {
+    let mut rng = rand::rng();
+    let digits: String =
+        (0..open.parameters.customer_digits).map(|_| char::from(b'0' + rng.random_range(0..10_u8))).collect();
+    open.parameters.number(&digits)
+}

@@ -1,0 +1,101 @@
+//! Writes about contracts with banks, what banks asked, and strays.
+
+use std::collections::BTreeMap;
+
+use domain::{
+    bank_account::{BankAccount, Credential, CredentialKind},
+    bank_request::BankRequest,
+    id::{BankAccountId, CredentialId, PaymentId, ProjectId},
+    method::Method,
+    stray::{Stray, StrayDecided},
+    time::Timestamp,
+};
+
+pub enum BankWrite {
+    AccountCreated {
+        account: BankAccount,
+    },
+    /// Replaces the settings, and enables or disables the account. Projects that take payments by it get a new version,
+    /// so that all nodes notice. Guarded: the account has the version that was read.
+    AccountChanged {
+        id: BankAccountId,
+        version: i64,
+        settings: BTreeMap<String, String>,
+        enabled: bool,
+    },
+    /// Replaces what is stored at its stage. Goes with [`BankWrite::AccountChanged`].
+    CredentialSet {
+        credential: Credential,
+        sealed: Option<Vec<u8>>,
+    },
+    /// The credential that was next is current; the one that was current is gone. Guarded: it is next. Goes with
+    /// [`BankWrite::AccountChanged`].
+    CredentialPromoted {
+        account_id: BankAccountId,
+        kind: CredentialKind,
+        id: CredentialId,
+    },
+    /// The project takes payments of the method by this account from now on; by none if there is none.
+    Assigned {
+        project_id: ProjectId,
+        method: Method,
+        account_id: Option<BankAccountId>,
+    },
+    /// Gives a number to a payment. Guarded: the number is new, or its rest was over before `at`.
+    NumberTaken {
+        account_id: BankAccountId,
+        number: String,
+        project_id: ProjectId,
+        payment_id: PaymentId,
+        at: Timestamp,
+        free_at: Timestamp,
+    },
+    /// Guarded: the external id is new on that day, and for the first request to take some money, its request id too.
+    Requested(BankRequest),
+    /// Adds calls to the log of an account, and removes the oldest beyond `keep`.
+    Called {
+        account_id: BankAccountId,
+        calls: Vec<BankCall>,
+        keep: i64,
+    },
+    /// Forgets inquiries from before `before`, at most `most`.
+    InquiriesForgotten {
+        before: Timestamp,
+        most: i64,
+    },
+    /// Guarded: no stray has its receipt id.
+    StrayReceived(Stray),
+    /// Guarded: nobody has decided about it.
+    StrayDecided {
+        stray: Stray,
+        decided: StrayDecided,
+    },
+}
+
+/// One call of a bank, as the log keeps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BankCall {
+    /// Sorts by time.
+    pub id: String,
+    pub at: Timestamp,
+    pub service: i64,
+    pub code: String,
+    pub latency_ms: i64,
+}
+
+impl BankWrite {
+    pub(super) fn is_frequent(&self) -> bool {
+        match self {
+            BankWrite::NumberTaken { .. } | BankWrite::Requested(_) => true,
+            BankWrite::AccountCreated { .. }
+            | BankWrite::AccountChanged { .. }
+            | BankWrite::CredentialSet { .. }
+            | BankWrite::CredentialPromoted { .. }
+            | BankWrite::Assigned { .. }
+            | BankWrite::Called { .. }
+            | BankWrite::InquiriesForgotten { .. }
+            | BankWrite::StrayReceived(_)
+            | BankWrite::StrayDecided { .. } => false,
+        }
+    }
+}

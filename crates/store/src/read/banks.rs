@@ -1,0 +1,152 @@
+//! Contracts with banks: accounts, their settings and credentials, and who uses them.
+
+use std::collections::BTreeMap;
+
+use domain::{
+    bank_account::{BankAccount, Credential, CredentialKind, Stage},
+    id::{BankAccountId, PaymentId, ProjectId},
+    method::Method,
+    money::Rupiah,
+    time::Timestamp,
+};
+
+use crate::{
+    Store,
+    change::BankCall,
+    error::StoreError,
+    value::{Columns, Query, Value},
+};
+
+const COLUMNS: &str = "id, name, profile, enabled, created_at, version";
+
+/// A credential with its secret part, which only the engine can open.
+#[derive(Clone)]
+pub struct SealedCredential {
+    pub credential: Credential,
+    pub sealed: Option<Vec<u8>>,
+}
+
+/// Strays that nobody has decided about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenStrays {
+    pub count: i64,
+    pub amount: Rupiah,
+}
+
+impl Store {
+    /// All accounts, in the order of their creation.
+    pub async fn bank_accounts(&self) -> Result<Vec<BankAccount>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM bank_accounts ORDER BY id");
+        let mut accounts = self.many(Query::new(sql, []), account).await?;
+        let settings = "SELECT account_id, name, value FROM bank_settings ORDER BY account_id, name";
+        let named =
+            |columns: &mut Columns<'_>| Ok((columns.parsed::<BankAccountId>()?, columns.text()?, columns.text()?));
+        for (id, name, value) in self.many(Query::new(settings, []), named).await? {
+            if let Some(account) = accounts.iter_mut().find(|account| account.id == id) {
+                account.settings.insert(name, value);
+            }
+        }
+        Ok(accounts)
+    }
+
+    pub async fn bank_account(&self, id: BankAccountId) -> Result<Option<BankAccount>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM bank_accounts WHERE id = $1");
+        let Some(account) = self.one(Query::new(sql, [Value::shown(id)]), account).await? else { return Ok(None) };
+        let settings = "SELECT name, value FROM bank_settings WHERE account_id = $1 ORDER BY name";
+        let named = |columns: &mut Columns<'_>| Ok((columns.text()?, columns.text()?));
+        let settings: BTreeMap<_, _> =
+            self.many(Query::new(settings, [Value::shown(id)]), named).await?.into_iter().collect();
+        Ok(Some(BankAccount { settings, ..account }))
+    }
+
+    /// The account's version. Every call of a bank reads it, so that a change takes effect at once.
+    pub async fn bank_account_version(&self, id: BankAccountId) -> Result<Option<i64>, StoreError> {
+        let sql = "SELECT version FROM bank_accounts WHERE id = $1";
+        self.one(Query::new(sql, [Value::shown(id)]), |columns| columns.integer()).await
+    }
+
+    pub async fn bank_credentials(&self, id: BankAccountId) -> Result<Vec<SealedCredential>, StoreError> {
+        let sql = "SELECT id, account_id, kind, stage, client_id, public_key, set_at, sealed FROM bank_credentials \
+                   WHERE account_id = $1 ORDER BY kind, stage";
+        self.many(Query::new(sql, [Value::shown(id)]), credential).await
+    }
+
+    /// The projects that use the account, and for which methods.
+    pub async fn bank_assignments(&self, id: BankAccountId) -> Result<Vec<(ProjectId, Method)>, StoreError> {
+        let sql = "SELECT project_id, method FROM bank_assignments WHERE account_id = $1 ORDER BY project_id, method";
+        let assigned = |columns: &mut Columns<'_>| Ok((columns.parsed()?, columns.word(Method::parse)?));
+        self.many(Query::new(sql, [Value::shown(id)]), assigned).await
+    }
+
+    /// The account of each method of a project, whether or not the account is enabled.
+    pub async fn project_accounts(&self, id: ProjectId) -> Result<Vec<(Method, BankAccountId)>, StoreError> {
+        let sql = "SELECT method, account_id FROM bank_assignments WHERE project_id = $1 ORDER BY method";
+        let assigned = |columns: &mut Columns<'_>| Ok((columns.word(Method::parse)?, columns.parsed()?));
+        self.many(Query::new(sql, [Value::shown(id)]), assigned).await
+    }
+
+    /// The payment that a number was given to last.
+    pub async fn payment_of_number(&self, id: BankAccountId, number: &str) -> Result<Option<PaymentId>, StoreError> {
+        let sql = "SELECT payment_id FROM bank_numbers WHERE account_id = $1 AND number = $2";
+        let parameters = [Value::shown(id), number.to_owned().into()];
+        self.one(Query::new(sql, parameters), |columns| columns.parsed()).await
+    }
+
+    /// Whether a number belongs to a payment at `now`, also one that has ended and for which the number still rests.
+    pub async fn is_number_taken(&self, id: BankAccountId, number: &str, now: Timestamp) -> Result<bool, StoreError> {
+        let sql = "SELECT 1 FROM bank_numbers WHERE account_id = $1 AND number = $2 AND free_at >= $3";
+        let parameters = [Value::shown(id), number.to_owned().into(), now.into()];
+        Ok(self.one(Query::new(sql, parameters), |_| Ok(())).await?.is_some())
+    }
+
+    /// How many numbers of the account are in use or rest at `now`.
+    pub async fn numbers_taken(&self, id: BankAccountId, now: Timestamp) -> Result<i64, StoreError> {
+        let sql = "SELECT COUNT(*) FROM bank_numbers WHERE account_id = $1 AND free_at >= $2";
+        let counted = self.many(Query::new(sql, [Value::shown(id), now.into()]), |columns| columns.integer()).await?;
+        Ok(counted.into_iter().sum())
+    }
+
+    /// The latest calls of a bank, newest first.
+    pub async fn bank_calls(&self, id: BankAccountId, most: i64) -> Result<Vec<BankCall>, StoreError> {
+        let sql =
+            "SELECT id, at, service, code, latency FROM bank_calls WHERE account_id = $1 ORDER BY id DESC LIMIT $2";
+        self.many(Query::new(sql, [Value::shown(id), most.into()]), call).await
+    }
+}
+
+fn account(columns: &mut Columns<'_>) -> Result<BankAccount, StoreError> {
+    Ok(BankAccount {
+        id: columns.parsed()?,
+        name: columns.text()?,
+        profile: columns.text()?,
+        enabled: columns.truth()?,
+        created_at: columns.timestamp()?,
+        version: columns.integer()?,
+        settings: BTreeMap::new(),
+    })
+}
+
+fn credential(columns: &mut Columns<'_>) -> Result<SealedCredential, StoreError> {
+    Ok(SealedCredential {
+        credential: Credential {
+            id: columns.parsed()?,
+            account_id: columns.parsed()?,
+            kind: columns.word(CredentialKind::parse)?,
+            stage: columns.word(Stage::parse)?,
+            client_id: columns.optional_text()?,
+            public_key: columns.optional_text()?,
+            set_at: columns.timestamp()?,
+        },
+        sealed: columns.optional_bytes()?,
+    })
+}
+
+fn call(columns: &mut Columns<'_>) -> Result<BankCall, StoreError> {
+    Ok(BankCall {
+        id: columns.text()?,
+        at: columns.timestamp()?,
+        service: columns.integer()?,
+        code: columns.text()?,
+        latency_ms: columns.integer()?,
+    })
+}
