@@ -37,6 +37,6 @@ pub fn surface(app: &App) -> Surface {
 }
 
 /// The error envelope of the API, for a failure outside of any handler.
-fn envelope(failure: Failure) -> Response {
+fn envelope(failure: Failure, _: &str) -> Response {
     error::ApiError::from(failure).into_response()
 }

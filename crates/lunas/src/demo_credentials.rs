@@ -21,7 +21,7 @@ const FILE: &str = "dev.json";
 const PROJECT_NAME: &str = "Demo";
 const KEY_NAME: &str = "dev";
 /// The owner of the demo project, who is an operator too. Mail to a `.localhost` address goes nowhere.
-const OWNER_EMAIL: &str = "demo@lunas.localhost";
+pub(crate) const OWNER_EMAIL: &str = "demo@lunas.localhost";
 /// How many names are tried for a new key, since keys of earlier runs may have the first ones.
 const KEY_NAMES_MOST: usize = 100;
 
@@ -143,7 +143,7 @@ async fn sandbox_project(engine: &Engine, id: &str) -> Result<Option<Project>, C
 }
 
 /// Whether `key` is a valid key of the project.
-async fn is_valid_key(engine: &Engine, key: &str, project_id: ProjectId) -> Result<bool, CliError> {
+pub(crate) async fn is_valid_key(engine: &Engine, key: &str, project_id: ProjectId) -> Result<bool, CliError> {
     let Some(secret) = KeySecret::recognise(key) else { return Ok(false) };
     let owner = engine.key_owner(&secret).await?;
     Ok(owner.is_some_and(|owner| owner.project.id == project_id))
@@ -158,7 +158,8 @@ pub(crate) async fn key_id(engine: &Engine, credentials: &Credentials) -> Result
     Ok(owner.map(|owner| owner.key_id.to_string()).unwrap_or_default())
 }
 
-async fn new_key(engine: &Engine, project_id: ProjectId) -> Result<String, CliError> {
+/// A new API key of the project.
+pub(crate) async fn new_key(engine: &Engine, project_id: ProjectId) -> Result<String, CliError> {
     for number in 1..=KEY_NAMES_MOST {
         let name = match number {
             1 => KEY_NAME.to_owned(),
@@ -171,7 +172,7 @@ async fn new_key(engine: &Engine, project_id: ProjectId) -> Result<String, CliEr
         }
     }
     let what_to_do = "revoke some with `lunas key revoke`";
-    Err(CliError::new(format!("the demo project has {KEY_NAMES_MOST} keys named `{KEY_NAME} …`; {what_to_do}")))
+    Err(CliError::new(format!("the project has {KEY_NAMES_MOST} keys named `{KEY_NAME} …`; {what_to_do}")))
 }
 
 /// The credentials in the file. A damaged file counts as none, with a warning.

@@ -1,5 +1,5 @@
-//! `lunas dev`: a development server in one process, by default on an embedded database, with a sandbox project and its owner. It
-//! never serves production projects.
+//! `lunas dev`: a development server in one process, by default on an embedded database, with a sandbox project and its owner, and with
+//! `--rehearse` a production project at a bank of our own. It never serves a database whose production projects take real money.
 
 use std::{
     fs::File,
@@ -10,6 +10,7 @@ use clap::Args;
 use domain::project::Environment;
 use engine::Settings;
 use serde::Serialize;
+use web::ServerConfig;
 
 use engine::addresses::Scheme;
 
@@ -21,7 +22,9 @@ use crate::{
         AttemptOptions, DATABASE_FILE, DEFAULT_DATA, GlobalOptions, MoneyOptions, ServerOptions, WebhookOptions,
     },
     output::{fields, shell_word},
-    private_files, remote,
+    private_files,
+    rehearsal::{Rehearsal, RehearsalReady},
+    remote,
     running_server::RunningServer,
     secret_key,
 };
@@ -35,6 +38,9 @@ pub(crate) struct DevOptions {
     /// The directory of the database, the secret key and the demo credentials. It is created if it is missing.
     #[arg(long, env = "LUNAS_DATA", value_name = "DIRECTORY", default_value = DEFAULT_DATA)]
     data: PathBuf,
+    /// Adds a production project whose banks are our own, with their screens at /bank, to rehearse real payments.
+    #[arg(long)]
+    rehearse: bool,
     #[command(flatten)]
     attempts: AttemptOptions,
     #[command(flatten)]
@@ -57,16 +63,24 @@ struct Ready<'a> {
     #[serde(skip)]
     api_key_id: &'a str,
     webhook_secret: &'a str,
+    #[serde(flatten)]
+    rehearsal: Option<RehearsalReady>,
 }
 
 pub(crate) async fn run(options: DevOptions, global: &GlobalOptions) -> Result<(), CliError> {
     let config = options.server.config(Scheme::HttpOrHttps).map_err(CliError::several)?;
+    let config = ServerConfig { is_development: true, ..config };
     let data = options.data.as_path();
     let database = database(data, global)?;
     let settings = options.attempts.with(options.webhooks.targets.with(options.money.settings()));
     let (installation, credentials) = prepare(data, &database, settings).await?;
     let key_id = demo_credentials::key_id(&installation.engine, &credentials).await?;
-    let running = RunningServer::start(installation, config, &options.webhooks).await?;
+    let rehearsal = match options.rehearse {
+        true => Some(Rehearsal::prepare(&installation.engine, data).await?),
+        false => None,
+    };
+    let bank = rehearsal.as_ref().map(Rehearsal::bank);
+    let running = RunningServer::start(installation, config, &options.webhooks, bank).await?;
     remote::save_address(data, running.address())?;
     // The dashboard has the same URL as all pages, because browsers keep sessions by host.
     let dashboard_url = format!("{}/dashboard", running.pages_url());
@@ -80,6 +94,8 @@ pub(crate) async fn run(options: DevOptions, global: &GlobalOptions) -> Result<(
         api_key: &credentials.api_key,
         api_key_id: &key_id,
         webhook_secret: &credentials.webhook_secret,
+        rehearsal: rehearsal
+            .map(|rehearsal| rehearsal.open(running.address(), running.base_url(), running.pages_url())),
     };
     global.output().show(&ready, |ready| welcome(ready, data, &database))?;
     running.until_stopped().await;
@@ -177,6 +193,7 @@ fn welcome(ready: &Ready<'_>, data: &Path, database: &Database) -> String {
     let body = format!(r#"{{"project_id":"{project_id}","reference":"ORDER-1","amount":15000,{method}}}"#);
     let url = shell_word(&format!("{base_url}/v1/payments"));
     let (terminal, pay) = pay_command(data, database);
+    let rehearsal = ready.rehearsal.as_ref().map(RehearsalReady::steps).unwrap_or_default();
     format!(
         r#"
 Lunas is ready. This is a sandbox: no money moves.
@@ -194,7 +211,7 @@ Create a first payment:
 Pay it from another terminal{terminal}, with the `id` of the answer:
 
   {pay} PAYMENT_ID
-
+{rehearsal}
 Ctrl-C stops the server. The next run continues with the same data.
 "#
     )

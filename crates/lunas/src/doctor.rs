@@ -1,9 +1,11 @@
-//! `lunas doctor`: examines the database and the secret key, and prints a verdict for each point, and what to do where one is not
+//! `lunas doctor`: examines the database, the secret key and the bank accounts, and prints a verdict for each point, and what to do where one is not
 //! fine. It changes nothing.
 
+mod banks;
 mod judge;
 mod point;
 
+use clap::Args;
 use engine::{Clock, SecretsFound, Settings, SystemClock};
 use serde::Serialize;
 use store::{Store, Tables};
@@ -12,10 +14,16 @@ use self::point::{Point, Verdict};
 use crate::{
     database::{Database, Installation},
     error::{CliError, chain},
-    options::GlobalOptions,
+    options::{GlobalOptions, PublicUrl},
     output::table,
     secret_key::{self, FoundKeys},
 };
+
+#[derive(Args)]
+pub(crate) struct DoctorOptions {
+    #[command(flatten)]
+    public_url: PublicUrl,
+}
 
 #[derive(Serialize)]
 struct ExaminedJson {
@@ -38,9 +46,9 @@ impl ExaminedJson {
     }
 }
 
-pub(crate) async fn run(global: &GlobalOptions) -> Result<(), CliError> {
+pub(crate) async fn run(options: &DoctorOptions, global: &GlobalOptions) -> Result<(), CliError> {
     let database = Database::of(global)?;
-    let points = examine(&database).await;
+    let points = examine(&database, &options.public_url).await;
     let failures = points.iter().filter(|point| point.verdict == Verdict::Failure).count();
     let examined = ExaminedJson { ok: failures == 0, database: database.to_string(), points };
     global.output().show(&examined, ExaminedJson::text)?;
@@ -50,7 +58,7 @@ pub(crate) async fn run(global: &GlobalOptions) -> Result<(), CliError> {
     }
 }
 
-async fn examine(database: &Database) -> Vec<Point> {
+async fn examine(database: &Database, public_url: &PublicUrl) -> Vec<Point> {
     let (mut points, ready) = match database {
         Database::Sqlite(path) if !path.exists() => {
             (vec![Point::failure("file", "there is none; `lunas migrate` creates it")], false)
@@ -70,6 +78,19 @@ async fn examine(database: &Database) -> Vec<Point> {
         },
     };
     points.push(key(database, ready).await);
+    if ready {
+        let failure = |error: CliError| vec![Point::failure(banks::ACCOUNTS, error.reasons().join("; "))];
+        points.extend(bank_accounts(database, public_url).await.unwrap_or_else(failure));
+    }
+    points
+}
+
+/// The points about bank accounts, of a database that can be read. They need no secret key.
+async fn bank_accounts(database: &Database, public_url: &PublicUrl) -> Result<Vec<Point>, CliError> {
+    let keys = secret_key::placeholder()?;
+    let installation = Installation::new(database.open().await?, Settings::default(), keys);
+    let points = banks::examine(&installation.engine, public_url, SystemClock.now()).await;
+    installation.close().await;
     points
 }
 

@@ -5,6 +5,7 @@
 //! and 2 for a command line that cannot be parsed.
 
 mod api_client;
+mod bank;
 mod copy;
 mod database;
 mod demo_credentials;
@@ -24,6 +25,7 @@ mod password;
 mod private_files;
 mod project;
 mod project_update;
+mod rehearsal;
 mod remote;
 mod running_server;
 mod secret;
@@ -53,7 +55,8 @@ Environment variables that have a flag, which overrides them:
   LUNAS_DATABASE_CONNECTIONS  is the most connections to open to a PostgreSQL server; 20 when not set.
   LUNAS_DATA  is the directory of `lunas dev`, where other commands find lunas.db too; ./lunas-data when not set.
   LUNAS_LISTEN  is the address and port to accept connections on; 127.0.0.1:8080 when not set.
-  LUNAS_BASE_URL  is the URL at which merchants' programs reach the API; `lunas serve` needs an https one.
+  LUNAS_BASE_URL  is the URL at which merchants' programs reach the API, and banks their doors; `lunas serve` needs an https
+    one.
   LUNAS_CHECKOUT_URL_BASE  is the URL at which people reach the checkout and the dashboard; the base URL when not set.
   LUNAS_RATE_LIMIT  is the number of requests per second that each API key may make; 100 when not set, 0 lifts all limits.
   LUNAS_TRUSTED_PROXIES  lists the networks, separated by commas, whose X-Forwarded-For is trusted; none when not set.
@@ -128,6 +131,8 @@ enum Command {
     /// Check signatures of webhooks, and rotate the secret that they are signed with.
     #[command(subcommand)]
     Webhook(webhook::WebhookCommand),
+    /// Set up accounts at banks, by which production projects take real money, and decide about money that fits no payment.
+    Bank(Box<bank::BankArguments>),
     /// Rotate the secret key that stored secrets are encrypted with.
     #[command(subcommand)]
     Secret(secret::SecretCommand),
@@ -136,8 +141,9 @@ enum Command {
     /// Copy an installation from the embedded database to PostgreSQL, completely or not at all. Stop its server first: until the
     /// copy is done, a running server answers 503 to every request that writes.
     Copy(copy::CopyOptions),
-    /// Examine the database and the secret key, and say what is wrong and what to do about it. It changes nothing.
-    Doctor,
+    /// Examine the database, the secret key and the bank accounts, and say what is wrong and what to do about it. It changes
+    /// nothing.
+    Doctor(doctor::DoctorOptions),
     /// Check the invariants of the data in the database. It lists the rows that break one, and then fails.
     Verify,
     /// Print the OpenAPI document of the API.
@@ -191,10 +197,11 @@ async fn dispatch(command: Command, global: &GlobalOptions) -> Result<(), CliErr
         Command::Listen(options) => listen::run(*options, global).await,
         Command::Trigger(options) => trigger::run(options, global).await,
         Command::Webhook(command) => webhook::run(command, global).await,
+        Command::Bank(arguments) => bank::run(*arguments, global).await,
         Command::Secret(command) => secret::run(command, global).await,
         Command::Migrate => migrate::run(global).await,
         Command::Copy(options) => copy::run(&options, global).await,
-        Command::Doctor => doctor::run(global).await,
+        Command::Doctor(options) => doctor::run(&options, global).await,
         Command::Verify => verify::run(global).await,
         Command::Openapi => output::print(&api::openapi_json()),
     }

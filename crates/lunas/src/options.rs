@@ -139,6 +139,7 @@ impl ServerOptions {
             trusted_proxies: self.trusted_proxies.0.clone(),
             connections_per_address: self.connections_per_address(),
             signature_header: DEFAULT_SIGNATURE_HEADER.to_owned(),
+            is_development: false,
             timeouts: Timeouts::default(),
         })
     }
@@ -147,6 +148,25 @@ impl ServerOptions {
     fn connections_per_address(&self) -> usize {
         let most = if self.rate_limit == 0 { 0 } else { self.connections_per_address };
         usize::try_from(most).unwrap_or(usize::MAX)
+    }
+}
+
+/// Where this service is reached, for commands that name its addresses.
+#[derive(Args)]
+pub(crate) struct PublicUrl {
+    /// The URL at which merchants' programs and banks reach the service, as `lunas serve` has it. For the database of `lunas dev`
+    /// it is where that server listens, unless another one is given.
+    #[arg(long, global = true, env = "LUNAS_BASE_URL", value_name = "URL")]
+    base_url: Option<String>,
+}
+
+impl PublicUrl {
+    /// The URL without a trailing slash; none where it is not set. It must be https, except for development.
+    pub(crate) fn checked(&self, is_development: bool) -> Result<Option<String>, CliError> {
+        let Some(text) = self.base_url.as_deref().filter(|text| !text.is_empty()) else { return Ok(None) };
+        let scheme = if is_development { Scheme::HttpOrHttps } else { Scheme::HttpsOnly };
+        let refused = |rule| CliError::new(format!("LUNAS_BASE_URL {rule}; it is `{}`", shown(text)));
+        base_url(text, scheme).map(Some).map_err(refused)
     }
 }
 

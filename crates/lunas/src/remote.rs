@@ -106,14 +106,14 @@ pub(crate) fn save_address(data: &Path, listen: SocketAddr) -> Result<(), CliErr
 }
 
 /// The saved URL. A malformed one counts as none, because there is a default.
-fn read_address(data: &Path) -> Result<Option<String>, CliError> {
+pub(crate) fn read_address(data: &Path) -> Result<Option<String>, CliError> {
     let path = data.join(ADDRESS_FILE);
     let text = private_files::read_if_present(&path).map_err(|error| CliError::file("read", &path, &error))?;
     Ok(text.and_then(|text| base_url(text.trim(), Scheme::HttpOrHttps).ok()))
 }
 
 /// A server that listens on all addresses is reached at loopback.
-fn reachable(listen: SocketAddr) -> SocketAddr {
+pub(crate) fn reachable(listen: SocketAddr) -> SocketAddr {
     let address = match listen.ip() {
         IpAddr::V4(address) if address.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
         IpAddr::V6(address) if address.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),

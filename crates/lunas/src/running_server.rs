@@ -1,7 +1,8 @@
 //! Runs a server and its reconcilers from the bound address until a signal stops them, for `lunas dev` and `lunas serve`.
 
-use std::{net::SocketAddr, pin::Pin};
+use std::{net::SocketAddr, pin::Pin, sync::Arc};
 
+use demobank::Bank;
 use engine::{Courier, Engine, Reconcilers};
 use tokio::{
     pin, select,
@@ -10,7 +11,7 @@ use tokio::{
 };
 use web::{Server, ServerConfig};
 
-use crate::{database::Installation, error::CliError, open_files, options::WebhookOptions, surfaces::bind};
+use crate::{database::Installation, error::CliError, open_files, options::WebhookOptions, surfaces::bind_with};
 
 /// A server that is bound, and from [`RunningServer::until_stopped`] on serves.
 pub(crate) struct RunningServer {
@@ -21,14 +22,15 @@ pub(crate) struct RunningServer {
 }
 
 impl RunningServer {
-    /// Binds the address. On failure it closes the installation.
+    /// Binds the address. On failure it closes the installation. With a `bank`, its screens are served too.
     pub(crate) async fn start(
         installation: Installation,
         config: ServerConfig,
         webhooks: &WebhookOptions,
+        bank: Option<Arc<Bank>>,
     ) -> Result<RunningServer, CliError> {
         open_files::raise_limit();
-        match RunningServer::bind(&installation.engine, config, webhooks).await {
+        match RunningServer::bind(&installation.engine, config, webhooks, bank).await {
             Ok((server, courier, signals)) => Ok(RunningServer { server, installation, signals, courier }),
             Err(error) => {
                 installation.close().await;
@@ -41,11 +43,12 @@ impl RunningServer {
         engine: &Engine,
         config: ServerConfig,
         webhooks: &WebhookOptions,
+        bank: Option<Arc<Bank>>,
     ) -> Result<(Server, Courier, Signals), CliError> {
         let signals = Signals::watch()?;
         let listen = config.listen;
         let config = ServerConfig { signature_header: webhooks.signature_header(), ..config };
-        let server = bind(engine.clone(), config).await.map_err(|error| {
+        let server = bind_with(engine.clone(), config, bank).await.map_err(|error| {
             let what_to_do = "stop the program that uses it, or choose another address with --listen";
             CliError::new(format!("cannot listen on {listen}: {error}; {what_to_do}"))
         })?;

@@ -42,7 +42,7 @@ pub(crate) async fn run(options: ServeOptions, global: &GlobalOptions) -> Result
     let (installation, config) = prepare(&options, global).await?;
     // Where the database cannot answer this, the hint below is left out; the server starts all the same.
     let has_operator = installation.engine.has_operator().await.unwrap_or(true);
-    let running = RunningServer::start(installation, config, &options.webhooks).await?;
+    let running = RunningServer::start(installation, config, &options.webhooks, None).await?;
     let listen = running.address();
     let ready = Ready { listen, base_url: running.base_url(), checkout_url_base: running.pages_url() };
     tracing::info!(%listen, base_url = ready.base_url, checkout_url_base = ready.checkout_url_base, "serving");

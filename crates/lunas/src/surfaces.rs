@@ -1,13 +1,25 @@
-//! Puts a server together from all surfaces: checkout, dashboard and API. It handles no request.
+//! Puts a server together from all surfaces: checkout, dashboard, doors for banks and API, and in a rehearsal the bank's screens. It
+//! handles no request.
 
-use std::io;
+use std::{io, sync::Arc};
 
+use demobank::Bank;
 use engine::Engine;
 use web::{Server, ServerConfig, Surfaces};
 
+use crate::rehearsal;
+
 /// Binds a server with all surfaces. It does not accept connections yet.
 pub async fn bind(engine: Engine, config: ServerConfig) -> io::Result<Server> {
-    let surfaces =
-        |app: &web::App| Surfaces::new(vec![checkout::surface(app), dashboard::surface(app)], api::surface(app));
+    bind_with(engine, config, None).await
+}
+
+/// The same, with the screens of a rehearsal's bank.
+pub(crate) async fn bind_with(engine: Engine, config: ServerConfig, bank: Option<Arc<Bank>>) -> io::Result<Server> {
+    let surfaces = |app: &web::App| {
+        let mut with_folders = vec![checkout::surface(app), dashboard::surface(app), snap::surface(app)];
+        with_folders.extend(bank.map(|bank| rehearsal::surface(app, bank)));
+        Surfaces::new(with_folders, api::surface(app))
+    };
     Server::bind(engine, config, surfaces).await
 }

@@ -182,6 +182,7 @@ impl Kit {
             trusted_proxies: options.trusted_proxies,
             connections_per_address: options.connections_per_address,
             signature_header: "X-Service-Signature".to_owned(),
+            is_development: false,
             timeouts: options.timeouts,
         };
         let server = lunas::bind(engine.clone(), config).await.unwrap();

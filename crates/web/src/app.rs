@@ -35,6 +35,8 @@ pub struct Settings {
     pub pages_url: String,
     /// The header that carries a webhook's signature.
     pub signature_header: String,
+    /// Whether the installation is for development: its production projects take no real money.
+    pub is_development: bool,
     pub urls: SiteUrls,
     /// The networks whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<IpNet>,

@@ -17,9 +17,14 @@ const DISCARDED_BYTES_MOST: usize = 4 * 1024 * 1024;
 /// The whole body, if its `Content-Type` is `media_type`.
 pub async fn read_as(request: Request, app: &App, media_type: &'static str) -> Result<Bytes, Failure> {
     let is_of_type = is_of_type(request.headers(), media_type);
-    let read = read(request.into_body());
-    let bytes = tokio::time::timeout(app.settings.body_timeout, read).await.map_err(|_| Failure::BodyTimeout)??;
+    let bytes = read_any(request, app).await?;
     if is_of_type { Ok(bytes) } else { Err(Failure::UnsupportedMediaType(media_type)) }
+}
+
+/// The whole body, of any media type.
+pub async fn read_any(request: Request, app: &App) -> Result<Bytes, Failure> {
+    let read = read(request.into_body());
+    tokio::time::timeout(app.settings.body_timeout, read).await.map_err(|_| Failure::BodyTimeout)?
 }
 
 fn is_of_type(headers: &HeaderMap, media_type: &str) -> bool {

@@ -9,7 +9,7 @@ use std::{
 };
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use domain::id::{KeyId, SessionId};
+use domain::id::{BankAccountId, KeyId, SessionId};
 use governor::{
     Quota, RateLimiter,
     clock::{Clock, DefaultClock},
@@ -22,6 +22,8 @@ use crate::address_slots::{AddressSlot, AddressSlots};
 const FAILED_LOGINS_PER_MINUTE: NonZeroU32 = NonZeroU32::new(60).unwrap();
 /// Event streams per address; further pages poll. It is high because mobile networks put many people behind one address.
 const STREAMS_PER_ADDRESS: usize = 512;
+/// Calls of one bank account. A bank that has more is asked to repeat them later.
+const BANK_CALLS_PER_SECOND: NonZeroU32 = NonZeroU32::new(500).unwrap();
 const PUBLIC_FORMS_PER_MINUTE: NonZeroU32 = NonZeroU32::new(30).unwrap();
 /// After this many requests, entries of addresses and sessions that have been idle are dropped, so that they cannot fill the
 /// memory.
@@ -42,6 +44,7 @@ struct Limiters {
     failed_logins: ByAddress,
     public_forms: ByAddress,
     streams: AddressSlots,
+    banks: Keyed<BankAccountId>,
 }
 
 /// A permit for one event stream of an address. Dropping it gives the permit back.
@@ -81,6 +84,7 @@ impl Limits {
                 failed_logins: ByAddress::new(FAILED_LOGINS_PER_MINUTE),
                 public_forms: ByAddress::new(PUBLIC_FORMS_PER_MINUTE),
                 streams: AddressSlots::new(STREAMS_PER_ADDRESS),
+                banks: keyed(Quota::per_second(BANK_CALLS_PER_SECOND)),
             }
         });
         Limits { on }
@@ -123,6 +127,11 @@ impl Limits {
     /// Counts one form of a visitor who is not signed in. Over the limit it returns how many seconds to wait.
     pub fn public_form(&self, address: IpAddr) -> Option<u64> {
         self.on.as_ref()?.public_forms.count(address)
+    }
+
+    /// Counts one call of a bank, and answers whether it is within the limit. There are few accounts, so none is dropped.
+    pub fn bank_call(&self, account: BankAccountId) -> bool {
+        self.on.as_ref().is_none_or(|limiters| limiters.banks.check_key(&account).is_ok())
     }
 
     /// A slot for one more event stream of an address; none when the address has too many open.

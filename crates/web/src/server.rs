@@ -64,6 +64,8 @@ pub struct ServerConfig {
     pub connections_per_address: usize,
     /// The header that carries a webhook's signature; pages name it to the people who write receivers.
     pub signature_header: String,
+    /// Whether the installation is for development: its production projects take no real money, and pages say so.
+    pub is_development: bool,
     pub timeouts: Timeouts,
 }
 
@@ -118,6 +120,7 @@ impl Server {
         let own_origins = [&base_url, &pages_url].into_iter().filter_map(|url| origin_of(url)).collect();
         let connections = Connections::new(config.connections_per_address, config.trusted_proxies.clone());
         let settings = Settings {
+            is_development: config.is_development,
             own_origins,
             base_url,
             urls: SiteUrls::below(&pages_url),

@@ -33,8 +33,8 @@ pub struct Surface {
 /// How a surface words a failure outside of its handlers.
 #[derive(Clone, Copy)]
 pub enum FailureWording {
-    /// For programs: the error as JSON.
-    Envelope(fn(Failure) -> Response),
+    /// For programs: the error as JSON, for a request of that path.
+    Envelope(fn(Failure, &str) -> Response),
     /// For people: an error page in their language.
     Page(ErrorPage),
 }
@@ -47,7 +47,7 @@ pub struct Surfaces {
 
 /// How a failure of one particular request is worded.
 pub(crate) enum Wording {
-    Envelope(fn(Failure) -> Response),
+    Envelope(fn(Failure, &str) -> Response, String),
     Page(ErrorPage, Visitor),
 }
 
@@ -81,7 +81,7 @@ impl Surface {
 impl FailureWording {
     pub(crate) fn of(self, app: &App, request: &Request) -> Wording {
         match self {
-            FailureWording::Envelope(answer) => Wording::Envelope(answer),
+            FailureWording::Envelope(answer) => Wording::Envelope(answer, request.uri().path().to_owned()),
             FailureWording::Page(page) => Wording::Page(page, Visitor::of(app, request)),
         }
     }
@@ -90,7 +90,7 @@ impl FailureWording {
 impl Wording {
     pub(crate) fn answer(&self, app: &App, failure: Failure) -> Response {
         match self {
-            Wording::Envelope(answer) => answer(failure),
+            Wording::Envelope(answer, path) => answer(failure, path),
             Wording::Page(page, visitor) => finish(app, visitor, *page, PageError::from(failure).into_response()),
         }
     }

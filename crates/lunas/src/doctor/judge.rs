@@ -11,6 +11,8 @@ use crate::error::chain;
 /// more than a second should be mended already.
 const CLOCK_WARNING_MILLIS: u64 = 1_000;
 const CLOCK_FAILURE_MILLIS: u64 = 30_000;
+/// How far the time on a message of SNAP may be off, by most banks' rules and by ours.
+const BANKS_CLOCK_MILLIS: u64 = 300_000;
 /// Every request waits for a few round trips to the server.
 const ROUND_TRIP_WARNING: Duration = Duration::from_millis(10);
 
@@ -117,7 +119,8 @@ fn clock(ahead_millis: i64) -> Point {
     match apart {
         0..=CLOCK_WARNING_MILLIS => Point::ok("clock", finding),
         apart if apart <= CLOCK_FAILURE_MILLIS => Point::warning("clock", format!("{finding}; {mend}")),
-        _ => Point::failure("clock", format!("{finding}; {mend}")),
+        apart if apart <= BANKS_CLOCK_MILLIS => Point::failure("clock", format!("{finding}; {mend}")),
+        _ => Point::failure("clock", format!("{finding}, and banks allow five minutes; {mend}")),
     }
 }
 
@@ -245,6 +248,8 @@ mod tests {
         check(|found| found.clock_ahead_millis = -1_001, &[("clock", Warning)]);
         check(|found| found.clock_ahead_millis = 30_000, &[("clock", Warning)]);
         check(|found| found.clock_ahead_millis = -30_001, &[("clock", Failure)]);
+        check(|found| found.clock_ahead_millis = 300_001, &[("clock", Failure)]);
+        assert!(clock(-300_001).finding.contains("banks allow five minutes"));
         check(|found| found.tables = Err(OpenError::Newer), &[("tables", Failure), ("rights", Warning)]);
         check(|found| found.tables = Ok(Tables::Behind), &[("tables", Warning)]);
     }

@@ -9,5 +9,6 @@ mod commands;
 mod dashboard;
 mod faults;
 mod house;
+mod snap;
 mod support;
 mod webhooks;

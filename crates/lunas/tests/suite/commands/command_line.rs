@@ -59,6 +59,7 @@ fn a_missing_database_exits_1_and_is_not_made() {
     let database = format!("sqlite:{}", path.display());
     let id = |prefix: &str| format!("{prefix}_{}", "0".repeat(26));
     let (project, key, payment, event) = (id("prj"), id("key"), id("pay"), id("evt"));
+    let account = id("bac");
     for arguments in [
         &["project", "list"][..],
         &["project", "show", &project],
@@ -77,6 +78,11 @@ fn a_missing_database_exits_1_and_is_not_made() {
         &["event", "recover", "--project", &project, "--since", "2026-11-15T00:00:00Z"],
         &["webhook", "rotate-secret", &project],
         &["secret", "rotate"],
+        &["bank", "list"],
+        &["bank", "add", "--profile", "bca", "--name", "n"],
+        &["bank", "key", &account, "--make"],
+        &["bank", "inbound", &account],
+        &["bank", "strays"],
         &["pay", &payment],
         &["fail", &payment],
         &["verify"],
@@ -199,7 +205,7 @@ async fn the_json_flag_works_before_and_after_every_command() {
         program.json(&arguments)["id"].as_str().unwrap().to_owned()
     };
     let (before, after) = (spare("before"), spare("after"));
-    let rows: [(&[&str], &[&str], &[&str]); 16] = [
+    let rows: [(&[&str], &[&str], &[&str]); 19] = [
         (
             &["project", "create", "--name", "Satu", "--environment", "sandbox"],
             &[],
@@ -222,6 +228,9 @@ async fn the_json_flag_works_before_and_after_every_command() {
         (&["fail", &payments[2]], &["fail", &payments[3]], &["id", "status"]),
         (&["verify"], &[], &["ok"]),
         (&["secret", "rotate"], &[], &["resealed", "total"]),
+        (&["bank", "add", "--profile", "bca", "--name", "BCA"], &[], &["id", "inbound_url", "missing", "next"]),
+        (&["bank", "list"], &[], &[]),
+        (&["bank", "strays"], &[], &["open", "open_amount", "strays"]),
         (&["migrate"], &[], &["database", "tables"]),
         (&["doctor"], &[], &["ok", "database", "points"]),
     ];

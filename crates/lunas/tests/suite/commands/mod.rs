@@ -1,5 +1,6 @@
 //! The commands of the real binary: what they print, how they fail, and what they change.
 
+mod bank;
 mod beside_a_server;
 mod command_line;
 mod copy;
@@ -10,6 +11,7 @@ mod listen;
 mod listen_pages;
 mod open_files;
 mod postgres;
+mod rehearse;
 mod request_log;
 mod secret_rotate;
 mod serve;

@@ -28,6 +28,7 @@ impl FaultyServer {
             trusted_proxies: Vec::new(),
             connections_per_address: 0,
             signature_header: "X-Service-Signature".to_owned(),
+            is_development: false,
             timeouts: Timeouts { request: request_timeout, ..Timeouts::default() },
         };
         let server = Server::bind(kit.engine.clone(), config, surfaces).await.unwrap();

@@ -1,5 +1,6 @@
 //! What several tests share: acts, request bodies, browsers over HTTP, commands, and the load of the fault tests.
 
+pub(crate) mod banks;
 pub(crate) mod commands;
 pub(crate) mod customer;
 pub(crate) mod dashboard;
@@ -15,6 +16,7 @@ pub(crate) mod options;
 pub(crate) mod payments;
 pub(crate) mod people;
 pub(crate) mod refusals;
+pub(crate) mod rehearsal;
 pub(crate) mod repository;
 pub(crate) mod routes;
 pub(crate) mod rows;

@@ -50,6 +50,7 @@ impl Node {
             trusted_proxies: Vec::new(),
             connections_per_address: 0,
             signature_header: "X-Service-Signature".to_owned(),
+            is_development: false,
             timeouts: Timeouts::default(),
         };
         let server = lunas::bind(engine.clone(), config).await.unwrap();

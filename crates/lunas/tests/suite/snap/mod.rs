@@ -1,0 +1,19 @@
+//! The doors for banks: what a bank may ask, in which shape it is answered, and what is booked.
+
+mod acts;
+mod bodies;
+mod browser_rehearsal;
+mod crashes;
+mod numbers;
+mod order_of_checks;
+mod outages;
+mod races;
+mod repeats;
+mod roads;
+mod secrets;
+mod shape;
+mod signing;
+mod strays;
+mod times;
+mod two_nodes;
+mod verdicts;

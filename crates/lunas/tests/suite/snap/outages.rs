@@ -1,0 +1,125 @@
+//! While it is not known what was stored, a bank is told that nothing is decided: never that we refuse.
+
+use std::{sync::Arc, time::Duration};
+
+use demobank::{Answer, Conclusion, Contract, Knobs, Style};
+use testkit::{Cluster, Database, Kit, on_every_database};
+
+use super::acts::{call, said};
+use crate::support::{
+    banks::{Contracted, contracted, contracted_with, number},
+    nodes::Node,
+    payments::status,
+    rows::rows,
+    wait::until,
+};
+
+on_every_database![
+    while_the_database_is_away_every_door_says_so_and_nothing_is_refused on 2 threads,
+    a_commit_that_comes_too_late_is_undecided_and_its_resend_gets_the_first_result on 2 threads,
+];
+
+#[track_caller]
+fn is_undecided(answer: &Answer) {
+    assert!([500, 504].contains(&answer.status), "{}", answer.text);
+    assert!(answer.code().ends_with("00"), "{}", answer.text);
+    assert!(!["00", "01"].contains(&answer.flag()), "{}", answer.text);
+    if answer.conclusion.is_some() {
+        assert_eq!(answer.conclusion, Some(Conclusion::Suspended), "{}", answer.text);
+    }
+}
+
+async fn while_the_database_is_away_every_door_says_so_and_nothing_is_refused(kit: Arc<Kit>) {
+    let own = contracted(&kit, Style::BCA).await;
+    let payment = own.payment().await;
+    let number = number(&payment);
+    own.bank.token(&own.contract).await.unwrap();
+    // A node that has no read connection yet, and whose database becomes unreachable before it opens one.
+    let node = Node::beside(&kit).await;
+    let inbound_url = format!("http://{}/snap/{}", node.address, own.account);
+    let token = own.bank.token(&own.contract).await.unwrap();
+    let contract = Contract { inbound_url, ..own.contract.clone() };
+    let there = Contracted { contract, ..own };
+    let before = rows(&kit.database);
+    kit.database.take_away();
+    for (service, code) in [("24", "5002400"), ("25", "5002500")] {
+        let knobs = Knobs { token: demobank::TokenChoice::Given(token.clone()), ..Knobs::default() };
+        let answer = call(&there, service, &number, knobs).await;
+        assert_eq!((answer.code(), answer.message()), (code, "General Error"));
+        is_undecided(&answer);
+        assert!(!answer.text.contains("lunas.db") && !answer.text.contains("SQL"), "{}", answer.text);
+    }
+    assert_eq!(there.ask_token(Knobs::default()).await.code(), "5007300");
+    kit.database.bring_back();
+    assert_eq!(rows(&kit.database), before);
+    until(async || there.ask(&number, Knobs::default()).await.status == 200).await;
+    assert_eq!(said(&there.pay(&number, Knobs::default()).await), ("2002500", "00"));
+    there.is_paid_once(&payment, &number).await;
+    node.stop().await;
+}
+
+/// Keeps everybody from writing what banks ask, until it is dropped.
+enum Stop {
+    Sqlite(rusqlite::Connection),
+    Postgres { url: String, session: Option<std::thread::JoinHandle<()>> },
+}
+
+impl Stop {
+    async fn writes_of(database: &Database) -> Stop {
+        match database {
+            Database::Sqlite(path) => {
+                let connection = rusqlite::Connection::open(path).unwrap();
+                connection.busy_timeout(Duration::from_secs(10)).unwrap();
+                connection.execute_batch("BEGIN IMMEDIATE").unwrap();
+                Stop::Sqlite(connection)
+            }
+            Database::Postgres { url } => {
+                let held = url.clone();
+                let session = std::thread::spawn(move || {
+                    let lock = "BEGIN; LOCK TABLE bank_requests IN SHARE MODE; SELECT 'held', pg_sleep(600)";
+                    Cluster::shared().run(&held, lock).unwrap_err();
+                });
+                let is_held = "SELECT COUNT(*) FROM pg_locks l JOIN pg_class c ON c.oid = l.relation \
+                               WHERE c.relname = 'bank_requests' AND l.mode = 'ShareLock' AND l.granted \
+                               AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+                let counted = || Cluster::shared().run(url, is_held).unwrap();
+                until(async || tokio::task::block_in_place(counted).trim() == "1").await;
+                Stop::Postgres { url: url.clone(), session: Some(session) }
+            }
+        }
+    }
+
+    fn end(self) {
+        match self {
+            Stop::Sqlite(connection) => connection.execute_batch("ROLLBACK").unwrap(),
+            Stop::Postgres { url, session } => {
+                let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%''held''%' \
+                           AND datname = current_database() AND pid <> pg_backend_pid()";
+                tokio::task::block_in_place(|| {
+                    Cluster::shared().run(&url, end).unwrap();
+                    session.unwrap().join().unwrap();
+                });
+            }
+        }
+    }
+}
+
+async fn a_commit_that_comes_too_late_is_undecided_and_its_resend_gets_the_first_result(kit: Arc<Kit>) {
+    for (style, code) in [(Style::BCA, "4042518"), (Style::BSI, "2002500")] {
+        let contracted = contracted_with(&kit, style, &[("deadline", "1")]).await;
+        let payment = contracted.payment().await;
+        let number = number(&payment);
+        contracted.bank.token(&contracted.contract).await.unwrap();
+        let stop = Stop::writes_of(&kit.database).await;
+        let answer = contracted.pay(&number, Knobs::default()).await;
+        is_undecided(&answer);
+        assert_eq!(answer.code(), "5042500");
+        is_undecided(&contracted.ask(&number, Knobs::default()).await);
+        stop.end();
+        // The commit goes on though nobody waits for it any more.
+        until(async || status(&contracted.project, &payment).await == "paid").await;
+        let resent = contracted.pay(&number, Knobs::resend_of(&answer.sent)).await;
+        assert_eq!((said(&resent), resent.conclusion), ((code, "00"), Some(Conclusion::Booked)));
+        contracted.is_paid_once(&payment, &number).await;
+    }
+}

@@ -1,0 +1,38 @@
+//! Doors for banks: `/snap/{account}/v1.0/…`, where a bank gets a token (73), asks what is to be paid under a number (24),
+//! and asks us to take money (25), by Bank Indonesia's standard SNAP.
+//!
+//! A door checks who calls and reads the message; the engine decides. Answers have SNAP's shape, also when something
+//! fails: never the envelope of the API, never a page.
+
+mod answer;
+mod door;
+mod inquiry;
+mod members;
+mod payment;
+mod routes;
+mod service;
+mod token;
+mod verdict;
+
+use axum::response::Response;
+use engine::{Clock, SystemClock};
+use web::{App, Failure, FailureWording, Surface};
+
+use crate::{answer::Refusal, service::Service};
+
+/// The doors, as a server mounts them.
+pub fn surface(app: &App) -> Surface {
+    Surface {
+        folders: &[routes::FOLDER],
+        routes: routes::router(app),
+        wording: FailureWording::Envelope(worded),
+        assets: Vec::new(),
+        secret_paths: &[],
+    }
+}
+
+/// A failure outside of any handler. What was committed is not known then, so the bank must ask again.
+fn worded(failure: Failure, path: &str) -> Response {
+    let service = Service::of_path(path);
+    Refusal::of_failure(failure).answer(service, SystemClock.now(), None)
+}

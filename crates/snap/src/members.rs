@@ -1,0 +1,156 @@
+//! Reading the members of a bank's message, loosely: texts may come as bare numbers, `null` is as good as absent, and what
+//! is not known is ignored. A missing member is reported before a malformed one.
+
+use domain::{money::Rupiah, time::Timestamp};
+use gateway::snap::{Parameters, parse_local_timestamp};
+use serde_json::{Map, Value};
+
+use crate::answer::Refusal;
+
+const RUPIAH: &str = "IDR";
+
+/// The members of a message, and the code for one of them that is malformed.
+pub(crate) struct Members<'a> {
+    members: Map<String, Value>,
+    parameters: &'a Parameters,
+}
+
+/// The number that a message is about.
+pub(crate) struct Number {
+    /// All of it, without padding.
+    pub(crate) whole: String,
+    /// The three members as they came, to be echoed.
+    pub(crate) echoed: Map<String, Value>,
+}
+
+impl<'a> Members<'a> {
+    pub(crate) fn read(body: &[u8], parameters: &'a Parameters) -> Result<Members<'a>, Refusal> {
+        match serde_json::from_slice(body) {
+            Ok(Value::Object(members)) => Ok(Members { members, parameters }),
+            Ok(_) | Err(_) => Err(Refusal::BadRequest("Invalid JSON")),
+        }
+    }
+
+    fn get(&self, name: &str) -> Option<&Value> {
+        self.members.get(name).filter(|value| !value.is_null() && value.as_str() != Some(""))
+    }
+
+    pub(crate) fn malformed(&self, name: &str) -> Refusal {
+        Refusal::Malformed(name.to_owned(), self.parameters.bad_data)
+    }
+
+    /// Reports the first of these that is missing.
+    pub(crate) fn require(&self, names: &[&str]) -> Result<(), Refusal> {
+        match names.iter().find(|name| self.get(name).is_none()) {
+            Some(name) => Err(Refusal::Missing((*name).to_owned())),
+            None => Ok(()),
+        }
+    }
+
+    /// A text; a bare number counts as one.
+    pub(crate) fn text(&self, name: &str) -> Result<String, Refusal> {
+        match self.get(name) {
+            Some(Value::String(text)) => Ok(text.clone()),
+            Some(Value::Number(number)) => Ok(number.to_string()),
+            Some(_) => Err(self.malformed(name)),
+            None => Err(Refusal::Missing(name.to_owned())),
+        }
+    }
+
+    pub(crate) fn request_id(&self, name: &str) -> Result<String, Refusal> {
+        let id = self.text(name)?;
+        let is_short = id.chars().count() <= self.parameters.request_id_max;
+        let is_plain = id.chars().all(|c| c.is_ascii_graphic() || c == ' ');
+        if is_short && is_plain { Ok(id) } else { Err(self.malformed(name)) }
+    }
+
+    /// The number, by its three members, which must agree. Only spaces on the left are padding.
+    pub(crate) fn number(&self) -> Result<Number, Refusal> {
+        let (service_id, customer_no, whole) =
+            (self.text("partnerServiceId")?, self.text("customerNo")?, self.text("virtualAccountNo")?);
+        let digits = |name: &str, text: &str, most: usize| {
+            let bare = text.trim_start_matches(' ');
+            let is_number = !bare.is_empty() && bare.len() <= most && bare.bytes().all(|byte| byte.is_ascii_digit());
+            if is_number { Ok(bare.to_owned()) } else { Err(self.malformed(name)) }
+        };
+        let service = digits("partnerServiceId", &service_id, 8)?;
+        let customer = digits("customerNo", &customer_no, 20)?;
+        let number = digits("virtualAccountNo", &whole, 28)?;
+        if number != format!("{service}{customer}") {
+            return Err(self.malformed("virtualAccountNo"));
+        }
+        Ok(Number { whole: number, echoed: self.echo(&["partnerServiceId", "customerNo", "virtualAccountNo"]) })
+    }
+
+    /// An amount in rupiah: `{"value": "10000.00", "currency": "IDR"}`. The parts of a rupiah are not used any more; an
+    /// amount that has some fits no bill.
+    pub(crate) fn amount(&self, name: &str) -> Result<Rupiah, Refusal> {
+        let amount = self.get(name).ok_or_else(|| Refusal::Missing(name.to_owned()))?;
+        let part = |part: &str| {
+            let value = amount.get(part).filter(|value| !value.is_null());
+            let missing = || Refusal::Missing(format!("{name}.{part}"));
+            match value.ok_or_else(missing)? {
+                Value::String(text) => Ok(text.clone()),
+                Value::Number(number) => Ok(number.to_string()),
+                _ => Err(self.malformed(&format!("{name}.{part}"))),
+            }
+        };
+        if !amount.is_object() {
+            return Err(self.malformed(name));
+        }
+        let (value, currency) = (part("value")?, part("currency")?);
+        if currency != RUPIAH {
+            return Err(self.malformed(&format!("{name}.currency")));
+        }
+        read_rupiah(&value).ok_or_else(|| self.malformed(&format!("{name}.value")))
+    }
+
+    /// A time; without a zone it is Jakarta's.
+    pub(crate) fn time(&self, name: &str) -> Result<Timestamp, Refusal> {
+        parse_local_timestamp(&self.text(name)?).ok_or_else(|| self.malformed(name))
+    }
+
+    /// These members as they came; those that are missing are left out.
+    pub(crate) fn echo(&self, names: &[&str]) -> Map<String, Value> {
+        names.iter().filter_map(|name| Some(((*name).to_owned(), self.members.get(*name)?.clone()))).collect()
+    }
+}
+
+/// Whole rupiah, with or without decimals, which must be zero.
+fn read_rupiah(text: &str) -> Option<Rupiah> {
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
+    let is_digits =
+        |part: &str, most: usize| (1..=most).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_digits(whole, 16) || !is_digits(decimals, 2) || decimals.bytes().any(|byte| byte != b'0') {
+        return None;
+    }
+    whole.parse().ok().filter(|amount| *amount > 0).map(Rupiah::new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_whole_rupiah_however_they_are_written() {
+        for (text, amount) in [("10000.00", 10_000), ("10000", 10_000), ("10000.0", 10_000), ("1", 1)] {
+            assert_eq!(read_rupiah(text), Some(Rupiah::new(amount)), "{text}");
+        }
+        for text in [
+            "",
+            "0",
+            "0.00",
+            "-10000.00",
+            "+1",
+            "10000.50",
+            "10000.000",
+            "10,000",
+            "1e4",
+            ".5",
+            "1.",
+            "99999999999999999",
+        ] {
+            assert_eq!(read_rupiah(text), None, "{text}");
+        }
+    }
+}

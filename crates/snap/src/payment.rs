@@ -1,0 +1,105 @@
+//! Service 25: a bank asks us to take money. It books or gives back the money by our answer, which is stored before.
+
+use std::sync::Arc;
+
+use axum::response::Response;
+use domain::bank_request::Verdict;
+use engine::{PaymentAsked, Taken};
+use gateway::snap::{Repeat, ResponseCase};
+
+use crate::{
+    answer::{Body, Refusal},
+    door::Call,
+    members::Members,
+    service::Service,
+    verdict,
+};
+
+const REQUIRED: [&str; 10] = [
+    "partnerServiceId",
+    "customerNo",
+    "virtualAccountNo",
+    "virtualAccountName",
+    "paymentRequestId",
+    "channelCode",
+    "paidAmount",
+    "totalAmount",
+    "trxDateTime",
+    "flagAdvise",
+];
+/// What is sent back as it came, besides the number.
+const ECHOED: [&str; 13] = [
+    "virtualAccountName",
+    "virtualAccountEmail",
+    "virtualAccountPhone",
+    "trxId",
+    "paymentRequestId",
+    "paidAmount",
+    "paidBills",
+    "totalAmount",
+    "trxDateTime",
+    "referenceNo",
+    "journalNum",
+    "paymentType",
+    "flagAdvise",
+];
+/// A repetition that contradicts nothing, but is not the first.
+const INCONSISTENT: ResponseCase = ResponseCase::new(404, 18);
+
+pub(crate) async fn answer(call: Call) -> Result<Response, Refusal> {
+    let (app, open, now) = (call.app.clone(), Arc::clone(&call.open), call.now);
+    let message = call.message().map_err(undecided)?;
+    let members = Members::read(&message.body, &open.parameters)?;
+    members.require(&REQUIRED)?;
+    let (number, request_id) = (members.number()?, members.request_id("paymentRequestId")?);
+    let amount = members.amount("paidAmount")?;
+    members.amount("totalAmount")?;
+    let paid_at = members.time("trxDateTime")?;
+    if paid_at > now.plus(open.parameters.skew) {
+        return Err(members.malformed("trxDateTime"));
+    }
+    if !matches!(members.text("flagAdvise")?.as_str(), "N" | "Y") {
+        return Err(members.malformed("flagAdvise"));
+    }
+    let mut data = number.echoed;
+    data.extend(members.echo(&ECHOED));
+    let asked = PaymentAsked { external_id: message.external_id, request_id, number: number.whole, amount, paid_at };
+    let taken = app.engine.asked_to_take(&open, asked).await.map_err(|error| Refusal::of_error(&error))?;
+    let (case, text, verdict) = match taken {
+        Taken::ExternalIdReused => return Err(Refusal::ExternalIdReused),
+        Taken::Judged(verdict) => first(verdict),
+        Taken::Repeated(verdict) => match open.parameters.repeat {
+            Repeat::Inconsistent => (INCONSISTENT, "Inconsistent Request", verdict),
+            Repeat::Stored => first(verdict),
+        },
+    };
+    let mut body = Body::new(case, text);
+    body.account_data(Service::Payment, verdict::flag(verdict), &verdict::reason(verdict), data);
+    Ok(body.answer(Service::Payment, now))
+}
+
+fn first(verdict: Verdict) -> (ResponseCase, &'static str, Verdict) {
+    (verdict::case(verdict), verdict::message(verdict), verdict)
+}
+
+/// A bank may give money back when it is told to come less often, and the money may be booked here already: the message
+/// may be the resend of one whose answer was lost. So it is told that nothing is decided.
+fn undecided(refusal: Refusal) -> Refusal {
+    match refusal {
+        Refusal::TooMany => Refusal::Failed("the account's calls are over their rate".to_owned()),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_payment_over_the_rate_is_suspended_and_never_given_back() {
+        let now = domain::time::Timestamp::from_millis(0);
+        let status = |refusal: Refusal| undecided(refusal).answer(Service::Payment, now, None).status().as_u16();
+        assert_eq!(status(Refusal::TooMany), 500);
+        assert_eq!(status(Refusal::InvalidToken), 401);
+    }
+}

@@ -1,0 +1,118 @@
+//! The addresses of the doors. Every call of an account that exists is noted for the account's log.
+
+use std::{sync::Arc, time::Instant};
+
+use axum::{
+    Router,
+    extract::{Path, Request, State},
+    http::Uri,
+    response::Response,
+    routing::any,
+};
+use domain::{id::BankAccountId, time::Timestamp};
+use engine::{Error, OpenAccount};
+use serde_json::Map;
+use web::{App, client};
+
+use crate::{
+    answer::{AnsweredCode, Refusal},
+    door::{Call, caller},
+    inquiry, payment,
+    service::Service,
+    token,
+};
+
+pub(crate) const FOLDER: &str = "snap";
+/// Every answer of the token door has it as the bank has sent it.
+const CLIENT_KEY: &str = "x-client-key";
+
+pub(crate) fn router(app: &App) -> Router {
+    let door = |service: Service| {
+        any(move |State(app): State<App>, Path(account): Path<String>, request: Request| {
+            answer(app, account, service, request)
+        })
+    };
+    let address = |service: Service| format!("/{FOLDER}/{{account}}{}", service.path());
+    Router::new()
+        .route(&address(Service::Token), door(Service::Token))
+        .route(&address(Service::Inquiry), door(Service::Inquiry))
+        .route(&address(Service::Payment), door(Service::Payment))
+        .fallback(no_door)
+        .with_state(app.clone())
+}
+
+async fn no_door(State(app): State<App>, uri: Uri) -> Response {
+    Refusal::NoSuchService.answer(Service::of_path(uri.path()), app.engine.now(), None)
+}
+
+async fn answer(app: App, account: String, service: Service, request: Request) -> Response {
+    let started = Instant::now();
+    let now = app.engine.now();
+    let client_key = request.headers().get(CLIENT_KEY).filter(|_| service == Service::Token).cloned();
+    let mut response = answered(&app, &account, service, now, started, request).await;
+    if let Some(key) = client_key {
+        response.headers_mut().insert(CLIENT_KEY, key);
+    }
+    response
+}
+
+async fn answered(
+    app: &App,
+    account: &str,
+    service: Service,
+    now: Timestamp,
+    started: Instant,
+    request: Request,
+) -> Response {
+    let address = client::limited_as(caller(app, &request));
+    let open = match known(app, account).await {
+        Ok(Some(open)) => open,
+        // It does not say whether the account exists.
+        Ok(None) => return limited(app, address, Refusal::Unauthorized("Unknown client")).answer(service, now, None),
+        Err(error) => return Refusal::of_error(&error).answer(service, now, None),
+    };
+    let id = open.id();
+    let data = open.parameters.full_answers.then(Map::new);
+    let handled = tokio::time::timeout(open.parameters.deadline, handled(app, open, service, now, request)).await;
+    let response = handled
+        .unwrap_or(Err(Refusal::Timeout))
+        .unwrap_or_else(|refusal| limited(app, address, refusal).answer(service, now, data));
+    let code = response.extensions().get::<AnsweredCode>().map(|code| code.0.clone()).unwrap_or_default();
+    app.engine.note_bank_call(id, now, service.number(), &code, started.elapsed());
+    response
+}
+
+async fn known(app: &App, account: &str) -> Result<Option<Arc<OpenAccount>>, Error> {
+    match account.parse::<BankAccountId>() {
+        Ok(id) => app.engine.bank_door(id).await,
+        Err(_) => Ok(None),
+    }
+}
+
+async fn handled(
+    app: &App,
+    open: Arc<OpenAccount>,
+    service: Service,
+    now: Timestamp,
+    request: Request,
+) -> Result<Response, Refusal> {
+    let address = caller(app, &request);
+    let call = Call::read(app, open, now, address, request).await?;
+    match service {
+        Service::Token => token::answer(&call),
+        Service::Inquiry => inquiry::answer(call).await,
+        Service::Payment => payment::answer(call).await,
+        Service::Unknown => Err(Refusal::NoSuchService),
+    }
+}
+
+/// Counts calls that prove nothing, by address. Beyond the limit they learn no more than that.
+fn limited(app: &App, address: std::net::IpAddr, refusal: Refusal) -> Refusal {
+    match refusal {
+        Refusal::Unauthorized(_) | Refusal::InvalidToken => match app.limits.failed_login(address) {
+            Some(_) => Refusal::TooMany,
+            None => refusal,
+        },
+        other => other,
+    }
+}
