@@ -85,7 +85,7 @@ pub(super) async fn show(State(app): State<App>, visitor: Visitor, id: LinkPath)
     {
         return Ok(see_other(&app.settings.urls.url(format_args!("/pay/{}", payment.id))));
     }
-    if let Some(reason) = closed(link_page.standing) {
+    if let Some(reason) = closed(&link_page) {
         return Ok(closed_page(&app, &visitor, &link_page, StatusCode::OK, reason));
     }
     let form_id = new_form_id();
@@ -134,7 +134,7 @@ pub(super) async fn submit(
     let cookie = visitor.cookie(CHECKOUT_COOKIE);
     let content = FormContent::sent(&form, &link_page, cookie)?;
     let Some(method) = content.method.filter(|_| content.faults.is_empty()) else {
-        return Ok(match closed(link_page.standing) {
+        return Ok(match closed(&link_page) {
             Some(reason) => closed_page(&app, &visitor, &link_page, StatusCode::CONFLICT, reason),
             None => {
                 let content = FormContent { notice: Some(Notice::Mistakes), ..content };
@@ -188,7 +188,7 @@ async fn answer_closed_link(
 ) -> Result<Response, PageError> {
     // The link is read a second time only where it was still open before the attempt: it has been closed since, by another
     // customer, the merchant or the clock, so what was read then cannot say why.
-    let link_page = match closed(seen.standing) {
+    let link_page = match closed(&seen) {
         Some(_) => seen,
         None => app.engine.link_page(seen.link.id).await?,
     };
@@ -198,7 +198,7 @@ async fn answer_closed_link(
         return Ok(redirect_to_payment(app, link_page.link.id, payment.id));
     }
     // The other customer's payment may have failed in between: then the link is open again, and the same form works when retried.
-    let reason = closed(link_page.standing).ok_or(Error::Contended)?;
+    let reason = closed(&link_page).ok_or(Error::Contended)?;
     Ok(closed_page(app, visitor, &link_page, StatusCode::CONFLICT, reason))
 }
 
@@ -225,8 +225,9 @@ fn set_cookie(app: &App, link: LinkId, value: &str, headers: &mut HeaderMap) {
 }
 
 /// Why the link takes no payments; none where it takes them.
-fn closed(standing: LinkStanding) -> Option<ClosedReason> {
-    match standing {
+fn closed(link_page: &LinkPage) -> Option<ClosedReason> {
+    match link_page.standing {
+        LinkStanding::Open if link_page.methods.is_empty() => Some(ClosedReason::NoMethod),
         LinkStanding::Open => None,
         LinkStanding::Cancelled => Some(ClosedReason::Cancelled),
         LinkStanding::Inactive => Some(ClosedReason::Inactive),

@@ -21,7 +21,7 @@ use web::{
 };
 
 use crate::{
-    view::{BankRow, Frame, Order, Problem},
+    view::{BankRow, Frame, Order, Problem, Stripe},
     words::{code, words},
 };
 
@@ -67,7 +67,10 @@ pub(super) fn frame(app: &App, visitor: &Visitor, project: Option<&Project>) -> 
         switch_url: format!("{}{}", page_of(app, &visitor.path), switch_query(visitor)),
         style_url: urls.url(STYLE.path()),
         script_url: urls.url(SCRIPT.path()),
-        sandbox: project.is_some_and(|project| project.environment == Environment::Sandbox),
+        stripe: project.and_then(|project| match project.environment {
+            Environment::Sandbox => Some(Stripe::Sandbox),
+            Environment::Production => app.settings.is_development.then_some(Stripe::Rehearsal),
+        }),
         merchant: project.map(|project| project.merchant.name.clone()),
     }
 }

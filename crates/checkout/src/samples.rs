@@ -7,7 +7,7 @@ use web::page::{moment::Moment, page_error::ProblemKind};
 use crate::{
     view::{
         Account, BankRow, Change, Choose, Closed, ClosedReason, Ended, Field, FieldKind, Frame, MethodRow, Mistake,
-        NextStep, Notice, Order, Paid, Pending, Problem, Processing, Qris, Replaced, Steps, TryLater, Unpaid,
+        NextStep, Notice, Order, Paid, Pending, Problem, Processing, Qris, Replaced, Steps, Stripe, TryLater, Unpaid,
         UnpaidReason,
     },
     words::{code, words},
@@ -29,7 +29,7 @@ const HOSTILE: &str = "<script>alert(1)</script>\"'&WWWWWWWWWWWWWWWWWWWWWWWWWWWW
 struct Sample {
     name: String,
     language: &'static str,
-    sandbox: bool,
+    stripe: Option<Stripe>,
     html: String,
 }
 
@@ -37,7 +37,7 @@ struct Sample {
 #[derive(Clone, Copy)]
 struct Setting {
     language: Language,
-    sandbox: bool,
+    stripe: Option<Stripe>,
     merchant: &'static str,
 }
 
@@ -49,7 +49,7 @@ impl Setting {
             switch_url: "/p/pl_01kc2m8r5gfq9t3v7x1y4z6a8b?lang=en".to_owned(),
             style_url: "/assets/checkout.css?v=1".into(),
             script_url: "/assets/checkout.js?v=1".into(),
-            sandbox: self.sandbox,
+            stripe: self.stripe,
             merchant: Some(self.merchant.to_owned()),
         }
     }
@@ -76,7 +76,8 @@ impl Setting {
             status_url: "/pay/pay_01kc2m8r5gfq9t3v7x1y4z6a8b/status".to_owned(),
             events_url: "/pay/pay_01kc2m8r5gfq9t3v7x1y4z6a8b/events".to_owned(),
             change: Change::Allowed { url: "/p/pl_01kc2m8r5gfq9t3v7x1y4z6a8b?change=pay_01kc2m8r5g".to_owned() },
-            simulate_url: self.sandbox.then(|| "/pay/pay_01kc2m8r5gfq9t3v7x1y4z6a8b/simulate".to_owned()),
+            simulate_url: (self.stripe == Some(Stripe::Sandbox))
+                .then(|| "/pay/pay_01kc2m8r5gfq9t3v7x1y4z6a8b/simulate".to_owned()),
         }
     }
 
@@ -258,6 +259,7 @@ fn ends(setting: Setting) -> Vec<(&'static str, String)> {
         ("closed-inactive", closed(ClosedReason::Inactive)),
         ("closed-already-paid", closed(ClosedReason::AlreadyPaid)),
         ("closed-being-paid", closed(ClosedReason::BeingPaid)),
+        ("closed-no-method", closed(ClosedReason::NoMethod)),
         ("try-later", try_later.render().unwrap()),
         ("problem-not-found", problem(ProblemKind::NotFound)),
         ("problem-forbidden", problem(ProblemKind::Forbidden)),
@@ -269,16 +271,21 @@ fn ends(setting: Setting) -> Vec<(&'static str, String)> {
 }
 
 fn samples() -> Vec<Sample> {
-    let kinds = [("", "Toko Kopi Senja", true), ("live-", "Toko Kopi Senja", false), ("hostile-", HOSTILE, false)];
+    let kinds = [
+        ("", "Toko Kopi Senja", Some(Stripe::Sandbox)),
+        ("rehearsal-", "Toko Kopi Senja", Some(Stripe::Rehearsal)),
+        ("live-", "Toko Kopi Senja", None),
+        ("hostile-", HOSTILE, None),
+    ];
     let mut samples = Vec::new();
     for language in LANGUAGES {
-        for (kind, merchant, sandbox) in kinds {
-            let setting = Setting { language, sandbox, merchant };
+        for (kind, merchant, stripe) in kinds {
+            let setting = Setting { language, stripe, merchant };
             let pages = [choosers(setting), pendings(setting), ends(setting)].into_iter().flatten();
             let language = code(language);
             samples.extend(pages.map(|(page, html)| {
                 let name = format!("{kind}{page}.{language}");
-                Sample { name, language, sandbox, html }
+                Sample { name, language, stripe, html }
             }));
         }
     }
@@ -317,7 +324,7 @@ fn every_page_says_its_language_and_its_state_once() {
 
 #[test]
 fn every_state_has_a_title_of_its_own() {
-    let setting = Setting { language: Language::Indonesian, sandbox: false, merchant: "Toko" };
+    let setting = Setting { language: Language::Indonesian, stripe: None, merchant: "Toko" };
     let pages = [choosers(setting), pendings(setting), ends(setting)].into_iter().flatten();
     // These show a state that another sample has already.
     let same = [
@@ -357,11 +364,13 @@ fn no_page_asks_for_what_the_content_security_policy_forbids() {
 }
 
 #[test]
-fn only_the_sandbox_says_so_and_has_a_simulator() {
-    for Sample { name, sandbox, html, .. } in samples() {
-        assert_eq!(html.contains("class=\"stripe\""), sandbox, "{name}");
+fn pages_without_real_money_say_so_and_only_the_sandbox_has_a_simulator() {
+    for Sample { name, language, stripe, html } in samples() {
+        assert_eq!(html.contains("class=\"stripe\""), stripe.is_some(), "{name}");
+        let rehearsal = if language == "id" { "Latihan: bukan uang sungguhan" } else { "Rehearsal: no real money" };
+        assert_eq!(html.contains(rehearsal), stripe == Some(Stripe::Rehearsal), "{name}");
         let pays = ["qris", "account", "processing"].iter().any(|page| name.starts_with(page));
-        assert_eq!(html.contains("name=\"outcome\""), sandbox && pays, "{name}");
+        assert_eq!(html.contains("name=\"outcome\""), stripe == Some(Stripe::Sandbox) && pays, "{name}");
     }
 }
 
@@ -386,7 +395,9 @@ fn ends_take_the_focus_and_pending_pages_do_not() {
 #[test]
 fn what_can_still_change_is_watched() {
     for Sample { name, html, .. } in samples() {
-        let status = |page: &str| name.trim_start_matches("live-").trim_start_matches("hostile-").starts_with(page);
+        let kinds = ["rehearsal-", "live-", "hostile-"];
+        let plain = kinds.iter().find_map(|kind| name.strip_prefix(kind)).unwrap_or(&name);
+        let status = |page: &str| plain.starts_with(page);
         let expected = match () {
             () if status("qris") || status("account") => Some("pending"),
             () if status("processing") => Some("processing"),
@@ -404,7 +415,9 @@ fn what_can_still_change_is_watched() {
 fn pages_are_light_enough_for_a_slow_phone() {
     for Sample { name, html, .. } in samples() {
         let most = match name.as_str() {
-            "choose.id" | "choose.en" | "live-choose.id" | "live-choose.en" => MOST_CHOOSER_BYTES,
+            "choose.id" | "choose.en" | "rehearsal-choose.id" | "live-choose.id" | "live-choose.en" => {
+                MOST_CHOOSER_BYTES
+            }
             _ if name.starts_with("hostile") => continue,
             _ => MOST_PENDING_BYTES,
         };

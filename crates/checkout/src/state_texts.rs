@@ -188,13 +188,14 @@ impl ClosedReason {
             ClosedReason::Inactive => icon::PAUSE,
             ClosedReason::AlreadyPaid => icon::CHECK,
             ClosedReason::BeingPaid => icon::CLOCK,
+            ClosedReason::NoMethod => icon::EXCLAMATION,
         }
     }
 
     /// The CSS class of the ring around the icon.
     pub(crate) const fn tone(self) -> &'static str {
         match self {
-            ClosedReason::Cancelled | ClosedReason::Inactive => "",
+            ClosedReason::Cancelled | ClosedReason::Inactive | ClosedReason::NoMethod => "",
             ClosedReason::AlreadyPaid => "good",
             ClosedReason::BeingPaid => "turning",
         }
@@ -208,6 +209,7 @@ impl Closed {
             ClosedReason::Inactive => fl!(self.frame.words, "closed-inactive-title"),
             ClosedReason::AlreadyPaid => fl!(self.frame.words, "closed-already-paid-title"),
             ClosedReason::BeingPaid => fl!(self.frame.words, "closed-being-paid-title"),
+            ClosedReason::NoMethod => fl!(self.frame.words, "closed-no-method-title"),
         }
     }
 
@@ -217,6 +219,7 @@ impl Closed {
             ClosedReason::Inactive => fl!(self.frame.words, "closed-inactive-heading"),
             ClosedReason::AlreadyPaid => fl!(self.frame.words, "closed-already-paid-heading"),
             ClosedReason::BeingPaid => fl!(self.frame.words, "closed-being-paid-heading"),
+            ClosedReason::NoMethod => fl!(self.frame.words, "closed-no-method-heading"),
         }
     }
 
@@ -227,6 +230,7 @@ impl Closed {
             ClosedReason::Inactive => fl!(self.frame.words, "closed-inactive-text", merchant = merchant),
             ClosedReason::AlreadyPaid => fl!(self.frame.words, "closed-already-paid-text", merchant = merchant),
             ClosedReason::BeingPaid => fl!(self.frame.words, "closed-being-paid-text"),
+            ClosedReason::NoMethod => fl!(self.frame.words, "closed-no-method-text", merchant = merchant),
         }
     }
 }

@@ -17,10 +17,19 @@ pub(crate) struct Frame {
     pub(crate) switch_url: String,
     pub(crate) style_url: String,
     pub(crate) script_url: String,
-    /// Whether the project is a sandbox, where no money moves.
-    pub(crate) sandbox: bool,
+    /// Why no money moves; none where it is real.
+    pub(crate) stripe: Option<Stripe>,
     /// The merchant's name; none where it is not known, as on error pages.
     pub(crate) merchant: Option<String>,
+}
+
+/// Why no money moves on a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stripe {
+    /// The project is a sandbox.
+    Sandbox,
+    /// The installation is for development, so the bank is not a real one.
+    Rehearsal,
 }
 
 /// What is being paid for.
@@ -251,6 +260,8 @@ pub(crate) enum ClosedReason {
     AlreadyPaid,
     /// Another payment of the link is being processed.
     BeingPaid,
+    /// The merchant cannot take money yet by any method of the link.
+    NoMethod,
 }
 
 /// `/p/<link_id>` after an attempt for which the link has no room at the moment.

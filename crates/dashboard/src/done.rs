@@ -63,6 +63,10 @@ done! {
     ApprovalWithdrawn "approval-withdrawn" "done-approval-withdrawn",
     Activated "activated" "done-activated",
     Deactivated "deactivated" "done-deactivated",
+    BankEnabled "bank-enabled" "done-bank-enabled",
+    BankDisabled "bank-disabled" "done-bank-disabled",
+    StrayAssigned "stray-assigned" "done-stray-assigned",
+    StrayReturned "stray-returned" "done-stray-returned",
 }
 
 impl Done {

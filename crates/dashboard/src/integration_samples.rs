@@ -59,6 +59,7 @@ fn shell(language: Language) -> Shell {
         project: Some(ShellProject {
             name: text(HOSTILE),
             sandbox: true,
+            rehearsal: true,
             base: text(BASE),
             attention: Attention { undecided: 0, failing: true },
         }),

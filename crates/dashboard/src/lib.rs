@@ -8,6 +8,8 @@ mod account;
 mod attempt;
 mod audit;
 mod balance;
+#[cfg(test)]
+mod bank_samples;
 mod change_mark;
 mod chart;
 mod done;
@@ -21,6 +23,7 @@ mod labels;
 mod links;
 mod live;
 mod members;
+mod method_state;
 #[cfg(test)]
 mod money_samples;
 mod new_link;

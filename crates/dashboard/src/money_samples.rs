@@ -54,6 +54,7 @@ fn shell(language: Language) -> Shell {
         project: Some(ShellProject {
             name: hostile(),
             sandbox: true,
+            rehearsal: true,
             base: "/dashboard/prj_1".to_owned(),
             attention: Attention { undecided: 1, failing: true },
         }),
@@ -106,6 +107,7 @@ fn home(language: Language, is_new: bool) -> HomePage {
         guide: is_new.then(|| Guide { progress: "1/3".to_owned(), steps }),
         stats: vec![Stat { label: "Hari ini".to_owned(), amount: "Rp0".to_owned(), count: "0".to_owned() }],
         chart: chart(language),
+        lacks_accounts: is_new,
         attention: if is_new {
             Vec::new()
         } else {

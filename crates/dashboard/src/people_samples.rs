@@ -10,6 +10,7 @@ use crate::{
     invite::{InviteGone, InvitePage, Way},
     labels::Badge,
     members::{CreatedKeyRow, FreshInvite, InviteRow, MemberRow, MembersPage, RemovePage, RolePage, RoleRow},
+    method_state::MethodState,
     new_project::NewProjectPage,
     operator::{
         audit::OperatorAuditPage,
@@ -31,29 +32,29 @@ const HOSTILE: &str = "<script>alert(1)</script>\"'&";
 
 /// The language of a sample page, and the text in all of its places.
 #[derive(Clone, Copy)]
-struct Setting {
+pub(crate) struct Setting {
     language: Language,
     text: &'static str,
 }
 
-fn moment() -> Moment {
+pub(crate) fn moment() -> Moment {
     Moment { text: "15 November 2026, 21:30 WIB".to_owned(), utc: "2026-11-15T14:30:00.000Z".to_owned() }
 }
 
-fn url(path: &str) -> String {
+pub(crate) fn url(path: &str) -> String {
     format!("/dashboard{path}")
 }
 
 impl Setting {
-    fn text(self) -> String {
+    pub(crate) fn text(self) -> String {
         self.text.to_owned()
     }
 
-    fn mistake(self) -> Option<String> {
+    pub(crate) fn mistake(self) -> Option<String> {
         Some(self.text())
     }
 
-    fn shell(self, section: Section, has_project: bool) -> Shell {
+    pub(crate) fn shell(self, section: Section, has_project: bool) -> Shell {
         Shell {
             words: words(self.language),
             language: code(self.language),
@@ -71,6 +72,7 @@ impl Setting {
             project: has_project.then(|| ShellProject {
                 name: self.text(),
                 sandbox: true,
+                rehearsal: true,
                 base: url("/prj_1"),
                 attention: Attention { undecided: 1, failing: false },
             }),
@@ -99,7 +101,7 @@ impl Setting {
         }
     }
 
-    fn paging(self) -> Paging {
+    pub(crate) fn paging(self) -> Paging {
         Paging { summary: self.text(), newer: Some(url("?page=1")), older: Some(url("?page=3")) }
     }
 
@@ -182,6 +184,7 @@ impl Setting {
                 fee_qris: "0,7%".to_owned(),
                 fee_account: "Rp4.000".to_owned(),
             },
+            method_states: self.methods(),
             merchant: MerchantForm {
                 name: self.text(),
                 name_mistake: self.mistake(),
@@ -298,6 +301,10 @@ impl Setting {
         page.render().unwrap()
     }
 
+    fn methods(self) -> Vec<MethodState> {
+        vec![MethodState { name: self.text(), badge: Badge { status: "wait", text: self.text() } }]
+    }
+
     fn operator_project(self) -> String {
         let act = |bad| ActLink { url: url("/operator/projects/prj_1/approve"), text: self.text(), bad };
         let page = ProjectPage {
@@ -312,6 +319,8 @@ impl Setting {
             undecided: 1,
             failing: 0,
             last_payment: Some(moment()),
+            methods: self.methods(),
+            banks_url: url("/operator/banks"),
             acts: vec![act(false), act(true)],
             desk_url: Some(url("/prj_1")),
         };
@@ -329,12 +338,13 @@ impl Setting {
         };
         let decision = DecisionPage {
             shell: self.shell(Section::Operator, false),
-            project: self.text(),
-            project_url: url("/operator/projects/prj_1"),
+            subject: self.text(),
+            subject_url: url("/operator/projects/prj_1"),
+            subject_id: "prj_1".to_owned(),
             action: url("/operator/projects/prj_1/deactivate"),
             heading: self.text(),
-            project_id: "prj_1".to_owned(),
             effects: vec![self.text()],
+            methods: self.methods(),
             button: self.text(),
             bad: true,
         };
@@ -377,6 +387,8 @@ impl Setting {
         pages.extend(self.invites());
         pages.extend(self.audits());
         pages.extend(self.operators());
+        pages.extend(self.banks());
+        pages.extend(self.strays());
         pages
     }
 }

@@ -50,6 +50,8 @@ pub(crate) struct FrameTop<'a> {
 pub(crate) struct ShellProject {
     pub(crate) name: String,
     pub(crate) sandbox: bool,
+    /// Whether it is a production project of an installation for development, whose banks are not real.
+    pub(crate) rehearsal: bool,
     /// `/dashboard/prj_…`.
     pub(crate) base: String,
     pub(crate) attention: Attention,

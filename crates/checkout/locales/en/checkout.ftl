@@ -3,6 +3,7 @@
 ## On every page
 
 sandbox-stripe = Test mode — no money moves
+rehearsal-stripe = Rehearsal: no real money
 language-switch = Bahasa Indonesia
 footer = Secure payment by Lunas
 
@@ -138,6 +139,9 @@ closed-already-paid-text = There is nothing left to pay. If it was not you who p
 closed-being-paid-title = Being paid
 closed-being-paid-heading = This bill is being paid
 closed-being-paid-text = The bank is processing a payment for this bill. Do not pay again. Check back in a moment.
+closed-no-method-title = Cannot be paid yet
+closed-no-method-heading = This shop cannot take payments by this link yet
+closed-no-method-text = Nothing is wrong with your phone or your bank, and trying again will not help. Please contact { $merchant } and ask how to pay.
 
 ## No room for one more attempt
 

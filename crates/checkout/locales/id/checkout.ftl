@@ -3,6 +3,7 @@
 ## On every page
 
 sandbox-stripe = Mode uji coba — tidak ada uang yang berpindah
+rehearsal-stripe = Latihan: bukan uang sungguhan
 language-switch = English
 footer = Pembayaran aman lewat Lunas
 
@@ -138,6 +139,9 @@ closed-already-paid-text = Tidak ada lagi yang perlu dibayar. Jika bukan Anda ya
 closed-being-paid-title = Sedang dibayar
 closed-being-paid-heading = Tagihan ini sedang dibayar
 closed-being-paid-text = Bank sedang memproses sebuah pembayaran untuk tagihan ini. Jangan bayar lagi. Silakan cek kembali sebentar lagi.
+closed-no-method-title = Belum bisa dibayar
+closed-no-method-heading = Toko ini belum bisa menerima pembayaran lewat tautan ini
+closed-no-method-text = Tidak ada yang salah dengan ponsel atau bank Anda, dan mencoba lagi tidak akan membantu. Silakan hubungi { $merchant } dan tanyakan cara membayarnya.
 
 ## No room for one more attempt
 

@@ -4,7 +4,7 @@ pub(crate) mod guide;
 
 use askama::Template;
 use axum::{Router, http::StatusCode, response::Response, routing::get};
-use domain::{access::Act, money::Rupiah};
+use domain::{access::Act, money::Rupiah, project::Environment};
 use engine::{Day, Home, PaymentFilter};
 use i18n_embed_fl::fl;
 use web::{
@@ -15,6 +15,7 @@ use web::{
 use self::guide::Guide;
 use crate::{
     chart::Chart,
+    method_state,
     page::Page,
     payments::{PaymentRow, row},
     receipts::wording,
@@ -35,6 +36,8 @@ pub(crate) struct HomePage {
     pub(crate) guide: Option<Guide>,
     pub(crate) stats: Vec<Stat>,
     pub(crate) chart: Chart,
+    /// Whether it is a production project that can take no money, because no method has an enabled bank account.
+    pub(crate) lacks_accounts: bool,
     pub(crate) attention: Vec<Concern>,
     pub(crate) recent: Vec<PaymentRow>,
 }
@@ -63,6 +66,9 @@ async fn show(page: Page) -> Result<Response, PageError> {
     let shell = page.shell_with(Section::Home, &change_token, attention).await?;
     let recent = page.desk.payments_before(&PaymentFilter::default(), None, RECENT).await?;
     let (base, guide) = (page.base(), guide::of(&page, &home.setup, &recent).await?);
+    let standings = page.desk.method_standings().await?;
+    let lacks_accounts =
+        page.project().environment == Environment::Production && method_state::lacks_accounts(&standings);
     let may_create_link = page.desk.may(Act::ManageLinks) && page.project().is_usable();
     let view = HomePage {
         today: day(now, page.language()),
@@ -71,6 +77,7 @@ async fn show(page: Page) -> Result<Response, PageError> {
         guide,
         stats: stats(shell.words, &home.days),
         chart: Chart::of(&home.days, page.language()),
+        lacks_accounts,
         attention: concerns(&page, &shell, &home, &base),
         recent: recent.iter().map(|payment| row(&page, &base, payment, now)).collect(),
         shell,

@@ -7,7 +7,10 @@ use axum::{
     response::Response,
     routing::{MethodRouter, get},
 };
-use domain::{id::ProjectId, project::Environment};
+use domain::{
+    id::ProjectId,
+    project::{Environment, Project},
+};
 use engine::Error;
 use i18n_embed_fl::fl;
 use web::{App, page::page_error::PageError};
@@ -18,6 +21,7 @@ use super::{
 };
 use crate::{
     done::Done,
+    method_state::{MethodState, method_states},
     page::OperatorPage,
     session::{LastId, SignedForm},
     shell::Shell,
@@ -27,14 +31,17 @@ use crate::{
 #[template(path = "operator_decide.html")]
 pub(crate) struct DecisionPage {
     pub(crate) shell: Shell,
-    pub(crate) project: String,
-    pub(crate) project_url: String,
+    /// The project or the bank account that is decided about.
+    pub(crate) subject: String,
+    pub(crate) subject_url: String,
+    pub(crate) subject_id: String,
     pub(crate) action: String,
     pub(crate) heading: String,
-    pub(crate) project_id: String,
     pub(crate) effects: Vec<String>,
+    /// By which methods a project can take money once it is approved; empty where that is not decided.
+    pub(crate) methods: Vec<MethodState>,
     pub(crate) button: String,
-    /// Whether the project can do less afterwards.
+    /// Whether less can be done afterwards.
     pub(crate) bad: bool,
 }
 
@@ -59,14 +66,22 @@ async fn ask(page: &OperatorPage, id: ProjectId, decision: Decision) -> Result<R
         return Err(Error::NotProduction.into());
     }
     let (shell, words) = (page.shell().await?, page.words());
+    let methods = match decision {
+        Decision::Approve => {
+            let approved = Project { approved: true, ..project.clone() };
+            method_states(words, &page.operator.method_standings(&approved).await?)
+        }
+        Decision::WithdrawApproval | Decision::Activate | Decision::Deactivate => Vec::new(),
+    };
     let view = DecisionPage {
         shell,
-        project_url: page.url(project_path(id)),
+        subject_url: page.url(project_path(id)),
+        subject_id: id.to_string(),
         action: page.url(decision.path(id)),
         heading: decision.question(words, &project.name),
-        project: project.name,
-        project_id: id.to_string(),
+        subject: project.name,
         effects: decision.effects(words),
+        methods,
         button: decision.button(words),
         bad: decision.takes_away(),
     };

@@ -1,12 +1,14 @@
-//! `/dashboard/operator`: all projects of the installation, its users, and the whole audit log. For a user who is not
-//! an operator these pages do not exist.
+//! `/dashboard/operator`: all projects of the installation, its users, its contracts with banks, and the whole audit log.
+//! For a user who is not an operator these pages do not exist.
 
 pub(crate) mod audit;
+pub(crate) mod banks;
 pub(crate) mod create;
 pub(crate) mod decide;
 mod decision;
 pub(crate) mod project;
 pub(crate) mod projects;
+pub(crate) mod strays;
 pub(crate) mod tabs;
 pub(crate) mod users;
 
@@ -17,6 +19,8 @@ pub(crate) fn routes() -> Router<App> {
     Router::new()
         .merge(projects::routes())
         .merge(audit::routes())
+        .merge(banks::routes())
+        .merge(strays::routes())
         .merge(project::routes())
         .merge(users::routes())
         .merge(create::routes())

@@ -12,9 +12,13 @@ use web::{
     page::{moment::Moment, page_error::PageError},
 };
 
-use super::{decision::Decision, tabs::PATH};
+use super::{
+    decision::Decision,
+    tabs::{PATH, banks_path},
+};
 use crate::{
     labels::{Badge, project_badge},
+    method_state::{MethodState, method_states},
     page::OperatorPage,
     session::LastId,
     shell::Shell,
@@ -34,6 +38,9 @@ pub(crate) struct ProjectPage {
     pub(crate) undecided: i64,
     pub(crate) failing: i64,
     pub(crate) last_payment: Option<Moment>,
+    /// By which methods it can take money; empty for a sandbox.
+    pub(crate) methods: Vec<MethodState>,
+    pub(crate) banks_url: String,
     pub(crate) acts: Vec<ActLink>,
     /// None where the operator is not a member of the project.
     pub(crate) desk_url: Option<String>,
@@ -55,6 +62,10 @@ async fn show(page: OperatorPage, LastId(id): LastId<ProjectId>) -> Result<Respo
     let (project, shell) = (&health.project, page.shell().await?);
     let desk_url = page.desk_url(project);
     let decisions = Decision::of(project).into_iter();
+    let standings = match project.environment {
+        Environment::Production => page.operator.method_standings(project).await?,
+        Environment::Sandbox => Vec::new(),
+    };
     let view = ProjectPage {
         base: page.url(PATH),
         name: project.name.clone(),
@@ -66,6 +77,8 @@ async fn show(page: OperatorPage, LastId(id): LastId<ProjectId>) -> Result<Respo
         undecided: health.undecided,
         failing: health.failing,
         last_payment: health.last_payment_at.map(|at| page.moment(at)),
+        methods: method_states(shell.words, &standings),
+        banks_url: page.url(banks_path()),
         acts: decisions.map(|decision| act_link(&page, project, decision)).collect(),
         desk_url: shell.projects.iter().any(|choice| choice.url == desk_url).then_some(desk_url),
         shell,

@@ -1,6 +1,6 @@
 //! The tabs above the operator's pages, and the paths that these pages share.
 
-use domain::id::ProjectId;
+use domain::id::{BankAccountId, ProjectId, StrayId};
 
 /// The path of the first tab; the paths of all operators' pages begin with it.
 pub(crate) const PATH: &str = "/dashboard/operator";
@@ -10,10 +10,30 @@ pub(crate) const PATH: &str = "/dashboard/operator";
 pub(crate) enum Tab {
     Projects,
     Users,
+    Banks,
+    Strays,
     Log,
 }
 
 /// The path of a project's page.
 pub(crate) fn project_path(id: ProjectId) -> String {
     format!("{PATH}/projects/{id}")
+}
+
+pub(crate) fn banks_path() -> String {
+    format!("{PATH}/banks")
+}
+
+/// The path of a bank account's page.
+pub(crate) fn bank_path(id: BankAccountId) -> String {
+    format!("{}/{id}", banks_path())
+}
+
+pub(crate) fn strays_path() -> String {
+    format!("{PATH}/strays")
+}
+
+/// The path of a stray's page.
+pub(crate) fn stray_path(id: StrayId) -> String {
+    format!("{}/{id}", strays_path())
 }

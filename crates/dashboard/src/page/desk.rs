@@ -78,6 +78,7 @@ impl Page {
         shell.project = Some(ShellProject {
             name: project.name.clone(),
             sandbox: project.environment == Environment::Sandbox,
+            rehearsal: project.environment == Environment::Production && self.app.settings.is_development,
             base,
             attention,
         });

@@ -184,7 +184,7 @@ fn offered(
 }
 
 /// What is wrong with a note that the engine refused.
-fn note_mistake(words: Words, note: &str) -> String {
+pub(crate) fn note_mistake(words: Words, note: &str) -> String {
     let missing = || fl!(words, "receipt-note-missing");
     if note.is_empty() { missing() } else { text_mistake(words, DECISION_NOTE, note).unwrap_or_else(missing) }
 }

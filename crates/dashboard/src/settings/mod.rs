@@ -67,5 +67,6 @@ async fn settings_page(page: &Page, status: StatusCode, filled: Filled) -> Resul
         shell.warn(fl!(shell.words, "mistake-form"));
     }
     let origins = page.desk.allowed_origins().await?;
-    Ok(page.render(status, &view(page, shell, filled, &origins)))
+    let standings = page.desk.method_standings().await?;
+    Ok(page.render(status, &view(page, shell, filled, &origins, &standings)))
 }

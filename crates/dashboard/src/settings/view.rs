@@ -2,11 +2,13 @@
 
 use askama::Template;
 use domain::{access::Act, bank::Bank, method::Method, project::Environment};
+use engine::MethodStanding;
 use i18n_embed_fl::fl;
 
 use super::forms::{Filled, bank_field, default_field};
 use crate::{
     labels::{Badge, every_method, method_name, project_badge},
+    method_state::{MethodState, method_states},
     page::Page,
     shell::Shell,
     words::Words,
@@ -23,6 +25,8 @@ pub(crate) struct SettingsPage {
     /// A member whose role may not change anything sees no forms.
     pub(crate) may_configure: bool,
     pub(crate) facts: Facts,
+    /// By which methods it can take money; empty for a sandbox.
+    pub(crate) method_states: Vec<MethodState>,
     pub(crate) merchant: MerchantForm,
     pub(crate) origins: OriginsForm,
     pub(crate) methods: MethodsForm,
@@ -69,7 +73,13 @@ pub(crate) struct Check {
     pub(crate) checked: bool,
 }
 
-pub(crate) fn view(page: &Page, shell: Shell, filled: Filled, origins: &[String]) -> SettingsPage {
+pub(crate) fn view(
+    page: &Page,
+    shell: Shell,
+    filled: Filled,
+    origins: &[String],
+    standings: &[(Method, MethodStanding)],
+) -> SettingsPage {
     let (project, words) = (page.project(), shell.words);
     let (fees, methods) = (page.desk.fees(), methods_form(words, &filled));
     SettingsPage {
@@ -82,6 +92,7 @@ pub(crate) fn view(page: &Page, shell: Shell, filled: Filled, origins: &[String]
             fee_qris: percent(words, fees.qris_basis_points),
             fee_account: fees.virtual_account.to_string(),
         },
+        method_states: method_states(words, standings),
         merchant: MerchantForm {
             name: filled.merchant.name,
             name_mistake: filled.name_mistake,

@@ -143,6 +143,7 @@ async fn closed_links_and_unknown_addresses_are_accessible_on_every_screen() {
             report(&project, &payment, outcome).await;
             used.push(text(&link, "url").to_owned());
         }
+        let unserved = create_link(&kit.production().await, json!({})).await;
         kit.clock.advance(Duration::from_mins(2));
         let [paid, processing] = used.try_into().unwrap();
         let pages = [
@@ -150,6 +151,7 @@ async fn closed_links_and_unknown_addresses_are_accessible_on_every_screen() {
             ("cancelled", text(&cancelled, "url").to_owned(), NOTHING),
             ("paid", paid, NOTHING),
             ("being paid", processing, NOTHING),
+            ("no method", text(&unserved, "url").to_owned(), NOTHING),
             ("no page", format!("http://{}/p/nothing", kit.address), NOTHING),
         ];
         check_all(&kit, &pages).await;

@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 use testkit::{Kit, TestProject, on_every_database};
 
 use crate::support::{
-    customer::{Customer, attribute, is_page, led_to, link_path, pay_path, payment_of},
+    bank_accounts::account_of,
+    customer::{Customer, attribute, heading, is_page, led_to, link_path, pay_path, payment_of},
     json::text,
     links::create_link,
     nodes::Node,
@@ -25,7 +26,7 @@ on_every_database![
     a_bank_that_is_known_to_be_down_leaves_the_others_usable,
     a_provider_that_fails_gets_the_form_back_and_leaves_nothing_behind,
     a_change_that_the_provider_fails_keeps_the_old_code,
-    without_a_provider_the_link_opens_and_its_form_is_503,
+    a_link_that_no_bank_account_serves_says_so_in_both_languages_and_takes_no_form,
     while_the_database_is_away_a_page_says_to_try_again_and_a_form_leaves_nothing_behind,
     a_payment_confirmed_while_its_replacement_is_made_is_paid_and_alone,
 ];
@@ -171,18 +172,30 @@ async fn a_change_that_the_provider_fails_keeps_the_old_code(kit: Arc<Kit>) {
     shop.node.stop().await;
 }
 
-async fn without_a_provider_the_link_opens_and_its_form_is_503(kit: Arc<Kit>) {
+async fn a_link_that_no_bank_account_serves_says_so_in_both_languages_and_takes_no_form(kit: Arc<Kit>) {
     let project = kit.production().await;
     let link = create_link(&project, json!({})).await;
-    let customer = Customer::of(&kit);
-    let page = customer.open(&link_path(&link)).await;
-    is_page("the choice", &page, 200);
-    assert!(!page.text.contains("<button"), "where nothing can be chosen there is nothing to press: {}", page.text);
-    let before = rows(&kit.database);
-    let refused = customer.post(&link_path(&link), &[("method", "qris")]).await;
-    is_page("no provider", &refused, 503);
-    assert!(refused.header("retry-after").is_some());
+    let (customer, before) = (Customer::of(&kit), rows(&kit.database));
+    for (language, says, contact) in [
+        ("en", "This shop cannot take payments by this link yet", "contact Toko Kopi"),
+        ("id", "Toko ini belum bisa menerima pembayaran lewat tautan ini", "hubungi Toko Kopi"),
+    ] {
+        let page = customer.open(&format!("{}?lang={language}", link_path(&link))).await;
+        is_page(language, &page, 200);
+        assert_eq!(heading(&page), says);
+        assert!(page.text.contains(contact), "{}", page.text);
+        assert!(!page.text.contains("<form") && !page.text.contains("<button"), "{}", page.text);
+        let refused = customer.post(&link_path(&link), &[("method", "qris")]).await;
+        is_page(language, &refused, 409);
+        assert_eq!(heading(&refused), says);
+    }
     assert_eq!(rows(&kit.database), before);
+    // As soon as an account serves one of its methods, the link offers that one and no other.
+    account_of(&kit, project.id).await;
+    let page = customer.open(&link_path(&link)).await;
+    let offered: Vec<String> =
+        page.text.split("<input type=\"radio\"").skip(1).map(|row| attribute(row, "value")).collect();
+    assert_eq!(offered, [BCA]);
 }
 
 async fn while_the_database_is_away_a_page_says_to_try_again_and_a_form_leaves_nothing_behind(kit: Arc<Kit>) {

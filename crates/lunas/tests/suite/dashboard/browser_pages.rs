@@ -158,6 +158,9 @@ async fn search_results_and_messages_are_accessible_on_every_screen() {
         pages.push(("/dashboard/account".to_owned(), SEND_BACK));
         pages.push(("/dashboard/projects/new".to_owned(), SEND_BACK));
         pages.push(("/dashboard/operator?show=waiting".to_owned(), NOTHING));
+        pages.push(("/dashboard/operator/strays?tab=decided".to_owned(), NOTHING));
+        let assign = world.path("/dashboard/operator/strays/{stray}/assign");
+        pages.push((format!("{assign}?payment=junk"), NOTHING));
         pages.push(("/dashboard/nothing/of/the/kind".to_owned(), NOTHING));
         check_all(&browser, &kit, &pages).await;
     })

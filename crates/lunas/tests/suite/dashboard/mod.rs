@@ -1,6 +1,7 @@
 //! The pages for merchants and operators, over HTTP and in a real browser.
 
 mod account;
+mod banks;
 mod browser_hostile;
 mod browser_pages;
 mod browser_pictures;
@@ -20,5 +21,6 @@ mod sessions;
 mod settings;
 mod sign_in;
 mod simulator;
+mod strays;
 mod webhook_settings;
 mod webhooks;

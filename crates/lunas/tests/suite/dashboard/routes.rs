@@ -12,6 +12,7 @@ use serde_json::json;
 use testkit::{Kit, Reply, TestProject, on_every_database};
 
 use crate::support::{
+    bank_accounts::{account_of, stray},
     customer::is_page,
     json::text,
     links::create_link,
@@ -80,6 +81,10 @@ fn table() -> Vec<Row> {
         get("/dashboard/operator/audit", For::Operators),
         get("/dashboard/operator/users", For::Operators),
         get("/dashboard/operator/projects/{project}", For::Operators),
+        get("/dashboard/operator/banks", For::Operators),
+        get("/dashboard/operator/banks/{account}", For::Operators),
+        get("/dashboard/operator/strays", For::Operators),
+        get("/dashboard/operator/strays/{stray}", For::Operators),
         get("/dashboard/{project}", LOOK),
         get("/dashboard/{project}/audit", LOOK),
         get("/dashboard/{project}/balance", LOOK),
@@ -108,6 +113,7 @@ fn forms() -> Vec<Row> {
     let old_and_new = &[("old_password", "twelve or more"), ("new_password", "fourteen or more")];
     let link = &[("title", "Kopi"), ("amount", "15000"), ("attempt", "0123456789abcdef0123456789abcdef")];
     let receipt = &[("provider", "sandbox"), ("id", "none"), ("note", "why")];
+    let assigned = &[("payment", "pay_01kc2m8r5gfq9t3v7x1y4z6a8b"), ("note", "why")];
     let test = &[("attempt", "0123456789abcdef0123456789abcdef")];
     let merchant = &[("merchant_name", "Toko"), ("merchant_city", "Bandung"), ("merchant_postal_code", "40111")];
     let forms = [
@@ -123,6 +129,10 @@ fn forms() -> Vec<Row> {
         both("/dashboard/operator/projects/{project}/withdraw-approval", For::Operators, For::Operators, &[]),
         both("/dashboard/operator/projects/{project}/activate", For::Operators, For::Operators, &[]),
         both("/dashboard/operator/projects/{project}/deactivate", For::Operators, For::Operators, &[]),
+        both("/dashboard/operator/banks/{account}/enable", For::Operators, For::Operators, &[]),
+        both("/dashboard/operator/banks/{account}/disable", For::Operators, For::Operators, &[]),
+        both("/dashboard/operator/strays/{stray}/assign", For::Operators, For::Operators, assigned),
+        both("/dashboard/operator/strays/{stray}/return", For::Operators, For::Operators, &[("note", "why")]),
         both("/dashboard/{project}/keys", LOOK, KEYS, &[("name", "server")]),
         both("/dashboard/{project}/keys/{key}/revoke", KEYS, KEYS, &[]),
         both("/dashboard/{project}/links", LOOK, LINKS, link),
@@ -244,7 +254,11 @@ impl SampleProject {
         let visit = kit.engine.visit(&owner.token().unwrap(), String::new(), false).await.unwrap().unwrap();
         let own = kit.engine.desk(&visit, project.id).await.unwrap();
         let (invite, token) = own.invite("guest@toko.test", Role::Viewer, None).await.unwrap();
+        let account = account_of(kit, kit.production().await.id).await;
+        let stray = stray(kit, account, "stray", 15_000).await;
         let names = vec![
+            ("{account}", account.to_string()),
+            ("{stray}", stray.to_string()),
             ("{project}", project.id.to_string()),
             ("{link}", text(&link, "id").to_owned()),
             ("{key}", project.key_id.to_string()),

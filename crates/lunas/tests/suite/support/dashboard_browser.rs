@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use testkit::{Answer, Browser, Kit, Receiver, TestProject};
 
 use crate::support::{
+    bank_accounts::{account_of, new_account, stray},
     customer::{Customer, payment_of},
     json::{text, with},
     links::{attempt, cancel_link, create_link},
@@ -93,6 +94,7 @@ impl BusyProject {
         pending_qris(&project, 30_000).await;
         let waits = create(&project, &samples::virtual_account(&project, "bca", 35_000)).await;
         let event = events_of(&project, &paid, "payment.paid").await;
+        names.extend(banks(kit, waiting).await);
         names.push(("{link}", text(&link, "id").to_owned()));
         names.push(("{payment}", text(&paid, "id").to_owned()));
         names.push(("{event}", text(&event[0], "id").to_owned()));
@@ -128,6 +130,22 @@ async fn found_projects(kit: &Kit, project: &TestProject, owner: &User) -> [Proj
     }
     kit.update(made[2], ProjectUpdate { active: Some(false), ..ProjectUpdate::default() }).await;
     [made[0], made[1]]
+}
+
+/// Creates a bank account that has taken money, one that is new, and strays, one of them with a decision.
+async fn banks(kit: &Kit, production: ProjectId) -> Vec<(&'static str, String)> {
+    let account = account_of(kit, production).await;
+    kit.engine.make_bank_key(account).await.unwrap();
+    new_account(kit, LONG, &[]).await;
+    let calls = [(73, "2007300"), (24, "2002400"), (24, "4042412"), (25, "2002500"), (25, "4012500"), (25, "5002500")];
+    for (service, code) in calls {
+        kit.engine.note_bank_call(account, kit.engine.now(), service, code, Duration::from_millis(12));
+    }
+    kit.engine.save_bank_calls().await.unwrap();
+    let returned = stray(kit, account, "bank-1", 15_000).await;
+    kit.engine.return_stray(returned, format!("Dikembalikan lewat BCA, bukti {LONG}")).await.unwrap();
+    let open = stray(kit, account, "20261115123456789012345678", 999_999_999_999).await;
+    vec![("{account}", account.to_string()), ("{stray}", open.to_string())]
 }
 
 /// Creates members of every role, an invitation and a second session of the owner.

@@ -1,5 +1,6 @@
 //! What several tests share: acts, request bodies, browsers over HTTP, commands, and the load of the fault tests.
 
+pub(crate) mod bank_accounts;
 pub(crate) mod banks;
 pub(crate) mod commands;
 pub(crate) mod customer;
