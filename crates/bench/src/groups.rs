@@ -26,6 +26,7 @@ pub(crate) enum Group {
     ListDeep,
     Search,
     Paid,
+    SnapPay,
     Replay,
     Webhook,
     WebhookLatency,
@@ -45,7 +46,7 @@ pub(crate) enum Group {
 }
 
 impl Group {
-    pub(crate) const ALL: [Group; 23] = [
+    pub(crate) const ALL: [Group; 24] = [
         Group::CreateVa,
         Group::CreateQris,
         Group::Get,
@@ -53,6 +54,7 @@ impl Group {
         Group::ListDeep,
         Group::Search,
         Group::Paid,
+        Group::SnapPay,
         Group::Replay,
         Group::Webhook,
         Group::WebhookLatency,
@@ -80,6 +82,7 @@ impl Bench {
             Group::Get => self.get().await,
             Group::List | Group::ListDeep | Group::Search => self.list(group).await,
             Group::Paid => self.paid().await,
+            Group::SnapPay => self.snap_pay().await,
             Group::Replay => self.replay().await,
             Group::Webhook => self.webhook().await,
             Group::WebhookLatency => self.webhook_latency().await,

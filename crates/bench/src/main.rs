@@ -5,6 +5,7 @@
 //! PostgreSQL runs in a private cluster, and the product on PostgreSQL is compared with pgbench.
 
 mod attempts;
+mod banks;
 mod bench;
 mod ceiling;
 mod checkout;

@@ -3,8 +3,7 @@
 use std::{io, sync::Arc};
 
 use domain::project::Environment;
-use engine::{Engine, NewProject, ProjectUpdate, SecretKey, Settings, SystemClock};
-use gateway::{Providers, Simulator};
+use engine::{NewProject, ProjectUpdate};
 use pgcluster::Cluster;
 
 use crate::{
@@ -181,11 +180,7 @@ fn beside_pgbench(found: Finding, clients: u64) -> Finding {
 
 /// Creates projects with the webhook URL `url`, each with a key.
 async fn more_projects(home: &Home, count: u64, url: &str) -> io::Result<Vec<Caller>> {
-    let key = std::fs::read_to_string(home.directory.path().join("secret.key"))?;
-    let key = SecretKey::from_base64(&key.trim().to_owned().into()).map_err(io::Error::other)?;
-    let store = home.database.open().await?;
-    let providers = Providers { sandbox: Simulator::default(), production: None };
-    let engine = Engine::new(store.clone(), providers, Arc::new(SystemClock), Settings::default(), key);
+    let (store, engine) = home.engine().await?;
     let mut callers = Vec::new();
     for number in 0..count {
         let environment = Environment::Sandbox;

@@ -4,12 +4,16 @@ use std::{
     fs, io,
     net::SocketAddr,
     process::Stdio,
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
 
+use engine::{Engine, SecretKey, Settings, SystemClock};
+use gateway::{Providers, Simulator};
 use pgcluster::Cluster;
 use serde::Deserialize;
+use store::Store;
 
 use crate::{database::Database, directory::Directory};
 use tokio::{
@@ -54,6 +58,16 @@ impl Home {
             fs::copy(entry.path(), directory.path().join(entry.file_name()))?;
         }
         Ok(Home { directory, database: self.database.clone() })
+    }
+
+    /// The installation without a server, to set up what a group needs. The store is to be closed.
+    pub(crate) async fn engine(&self) -> io::Result<(Store, Engine)> {
+        let key = fs::read_to_string(self.directory.path().join("secret.key"))?;
+        let key = SecretKey::from_base64(&key.trim().to_owned().into()).map_err(io::Error::other)?;
+        let store = self.database.open().await?;
+        let providers = Providers { sandbox: Simulator::default(), production: None };
+        let engine = Engine::new(store.clone(), providers, Arc::new(SystemClock), Settings::default(), key);
+        Ok((store, engine))
     }
 
     /// A `lunas` command for this installation; an installation of the person who measures is not used.

@@ -11,6 +11,8 @@ use crate::{
 };
 
 pub(crate) const VIRTUAL_ACCOUNT: &str = r#"{"type":"virtual_account","bank":"bca"}"#;
+/// What every payment that is created is worth, in rupiah.
+pub(crate) const AMOUNT: i64 = 15_000;
 pub(crate) const QRIS: &str = r#"{"type":"qris"}"#;
 
 /// Creates payments, each with an Idempotency-Key of its own.
@@ -24,7 +26,7 @@ pub(crate) fn creates_by(callers: Vec<Caller>, method: &'static str, run: &str) 
     Arc::new(move |index, out| {
         let Caller { project_id: project, api_key: key } = turn(&callers, index);
         let body = format!(
-            r#"{{"project_id":"{project}","reference":"order-{index}","amount":15000,"payment_method":{method}}}"#
+            r#"{{"project_id":"{project}","reference":"order-{index}","amount":{AMOUNT},"payment_method":{method}}}"#
         );
         post(out, "/v1/payments", key, &format!("Idempotency-Key: {run}-{index}\r\n"), &body);
     })

@@ -7,7 +7,7 @@
 use std::process::Command;
 
 /// The groups on SQLite.
-const EMBEDDED: [&str; 15] = [
+const EMBEDDED: [&str; 16] = [
     "create-va",
     "create-qris",
     "get",
@@ -15,6 +15,7 @@ const EMBEDDED: [&str; 15] = [
     "list-deep",
     "search",
     "paid",
+    "snap-pay",
     "replay",
     "webhook",
     "webhook-latency",
