@@ -115,7 +115,8 @@ impl Parameters {
             repeat: Repeat::Inconsistent,
             notify_retries: true,
             deadline: Duration::from_secs(10),
-            validity: Duration::from_mins(1)..=Duration::from_hours(30 * 24),
+            // A number that we host ends with the link that it pays, however soon that is.
+            validity: Duration::from_secs(1)..=Duration::from_hours(30 * 24),
             amounts: Rupiah::new(10_000)..=Rupiah::MAX,
             void: false,
             refund: false,

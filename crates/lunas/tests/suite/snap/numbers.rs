@@ -12,7 +12,7 @@ use crate::support::{
     banks::{AMOUNT, COMPANY_CODE, Contracted, contracted, contracted_with, number},
     customer::{Customer, link_path},
     json::{at, with},
-    links::create_link,
+    links::{attempt, create_link},
     payments::{create, fresh_key},
     rows::rows,
     samples::{qris, virtual_account},
@@ -23,6 +23,7 @@ on_every_database![
     a_number_rests_for_30_days_after_its_payment_has_expired_and_then_comes_again on 2 threads,
     amounts_beyond_the_accounts_limits_are_refused_before_anything_is_stored,
     lifetimes_beyond_the_accounts_limits_are_refused_before_anything_is_stored,
+    a_link_that_expires_within_a_minute_is_paid_until_then,
     a_method_without_an_account_is_unavailable_and_leaves_the_key_unused,
     a_disabled_account_issues_nothing_and_answers_nothing_at_once,
     a_link_shows_only_methods_that_an_enabled_account_takes,
@@ -155,6 +156,16 @@ async fn lifetimes_beyond_the_accounts_limits_are_refused_before_anything_is_sto
         create(&contracted.project, &of(minutes)).await;
     }
     contracted.project.api.pay(&key, &of(30)).await.expect(201);
+}
+
+async fn a_link_that_expires_within_a_minute_is_paid_until_then(kit: Arc<Kit>) {
+    let contracted = contracted(&kit, Style::BCA).await;
+    let expires_at = kit.engine.now().plus(Duration::from_secs(20));
+    let members = json!({ "amount": AMOUNT, "expires_at": expires_at.to_string() });
+    let link = create_link(&contracted.project, members).await;
+    let payment = attempt(&kit, &contracted.project, &link, contracted.method).await;
+    assert_eq!(at(&payment, "expires_at"), expires_at);
+    assert_eq!(said(&contracted.pay(&number(&payment), Knobs::default()).await), ("2002500", "00"));
 }
 
 async fn a_method_without_an_account_is_unavailable_and_leaves_the_key_unused(kit: Arc<Kit>) {
