@@ -2,6 +2,8 @@
 //!
 //! Reports of real providers and of the sandbox's simulator are handled alike.
 
+use std::sync::Arc;
+
 use domain::{
     event::Event,
     id::PaymentId,
@@ -231,8 +233,9 @@ impl Engine {
         }))
     }
 
-    pub(crate) async fn project_of(&self, payment: &Payment) -> Result<Project, Error> {
-        self.store.project(payment.project_id).await?.ok_or(Error::NotFound("project"))
+    pub(crate) async fn project_of(&self, payment: &Payment) -> Result<Arc<Project>, Error> {
+        let version = self.store.project_version(payment.project_id).await?.ok_or(Error::NotFound("project"))?;
+        self.project_at(payment.project_id, version).await
     }
 }
 

@@ -1,5 +1,7 @@
 //! The sandbox's simulator: reports of a bank that nobody had to pay for, and expiries before their time.
 
+use std::sync::Arc;
+
 use domain::{
     id::PaymentId,
     payment::Payment,
@@ -47,7 +49,7 @@ impl Engine {
         Err(Error::Contended)
     }
 
-    async fn sandbox_of(&self, payment: &Payment) -> Result<Project, Error> {
+    async fn sandbox_of(&self, payment: &Payment) -> Result<Arc<Project>, Error> {
         let project = self.project_of(payment).await?;
         match project.environment {
             Environment::Sandbox => Ok(project),

@@ -48,6 +48,13 @@ impl Change {
         self
     }
 
+    /// These writes, then those of another change.
+    #[must_use]
+    pub fn then(mut self, next: Change) -> Change {
+        self.writes.extend(next.writes);
+        self
+    }
+
     /// Whether a task may be waiting for this change: the one that sends webhooks, or one that follows a payment for a
     /// page.
     pub(crate) fn is_awaited(&self) -> bool {

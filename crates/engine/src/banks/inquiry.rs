@@ -53,7 +53,7 @@ impl Engine {
                 };
                 return self.answered(known.verdict, payment).await;
             }
-            let payment = self.payment_of_number(open, &inquiry.number).await?;
+            let payment = self.store.payment_of_number(open.id(), &inquiry.number).await?;
             let verdict = match &payment {
                 Some(payment) => Verdict::of_bill(payment, self.is_claimed_by_other(payment).await?, now),
                 None => Verdict::Unknown,
@@ -85,19 +85,11 @@ impl Engine {
         let bill = match payment {
             Some(payment) => {
                 let project = self.project_of(&payment).await?;
-                Some(Bill { merchant: project.merchant.name, amount: payment.amount })
+                Some(Bill { merchant: project.merchant.name.clone(), amount: payment.amount })
             }
             None => None,
         };
         Ok(InquiryAnswer::Answered { verdict, bill })
-    }
-
-    /// The payment that a number was given to last.
-    pub(super) async fn payment_of_number(&self, open: &OpenAccount, number: &str) -> Result<Option<Payment>, Error> {
-        match self.store.payment_of_number(open.id(), number).await? {
-            Some(id) => Ok(self.store.payment(id).await?),
-            None => Ok(None),
-        }
     }
 
     async fn is_claimed_by_other(&self, payment: &Payment) -> Result<bool, Error> {

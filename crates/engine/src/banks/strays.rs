@@ -1,5 +1,7 @@
 //! Decisions about strays: an operator assigns one to the payment that it was meant for, or has it returned.
 
+use std::sync::Arc;
+
 use domain::{
     audit::Deed,
     id::{PaymentId, StrayId},
@@ -18,7 +20,7 @@ use crate::{
 
 /// What a stray would do to a payment that it might be assigned to.
 pub struct StrayFit {
-    pub project: Project,
+    pub project: Arc<Project>,
     pub payment: Payment,
     /// Why it would not pay the payment and be held there; none if it would pay it.
     pub unapplied: Option<Unapplied>,

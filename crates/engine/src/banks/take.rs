@@ -47,14 +47,21 @@ impl Engine {
     /// Judges money that a bank asks us to take. A refusal stores only the answer, since the bank gives the money back. An
     /// error means that the outcome is not known: the bank must be told to ask again, never that we refuse.
     pub async fn asked_to_take(&self, open: &OpenAccount, asked: PaymentAsked) -> Result<Taken, Error> {
-        for _ in 0..DECIDE_MOST {
+        for tries in 0..DECIDE_MOST {
             let now = self.now();
             let day = jakarta_day(now);
-            let known = self.store.bank_request(open.id(), BankService::Payment, day, &asked.external_id).await?;
-            if let Some(known) = known {
-                return self.known(open, &asked, known).await;
-            }
-            let first = self.store.first_bank_request(open.id(), &asked.request_id).await?;
+            // Nearly every request is new, so others are looked for only when the commit has found that there are some.
+            let first = match tries {
+                0 => None,
+                _ => {
+                    let known =
+                        self.store.bank_request(open.id(), BankService::Payment, day, &asked.external_id).await?;
+                    if let Some(known) = known {
+                        return self.known(open, &asked, known).await;
+                    }
+                    self.store.first_bank_request(open.id(), &asked.request_id).await?
+                }
+            };
             let is_first = first.is_none();
             let judgement = match first {
                 Some(first) => {
@@ -75,7 +82,8 @@ impl Engine {
                 verdict: judgement.verdict,
                 at: now,
             };
-            match self.store.commit(judgement.change.with(BankWrite::Requested(request))).await {
+            // First, since a commit that fails before it has written anything costs least.
+            match self.store.commit(Change::from(BankWrite::Requested(request)).then(judgement.change)).await {
                 Ok(()) => return Ok(Taken::Judged(judgement.verdict)),
                 // The same request was judged since, or other money has changed the payment.
                 Err(CommitError::Conflict(
@@ -103,7 +111,7 @@ impl Engine {
 
     async fn judged(&self, open: &OpenAccount, asked: &PaymentAsked, now: Timestamp) -> Result<Judgement, Error> {
         let reverses = open.parameters.refusal_reverses;
-        let Some(payment) = self.payment_of_number(open, &asked.number).await? else {
+        let Some(payment) = self.store.payment_of_number(open.id(), &asked.number).await? else {
             let kept = BankWrite::StrayReceived(Stray {
                 id: self.mint(now),
                 account_id: open.id(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use domain::{
     bank_account::{BankAccount, Credential, CredentialKind, Stage},
-    id::{BankAccountId, PaymentId, ProjectId},
+    id::{BankAccountId, ProjectId},
     method::Method,
     money::Rupiah,
     time::Timestamp,
@@ -83,13 +83,6 @@ impl Store {
         let sql = "SELECT method, account_id FROM bank_assignments WHERE project_id = $1 ORDER BY method";
         let assigned = |columns: &mut Columns<'_>| Ok((columns.word(Method::parse)?, columns.parsed()?));
         self.many(Query::new(sql, [Value::shown(id)]), assigned).await
-    }
-
-    /// The payment that a number was given to last.
-    pub async fn payment_of_number(&self, id: BankAccountId, number: &str) -> Result<Option<PaymentId>, StoreError> {
-        let sql = "SELECT payment_id FROM bank_numbers WHERE account_id = $1 AND number = $2";
-        let parameters = [Value::shown(id), number.to_owned().into()];
-        self.one(Query::new(sql, parameters), |columns| columns.parsed()).await
     }
 
     /// Whether a number belongs to a payment at `now`, also one that has ended and for which the number still rests.

@@ -1,7 +1,7 @@
 //! Single payments, and payments that a reconciler must act on.
 
 use domain::{
-    id::{PaymentId, ProjectId},
+    id::{BankAccountId, PaymentId, ProjectId},
     method::Method,
     money::Rupiah,
     payment::{Checkout, Customer, Device, Location, Payment, State},
@@ -32,6 +32,11 @@ macro_rules! checkout_columns {
 pub(super) use {checkout_columns, payment_columns};
 
 const BY_ID: &str = concat!("SELECT ", payment_columns!(), " FROM payments p WHERE p.id = $1");
+const BY_NUMBER: &str = concat!(
+    "SELECT ",
+    payment_columns!(),
+    " FROM bank_numbers n JOIN payments p ON p.id = n.payment_id WHERE n.account_id = $1 AND n.number = $2"
+);
 const CHECKOUT_BY_ID: &str = concat!("SELECT ", checkout_columns!(), " FROM checkouts c WHERE c.payment_id = $1");
 
 /// A payment whose settlement delay is over.
@@ -59,6 +64,15 @@ impl Store {
                 let checkout = self.one(Query::new(CHECKOUT_BY_ID, [Value::shown(id)]), checkout).await?.flatten();
                 Ok(Some(Payment { checkout, ..payment }))
             }
+            direct => Ok(direct),
+        }
+    }
+
+    /// The payment that a number of a bank account was given to last, in any state.
+    pub async fn payment_of_number(&self, id: BankAccountId, number: &str) -> Result<Option<Payment>, StoreError> {
+        let parameters = [Value::shown(id), number.to_owned().into()];
+        match self.one(Query::new(BY_NUMBER, parameters), payment).await? {
+            Some(Payment { id, link_id: Some(_), .. }) => self.payment(id).await,
             direct => Ok(direct),
         }
     }

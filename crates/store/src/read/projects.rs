@@ -62,6 +62,12 @@ impl Store {
         self.one(Query::new(BY_ID.as_str(), [Value::shown(id)]), project).await
     }
 
+    /// The project's version, for callers that have the project itself in a cache.
+    pub async fn project_version(&self, id: ProjectId) -> Result<Option<i64>, StoreError> {
+        let sql = "SELECT version FROM projects WHERE id = $1";
+        self.one(Query::new(sql, [Value::shown(id)]), |columns| columns.integer()).await
+    }
+
     pub async fn projects(&self) -> Result<Vec<Project>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM projects p ORDER BY p.id");
         self.many(Query::new(sql, []), project).await

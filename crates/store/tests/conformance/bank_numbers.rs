@@ -2,7 +2,13 @@
 
 use std::time::Duration;
 
-use domain::{bank_account::number_rests_until, id::mint, payment::Payment, project::Project, time::Timestamp};
+use domain::{
+    bank_account::{BankAccount, number_rests_until},
+    id::{PaymentId, mint},
+    payment::Payment,
+    project::Project,
+    time::Timestamp,
+};
 use futures_util::future::join_all;
 use store::{BankWrite, Change, Guard, PaymentWrite, Store};
 
@@ -34,6 +40,11 @@ async fn bearer(store: &Store, project: &Project) -> Payment {
     Payment { code: NUMBER.to_owned(), ..stored }
 }
 
+/// The payment that the number was given to last.
+async fn owner(store: &Store, account: &BankAccount, number: &str) -> Option<PaymentId> {
+    store.payment_of_number(account.id, number).await.unwrap().map(|payment| payment.id)
+}
+
 async fn a_number_belongs_to_its_payment_until_it_has_rested(database: Database) {
     let store = database.open().await;
     let (project, account) = (kept_project(&store).await, kept_account(&store).await);
@@ -55,7 +66,7 @@ async fn a_number_that_has_rested_is_given_to_another_payment(database: Database
     let store = database.open().await;
     let (project, account) = (kept_project(&store).await, kept_account(&store).await);
     let (first, second) = (bearer(&store, &project).await, bearer(&store, &project).await);
-    let bearer_now = async || store.payment_of_number(account.id, NUMBER).await.unwrap();
+    let bearer_now = async || owner(&store, &account, NUMBER).await;
     assert_eq!(bearer_now().await, None);
     keep(&store, taken(&account, &first, NOW)).await;
     let rested = number_rests_until(first.expires_at).plus(Duration::from_millis(1));
@@ -78,7 +89,7 @@ async fn the_same_number_may_be_taken_at_two_accounts(database: Database) {
     assert!(!store.is_number_taken(two.id, NUMBER, NOW).await.unwrap());
     keep(&store, taken(&two, &second, NOW)).await;
     for (account, payment) in [(&one, first), (&two, second)] {
-        assert_eq!(store.payment_of_number(account.id, NUMBER).await.unwrap(), Some(payment.id));
+        assert_eq!(owner(&store, account, NUMBER).await, Some(payment.id));
         assert_eq!(store.numbers_taken(account.id, NOW).await.unwrap(), 1);
     }
 }
@@ -134,7 +145,7 @@ async fn race_for_the_number(store: &Store, at: Timestamp) {
         }
     }
     let [winner] = winners[..] else { panic!("{winners:?}") };
-    assert_eq!(store.payment_of_number(account.id, NUMBER).await.unwrap(), Some(winner));
+    assert_eq!(owner(store, &account, NUMBER).await, Some(winner));
 }
 
 async fn of_many_that_take_a_number_at_once_exactly_one_wins(database: Database) {
@@ -160,7 +171,7 @@ async fn a_payment_and_its_number_are_kept_together_or_not_at_all(database: Data
         let kept: Vec<usize> = (0..2).filter(|index| outcomes[*index] == Outcome::Kept).collect();
         let [kept] = kept[..] else { panic!("{outcomes:?}") };
         assert_eq!(outcomes[1 - kept], Outcome::Conflict(Guard::AccountNumber));
-        assert_eq!(store.payment_of_number(account.id, &two[0].code).await.unwrap(), Some(two[kept].id));
+        assert_eq!(owner(&store, &account, &two[0].code).await, Some(two[kept].id));
         assert_eq!(store.payment(two[1 - kept].id).await.unwrap(), None);
     }
     assert_eq!(store.breaches().await.unwrap(), []);
