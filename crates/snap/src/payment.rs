@@ -55,9 +55,6 @@ pub(crate) async fn answer(call: Call) -> Result<Response, Refusal> {
     let amount = members.amount("paidAmount")?;
     members.amount("totalAmount")?;
     let paid_at = members.time("trxDateTime")?;
-    if paid_at > now.plus(open.parameters.skew) {
-        return Err(members.malformed("trxDateTime"));
-    }
     if !matches!(members.text("flagAdvise")?.as_str(), "N" | "Y") {
         return Err(members.malformed("flagAdvise"));
     }

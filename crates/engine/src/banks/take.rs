@@ -130,6 +130,8 @@ impl Engine {
         let key = ReceiptKey { provider: open.id().to_string(), id: asked.request_id.clone() };
         // Nobody can pay a number before it was given out: the bank's clock is behind ours.
         let paid_at = asked.paid_at.max(payment.created_at);
+        // What the bank says decides whether the money is late. But no payment is dated ahead of our clock.
+        let paid_at = if paid_at > payment.expires_at { paid_at } else { paid_at.min(now.max(payment.created_at)) };
         let payment_id = Some(payment.id);
         if let State::Failed { at } = payment.state
             && reverses

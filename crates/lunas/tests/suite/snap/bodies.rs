@@ -1,6 +1,6 @@
 //! What a message must say: JSON, members, numbers, amounts and times. What is refused leaves nothing behind.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use demobank::{AmountText, Knobs, Padding, Style};
 use testkit::{Kit, on_every_database};
@@ -9,6 +9,7 @@ use super::acts::{both_refuse, said};
 use crate::support::{
     banks::{Contracted, contracted, number},
     json::shifted,
+    payments::fetch,
     rows::rows,
 };
 
@@ -21,7 +22,7 @@ on_every_database![
     amounts_are_whole_rupiah_above_zero,
     only_spaces_on_the_left_are_padding,
     a_bank_that_asks_for_a_code_of_its_own_for_bad_data_gets_it,
-    money_of_the_future_is_refused,
+    money_of_the_future_is_judged_by_its_time_and_never_dated_ahead,
 ];
 
 const BAD_JSON: (u16, &str, &str) = (400, "00", "Bad Request. [Invalid JSON]");
@@ -245,15 +246,13 @@ async fn a_bank_that_asks_for_a_code_of_its_own_for_bad_data_gets_it(kit: Arc<Ki
     assert_eq!(rows(&kit.database), before);
 }
 
-async fn money_of_the_future_is_refused(kit: Arc<Kit>) {
+async fn money_of_the_future_is_judged_by_its_time_and_never_dated_ahead(kit: Arc<Kit>) {
     let contracted = contracted(&kit, Style::BCA).await;
-    let number = number(&contracted.payment().await);
-    let before = rows(&kit.database);
     let now = kit.engine.now();
     let at = |millis| member("trxDateTime", &format!("\"{}\"", shifted(now, millis)));
-    refuses_payment(&contracted, &number, at(300_001), "4002501", "Format trxDateTime").await;
-    assert_eq!(rows(&kit.database), before);
-    // The bank's clock may be as far ahead as for its signatures.
-    assert_eq!(said(&contracted.pay(&number, at(300_000)).await), ("2002500", "00"));
-    kit.clock.advance(Duration::from_secs(600));
+    let late = contracted.payment_for(10).await;
+    assert_eq!(said(&contracted.pay(&number(&late), at(600_001)).await), ("4042519", "01"));
+    let payment = contracted.payment_for(10).await;
+    assert_eq!(said(&contracted.pay(&number(&payment), at(600_000)).await), ("2002500", "00"));
+    assert_eq!(fetch(&contracted.project, &payment).await["paid_at"], now.to_string());
 }
