@@ -41,6 +41,9 @@ pub(crate) enum Refusal {
 }
 
 impl Refusal {
+    /// It does not say whether there is no such account, or whether it is disabled.
+    pub(crate) const UNKNOWN_CLIENT: Refusal = Refusal::Unauthorized("Unknown client");
+
     pub(crate) fn of_failure(failure: Failure) -> Refusal {
         match failure {
             Failure::BodyTooLarge { .. } => Refusal::BadRequest("Body Too Large"),

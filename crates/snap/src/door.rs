@@ -122,7 +122,7 @@ impl Call {
     fn client(&self) -> Result<&InboundClient, Refusal> {
         let id = self.header(X_CLIENT_KEY)?;
         let known = self.open.inbound.iter().find(|client| client.client_id == id);
-        known.ok_or(Refusal::Unauthorized("Unknown client"))
+        known.ok_or(Refusal::UNKNOWN_CLIENT)
     }
 
     pub(crate) fn body(&self) -> &[u8] {

@@ -64,6 +64,7 @@ pub(crate) async fn answer(call: Call) -> Result<Response, Refusal> {
     let taken = app.engine.asked_to_take(&open, asked).await.map_err(|error| Refusal::of_error(&error))?;
     let (case, text, verdict) = match taken {
         Taken::ExternalIdReused => return Err(Refusal::ExternalIdReused),
+        Taken::Disabled => return Err(Refusal::UNKNOWN_CLIENT),
         Taken::Judged(verdict) => first(verdict),
         Taken::Repeated(verdict) => match open.parameters.repeat {
             Repeat::Inconsistent => (INCONSISTENT, "Inconsistent Request", verdict),

@@ -1,4 +1,4 @@
-//! The addresses of the doors. Every call of an account that exists is noted for the account's log.
+//! The addresses of the doors. Every call that reaches a door of an account is noted for the account's log.
 
 use std::{sync::Arc, time::Instant};
 
@@ -66,9 +66,8 @@ async fn answered(
 ) -> Response {
     let address = client::limited_as(caller(app, &request));
     let open = match known(app, account).await {
-        Ok(Some(open)) => open,
-        // It does not say whether the account exists.
-        Ok(None) => return limited(app, address, Refusal::Unauthorized("Unknown client")).answer(service, now, None),
+        Ok(Some(open)) if open.account.enabled || service.outlives_account() => open,
+        Ok(_) => return limited(app, address, Refusal::UNKNOWN_CLIENT).answer(service, now, None),
         Err(error) => return Refusal::of_error(&error).answer(service, now, None),
     };
     let id = open.id();

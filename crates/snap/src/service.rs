@@ -30,6 +30,12 @@ impl Service {
         }
     }
 
+    /// Whether it answers at a disabled account too: the bank may still ask again about money that we have judged, and
+    /// needs a token for that. The engine takes no new money there.
+    pub(crate) const fn outlives_account(self) -> bool {
+        matches!(self, Service::Token | Service::Payment)
+    }
+
     /// Its path below the account's.
     pub(crate) const fn path(self) -> &'static str {
         match self {

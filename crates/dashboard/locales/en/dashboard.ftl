@@ -922,7 +922,7 @@ bank-enable-calls = Calls of the bank are answered.
 bank-enable-missing = The account cannot be enabled yet. Missing: { $names }.
 bank-disable-heading = Disable { $account }?
 bank-disable-effect = Projects that use it no longer offer its method, and get no new numbers.
-bank-disable-calls = Calls of the bank are refused, so that numbers which customers already have cannot be paid.
+bank-disable-calls = Numbers which customers already have cannot be paid: the bank's calls are refused, except repeated ones about money that was already decided.
 bank-disable-back = It can be enabled again at any time.
 
 ## Money that fits no payment

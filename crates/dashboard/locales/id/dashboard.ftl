@@ -892,7 +892,7 @@ bank-enable-calls = Panggilan bank dijawab.
 bank-enable-missing = Rekening ini belum bisa diaktifkan. Belum ada: { $names }.
 bank-disable-heading = Nonaktifkan { $account }?
 bank-disable-effect = Proyek yang memakainya tidak lagi menawarkan cara bayar ini, dan tidak mendapat nomor baru.
-bank-disable-calls = Panggilan bank ditolak, jadi nomor yang sudah dipegang pelanggan tidak bisa dibayar.
+bank-disable-calls = Nomor yang sudah dipegang pelanggan tidak bisa dibayar: panggilan bank ditolak, kecuali panggilan ulang tentang uang yang sudah diputuskan.
 bank-disable-back = Rekening ini bisa diaktifkan lagi kapan saja.
 
 ## Money that fits no payment

@@ -67,10 +67,10 @@ impl OpenAccounts {
 }
 
 impl Engine {
-    /// The account that a bank calls; none if there is no such account or it is disabled.
+    /// The account that a bank calls, also one that is disabled; none if there is no such account.
     pub async fn bank_door(&self, id: BankAccountId) -> Result<Option<Arc<OpenAccount>>, Error> {
         match self.store.bank_account_version(id).await? {
-            Some(version) => Ok(Some(self.account_at(id, version).await?).filter(|open| open.account.enabled)),
+            Some(version) => Ok(Some(self.account_at(id, version).await?)),
             None => Ok(None),
         }
     }

@@ -34,6 +34,8 @@ pub enum Taken {
     Repeated(Verdict),
     /// The external id was used today for another request.
     ExternalIdReused,
+    /// The account is disabled, and this money was not judged before.
+    Disabled,
 }
 
 /// What follows from the money: the verdict, the payment that the number belongs to, and what to commit.
@@ -46,13 +48,16 @@ struct Judgement {
 impl Engine {
     /// Judges money that a bank asks us to take. A refusal stores only the answer, since the bank gives the money back. An
     /// error means that the outcome is not known: the bank must be told to ask again, never that we refuse.
+    ///
+    /// A disabled account judges nothing new, but what it has judged stays: a bank that asks again about money which is
+    /// booked here would give it back if it were refused.
     pub async fn asked_to_take(&self, open: &OpenAccount, asked: PaymentAsked) -> Result<Taken, Error> {
         for tries in 0..DECIDE_MOST {
             let now = self.now();
             let day = jakarta_day(now);
             // Nearly every request is new, so others are looked for only when the commit has found that there are some.
             let first = match tries {
-                0 => None,
+                0 if open.account.enabled => None,
                 _ => {
                     let known =
                         self.store.bank_request(open.id(), BankService::Payment, day, &asked.external_id).await?;
@@ -66,6 +71,10 @@ impl Engine {
             let judgement = match first {
                 Some(first) => {
                     Judgement { verdict: first.verdict, payment_id: first.payment_id, change: Change::default() }
+                }
+                None if !open.account.enabled => {
+                    self.store.confirm().await?;
+                    return Ok(Taken::Disabled);
                 }
                 None => self.judged(open, &asked, now).await?,
             };
@@ -102,7 +111,8 @@ impl Engine {
             true => Taken::Repeated(known.verdict),
             false => match self.store.first_bank_request(open.id(), &asked.request_id).await? {
                 Some(first) => Taken::Judged(first.verdict),
-                None => Taken::ExternalIdReused,
+                None if open.account.enabled => Taken::ExternalIdReused,
+                None => Taken::Disabled,
             },
         };
         self.store.confirm().await?;

@@ -257,7 +257,7 @@ async fn an_account_that_takes_money_lacks_nothing() {
     assert!(matches!(refused, Err(Error::Bank(BankError::Missing(found))) if found == missing));
     assert_eq!(engine.bank_account(site.account).await.unwrap().settings["partner_service_id"], "12345");
     engine.enable_bank_account(site.account, false).await.unwrap();
-    assert!(engine.bank_door(site.account).await.unwrap().is_none());
+    assert!(!site.open().await.account.enabled);
     assert!(engine.project(site.project.id).await.unwrap().accounts.is_empty());
     engine.set_bank_account(site.account, &taken_away).await.unwrap();
     let refused = engine.enable_bank_account(site.account, true).await;

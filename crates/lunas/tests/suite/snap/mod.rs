@@ -4,6 +4,7 @@ mod acts;
 mod bodies;
 mod browser_rehearsal;
 mod crashes;
+mod disabled;
 mod numbers;
 mod order_of_checks;
 mod outages;

@@ -25,7 +25,7 @@ on_every_database![
     lifetimes_beyond_the_accounts_limits_are_refused_before_anything_is_stored,
     a_link_that_expires_within_a_minute_is_paid_until_then,
     a_method_without_an_account_is_unavailable_and_leaves_the_key_unused,
-    a_disabled_account_issues_nothing_and_answers_nothing_at_once,
+    a_disabled_account_issues_nothing_and_takes_nothing_new_at_once,
     a_link_shows_only_methods_that_an_enabled_account_takes,
 ];
 
@@ -180,14 +180,15 @@ async fn a_method_without_an_account_is_unavailable_and_leaves_the_key_unused(ki
     nobody.api.pay(&key, &body).await.refused(503, "PAYMENT_PROVIDER_UNAVAILABLE");
 }
 
-async fn a_disabled_account_issues_nothing_and_answers_nothing_at_once(kit: Arc<Kit>) {
+async fn a_disabled_account_issues_nothing_and_takes_nothing_new_at_once(kit: Arc<Kit>) {
     let contracted = contracted(&kit, Style::BCA).await;
     let payment = contracted.payment().await;
     let key = fresh_key();
     kit.engine.enable_bank_account(contracted.account, false).await.unwrap();
     let reply = contracted.project.api.pay(&key, &order(&contracted)).await;
     reply.refused(503, "PAYMENT_PROVIDER_UNAVAILABLE");
-    assert_eq!(contracted.ask(&number(&payment), Knobs::default()).await.code(), "4017300");
+    assert_eq!(contracted.ask(&number(&payment), Knobs::default()).await.code(), "4012400");
+    assert_eq!(contracted.pay(&number(&payment), Knobs::default()).await.code(), "4012500");
     assert_eq!(contracted.shown(&payment).await["status"], "pending");
     kit.engine.enable_bank_account(contracted.account, true).await.unwrap();
     contracted.project.api.pay(&key, &order(&contracted)).await.expect(201);

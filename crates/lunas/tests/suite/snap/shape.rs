@@ -18,7 +18,7 @@ use crate::support::{
 on_every_database![
     the_doors_take_post_only,
     other_paths_below_the_folder_have_snaps_shape,
-    unknown_and_disabled_accounts_are_refused_in_the_same_words,
+    unknown_and_disabled_accounts_refuse_strangers_in_the_same_words,
     a_browser_of_another_site_gets_no_permission,
     callers_that_prove_nothing_are_turned_away_after_a_while with rate_limit(100),
     every_call_of_an_account_is_in_its_log_with_its_code,
@@ -71,7 +71,7 @@ async fn other_paths_below_the_folder_have_snaps_shape(kit: Arc<Kit>) {
     }
 }
 
-async fn unknown_and_disabled_accounts_are_refused_in_the_same_words(kit: Arc<Kit>) {
+async fn unknown_and_disabled_accounts_refuse_strangers_in_the_same_words(kit: Arc<Kit>) {
     let own = contracted(&kit, Style::BCA).await;
     let number = number(&own.payment().await);
     own.bank.token(&own.contract).await.unwrap();
@@ -79,20 +79,30 @@ async fn unknown_and_disabled_accounts_are_refused_in_the_same_words(kit: Arc<Ki
     let never_enabled = kit.engine.create_bank_account(new).await.unwrap().id.to_string();
     kit.engine.enable_bank_account(own.account, false).await.unwrap();
     let before = rows(&kit.database);
+    let token = own.bank.token(&own.contract).await.unwrap();
     let mut texts = Vec::new();
-    for name in [own.account.to_string(), never_enabled, "nonsense".to_owned(), own.project.id.to_string()] {
-        let token = own.bank.token(&own.contract).await.unwrap();
+    for (name, exists) in [
+        (own.account.to_string(), true),
+        (never_enabled, true),
+        ("nonsense".to_owned(), false),
+        (own.project.id.to_string(), false),
+    ] {
         let inbound_url = format!("http://{}/snap/{name}", kit.address);
         let contract = Contract { inbound_url, ..own.contract.clone() };
         let there = Contracted { contract, bank: Arc::clone(&own.bank), project: kit.sandbox().await, ..own };
-        let knobs = Knobs { token: demobank::TokenChoice::Given(token), ..Knobs::default() };
-        both_refuse(&name, &there, &number, &knobs, UNKNOWN).await;
-        let answer = there.ask_token(Knobs::default()).await;
-        assert_eq!((answer.code(), answer.message()), ("4017300", UNKNOWN.2));
-        texts.push(answer.text);
+        let knobs = Knobs { token: demobank::TokenChoice::Given(token.clone()), ..Knobs::default() };
+        let asked = there.ask(&number, knobs.clone()).await;
+        assert_eq!((asked.code(), asked.message()), ("4012400", UNKNOWN.2), "{name}");
+        let stranger = ("X-CLIENT-KEY".to_owned(), "nobody".to_owned());
+        let answer = there.ask_token(Knobs { headers: vec![stranger], ..Knobs::default() }).await;
+        assert_eq!((answer.code(), answer.message()), ("4017300", UNKNOWN.2), "{name}");
+        texts.push([asked.text, answer.text]);
+        if !exists {
+            both_refuse(&name, &there, &number, &knobs, UNKNOWN).await;
+        }
     }
     texts.dedup();
-    assert_eq!(texts.len(), 1, "nobody learns which accounts there are: {texts:?}");
+    assert_eq!(texts.len(), 1, "strangers do not learn which accounts there are: {texts:?}");
     assert_eq!(of_banks(&kit), of_banks_in(&before));
     kit.engine.enable_bank_account(own.account, true).await.unwrap();
     assert_eq!(said(&own.ask(&number, Knobs::default()).await), ("2002400", "00"));
