@@ -60,7 +60,8 @@ pub use balance::BalanceAt;
 pub use bank_error::{BankError, Missing};
 pub use banks::{
     BankAccountFile, BankTest, Bill, InboundClient, Inquiry, InquiryAnswer, MethodStanding, NUMBERS_LOW_PERCENT,
-    NewBankAccount, NewInbound, OpenAccount, PaymentAsked, StrayFit, TOKEN_LIFETIME, Taken, needs_of_profile,
+    NewBankAccount, NewInbound, NumbersTaken, OpenAccount, PaymentAsked, StrayFit, TOKEN_LIFETIME, Taken,
+    needs_of_profile,
 };
 pub use checkout::{Attempt, LinkPage, PaymentPage};
 pub use clock::{Clock, SystemClock};

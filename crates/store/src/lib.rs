@@ -13,6 +13,8 @@ mod copy;
 mod error;
 mod history;
 mod maintenance;
+#[cfg(test)]
+mod number_costs;
 mod plan;
 mod postgres;
 mod read;
@@ -43,7 +45,7 @@ pub use postgres::{
 pub use read::{
     Listed, Window,
     attempts::{AttemptRoom, VisitorAttempt},
-    banks::{OpenStrays, SealedCredential},
+    banks::{FirstNumbers, OpenStrays, SealedCredential},
     deliveries::{SealedSecrets, WebhookTarget},
     idempotency::Bound,
     keys::KeyOwner,

@@ -824,6 +824,7 @@ bank-uses-none = No project
 bank-last-call = Last call of the bank
 bank-numbers-taken = Numbers in use
 bank-numbers = { $percent }% ({ $count })
+bank-numbers-about = { $percent }% (about { $count })
 bank-enabled = Enabled
 bank-disabled = Disabled
 bank-incomplete = Not ready

@@ -794,6 +794,7 @@ bank-uses-none = Belum ada proyek
 bank-last-call = Panggilan terakhir bank
 bank-numbers-taken = Nomor terpakai
 bank-numbers = { $percent }% ({ $count })
+bank-numbers-about = { $percent }% (sekitar { $count })
 bank-enabled = Aktif
 bank-disabled = Nonaktif
 bank-incomplete = Belum siap

@@ -12,7 +12,7 @@ use domain::{
 use gateway::snap::{CallError, Parameters, PrivateKey, Profile, Service, SignIn, SnapClient, TokenRequest};
 use store::BankCall;
 
-use super::{CALLS_KEPT, open_account::understood};
+use super::{CALLS_KEPT, NumbersTaken, open_account::understood};
 use crate::{
     Engine, Error,
     bank_error::{BankError, Missing},
@@ -30,8 +30,7 @@ pub struct BankAccountFile {
     pub credentials: Vec<Credential>,
     pub assignments: Vec<(ProjectId, Method)>,
     pub missing: Vec<Missing>,
-    /// How many numbers are in use or rest.
-    pub numbers_taken: i64,
+    pub numbers_taken: NumbersTaken,
     /// The latest calls of the bank, newest first.
     pub calls: Vec<BankCall>,
 }
@@ -40,7 +39,7 @@ impl BankAccountFile {
     /// How many of 100 numbers are in use or rest.
     pub fn numbers_taken_percent(&self) -> u64 {
         let all = 10_u128.pow(self.parameters.customer_digits.min(30));
-        let taken = u128::try_from(self.numbers_taken).unwrap_or_default();
+        let taken = u128::try_from(self.numbers_taken.count).unwrap_or_default();
         u64::try_from(taken * 100 / all).unwrap_or(u64::MAX)
     }
 
@@ -77,7 +76,7 @@ impl Engine {
             profile,
             missing,
             assignments: self.store.bank_assignments(id).await?,
-            numbers_taken: self.store.numbers_taken(id, self.now()).await?,
+            numbers_taken: self.numbers_taken(id, &parameters).await?,
             calls: self.store.bank_calls(id, CALLS_KEPT).await?,
             account,
             parameters,

@@ -10,6 +10,7 @@ mod go_live;
 mod inquiry;
 mod methods;
 mod numbers;
+mod numbers_taken;
 mod open_account;
 mod strays;
 mod take;
@@ -25,6 +26,7 @@ pub use go_live::{BankAccountFile, BankTest, NUMBERS_LOW_PERCENT, needs_of_profi
 pub use inquiry::{Bill, Inquiry, InquiryAnswer};
 pub use methods::MethodStanding;
 pub(crate) use numbers::Issuer;
+pub use numbers_taken::NumbersTaken;
 pub(crate) use open_account::OpenAccounts;
 pub use open_account::{InboundClient, OpenAccount};
 pub use strays::StrayFit;

@@ -125,13 +125,14 @@ mod tests {
     use std::collections::BTreeMap;
 
     use domain::bank_account::BankAccount;
+    use engine::NumbersTaken;
     use gateway::snap::Profile;
 
     use super::*;
     use crate::doctor::point::Verdict;
 
     /// An account whose numbers have six digits.
-    fn with_numbers(numbers_taken: i64) -> BankAccountFile {
+    fn with_numbers(count: i64) -> BankAccountFile {
         let settings = BTreeMap::from([("customer_digits".to_owned(), "6".to_owned())]);
         let profile = Profile::named("generic").unwrap();
         BankAccountFile {
@@ -149,7 +150,7 @@ mod tests {
             credentials: Vec::new(),
             assignments: Vec::new(),
             missing: Vec::new(),
-            numbers_taken,
+            numbers_taken: NumbersTaken { count, is_estimate: false },
             calls: Vec::new(),
         }
     }

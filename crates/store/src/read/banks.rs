@@ -19,11 +19,25 @@ use crate::{
 
 const COLUMNS: &str = "id, name, profile, enabled, created_at, version";
 
+/// The first numbers of an account, with what is told about them.
+pub(crate) const FIRST_NUMBERS: &str = "SELECT COUNT(*), COUNT(*) FILTER (WHERE free_at >= $1), MAX(number) \
+     FROM (SELECT number, free_at FROM bank_numbers WHERE account_id = $2 AND number >= $3 AND number < $4 \
+     ORDER BY number LIMIT $5) AS first_numbers";
+
 /// A credential with its secret part, which only the engine can open.
 #[derive(Clone)]
 pub struct SealedCredential {
     pub credential: Credential,
     pub sealed: Option<Vec<u8>>,
+}
+
+/// The first numbers of an account, in their order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FirstNumbers {
+    pub read: i64,
+    /// How many of those are in use or rest.
+    pub taken: i64,
+    pub last: Option<String>,
 }
 
 /// Strays that nobody has decided about.
@@ -92,11 +106,22 @@ impl Store {
         Ok(self.one(Query::new(sql, parameters), |_| Ok(())).await?.is_some())
     }
 
-    /// How many numbers of the account are in use or rest at `now`.
-    pub async fn numbers_taken(&self, id: BankAccountId, now: Timestamp) -> Result<i64, StoreError> {
-        let sql = "SELECT COUNT(*) FROM bank_numbers WHERE account_id = $1 AND free_at >= $2";
-        let counted = self.many(Query::new(sql, [Value::shown(id), now.into()]), |columns| columns.integer()).await?;
-        Ok(counted.into_iter().sum())
+    /// Reads at most `most` numbers of the account that begin with `prefix`, the lowest first.
+    pub async fn first_numbers(
+        &self,
+        id: BankAccountId,
+        prefix: &str,
+        most: i64,
+        now: Timestamp,
+    ) -> Result<FirstNumbers, StoreError> {
+        // The character after the last digit, so that all numbers with this prefix come before it.
+        let end = format!("{prefix}:");
+        let parameters = [now.into(), Value::shown(id), prefix.to_owned().into(), end.into(), most.into()];
+        let first = |columns: &mut Columns<'_>| {
+            Ok(FirstNumbers { read: columns.integer()?, taken: columns.integer()?, last: columns.optional_text()? })
+        };
+        let found = self.one(Query::new(FIRST_NUMBERS, parameters), first).await?;
+        Ok(found.unwrap_or(FirstNumbers { read: 0, taken: 0, last: None }))
     }
 
     /// The latest calls of a bank, newest first.

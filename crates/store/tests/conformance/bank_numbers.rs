@@ -22,6 +22,7 @@ on_every_database![
     a_number_belongs_to_its_payment_until_it_has_rested,
     a_number_that_has_rested_is_given_to_another_payment,
     the_same_number_may_be_taken_at_two_accounts,
+    the_first_numbers_are_read_in_their_order_and_up_to_a_limit,
     a_payment_has_one_number,
     of_many_that_take_a_number_at_once_exactly_one_wins,
     of_many_that_take_a_number_which_has_rested_exactly_one_wins,
@@ -45,6 +46,10 @@ async fn owner(store: &Store, account: &BankAccount, number: &str) -> Option<Pay
     store.payment_of_number(account.id, number).await.unwrap().map(|payment| payment.id)
 }
 
+async fn numbers_taken(store: &Store, account: &BankAccount, at: Timestamp) -> i64 {
+    store.first_numbers(account.id, "12345", i64::MAX, at).await.unwrap().taken
+}
+
 async fn a_number_belongs_to_its_payment_until_it_has_rested(database: Database) {
     let store = database.open().await;
     let (project, account) = (kept_project(&store).await, kept_account(&store).await);
@@ -58,7 +63,7 @@ async fn a_number_belongs_to_its_payment_until_it_has_rested(database: Database)
         let refused = commit(&store, taken(&account, &later, at)).await;
         assert_eq!(refused, Outcome::Conflict(Guard::AccountNumber), "{at:?}");
         assert!(store.is_number_taken(account.id, NUMBER, at).await.unwrap(), "{at:?}");
-        assert_eq!(store.numbers_taken(account.id, at).await.unwrap(), 1, "{at:?}");
+        assert_eq!(numbers_taken(&store, &account, at).await, 1, "{at:?}");
     }
 }
 
@@ -71,7 +76,7 @@ async fn a_number_that_has_rested_is_given_to_another_payment(database: Database
     keep(&store, taken(&account, &first, NOW)).await;
     let rested = number_rests_until(first.expires_at).plus(Duration::from_millis(1));
     assert!(!store.is_number_taken(account.id, NUMBER, rested).await.unwrap());
-    assert_eq!(store.numbers_taken(account.id, rested).await.unwrap(), 0);
+    assert_eq!(numbers_taken(&store, &account, rested).await, 0);
     // Until another payment has it, it leads to the one that had it, so that a late inquiry is told what became of it.
     assert_eq!(bearer_now().await, Some(first.id));
     let later = Payment { expires_at: rested.plus(Duration::from_mins(15)), ..second };
@@ -90,8 +95,26 @@ async fn the_same_number_may_be_taken_at_two_accounts(database: Database) {
     keep(&store, taken(&two, &second, NOW)).await;
     for (account, payment) in [(&one, first), (&two, second)] {
         assert_eq!(owner(&store, account, NUMBER).await, Some(payment.id));
-        assert_eq!(store.numbers_taken(account.id, NOW).await.unwrap(), 1);
+        assert_eq!(numbers_taken(&store, account, NOW).await, 1);
     }
+}
+
+async fn the_first_numbers_are_read_in_their_order_and_up_to_a_limit(database: Database) {
+    let store = database.open().await;
+    let (project, account) = (kept_project(&store).await, kept_account(&store).await);
+    let first = async |prefix: &str, most| {
+        let first = store.first_numbers(account.id, prefix, most, NOW).await.unwrap();
+        (first.read, first.taken, first.last)
+    };
+    assert_eq!(first("12345", 10).await, (0, 0, None));
+    for number in ["12345999", "12345000", "1234600", "12344999", "12345500"] {
+        let payment = bearer(&store, &project).await;
+        keep(&store, taken(&account, &Payment { code: number.to_owned(), ..payment }, NOW)).await;
+    }
+    assert_eq!(first("12345", 10).await, (3, 3, Some("12345999".to_owned())));
+    assert_eq!(first("12345", 2).await, (2, 2, Some("12345500".to_owned())));
+    assert_eq!(first("", 10).await, (5, 5, Some("1234600".to_owned())));
+    assert_eq!(first("9", 10).await, (0, 0, None));
 }
 
 async fn a_payment_has_one_number(database: Database) {

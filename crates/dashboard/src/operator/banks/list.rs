@@ -82,8 +82,11 @@ pub(crate) async fn show(page: OperatorPage) -> Result<Response, PageError> {
 
 /// How many of the account's numbers are taken.
 pub(super) fn numbers(words: Words, file: &BankAccountFile) -> String {
-    let (percent, count) = (file.numbers_taken_percent(), file.numbers_taken);
-    fl!(words, "bank-numbers", percent = percent, count = count)
+    let (percent, count) = (file.numbers_taken_percent(), file.numbers_taken.count);
+    match file.numbers_taken.is_estimate {
+        true => fl!(words, "bank-numbers-about", percent = percent, count = count),
+        false => fl!(words, "bank-numbers", percent = percent, count = count),
+    }
 }
 
 /// What an operator should do something about.
@@ -115,6 +118,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use domain::{bank_account::BankAccount, id::mint, language::Language};
+    use engine::NumbersTaken;
     use gateway::snap::Profile;
 
     use super::*;
@@ -124,7 +128,7 @@ mod tests {
     fn operators_are_warned_when_four_of_five_numbers_are_taken() {
         let settings = BTreeMap::from([("customer_digits".to_owned(), "6".to_owned())]);
         let (now, profile) = (Timestamp::from_millis(1_794_753_000_000), Profile::named("bca").unwrap());
-        let file = |numbers_taken| BankAccountFile {
+        let file = |count, is_estimate| BankAccountFile {
             parameters: profile.parameters(&settings).unwrap(),
             account: BankAccount {
                 id: mint(now, [7; domain::id::ENTROPY_BYTES]),
@@ -139,13 +143,18 @@ mod tests {
             credentials: Vec::new(),
             assignments: Vec::new(),
             missing: Vec::new(),
-            numbers_taken,
+            numbers_taken: NumbersTaken { count, is_estimate },
             calls: Vec::new(),
         };
         let words = words(Language::English);
-        for (taken, shown, warned) in [(0, "0% (0)", 0), (799_999, "79% (799999)", 0), (800_000, "80% (800000)", 1)] {
-            assert_eq!(numbers(words, &file(taken)), shown);
-            assert_eq!(warnings(words, now, &file(taken)).len(), warned, "{taken}");
+        for (taken, is_estimate, shown, warned) in [
+            (0, false, "0% (0)", 0),
+            (799_999, true, "79% (about 799999)", 0),
+            (800_000, true, "80% (about 800000)", 1),
+        ] {
+            let file = file(taken, is_estimate);
+            assert_eq!(numbers(words, &file), shown);
+            assert_eq!(warnings(words, now, &file).len(), warned, "{taken}");
         }
     }
 }
