@@ -14,7 +14,7 @@ use domain::{attempt_limits::AttemptLimits, fee::FeeSchedule, money::Rupiah};
 use engine::{Courier, Engine, Settings, SettlementDelays};
 use gateway::{AddressGuard, SendLimits, WebhookSender};
 use ipnet::IpNet;
-use web::{ServerConfig, Timeouts};
+use web::{ServerConfig, Timeouts, limits::BANK_CALLS_PER_SECOND};
 
 use engine::addresses::{Scheme, base_url};
 
@@ -136,6 +136,7 @@ impl ServerOptions {
             base_url,
             pages_url,
             rate_limit_per_second: self.rate_limit,
+            bank_calls_per_second: BANK_CALLS_PER_SECOND,
             trusted_proxies: self.trusted_proxies.0.clone(),
             connections_per_address: self.connections_per_address(),
             signature_header: DEFAULT_SIGNATURE_HEADER.to_owned(),

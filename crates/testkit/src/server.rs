@@ -3,6 +3,7 @@
 use std::{
     future::Future,
     net::SocketAddr,
+    num::NonZeroU32,
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, Ordering},
@@ -20,7 +21,7 @@ use pgcluster::ScratchDatabase;
 use store::Store;
 use tempfile::TempDir;
 use tokio::{sync::oneshot, task::JoinHandle};
-use web::{ServerConfig, Timeouts};
+use web::{ServerConfig, Timeouts, limits::BANK_CALLS_PER_SECOND};
 
 use crate::{Answer, Api, Database, ManualClock, Receiver};
 
@@ -29,6 +30,8 @@ use crate::{Answer, Api, Database, ManualClock, Receiver};
 pub struct Options {
     /// Requests per second and key; 0, the default, lifts all limits.
     pub rate_limit_per_second: u32,
+    /// Calls per second and bank account; as a server of an operator has it when not given.
+    pub bank_calls_per_second: Option<NonZeroU32>,
     pub timeouts: Timeouts,
     pub base_url: Option<String>,
     pub trusted_proxies: Vec<ipnet::IpNet>,
@@ -179,6 +182,7 @@ impl Kit {
             base_url: options.base_url,
             pages_url: None,
             rate_limit_per_second: options.rate_limit_per_second,
+            bank_calls_per_second: options.bank_calls_per_second.unwrap_or(BANK_CALLS_PER_SECOND),
             trusted_proxies: options.trusted_proxies,
             connections_per_address: options.connections_per_address,
             signature_header: "X-Service-Signature".to_owned(),

@@ -23,7 +23,7 @@ const FAILED_LOGINS_PER_MINUTE: NonZeroU32 = NonZeroU32::new(60).unwrap();
 /// Event streams per address; further pages poll. It is high because mobile networks put many people behind one address.
 const STREAMS_PER_ADDRESS: usize = 512;
 /// Calls of one bank account. A bank that has more is asked to repeat them later.
-const BANK_CALLS_PER_SECOND: NonZeroU32 = NonZeroU32::new(500).unwrap();
+pub const BANK_CALLS_PER_SECOND: NonZeroU32 = NonZeroU32::new(500).unwrap();
 const PUBLIC_FORMS_PER_MINUTE: NonZeroU32 = NonZeroU32::new(30).unwrap();
 /// After this many requests, entries of addresses and sessions that have been idle are dropped, so that they cannot fill the
 /// memory.
@@ -74,7 +74,7 @@ pub struct LimitUsage {
 }
 
 impl Limits {
-    pub fn new(per_second: u32) -> Limits {
+    pub fn new(per_second: u32, bank_calls_per_second: NonZeroU32) -> Limits {
         let on = NonZeroU32::new(per_second).map(|per_second| {
             let burst = per_second.saturating_mul(const { NonZeroU32::new(2).unwrap() });
             Limiters {
@@ -84,7 +84,7 @@ impl Limits {
                 failed_logins: ByAddress::new(FAILED_LOGINS_PER_MINUTE),
                 public_forms: ByAddress::new(PUBLIC_FORMS_PER_MINUTE),
                 streams: AddressSlots::new(STREAMS_PER_ADDRESS),
-                banks: keyed(Quota::per_second(BANK_CALLS_PER_SECOND)),
+                banks: keyed(Quota::per_second(bank_calls_per_second)),
             }
         });
         Limits { on }
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn an_address_has_a_limit_of_event_streams_unless_limits_are_lifted() {
-        let (limits, lifted) = (Limits::new(1), Limits::new(0));
+        let (limits, lifted) = (Limits::new(1, BANK_CALLS_PER_SECOND), Limits::new(0, BANK_CALLS_PER_SECOND));
         let address = IpAddr::from([192, 0, 2, 1]);
         let slots: Vec<StreamSlot> = (0..STREAMS_PER_ADDRESS).filter_map(|_| limits.stream(address)).collect();
         assert_eq!(slots.len(), STREAMS_PER_ADDRESS);

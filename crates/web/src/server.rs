@@ -6,6 +6,7 @@ use std::{
     future::Future,
     io,
     net::SocketAddr,
+    num::NonZeroU32,
     pin::{Pin, pin},
     sync::Arc,
     task::{Context, Poll},
@@ -58,6 +59,8 @@ pub struct ServerConfig {
     pub pages_url: Option<String>,
     /// Requests per second and key; 0 lifts all limits.
     pub rate_limit_per_second: u32,
+    /// Calls per second and bank account, where limits are not lifted.
+    pub bank_calls_per_second: NonZeroU32,
     /// The networks whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<IpNet>,
     /// Connections that one address may have open at once, if it is not a trusted proxy; 0 lifts the limit.
@@ -130,7 +133,7 @@ impl Server {
             body_timeout: config.timeouts.body,
             request_timeout: config.timeouts.request,
         };
-        let app = App::new(engine, Limits::new(config.rate_limit_per_second), settings);
+        let app = App::new(engine, Limits::new(config.rate_limit_per_second, config.bank_calls_per_second), settings);
         let surfaces = surfaces(&app);
         Ok(Server { listener, address, app, surfaces, connections, timeouts: config.timeouts })
     }

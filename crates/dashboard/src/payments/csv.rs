@@ -218,7 +218,7 @@ mod tests {
     use http_body_util::BodyExt;
 
     use super::*;
-    use web::limits::Limits;
+    use web::limits::{BANK_CALLS_PER_SECOND, Limits};
 
     const ADDRESS: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
 
@@ -250,7 +250,7 @@ mod tests {
     #[tokio::test]
     async fn a_file_breaks_off_when_its_reader_has_signed_out() {
         let (engine, _directory) = engine().await;
-        let limits = Limits::new(1);
+        let limits = Limits::new(1, BANK_CALLS_PER_SECOND);
         let (token, project) = signed_in(&engine).await;
         for stays in [true, false] {
             let copy = Token::parse(&token.reveal()).unwrap();

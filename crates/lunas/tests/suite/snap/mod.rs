@@ -9,6 +9,7 @@ mod numbers;
 mod order_of_checks;
 mod outages;
 mod races;
+mod rate;
 mod repeats;
 mod roads;
 mod secrets;

@@ -6,7 +6,7 @@ use axum::routing::get;
 use reqwest::Client;
 use testkit::{Kit, Reply};
 use tokio::task::JoinHandle;
-use web::{App, Server, ServerConfig, Surfaces, Timeouts};
+use web::{App, Server, ServerConfig, Surfaces, Timeouts, limits::BANK_CALLS_PER_SECOND};
 
 /// What the handler that panics says. It may be in the log, but in no answer.
 pub(crate) const SECRET_DETAIL: &str = "a secret detail";
@@ -25,6 +25,7 @@ impl FaultyServer {
             base_url: None,
             pages_url: None,
             rate_limit_per_second: 0,
+            bank_calls_per_second: BANK_CALLS_PER_SECOND,
             trusted_proxies: Vec::new(),
             connections_per_address: 0,
             signature_header: "X-Service-Signature".to_owned(),

@@ -7,7 +7,7 @@ use gateway::{Providers, Simulator};
 use store::Store;
 use testkit::Kit;
 use tokio::{sync::oneshot, task::JoinHandle};
-use web::{ServerConfig, Timeouts};
+use web::{ServerConfig, Timeouts, limits::BANK_CALLS_PER_SECOND};
 
 /// Another engine, with the usual settings.
 pub(crate) fn engine_on(store: Store, clock: Arc<dyn Clock>, providers: Providers) -> Engine {
@@ -47,6 +47,7 @@ impl Node {
             base_url: None,
             pages_url: None,
             rate_limit_per_second,
+            bank_calls_per_second: BANK_CALLS_PER_SECOND,
             trusted_proxies: Vec::new(),
             connections_per_address: 0,
             signature_header: "X-Service-Signature".to_owned(),
