@@ -130,7 +130,7 @@ impl Engine {
         let shown = self.store.shown_link(id).await?.ok_or(Error::NotFound("payment link"))?;
         let project = self.project_at(shown.link.project_id, shown.project_version).await?;
         let standing = shown.link.standing_at(now, shown.in_use, &project);
-        let mut methods = self.payable_methods(&shown.link, &project);
+        let mut methods = self.payable_methods(&shown.link, &project).await?;
         // QRIS first.
         methods.sort_by_key(|method| method.bank().is_some());
         Ok(LinkPage { project, link: shown.link, methods, standing })
@@ -156,14 +156,23 @@ impl Engine {
             let standing = shown.link.standing_at(self.now(), shown.in_use, &project);
             (shown.link, standing)
         });
-        let has_other_methods = link.as_ref().is_some_and(|(link, _)| self.payable_methods(link, &project).len() > 1);
+        let has_other_methods = match &link {
+            Some((link, _)) => self.payable_methods(link, &project).await?.len() > 1,
+            None => false,
+        };
         Ok(PaymentPage { project, payment, link, has_other_methods })
     }
 
-    /// The methods that a customer can pay a link by. One that no bank account can take money by would only disappoint.
-    fn payable_methods(&self, link: &Link, project: &Project) -> Vec<Method> {
-        let offered = link.offered_methods(project).into_iter();
-        offered.filter(|method| self.has_issuer(project, *method)).collect()
+    /// The methods that a customer can pay a link by. One that no bank account can take money by would only disappoint,
+    /// and so would one whose account does not take the link's amount.
+    async fn payable_methods(&self, link: &Link, project: &Project) -> Result<Vec<Method>, Error> {
+        let mut payable = Vec::new();
+        for method in link.offered_methods(project) {
+            if self.has_issuer(project, method) && self.issuer(project, method).await?.takes(link.amount) {
+                payable.push(method);
+            }
+        }
+        Ok(payable)
     }
 
     /// Whether the provider can issue codes for the method right now.

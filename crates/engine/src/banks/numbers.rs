@@ -65,11 +65,19 @@ impl Engine {
 }
 
 impl Issuer<'_> {
+    /// Whether the bank account takes this amount.
+    pub(crate) fn takes(&self, amount: Rupiah) -> bool {
+        match self {
+            Issuer::Provider(_) => true,
+            Issuer::Account(open) => open.parameters.amounts.contains(&amount),
+        }
+    }
+
     /// Checks the limits of the bank account, which may be narrower than the method's.
     pub(crate) fn check(&self, amount: Rupiah, lifetime: std::time::Duration) -> Result<(), Invalid> {
         let Issuer::Account(open) = self else { return Ok(()) };
         let (amounts, validity) = (&open.parameters.amounts, &open.parameters.validity);
-        if !amounts.contains(&amount) {
+        if !self.takes(amount) {
             let (least, most) = (amounts.start().get(), amounts.end().get());
             return Err(Invalid::new("amount", format!("must be between {least} and {most} at this bank")));
         }

@@ -27,6 +27,7 @@ on_every_database![
     a_method_without_an_account_is_unavailable_and_leaves_the_key_unused,
     a_disabled_account_issues_nothing_and_takes_nothing_new_at_once,
     a_link_shows_only_methods_that_an_enabled_account_takes,
+    a_link_shows_only_methods_whose_account_takes_its_amount,
 ];
 
 const NUMBERS: usize = 40;
@@ -197,6 +198,13 @@ async fn a_disabled_account_issues_nothing_and_takes_nothing_new_at_once(kit: Ar
     assert_eq!(paid.code, number(&payment));
 }
 
+/// The methods that a link's page lets customers choose from.
+async fn shown(customer: &Customer, link: &Value) -> Vec<&'static str> {
+    let page = customer.open(&link_path(link)).await.text;
+    let all = ["qris", "virtual_account:bca", "virtual_account:mandiri", "virtual_account:bri"];
+    all.into_iter().filter(|method| page.contains(&format!("value=\"{method}\""))).collect()
+}
+
 async fn a_link_shows_only_methods_that_an_enabled_account_takes(kit: Arc<Kit>) {
     let bca = contracted(&kit, Style::BCA).await;
     let mandiri = contracted(&kit, Style::MANDIRI).await;
@@ -204,15 +212,30 @@ async fn a_link_shows_only_methods_that_an_enabled_account_takes(kit: Arc<Kit>) 
     kit.engine.assign_bank_account(mandiri.account, bca.project.id, method).await.unwrap();
     let link = create_link(&bca.project, json!({ "amount": AMOUNT })).await;
     let customer = Customer::of(&kit);
-    let shown = async || {
-        let page = customer.open(&link_path(&link)).await.text;
-        let all = ["qris", "virtual_account:bca", "virtual_account:mandiri", "virtual_account:bri"];
-        all.into_iter().filter(|method| page.contains(&format!("value=\"{method}\""))).collect::<Vec<_>>()
-    };
-    assert_eq!(shown().await, ["virtual_account:bca", "virtual_account:mandiri"]);
+    assert_eq!(shown(&customer, &link).await, ["virtual_account:bca", "virtual_account:mandiri"]);
     kit.engine.enable_bank_account(mandiri.account, false).await.unwrap();
     let page = kit.engine.link_page(link["id"].as_str().unwrap().parse().unwrap()).await.unwrap();
     assert_eq!(page.methods, [Method::VirtualAccount(Bank::Bca)]);
     kit.engine.enable_bank_account(mandiri.account, true).await.unwrap();
-    assert_eq!(shown().await, ["virtual_account:bca", "virtual_account:mandiri"]);
+    assert_eq!(shown(&customer, &link).await, ["virtual_account:bca", "virtual_account:mandiri"]);
+}
+
+/// Regression: customers learned that a bank does not take the amount only after they had chosen it.
+async fn a_link_shows_only_methods_whose_account_takes_its_amount(kit: Arc<Kit>) {
+    let bca = contracted_with(&kit, Style::BCA, &[("amounts", "20000..150000")]).await;
+    let mandiri = contracted_with(&kit, Style::MANDIRI, &[("amounts", "10000..100000")]).await;
+    let (both, customer) = (["virtual_account:bca", "virtual_account:mandiri"], Customer::of(&kit));
+    kit.engine.assign_bank_account(mandiri.account, bca.project.id, mandiri.method).await.unwrap();
+    for (amount, methods) in
+        [(19_999, &both[1..]), (20_000, &both[..]), (100_000, &both[..]), (100_001, &both[..1]), (150_001, &[])]
+    {
+        // Links are created as before: an operator may set other amounts later.
+        let link = create_link(&bca.project, json!({ "amount": amount })).await;
+        assert_eq!(link["status"], "active");
+        assert_eq!(shown(&customer, &link).await, methods, "{amount}");
+        if methods.is_empty() {
+            mandiri.set(&kit, "amounts", "").await;
+            assert_eq!(shown(&customer, &link).await, both[1..]);
+        }
+    }
 }
