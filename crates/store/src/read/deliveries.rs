@@ -37,27 +37,7 @@ impl Store {
     /// others of each project. So a slow receiver with many due deliveries crowds out neither other projects nor its
     /// own project's urgent deliveries.
     pub async fn due_deliveries(&self, now: Timestamp, per_project: usize) -> Result<Vec<Delivery>, StoreError> {
-        let of_project = match self.dialect() {
-            Dialect::Sqlite => {
-                "JOIN deliveries d ON d.event_id IN (SELECT t.event_id FROM deliveries t WHERE t.state = 'pending' \
-                 AND t.project_id = waiting.project_id AND t.urgent = kinds.urgent AND t.due_at <= $1 \
-                 ORDER BY t.due_at LIMIT $2)"
-            }
-            Dialect::Postgres => {
-                "CROSS JOIN LATERAL (SELECT * FROM deliveries t WHERE t.state = 'pending' \
-                 AND t.project_id = waiting.project_id AND t.urgent = kinds.urgent AND t.due_at <= $1 \
-                 ORDER BY t.due_at LIMIT $2) d"
-            }
-        };
-        let sql = format!(
-            "WITH RECURSIVE waiting (project_id) AS (SELECT MIN(project_id) FROM deliveries WHERE state = 'pending' \
-             UNION ALL SELECT (SELECT MIN(n.project_id) FROM deliveries n WHERE n.state = 'pending' \
-             AND n.project_id > waiting.project_id) FROM waiting WHERE waiting.project_id IS NOT NULL) \
-             SELECT {COLUMNS} FROM waiting CROSS JOIN (SELECT 1 AS urgent UNION ALL SELECT 0) kinds {of_project} \
-             ORDER BY d.urgent DESC, d.due_at"
-        );
-        let most = i64::try_from(per_project).unwrap_or(i64::MAX);
-        self.due(Query::new(sql, [now.into(), most.into()]), delivery).await
+        self.due(Query::new(due_deliveries_sql(self.dialect(), per_project), [now.into()]), delivery).await
     }
 
     pub async fn delivery(&self, event_id: EventId) -> Result<Option<Delivery>, StoreError> {
@@ -85,6 +65,25 @@ impl Store {
                    FROM projects WHERE id = $1";
         self.one(Query::new(sql, [Value::shown(id)]), target).await
     }
+}
+
+/// The limit is part of the text: SQLite prepares a statement anew each time that a limit is bound to it, and this one is
+/// run after nearly every commit.
+fn due_deliveries_sql(dialect: Dialect, per_project: usize) -> String {
+    let most = i64::try_from(per_project).unwrap_or(i64::MAX);
+    let (rows, end) = match dialect {
+        Dialect::Sqlite => ("JOIN deliveries d ON d.event_id IN (SELECT t.event_id", ""),
+        Dialect::Postgres => ("CROSS JOIN LATERAL (SELECT *", " d"),
+    };
+    format!(
+        "WITH RECURSIVE waiting (project_id) AS (SELECT MIN(project_id) FROM deliveries WHERE state = 'pending' \
+         UNION ALL SELECT (SELECT MIN(n.project_id) FROM deliveries n WHERE n.state = 'pending' \
+         AND n.project_id > waiting.project_id) FROM waiting WHERE waiting.project_id IS NOT NULL) \
+         SELECT {COLUMNS} FROM waiting CROSS JOIN (SELECT 1 AS urgent UNION ALL SELECT 0) kinds \
+         {rows} FROM deliveries t WHERE t.state = 'pending' AND t.project_id = waiting.project_id \
+         AND t.urgent = kinds.urgent AND t.due_at <= $1 ORDER BY t.due_at LIMIT {most}){end} \
+         ORDER BY d.urgent DESC, d.due_at"
+    )
 }
 
 pub(super) fn delivery(columns: &mut Columns<'_>) -> Result<Delivery, StoreError> {
@@ -115,4 +114,25 @@ fn target(columns: &mut Columns<'_>) -> Result<WebhookTarget, StoreError> {
     let (current, previous) = (columns.bytes()?, columns.optional_bytes()?);
     let secrets = SealedSecrets { current, previous: previous.zip(columns.optional_timestamp()?) };
     Ok(WebhookTarget { environment, url, secrets })
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::{Connection, StatementStatus};
+
+    use super::*;
+
+    /// Regression: a bound limit made SQLite prepare the statement anew after nearly every commit.
+    #[tokio::test]
+    async fn the_statement_for_due_deliveries_is_prepared_once_on_sqlite() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("lunas.db");
+        Store::migrate_sqlite(&path).await.unwrap();
+        let connection = Connection::open(&path).unwrap();
+        let mut statement = connection.prepare(&due_deliveries_sql(Dialect::Sqlite, 30)).unwrap();
+        for now in 0..10_i64 {
+            assert!(!statement.exists([now]).unwrap());
+        }
+        assert_eq!(statement.get_status(StatementStatus::RePrepare), 0);
+    }
 }
