@@ -9,7 +9,7 @@ use domain::{
     method::Method,
     project::{Environment, Project},
 };
-use gateway::snap::{Hosting, Profile, SignIn, check_base_url};
+use gateway::snap::{Codes, Hosting, Profile, SignIn, check_base_url};
 use store::{BankWrite, Change, CommitError, Guard, Write};
 
 use super::{go_live::missing, open_account::understood};
@@ -87,8 +87,8 @@ impl Engine {
         method: Method,
     ) -> Result<Project, Error> {
         let account = self.bank_account(id).await?;
-        let (profile, _) = understood(&account)?;
-        check_method(profile, method)?;
+        let (profile, parameters) = understood(&account)?;
+        check_method(profile, parameters.codes, method)?;
         let project = self.project(project_id).await?;
         if project.environment != Environment::Production {
             return Err(BankError::NotProduction.into());
@@ -170,18 +170,13 @@ fn check_complete(account: &BankAccount, credentials: &[Credential]) -> Result<(
     if missing.is_empty() { Ok(()) } else { Err(BankError::Missing(missing)) }
 }
 
-/// A profile serves the virtual accounts of its bank; the general one those of any bank.
-fn check_method(profile: &'static Profile, method: Method) -> Result<(), BankError> {
-    let serves = match (profile.bank, method) {
-        (Some(bank), Method::VirtualAccount(asked)) => bank == asked,
-        (None, Method::VirtualAccount(_)) => true,
-        (_, Method::Qris) => false,
-    };
-    match serves {
+/// An account serves the codes that it issues: its bank's virtual accounts or any bank's, QRIS, or both.
+fn check_method(profile: &'static Profile, codes: Codes, method: Method) -> Result<(), BankError> {
+    match profile.serves(codes, method) {
         true => Ok(()),
         false => Err(BankError::OtherMethod {
             profile: profile.name,
-            serves: profile.bank.map_or("virtual accounts", |bank| bank.code()),
+            serves: profile.served(codes),
             method: method.to_string(),
         }),
     }

@@ -110,7 +110,7 @@ impl Engine {
         let request = TokenRequest { parameters: &parameters, client_id: &client_id, key: &key, now: self.now() };
         let test = match client {
             Ok(client) => client.token(request).await.map_or_else(BankTest::Failed, |_| BankTest::Token),
-            Err(error) => BankTest::Failed(CallError::Misconfigured(error.to_string())),
+            Err(error) => BankTest::Failed(CallError::Misconfigured(error.to_string().into())),
         };
         let outcome = match &test {
             BankTest::Token => "the bank gave a token".to_owned(),

@@ -3,24 +3,38 @@
 //!
 //! Pure but for `client`, which calls a bank. Nothing here knows accounts, payments or the store.
 
+mod breaker;
+mod call_error;
 mod client;
+mod codes;
+mod extra_members;
 mod in_force;
 #[cfg(test)]
 mod json_tokens;
 mod keys;
 mod minify;
+mod notification;
 mod parameters;
 mod pem;
 mod profile;
 mod profiles;
+mod reading;
 mod settings;
 mod signing;
+mod standing;
 mod timestamp;
 mod values;
 
-pub use client::{CallError, NoClient, SnapClient, Token, TokenRequest};
+pub use breaker::{Breaker, CallHealth};
+pub use call_error::{CallError, Reason};
+pub use client::{CallContext, NoClient, SnapClient, Token, TokenRequest, Tokens};
+pub use codes::{
+    About, BankMoney, CodeAsked, CodeKind, CodeOrder, Heard, IssuedCode, Notice, ReportLine, Standing, Voided,
+};
+pub use extra_members::ExtraMembers;
 pub use keys::{KeyError, PrivateKey, PublicKey};
 pub use minify::minify;
+pub use notification::read_notification;
 pub use parameters::Parameters;
 pub use profile::Profile;
 pub use settings::{BadSetting, check_base_url, known_settings};
@@ -29,6 +43,6 @@ pub use signing::{
 };
 pub use timestamp::{format_timestamp, parse_local_timestamp, parse_timestamp};
 pub use values::{
-    ChannelIds, Encoding, ExternalId, Hosting, HttpMethod, PartnerId, Precision, QueryKey, Repeat, ResponseCase, Retry,
-    Service, SignIn, SignOut,
+    ChannelIds, Codes, Encoding, ExternalId, GrantMember, Hosting, HttpMethod, Numbers, PartnerId, Precision, QueryKey,
+    ReceiptMember, Repeat, ResponseCase, Retry, Service, SignIn, SignOut,
 };

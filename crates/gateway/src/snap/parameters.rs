@@ -7,9 +7,12 @@ use domain::money::Rupiah;
 use ipnet::IpNet;
 use url::Url;
 
-use super::values::{
-    ChannelIds, Encoding, ExternalId, Hosting, HttpMethod, PartnerId, Precision, QueryKey, Repeat, ResponseCase, Retry,
-    Service, SignIn, SignOut,
+use super::{
+    extra_members::ExtraMembers,
+    values::{
+        ChannelIds, Codes, Encoding, ExternalId, GrantMember, Hosting, HttpMethod, Numbers, PartnerId, Precision,
+        QueryKey, ReceiptMember, Repeat, ResponseCase, Retry, Service, SignIn, SignOut,
+    },
 };
 
 /// A partner service id is padded to this length.
@@ -18,8 +21,12 @@ const SERVICE_ID_CHARACTERS: usize = 8;
 /// All that the code needs to know about a contract with a bank, but for keys and secrets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameters {
-    /// `hosting=ours|theirs`: where virtual accounts live.
+    /// `codes=va|qris|both`: which codes the account issues, of those that its profile serves.
+    pub codes: Codes,
+    /// `hosting=ours|theirs`: where virtual accounts live. QR codes always live at the bank.
     pub hosting: Hosting,
+    /// `numbers=ours|theirs`: who chooses the number of a virtual account that the bank hosts.
+    pub numbers: Numbers,
     /// `path.SERVICE=/openapi/v1.0/access-token/b2b`: where a service is below `base_url`. Services: see [`Service`].
     pub paths: BTreeMap<Service, String>,
     /// `method.SERVICE=GET|POST|PUT|DELETE`, where it is not the standard's.
@@ -49,6 +56,18 @@ pub struct Parameters {
     pub request_id_max: usize,
     /// `query_key=ours|theirs|number`: by what the bank finds a transaction.
     pub query_key: QueryKey,
+    /// `status_delay=60`: how many seconds after a payment a query tells of it at the latest. 0 to 600.
+    pub status_delay: Duration,
+    /// `service_code=47`: what queries about a QR name as the service that has made it.
+    pub service_code: String,
+    /// `receipt=bank_reference|rrn|payment_reference`: which member names the receipt of a QR's money.
+    pub receipt: ReceiptMember,
+    /// `qr_info=acquirer:gopay`: members of additionalInfo when a QR is made.
+    pub qr_info: ExtraMembers,
+    /// `va_info=channel:VIRTUAL_ACCOUNT_BCA`: members of additionalInfo in calls about a virtual account.
+    pub va_info: ExtraMembers,
+    /// `grant_member=grantType|grant_type`: how the body of a token request names the grant.
+    pub grant_member: GrantMember,
     /// `retry=same|fresh|query_first`: what to do when the outcome of creating a code is unknown.
     pub retry: Retry,
     /// `repeat=4042518|stored`: what a repeated payment request is answered.
@@ -90,13 +109,17 @@ pub struct Parameters {
     pub terminal_id: Option<String>,
     /// `store_id=TEXT`
     pub store_id: Option<String>,
+    /// Which of `merchant_id`, `terminal_id` and `store_id` the bank needs for a QR. The profile says so.
+    pub(super) qr_needs: &'static [&'static str],
 }
 
 impl Parameters {
     /// What the standard says, and where it is silent, what is safe: profiles name what differs from this.
     pub(super) fn standard() -> Parameters {
         Parameters {
+            codes: Codes::Va,
             hosting: Hosting::Ours,
+            numbers: Numbers::Ours,
             paths: BTreeMap::new(),
             methods: BTreeMap::new(),
             sign_out: SignOut::None,
@@ -111,6 +134,12 @@ impl Parameters {
             name_max: 255,
             request_id_max: 128,
             query_key: QueryKey::Number,
+            status_delay: Duration::ZERO,
+            service_code: "47".to_owned(),
+            receipt: ReceiptMember::Bank,
+            qr_info: ExtraMembers::default(),
+            va_info: ExtraMembers::default(),
+            grant_member: GrantMember::Camel,
             retry: Retry::QueryFirst,
             repeat: Repeat::Inconsistent,
             notify_retries: true,
@@ -132,20 +161,41 @@ impl Parameters {
             merchant_id: None,
             terminal_id: None,
             store_id: None,
+            qr_needs: &["merchant_id"],
         }
     }
 
     /// The settings that an account must be given before it can take money.
     pub fn missing(&self) -> Vec<&'static str> {
         // Where we host the numbers, the bank calls us and no call of ours is needed.
-        let we_call = self.hosting == Hosting::Theirs;
+        let (creates_va, creates_qr) = (self.codes.has_va() && self.hosting == Hosting::Theirs, self.codes.has_qris());
+        let we_call = self.issues_by_call();
+        let lacks = |service| !self.paths.contains_key(&service);
+        let lacks_both = |one, other| lacks(one) && lacks(other);
+        let id = |name: &'static str, value: &Option<String>| {
+            (name, creates_qr && value.is_none() && self.qr_needs.contains(&name))
+        };
         let needed = [
-            ("partner_service_id", self.partner_service_id.is_none()),
+            ("partner_service_id", self.codes.has_va() && self.partner_service_id.is_none()),
+            id("merchant_id", &self.merchant_id),
+            id("terminal_id", &self.terminal_id),
+            id("store_id", &self.store_id),
             ("base_url", we_call && self.base_url.is_none()),
-            ("path.token", we_call && self.sign_out == SignOut::Type1 && !self.paths.contains_key(&Service::Token)),
-            ("path.create_va", we_call && !self.paths.contains_key(&Service::CreateVa)),
+            ("sign_out", we_call && self.sign_out == SignOut::None),
+            ("path.token", we_call && self.sign_out == SignOut::Type1 && lacks(Service::Token)),
+            ("path.create_va", creates_va && lacks(Service::CreateVa)),
+            ("path.status", creates_va && lacks(Service::Status)),
+            ("path.delete_va", creates_va && self.void && lacks(Service::DeleteVa)),
+            ("path.qr_generate", creates_qr && lacks(Service::QrGenerate)),
+            ("path.qr_query", creates_qr && lacks_both(Service::QrQuery, Service::DebitStatus)),
+            ("path.qr_cancel", creates_qr && self.void && lacks_both(Service::QrCancel, Service::DebitCancel)),
         ];
         needed.into_iter().filter(|(_, is_missing)| *is_missing).map(|(name, _)| name).collect()
+    }
+
+    /// Whether the account issues codes by calling the bank, for which it needs our key and what we show the bank.
+    pub fn issues_by_call(&self) -> bool {
+        self.codes.has_qris() || self.hosting == Hosting::Theirs
     }
 
     /// The partner service id as messages have it: padded with spaces on the left. Empty while it is not set.
@@ -161,11 +211,19 @@ impl Parameters {
         format!("{}{customer_no}", self.service_id())
     }
 
+    /// A number that a bank has written, without the spaces or zeros that pad its service id.
+    pub(super) fn without_padding(&self, number: &str) -> String {
+        let number = number.trim_start();
+        let without_zeros = number.trim_start_matches('0');
+        let is_padded = !number.starts_with(self.service_id()) && without_zeros.starts_with(self.service_id());
+        if is_padded { without_zeros } else { number }.to_owned()
+    }
+
     fn service_id(&self) -> &str {
         self.partner_service_id.as_deref().unwrap_or_default()
     }
 
-    /// What X-PARTNER-ID must be; none where any is taken.
+    /// What X-PARTNER-ID must be; none where any is taken, and we send our client id.
     pub fn partner_id(&self) -> Option<&str> {
         match &self.partner_id {
             PartnerId::Any => None,

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use domain::bank::Bank;
+use domain::{bank::Bank, method::Method};
 
 use super::{
     parameters::Parameters,
     settings::{self, BadSetting},
+    values::Codes,
 };
 
 /// What is known about one bank's way to speak SNAP.
@@ -16,7 +17,9 @@ pub struct Profile {
     pub name: &'static str,
     /// How people call it.
     pub title: &'static str,
-    /// The bank whose virtual accounts it serves; none: any bank's.
+    /// Which codes it can issue.
+    pub serves: Codes,
+    /// The bank whose virtual accounts it serves; none: any bank's, where it serves virtual accounts.
     pub bank: Option<Bank>,
     /// How many digits the bank allows after the partner service id.
     pub customer_digits_most: u32,
@@ -30,8 +33,30 @@ impl Profile {
         for (name, value) in settings {
             settings::apply(&mut parameters, name, value)?;
         }
+        if !self.serves.include(parameters.codes) {
+            let allowed = format!("{} with the profile {}", self.serves.word(), self.name);
+            return Err(BadSetting::value("codes", parameters.codes.word(), allowed));
+        }
         self.check_digits(&parameters)?;
         Ok(parameters)
+    }
+
+    /// Whether an account that issues `codes` with this profile serves the method.
+    pub fn serves(&self, codes: Codes, method: Method) -> bool {
+        match method {
+            Method::Qris => codes.has_qris(),
+            Method::VirtualAccount(bank) => codes.has_va() && self.bank.is_none_or(|own| own == bank),
+        }
+    }
+
+    /// What an account that issues `codes` with this profile serves, in words.
+    pub fn served(&self, codes: Codes) -> &'static str {
+        match (codes, self.bank) {
+            (Codes::Qris, _) => "qris",
+            (Codes::Va, Some(bank)) => bank.code(),
+            (Codes::Va, None) => "virtual accounts",
+            (Codes::Both, _) => "qris and virtual accounts",
+        }
     }
 
     /// The length of a number follows from two settings, so it is checked when all are known.

@@ -8,10 +8,11 @@ use ipnet::IpNet;
 use url::Url;
 
 use super::{
+    extra_members::ExtraMembers,
     parameters::Parameters,
     values::{
-        ChannelIds, Encoding, ExternalId, Hosting, HttpMethod, PartnerId, Precision, QueryKey, Repeat, ResponseCase,
-        Retry, Service, SignIn, SignOut, number,
+        ChannelIds, Codes, Encoding, ExternalId, GrantMember, Hosting, HttpMethod, Numbers, PartnerId, Precision,
+        QueryKey, ReceiptMember, Repeat, ResponseCase, Retry, Service, SignIn, SignOut, number,
     },
 };
 
@@ -29,6 +30,7 @@ const REQUEST_ID_CHARACTERS: RangeInclusive<usize> = 1..=128;
 const SERVICE_ID_DIGITS: RangeInclusive<usize> = 1..=8;
 const DEADLINE_SECONDS: RangeInclusive<u64> = 1..=25;
 const SKEW_SECONDS: RangeInclusive<u64> = 30..=900;
+const STATUS_DELAY_SECONDS: RangeInclusive<u64> = 0..=600;
 const VALIDITY_SECONDS: RangeInclusive<u64> = 1..=366 * 24 * 60 * 60;
 
 const PATH: &str = "path.";
@@ -36,6 +38,7 @@ const METHOD: &str = "method.";
 const A_PATH: &str = "a path such as /v1.0/access-token/b2b: letters, digits and -._~ between single slashes";
 const A_METHOD: &str = "GET, POST, PUT or DELETE";
 const A_TEXT: &str = "1 to 64 letters, digits and signs, without spaces";
+const EXTRA_MEMBERS: &str = "none, or members such as acquirer:gopay, with commas; a.b:c is member b of member a";
 const YES_OR_NO: &str = "yes or no";
 const A_BASE_URL: &str = "an address such as https://api.bank.co.id, without user, password, query and fragment";
 const AN_HTTPS_URL: &str = "an https:// address; http:// is for development only";
@@ -65,6 +68,8 @@ struct Setting {
 /// Every setting but those of a service.
 const SETTINGS: &[Setting] = &[
     setting("hosting", "ours or theirs", |to, text| put(&mut to.hosting, Hosting::parse(text))),
+    setting("codes", "va, qris or both", |to, text| put(&mut to.codes, Codes::parse(text))),
+    setting("numbers", "ours or theirs", |to, text| put(&mut to.numbers, Numbers::parse(text))),
     setting("sign_out", "none, type1 or type2", |to, text| put(&mut to.sign_out, SignOut::parse(text))),
     setting("signature_encoding", "base64 or hex", |to, text| put(&mut to.signature_encoding, Encoding::parse(text))),
     setting("sign_in", "type1, type2 or client_ts", |to, text| put(&mut to.sign_in, SignIn::parse(text))),
@@ -87,6 +92,16 @@ const SETTINGS: &[Setting] = &[
     setting("name_max", "1 to 255", |to, text| put(&mut to.name_max, within(text, NAME_CHARACTERS))),
     setting("request_id_max", "1 to 128", |to, text| put(&mut to.request_id_max, within(text, REQUEST_ID_CHARACTERS))),
     setting("query_key", "ours, theirs or number", |to, text| put(&mut to.query_key, QueryKey::parse(text))),
+    setting("status_delay", "0 to 600 seconds", |to, text| {
+        put(&mut to.status_delay, seconds(text, STATUS_DELAY_SECONDS))
+    }),
+    setting("service_code", "2 digits", |to, text| put(&mut to.service_code, service_code(text))),
+    setting("receipt", "bank_reference, rrn or payment_reference", |to, text| {
+        put(&mut to.receipt, ReceiptMember::parse(text))
+    }),
+    setting("qr_info", EXTRA_MEMBERS, |to, text| put(&mut to.qr_info, ExtraMembers::parse(text))),
+    setting("va_info", EXTRA_MEMBERS, |to, text| put(&mut to.va_info, ExtraMembers::parse(text))),
+    setting("grant_member", "grantType or grant_type", |to, text| put(&mut to.grant_member, GrantMember::parse(text))),
     setting("retry", "same, fresh or query_first", |to, text| put(&mut to.retry, Retry::parse(text))),
     setting("repeat", "4042518 or stored", |to, text| put(&mut to.repeat, Repeat::parse(text))),
     setting("notify_retries", YES_OR_NO, |to, text| put(&mut to.notify_retries, yes_or_no(text))),
@@ -217,6 +232,11 @@ fn token_type(value: &str) -> Option<String> {
 fn service_id(value: &str) -> Option<String> {
     let is_id = SERVICE_ID_DIGITS.contains(&value.len()) && value.bytes().all(|byte| byte.is_ascii_digit());
     is_id.then(|| value.to_owned())
+}
+
+fn service_code(value: &str) -> Option<String> {
+    let is_code = value.len() == 2 && value.bytes().all(|byte| byte.is_ascii_digit());
+    is_code.then(|| value.to_owned())
 }
 
 fn networks(value: &str) -> Option<Vec<IpNet>> {

@@ -1,6 +1,6 @@
 //! The kinds of values that a bank's parameters have, and how each is written as a setting.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 /// An enum whose variants are words of settings.
 macro_rules! choice {
@@ -34,6 +34,52 @@ choice! {
 }
 
 choice! {
+    /// Which codes an account issues.
+    Codes {
+        Va = "va",
+        Qris = "qris",
+        Both = "both",
+    }
+}
+
+impl Codes {
+    pub const fn has_va(self) -> bool {
+        matches!(self, Codes::Va | Codes::Both)
+    }
+
+    pub const fn has_qris(self) -> bool {
+        matches!(self, Codes::Qris | Codes::Both)
+    }
+
+    /// Whether an account may have all of these while its profile has `self`.
+    pub const fn include(self, codes: Codes) -> bool {
+        (self.has_va() || !codes.has_va()) && (self.has_qris() || !codes.has_qris())
+    }
+}
+
+choice! {
+    /// Who chooses the number of a virtual account that the bank hosts.
+    Numbers { Ours = "ours", Theirs = "theirs" }
+}
+
+choice! {
+    /// How the body of a token request names the grant.
+    GrantMember { Camel = "grantType", Snake = "grant_type" }
+}
+
+choice! {
+    /// Which member of a QR's notification and query names the receipt: both must have it, or money is booked twice.
+    ReceiptMember {
+        /// originalReferenceNo
+        Bank = "bank_reference",
+        /// issuerRrn
+        Rrn = "rrn",
+        /// paymentReferenceNo
+        Payment = "payment_reference",
+    }
+}
+
+choice! {
     /// What we call at a bank.
     Service {
         Token = "token",
@@ -45,6 +91,8 @@ choice! {
         QrQuery = "qr_query",
         QrCancel = "qr_cancel",
         QrRefund = "qr_refund",
+        DebitStatus = "debit_status",
+        DebitCancel = "debit_cancel",
     }
 }
 
@@ -61,6 +109,8 @@ impl Service {
             Service::QrQuery => "51",
             Service::QrCancel => "77",
             Service::QrRefund => "78",
+            Service::DebitStatus => "55",
+            Service::DebitCancel => "57",
         }
     }
 
@@ -70,6 +120,14 @@ impl Service {
             Service::DeleteVa => HttpMethod::Delete,
             _ => HttpMethod::Post,
         }
+    }
+
+    /// How long the bank may take for it, from the start to the last byte of its answer.
+    pub const fn timeout(self) -> Duration {
+        Duration::from_secs(match self {
+            Service::QrGenerate | Service::QrQuery | Service::DebitStatus | Service::Status => 8,
+            _ => 10,
+        })
     }
 }
 
@@ -255,7 +313,7 @@ fn same_or_any_digit((pattern, byte): (u8, u8)) -> bool {
 /// What stands in X-PARTNER-ID.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PartnerId {
-    /// `any`: not checked, and not sent.
+    /// `any`: not checked; our client id is sent.
     Any,
     /// `service_id`: the partner service id, without padding.
     ServiceId,

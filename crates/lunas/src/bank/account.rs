@@ -2,6 +2,7 @@
 
 use domain::{bank_account::CredentialKind, id::BankAccountId};
 use engine::{BankAccountFile, Engine, Missing};
+use gateway::snap::Codes;
 
 use crate::{error::CliError, output::Output};
 
@@ -40,7 +41,11 @@ pub(super) fn next_command(file: &BankAccountFile) -> Option<String> {
         Some(missing) => Some(command_for(*missing, id)),
         None if !file.account.enabled => Some(format!("lunas bank enable {id}")),
         None if file.assignments.is_empty() => {
-            let method = file.profile.bank.map_or("BANK", |bank| bank.code());
+            let method = match (file.profile.bank, file.parameters.codes) {
+                (Some(bank), _) => bank.code(),
+                (None, Codes::Qris) => "qris",
+                (None, Codes::Va | Codes::Both) => "METHOD",
+            };
             Some(format!("lunas bank assign {id} --project PROJECT --method {method}"))
         }
         None => None,

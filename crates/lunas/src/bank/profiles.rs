@@ -15,8 +15,12 @@ use crate::{
 struct ProfileJson {
     name: &'static str,
     title: &'static str,
-    /// The bank whose virtual accounts it serves; none: any bank's.
+    /// Which codes it can issue: `va`, `qris` or `both`.
+    codes: &'static str,
+    /// The bank whose virtual accounts it serves; none: any bank's, where it serves virtual accounts.
     bank: Option<&'static str>,
+    #[serde(skip)]
+    serves: &'static str,
     /// The settings, keys and secrets that an account needs before it can be enabled.
     needs: Vec<&'static str>,
 }
@@ -42,7 +46,9 @@ impl ProfileJson {
         Ok(ProfileJson {
             name: profile.name,
             title: profile.title,
+            codes: profile.serves.word(),
             bank: profile.bank.map(|bank| bank.code()),
+            serves: profile.served(profile.serves),
             needs: needs.into_iter().map(Missing::name).collect(),
         })
     }
@@ -60,15 +66,10 @@ fn list(output: Output) -> Result<(), CliError> {
         Profile::all().iter().map(|profile| ProfileJson::of(profile)).collect::<Result<_, _>>()?;
     output.show(profiles.as_slice(), |profiles| {
         let row = |profile: &ProfileJson| {
-            [
-                profile.name.to_owned(),
-                profile.bank.unwrap_or("any").to_owned(),
-                profile.title.to_owned(),
-                profile.needs.join(", "),
-            ]
+            [profile.name.to_owned(), profile.serves.to_owned(), profile.title.to_owned(), profile.needs.join(", ")]
         };
         let rows: Vec<_> = profiles.iter().map(row).collect();
-        let table = table(["NAME", "BANK", "TITLE", "NEEDS"], &rows);
+        let table = table(["NAME", "SERVES", "TITLE", "NEEDS"], &rows);
         format!("{table}\n\n`lunas bank profiles NAME` lists the settings of one.")
     })
 }

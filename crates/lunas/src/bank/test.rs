@@ -53,7 +53,7 @@ fn what_to_check(error: &CallError) -> &'static str {
         }
         CallError::Refused { .. } => "check the client id (`lunas bank outbound`) and `path.token`",
         CallError::Unknown(_) => "check that `base_url` and `path.token` are those of the bank's token service",
-        CallError::Misconfigured(_) => {
+        CallError::Misconfigured(_) | CallError::TokenRefused(_) => {
             "check that the bank has our public key (`lunas bank show` prints it), the client id, and this machine's clock"
         }
     }
@@ -67,10 +67,10 @@ mod tests {
     fn every_failure_says_what_to_check() {
         let text = || "x".to_owned();
         for (error, part) in [
-            (CallError::Unavailable(text()), "base_url"),
+            (CallError::Unavailable(text().into()), "base_url"),
             (CallError::Refused { code: text(), message: text() }, "client id"),
-            (CallError::Unknown(text()), "path.token"),
-            (CallError::Misconfigured(text()), "public key"),
+            (CallError::Unknown(text().into()), "path.token"),
+            (CallError::Misconfigured(text().into()), "public key"),
         ] {
             assert!(what_to_check(&error).contains(part), "{error}");
         }

@@ -12,11 +12,17 @@ use domain::bank::Bank;
 use crate::snap::{
     parameters::Parameters,
     profile::Profile,
-    values::{ChannelIds, ExternalId, PartnerId, Repeat, Service, SignOut},
+    values::{ChannelIds, Codes, ExternalId, PartnerId, Repeat, Service, SignOut},
 };
 
-pub(super) const PROFILE: Profile =
-    Profile { name: "bca", title: "BCA virtual account", bank: Some(Bank::Bca), customer_digits_most: 18, defaults };
+pub(super) const PROFILE: Profile = Profile {
+    name: "bca",
+    title: "BCA virtual account",
+    serves: Codes::Va,
+    bank: Some(Bank::Bca),
+    customer_digits_most: 18,
+    defaults,
+};
 
 fn defaults() -> Parameters {
     Parameters {

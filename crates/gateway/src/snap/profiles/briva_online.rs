@@ -12,12 +12,13 @@ use domain::bank::Bank;
 use crate::snap::{
     parameters::Parameters,
     profile::Profile,
-    values::{ChannelIds, ExternalId},
+    values::{ChannelIds, Codes, ExternalId},
 };
 
 pub(super) const PROFILE: Profile = Profile {
     name: "briva-online",
     title: "BRI virtual account (BRIVA Online)",
+    serves: Codes::Va,
     bank: Some(Bank::Bri),
     customer_digits_most: 13,
     defaults,

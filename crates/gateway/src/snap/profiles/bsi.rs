@@ -10,11 +10,17 @@ use domain::bank::Bank;
 use crate::snap::{
     parameters::Parameters,
     profile::Profile,
-    values::{ChannelIds, ExternalId, Repeat, ResponseCase},
+    values::{ChannelIds, Codes, ExternalId, Repeat, ResponseCase},
 };
 
-pub(super) const PROFILE: Profile =
-    Profile { name: "bsi", title: "BSI virtual account", bank: Some(Bank::Bsi), customer_digits_most: 18, defaults };
+pub(super) const PROFILE: Profile = Profile {
+    name: "bsi",
+    title: "BSI virtual account",
+    serves: Codes::Va,
+    bank: Some(Bank::Bsi),
+    customer_digits_most: 18,
+    defaults,
+};
 
 fn defaults() -> Parameters {
     Parameters {

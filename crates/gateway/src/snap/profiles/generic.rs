@@ -1,24 +1,38 @@
 //! Any other bank: what the standard says, to be filled in by settings from the bank's documents. The paths are the
-//! standard's; the rest is ours, and lenient where we read.
+//! standard's, so that settings make it an account that we host, one that the bank hosts (`hosting=theirs`) or an
+//! acquirer of QRIS (`codes=qris`); the rest is ours, and lenient where we read.
 
 use std::collections::BTreeMap;
 
 use crate::snap::{
     parameters::Parameters,
     profile::Profile,
-    values::{Service, SignOut},
+    values::{Codes, Service, SignOut},
 };
 
-pub(super) const PROFILE: Profile =
-    Profile { name: "generic", title: "Any bank that speaks SNAP", bank: None, customer_digits_most: 18, defaults };
+pub(super) const PROFILE: Profile = Profile {
+    name: "generic",
+    title: "Any bank that speaks SNAP",
+    serves: Codes::Both,
+    bank: None,
+    customer_digits_most: 18,
+    defaults,
+};
 
 fn defaults() -> Parameters {
     Parameters {
         paths: BTreeMap::from([
             (Service::Token, "/v1.0/access-token/b2b".to_owned()),
             (Service::Status, "/v1.0/transfer-va/status".to_owned()),
+            (Service::CreateVa, "/v1.0/transfer-va/create-va".to_owned()),
+            (Service::DeleteVa, "/v1.0/transfer-va/delete-va".to_owned()),
+            (Service::Report, "/v1.0/transfer-va/report".to_owned()),
+            (Service::QrGenerate, "/v1.0/qr/qr-mpm-generate".to_owned()),
+            (Service::QrQuery, "/v1.0/qr/qr-mpm-query".to_owned()),
+            (Service::QrCancel, "/v1.0/qr/qr-mpm-cancel".to_owned()),
         ]),
         sign_out: SignOut::Type1,
+        void: true,
         ..Parameters::standard()
     }
 }

@@ -10,12 +10,13 @@ use domain::bank::Bank;
 use crate::snap::{
     parameters::Parameters,
     profile::Profile,
-    values::{Service, SignOut},
+    values::{Codes, Service, SignOut},
 };
 
 pub(super) const PROFILE: Profile = Profile {
     name: "mandiri",
     title: "Mandiri virtual account",
+    serves: Codes::Va,
     bank: Some(Bank::Mandiri),
     customer_digits_most: 18,
     defaults,

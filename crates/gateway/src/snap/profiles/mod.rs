@@ -4,14 +4,35 @@
 //! "(1)". What is marked as ours is no bank's word, and every value can be changed by an account's settings.
 
 mod bca;
+mod bri_qris;
 mod briva_online;
+mod briva_ws;
 mod bsi;
+mod dana;
+mod doku;
 mod generic;
 mod mandiri;
+mod midtrans;
+
+use domain::money::Rupiah;
 
 use super::profile::Profile;
 
-const ALL: [&Profile; 5] = [&bca::PROFILE, &briva_online::PROFILE, &bsi::PROFILE, &mandiri::PROFILE, &generic::PROFILE];
+/// The most that a customer can pay by one QR, set by Bank Indonesia.
+const QRIS_MOST: Rupiah = Rupiah::new(10_000_000);
+
+const ALL: [&Profile; 10] = [
+    &bca::PROFILE,
+    &briva_online::PROFILE,
+    &bsi::PROFILE,
+    &mandiri::PROFILE,
+    &midtrans::PROFILE,
+    &dana::PROFILE,
+    &doku::PROFILE,
+    &bri_qris::PROFILE,
+    &briva_ws::PROFILE,
+    &generic::PROFILE,
+];
 
 impl Profile {
     pub fn all() -> &'static [&'static Profile] {

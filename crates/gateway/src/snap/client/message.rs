@@ -1,0 +1,25 @@
+//! Parts of messages that several services share.
+
+use domain::money::Rupiah;
+use serde_json::{Map, Value, json};
+
+use crate::snap::call_error::{CallError, Cause, Reason};
+
+/// Adds a member that has a value.
+pub(super) fn with(body: &mut Map<String, Value>, member: &str, value: Option<&str>) {
+    if let Some(value) = value {
+        body.insert(member.to_owned(), value.into());
+    }
+}
+
+pub(super) fn amount(amount: Rupiah) -> Value {
+    json!({ "value": format!("{}.00", amount.get()), "currency": "IDR" })
+}
+
+/// An answer about another code than the one in question has no meaning for it.
+pub(super) fn same_reference(ours: &str, told: Option<String>) -> Result<(), CallError> {
+    match told.is_none_or(|told| told == ours) {
+        true => Ok(()),
+        false => Err(CallError::Unknown(Reason::new(Cause::Unreadable, "the answer is about another reference"))),
+    }
+}

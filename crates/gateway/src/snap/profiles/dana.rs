@@ -1,0 +1,43 @@
+//! DANA as an acquirer of QRIS. Known from two or more sources: the path that makes a QR, that status and cancel are 55 and
+//! 57 below `debit/`, type 2 both ways, notification 56, a reference of at most 25 characters, the store in the order,
+//! channel 95221, eight seconds for an answer, that the same reference again is safe while 404xx18 means another body,
+//! and that 02 is not final.
+//!
+//! Ours: the prefix of status and cancel, which differs by product (`path.debit_status`, `path.debit_cancel`), and
+//! everything not named here. More of additionalInfo, such as envInfo, is set by `qr_info` as their documents say.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use domain::money::Rupiah;
+
+use super::QRIS_MOST;
+use crate::snap::{
+    parameters::Parameters,
+    profile::Profile,
+    values::{ChannelIds, Codes, Hosting, QueryKey, Retry, Service, SignIn, SignOut},
+};
+
+pub(super) const PROFILE: Profile =
+    Profile { name: "dana", title: "DANA: QRIS", serves: Codes::Qris, bank: None, customer_digits_most: 18, defaults };
+
+fn defaults() -> Parameters {
+    Parameters {
+        codes: Codes::Qris,
+        hosting: Hosting::Theirs,
+        paths: BTreeMap::from([
+            (Service::QrGenerate, "/v1.0/qr/qr-mpm-generate.htm".to_owned()),
+            (Service::DebitStatus, "/v1.0/debit/status.htm".to_owned()),
+            (Service::DebitCancel, "/v1.0/debit/cancel.htm".to_owned()),
+        ]),
+        sign_out: SignOut::Type2,
+        sign_in: SignIn::Type2,
+        channel_id: ChannelIds::of(&["95221"]),
+        query_key: QueryKey::Ours,
+        retry: Retry::Same,
+        validity: Duration::from_secs(60)..=Duration::from_hours(30 * 24),
+        amounts: Rupiah::new(1)..=QRIS_MOST,
+        void: true,
+        qr_needs: &["merchant_id", "store_id"],
+        ..Parameters::standard()
+    }
+}
