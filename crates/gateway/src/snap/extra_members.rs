@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn what_could_be_written_in_two_ways_or_has_no_end_is_refused() {
-        let many = vec!["a:1"; 2].join(",");
+        let twice = ["a:1"; 2].join(",");
         for text in [
             "",
             "a",
@@ -117,7 +117,7 @@ mod tests {
             "a.b.c.d:e",
             "a:1,a.b:2",
             "a.b:1,a:2",
-            &many,
+            &twice,
         ] {
             assert_eq!(ExtraMembers::parse(text), None, "{text}");
         }

@@ -6,8 +6,10 @@ use serde_json::Value;
 
 use super::timestamp::parse_local_timestamp;
 
-/// As long as the standard's longest text.
-const TEXT_BYTES_MOST: usize = 512;
+/// Longer than any text of the standard, and than a QR.
+const TEXT_BYTES_MOST: usize = 1_024;
+/// As long as the standard's longest id.
+const ID_BYTES_MOST: usize = 128;
 const CURRENCY: &str = "IDR";
 
 /// A member as a line of text for people; empty where it is not there.
@@ -23,9 +25,14 @@ pub(super) fn text(object: &Value, member: &str) -> Option<String> {
     (1..=TEXT_BYTES_MOST).contains(&text.len()).then(|| text.to_owned())
 }
 
+/// A member that names something: it is stored, so it has a length.
+pub(super) fn id(object: &Value, member: &str) -> Option<String> {
+    text(object, member).filter(|id| id.len() <= ID_BYTES_MOST)
+}
+
 /// The first of the members that `object` or its `additionalInfo` has.
-pub(super) fn first_text(object: &Value, members: &[&str]) -> Option<String> {
-    first(object, members, text)
+pub(super) fn first_id(object: &Value, members: &[&str]) -> Option<String> {
+    first(object, members, id)
 }
 
 pub(super) fn first_time(object: &Value, members: &[&str]) -> Option<Timestamp> {
@@ -105,12 +112,13 @@ mod tests {
 
     #[test]
     fn null_and_empty_texts_are_absent_and_numbers_are_texts() {
-        let object = json!({ "a": null, "b": " ", "c": 17, "d": " x ", "e": {}, "f": "y".repeat(513),
+        let object = json!({ "a": null, "b": " ", "c": 17, "d": " x ", "e": {}, "f": "y".repeat(1_025),
             "additionalInfo": { "b": "inner" } });
         for (member, read) in [("a", None), ("b", None), ("c", Some("17")), ("d", Some("x")), ("e", None), ("f", None)]
         {
             assert_eq!(text(&object, member).as_deref(), read, "{member}");
         }
-        assert_eq!(first_text(&object, &["a", "b"]).as_deref(), Some("inner"));
+        assert_eq!(id(&json!({ "a": "y".repeat(129) }), "a"), None);
+        assert_eq!(first_id(&object, &["a", "b"]).as_deref(), Some("inner"));
     }
 }

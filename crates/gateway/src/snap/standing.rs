@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{
     codes::{About, BankMoney, IssuedCode, Standing},
     parameters::Parameters,
-    reading::{first_amount, first_text, first_time, text},
+    reading::{first_amount, first_id, first_time, id},
     values::ReceiptMember,
 };
 
@@ -26,14 +26,14 @@ pub(super) fn standing(status: &str, money: Option<BankMoney>, code: Option<Issu
 
 /// What a QR's notification or status says.
 pub(super) fn qr_standing(parameters: &Parameters, told: &Value, code: Option<IssuedCode>) -> Option<Standing> {
-    let status = text(told, "latestTransactionStatus")?;
+    let status = id(told, "latestTransactionStatus")?;
     Some(standing(&status, qr_money(parameters, told), code))
 }
 
 pub(super) fn qr_about(told: &Value) -> About {
     About {
-        reference: text(told, "originalPartnerReferenceNo"),
-        bank_reference: text(told, "originalReferenceNo"),
+        reference: id(told, "originalPartnerReferenceNo"),
+        bank_reference: id(told, "originalReferenceNo"),
         number: None,
     }
 }
@@ -45,7 +45,7 @@ fn qr_money(parameters: &Parameters, told: &Value) -> Option<BankMoney> {
         ReceiptMember::Payment => &["paymentReferenceNo"],
     };
     Some(BankMoney {
-        receipt_id: first_text(told, id_members)?,
+        receipt_id: first_id(told, id_members)?,
         amount: first_amount(told, &["amount", "transAmount", "paidAmount"])?,
         paid_at: first_time(told, &["paidTime", "finishedTime", "trxDateTime"]),
     })
@@ -54,23 +54,23 @@ fn qr_money(parameters: &Parameters, told: &Value) -> Option<BankMoney> {
 /// Members of a virtual account lie inside of `virtualAccountData` or beside it.
 pub(super) fn va_about(parameters: &Parameters, told: &Value) -> About {
     About {
-        reference: va_text(told, &["trxId"]),
+        reference: va_id(told, &["trxId"]),
         bank_reference: None,
-        number: va_text(told, &["virtualAccountNo"]).map(|number| parameters.without_padding(&number)),
+        number: va_id(told, &["virtualAccountNo"]).map(|number| parameters.without_padding(&number)),
     }
 }
 
 /// What an answer to a status query says. Banks tell it in three ways.
 pub(super) fn va_standing(told: &Value, code: Option<IssuedCode>) -> Option<Standing> {
     let money = va_money(told);
-    if let Some(status) = va_text(told, &["latestTransactionStatus"]) {
+    if let Some(status) = va_id(told, &["latestTransactionStatus"]) {
         return Some(standing(&status, money, code));
     }
-    let is_paid = match va_text(told, &["paymentFlagStatus"]).as_deref() {
+    let is_paid = match va_id(told, &["paymentFlagStatus"]).as_deref() {
         Some("00") => Some(true),
         Some("01") => Some(false),
         Some(_) => return Some(Standing::AskAgain),
-        None => match va_text(told, &["paidStatus"])?.as_str() {
+        None => match va_id(told, &["paidStatus"])?.as_str() {
             "Y" => Some(true),
             "N" => Some(false),
             _ => None,
@@ -87,7 +87,7 @@ pub(super) fn va_standing(told: &Value, code: Option<IssuedCode>) -> Option<Stan
 pub(super) fn va_money(told: &Value) -> Option<BankMoney> {
     let amounts = ["paidAmount", "paymentAmount", "amount", "totalAmount"];
     Some(BankMoney {
-        receipt_id: va_text(told, &["paymentRequestId"])?,
+        receipt_id: va_id(told, &["paymentRequestId"])?,
         amount: va_first(told, |told| first_amount(told, &amounts))?,
         paid_at: va_time(told),
     })
@@ -97,8 +97,8 @@ fn va_time(told: &Value) -> Option<Timestamp> {
     va_first(told, |told| first_time(told, &["trxDateTime", "transactionDate", "paidTime"]))
 }
 
-fn va_text(told: &Value, members: &[&str]) -> Option<String> {
-    va_first(told, |told| first_text(told, members))
+fn va_id(told: &Value, members: &[&str]) -> Option<String> {
+    va_first(told, |told| first_id(told, members))
 }
 
 fn va_first<T>(told: &Value, read: impl Fn(&Value) -> Option<T>) -> Option<T> {

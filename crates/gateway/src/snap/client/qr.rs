@@ -9,7 +9,7 @@ use crate::snap::{
     call_error::{CallError, Cause, Reason},
     codes::{CodeAsked, CodeOrder, IssuedCode, Standing},
     parameters::Parameters,
-    reading::text,
+    reading::{id, text},
     standing::{qr_about, qr_standing},
     timestamp::format_timestamp,
     values::{Precision, QueryKey, Service},
@@ -30,7 +30,7 @@ pub(super) fn order(parameters: &Parameters, order: &CodeOrder<'_>) -> Value {
 }
 
 pub(super) fn issued(told: &Value, order: &CodeOrder<'_>) -> Result<IssuedCode, CallError> {
-    same_reference(order.reference, text(told, "partnerReferenceNo"))?;
+    same_reference(order.reference, id(told, "partnerReferenceNo"))?;
     let Some(code) = text(told, "qrContent") else {
         return Err(match text(told, "responseCode").is_none_or(|code| code.starts_with("200")) {
             true => CallError::refused("bad_qr", "the answer has no qrContent"),
@@ -39,7 +39,7 @@ pub(super) fn issued(told: &Value, order: &CodeOrder<'_>) -> Result<IssuedCode, 
         });
     };
     check(&code, order).map_err(|wrong| CallError::refused("bad_qr", format!("the QR {wrong}")))?;
-    Ok(IssuedCode { code, bank_reference: text(told, "referenceNo") })
+    Ok(IssuedCode { code, bank_reference: id(told, "referenceNo") })
 }
 
 /// Whether customers who scan this pay what was ordered.

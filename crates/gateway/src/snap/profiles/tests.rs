@@ -1,12 +1,13 @@
 use std::{collections::BTreeMap, net::IpAddr, time::Duration};
 
-use domain::{bank::Bank, money::Rupiah};
+use domain::{bank::Bank, method::Method, money::Rupiah};
 
 use super::*;
 use crate::snap::{
+    extra_members::ExtraMembers,
     parameters::Parameters,
     settings::{BadSetting, check_base_url, known_settings},
-    values::{ChannelIds, HttpMethod, Precision, Service},
+    values::{ChannelIds, Codes, HttpMethod, Precision, Service},
 };
 
 fn with(profile: &str, settings: &[(&str, &str)]) -> Result<Parameters, BadSetting> {
@@ -20,7 +21,15 @@ fn generic(name: &str, value: &str) -> Result<Parameters, BadSetting> {
 }
 
 /// For each setting: a value other than the default of `generic`, and bad ones.
-const EXAMPLES: [(&str, &str, &[&str]); 51] = [
+const EXAMPLES: [(&str, &str, &[&str]); 63] = [
+    ("codes", "both", &["", "qr", "VA"]),
+    ("numbers", "theirs", &["both"]),
+    ("status_delay", "60", &["601", "-1", ""]),
+    ("service_code", "17", &["", "4", "470", "x7"]),
+    ("receipt", "rrn", &["issuerRrn"]),
+    ("qr_info", "acquirer:gopay,envInfo.terminalType:SYSTEM", &["", "acquirer", "a:b c", "a:1,a:2"]),
+    ("va_info", "channel:VIRTUAL_ACCOUNT_BCA", &["channel:", "a/b:c"]),
+    ("grant_member", "grant_type", &["grant"]),
     ("hosting", "theirs", &["", "Ours", "both"]),
     ("sign_out", "type2", &["client_ts", "1"]),
     ("signature_encoding", "hex", &["base32"]),
@@ -40,7 +49,7 @@ const EXAMPLES: [(&str, &str, &[&str]); 51] = [
     ("deadline", "5", &["0", "26", "5s"]),
     ("validity", "20..15552000", &["0..60", "60", "60..31622401"]),
     ("amounts", "10000..50000000", &["0..1", "10000.00..20000", "2..1", "1..1000000000000", "..5"]),
-    ("void", "yes", &["1"]),
+    ("void", "no", &["1"]),
     ("refund", "yes", &[""]),
     ("token_type", "BearerToken", &["", "Bearer Token", "aaaaaaaaaaaaaaaaaaaaa"]),
     ("skew", "60", &["29", "901"]),
@@ -60,13 +69,17 @@ const EXAMPLES: [(&str, &str, &[&str]); 51] = [
     ("store_id", "S-1", &["a\tb"]),
     ("path.token", "/openapi/v1.0/access-token/b2b", &["", "/", "v1.0/x", "//x", "/x/", "/../x", "/x?y", "/x y", "/é"]),
     ("path.status", "/v2.0/transfer-va/status", &["#"]),
-    ("path.create_va", "/v1.0/transfer-va/create-va", &[""]),
-    ("path.delete_va", "/v1.0/transfer-va/delete-va", &[""]),
-    ("path.report", "/v1.0/transfer-va/report", &[""]),
+    ("path.create_va", "/v2.0/transfer-va/create-va", &[""]),
+    ("path.delete_va", "/v2.0/transfer-va/delete-va", &[""]),
+    ("path.report", "/v2.0/transfer-va/report", &[""]),
     ("path.qr_generate", "/v1.0/qr/qr-mpm-generate.htm", &[""]),
-    ("path.qr_query", "/v1.0/qr/qr-mpm-query", &[""]),
-    ("path.qr_cancel", "/v1.0/qr/qr-mpm-cancel", &[""]),
+    ("path.qr_query", "/v1.1/qr/qr-mpm-query", &[""]),
+    ("path.qr_cancel", "/v1.1/qr/qr-mpm-cancel", &[""]),
     ("path.qr_refund", "/v1.0/qr/qr-mpm-refund", &[""]),
+    ("path.debit_status", "/v1.0/debit/status.htm", &[""]),
+    ("path.debit_cancel", "/v1.0/debit/cancel.htm", &[""]),
+    ("method.debit_status", "GET", &[""]),
+    ("method.debit_cancel", "PUT", &[""]),
     ("method.token", "GET", &["get", "PATCH"]),
     ("method.status", "GET", &[""]),
     ("method.create_va", "PUT", &[""]),
@@ -119,7 +132,10 @@ fn parameters_are_written_as_the_settings_that_they_are_read_from() {
 fn an_unknown_setting_is_answered_with_the_names() {
     for name in ["", "colour", "path.", "path.inquiry", "method.x", "Hosting", "base_url "] {
         let message = generic(name, "x").unwrap_err().to_string();
-        assert!(message.starts_with(&format!("there is no setting `{name}`; there are: hosting, ")), "{message}");
+        assert!(
+            message.starts_with(&format!("there is no setting `{name}`; there are: hosting, codes, ")),
+            "{message}"
+        );
         assert!(known_settings().all(|(known, _)| message.contains(&known)), "{message}");
     }
 }
@@ -145,43 +161,106 @@ fn values_become_what_they_mean() {
 }
 
 #[test]
-fn profiles_are_found_by_name_and_serve_their_bank() {
+fn profiles_are_found_by_name_and_serve_their_methods() {
     let served = [
-        ("bca", Some(Bank::Bca)),
-        ("briva-online", Some(Bank::Bri)),
-        ("bsi", Some(Bank::Bsi)),
-        ("mandiri", Some(Bank::Mandiri)),
-        ("generic", None),
+        ("bca", Codes::Va, Some(Bank::Bca)),
+        ("briva-online", Codes::Va, Some(Bank::Bri)),
+        ("bsi", Codes::Va, Some(Bank::Bsi)),
+        ("mandiri", Codes::Va, Some(Bank::Mandiri)),
+        ("midtrans", Codes::Both, None),
+        ("dana", Codes::Qris, None),
+        ("doku", Codes::Both, None),
+        ("bri-qris", Codes::Qris, None),
+        ("briva-ws", Codes::Va, Some(Bank::Bri)),
+        ("generic", Codes::Both, None),
     ];
-    assert_eq!(Profile::all().iter().map(|profile| (profile.name, profile.bank)).collect::<Vec<_>>(), served);
-    for (name, bank) in served {
-        assert_eq!(Profile::named(name).unwrap().bank, bank);
-    }
-    for unknown in ["", "BCA", "bca ", "doku"] {
+    let found: Vec<_> = Profile::all().iter().map(|profile| (profile.name, profile.serves, profile.bank)).collect();
+    assert_eq!(found, served);
+    for unknown in ["", "BCA", "bca ", "permata"] {
         assert!(Profile::named(unknown).is_none());
+    }
+    let serves = |name: &str, codes, method| Profile::named(name).unwrap().serves(codes, method);
+    let (bca, bri) = (Method::VirtualAccount(Bank::Bca), Method::VirtualAccount(Bank::Bri));
+    for (name, codes, methods, words) in [
+        ("bca", Codes::Va, [true, false, false], "bca"),
+        ("briva-ws", Codes::Va, [false, true, false], "bri"),
+        ("dana", Codes::Qris, [false, false, true], "qris"),
+        ("doku", Codes::Qris, [false, false, true], "qris"),
+        ("doku", Codes::Both, [true, true, true], "qris and virtual accounts"),
+        ("generic", Codes::Va, [true, true, false], "virtual accounts"),
+    ] {
+        let found = [bca, bri, Method::Qris].map(|method| serves(name, codes, method));
+        assert_eq!((found, Profile::named(name).unwrap().served(codes)), (methods, words), "{name}");
+    }
+}
+
+#[test]
+fn an_account_issues_only_codes_that_its_profile_serves() {
+    for (profile, codes) in [("bca", "qris"), ("bca", "both"), ("dana", "va"), ("dana", "both"), ("briva-ws", "qris")] {
+        let error = with(profile, &[("codes", codes)]).unwrap_err().to_string();
+        let own = Profile::named(profile).unwrap().serves.word();
+        assert_eq!(error, format!("`codes` cannot be `{codes}`: it must be {own} with the profile {profile}"));
+    }
+    for (profile, codes) in [("doku", "va"), ("doku", "both"), ("generic", "qris"), ("dana", "qris")] {
+        assert!(with(profile, &[("codes", codes)]).is_ok(), "{profile} {codes}");
     }
 }
 
 /// So that a typing error in a file shows: its values must be ones that a setting could have.
 #[test]
-fn every_profile_works_with_nothing_but_its_service_id() {
+fn every_profile_needs_what_its_bank_must_be_told() {
+    for (profile, settings, missing) in [
+        ("bca", vec![], vec!["partner_service_id"]),
+        ("briva-online", vec![], vec!["partner_service_id"]),
+        ("bsi", vec![], vec!["partner_service_id"]),
+        ("mandiri", vec![], vec!["partner_service_id"]),
+        ("generic", vec![], vec!["partner_service_id"]),
+        ("generic", vec![("hosting", "theirs")], vec!["partner_service_id", "base_url"]),
+        ("generic", vec![("codes", "qris")], vec!["merchant_id", "base_url"]),
+        ("generic", vec![("codes", "both")], vec!["partner_service_id", "merchant_id", "base_url"]),
+        ("generic", vec![("codes", "qris"), ("sign_out", "none")], vec!["merchant_id", "base_url", "sign_out"]),
+        ("midtrans", vec![], vec!["merchant_id", "base_url"]),
+        ("midtrans", vec![("codes", "va")], vec!["partner_service_id", "base_url"]),
+        ("dana", vec![], vec!["merchant_id", "store_id", "base_url"]),
+        ("doku", vec![], vec!["merchant_id", "base_url"]),
+        ("bri-qris", vec![], vec!["merchant_id", "terminal_id", "base_url"]),
+        ("bri-qris", vec![("void", "yes")], vec!["merchant_id", "terminal_id", "base_url", "path.qr_cancel"]),
+        ("briva-ws", vec![], vec!["partner_service_id", "base_url"]),
+    ] {
+        assert_eq!(with(profile, &settings).unwrap().missing(), missing, "{profile} {settings:?}");
+        let all = [
+            ("partner_service_id", "88899"),
+            ("merchant_id", "M"),
+            ("terminal_id", "T"),
+            ("store_id", "S"),
+            ("base_url", "https://bank.example"),
+        ];
+        let by_settings = ["sign_out", "path.qr_cancel"];
+        let missing: Vec<_> = missing.into_iter().filter(|name| by_settings.contains(name)).collect();
+        assert_eq!(with(profile, &[&all[..], &settings].concat()).unwrap().missing(), missing, "{profile}");
+    }
     for profile in Profile::all() {
         let bare = with(profile.name, &[]).unwrap();
-        assert_eq!(bare.missing(), ["partner_service_id"], "{}", profile.name);
-        let ready = with(profile.name, &[("partner_service_id", "88899")]).unwrap();
-        assert_eq!(ready.missing(), [""; 0], "{}", profile.name);
         for (service, path) in &bare.paths {
             let name = format!("path.{}", service.word());
             assert_eq!(with(profile.name, &[(&name, path)]).unwrap(), bare);
         }
         assert_eq!(ChannelIds::parse(&bare.channel_id.to_string()), Some(bare.channel_id), "{}", profile.name);
+        for info in [&bare.qr_info, &bare.va_info] {
+            assert_eq!(ExtraMembers::parse(&info.to_string()).as_ref(), Some(info), "{}", profile.name);
+        }
     }
 }
 
 #[test]
 fn a_bank_at_which_we_create_numbers_needs_an_address_and_paths() {
+    let missing = with("bsi", &[("hosting", "theirs"), ("void", "yes")]).unwrap().missing();
+    assert_eq!(
+        missing,
+        ["partner_service_id", "base_url", "sign_out", "path.create_va", "path.status", "path.delete_va"]
+    );
     let missing = with("bsi", &[("hosting", "theirs"), ("sign_out", "type1")]).unwrap().missing();
-    assert_eq!(missing, ["partner_service_id", "base_url", "path.token", "path.create_va"]);
+    assert_eq!(missing, ["partner_service_id", "base_url", "path.token", "path.create_va", "path.status"]);
 }
 
 #[test]
