@@ -201,7 +201,7 @@ pub enum ExternalId {
     Numeric(usize),
     /// `alnum:36`: at most so many letters, digits and hyphens; ids with hyphens are common.
     Alnum(usize),
-    /// `reference`: the id of the request that it comes with.
+    /// `reference`: the id of the request that it comes with, which may have up to 128 characters.
     Reference,
 }
 

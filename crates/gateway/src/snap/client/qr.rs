@@ -1,7 +1,7 @@
 //! QR codes: what is sent for one, and what the answers mean. A code that an acquirer returns is checked before anyone
 //! sees it.
 
-use domain::qris;
+use domain::{money::Rupiah, qris};
 use serde_json::{Map, Value};
 
 use super::message::{amount, same_reference, with};
@@ -38,16 +38,16 @@ pub(super) fn issued(told: &Value, order: &CodeOrder<'_>) -> Result<IssuedCode, 
             false => CallError::Unknown(Reason::new(Cause::Unreadable, "success, with a code that is none")),
         });
     };
-    check(&code, order).map_err(|wrong| CallError::refused("bad_qr", format!("the QR {wrong}")))?;
+    check(&code, order.amount).map_err(|wrong| CallError::refused("bad_qr", format!("the QR {wrong}")))?;
     Ok(IssuedCode { code, bank_reference: id(told, "referenceNo") })
 }
 
 /// Whether customers who scan this pay what was ordered.
-fn check(code: &str, order: &CodeOrder<'_>) -> Result<(), String> {
+fn check(code: &str, ordered: Rupiah) -> Result<(), String> {
     let payload = qris::parse(code).map_err(|error| error.to_string())?;
     match payload.amount() {
         _ if !payload.is_dynamic() => Err("is not for a single payment".to_owned()),
-        Some(amount) if amount != order.amount => Err(format!("is for {amount}, and {} was ordered", order.amount)),
+        Some(amount) if amount != ordered => Err(format!("is for {amount}, and {ordered} was ordered")),
         None => Err("has no amount".to_owned()),
         Some(_) if payload.country() != COUNTRY => Err("is of another country".to_owned()),
         Some(_) => Ok(()),
@@ -98,7 +98,9 @@ fn names(parameters: &Parameters, asked: &CodeAsked<'_>) -> Result<Map<String, V
 pub(super) fn standing(parameters: &Parameters, told: &Value, asked: &CodeAsked<'_>) -> Result<Standing, CallError> {
     let about = qr_about(told);
     same_reference(asked.reference, about.reference)?;
-    let code = text(told, "qrContent").map(|code| IssuedCode { code, bank_reference: about.bank_reference.clone() });
+    // A code that could not be shown is as good as none.
+    let good = text(told, "qrContent").filter(|code| check(code, asked.amount).is_ok());
+    let code = good.map(|code| IssuedCode { code, bank_reference: about.bank_reference.clone() });
     let unreadable = || CallError::Unknown(Reason::new(Cause::Unreadable, "the answer has no latestTransactionStatus"));
     qr_standing(parameters, told, code).ok_or_else(unreadable)
 }

@@ -44,16 +44,23 @@ pub(super) fn issued(parameters: &Parameters, told: &Value, order: &CodeOrder<'_
             (_, false) => Err(CallError::Unknown(Reason::new(Cause::Unreadable, "success, with a code that is none"))),
         };
     };
-    if !number.bytes().all(|byte| byte.is_ascii_digit()) {
-        return bad("has more than digits");
-    }
-    if !parameters.number_digits.contains(&number.len()) {
-        return bad("has a length that the bank does not allow");
+    if let Err(wrong) = check(parameters, &number) {
+        return bad(wrong);
     }
     if order.number.is_some_and(|ours| ours != number) {
         return bad("is not the one that was ordered");
     }
     Ok(IssuedCode { code: number, bank_reference: None })
+}
+
+fn check(parameters: &Parameters, number: &str) -> Result<(), &'static str> {
+    if !number.bytes().all(|byte| byte.is_ascii_digit()) {
+        Err("has more than digits")
+    } else if !parameters.number_digits.contains(&number.len()) {
+        Err("has a length that the bank does not allow")
+    } else {
+        Ok(())
+    }
 }
 
 pub(super) fn query(parameters: &Parameters, asked: &CodeAsked<'_>) -> Result<Value, CallError> {
@@ -77,7 +84,8 @@ pub(super) fn standing(parameters: &Parameters, told: &Value, asked: &CodeAsked<
     if asked.number.is_some() && about.number.is_some() && asked.number != about.number.as_deref() {
         return Err(CallError::Unknown(Reason::new(Cause::Unreadable, "the answer is about another number")));
     }
-    let code = about.number.map(|code| IssuedCode { code, bank_reference: None });
+    let good = about.number.filter(|number| check(parameters, number).is_ok());
+    let code = good.map(|code| IssuedCode { code, bank_reference: None });
     let unreadable =
         || CallError::Unknown(Reason::new(Cause::Unreadable, "the answer does not say whether it is paid"));
     va_standing(told, code).ok_or_else(unreadable)

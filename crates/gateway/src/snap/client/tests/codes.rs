@@ -4,12 +4,12 @@ use domain::{money::Rupiah, time::Timestamp};
 use serde_json::{Value, json};
 
 use super::support::{
-    AMOUNT, Account, Bank, CLIENT_ID, KEY, NUMBER, PATIENT, REFERENCE, answer, body, changed_qr, header, issued_qr,
-    order, qr,
+    AMOUNT, Account, Bank, CLIENT_ID, KEY, NUMBER, PATIENT, REFERENCE, answer, asked, body, changed_qr, header,
+    issued_qr, now, order, qr,
 };
 use crate::snap::{
-    BankMoney, CallError, CodeKind, CodeOrder, IssuedCode, PublicKey, SignedRequest, Standing, Voided, verify_type1,
-    verify_type2,
+    BankMoney, CallError, CodeAsked, CodeKind, CodeOrder, IssuedCode, PublicKey, SignedRequest, Standing, Voided,
+    verify_type1, verify_type2,
 };
 
 const BILL: &str = r#"{"currency":"IDR","value":"150000.00"}"#;
@@ -155,7 +155,7 @@ async fn a_qr_stands_where_its_status_says() {
         amount: AMOUNT,
         paid_at: Some(Timestamp::parse("2026-01-15T04:00:00Z").unwrap()),
     };
-    let code = Some(IssuedCode { code: "content".to_owned(), bank_reference: Some("B-1".to_owned()) });
+    let code = Some(IssuedCode { code: qr(AMOUNT), bank_reference: Some("B-1".to_owned()) });
     for (status, standing) in [
         ("00", Standing::Paid(money)),
         ("01", Standing::Unpaid { code: code.clone() }),
@@ -170,7 +170,7 @@ async fn a_qr_stands_where_its_status_says() {
         let told = json!({
             "responseCode": "2005100", "originalReferenceNo": "B-1", "originalPartnerReferenceNo": REFERENCE,
             "latestTransactionStatus": status, "amount": { "value": "150000.00", "currency": "IDR" },
-            "paidTime": "2026-01-15T11:00:00+07:00", "qrContent": "content", "unknown": [1],
+            "paidTime": "2026-01-15T11:00:00+07:00", "qrContent": qr(AMOUNT), "unknown": [1],
         });
         let bank = Bank::start(vec![answer("200 OK", &told.to_string())]).await;
         assert_eq!(Account::at(&bank, "bri-qris").query(CodeKind::Qr).await, Ok(standing), "{status}");
@@ -180,6 +180,19 @@ async fn a_qr_stands_where_its_status_says() {
         });
         assert_eq!(body(&bank.calls()[0]), sent);
     }
+}
+
+#[tokio::test]
+async fn a_query_gives_no_code_that_could_not_be_shown() {
+    let told = json!({ "latestTransactionStatus": "03", "qrContent": qr(Rupiah::new(1)) });
+    let bank = Bank::start(vec![answer("200 OK", &told.to_string())]).await;
+    assert_eq!(Account::at(&bank, "dana").query(CodeKind::Qr).await, Ok(Standing::Unpaid { code: None }));
+    let told = json!({ "virtualAccountData": { "virtualAccountNo": "88899-1", "latestTransactionStatus": "03" } });
+    let bank = Bank::start(vec![answer("200 OK", &told.to_string())]).await;
+    let account = Account::with(&bank.url, "doku", PATIENT, &[("codes", "va"), ("numbers", "theirs")]);
+    let asked = CodeAsked { number: None, ..asked(CodeKind::Va) };
+    let found = account.client.query(&account.context(), &asked).await;
+    assert_eq!(found, Ok(Standing::Unpaid { code: None }));
 }
 
 #[tokio::test]
@@ -275,7 +288,7 @@ async fn a_void_names_the_code_and_uses_the_banks_method() {
 async fn a_code_without_the_name_that_the_bank_knows_it_by_is_not_asked_about() {
     let bank = Bank::start(vec![answer("200 OK", "{}")]).await;
     let account = Account::at(&bank, "bri-qris");
-    let nameless = crate::snap::CodeAsked { bank_reference: None, ..super::support::asked(CodeKind::Qr) };
+    let nameless = CodeAsked { bank_reference: None, ..asked(CodeKind::Qr) };
     let found = account.client.query(&account.context(), &nameless).await.unwrap_err();
     assert_eq!(found.code(), "no_bank_reference");
     assert_eq!(bank.calls(), [""; 0]);
@@ -294,7 +307,7 @@ async fn a_report_is_asked_for_by_the_hour_in_jakarta() {
     acts.push(answer("404 Not Found", r#"{"responseCode":"4043501"}"#));
     let bank = Bank::start(acts).await;
     let account = Account::at(&bank, "briva-ws");
-    let day = domain::bank_request::jakarta_day(super::support::now());
+    let day = domain::bank_request::jakarta_day(now());
     let lines = account.client.report(&account.context(), day, 23).await.unwrap();
     assert_eq!((lines[0].about.number.as_deref(), lines[0].fee), (Some(NUMBER), Some(Rupiah::new(4_000))));
     assert_eq!((lines[0].money.receipt_id.as_str(), lines[0].money.amount), ("P-1", AMOUNT));
