@@ -16,6 +16,7 @@ use crate::{
     contract::Contract,
     crypto::{random_alphanumeric, random_digits},
     journal::{Entry, Journal, held},
+    notification::Notification,
     order::{Inquiry, Knobs, Payment, TokenChoice},
     prepared::{Prepared, Service},
     style::{ExternalId, Signing},
@@ -46,6 +47,18 @@ pub struct Bank {
 struct Token {
     text: String,
     ends_at_ms: i64,
+}
+
+/// What a call is about. Its notification is empty unless the service notifies.
+struct About {
+    payment: Payment,
+    notification: Notification,
+}
+
+impl From<Payment> for About {
+    fn from(payment: Payment) -> About {
+        About { payment, notification: Notification::default() }
+    }
 }
 
 impl Bank {
@@ -108,8 +121,17 @@ impl Bank {
         }
     }
 
+    /// 52, 56, 34, or 25 as a bank that hosts the account itself tells it: what became of a code.
+    pub async fn notify(&self, contract: &Contract, service: Service, told: Notification, knobs: Knobs) -> Answer {
+        match self.prepare_notification(contract, service, told, &knobs).await {
+            Ok(prepared) => self.send(&prepared).await,
+            Err(refused) => *refused,
+        }
+    }
+
     pub fn prepare_token(&self, contract: &Contract, knobs: &Knobs) -> Prepared {
-        self.compose(contract, Service::Token, Payment::default(), [String::new(), String::new()], None, knobs)
+        let nothing = About::from(Payment::default());
+        self.compose(contract, Service::Token, nothing, [String::new(), String::new()], None, knobs)
     }
 
     /// Signs an inquiry. An error is the answer of the token door.
@@ -120,7 +142,7 @@ impl Bank {
         knobs: &Knobs,
     ) -> Result<Prepared, Box<Answer>> {
         let about = Payment { number: inquiry.number, ..Payment::default() };
-        let prepared = self.prepare_call(contract, Service::Inquiry, about, knobs).await?;
+        let prepared = self.prepare_call(contract, Service::Inquiry, about.into(), knobs).await?;
         if contract.style.keeps_request_id {
             self.journal.inquired(&prepared);
         }
@@ -134,7 +156,27 @@ impl Bank {
         payment: Payment,
         knobs: &Knobs,
     ) -> Result<Prepared, Box<Answer>> {
-        self.prepare_call(contract, Service::Payment, payment, knobs).await
+        self.prepare_call(contract, Service::Payment, payment.into(), knobs).await
+    }
+
+    /// Signs a notification. An error is the answer of the token door.
+    pub async fn prepare_notification(
+        &self,
+        contract: &Contract,
+        service: Service,
+        told: Notification,
+        knobs: &Knobs,
+    ) -> Result<Prepared, Box<Answer>> {
+        let payment = Payment {
+            paid_at_ms: told.paid_at_ms,
+            trx_id: told.reference.clone(),
+            ..Payment::of(told.number.clone(), told.amount)
+        };
+        let mut knobs = knobs.clone();
+        if !told.receipt_id.is_empty() {
+            knobs.request_id.get_or_insert_with(|| told.receipt_id.clone());
+        }
+        self.prepare_call(contract, service, About { payment, notification: told }, &knobs).await
     }
 
     /// Sends a prepared request, and reads and records the answer.
@@ -194,7 +236,7 @@ impl Bank {
         &self,
         contract: &Contract,
         service: Service,
-        payment: Payment,
+        about: About,
         knobs: &Knobs,
     ) -> Result<Prepared, Box<Answer>> {
         let signing = knobs.signing.unwrap_or(contract.style.signing);
@@ -202,26 +244,27 @@ impl Bank {
             TokenChoice::Absent => None,
             TokenChoice::Given(token) => Some(token.clone()),
             TokenChoice::Invented => Some(random_alphanumeric(43)),
-            TokenChoice::Valid | TokenChoice::Last if signing == Signing::Key => None,
+            TokenChoice::Valid | TokenChoice::Last if signing != Signing::Secret => None,
             TokenChoice::Valid => Some(self.known_token(contract, false).await?),
             TokenChoice::Last => Some(self.known_token(contract, true).await?),
         };
         let request_id =
-            knobs.request_id.clone().unwrap_or_else(|| self.request_id(contract, service, &payment.number));
+            knobs.request_id.clone().unwrap_or_else(|| self.request_id(contract, service, &about.payment.number));
         let external_id = knobs.external_id.clone().unwrap_or_else(|| self.external_id(contract, &request_id, knobs));
-        Ok(self.compose(contract, service, payment, [external_id, request_id], token, knobs))
+        Ok(self.compose(contract, service, about, [external_id, request_id], token, knobs))
     }
 
     fn compose(
         &self,
         contract: &Contract,
         service: Service,
-        payment: Payment,
+        About { payment, notification }: About,
         [external_id, request_id]: [String; 2],
         token: Option<String>,
         knobs: &Knobs,
     ) -> Prepared {
-        let subject = Subject { service, payment, external_id, request_id, token, now_ms: self.now_ms() };
+        let now_ms = self.now_ms();
+        let subject = Subject { service, payment, notification, external_id, request_id, token, now_ms };
         compose(contract, subject, knobs)
     }
 

@@ -4,6 +4,7 @@ use crate::{
     contract::Contract,
     crypto::{base64, hex, hmac_sha512, sha256_hex},
     json::{Json, quoted_with_escapes, with_white_space},
+    notification::{self, Notification},
     order::{AmountText, Knobs, Padding, Payment},
     prepared::{Prepared, Service},
     style::{SignatureText, Signing},
@@ -14,6 +15,8 @@ use crate::{
 pub(crate) struct Subject {
     pub(crate) service: Service,
     pub(crate) payment: Payment,
+    /// For the services that notify. Its number and amount are those of `payment`.
+    pub(crate) notification: Notification,
     pub(crate) external_id: String,
     pub(crate) request_id: String,
     /// The access token; none for a call without one.
@@ -34,6 +37,9 @@ pub(crate) fn compose(contract: &Contract, subject: Subject, knobs: &Knobs) -> P
         let signature = contract.key.sign(&format!("{}|{timestamp}", contract.client_id));
         if knobs.hex_signature { hex(&signature) } else { base64(&signature) }
     } else {
+        if knobs.signing.unwrap_or(style.signing) == Signing::ClientTime {
+            headers.push(header("X-CLIENT-KEY", &contract.client_id));
+        }
         if let Some(token) = &subject.token {
             headers.push(header("Authorization", &format!("Bearer {token}")));
         }
@@ -92,6 +98,7 @@ fn call_signature(contract: &Contract, signed: &Signed<'_>, token: Option<&str>,
     let bytes = match knobs.signing.unwrap_or(contract.style.signing) {
         Signing::Secret => hmac_sha512(&contract.client_secret, &signed.with_token(token.unwrap_or_default())),
         Signing::Key => contract.key.sign(&signed.without_token()),
+        Signing::ClientTime => contract.key.sign(&format!("{}|{}", contract.client_id, signed.timestamp)),
     };
     let in_hex = knobs.hex_signature || contract.style.signature == SignatureText::Hex;
     if in_hex { hex(&bytes) } else { base64(&bytes) }
@@ -100,13 +107,7 @@ fn call_signature(contract: &Contract, signed: &Signed<'_>, token: Option<&str>,
 /// The bytes that the signature covers.
 fn signed_body(contract: &Contract, subject: &Subject, knobs: &Knobs) -> Vec<u8> {
     let mut body = knobs.raw_body.clone().unwrap_or_else(|| {
-        let mut members = match subject.service {
-            Service::Token => vec![("grantType".to_owned(), Json::text("client_credentials"))],
-            Service::Inquiry | Service::Status => inquiry_members(contract, subject, knobs),
-            Service::Payment => payment_members(contract, subject, knobs),
-        };
-        members.extend((subject.service != Service::Token).then(|| ("additionalInfo".to_owned(), Json::raw("{}"))));
-        let mut body = Json::Object(members);
+        let mut body = Json::Object(members(contract, subject, knobs));
         for (path, value) in &knobs.members {
             body.set(path, Json::raw(value));
         }
@@ -122,6 +123,24 @@ fn signed_body(contract: &Contract, subject: &Subject, knobs: &Knobs) -> Vec<u8>
         body.resize(length.max(body.len()), b' ');
     }
     body
+}
+
+fn members(contract: &Contract, subject: &Subject, knobs: &Knobs) -> Vec<(String, Json)> {
+    let (mut members, additional) = match subject.service {
+        Service::Token => return vec![("grantType".to_owned(), Json::text("client_credentials"))],
+        Service::Payment => (payment_members(contract, subject, knobs), Json::raw("{}")),
+        service @ (Service::VaNotify | Service::QrNotify | Service::DebitNotify) => {
+            let (told, amount) = (&subject.notification, amount(subject.payment.amount, knobs));
+            let mut members = notification::members(contract, service, told, amount, subject.now_ms);
+            if service == Service::VaNotify {
+                members.splice(0..0, numbers(contract, subject, knobs));
+            }
+            (members, notification::additional(service, told, amount_value(subject.payment.amount, knobs)))
+        }
+        _ => (inquiry_members(contract, subject, knobs), Json::raw("{}")),
+    };
+    members.push(("additionalInfo".to_owned(), additional));
+    members
 }
 
 /// The bytes that are sent in place of those that were signed.
@@ -217,7 +236,13 @@ fn payment_members(contract: &Contract, subject: &Subject, knobs: &Knobs) -> Vec
 }
 
 fn amount(rupiah: i64, knobs: &Knobs) -> Json {
-    let value = match &knobs.amount_text {
+    let currency = knobs.currency.as_deref().unwrap_or("IDR");
+    let members = [("value", amount_value(rupiah, knobs)), ("currency", Json::text(currency))];
+    Json::Object(members.map(|(name, value)| (name.to_owned(), value)).into())
+}
+
+fn amount_value(rupiah: i64, knobs: &Knobs) -> Json {
+    Json::raw(match &knobs.amount_text {
         AmountText::TwoDecimals => format!("\"{rupiah}.00\""),
         AmountText::OneDecimal => format!("\"{rupiah}.0\""),
         AmountText::Whole => format!("\"{rupiah}\""),
@@ -225,7 +250,5 @@ fn amount(rupiah: i64, knobs: &Knobs) -> Json {
         AmountText::BareOneDecimal => format!("{rupiah}.0"),
         AmountText::BareWhole => rupiah.to_string(),
         AmountText::Raw(raw) => raw.clone(),
-    };
-    let currency = knobs.currency.as_deref().unwrap_or("IDR");
-    Json::Object(vec![("value".to_owned(), Json::raw(value)), ("currency".to_owned(), Json::text(currency))])
+    })
 }

@@ -1,8 +1,8 @@
 //! A SNAP bank of our own, for tests, rehearsals and demonstrations.
 //!
 //! It plays the bank's side of the standard: it asks a merchant's doors for bills and reports payments ([`Bank`]), it has
-//! doors of its own that a merchant calls ([`AskedBank`]), and it has screens on which a developer pays a bill
-//! ([`screens`]). It can also misbehave, one way at a time ([`Knobs`], [`Fault`]).
+//! doors of its own that a merchant calls for codes of QRIS and virtual accounts ([`AskedBank`]), and it has screens on
+//! which a developer pays a bill ([`screens`]). It can also misbehave, one way at a time ([`Knobs`], [`Fault`]).
 //!
 //! It signs, verifies and writes JSON by its own code and depends on no other crate of this project, since a mistake in
 //! shared code would be made by both sides and no test would notice. It reaches the rest of the product over HTTP only.
@@ -17,6 +17,7 @@ mod contract;
 mod crypto;
 mod journal;
 mod json;
+mod notification;
 mod order;
 mod prepared;
 mod screens;
@@ -24,15 +25,19 @@ mod style;
 mod time;
 
 pub use answer::Answer;
-pub use asked::{AskedBank, Call, Fault, Merchant};
+pub use asked::{
+    AskedBank, Call, Code, CodeKind, CodePayment, CodeState, Doors, Fault, Habits, Merchant, Notice, NotifyDoor,
+    PaidCode, PayOrder, QrFault, QueryKey, Repeats, RrnIn, UnknownCode,
+};
 pub use bank::{Bank, Clock};
 pub use conclusion::{Concludes, Conclusion};
 pub use contract::Contract;
 pub use crypto::{BankKey, KeyError};
 pub use journal::Entry;
+pub use notification::Notification;
 pub use order::{AmountText, Inquiry, Knobs, Padding, Payment, STALE_MS, TokenChoice};
 pub use prepared::{Prepared, Service};
-pub use screens::screens;
+pub use screens::{screens, screens_with_codes};
 pub use style::{ExternalId, SignatureText, Signing, Style};
 
 #[cfg(test)]

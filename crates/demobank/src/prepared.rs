@@ -7,35 +7,81 @@ use url::Url;
 use crate::conclusion::Concludes;
 
 /// Which service of the standard a call is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Service {
     /// 73
     Token,
-    /// 24
+    /// 24, of the bank to the merchant's side
     Inquiry,
-    /// 25
+    /// 25, of the bank to the merchant's side
     Payment,
     /// 26
     Status,
+    /// 27
+    CreateVa,
+    /// 31
+    DeleteVa,
+    /// 35
+    Report,
+    /// 47
+    Generate,
+    /// 51
+    Query,
+    /// 55
+    DebitStatus,
+    /// 57
+    DebitCancel,
+    /// 77
+    Cancel,
+    /// 34, of the bank to the merchant's side
+    VaNotify,
+    /// 52, of the bank to the merchant's side
+    QrNotify,
+    /// 56, of the bank to the merchant's side
+    DebitNotify,
 }
 
 impl Service {
+    /// The services that a merchant's side calls at the bank.
+    pub const ASKED: [Service; 10] = [
+        Service::Token,
+        Service::Status,
+        Service::CreateVa,
+        Service::DeleteVa,
+        Service::Report,
+        Service::Generate,
+        Service::Query,
+        Service::DebitStatus,
+        Service::DebitCancel,
+        Service::Cancel,
+    ];
+
     /// The two digits that the standard knows the service by.
     pub fn digits(self) -> &'static str {
-        match self {
-            Service::Token => "73",
-            Service::Inquiry => "24",
-            Service::Payment => "25",
-            Service::Status => "26",
-        }
+        self.row().0
     }
 
     pub(crate) fn path(self) -> &'static str {
+        self.row().1
+    }
+
+    fn row(self) -> (&'static str, &'static str) {
         match self {
-            Service::Token => "/v1.0/access-token/b2b",
-            Service::Inquiry => "/v1.0/transfer-va/inquiry",
-            Service::Payment => "/v1.0/transfer-va/payment",
-            Service::Status => "/v1.0/transfer-va/status",
+            Service::Token => ("73", "/v1.0/access-token/b2b"),
+            Service::Inquiry => ("24", "/v1.0/transfer-va/inquiry"),
+            Service::Payment => ("25", "/v1.0/transfer-va/payment"),
+            Service::Status => ("26", "/v1.0/transfer-va/status"),
+            Service::CreateVa => ("27", "/v1.0/transfer-va/create-va"),
+            Service::DeleteVa => ("31", "/v1.0/transfer-va/delete-va"),
+            Service::Report => ("35", "/v1.0/transfer-va/report"),
+            Service::Generate => ("47", "/v1.0/qr/qr-mpm-generate"),
+            Service::Query => ("51", "/v1.0/qr/qr-mpm-query"),
+            Service::DebitStatus => ("55", "/v1.0/debit/status"),
+            Service::DebitCancel => ("57", "/v1.0/debit/cancel"),
+            Service::Cancel => ("77", "/v1.0/qr/qr-mpm-cancel"),
+            Service::VaNotify => ("34", "/v1.0/transfer-va/notify-payment-intrabank"),
+            Service::QrNotify => ("52", "/v1.0/qr/qr-mpm-notify"),
+            Service::DebitNotify => ("56", "/v1.0/debit/notify"),
         }
     }
 }

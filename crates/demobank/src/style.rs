@@ -1,4 +1,5 @@
-//! How each bank writes its calls, as plain data: one value for each profile whose accounts the merchant hosts.
+//! How each bank writes its calls, as plain data: one value for each profile. `ALL` has those whose accounts the merchant
+//! hosts, `THEIRS` those that issue codes themselves and tell of money that they have taken.
 
 use std::time::Duration;
 
@@ -44,6 +45,8 @@ pub enum Signing {
     Secret,
     /// Type 2: RSA-SHA256 with the bank's key, without a token.
     Key,
+    /// RSA-SHA256 with the bank's key over the client id and the timestamp: neither a token nor the body is signed.
+    ClientTime,
 }
 
 /// How the bytes of an HMAC are written.
@@ -101,8 +104,30 @@ impl Style {
 
     pub const ALL: [Style; 5] = [Style::BCA, Style::BRIVA_ONLINE, Style::BSI, Style::MANDIRI, Style::GENERIC];
 
+    pub const BRIVA_WS: Style = Style {
+        profile: "briva-ws",
+        external_id: ExternalId::Digits(9),
+        milliseconds: true,
+        channel_id: "00009",
+        channel_code: "9",
+        keeps_request_id: false,
+        ..Style::BCA
+    };
+
+    pub const BRI_QRIS: Style = Style { profile: "bri-qris", signing: Signing::ClientTime, ..Style::BRIVA_WS };
+
+    pub const DOKU: Style =
+        Style { profile: "doku", channel_id: "H2H", keeps_request_id: false, request_id_length: 36, ..Style::BCA };
+
+    pub const MIDTRANS: Style =
+        Style { profile: "midtrans", signing: Signing::Key, channel_id: "12345", ..Style::DOKU };
+
+    pub const DANA: Style = Style { profile: "dana", channel_id: "95221", ..Style::MIDTRANS };
+
+    pub const THEIRS: [Style; 5] = [Style::BRIVA_WS, Style::BRI_QRIS, Style::DOKU, Style::MIDTRANS, Style::DANA];
+
     /// The style of a profile.
     pub fn of(profile: &str) -> Option<Style> {
-        Style::ALL.into_iter().find(|style| style.profile == profile)
+        Style::ALL.into_iter().chain(Style::THEIRS).find(|style| style.profile == profile)
     }
 }

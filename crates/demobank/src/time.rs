@@ -16,6 +16,11 @@ pub(crate) fn digits(unix_ms: i64) -> String {
     jakarta(unix_ms).strftime("%Y%m%d%H%M%S").to_string()
 }
 
+/// The day in Jakarta, `2026-01-15`.
+pub(crate) fn day(unix_ms: i64) -> String {
+    jakarta(unix_ms).strftime("%Y-%m-%d").to_string()
+}
+
 /// Reads a time with its offset.
 pub(crate) fn parse(text: &str) -> Option<i64> {
     text.parse::<Timestamp>().ok().map(Timestamp::as_millisecond)
@@ -38,6 +43,7 @@ mod tests {
         assert_eq!(text(unix_ms + 7, true), "2026-01-15T10:20:30.007+07:00");
         assert_eq!(text(unix_ms, true), "2026-01-15T10:20:30.000+07:00");
         assert_eq!(digits(unix_ms), "20260115102030");
+        assert_eq!(day(parse("2026-01-14T17:00:00Z").unwrap()), "2026-01-15");
         assert_eq!(parse("2026-01-15T03:20:30Z"), Some(unix_ms));
         assert_eq!(parse("2026-01-15"), None);
     }

@@ -1,6 +1,12 @@
-//! The bank's screens: a developer types a number, sees the bill and pays it, also in the ways in which payments go wrong.
+//! The bank's screens: a developer types a number or scans a QRIS code, sees the bill and pays it, also in the ways in which
+//! payments go wrong.
 //! Plain pages without script. Every form is answered with a redirect, so that reloading a page pays nothing.
 
+mod code_view;
+mod form;
+mod input;
+mod picture;
+mod scan;
 mod view;
 mod visit;
 
@@ -19,10 +25,18 @@ use axum::{
     routing::{get, post},
 };
 use tower_http::csrf::CsrfLayer;
-use url::form_urlencoded;
 
-use self::visit::Visit;
-use crate::{bank::Bank, contract::Contract, crypto::random_alphanumeric, journal::held};
+use self::{
+    form::{field, see_other},
+    visit::Visit,
+};
+use crate::{
+    asked::{AskedBank, CodeKind},
+    bank::Bank,
+    contract::Contract,
+    crypto::random_alphanumeric,
+    journal::held,
+};
 
 const STYLE: &str = include_str!("../../assets/bank.css");
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; \
@@ -36,6 +50,8 @@ type SharedVisit = Arc<tokio::sync::Mutex<Visit>>;
 
 struct Screens {
     bank: Arc<Bank>,
+    /// Whose codes are scanned and paid here.
+    asked: Option<Arc<AskedBank>>,
     /// What links and redirects begin with, without a slash at the end.
     base: String,
     visits: Mutex<VecDeque<(String, SharedVisit)>>,
@@ -44,9 +60,19 @@ struct Screens {
 /// The screens, for the paths that begin with `base`, such as `/bank`. Merge it into the server's routes: it is not to be
 /// nested. Browsers see the paths below `links`, which differs from `base` where a proxy cuts a prefix off.
 pub fn screens(bank: Arc<Bank>, base: &str, links: &str) -> Router {
+    all_screens(bank, None, base, links)
+}
+
+/// The same screens, with a page on which the codes are scanned that a bank with doors of its own has issued.
+pub fn screens_with_codes(bank: Arc<Bank>, asked: Arc<AskedBank>, base: &str, links: &str) -> Router {
+    all_screens(bank, Some(asked), base, links)
+}
+
+fn all_screens(bank: Arc<Bank>, asked: Option<Arc<AskedBank>>, base: &str, links: &str) -> Router {
     let base = base.trim_end_matches('/').to_owned();
     let links = links.trim_end_matches('/').to_owned();
     let path = |rest: &str| format!("{base}{rest}");
+    let scans = asked.clone().map(|asked| scan::routes(asked, &base, &links)).unwrap_or_default();
     let mut routes = Router::new()
         .route(&path("/"), get(start))
         .route(&path("/bank.css"), get(style))
@@ -56,10 +82,11 @@ pub fn screens(bank: Arc<Bank>, base: &str, links: &str) -> Router {
         routes = routes.route(&base, get(start));
     }
     routes
+        .with_state(Arc::new(Screens { bank, asked, base: links, visits: Mutex::default() }))
+        .merge(scans)
         .route_layer(CsrfLayer::new())
         .route_layer(map_response(protect))
         .layer(DefaultBodyLimit::max(FORM_BYTES_MOST))
-        .with_state(Arc::new(Screens { bank, base: links, visits: Mutex::default() }))
 }
 
 /// Adds the headers that every page has, and words to a form of another site that was refused.
@@ -82,19 +109,24 @@ async fn style() -> Response {
 }
 
 async fn start(State(screens): State<Arc<Screens>>) -> Response {
-    view::start(&screens.bank, &screens.base, "", "", None)
+    screens.start_page("", "", None)
 }
 
 /// Asks for the bill of a number, and begins a visit with it.
 async fn begin(State(screens): State<Arc<Screens>>, body: Bytes) -> Response {
     let (name, typed) = (field(&body, "contract"), field(&body, "number"));
     let again = |problem: &str| {
-        let page = view::start(&screens.bank, &screens.base, &name, &typed, Some(problem));
+        let page = screens.start_page(&name, &typed, Some(problem));
         (StatusCode::UNPROCESSABLE_ENTITY, page).into_response()
     };
     let number: String = typed.chars().filter(|character| !character.is_whitespace()).collect();
     if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
         return again("A virtual account number has digits only.");
+    }
+    if let Some(code) = screens.asked.as_ref().and_then(|asked| asked.code(&number))
+        && code.kind == CodeKind::Va
+    {
+        return see_other(&format!("{}/codes/{}", screens.base, code.bank_reference));
     }
     let known = screens.bank.contracts();
     let is_asked = |contract: &&Arc<Contract>| {
@@ -134,21 +166,16 @@ async fn act(State(screens): State<Arc<Screens>>, Path(id): Path<String>, body: 
 }
 
 impl Screens {
+    fn start_page(&self, chosen: &str, number: &str, problem: Option<&str>) -> Response {
+        view::start(&self.bank, &self.base, self.asked.is_some(), [chosen, number], problem)
+    }
+
     fn visit(&self, id: &str) -> Option<SharedVisit> {
         held(&self.visits).iter().find(|(known, _)| known == id).map(|(_, visit)| Arc::clone(visit))
     }
 
     fn no_such_visit(&self) -> Response {
-        let page = view::start(&self.bank, &self.base, "", "", Some("This visit is over. Type the number again."));
+        let page = self.start_page("", "", Some("This visit is over. Type the number again."));
         (StatusCode::NOT_FOUND, page).into_response()
     }
-}
-
-/// A field of a form; empty if it was not sent.
-fn field(body: &[u8], name: &str) -> String {
-    form_urlencoded::parse(body).find(|(key, _)| key == name).map(|(_, value)| value.into_owned()).unwrap_or_default()
-}
-
-fn see_other(location: &str) -> Response {
-    (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response()
 }

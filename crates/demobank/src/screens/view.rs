@@ -21,7 +21,7 @@ use crate::{
 /// How many calls the first page shows.
 const ENTRIES_SHOWN: usize = 10;
 /// What the field for a late payment holds at first: later than most bills live.
-const LATE_MINUTES: i64 = 2 * 24 * 60;
+pub(super) const LATE_MINUTES: i64 = 2 * 24 * 60;
 /// How much of a body is shown.
 const SHOWN_CHARACTERS_MOST: usize = 8_000;
 
@@ -30,6 +30,8 @@ const SHOWN_CHARACTERS_MOST: usize = 8_000;
 struct StartPage<'a> {
     base: &'a str,
     problem: Option<&'a str>,
+    /// Whether there is a page that scans codes.
+    can_scan: bool,
     contracts: Vec<ContractChoice>,
     /// The name of the chosen contract; empty where the number tells it.
     chosen: &'a str,
@@ -83,12 +85,18 @@ struct ResultLine {
     exchange: Exchange,
 }
 
-struct Exchange {
-    sent: String,
-    answered: String,
+pub(super) struct Exchange {
+    pub(super) sent: String,
+    pub(super) answered: String,
 }
 
-pub(super) fn start(bank: &Bank, base: &str, chosen: &str, number: &str, problem: Option<&str>) -> Response {
+pub(super) fn start(
+    bank: &Bank,
+    base: &str,
+    can_scan: bool,
+    [chosen, number]: [&str; 2],
+    problem: Option<&str>,
+) -> Response {
     let contracts = bank.contracts();
     let choice = |contract: &Arc<Contract>| ContractChoice {
         name: contract.name.clone(),
@@ -97,7 +105,8 @@ pub(super) fn start(bank: &Bank, base: &str, chosen: &str, number: &str, problem
         chosen: contract.name == chosen,
     };
     let entries = bank.journal().iter().rev().take(ENTRIES_SHOWN).map(entry_line).collect();
-    page(&StartPage { base, problem, contracts: contracts.iter().map(choice).collect(), chosen, number, entries })
+    let contracts = contracts.iter().map(choice).collect();
+    page(&StartPage { base, problem, can_scan, contracts, chosen, number, entries })
 }
 
 pub(super) fn visit(bank: &Bank, base: &str, id: &str, visit: &Visit, problem: Option<&str>) -> Response {
@@ -121,7 +130,7 @@ pub(super) fn visit(bank: &Bank, base: &str, id: &str, visit: &Visit, problem: O
     })
 }
 
-fn page(template: &impl Template) -> Response {
+pub(super) fn page(template: &impl Template) -> Response {
     match template.render() {
         Ok(page) => Html(page).into_response(),
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
@@ -131,8 +140,11 @@ fn page(template: &impl Template) -> Response {
 fn entry_line(entry: &Entry) -> EntryLine {
     let what = match entry.service {
         Service::Token => format!("{}: token", entry.contract),
-        Service::Inquiry | Service::Status => format!("{}: bill of {}", entry.contract, entry.number),
         Service::Payment => format!("{}: {} for {}", entry.contract, rupiah(entry.amount), entry.number),
+        Service::QrNotify | Service::DebitNotify | Service::VaNotify => {
+            format!("{}: notification about {}", entry.contract, rupiah(entry.amount))
+        }
+        _ => format!("{}: bill of {}", entry.contract, entry.number),
     };
     let code = if entry.status == 0 { "no answer" } else { &entry.code };
     let end = entry.conclusion.map_or(code.to_owned(), |conclusion| format!("{}, {code}", conclusion.word()));
@@ -156,7 +168,7 @@ fn result_line(outcome: &Outcome) -> ResultLine {
 }
 
 /// The answer in one line.
-fn summary(answer: &Answer) -> String {
+pub(super) fn summary(answer: &Answer) -> String {
     if answer.sent.lost_answer {
         return "The bank did not read the answer.".to_owned();
     }
@@ -184,7 +196,7 @@ fn no_bill(answer: &Answer) -> String {
     format!("{why} ({})", summary(answer))
 }
 
-fn exchange(answer: &Answer) -> Exchange {
+pub(super) fn exchange(answer: &Answer) -> Exchange {
     let answered = if answer.is_silence() {
         summary(answer)
     } else {
@@ -213,7 +225,7 @@ fn shortened(text: &str) -> String {
 }
 
 /// `Rp150.000`
-fn rupiah(amount: i64) -> String {
+pub(super) fn rupiah(amount: i64) -> String {
     let digits = amount.unsigned_abs().to_string();
     let mut text = String::from(if amount < 0 { "-Rp" } else { "Rp" });
     for (at, digit) in digits.chars().enumerate() {

@@ -2,6 +2,7 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
+use super::input::{AMOUNT_MOST, MINUTES_MOST, number_up_to};
 use crate::{
     answer::Answer,
     bank::Bank,
@@ -12,9 +13,6 @@ use crate::{
 
 /// How many results a visit shows. The oldest are forgotten first.
 const RESULTS_MOST: usize = 20;
-/// The most that may be typed as an amount in rupiah, or as minutes.
-const AMOUNT_MOST: i64 = 999_999_999_999;
-const MINUTES_MOST: i64 = 366 * 24 * 60;
 
 pub(super) struct Visit {
     pub(super) contract: Arc<Contract>,
@@ -131,11 +129,4 @@ fn bill(answer: &Answer) -> Option<Bill> {
     let written = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let amount = written.split('.').next()?.parse().ok()?;
     Some(Bill { amount, name: account["virtualAccountName"].as_str().unwrap_or_default().to_owned() })
-}
-
-/// Digits that stand for a number within a limit. Dots between thousands are skipped.
-fn number_up_to(text: &str, most: i64) -> Option<i64> {
-    let digits: String = text.trim().chars().filter(|character| *character != '.').collect();
-    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    digits.parse().ok().filter(|number| is_number && *number <= most)
 }

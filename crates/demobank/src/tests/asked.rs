@@ -34,6 +34,8 @@ impl Doors {
             client_id: "ours".into(),
             client_secret: "secret-2".into(),
             public_key_pem: key().public_key_pem(),
+            partner_id: Some("12345".into()),
+            name: "Toko Uji".into(),
         });
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());

@@ -1,0 +1,28 @@
+//! The bank that is asked: a QRIS acquirer and a host of virtual accounts, whose doors a merchant's side calls. It verifies
+//! what it is sent by its own code, keeps the codes that it issues, lets people pay them and tells the merchant of it. It
+//! can be told to fail in the ways in which banks fail.
+//!
+//! `bank` is what callers hold, `habits` how banks differ, `request` and `verify` judge who asks, `qr` and `accounts` answer,
+//! `codes` and `external_ids` are the memory, `people` pay, `faults` spoil, and `door` and `doors` serve it all over HTTP.
+
+mod accounts;
+mod bank;
+mod codes;
+mod door;
+mod doors;
+mod external_ids;
+mod faults;
+mod habits;
+mod people;
+mod qr;
+mod qris;
+mod request;
+mod verify;
+
+pub use bank::{AskedBank, Call, Merchant, NotifyDoor};
+pub use codes::{Code, CodeKind, CodePayment, CodeState};
+pub use doors::Doors;
+pub use faults::{Fault, QrFault};
+pub use habits::{Habits, QueryKey, Repeats, RrnIn};
+pub use people::{Notice, PaidCode, PayOrder, UnknownCode};
+pub(crate) use qris::read as read_qris;
