@@ -24,7 +24,7 @@ const REPORT_LINES_MOST: usize = 10_000;
 /// The three members that name an account, without padding.
 struct Numbers<'a> {
     company_code: &'a str,
-    /// Empty where the bank is to choose.
+    /// Empty where the bank is to choose, or has chosen.
     customer: &'a str,
 }
 
@@ -38,7 +38,7 @@ impl AskedBank {
     /// 27
     pub(super) fn create_account(&self, asked: &Asked<'_>, member: &Member) -> Result<Reply, Reply> {
         let (body, habits) = (asked.members()?, &member.habits);
-        let numbers = numbers(asked, &body, habits, true)?;
+        let numbers = numbers(asked, &body, habits)?;
         let (name, reference) = (asked.text(&body, "virtualAccountName")?, asked.text(&body, "trxId")?);
         if name.chars().count() > NAME_MOST {
             return Err(asked.malformed("virtualAccountName"));
@@ -94,7 +94,10 @@ impl AskedBank {
     /// 26
     pub(super) fn tell_status(&self, asked: &Asked<'_>, member: &Member) -> Result<Reply, Reply> {
         let (body, habits) = (asked.members()?, &member.habits);
-        let numbers = numbers(asked, &body, habits, false)?;
+        let numbers = numbers(asked, &body, habits)?;
+        if numbers.customer.is_empty() {
+            asked.text(&body, "trxId").map_err(|_| asked.missing("customerNo"))?;
+        }
         let mut codes = held(&self.codes);
         let code = account_of(&body, &numbers, member, &mut codes);
         let code = code.ok_or_else(|| asked.answer(404, "01", "Transaction Not Found"))?;
@@ -116,7 +119,7 @@ impl AskedBank {
     /// 31
     pub(super) fn delete_account(&self, asked: &Asked<'_>, member: &Member) -> Result<Reply, Reply> {
         let body = asked.members()?;
-        let numbers = numbers(asked, &body, &member.habits, false)?;
+        let numbers = numbers(asked, &body, &member.habits)?;
         asked.text(&body, "trxId")?;
         let mut codes = held(&self.codes);
         let code = account_of(&body, &numbers, member, &mut codes).filter(|code| code.state != CodeState::Voided);
@@ -159,10 +162,9 @@ fn company_code<'a>(asked: &Asked<'_>, body: &'a Value) -> Result<&'a str, Reply
     Err(asked.malformed("partnerServiceId"))
 }
 
-fn numbers<'a>(asked: &Asked<'_>, body: &'a Value, habits: &Habits, may_choose: bool) -> Result<Numbers<'a>, Reply> {
+fn numbers<'a>(asked: &Asked<'_>, body: &'a Value, habits: &Habits) -> Result<Numbers<'a>, Reply> {
     let company_code = company_code(asked, body)?;
-    let is_open = |name: &str| body[name].is_null() || body[name] == "";
-    if may_choose && is_open("customerNo") {
+    if body["customerNo"].is_null() || body["customerNo"] == "" {
         return Ok(Numbers { company_code, customer: "" });
     }
     let customer = asked.text(body, "customerNo")?;
@@ -176,11 +178,15 @@ fn numbers<'a>(asked: &Asked<'_>, body: &'a Value, habits: &Habits, may_choose: 
     Ok(Numbers { company_code, customer })
 }
 
-/// The account with these numbers, and with the reference if one is given.
+/// The account with these numbers, with the reference, or with both: a merchant that has not read the answer to its order
+/// knows no number that the bank has chosen.
 fn account_of<'a>(body: &Value, numbers: &Numbers<'_>, member: &Member, codes: &'a mut Codes) -> Option<&'a mut Code> {
     let (client_id, number) = (&member.merchant.client_id, numbers.whole());
     match body["trxId"].as_str().filter(|reference| !reference.is_empty()) {
-        Some(reference) => codes.of_reference(client_id, reference).filter(|code| code.content == number),
+        Some(reference) => {
+            let code = codes.of_reference(client_id, reference);
+            code.filter(|code| code.kind == CodeKind::Va && (numbers.customer.is_empty() || code.content == number))
+        }
         None => codes.of_number(client_id, &number),
     }
 }

@@ -91,18 +91,23 @@ pub(super) struct Codes {
 
 impl Codes {
     pub(super) fn insert(&mut self, code: Code) {
-        if self.order.len() >= CODES_MOST
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.codes.remove(&oldest);
-            self.by_reference.retain(|_, known| *known != oldest);
-            self.by_content.retain(|_, known| *known != oldest);
+        if self.order.len() >= CODES_MOST {
+            self.forget_oldest();
         }
         let id = code.bank_reference.clone();
         self.by_reference.insert((code.client_id.clone(), code.reference.clone()), id.clone());
         self.by_content.insert(code.content.clone(), id.clone());
         self.order.push_back(id.clone());
         self.codes.insert(id, code);
+    }
+
+    fn forget_oldest(&mut self) {
+        let Some(code) = self.order.pop_front().and_then(|oldest| self.codes.remove(&oldest)) else { return };
+        self.by_reference.remove(&(code.client_id, code.reference));
+        // A number that was issued again leads to a newer code.
+        if self.by_content.get(&code.content) == Some(&code.bank_reference) {
+            self.by_content.remove(&code.content);
+        }
     }
 
     /// A merchant's code by the merchant's reference.

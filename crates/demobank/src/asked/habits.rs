@@ -34,7 +34,7 @@ pub struct Habits {
     pub customer_digits_most: usize,
     /// The HTTP method that deletes an account.
     pub delete_method: &'static str,
-    /// Whether the answer to a question about an unpaid QR has its content, as `additionalInfo.qrContent`.
+    /// Whether the answer to a question about an unpaid QR has its content, as `qrContent`.
     pub query_has_content: bool,
     /// Where the RRN of a payment by QR is told.
     pub rrn_in: RrnIn,

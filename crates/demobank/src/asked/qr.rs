@@ -97,7 +97,7 @@ impl AskedBank {
                 members["additionalInfo"] = json!({ "issuerRrn": receipt_id, "paymentReferenceNo": receipt_id });
             }
         } else if habits.query_has_content && status == habits.unpaid {
-            members["additionalInfo"]["qrContent"] = code.content.clone().into();
+            members["qrContent"] = code.content.clone().into();
         }
         Ok(asked.success(members))
     }

@@ -139,6 +139,6 @@ fn is_timely(asked: &Asked<'_>, timestamp: &str) -> bool {
 fn is_external_id(text: &str, habits: &Habits) -> bool {
     match habits.external_id_digits {
         Some(length) => text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit()),
-        None => text.len() <= EXTERNAL_ID_MOST && text.bytes().all(|byte| byte.is_ascii_alphanumeric()),
+        None => text.len() <= EXTERNAL_ID_MOST && text.bytes().all(|byte| byte.is_ascii_graphic()),
     }
 }

@@ -30,6 +30,8 @@ use crate::{
 
 /// How much longer a form is than the picture in it.
 const FORM_BYTES_MOST: usize = picture::BYTES_MOST + 16 * 1024;
+/// What currency codes are in.
+const RUPIAH: &str = "360";
 /// How many results are remembered. The oldest are forgotten first.
 const OUTCOMES_MOST: usize = 200;
 
@@ -109,6 +111,9 @@ impl Scans {
             pasted.to_owned()
         };
         let scanned = read_qris(&text)?;
+        if scanned.currency != RUPIAH {
+            return Err("This QRIS code is not in rupiah.".to_owned());
+        }
         let code = self.asked.code(text.trim()).filter(|code| code.kind == CodeKind::Qr);
         code.ok_or_else(|| {
             let amount = scanned.amount.map_or("any amount".to_owned(), code_view::rupiah);
