@@ -16,6 +16,11 @@ pub(crate) fn digits(unix_ms: i64) -> String {
     jakarta(unix_ms).strftime("%Y%m%d%H%M%S").to_string()
 }
 
+/// `2026-01-15 10:20:30 WIB`, for people.
+pub(crate) fn shown(unix_ms: i64) -> String {
+    jakarta(unix_ms).strftime("%Y-%m-%d %H:%M:%S WIB").to_string()
+}
+
 /// The day in Jakarta, `2026-01-15`.
 pub(crate) fn day(unix_ms: i64) -> String {
     jakarta(unix_ms).strftime("%Y-%m-%d").to_string()

@@ -10,6 +10,7 @@ use super::{
     external_ids::ExternalIds,
     faults::{Fault, Faults},
     habits::Habits,
+    holds::Holds,
 };
 use crate::{
     bank::{Bank, Clock},
@@ -64,6 +65,7 @@ pub struct AskedBank {
     pub(super) external_ids: Mutex<ExternalIds>,
     pub(super) codes: Mutex<Codes>,
     pub(super) faults: Mutex<Faults>,
+    pub(super) holds: Holds,
     calls: Mutex<VecDeque<Call>>,
 }
 
@@ -84,6 +86,7 @@ impl AskedBank {
             external_ids: Mutex::default(),
             codes: Mutex::default(),
             faults: Mutex::default(),
+            holds: Holds::default(),
             calls: Mutex::default(),
         })
     }
@@ -121,6 +124,16 @@ impl AskedBank {
     /// Makes every call of a service fail that has no fault of its own, until `None` ends it.
     pub fn fail_every(&self, service: Service, fault: Option<Fault>) {
         held(&self.faults).set_every(service, fault);
+    }
+
+    /// Returns once at least this many calls wait by `Fault::HeldBefore` or `Fault::HeldAfter`.
+    pub async fn wait_held(&self, least: usize) {
+        self.holds.until(least).await;
+    }
+
+    /// Lets all calls go on that wait.
+    pub fn release(&self) {
+        self.holds.release();
     }
 
     /// The calls that the bank received, the oldest first.

@@ -71,6 +71,15 @@ fn not_supported(asked: &Asked<'_>) -> Reply {
     asked.answer(405, "00", "Requested Function Is Not Supported")
 }
 
+/// One call, with what it carries.
+struct Incoming {
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+    fault: Option<Fault>,
+}
+
 async fn door(
     State(bank): State<Arc<AskedBank>>,
     method: Method,
@@ -78,9 +87,23 @@ async fn door(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
+    let fault = held(&bank.faults).take(service_of(uri.path()));
+    let incoming = Incoming { method, uri, headers, body, fault };
+    if incoming.fault != Some(Fault::HeldBefore) {
+        return handle(bank, incoming).await;
+    }
+    // In a task of its own, which goes on when the caller hangs up.
+    let handled = tokio::spawn(async move {
+        bank.holds.wait().await;
+        handle(bank, incoming).await
+    });
+    handled.await.unwrap_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response())
+}
+
+async fn handle(bank: Arc<AskedBank>, incoming: Incoming) -> Response {
+    let Incoming { method, uri, headers, body, fault } = incoming;
     let path = uri.path();
     let service = service_of(path);
-    let fault = held(&bank.faults).take(service);
     let skew_ms = if let Some(Fault::SkewedClock(skew_ms)) = &fault { *skew_ms } else { 0 };
     let now_ms = bank.now_ms() + skew_ms;
     let asked = service.map(|service| {
@@ -100,9 +123,13 @@ async fn door(
         code: reply.as_ref().and_then(|(_, answer)| answer["responseCode"].as_str()).unwrap_or_default().to_owned(),
     });
     let Some(asked) = asked else { return StatusCode::NOT_FOUND.into_response() };
-    if fault == Some(Fault::PaidFirst) {
-        // A code that was not issued cannot be paid: then there is nothing to tell.
-        let _unknown = bank.pay_code(&reference, PayOrder::default()).await;
+    match fault {
+        Some(Fault::PaidFirst) => {
+            // A code that was not issued cannot be paid: then there is nothing to tell.
+            let _unknown = bank.pay_code(&reference, PayOrder::default()).await;
+        }
+        Some(Fault::HeldAfter) => bank.holds.wait().await,
+        _ => {}
     }
     let mut response = spoiled(&asked, reply).await;
     let timestamp = HeaderValue::from_str(&time::text(now_ms, false));

@@ -15,6 +15,10 @@ const FAULTS_MOST: usize = 10_000;
 pub enum Fault {
     /// The right answer, after a while. The work is done at once.
     Late(Duration),
+    /// Nothing is done until `AskedBank::release`, and then it is done even if the caller has hung up.
+    HeldBefore,
+    /// The work is done at once and answered after `AskedBank::release`.
+    HeldAfter,
     /// The work is done and the connection closed without an answer.
     LostAfter,
     /// The connection is closed and nothing is done.
@@ -53,7 +57,7 @@ pub enum Fault {
     ContentType(&'static str),
     /// A redirect to another address, and nothing done.
     Redirect(String),
-    /// A question about a code is answered with this `latestTransactionStatus`, whatever is true.
+    /// A question about a code is answered with this `latestTransactionStatus`, true or not.
     Says(&'static str),
     /// The code is paid and the merchant told of it before the order is answered.
     PaidFirst,

@@ -3,7 +3,7 @@
 //! can be told to fail in the ways in which banks fail.
 //!
 //! `bank` is what callers hold, `habits` how banks differ, `request` and `verify` judge who asks, `qr` and `accounts` answer,
-//! `codes` and `external_ids` are the memory, `people` pay, `faults` spoil, and `door` and `doors` serve it all over HTTP.
+//! `codes` and `external_ids` are the memory, `people` pay, `faults` spoil, `holds` keeps calls waiting, and `door` and `doors` serve it all over HTTP.
 
 mod accounts;
 mod bank;
@@ -13,6 +13,7 @@ mod doors;
 mod external_ids;
 mod faults;
 mod habits;
+mod holds;
 mod people;
 mod qr;
 mod qris;

@@ -100,7 +100,7 @@ impl Asked<'_> {
         }
     }
 
-    /// The status that a question is answered with, whatever is true.
+    /// The status that a question is to be answered with, true or not.
     pub(super) fn said(&self) -> Option<&'static str> {
         match self.fault {
             Some(Fault::Says(status)) => Some(status),

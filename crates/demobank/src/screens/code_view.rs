@@ -7,7 +7,7 @@ pub(super) use super::view::rupiah;
 use super::view::{Exchange, LATE_MINUTES, exchange, page, summary};
 use crate::{
     answer::Answer,
-    asked::{Code, CodeKind, CodeState},
+    asked::{Code, CodeKind, CodePayment, CodeState},
     time,
 };
 
@@ -76,9 +76,9 @@ pub(super) fn code<'a>(
     problem: Option<&str>,
 ) -> Response {
     let (state, state_class) = state(code, now_ms);
-    let line = |payment: &crate::asked::CodePayment| PaymentLine {
+    let line = |payment: &CodePayment| PaymentLine {
         what: format!("{}, {}", rupiah(payment.amount), payment.receipt_id),
-        when: time::text(payment.paid_at_ms, false),
+        when: time::shown(payment.paid_at_ms),
     };
     page(&CodePage {
         base,
@@ -89,7 +89,7 @@ pub(super) fn code<'a>(
         amount: rupiah(code.amount),
         state,
         state_class,
-        expires: code.expires_at_ms.map(|ends_at_ms| time::text(ends_at_ms, false)),
+        expires: code.expires_at_ms.map(time::shown),
         payments: code.payments.iter().map(line).collect(),
         outcomes: outcomes.map(outcome_line).collect(),
         late_minutes: LATE_MINUTES,

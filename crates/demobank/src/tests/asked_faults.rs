@@ -63,6 +63,33 @@ async fn each_fault_says_whether_the_work_was_done() {
 }
 
 #[tokio::test]
+async fn a_call_that_is_held_goes_on_when_it_is_released_even_if_the_caller_hung_up() {
+    let shop = Shop::open(Habits::GENERIC).await;
+    shop.asked.fail_next_of(Service::Generate, Fault::HeldBefore);
+    {
+        let request = shop.request(&shop.prepare(Service::Generate, &shop.qr_order("R1"))).await;
+        let mut sending = Box::pin(request.send());
+        tokio::select! {
+            _ = &mut sending => panic!("the call is held"),
+            () = shop.asked.wait_held(1) => {}
+        }
+    }
+    assert!(shop.asked.code("R1").is_none());
+    shop.asked.release();
+    while shop.asked.code("R1").is_none() {
+        tokio::task::yield_now().await;
+    }
+    shop.asked.fail_next_of(Service::Generate, Fault::HeldAfter);
+    let (order, release) = (shop.qr_order("R2"), async {
+        shop.asked.wait_held(1).await;
+        assert!(shop.asked.code("R2").is_some());
+        shop.asked.release();
+    });
+    let (answer, ()) = tokio::join!(shop.call(Service::Generate, &order), release);
+    assert_eq!(answer.unwrap().0, 200);
+}
+
+#[tokio::test]
 async fn a_token_can_die_in_flight_and_the_next_one_lives() {
     let shop = Shop::open(Habits::GENERIC).await;
     let (answer, is_there) = failing(&shop, "R1", Fault::TokenDies).await;

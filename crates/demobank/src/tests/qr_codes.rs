@@ -31,7 +31,7 @@ async fn a_qr_is_issued_and_found_by_all_of_its_names() {
 }
 
 #[tokio::test]
-async fn the_same_reference_makes_one_code_whatever_the_bank_answers() {
+async fn the_same_reference_makes_one_code_if_the_bank_repeats_its_answer_and_if_it_refuses() {
     for habits in [Habits::GENERIC, Habits::DANA] {
         let shop = Shop::open(habits).await;
         let first = shop.qr("R1").await;

@@ -124,7 +124,10 @@ async fn a_code_is_found_by_its_text_and_by_its_picture_and_paid() {
     }
     let (status, page) = desk.get(&path).await;
     assert_eq!(status, StatusCode::OK);
-    contains(&page, &["Toko Uji Coba", "Rp150.000", "Waits for money", "R1", "Pay Rp150.000"]);
+    contains(
+        &page,
+        &["Toko Uji Coba", "Rp150.000", "Waits for money", "2026-01-15 11:20:30 WIB", "R1", "Pay Rp150.000"],
+    );
     let page = desk.press(&path, "action=pay").await;
     contains(&page, &["took the notification", "Pay a second time", "qr-mpm-notify", ">Paid<"]);
     assert!(!page.contains("token1"), "the access token is not shown");
