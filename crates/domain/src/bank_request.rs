@@ -8,6 +8,9 @@ use crate::{
     time::{DAY_MILLIS, Timestamp, WIB},
 };
 
+/// How long a day's date is when it is written.
+const DATE_CHARACTERS: usize = 10;
+
 /// The services of SNAP that a bank calls with an external id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BankService {
@@ -106,6 +109,24 @@ pub fn jakarta_day(at: Timestamp) -> i64 {
     at.plus(WIB).as_millis().div_euclid(DAY_MILLIS)
 }
 
+/// When a day begins in Jakarta.
+pub fn jakarta_day_begin(day: i64) -> Timestamp {
+    Timestamp::from_millis(day.saturating_mul(DAY_MILLIS)).minus(WIB)
+}
+
+/// A day as `2026-11-14`.
+pub fn day_text(day: i64) -> String {
+    let text = Timestamp::from_millis(day.saturating_mul(DAY_MILLIS)).to_string();
+    text.get(..DATE_CHARACTERS).unwrap_or_default().to_owned()
+}
+
+/// The day that a text such as `2026-11-14` means; none if it is not written so, or there is no such day.
+pub fn parse_day(text: &str) -> Option<i64> {
+    let midnight = Timestamp::parse(&format!("{text}T00:00:00Z")).ok()?;
+    let day = midnight.as_millis().div_euclid(DAY_MILLIS);
+    (day_text(day) == text).then_some(day)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,6 +136,19 @@ mod tests {
         let midnight = Timestamp::parse("2026-01-15T17:00:00Z").unwrap();
         assert_eq!(jakarta_day(midnight), jakarta_day(midnight.minus(std::time::Duration::from_millis(1))) + 1);
         assert_eq!(jakarta_day(midnight), jakarta_day(midnight.plus(std::time::Duration::from_hours(23))));
+    }
+
+    #[test]
+    fn days_are_read_as_they_are_written_and_in_no_other_form() {
+        let day = parse_day("2026-11-14").unwrap();
+        assert_eq!((day_text(day).as_str(), jakarta_day(jakarta_day_begin(day))), ("2026-11-14", day));
+        assert_eq!(jakarta_day_begin(day).to_string(), "2026-11-13T17:00:00.000Z");
+        assert_eq!(parse_day("2024-02-29").map(day_text).as_deref(), Some("2024-02-29"));
+        let others =
+            ["", "2026-11-31", "2026-02-29", "2026-1-4", "14-11-2026", "2026-11-14T00:00:00Z", "2026-11-14 ", "now"];
+        for other in others.into_iter().chain(["2026-11-14T00:00:00.5", "-2026-11-14", "２026-11-14"]) {
+            assert_eq!(parse_day(other), None, "{other}");
+        }
     }
 
     #[test]

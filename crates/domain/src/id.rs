@@ -37,6 +37,7 @@ ids! {
     BankAccountId = BankAccount "bac";
     CredentialId = Credential "crd";
     StrayId = Stray "str";
+    OpeningId = Opening "opn";
 }
 
 /// Generates an id of any kind that sorts by `now`.
