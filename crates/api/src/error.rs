@@ -131,6 +131,7 @@ fn engine_code(error: &Error) -> ErrorCode {
         | Error::LastOwner
         | Error::TooMany { .. }
         | Error::AlreadyDecided
+        | Error::AlreadySettled
         | Error::Bank(_)
         | Error::FormUsed
         | Error::DoesNotFit(_) => error_code::CONFLICT,

@@ -110,6 +110,8 @@ pub(crate) fn deed(words: Words, deed: Deed) -> String {
         Deed::BankKeyImported => fl!(words, "deed-bank-key-imported"),
         Deed::BankSecretSet => fl!(words, "deed-bank-secret-set"),
         Deed::BankRotated => fl!(words, "deed-bank-rotated"),
+        Deed::BankDayCompared => fl!(words, "deed-bank-day-compared"),
+        Deed::DifferenceSettled => fl!(words, "deed-difference-settled"),
         Deed::StrayAssigned => fl!(words, "deed-stray-assigned"),
         Deed::StrayReturned => fl!(words, "deed-stray-returned"),
         Deed::ProjectCreated => fl!(words, "deed-project-created"),

@@ -8,8 +8,15 @@ use crate::{
         banks::{
             account::{AccountPage, CallRow, Command, CredentialRow, Handed, SettingRow},
             checklist::Step,
+            compared::{Compared, DayRow, Sum},
+            figures::{FigureRow, Figures, OwnCalls},
             list::{AccountRow, BanksPage, LastCall},
             wording::Use,
+        },
+        differences::{
+            list::DifferencesPage,
+            settle::DifferencePage,
+            wording::{DifferenceFacts, Settled},
         },
         strays::{
             decide::{AssignPage, PaymentFacts},
@@ -52,6 +59,7 @@ impl Setting {
             rows: std::iter::repeat_with(row).take(rows).collect(),
             begin: self.text(),
             strays: Some(self.text()),
+            differences: Some(self.text()),
         };
         page.render().unwrap()
     }
@@ -60,8 +68,14 @@ impl Setting {
         let step = |done, next| Step { title: self.text(), done, next, text: self.text(), command: Some(self.text()) };
         let credential =
             CredentialRow { kind: self.text(), stage: self.badge(), client_id: self.text(), set: moment(), old: true };
-        let call =
-            CallRow { at: moment(), service: self.text(), code: self.text(), answer: self.badge(), latency_ms: 12 };
+        let call = CallRow {
+            direction: self.text(),
+            at: moment(),
+            service: self.text(),
+            code: self.text(),
+            answer: self.badge(),
+            latency_ms: 12,
+        };
         let page = AccountPage {
             shell: self.shell(Section::Operator, false),
             list_url: url("/operator/banks"),
@@ -83,9 +97,103 @@ impl Setting {
             settings: vec![SettingRow { name: self.text(), value: self.text(), own: true }],
             credentials: if is_new { Vec::new() } else { vec![credential] },
             commands: vec![Command { id: "command-set", title: self.text(), text: self.text() }],
+            compared: self.compared(!is_new),
+            figures: self.figures(is_new),
             calls: if is_new { Vec::new() } else { vec![call] },
         };
         page.render().unwrap()
+    }
+
+    fn compared(self, possible: bool) -> Compared {
+        let sum = || Sum { count: 2, amount: Some(self.text()) };
+        let row = DayRow {
+            day: "2026-11-14".to_owned(),
+            by: self.text(),
+            matched: sum(),
+            missing_here: sum(),
+            missing_there: sum(),
+            differing: sum(),
+            bank_fees: sum(),
+            at: moment(),
+            bad: true,
+        };
+        let (rows, date) = (if possible { vec![row] } else { Vec::new() }, "2026-11-14".to_owned());
+        Compared { possible, rows, date, mistake: self.mistake(), limits: "required max=2026-11-14".to_owned() }
+    }
+
+    fn difference_facts(self, settled: bool) -> DifferenceFacts {
+        DifferenceFacts {
+            url: url("/operator/differences/look?account=bac_1"),
+            title: self.text(),
+            advice: self.text(),
+            account_id: "bac_1".to_owned(),
+            bank: self.text(),
+            bank_url: url("/operator/banks/bac_1"),
+            subject: self.text(),
+            kind: "amount",
+            day: "2026-11-14".to_owned(),
+            payment_id: self.text(),
+            ours: self.text(),
+            theirs: self.text(),
+            found: moment(),
+            settled: settled.then(|| Settled { at: moment(), note: self.text() }),
+        }
+    }
+
+    fn difference_list(self, rows: usize, settled: bool) -> String {
+        let page = DifferencesPage {
+            shell: self.shell(Section::Operator, false),
+            tab: Tab::Differences,
+            base: url("/operator"),
+            path: url("/operator/differences"),
+            settled,
+            open: (!settled).then(|| self.text()),
+            rows: std::iter::repeat_with(|| self.difference_facts(settled)).take(rows).collect(),
+            paging: self.paging(),
+        };
+        page.render().unwrap()
+    }
+
+    fn difference(self, settled: bool) -> String {
+        let page = DifferencePage {
+            shell: self.shell(Section::Operator, false),
+            list_url: url("/operator/differences"),
+            action: url("/operator/differences/settle"),
+            facts: self.difference_facts(settled),
+            notice: self.mistake(),
+            answer: Answer { note: self.text(), mistake: self.mistake() },
+        };
+        page.render().unwrap()
+    }
+
+    pub(crate) fn differences(self) -> Vec<(&'static str, String)> {
+        vec![
+            ("operator-differences", self.difference_list(2, false)),
+            ("operator-differences-settled", self.difference_list(1, true)),
+            ("operator-differences-empty", self.difference_list(0, false)),
+            ("operator-differences-none-settled", self.difference_list(0, true)),
+            ("operator-difference", self.difference(false)),
+            ("operator-difference-settled", self.difference(true)),
+        ]
+    }
+
+    fn figures(self, is_new: bool) -> Figures {
+        let row = FigureRow {
+            direction: self.text(),
+            service: self.text(),
+            code: self.text(),
+            answer: self.badge(),
+            count: 3,
+            median_ms: 5,
+            worst_ms: 70,
+        };
+        let ours = OwnCalls {
+            state: self.badge(),
+            token: (!is_new).then(moment),
+            due: self.text(),
+            oldest: (!is_new).then(moment),
+        };
+        Figures { ours: Some(ours), rows: if is_new { Vec::new() } else { vec![row] } }
     }
 
     pub(crate) fn banks(self) -> Vec<(&'static str, String)> {

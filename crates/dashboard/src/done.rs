@@ -65,6 +65,9 @@ done! {
     Deactivated "deactivated" "done-deactivated",
     BankEnabled "bank-enabled" "done-bank-enabled",
     BankDisabled "bank-disabled" "done-bank-disabled",
+    DayCompared "day-compared" "done-day-compared",
+    DayBeingCompared "day-being-compared" "done-day-being-compared",
+    DifferenceSettled "difference-settled" "done-difference-settled",
     StrayAssigned "stray-assigned" "done-stray-assigned",
     StrayReturned "stray-returned" "done-stray-returned",
 }

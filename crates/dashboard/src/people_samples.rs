@@ -389,6 +389,7 @@ impl Setting {
         pages.extend(self.operators());
         pages.extend(self.banks());
         pages.extend(self.strays());
+        pages.extend(self.differences());
         pages
     }
 }

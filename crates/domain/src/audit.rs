@@ -63,6 +63,8 @@ deeds! {
     BankKeyImported "bank.key_imported",
     BankSecretSet "bank.secret_set",
     BankRotated "bank.rotated",
+    BankDayCompared "bank.day_compared",
+    DifferenceSettled "difference.settled",
     StrayAssigned "stray.assigned",
     StrayReturned "stray.returned",
     ProjectCreated "project.created",

@@ -1,7 +1,7 @@
 //! Why something about a bank account was not done, in words for its operator.
 
-use domain::bank_account::CredentialKind;
-use gateway::snap::{BadSetting, KeyError};
+use domain::{bank_account::CredentialKind, bank_request::day_text};
+use gateway::snap::{BadSetting, CallError, KeyError};
 
 /// Why something about a bank account was not done.
 #[derive(Debug, thiserror::Error)]
@@ -14,8 +14,6 @@ pub enum BankError {
     Key(#[from] KeyError),
     #[error("the account cannot be enabled: {} missing", .0.iter().map(|missing| missing.name()).collect::<Vec<_>>().join(", "))]
     Missing(Vec<Missing>),
-    #[error("numbers that live at the bank need calls that are not made yet; set hosting=ours")]
-    HostedThere,
     #[error("sign_in=client_ts leaves the body of a call unsigned, so no money can be taken on it; set another")]
     BodyUnsigned,
     #[error("the profile `{profile}` serves {serves}, not {method}")]
@@ -26,6 +24,22 @@ pub enum BankError {
     NothingNext,
     #[error("we make no calls to this bank, so there is nothing to test there")]
     NoCalls,
+    #[error(
+        "not supported: the numbers of this account live here, and its bank offers no report, so nothing can be compared"
+    )]
+    NotComparable,
+    #[error("{} is not over in Jakarta yet; a day is compared when it is over", day_text(*.0))]
+    DayNotOver(i64),
+    #[error("{} lies before the account was created", day_text(*.0))]
+    DayBeforeAccount(i64),
+    #[error("a day of this account is being compared at present; try again in a few minutes")]
+    BeingCompared,
+    #[error("the bank could not be asked, so the day was not compared: {0}")]
+    CompareFailed(CallError),
+    #[error("the day was not compared: that took longer than {0} minutes")]
+    CompareTooLong(u64),
+    #[error("the day was not compared: it has more than {0} transactions")]
+    CompareTooMuch(usize),
 }
 
 /// Something that an account needs before it can be enabled.

@@ -11,6 +11,7 @@ use domain::{
     idempotency::{Endpoint, Idempotency},
     link::{Link, LinkStanding},
     method::Method,
+    opening::OpeningAttempt,
     payment::{Checkout, Payment, State, Status},
     project::Project,
     rules::Invalid,
@@ -19,7 +20,7 @@ use domain::{
 use sha2::{Digest, Sha256};
 use store::{AttemptBounds, Change, CommitError, Guard, LinkAttempt, LinkWrite, NetworkBound, PaymentWrite, Write};
 
-use crate::{DECIDE_MOST, Engine, Error};
+use crate::{DECIDE_MOST, Engine, Error, banks::Issuer, payments::Attempted};
 
 /// How often the same form may be sent again after its payment has ended unpaid. Each time costs one more read.
 const TRIES_PER_FORM: usize = 32;
@@ -62,14 +63,12 @@ impl Attempt {
         payment.method == self.method && customer == Some(&self.checkout.customer)
     }
 
-    /// The Idempotency-Key of the form with this choice; `after` is the payment that the form led to before.
-    fn key(&self, form: &str, link: &Link, after: Option<PaymentId>) -> Idempotency {
+    /// The Idempotency-Key of the form with this choice; `after` is what the form led to before.
+    fn key(&self, form: &str, link: &Link, after: &str) -> Idempotency {
         let customer = &self.checkout.customer;
         let method = self.method.to_string();
-        let after = after.map(|id| id.to_string()).unwrap_or_default();
         let mut hash = Sha256::new();
-        for part in [form, &method, &customer.name, &customer.email, &customer.phone, &customer.address, after.as_str()]
-        {
+        for part in [form, &method, &customer.name, &customer.email, &customer.phone, &customer.address, after] {
             hash.update(part.len().to_be_bytes());
             hash.update(part);
         }
@@ -179,7 +178,10 @@ impl Engine {
     pub fn is_up(&self, project: &Project, method: Method) -> bool {
         match self.providers.of(project.environment) {
             Some(provider) => provider.is_up(method),
-            None => project.account(method).is_some(),
+            None => {
+                let account = project.account(method);
+                account.is_some_and(|account| !self.outbound.is_down(account.account_id, self.now()))
+            }
         }
     }
 
@@ -222,14 +224,23 @@ impl Engine {
         now: Timestamp,
     ) -> Result<(Option<Idempotency>, Option<Payment>), Error> {
         let Some(form) = &attempt.form else { return Ok((None, None)) };
-        let mut after = None;
+        let mut after = String::new();
         for _ in 0..TRIES_PER_FORM {
-            let key = attempt.key(form, link, after);
-            let Some(id) = self.bound_to(&key).await? else { return Ok((Some(key), None)) };
-            let payment = self.payment(link.project_id, id).await?;
+            let key = attempt.key(form, link, &after);
+            let payment = match self.bound_to(&key).await? {
+                None => return Ok((Some(key), None)),
+                Some(Attempted::Payment(id)) => self.payment(link.project_id, id).await?,
+                Some(Attempted::Opening(id)) => match Box::pin(self.opening_leads_to(id)).await? {
+                    Some(payment) => payment,
+                    None => {
+                        after = id.to_string();
+                        continue;
+                    }
+                },
+            };
             match payment.status_at(now) {
                 Status::Pending | Status::Processing | Status::Paid => return Ok((Some(key), Some(payment))),
-                Status::Failed | Status::Expired | Status::Cancelled => after = Some(id),
+                Status::Failed | Status::Expired | Status::Cancelled => after = payment.id.to_string(),
             }
         }
         // A customer who opens the link again gets a new form.
@@ -300,11 +311,19 @@ impl Engine {
             created_at: *now,
             version: 1,
         };
+        if let Issuer::Bank(open) = self.issuer(project, attempt.method).await? {
+            let opening = OpeningAttempt {
+                visitor: judged.visitor.clone(),
+                network: bounds.network.map(|bound| bound.network),
+                replaces: judged.replaced.iter().map(|payment| payment.id).collect(),
+            };
+            return Box::pin(self.issue_at_bank(open, &draft, Some(opening), judged.key.as_ref())).await;
+        }
         self.issue_and_commit(project, draft, |payment| self.attempted(&judged, &bounds, payment)).await
     }
 
     /// How many attempts the link takes.
-    fn attempt_bounds(&self, link: &Link, network: Option<IpAddr>) -> AttemptBounds {
+    pub(crate) fn attempt_bounds(&self, link: &Link, network: Option<IpAddr>) -> AttemptBounds {
         let limits = self.settings.attempts;
         let network = network.zip(limits.per_address_most(link)).map(|(network, most)| NetworkBound {
             network: network.to_string(),

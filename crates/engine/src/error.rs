@@ -40,6 +40,8 @@ pub enum Error {
     TooMany { what: &'static str, most: i64 },
     #[error("somebody has decided about this money already")]
     AlreadyDecided,
+    #[error("somebody has settled this difference already")]
+    AlreadySettled,
     #[error("this money cannot pay its payment: {}", .0.word())]
     DoesNotFit(Unapplied),
     #[error("too many attempts have failed; try again after {until}")]

@@ -59,8 +59,9 @@ pub use audit::Audited;
 pub use balance::BalanceAt;
 pub use bank_error::{BankError, Missing};
 pub use banks::{
-    BankAccountFile, BankTest, Bill, InboundClient, Inquiry, InquiryAnswer, MethodStanding, NUMBERS_LOW_PERCENT,
-    NewBankAccount, NewInbound, NumbersTaken, OpenAccount, PaymentAsked, StrayFit, TOKEN_LIFETIME, Taken,
+    BankAccountFile, BankDoor, BankHealth, BankStory, BankTest, Bill, CallGroup, ComparedLine, Comparison,
+    FailingCalls, InboundClient, Inquiry, InquiryAnswer, LineClass, MethodStanding, NUMBERS_LOW_PERCENT,
+    NewBankAccount, NewInbound, NumbersTaken, OpenAccount, PaymentAsked, StrayFit, TOKEN_LIFETIME, Taken, TestStep,
     needs_of_profile,
 };
 pub use checkout::{Attempt, LinkPage, PaymentPage};
@@ -80,8 +81,9 @@ pub use reconcile::{Courier, Reconcilers};
 pub use secrets::{Rotation, SecretsFound, UnopenedSecret};
 pub use sign_in::{NewSession, SignIn, Whereabouts};
 pub use store::{
-    BankCall, Breach, EventLogFilter, LedgerLine, LinkFilter, Listed, MATCHES_COUNTED, Matches, Member, MethodFilter,
-    Note, OpenStrays, PaymentFilter, ProjectHealth, Scan, SetupProgress, StoreError, UnappliedFilter, Window,
+    BankCall, Breach, EventLogFilter, JobStanding, JobsWaiting, LedgerLine, LinkFilter, Listed, MATCHES_COUNTED,
+    Matches, Member, MethodFilter, Note, OpenStrays, PaymentFilter, ProjectHealth, Scan, SetupProgress, StoreError,
+    UnappliedFilter, Window,
 };
 pub use vault::{SecretKey, SecretKeys, Unsealed, VaultError};
 pub use watch::{TooManyWatchers, WATCHERS_MOST, Watch};
@@ -140,6 +142,7 @@ pub struct Engine {
     page_views: Arc<page_views::PageViews>,
     accounts: Arc<banks::OpenAccounts>,
     bank_calls: Arc<banks::Calls>,
+    outbound: Arc<banks::Outbound>,
     lookups: Arc<Lookups>,
     hasher: Arc<passwords::Hasher>,
     audited_refusals: Arc<sign_in::AuditedRefusals>,
@@ -168,6 +171,7 @@ impl Engine {
             page_views: Arc::default(),
             accounts: Arc::default(),
             bank_calls: Arc::default(),
+            outbound: Arc::default(),
             lookups: Arc::default(),
             hasher: Arc::default(),
             audited_refusals: Arc::default(),

@@ -1,16 +1,19 @@
 //! Direct payments: created once per Idempotency-Key, read by their own project only.
 
+use std::{str::FromStr, sync::Arc};
+
 use domain::{
-    id::{PaymentId, ProjectId},
+    id::{OpeningId, PaymentId, ProjectId},
     idempotency::Idempotency,
+    opening::{Opening, OpeningAttempt, OpeningState},
     orders::{PaymentOrder, PaymentRequest},
     payment::{Payment, State},
     project::Project,
 };
-use gateway::Issue;
+use gateway::{Issue, ProviderError};
 use store::{Change, CommitError, Guard, Listed, PaymentFilter, PaymentWrite, Window, Write};
 
-use crate::{Engine, Error, banks::Issuer};
+use crate::{Engine, Error, OpenAccount, banks::Issuer};
 
 /// How often another account number is tried when one is still in use.
 const ISSUE_MOST: usize = 8;
@@ -20,6 +23,21 @@ const ISSUE_MOST: usize = 8;
 pub enum Created<T> {
     New(T),
     Replayed(T),
+}
+
+/// What a key leads to that was used to create a payment.
+pub(crate) enum Attempted {
+    Payment(PaymentId),
+    /// A bank was asked for the code; the payment follows.
+    Opening(OpeningId),
+}
+
+impl FromStr for Attempted {
+    type Err = type_safe_id::Error;
+
+    fn from_str(text: &str) -> Result<Attempted, Self::Err> {
+        text.parse().map(Attempted::Payment).or_else(|_| text.parse().map(Attempted::Opening))
+    }
 }
 
 impl Engine {
@@ -45,7 +63,8 @@ impl Engine {
 
     async fn replayed_payment(&self, project: &Project, idempotency: &Idempotency) -> Result<Option<Payment>, Error> {
         match self.bound_to(idempotency).await? {
-            Some(id) => self.payment(project.id, id).await.map(Some),
+            Some(Attempted::Payment(id)) => self.payment(project.id, id).await.map(Some),
+            Some(Attempted::Opening(id)) => Box::pin(self.follow_opening(id)).await.map(Some),
             None => Ok(None),
         }
     }
@@ -73,6 +92,12 @@ impl Engine {
             expires_at: now.plus(order.lifetime),
             version: 1,
         };
+        if let Issuer::Bank(open) = self.issuer(project, draft.method).await? {
+            return match Box::pin(self.issue_at_bank(open, &draft, None, Some(idempotency))).await {
+                Err(Error::UnexpectedConflict(CommitError::Conflict(Guard::IdempotencyKey))) => Ok(None),
+                outcome => outcome.map(Some),
+            };
+        }
         let bind = |id: PaymentId| Write::Bind { idempotency: idempotency.clone(), resource: id.to_string() };
         match self
             .issue_and_commit(project, draft, |payment| {
@@ -83,6 +108,35 @@ impl Engine {
             Err(Error::UnexpectedConflict(CommitError::Conflict(Guard::IdempotencyKey))) => Ok(None),
             outcome => outcome.map(Some),
         }
+    }
+
+    /// Has a bank issue the code of `draft`, and creates the payment when the code is there.
+    pub(crate) async fn issue_at_bank(
+        &self,
+        open: Arc<OpenAccount>,
+        draft: &Payment,
+        attempt: Option<OpeningAttempt>,
+        key: Option<&Idempotency>,
+    ) -> Result<Payment, Error> {
+        Issuer::Bank(Arc::clone(&open)).check(draft.amount, draft.created_at.until(draft.expires_at))?;
+        let opening = Opening {
+            id: self.mint(draft.created_at),
+            project_id: draft.project_id,
+            link_id: draft.link_id,
+            account_id: open.id(),
+            reference: draft.reference.clone(),
+            amount: draft.amount,
+            fee: draft.fee,
+            method: draft.method,
+            checkout: draft.checkout.clone(),
+            attempt,
+            state: OpeningState::Open,
+            generation: 1,
+            created_at: draft.created_at,
+            expires_at: draft.expires_at,
+            version: 1,
+        };
+        self.open_at_bank(open, opening, key).await
     }
 
     /// Has the provider issue a code for `draft`, and commits the change that creates the payment.
@@ -106,6 +160,8 @@ impl Engine {
             let code = match &issuer {
                 Issuer::Provider(provider) => provider.issue(issue).await?,
                 Issuer::Account(open) => self.free_number(open, tries).await?,
+                // Callers have a bank asked before they come here.
+                Issuer::Bank(_) => return Err(ProviderError::NotConfigured.into()),
             };
             let payment = Payment { code, ..draft.clone() };
             match self.store.commit(change(&payment).with_all(issuer.taken(&payment, draft.created_at))).await {

@@ -1,12 +1,15 @@
-//! `lunas bank`: accounts at banks, by which production projects take real money, and strays. No flag takes a secret, because the
+//! `lunas bank`: accounts at banks, by which production projects take real money, strays, and days compared with banks. No flag takes a secret, because the
 //! process list shows flags; a secret that was made here is in the answer that made it and in no other.
 
 mod account;
 mod assign;
 mod credential;
 mod decide;
+mod differences;
+mod health;
 mod input;
 mod profiles;
+mod reconcile;
 mod settings;
 mod show;
 mod test;
@@ -21,6 +24,8 @@ use self::{
     account::Desk,
     assign::method,
     decide::{DecideOptions, ListOptions},
+    differences::{DifferencesOptions, SettleOptions},
+    reconcile::ReconcileOptions,
     settings::Assignment,
 };
 use crate::{
@@ -114,7 +119,7 @@ enum BankCommand {
         /// The account's id, bac_….
         id: String,
     },
-    /// Ask the bank for a token, which shows whether its address, our key and our client id are right.
+    /// Ask the bank for a token, and about a code that does not exist: whether its address, our key, client id and signature are right.
     Test {
         /// The account's id, bac_….
         id: String,
@@ -124,7 +129,7 @@ enum BankCommand {
         /// The account's id, bac_….
         id: String,
     },
-    /// Show an account: its settings, keys without their secret parts, projects, what is missing, and the bank's latest calls.
+    /// Show an account: its settings, keys without their secret parts, projects, what is missing, and the latest calls.
     Show {
         /// The account's id, bac_….
         id: String,
@@ -140,6 +145,13 @@ enum BankCommand {
     Strays(ListOptions),
     /// Decide about such money: assign it to the payment that it was meant for, or record that the bank returns it.
     Stray(Box<DecideOptions>),
+    /// Compare a day of an account with what its bank says: by the bank's report, or by asking about each code. Money that we did
+    /// not know of is booked.
+    Reconcile(Box<ReconcileOptions>),
+    /// List what banks say otherwise than we do, newest first.
+    Differences(DifferencesOptions),
+    /// Record that such a difference was seen to, and how. It changes no money.
+    Settle(SettleOptions),
 }
 
 #[derive(Args)]
@@ -166,7 +178,10 @@ impl BankCommand {
     fn needs_secret_key(&self) -> bool {
         match self {
             BankCommand::Key(options) => options.source.make,
-            BankCommand::Inbound { .. } | BankCommand::Outbound { .. } | BankCommand::Test { .. } => true,
+            BankCommand::Inbound { .. }
+            | BankCommand::Outbound { .. }
+            | BankCommand::Test { .. }
+            | BankCommand::Reconcile(_) => true,
             _ => false,
         }
     }
@@ -175,6 +190,7 @@ impl BankCommand {
     fn engine_settings(&self) -> Settings {
         match self {
             BankCommand::Stray(options) => options.money.settings(),
+            BankCommand::Reconcile(options) => options.money.settings(),
             _ => Settings::default(),
         }
     }
@@ -186,7 +202,7 @@ pub(crate) async fn run(arguments: BankArguments, global: &GlobalOptions) -> Res
         return profiles::run(name.as_deref(), global.output());
     }
     let installation = match command.needs_secret_key() {
-        true => Installation::sealing_existing(global).await?,
+        true => Installation::sealing_existing(global, command.engine_settings()).await?,
         false => Installation::existing(global, command.engine_settings()).await?,
     };
     let answer = match reached_at(&installation.engine, &public_url, global).await {
@@ -238,5 +254,8 @@ async fn answer(command: BankCommand, desk: &Desk<'_>) -> Result<(), CliError> {
         BankCommand::Profiles { name } => profiles::run(name.as_deref(), desk.output),
         BankCommand::Strays(options) => decide::list(desk, &options).await,
         BankCommand::Stray(options) => decide::decide(desk, *options).await,
+        BankCommand::Reconcile(options) => reconcile::reconcile(desk, *options).await,
+        BankCommand::Differences(options) => differences::list(desk, &options).await,
+        BankCommand::Settle(options) => differences::settle(desk, options).await,
     }
 }

@@ -193,6 +193,10 @@ impl Installation {
 
     /// An installation for commands that encrypt secrets, so it must have the secret key. A missing database is created.
     pub(crate) async fn sealing(options: &GlobalOptions) -> Result<Installation, CliError> {
+        Installation::sealing_with(options, Settings::default()).await
+    }
+
+    async fn sealing_with(options: &GlobalOptions, settings: Settings) -> Result<Installation, CliError> {
         let database = Database::of(options)?;
         let Some(found) = secret_key::find(&database.home())? else {
             let (variable, how) = (secret_key::VARIABLE, secret_key::HOW_TO_GENERATE);
@@ -202,15 +206,18 @@ impl Installation {
                 "there is no secret key: {why}; {how}, and `lunas dev` generates its own"
             )));
         };
-        let installation = Installation::new(database.open().await?, Settings::default(), found.keys.clone());
+        let installation = Installation::new(database.open().await?, settings, found.keys.clone());
         installation.check_keys(&found).await?;
         Ok(installation)
     }
 
     /// Like [`Installation::sealing`], but a missing database is an error.
-    pub(crate) async fn sealing_existing(options: &GlobalOptions) -> Result<Installation, CliError> {
+    pub(crate) async fn sealing_existing(
+        options: &GlobalOptions,
+        settings: Settings,
+    ) -> Result<Installation, CliError> {
         Database::of(options)?.open_existing().await?.close().await;
-        Installation::sealing(options).await
+        Installation::sealing_with(options, settings).await
     }
 
     /// Checks that no key is missing that this installation's secrets were encrypted with. A single secret that is damaged is only

@@ -79,8 +79,8 @@ pub(crate) async fn run(options: DevOptions, global: &GlobalOptions) -> Result<(
         true => Some(Rehearsal::prepare(&installation.engine, data).await?),
         false => None,
     };
-    let bank = rehearsal.as_ref().map(Rehearsal::bank);
-    let running = RunningServer::start(installation, config, &options.webhooks, bank).await?;
+    let screens = rehearsal.as_ref().map(Rehearsal::screens);
+    let running = RunningServer::start(installation, config, &options.webhooks, screens).await?;
     remote::save_address(data, running.address())?;
     // The dashboard has the same URL as all pages, because browsers keep sessions by host.
     let dashboard_url = format!("{}/dashboard", running.pages_url());

@@ -4,10 +4,13 @@
 //! Project, API key and link are found again by a file of the data directory, the accounts by their assignments. The bank's keys
 //! are made anew at each start and rotated in, so that no private key of it is ever kept.
 
+mod acquirer;
+mod setup;
+
 use std::{collections::BTreeMap, net::SocketAddr, path::Path, sync::Arc};
 
 use axum::response::{IntoResponse, Response};
-use demobank::{Bank, BankKey, Contract, Style};
+use demobank::{AskedBank, Bank, BankKey, Contract, Style};
 use domain::{
     access::Role,
     bank::Bank as BankCode,
@@ -17,12 +20,16 @@ use domain::{
     orders::LinkRequest,
     project::{Environment, Project},
 };
-use engine::{BankAccountFile, BankError, Created, Engine, NewBankAccount, NewInbound, NewProject, ProjectUpdate};
+use engine::{BankAccountFile, Created, Engine, NewBankAccount, NewInbound, NewProject, ProjectUpdate};
 use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
 use url::Url;
 use web::{App, Failure, FailureWording, Surface};
 
+use self::{
+    acquirer::Acquirer,
+    setup::{MERCHANT_NAME, PROJECT_NAME, promote},
+};
 use crate::{
     demo_credentials::{self, OWNER_EMAIL},
     error::CliError,
@@ -30,10 +37,9 @@ use crate::{
 };
 
 const FILE: &str = "rehearsal.json";
+const UNSTARTED: &str = "cannot start the rehearsal's bank";
 /// The first segment of the paths of the bank's screens.
 const FOLDER: &str = "bank";
-const PROJECT_NAME: &str = "Rehearsal";
-const MERCHANT_NAME: &str = "Rehearsal Shop";
 const LINK_TITLE: &str = "Rehearsal order";
 const LINK_AMOUNT: i64 = 25_000;
 /// The setting that numbers of an account begin with.
@@ -50,8 +56,16 @@ const ACCOUNTS: [(Style, BankCode, &str); 5] = [
 /// A bank with contracts, and the project that takes payments by it.
 pub(crate) struct Rehearsal {
     bank: Arc<Bank>,
+    acquirer: Acquirer,
     contracts: Vec<(BankAccountId, Contract)>,
     kept: Kept,
+}
+
+/// Whose screens a server shows: the bank that asks for bills, and the acquirer that issues codes.
+#[derive(Clone)]
+pub(crate) struct Screens {
+    bank: Arc<Bank>,
+    asked: Arc<AskedBank>,
 }
 
 /// What is kept between two runs. Without `Debug`, so that the key cannot end up in a log.
@@ -85,7 +99,12 @@ impl Rehearsal {
             None => create_project(engine).await?,
         };
         ensure_owner(engine, project.id).await?;
-        let contracts = contracts(engine, project.id).await?;
+        let key = BankKey::generate().map_err(|error| CliError::because(UNSTARTED, &error))?;
+        let contracts = contracts(engine, project.id, &key).await?;
+        let clock = engine.clone();
+        let clock: demobank::Clock = Arc::new(move || clock.now().as_millis());
+        let acquirer = Acquirer::prepare(engine, project.id, &key, Arc::clone(&clock)).await?;
+        ensure_qris(engine, project.id).await?;
         // Read again: its methods are those of the accounts that it has by now.
         let project = engine.project(project.id).await?;
         let found = Kept {
@@ -96,25 +115,25 @@ impl Rehearsal {
         if kept.as_ref() != Some(&found) {
             write(&path, &found)?;
         }
-        let clock = engine.clone();
-        let bank = Bank::new(Arc::new(move || clock.now().as_millis()));
-        let bank = bank.map_err(|error| CliError::because("cannot start the rehearsal's bank", &error))?;
-        Ok(Rehearsal { bank: Arc::new(bank), contracts, kept: found })
+        let bank = Arc::new(Bank::new(clock).map_err(|error| CliError::because(UNSTARTED, &error))?);
+        Ok(Rehearsal { bank, acquirer, contracts, kept: found })
     }
 
-    pub(crate) fn bank(&self) -> Arc<Bank> {
-        Arc::clone(&self.bank)
+    pub(crate) fn screens(&self) -> Screens {
+        Screens { bank: Arc::clone(&self.bank), asked: Arc::clone(&self.acquirer.asked) }
     }
 
     /// Tells the bank where the doors are: it calls the address that the server listens on, and signs the path of the public URL.
     pub(crate) fn open(self, listen: SocketAddr, base_url: &str, pages_url: &str) -> RehearsalReady {
         let address = remote::reachable(listen);
         let prefix = Url::parse(base_url).map(|url| url.path().trim_end_matches('/').to_owned()).unwrap_or_default();
+        let doors = |account| (format!("http://{address}/snap/{account}"), format!("{prefix}/snap/{account}"));
         for (account, contract) in self.contracts {
-            let inbound_url = format!("http://{address}/snap/{account}");
-            let signed_prefix = Some(format!("{prefix}/snap/{account}"));
-            self.bank.register(Contract { inbound_url, signed_prefix, ..contract });
+            let (inbound_url, signed_prefix) = doors(account);
+            self.bank.register(Contract { inbound_url, signed_prefix: Some(signed_prefix), ..contract });
         }
+        let (inbound_url, signed_prefix) = doors(self.acquirer.account);
+        self.acquirer.notify_at(&self.bank, inbound_url, signed_prefix);
         RehearsalReady {
             rehearsal_project_id: self.kept.project_id,
             rehearsal_api_key: self.kept.api_key,
@@ -132,9 +151,9 @@ impl RehearsalReady {
             r#"
 Rehearse a production payment, through the doors that real banks use and without real money:
 
-  1. Open this link, choose a bank and copy the account number:
+  1. Open this link, and choose QRIS or a bank. Save the QR code as a picture, or copy the account number:
      {rehearsal_checkout_url}
-  2. Open the bank, enter the number and press "Pay":
+  2. Open the bank, scan the picture or enter the number, and press "Pay":
      {bank_url}
   3. Look at the link's page again: it says by itself that the payment is paid. The dashboard has it in the project
      {PROJECT_NAME}, where you can create more links.
@@ -144,12 +163,13 @@ Rehearse a production payment, through the doors that real banks use and without
 }
 
 /// The bank's screens, as a server mounts them.
-pub(crate) fn surface(app: &App, bank: Arc<Bank>) -> Surface {
+pub(crate) fn surface(app: &App, screens: Screens) -> Surface {
     let base = format!("/{FOLDER}");
     let links = app.settings.urls.url(&base);
     Surface {
         folders: &[FOLDER],
-        routes: demobank::screens(bank, &base, &links).fallback(async || worded(Failure::NoSuchPath, "")),
+        routes: demobank::screens_with_codes(screens.bank, screens.asked, &base, &links)
+            .fallback(async || worded(Failure::NoSuchPath, "")),
         wording: FailureWording::Envelope(worded),
         assets: Vec::new(),
         secret_paths: &[],
@@ -176,9 +196,21 @@ async fn create_project(engine: &Engine) -> Result<Project, CliError> {
         merchant_name: Some(MERCHANT_NAME.to_owned()),
     };
     let (project, _) = engine.create_project(new).await?;
-    let methods = ACCOUNTS.map(|(_, bank, _)| Method::VirtualAccount(bank)).to_vec();
+    let banks = ACCOUNTS.map(|(_, bank, _)| Method::VirtualAccount(bank));
+    let methods = std::iter::once(Method::Qris).chain(banks).collect();
     let update = ProjectUpdate { approved: Some(true), default_methods: Some(methods), ..ProjectUpdate::default() };
     Ok(engine.update_project(project.id, update).await?)
+}
+
+/// Lets a project of an earlier version, which had no acquirer, offer QRIS too.
+async fn ensure_qris(engine: &Engine, project_id: ProjectId) -> Result<(), CliError> {
+    let project = engine.project(project_id).await?;
+    if !project.default_methods.contains(&Method::Qris) {
+        let methods = std::iter::once(Method::Qris).chain(project.default_methods.iter().copied()).collect();
+        let update = ProjectUpdate { default_methods: Some(methods), ..ProjectUpdate::default() };
+        engine.update_project(project_id, update).await?;
+    }
+    Ok(())
 }
 
 /// Lets the demo's owner see the project.
@@ -201,8 +233,10 @@ async fn ensure_key(engine: &Engine, project_id: ProjectId, kept: Option<&Kept>)
 
 /// The link of the last run, or a new one if that can no longer be paid.
 async fn ensure_link(engine: &Engine, project: &Project, kept: Option<&Kept>) -> Result<LinkId, CliError> {
-    let is_open =
-        |link: &Link| link.claimed_by.is_none() && link.status_at(engine.now(), project) == LinkStatus::Active;
+    let is_open = |link: &Link| {
+        let is_active = link.claimed_by.is_none() && link.status_at(engine.now(), project) == LinkStatus::Active;
+        is_active && link.methods.contains(&Method::Qris)
+    };
     if let Some(id) = kept.and_then(|kept| kept.link_id.parse::<LinkId>().ok()) {
         match engine.link(project.id, id).await {
             Ok(link) if is_open(&link) => return Ok(id),
@@ -218,8 +252,11 @@ async fn ensure_link(engine: &Engine, project: &Project, kept: Option<&Kept>) ->
 }
 
 /// A contract of each profile, with keys that both sides have from now on.
-async fn contracts(engine: &Engine, project_id: ProjectId) -> Result<Vec<(BankAccountId, Contract)>, CliError> {
-    let key = BankKey::generate().map_err(|error| CliError::because("cannot start the rehearsal's bank", &error))?;
+async fn contracts(
+    engine: &Engine,
+    project_id: ProjectId,
+    key: &BankKey,
+) -> Result<Vec<(BankAccountId, Contract)>, CliError> {
     let known = engine.bank_accounts().await?;
     let mut contracts = Vec::new();
     for (style, bank, code) in ACCOUNTS {
@@ -228,11 +265,11 @@ async fn contracts(engine: &Engine, project_id: ProjectId) -> Result<Vec<(BankAc
         let (account, code, inbound) = match known.iter().find(is_it) {
             Some(file) => {
                 let code = file.account.settings.get(COMPANY_CODE).map_or(code, String::as_str);
-                (file.account.id, code, give_keys(engine, file.account.id, &key).await?)
+                (file.account.id, code, give_keys(engine, file.account.id, key).await?)
             }
             None => {
                 let id = create_account(engine, style.profile, bank, code).await?;
-                let inbound = give_keys(engine, id, &key).await?;
+                let inbound = give_keys(engine, id, key).await?;
                 engine.enable_bank_account(id, true).await?;
                 engine.assign_bank_account(id, project_id, method).await?;
                 (id, code, inbound)
@@ -266,11 +303,8 @@ async fn create_account(engine: &Engine, profile: &str, bank: BankCode, code: &s
 async fn give_keys(engine: &Engine, id: BankAccountId, key: &BankKey) -> Result<NewInbound, CliError> {
     engine.import_bank_key(id, &key.public_key_pem()).await?;
     let inbound = engine.set_bank_inbound(id, None, None).await?;
-    match engine.rotate_bank_account(id).await {
-        // The first ones of an account are in use already.
-        Ok(_) | Err(engine::Error::Bank(BankError::NothingNext)) => Ok(inbound),
-        Err(error) => Err(error.into()),
-    }
+    promote(engine, id).await?;
+    Ok(inbound)
 }
 
 /// What an earlier run has kept. A damaged file counts as none, with a warning.

@@ -1,8 +1,7 @@
 //! Runs a server and its reconcilers from the bound address until a signal stops them, for `lunas dev` and `lunas serve`.
 
-use std::{net::SocketAddr, pin::Pin, sync::Arc};
+use std::{net::SocketAddr, pin::Pin};
 
-use demobank::Bank;
 use engine::{Courier, Engine, Reconcilers};
 use tokio::{
     pin, select,
@@ -11,7 +10,10 @@ use tokio::{
 };
 use web::{Server, ServerConfig};
 
-use crate::{database::Installation, error::CliError, open_files, options::WebhookOptions, surfaces::bind_with};
+use crate::{
+    database::Installation, error::CliError, open_files, options::WebhookOptions, rehearsal::Screens,
+    surfaces::bind_with,
+};
 
 /// A server that is bound, and from [`RunningServer::until_stopped`] on serves.
 pub(crate) struct RunningServer {
@@ -22,15 +24,15 @@ pub(crate) struct RunningServer {
 }
 
 impl RunningServer {
-    /// Binds the address. On failure it closes the installation. With a `bank`, its screens are served too.
+    /// Binds the address. On failure it closes the installation. With `screens`, those of a rehearsal are served too.
     pub(crate) async fn start(
         installation: Installation,
         config: ServerConfig,
         webhooks: &WebhookOptions,
-        bank: Option<Arc<Bank>>,
+        screens: Option<Screens>,
     ) -> Result<RunningServer, CliError> {
         open_files::raise_limit();
-        match RunningServer::bind(&installation.engine, config, webhooks, bank).await {
+        match RunningServer::bind(&installation.engine, config, webhooks, screens).await {
             Ok((server, courier, signals)) => Ok(RunningServer { server, installation, signals, courier }),
             Err(error) => {
                 installation.close().await;
@@ -43,12 +45,12 @@ impl RunningServer {
         engine: &Engine,
         config: ServerConfig,
         webhooks: &WebhookOptions,
-        bank: Option<Arc<Bank>>,
+        screens: Option<Screens>,
     ) -> Result<(Server, Courier, Signals), CliError> {
         let signals = Signals::watch()?;
         let listen = config.listen;
         let config = ServerConfig { signature_header: webhooks.signature_header(), ..config };
-        let server = bind_with(engine.clone(), config, bank).await.map_err(|error| {
+        let server = bind_with(engine.clone(), config, screens).await.map_err(|error| {
             let what_to_do = "stop the program that uses it, or choose another address with --listen";
             CliError::new(format!("cannot listen on {listen}: {error}; {what_to_do}"))
         })?;

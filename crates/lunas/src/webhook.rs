@@ -9,7 +9,7 @@ use std::{
 
 use clap::{Args, Subcommand, builder::NonEmptyStringValueParser, value_parser};
 use domain::signature::{TOLERANCE, Unverified, verify};
-use engine::{Clock, Engine, SystemClock};
+use engine::{Clock, Engine, Settings, SystemClock};
 use secrecy::ExposeSecret;
 use serde::Serialize;
 
@@ -85,7 +85,7 @@ pub(crate) async fn run(command: WebhookCommand, global: &GlobalOptions) -> Resu
 
 async fn rotate_secret(project: &str, now: bool, global: &GlobalOptions) -> Result<(), CliError> {
     let database = Database::of(global)?;
-    let installation = Installation::sealing_existing(global).await?;
+    let installation = Installation::sealing_existing(global, Settings::default()).await?;
     let rotated = rotated(project, now, &installation.engine).await;
     installation.close().await;
     let rotated = rotated?;

@@ -10,7 +10,9 @@ use axum::{
 };
 use domain::time::Timestamp;
 use engine::{InboundClient, OpenAccount};
-use gateway::snap::{SignIn, SignedRequest, parse_timestamp, verify_type1, verify_type2};
+use gateway::snap::{
+    PublicKey, SignIn, SignedRequest, parse_timestamp, verify_client_timestamp, verify_type1, verify_type2,
+};
 use url::Url;
 use web::{App, body, client};
 
@@ -40,6 +42,22 @@ pub(crate) struct Call {
 pub(crate) struct Message {
     pub(crate) external_id: String,
     pub(crate) body: Bytes,
+}
+
+/// What a bank tells us.
+pub(crate) struct Notification {
+    /// Whether the bank has signed the body, and not only that it calls.
+    pub(crate) is_signed: bool,
+    pub(crate) body: Bytes,
+}
+
+/// What a signature proves.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Proof {
+    /// That the message is the bank's.
+    Message,
+    /// That the bank calls; the body may be anybody's.
+    Caller,
 }
 
 /// The address that a request comes from.
@@ -86,26 +104,46 @@ impl Call {
         if self.open.parameters.partner_id().is_some_and(|id| self.header(X_PARTNER_ID).map(str::trim) != Ok(id)) {
             return Err(malformed(X_PARTNER_ID));
         }
+        match self.proof()? {
+            Proof::Message => Ok(Message { external_id, body: self.body }),
+            // Such a signature leaves the body open, and money is never taken on the word of an open body.
+            Proof::Caller => Err(Refusal::Unauthorized("Signature")),
+        }
+    }
+
+    /// Checks time, token and signature of a notification. Its other headers decide nothing, and banks differ in them.
+    pub(crate) fn notification(self) -> Result<Notification, Refusal> {
+        for name in [X_TIMESTAMP, X_SIGNATURE] {
+            self.header(name)?;
+        }
+        let proof = self.proof()?;
+        Ok(Notification { is_signed: proof == Proof::Message, body: self.body })
+    }
+
+    /// What the signature proves.
+    fn proof(&self) -> Result<Proof, Refusal> {
         let timestamp = self.timestamp()?;
         let signature = self.header(X_SIGNATURE)?;
         let signed = SignedRequest { method: self.method.as_str(), path: &self.path, body: &self.body, timestamp };
-        let holds = match self.open.parameters.sign_in {
+        let (holds, proof) = match self.open.parameters.sign_in {
             SignIn::Type1 => {
                 let token = bearer(self.header(AUTHORIZATION)?);
                 let client = self.app.engine.bank_client(&self.open, token).ok_or(Refusal::InvalidToken)?;
-                verify_type1(&client.secret, token, &signed, signature)
+                (verify_type1(&client.secret, token, &signed, signature), Proof::Message)
             }
-            SignIn::Type2 => self.open.bank_keys().any(|key| verify_type2(key, &signed, signature)),
-            // Such a signature leaves the body open, and money is never taken on the word of an open body.
-            SignIn::ClientTimestamp => false,
+            SignIn::Type2 => (self.open.bank_keys().any(|key| verify_type2(key, &signed, signature)), Proof::Message),
+            SignIn::ClientTimestamp => {
+                let signs = |key: &PublicKey| {
+                    let mut ids = self.open.client_ids();
+                    ids.any(|id| verify_client_timestamp(key, id, timestamp, signature))
+                };
+                (self.open.bank_keys().any(signs), Proof::Caller)
+            }
         };
         if holds && !self.app.limits.bank_call(self.open.id()) {
             return Err(Refusal::TooMany);
         }
-        match holds {
-            true => Ok(Message { external_id, body: self.body }),
-            false => Err(Refusal::Unauthorized("Signature")),
-        }
+        if holds { Ok(proof) } else { Err(Refusal::Unauthorized("Signature")) }
     }
 
     /// A token for a bank that proves by its key that it is the client it says.

@@ -11,13 +11,14 @@ use axum::{
 };
 use domain::{id::BankAccountId, time::Timestamp};
 use engine::{Error, OpenAccount};
+use gateway::snap::{Hosting, Notice};
 use serde_json::Map;
 use web::{App, client};
 
 use crate::{
     answer::{AnsweredCode, Refusal},
     door::{Call, caller},
-    inquiry, payment,
+    inquiry, notification, payment,
     service::Service,
     token,
 };
@@ -33,12 +34,9 @@ pub(crate) fn router(app: &App) -> Router {
         })
     };
     let address = |service: Service| format!("/{FOLDER}/{{account}}{}", service.path());
-    Router::new()
-        .route(&address(Service::Token), door(Service::Token))
-        .route(&address(Service::Inquiry), door(Service::Inquiry))
-        .route(&address(Service::Payment), door(Service::Payment))
-        .fallback(no_door)
-        .with_state(app.clone())
+    let doors =
+        Service::ALL.into_iter().fold(Router::new(), |doors, service| doors.route(&address(service), door(service)));
+    doors.fallback(no_door).with_state(app.clone())
 }
 
 async fn no_door(State(app): State<App>, uri: Uri) -> Response {
@@ -100,7 +98,11 @@ async fn handled(
     match service {
         Service::Token => token::answer(&call),
         Service::Inquiry => inquiry::answer(call).await,
+        Service::Payment if call.open.parameters.hosting == Hosting::Theirs => notification::taken(call).await,
         Service::Payment => payment::answer(call).await,
+        Service::VaNotify => notification::answer(call, Notice::VaNotify).await,
+        Service::QrNotify => notification::answer(call, Notice::QrNotify).await,
+        Service::DebitNotify => notification::answer(call, Notice::DebitNotify).await,
         Service::Unknown => Err(Refusal::NoSuchService),
     }
 }

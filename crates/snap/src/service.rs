@@ -6,6 +6,12 @@ pub(crate) enum Service {
     Token,
     Inquiry,
     Payment,
+    /// Money for a number that the bank hosts.
+    VaNotify,
+    /// A QR was paid.
+    QrNotify,
+    /// The same, as wallets say it.
+    DebitNotify,
     /// No service of ours.
     Unknown,
 }
@@ -17,6 +23,9 @@ impl Service {
             Service::Token => "73",
             Service::Inquiry => "24",
             Service::Payment => "25",
+            Service::VaNotify => "34",
+            Service::QrNotify => "52",
+            Service::DebitNotify => "56",
             Service::Unknown => "00",
         }
     }
@@ -26,14 +35,27 @@ impl Service {
             Service::Token => 73,
             Service::Inquiry => 24,
             Service::Payment => 25,
+            Service::VaNotify => 34,
+            Service::QrNotify => 52,
+            Service::DebitNotify => 56,
             Service::Unknown => 0,
         }
     }
 
-    /// Whether it answers at a disabled account too: the bank may still ask again about money that we have judged, and
-    /// needs a token for that. The engine takes no new money there.
+    /// The services with a door.
+    pub(crate) const ALL: [Service; 6] = [
+        Service::Token,
+        Service::Inquiry,
+        Service::Payment,
+        Service::VaNotify,
+        Service::QrNotify,
+        Service::DebitNotify,
+    ];
+
+    /// Whether it answers at a disabled account too: the bank may still ask again about money that we have judged, or tell
+    /// of money that it has taken, and needs a token for that. The engine is asked to take no new money there.
     pub(crate) const fn outlives_account(self) -> bool {
-        matches!(self, Service::Token | Service::Payment)
+        !matches!(self, Service::Inquiry | Service::Unknown)
     }
 
     /// Its path below the account's.
@@ -42,12 +64,14 @@ impl Service {
             Service::Token => "/v1.0/access-token/b2b",
             Service::Inquiry => "/v1.0/transfer-va/inquiry",
             Service::Payment => "/v1.0/transfer-va/payment",
+            Service::VaNotify => "/v1.0/transfer-va/notify-payment-intrabank",
+            Service::QrNotify => "/v1.0/qr/qr-mpm-notify",
+            Service::DebitNotify => "/v1.0/debit/notify",
             Service::Unknown => "",
         }
     }
 
     pub(crate) fn of_path(path: &str) -> Service {
-        let services = [Service::Token, Service::Inquiry, Service::Payment];
-        services.into_iter().find(|service| path.ends_with(service.path())).unwrap_or(Service::Unknown)
+        Service::ALL.into_iter().find(|service| path.ends_with(service.path())).unwrap_or(Service::Unknown)
     }
 }

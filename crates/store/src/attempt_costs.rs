@@ -122,7 +122,10 @@ async fn past_attempts_are_found_by_index_on_postgres() {
             parameters.join(", ")
         ));
         assert!(!plan.contains("Seq Scan"), "{sql}\n{plan}");
-        assert!(!plan.contains("Rows Removed"), "{sql}\nreads rows that it does not need:\n{plan}");
+        // The one row of a primary key may turn out to have another state.
+        let removed = plan.lines().filter_map(|line| line.split_once("Rows Removed by Filter: ")?.1.parse().ok());
+        let removed: i64 = removed.max().unwrap_or_default();
+        assert!(removed <= 1, "{sql}\nreads rows that it does not need:\n{plan}");
         assert!(!plan.contains(&format!("rows={PAST_ATTEMPTS}")), "{sql}\n{plan}");
     }
 }

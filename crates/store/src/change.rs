@@ -8,6 +8,7 @@ mod keys;
 mod ledger;
 mod links;
 mod maintenance;
+mod openings;
 mod payments;
 mod people;
 mod projects;
@@ -23,6 +24,7 @@ pub use keys::KeyWrite;
 pub use ledger::{LedgerWrite, Noted, ReceiptNote};
 pub use links::{AttemptBounds, LinkAttempt, LinkWrite, NetworkBound};
 pub use maintenance::MaintenanceWrite;
+pub use openings::OpeningWrite;
 pub use payments::PaymentWrite;
 pub use people::PeopleWrite;
 pub use projects::ProjectWrite;
@@ -99,6 +101,7 @@ pub enum Write {
     Session(SessionWrite),
     Maintenance(MaintenanceWrite),
     Bank(BankWrite),
+    Opening(OpeningWrite),
 }
 
 macro_rules! groups {
@@ -122,6 +125,7 @@ groups! {
     Session(SessionWrite),
     Maintenance(MaintenanceWrite),
     Bank(BankWrite),
+    Opening(OpeningWrite),
 }
 
 impl Write {
@@ -131,6 +135,7 @@ impl Write {
         match self {
             Write::Payment(write) => write.is_awaited(),
             Write::Webhook(write) => write.is_awaited(),
+            Write::Opening(write) => write.is_awaited(),
             Write::Installation { .. }
             | Write::Bind { .. }
             | Write::Resealed { .. }
@@ -155,6 +160,7 @@ impl Write {
             Write::Ledger(write) => write.is_frequent(),
             Write::Webhook(write) => write.is_frequent(),
             Write::Bank(write) => write.is_frequent(),
+            Write::Opening(write) => write.is_frequent(),
             Write::Installation { .. }
             | Write::Resealed { .. }
             | Write::Audit(_)
@@ -183,7 +189,8 @@ impl Write {
             | Write::People(_)
             | Write::Session(_)
             | Write::Maintenance(_)
-            | Write::Bank(_) => None,
+            | Write::Bank(_)
+            | Write::Opening(_) => None,
         }
     }
 }

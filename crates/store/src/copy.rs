@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Every table, after those that its rows refer to. The search index is not copied, as maintenance rebuilds it.
-pub(crate) const TABLES: [&str; 38] = [
+pub(crate) const TABLES: [&str; 48] = [
     "installation",
     "users",
     "projects",
@@ -60,6 +60,16 @@ pub(crate) const TABLES: [&str; 38] = [
     "bank_calls",
     "strays",
     "stray_entries",
+    "openings",
+    "opening_attempts",
+    "bank_codes",
+    "bank_jobs",
+    "bank_sends",
+    "bank_money",
+    "bank_serials",
+    "bank_reconciliations",
+    "bank_comparisons",
+    "bank_differences",
 ];
 /// A column that only SQLite has: the number of a payment in the order of commits, for the search index.
 const SQLITE_ONLY: (&str, &str) = ("payments", "number");

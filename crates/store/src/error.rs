@@ -130,4 +130,16 @@ pub enum Guard {
     BankRequest,
     /// Nobody had decided about the stray.
     StrayUndecided,
+    /// The opening had the version that was read.
+    OpeningVersion,
+    /// The job was due at the time that was read, or the lease under which it was done still held.
+    JobDue,
+    /// The external id was new on that day.
+    ExternalId,
+    /// The counter of external ids was where it was read.
+    Serials,
+    /// Nobody had settled the difference.
+    DifferenceOpen,
+    /// No other node compared a day of the account, or this node still did.
+    Comparing,
 }

@@ -33,7 +33,8 @@ use tokio::sync::watch;
 
 pub use change::{
     AttemptBounds, BankCall, BankWrite, Change, KeyWrite, LedgerWrite, LinkAttempt, LinkWrite, MaintenanceWrite,
-    NetworkBound, Noted, PaymentWrite, PeopleWrite, ProjectWrite, ReceiptNote, SessionWrite, WebhookWrite, Write,
+    NetworkBound, Noted, OpeningWrite, PaymentWrite, PeopleWrite, ProjectWrite, ReceiptNote, SessionWrite,
+    WebhookWrite, Write,
 };
 pub use commits::Commits;
 pub use copy::{CopiedTable, CopyError};
@@ -45,6 +46,7 @@ pub use postgres::{
 pub use read::{
     Listed, Window,
     attempts::{AttemptRoom, VisitorAttempt},
+    bank_stories::JobStanding,
     banks::{FirstNumbers, OpenStrays, SealedCredential},
     deliveries::{SealedSecrets, WebhookTarget},
     idempotency::Bound,
@@ -52,10 +54,12 @@ pub use read::{
     ledger::{Balance, LedgerLine},
     links::{LinkFilter, ShownLink},
     log::EventLogFilter,
+    openings::{CodeName, JobsWaiting},
     payment_list::{MATCHES_COUNTED, Matches, MethodFilter, PaymentFilter, Scan},
     payments::{Due, PaymentState},
     project_health::{ProjectHealth, SetupProgress},
     receipts::UnappliedFilter,
+    reconciliations::{After, ToldMoney, ToldPayment},
     sealed::SealedValue,
     users::{Member, Membership},
     volume::HourVolume,

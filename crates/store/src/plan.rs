@@ -6,6 +6,7 @@ mod keys;
 mod ledger;
 mod links;
 mod maintenance;
+mod openings;
 mod payments;
 mod people;
 mod projects;
@@ -54,6 +55,7 @@ pub(crate) fn of(change: Change, dialect: Dialect) -> Plan {
             Write::Session(write) => sessions::plan(&mut statements, write, dialect),
             Write::Maintenance(write) => maintenance::plan(&mut statements, write, dialect),
             Write::Bank(write) => banks::plan(&mut statements, write, dialect),
+            Write::Opening(write) => openings::plan(&mut statements, write, dialect),
         }
     }
     Plan { statements, links, frequent }

@@ -13,7 +13,7 @@ pub struct Note {
 const NOTES: [(&str, &str); 1] = [(
     "I15 an earlier release stamped this payment after its link was cancelled or expired; clocks may have differed",
     "SELECT p.id FROM payments p JOIN links l ON l.id = p.link_id LEFT JOIN link_attempts a ON a.payment_id = p.id \
-     WHERE a.payment_id IS NULL AND (p.created_at > l.cancelled_at OR p.created_at > l.expires_at)",
+     WHERE a.payment_id IS NULL AND p.closes_after_query = 0 AND (p.created_at > l.cancelled_at OR p.created_at > l.expires_at)",
 )];
 
 /// A row that breaks an invariant.
@@ -23,7 +23,7 @@ pub struct Breach {
     pub row: String,
 }
 
-pub(crate) const INVARIANTS: [(&str, &str); 38] = [
+pub(crate) const INVARIANTS: [(&str, &str); 46] = [
     (
         "I1 every posting has two legs or more that sum to zero",
         "SELECT p.id FROM postings p LEFT JOIN entries e ON e.posting_id = p.id \
@@ -103,8 +103,8 @@ pub(crate) const INVARIANTS: [(&str, &str); 38] = [
     (
         "I5 an idempotency key leads to something of its own project",
         "SELECT i.resource FROM idempotency i LEFT JOIN payments p ON p.id = i.resource \
-         LEFT JOIN links l ON l.id = i.resource \
-         WHERE COALESCE(p.project_id, l.project_id, '') <> i.project_id",
+         LEFT JOIN links l ON l.id = i.resource LEFT JOIN openings o ON o.id = i.resource \
+         WHERE COALESCE(p.project_id, l.project_id, o.project_id, '') <> i.project_id",
     ),
     (
         "I5 one idempotency key at most leads to a resource",
@@ -235,13 +235,15 @@ pub(crate) const INVARIANTS: [(&str, &str); 38] = [
          OR (q.is_first = 1 AND (q.verdict = 'accepted') <> (r.id IS NOT NULL OR s.id IS NOT NULL))",
     ),
     (
-        "I18 every receipt and every stray of a bank account stems from what the bank asked us to take",
+        "I18 every receipt and every stray of a bank account stems from what the bank asked us to take or told us of",
         "SELECT r.provider || ':' || r.id FROM receipts r JOIN bank_accounts a ON a.id = r.provider \
          LEFT JOIN bank_requests q ON q.account_id = r.provider AND q.request_id = r.id AND q.is_first = 1 \
-         AND q.amount = r.amount AND q.verdict = 'accepted' WHERE q.request_id IS NULL \
+         AND q.amount = r.amount AND q.verdict = 'accepted' LEFT JOIN bank_money m ON m.account_id = r.provider \
+         AND m.receipt_id = r.id AND m.amount = r.amount WHERE q.request_id IS NULL AND m.receipt_id IS NULL \
          UNION ALL SELECT s.id FROM strays s LEFT JOIN bank_requests q ON q.account_id = s.account_id \
          AND q.request_id = s.receipt_id AND q.is_first = 1 AND q.amount = s.amount AND q.verdict = 'accepted' \
-         WHERE q.request_id IS NULL",
+         LEFT JOIN bank_money m ON m.account_id = s.account_id AND m.receipt_id = s.receipt_id \
+         AND m.amount = s.amount WHERE q.request_id IS NULL AND m.receipt_id IS NULL",
     ),
     (
         "I18 a request that is not the first with its request id has the verdict of the first",
@@ -264,6 +266,57 @@ pub(crate) const INVARIANTS: [(&str, &str); 38] = [
         "SELECT s.id FROM strays s LEFT JOIN receipts r ON r.provider = s.account_id AND r.id = s.receipt_id \
          WHERE (COALESCE(s.decision, '') = 'assigned') <> (r.id IS NOT NULL) \
          OR (r.id IS NOT NULL AND (r.payment_id <> s.payment_id OR r.project_id <> s.project_id OR r.amount <> s.amount))",
+    ),
+    (
+        "I20 money that a bank told us of is one receipt or one stray of its account and id, in full",
+        "SELECT m.account_id || ':' || m.receipt_id FROM bank_money m LEFT JOIN receipts r \
+         ON r.provider = m.account_id AND r.id = m.receipt_id AND r.kind = 'money' AND r.amount = m.amount \
+         LEFT JOIN strays s ON s.account_id = m.account_id AND s.receipt_id = m.receipt_id AND s.amount = m.amount \
+         WHERE r.id IS NULL AND s.id IS NULL",
+    ),
+    (
+        "I20 an opening leads to a payment with its project, link, method, amount and fee",
+        "SELECT o.id FROM openings o LEFT JOIN payments p ON p.id = o.payment_id AND p.project_id = o.project_id \
+         AND COALESCE(p.link_id, '') = COALESCE(o.link_id, '') AND p.method = o.method AND p.amount = o.amount \
+         AND p.fee = o.fee AND p.closes_after_query = 1 WHERE (o.state = 'issued') <> (p.id IS NOT NULL)",
+    ),
+    (
+        "I20 a payment whose expiry waits for a bank came from an opening, and has a code while it can be paid",
+        "SELECT p.id FROM payments p LEFT JOIN openings o ON o.payment_id = p.id WHERE p.closes_after_query = 1 \
+         AND (o.id IS NULL OR (p.code = '' AND p.state IN ('pending', 'processing')))",
+    ),
+    (
+        "I21 an opening has as many codes as it says, and while it is open a bank is still to be asked for the last",
+        "SELECT o.id FROM openings o LEFT JOIN bank_codes c ON c.opening_id = o.id \
+         GROUP BY o.id, o.generation HAVING COUNT(c.reference) <> o.generation OR MAX(c.generation) <> o.generation \
+         UNION ALL SELECT o.id FROM openings o LEFT JOIN bank_jobs j ON j.opening_id = o.id AND j.kind = 'issue' \
+         AND j.generation = o.generation AND j.due_at IS NOT NULL WHERE o.state = 'open' AND j.opening_id IS NULL",
+    ),
+    (
+        "I21 a bank is told to void the code of a cancelled payment and of an abandoned opening",
+        "SELECT o.id FROM openings o LEFT JOIN payments p ON p.id = o.payment_id LEFT JOIN bank_jobs j \
+         ON j.opening_id = o.id AND j.kind = 'void' AND j.generation = o.generation \
+         WHERE j.opening_id IS NULL AND (o.state = 'abandoned' OR (p.state = 'cancelled' AND p.code <> ''))",
+    ),
+    (
+        "I21 a bank has said that an expired payment was not paid, or a person is told that it could not be asked",
+        "SELECT p.id FROM payments p JOIN openings o ON o.payment_id = p.id LEFT JOIN bank_jobs j \
+         ON j.opening_id = o.id AND j.kind = 'query' AND j.generation = o.generation AND j.tries > 0 \
+         WHERE p.state = 'expired' AND j.opening_id IS NULL",
+    ),
+    (
+        "I22 a job and a call are about a code that a bank was asked for, unless the call is for a report",
+        "SELECT j.opening_id || ':' || j.kind FROM bank_jobs j LEFT JOIN bank_codes c ON c.opening_id = j.opening_id \
+         AND c.generation = j.generation AND c.account_id = j.account_id WHERE c.reference IS NULL \
+         UNION ALL SELECT s.account_id || ':' || s.external_id FROM bank_sends s LEFT JOIN bank_codes c \
+         ON c.opening_id = s.opening_id AND c.generation = s.generation AND c.account_id = s.account_id \
+         WHERE c.reference IS NULL AND (s.opening_id IS NOT NULL OR s.service <> 35)",
+    ),
+    (
+        "I23 a day is compared with its bank when it is over in Jakarta, and a difference is found after its day began",
+        "SELECT account_id || ':' || day FROM bank_reconciliations \
+         WHERE first_at < (day + 1) * 86400000 - 25200000 OR first_at > at \
+         UNION ALL SELECT account_id || ':' || subject FROM bank_differences WHERE found_at < day * 86400000 - 25200000",
     ),
 ];
 

@@ -71,6 +71,7 @@ pub fn engine_status(error: &Error) -> StatusCode {
         | Error::LastOwner
         | Error::TooMany { .. }
         | Error::AlreadyDecided
+        | Error::AlreadySettled
         | Error::Bank(_)
         | Error::FormUsed
         | Error::DoesNotFit(_) => StatusCode::CONFLICT,

@@ -89,11 +89,12 @@ pub struct PaymentJson {
 #[schema(title = "Instructions", as = Instructions)]
 enum InstructionsJson {
     Qris {
-        /// The raw QRIS payload, for drawing a QR code of your own.
-        #[schema(pattern = "^000201", max_length = 512, examples("00020101021226…"))]
+        /// The raw QRIS payload, for drawing a QR code of your own. Empty only for a payment whose money came before we got
+        /// its code.
+        #[schema(pattern = "^(000201|$)", max_length = 512, examples("00020101021226…"))]
         qr_string: String,
-        /// A PNG as a `data:` URI, ready to display.
-        #[schema(pattern = "^data:image/png;base64,[A-Za-z0-9+/]+=*$")]
+        /// A PNG as a `data:` URI, ready to display. Empty where the payload is.
+        #[schema(pattern = "^(data:image/png;base64,[A-Za-z0-9+/]+=*)?$")]
         qr_image_url: String,
     },
     VirtualAccount {
@@ -191,6 +192,9 @@ impl PaymentJson {
 
 fn instructions(payment: &Payment, language: Language) -> InstructionsJson {
     match payment.method {
+        Method::Qris if payment.code.is_empty() => {
+            InstructionsJson::Qris { qr_string: String::new(), qr_image_url: String::new() }
+        }
         Method::Qris => {
             // Our payloads have at most the 512 characters of the standard, which always fit a QR code.
             let image = qr_image::png(&payment.code).unwrap_or_default();

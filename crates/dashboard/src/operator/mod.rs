@@ -6,6 +6,7 @@ pub(crate) mod banks;
 pub(crate) mod create;
 pub(crate) mod decide;
 mod decision;
+pub(crate) mod differences;
 pub(crate) mod project;
 pub(crate) mod projects;
 pub(crate) mod strays;
@@ -21,6 +22,7 @@ pub(crate) fn routes() -> Router<App> {
         .merge(audit::routes())
         .merge(banks::routes())
         .merge(strays::routes())
+        .merge(differences::routes())
         .merge(project::routes())
         .merge(users::routes())
         .merge(create::routes())

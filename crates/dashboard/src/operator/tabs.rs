@@ -12,6 +12,7 @@ pub(crate) enum Tab {
     Users,
     Banks,
     Strays,
+    Differences,
     Log,
 }
 
@@ -27,6 +28,10 @@ pub(crate) fn banks_path() -> String {
 /// The path of a bank account's page.
 pub(crate) fn bank_path(id: BankAccountId) -> String {
     format!("{}/{id}", banks_path())
+}
+
+pub(crate) fn differences_path() -> String {
+    format!("{PATH}/differences")
 }
 
 pub(crate) fn strays_path() -> String {

@@ -1,5 +1,6 @@
 //! `/dashboard/<project>/payments/<payment>`: everything about one payment.
 
+mod at_bank;
 pub(crate) mod timeline;
 
 use askama::Template;
@@ -42,7 +43,7 @@ pub(crate) struct PaymentShown {
     pub(crate) fee: String,
     pub(crate) net: String,
     pub(crate) method: String,
-    /// The name of the code that the customer pays, and the code.
+    /// The name of the code that the customer pays, and the code; empty where it never reached us.
     pub(crate) code_label: String,
     pub(crate) code: String,
     pub(crate) created: Moment,

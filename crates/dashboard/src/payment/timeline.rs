@@ -9,6 +9,7 @@ use engine::{PaymentFile, Sent};
 use i18n_embed_fl::fl;
 use web::page::moment::Moment;
 
+use super::at_bank;
 use crate::{labels::method_name, page::Page, words::Words};
 
 /// How many attempts of one event are shown, the latest ones; the page of its delivery shows all.
@@ -46,6 +47,10 @@ pub(crate) fn of(page: &Page, file: &PaymentFile, base: &str) -> Vec<Happening> 
         Some(_) => fl!(words, "timeline-by-link"),
         None => fl!(words, "timeline-by-api"),
     };
+    // What the bank did comes first: a payment is created once its code is there.
+    for entry in file.at_bank.iter().flat_map(|story| at_bank::entries(words, story, &file.payment)) {
+        history.add(entry.at, entry.tone, entry.title, entry.detail, None);
+    }
     history.add(file.payment.created_at, "", fl!(words, "timeline-created"), through, None);
     if let Some(viewed_at) = file.viewed_at {
         history.add(viewed_at, "", fl!(words, "timeline-viewed"), String::new(), None);

@@ -145,6 +145,9 @@ impl AskedBank {
         let line = |(code, payment): (&Code, &CodePayment)| {
             let mut line = account(code);
             add_payment(&mut line, payment, habits);
+            if let Some(fee) = payment.fee {
+                line["feeAmount"] = money(fee);
+            }
             line
         };
         let lines: Vec<Value> = timely.take(REPORT_LINES_MOST).map(line).collect();

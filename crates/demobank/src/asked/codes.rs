@@ -36,6 +36,8 @@ pub struct CodePayment {
     pub receipt_id: String,
     pub amount: i64,
     pub paid_at_ms: i64,
+    /// What the bank keeps, where its report says so.
+    pub fee: Option<i64>,
 }
 
 /// A code that the bank has issued.

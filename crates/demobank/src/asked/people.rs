@@ -21,6 +21,8 @@ pub struct PayOrder {
     pub paid_at_ms: Option<i64>,
     /// The RRN or `paymentRequestId`, if the bank is not to choose it.
     pub receipt_id: Option<String>,
+    /// What the bank keeps, where its report says so.
+    pub fee: Option<i64>,
     pub notice: Notice,
     /// The amount that the merchant is told, if it is not the one that was paid.
     pub told_amount: Option<i64>,
@@ -85,6 +87,15 @@ impl AskedBank {
         Ok(code.clone())
     }
 
+    /// The bank loses the money of a code from its books: it is as if nobody had paid.
+    pub fn forget_money(&self, name: &str) -> Result<Code, UnknownCode> {
+        let mut codes = held(&self.codes);
+        let code = codes.of_any(name.trim()).ok_or(UnknownCode)?;
+        code.payments.clear();
+        code.state = CodeState::Unpaid;
+        Ok(code.clone())
+    }
+
     /// Tells the merchant about a code: the status that is given, with the first payment if there is one.
     pub async fn tell(&self, name: &str, status: &str, knobs: Knobs) -> Result<Vec<Answer>, UnknownCode> {
         let code = self.code(name.trim()).ok_or(UnknownCode)?;
@@ -100,6 +111,7 @@ impl AskedBank {
             receipt_id: order.receipt_id.clone().unwrap_or_else(|| new_receipt_id(code.kind, now_ms)),
             amount: order.amount.unwrap_or(code.amount),
             paid_at_ms: order.paid_at_ms.unwrap_or(now_ms),
+            fee: order.fee,
         };
         code.take(payment.clone());
         Ok((code.clone(), payment))

@@ -188,6 +188,7 @@ pub(super) fn standing(asked: &Asked<'_>, code: &Code, habits: &Habits) -> (&'st
         receipt_id: code.bank_reference.chars().rev().take(12).collect(),
         amount: code.amount,
         paid_at_ms: asked.now_ms,
+        fee: None,
     };
     let payment = (status == "00").then(|| code.payments.first().cloned().unwrap_or_else(invented));
     (status, payment)

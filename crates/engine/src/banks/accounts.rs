@@ -160,10 +160,9 @@ fn check_complete(account: &BankAccount, credentials: &[Credential]) -> Result<(
     if !account.enabled {
         return Ok(());
     }
-    if parameters.hosting == Hosting::Theirs {
-        return Err(BankError::HostedThere);
-    }
-    if parameters.sign_in == SignIn::ClientTimestamp {
+    // Where the bank asks us to take money, what it says must be signed; where it only tells us, we ask it ourselves.
+    let is_asked = parameters.codes.has_va() && parameters.hosting == Hosting::Ours;
+    if is_asked && parameters.sign_in == SignIn::ClientTimestamp {
         return Err(BankError::BodyUnsigned);
     }
     let missing = missing(&parameters, credentials);

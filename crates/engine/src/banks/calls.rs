@@ -12,10 +12,12 @@ use std::{
 
 use domain::{
     api_key::BASE62,
+    bank_request::jakarta_day,
     id::BankAccountId,
     time::{DAY, Timestamp},
 };
-use store::{BankCall, BankWrite, Change};
+use gateway::snap::Service;
+use store::{BankCall, BankWrite, Change, OpeningWrite};
 
 use crate::{Engine, Error, random_text};
 
@@ -25,6 +27,8 @@ pub(crate) const CALLS_KEPT: i64 = 200;
 const CALLS_MOST: usize = 2_000;
 /// How long inquiries are remembered: longer than a day, within which their external ids must be unique.
 const INQUIRIES_KEPT: Duration = DAY.saturating_mul(3);
+/// How long calls to banks are remembered, for the timelines of payments.
+const SENDS_KEPT_DAYS: i64 = 90;
 const RANDOM_CHARACTERS: usize = 6;
 const FORGOTTEN_AT_ONCE: i64 = 500;
 
@@ -56,11 +60,27 @@ impl Calls {
 impl Engine {
     /// Notes a call of a bank for the log.
     pub fn note_bank_call(&self, id: BankAccountId, at: Timestamp, service: i64, code: &str, latency: Duration) {
+        self.note_call(id, at, service, code, latency, false);
+    }
+
+    /// Notes a call that we made.
+    pub(super) fn note_call_to_bank(
+        &self,
+        id: BankAccountId,
+        at: Timestamp,
+        service: Service,
+        code: &str,
+        latency: Duration,
+    ) {
+        self.note_call(id, at, service.code().parse().unwrap_or_default(), code, latency, true);
+    }
+
+    fn note_call(&self, id: BankAccountId, at: Timestamp, service: i64, code: &str, latency: Duration, outbound: bool) {
         let number = self.bank_calls.noted.fetch_add(1, Ordering::Relaxed);
         // The calls of two nodes within a millisecond differ by their random end.
         let sorted = format!("{:015}-{number:012}-{}", at.as_millis(), random_text(BASE62, RANDOM_CHARACTERS));
         let latency_ms = i64::try_from(latency.as_millis()).unwrap_or(i64::MAX);
-        let call = BankCall { id: sorted, at, service, code: code.to_owned(), latency_ms };
+        let call = BankCall { id: sorted, at, service, code: code.to_owned(), latency_ms, outbound };
         self.bank_calls.note(id, call);
     }
 
@@ -77,6 +97,16 @@ impl Engine {
             self.store.commit(Change::default().with_all(writes)).await?;
         }
         Ok(0)
+    }
+
+    /// One round: forgets calls to banks that are older than anybody looks at. Answers 0 when there is nothing more to do.
+    pub async fn forget_sends(&self) -> Result<usize, Error> {
+        let before = jakarta_day(self.now()) - SENDS_KEPT_DAYS;
+        if !self.store.any_send_before(before).await? {
+            return Ok(0);
+        }
+        self.store.commit(OpeningWrite::SendsForgotten { before, most: FORGOTTEN_AT_ONCE }.into()).await?;
+        Ok(1)
     }
 
     /// One round: forgets inquiries that are no longer needed. Answers 0 when there is nothing more to do at once.

@@ -4,12 +4,11 @@
 use std::collections::BTreeMap;
 
 use domain::{
-    audit::Deed,
     bank_account::{BankAccount, Credential, CredentialKind, Stage},
     id::{BankAccountId, ProjectId},
     method::Method,
 };
-use gateway::snap::{CallError, Parameters, PrivateKey, Profile, Service, SignIn, SnapClient, TokenRequest};
+use gateway::snap::{Parameters, Profile, Service, SignIn};
 use store::BankCall;
 
 use super::{CALLS_KEPT, NumbersTaken, open_account::understood};
@@ -31,7 +30,7 @@ pub struct BankAccountFile {
     pub assignments: Vec<(ProjectId, Method)>,
     pub missing: Vec<Missing>,
     pub numbers_taken: NumbersTaken,
-    /// The latest calls of the bank, newest first.
+    /// The latest calls of the bank and of ours, newest first.
     pub calls: Vec<BankCall>,
 }
 
@@ -50,20 +49,17 @@ impl BankAccountFile {
 
     /// Whether we call the bank, for which we need a key and a client id there.
     pub fn calls_bank(&self) -> bool {
-        self.parameters.url(Service::Token).is_some()
+        calls_bank(&self.parameters)
+    }
+
+    /// The latest call that the bank has made.
+    pub fn last_call_of_bank(&self) -> Option<&BankCall> {
+        self.calls.iter().find(|call| !call.outbound)
     }
 
     pub fn credential(&self, kind: CredentialKind, stage: Stage) -> Option<&Credential> {
         self.credentials.iter().find(|credential| (credential.kind, credential.stage) == (kind, stage))
     }
-}
-
-/// How a test of an account ended.
-#[derive(Debug)]
-pub enum BankTest {
-    /// The bank has given us a token.
-    Token,
-    Failed(CallError),
 }
 
 impl Engine {
@@ -92,33 +88,6 @@ impl Engine {
         }
         Ok(files)
     }
-
-    /// Asks the bank for a token, which shows that its address, our key and our client id are right.
-    pub async fn test_bank_account(&self, id: BankAccountId) -> Result<BankTest, Error> {
-        let account = self.bank_account(id).await?;
-        let (_, parameters) = understood(&account)?;
-        if parameters.url(Service::Token).is_none() {
-            return Err(BankError::NoCalls.into());
-        }
-        let not_set = |kind| BankError::Missing(vec![Missing::Credential(kind)]);
-        let (_, key) = self.bank_secret(id, CredentialKind::OurKey).await?.ok_or(not_set(CredentialKind::OurKey))?;
-        let (outbound, _) =
-            self.bank_secret(id, CredentialKind::Outbound).await?.ok_or(not_set(CredentialKind::Outbound))?;
-        let key = PrivateKey::from_pkcs8_pem(&key).map_err(BankError::from)?;
-        let client_id = outbound.client_id.unwrap_or_default();
-        let client = SnapClient::new(self.is_development().await?);
-        let request = TokenRequest { parameters: &parameters, client_id: &client_id, key: &key, now: self.now() };
-        let test = match client {
-            Ok(client) => client.token(request).await.map_or_else(BankTest::Failed, |_| BankTest::Token),
-            Err(error) => BankTest::Failed(CallError::Misconfigured(error.to_string().into())),
-        };
-        let outcome = match &test {
-            BankTest::Token => "the bank gave a token".to_owned(),
-            BankTest::Failed(error) => error.to_string(),
-        };
-        self.store.commit(self.audit(None, Deed::BankAccountTested, id, outcome).into()).await?;
-        Ok(test)
-    }
 }
 
 /// What a new account needs before it can be enabled, if it keeps to its profile. An address of the bank, which lets us
@@ -133,10 +102,15 @@ pub(super) fn missing(parameters: &Parameters, credentials: &[Credential]) -> Ve
         SignIn::Type1 => &[CredentialKind::BankKey, CredentialKind::Inbound],
         SignIn::Type2 | SignIn::ClientTimestamp => &[CredentialKind::BankKey],
     };
-    let we_call: &[CredentialKind] = match parameters.url(Service::Token) {
-        Some(_) => &[CredentialKind::OurKey, CredentialKind::Outbound],
-        None => &[],
+    let we_call: &[CredentialKind] = match calls_bank(parameters) {
+        true => &[CredentialKind::OurKey, CredentialKind::Outbound],
+        false => &[],
     };
     let credentials = by_signature.iter().chain(we_call).copied().filter(|kind| !has(*kind));
     parameters.missing().into_iter().map(Missing::Setting).chain(credentials.map(Missing::Credential)).collect()
+}
+
+/// Whether we call the bank: for its codes, or where its address is set.
+fn calls_bank(parameters: &Parameters) -> bool {
+    parameters.issues_by_call() || parameters.url(Service::Token).is_some()
 }

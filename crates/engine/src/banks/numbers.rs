@@ -12,7 +12,7 @@ use domain::{
     rules::Invalid,
     time::Timestamp,
 };
-use gateway::{Provider, ProviderError};
+use gateway::{Provider, ProviderError, snap::Hosting};
 use rand::RngExt;
 use store::BankWrite;
 
@@ -28,6 +28,8 @@ pub(crate) enum Issuer<'a> {
     Provider(&'a dyn Provider),
     /// A bank account whose numbers we give out.
     Account(Arc<OpenAccount>),
+    /// A bank that issues its codes itself, when we ask it.
+    Bank(Arc<OpenAccount>),
 }
 
 impl Engine {
@@ -44,17 +46,27 @@ impl Engine {
             return Ok(Issuer::Provider(provider));
         }
         let assigned = project.account(method).ok_or(ProviderError::NotConfigured)?;
-        Ok(Issuer::Account(self.account_at(assigned.account_id, assigned.version).await?))
+        let open = self.account_at(assigned.account_id, assigned.version).await?;
+        let is_ours = method.bank().is_some() && open.parameters.hosting == Hosting::Ours;
+        Ok(if is_ours { Issuer::Account(open) } else { Issuer::Bank(open) })
+    }
+
+    /// The bank that issues codes of this method for the project itself.
+    pub(super) async fn bank_issuer(&self, project: &Project, method: Method) -> Result<Arc<OpenAccount>, Error> {
+        match self.issuer(project, method).await? {
+            Issuer::Bank(open) => Ok(open),
+            Issuer::Provider(_) | Issuer::Account(_) => Err(ProviderError::NotConfigured.into()),
+        }
     }
 
     /// A number that is free as far as is known. The commit decides; `tries` is how often that has failed.
     pub(crate) async fn free_number(&self, open: &OpenAccount, tries: usize) -> Result<String, Error> {
         if tries == 0 {
-            return Ok(draw(open));
+            return Ok(open.drawn_number());
         }
         let now = self.now();
         for _ in 0..DRAWN_MOST {
-            let number = draw(open);
+            let number = open.drawn_number();
             if !self.store.is_number_taken(open.id(), &number, now).await? {
                 return Ok(number);
             }
@@ -69,13 +81,13 @@ impl Issuer<'_> {
     pub(crate) fn takes(&self, amount: Rupiah) -> bool {
         match self {
             Issuer::Provider(_) => true,
-            Issuer::Account(open) => open.parameters.amounts.contains(&amount),
+            Issuer::Account(open) | Issuer::Bank(open) => open.parameters.amounts.contains(&amount),
         }
     }
 
     /// Checks the limits of the bank account, which may be narrower than the method's.
     pub(crate) fn check(&self, amount: Rupiah, lifetime: std::time::Duration) -> Result<(), Invalid> {
-        let Issuer::Account(open) = self else { return Ok(()) };
+        let (Issuer::Account(open) | Issuer::Bank(open)) = self else { return Ok(()) };
         let (amounts, validity) = (&open.parameters.amounts, &open.parameters.validity);
         if !self.takes(amount) {
             let (least, most) = (amounts.start().get(), amounts.end().get());
@@ -102,9 +114,12 @@ impl Issuer<'_> {
     }
 }
 
-fn draw(open: &OpenAccount) -> String {
-    let mut rng = rand::rng();
-    let digits: String =
-        (0..open.parameters.customer_digits).map(|_| char::from(b'0' + rng.random_range(0..10_u8))).collect();
-    open.parameters.number(&digits)
+impl OpenAccount {
+    /// A number of this account that nobody can guess.
+    pub(super) fn drawn_number(&self) -> String {
+        let mut rng = rand::rng();
+        let digits: String =
+            (0..self.parameters.customer_digits).map(|_| char::from(b'0' + rng.random_range(0..10_u8))).collect();
+        self.parameters.number(&digits)
+    }
 }

@@ -7,10 +7,13 @@ use std::{
 };
 
 use domain::{
-    bank_account::{BankAccount, Credential, CredentialKind},
+    bank_account::{BankAccount, Credential, CredentialKind, Stage},
     id::{BankAccountId, CredentialId},
 };
-use gateway::snap::{Parameters, Profile, PublicKey};
+use gateway::{
+    ProviderError,
+    snap::{Parameters, PrivateKey, Profile, PublicKey},
+};
 use secrecy::SecretString;
 use store::{SealedColumn, SealedCredential};
 
@@ -28,6 +31,16 @@ pub struct OpenAccount {
     pub(super) bank_keys: Vec<(CredentialId, PublicKey)>,
     /// What the bank shows us: the current one and the next.
     pub inbound: Vec<InboundClient>,
+    /// What we call the bank with; none while it is not set up.
+    outgoing: Option<Outgoing>,
+}
+
+/// What we call a bank with.
+pub(super) struct Outgoing {
+    pub(super) credential: CredentialId,
+    pub(super) client_id: String,
+    pub(super) secret: SecretString,
+    pub(super) key: PrivateKey,
 }
 
 /// A client id that the bank uses, with its secret.
@@ -40,6 +53,16 @@ pub struct InboundClient {
 impl OpenAccount {
     pub fn id(&self) -> BankAccountId {
         self.account.id
+    }
+
+    /// The client ids under which the bank may call: those that it uses here, and ours there, which some banks use.
+    pub fn client_ids(&self) -> impl Iterator<Item = &str> {
+        let ours = self.outgoing.iter().map(|outgoing| outgoing.client_id.as_str());
+        self.inbound.iter().map(|client| client.client_id.as_str()).chain(ours)
+    }
+
+    pub(super) fn outgoing(&self) -> Result<&Outgoing, Error> {
+        self.outgoing.as_ref().ok_or_else(|| ProviderError::NotConfigured.into())
     }
 
     /// The keys that the bank may have signed with.
@@ -75,6 +98,12 @@ impl Engine {
         }
     }
 
+    /// An account as it is now, whether or not it is enabled.
+    pub(crate) async fn open_account(&self, id: BankAccountId) -> Result<Arc<OpenAccount>, Error> {
+        let version = self.store.bank_account_version(id).await?.ok_or(Error::NotFound("bank account"))?;
+        self.account_at(id, version).await
+    }
+
     /// An account whose version the caller has just read from the database. The answer may be newer.
     pub(crate) async fn account_at(&self, id: BankAccountId, version: i64) -> Result<Arc<OpenAccount>, Error> {
         if let Some(open) = self.accounts.get(id, version) {
@@ -89,8 +118,9 @@ impl Engine {
     async fn open(&self, account: BankAccount) -> Result<OpenAccount, Error> {
         let (profile, parameters) = understood(&account)?;
         let (mut bank_keys, mut inbound) = (Vec::new(), Vec::new());
+        let (mut outbound, mut our_key) = (None, None);
         for SealedCredential { credential, sealed } in self.store.bank_credentials(account.id).await? {
-            let Credential { id, kind, client_id, public_key, .. } = credential;
+            let Credential { id, kind, stage, client_id, public_key, .. } = credential;
             match (kind, client_id, public_key, sealed) {
                 (CredentialKind::BankKey, _, Some(pem), _) => {
                     bank_keys.push((id, PublicKey::from_pem(&pem).map_err(BankError::from)?));
@@ -99,10 +129,22 @@ impl Engine {
                     let secret = self.vault.open(SealedColumn::BankCredential, &id.to_string(), &sealed)?;
                     inbound.push(InboundClient { id, client_id, secret });
                 }
+                // What is next is used by us only once the account is rotated.
+                (CredentialKind::Outbound, Some(client_id), _, Some(sealed)) if stage == Stage::Current => {
+                    let secret = self.vault.open(SealedColumn::BankCredential, &id.to_string(), &sealed)?;
+                    outbound = Some((id, client_id, secret));
+                }
+                (CredentialKind::OurKey, _, _, Some(sealed)) if stage == Stage::Current => {
+                    let pem = self.vault.open(SealedColumn::BankCredential, &id.to_string(), &sealed)?;
+                    our_key = Some(PrivateKey::from_pkcs8_pem(&pem).map_err(BankError::from)?);
+                }
                 _ => {}
             }
         }
-        Ok(OpenAccount { account, profile, parameters, bank_keys, inbound })
+        let outgoing = outbound.zip(our_key);
+        let outgoing =
+            outgoing.map(|((credential, client_id, secret), key)| Outgoing { credential, client_id, secret, key });
+        Ok(OpenAccount { account, profile, parameters, bank_keys, inbound, outgoing })
     }
 }
 

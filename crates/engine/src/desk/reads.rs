@@ -18,7 +18,7 @@ use store::{
 use wire::event::EventWithSubject;
 
 use super::Desk;
-use crate::{Audited, BalanceAt, Error};
+use crate::{Audited, BalanceAt, BankStory, Error};
 
 const DAYS_SHOWN: u32 = 30;
 /// Receipts listed on the home page; the others are only counted.
@@ -52,6 +52,8 @@ pub struct PaymentFile {
     pub link: Option<Link>,
     pub viewed_at: Option<Timestamp>,
     pub sent: Vec<Sent>,
+    /// What happened at the bank; none if no bank was asked for the code.
+    pub at_bank: Option<BankStory>,
 }
 
 /// An event and its delivery.
@@ -151,7 +153,8 @@ impl Desk {
             let (delivery, attempts) = self.engine.delivery(event.id).await?.unzip();
             sent.push(Sent { event, delivery, attempts: attempts.unwrap_or_default() });
         }
-        Ok(PaymentFile { viewed_at: self.engine.store.view_of(id).await?, payment, link, sent })
+        let (viewed_at, at_bank) = (self.engine.store.view_of(id).await?, self.engine.bank_story(id).await?);
+        Ok(PaymentFile { payment, link, viewed_at, sent, at_bank })
     }
 
     pub async fn links(&self, filter: &LinkFilter, window: Window) -> Result<Listed<Link>, Error> {

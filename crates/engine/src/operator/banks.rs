@@ -1,7 +1,9 @@
-//! What operators see and decide about banks: their accounts, the methods of projects, and strays.
+//! What operators see and decide about banks: their accounts, the methods of projects, strays, and what
+//! banks say otherwise than we do.
 
 use domain::{
     bank_account::BankAccount,
+    bank_difference::{Difference, DifferenceKey, Reconciliation},
     id::{BankAccountId, PaymentId, StrayId},
     method::Method,
     project::Project,
@@ -10,7 +12,7 @@ use domain::{
 use store::{Listed, OpenStrays, Window};
 
 use super::Operator;
-use crate::{BankAccountFile, Error, MethodStanding, StrayFit};
+use crate::{BankAccountFile, BankHealth, Comparison, Error, MethodStanding, StrayFit};
 
 impl Operator {
     /// All bank accounts, in the order of their creation.
@@ -25,6 +27,11 @@ impl Operator {
     /// Everything that an operator may see of an account.
     pub async fn bank_account_file(&self, id: BankAccountId) -> Result<BankAccountFile, Error> {
         self.engine.bank_account_file(id).await
+    }
+
+    /// How the account's calls and the work about it stand.
+    pub async fn bank_health(&self, file: &BankAccountFile) -> Result<BankHealth, Error> {
+        self.engine.bank_health(file).await
     }
 
     /// Whether any money has come by this account.
@@ -61,6 +68,38 @@ impl Operator {
 
     pub async fn assign_stray(&self, id: StrayId, payment_id: PaymentId, note: String) -> Result<Stray, Error> {
         self.engine.assign_stray(id, payment_id, note).await
+    }
+
+    /// The latest comparisons of an account with its bank, newest day first.
+    pub async fn reconciliations(&self, id: BankAccountId, most: i64) -> Result<Vec<Reconciliation>, Error> {
+        self.engine.reconciliations(id, most).await
+    }
+
+    /// Whether days of the account can be compared with its bank.
+    pub async fn is_comparable(&self, id: BankAccountId) -> Result<bool, Error> {
+        self.engine.is_comparable(id).await
+    }
+
+    /// Compares a day of an account with its bank; none if that takes long, and goes on.
+    pub async fn compare_bank_day(&self, id: BankAccountId, day: i64) -> Result<Option<Comparison>, Error> {
+        self.engine.begin_comparison(id, day).await
+    }
+
+    /// What a person must look at, or what somebody has settled; newest first.
+    pub async fn differences(&self, open: bool, window: Window) -> Result<Listed<Difference>, Error> {
+        self.engine.differences(open, window).await
+    }
+
+    pub async fn open_differences(&self) -> Result<i64, Error> {
+        self.engine.open_differences().await
+    }
+
+    pub async fn difference(&self, key: &DifferenceKey) -> Result<Difference, Error> {
+        self.engine.difference(key).await
+    }
+
+    pub async fn settle_difference(&self, key: &DifferenceKey, note: String) -> Result<Difference, Error> {
+        self.engine.settle_difference(key, note).await
     }
 
     pub async fn return_stray(&self, id: StrayId, note: String) -> Result<Stray, Error> {

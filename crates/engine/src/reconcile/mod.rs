@@ -2,8 +2,10 @@
 //! a crash or a second node only changes how long the work takes. The maintenance jobs also read what requests have
 //! noted in memory; when a crash loses that, later requests note it again.
 
+mod ask;
 mod balance_checkpoints;
 mod closed_hours;
+mod compare_days;
 mod deliver;
 mod expire;
 mod list_checkpoints;
@@ -31,6 +33,7 @@ type Round = fn(Engine) -> BoxFuture<'static, Result<usize, Error>>;
 pub struct Reconcilers {
     stop: watch::Sender<bool>,
     loops: JoinSet<()>,
+    engine: Engine,
 }
 
 impl Reconcilers {
@@ -38,25 +41,29 @@ impl Reconcilers {
         let (stop, stopped) = watch::channel(false);
         let mut loops = JoinSet::new();
         loops.spawn(deliver::run(engine.clone(), courier, stopped.clone()));
+        loops.spawn(ask::run(engine.clone(), stopped.clone()));
+        loops.spawn(compare_days::run(engine.clone(), stopped.clone()));
         let mut repeat = |name, round| loops.spawn(repeat(name, engine.clone(), stopped.clone(), round));
         repeat("expire", |engine| Box::pin(async move { engine.expire_due().await }));
         repeat("settle", |engine| Box::pin(async move { engine.settle_due().await }));
         // Maintenance. Each job has its own loop, so that one that fails does not hold up the others.
         repeat("key uses", |engine| Box::pin(async move { engine.save_key_uses().await }));
         repeat("bank calls", |engine| Box::pin(async move { engine.save_bank_calls().await }));
+        repeat("old calls to banks", |engine| Box::pin(async move { engine.forget_sends().await }));
         repeat("old inquiries", |engine| Box::pin(async move { engine.forget_inquiries().await }));
         repeat("page views", |engine| Box::pin(async move { engine.save_page_views().await }));
         repeat("list checkpoints", |engine| Box::pin(async move { engine.extend_list_checkpoints().await }));
         repeat("balance checkpoints", |engine| Box::pin(async move { engine.extend_balance_checkpoints().await }));
         repeat("closed hours", |engine| Box::pin(async move { engine.close_hours().await }));
         repeat("search index", |engine| Box::pin(async move { engine.extend_search_index().await }));
-        Reconcilers { stop, loops }
+        Reconcilers { stop, loops, engine: engine.clone() }
     }
 
-    /// Lets each loop finish its present round, then stops it.
+    /// Lets each loop finish its present round, then stops it, and lets calls to banks end.
     pub async fn stop(self) {
         self.stop.send_replace(true);
         self.loops.join_all().await;
+        self.engine.finish_bank_calls().await;
     }
 }
 

@@ -14,6 +14,9 @@ const WITHIN: Duration = Duration::from_secs(30);
 /// ... for this long. A probe that is never noted counts as failed after the same time.
 const OPEN_FOR: Duration = Duration::from_secs(30);
 
+/// A bank's response code: an HTTP status, a service and a case.
+const CODE_CHARACTERS: usize = 7;
+
 /// What a call says about the bank's health.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallHealth {
@@ -28,6 +31,16 @@ impl CallHealth {
             Err(error) if error.is_fault() => CallHealth::Fails,
             _ => CallHealth::Works,
         }
+    }
+
+    /// The same by what [`CallError::code`] is called in the log.
+    pub fn of_code(code: &str) -> CallHealth {
+        let is_token_over = code.len() == CODE_CHARACTERS && code.starts_with("401") && code.ends_with("01");
+        let status = code.strip_prefix("http_").unwrap_or(code);
+        let is_fault = matches!(code, "not_reached" | "timeout" | "cut_off" | "unreadable")
+            || status.starts_with('5')
+            || (status.starts_with("401") && !is_token_over);
+        if is_fault { CallHealth::Fails } else { CallHealth::Works }
     }
 }
 
@@ -171,5 +184,30 @@ mod tests {
         }
         assert_eq!(of(CallError::refused("4044713", "Invalid Amount")), CallHealth::Works);
         assert_eq!(CallHealth::of(&Ok(())), CallHealth::Works);
+    }
+
+    #[test]
+    fn the_code_of_a_call_in_the_log_says_the_same_about_the_banks_health() {
+        let reason = |cause, code: &str| Reason::new(cause, "x").with_code(code);
+        for error in [
+            CallError::Unavailable(reason(Cause::NotReached, "")),
+            CallError::Unknown(reason(Cause::TooLate, "")),
+            CallError::Unknown(reason(Cause::CutOff, "")),
+            CallError::Unknown(reason(Cause::Unreadable, "")),
+            CallError::Unknown(reason(Cause::Status(500), "5004700")),
+            CallError::Unknown(reason(Cause::Status(503), "")),
+            CallError::Unknown(reason(Cause::Status(202), "2024700")),
+            CallError::Unavailable(reason(Cause::Status(429), "4294700")),
+            CallError::Misconfigured(reason(Cause::Status(401), "4014700")),
+            CallError::Misconfigured(reason(Cause::Status(401), "")),
+            CallError::TokenRefused(reason(Cause::Status(401), "4014701")),
+            CallError::Misconfigured(reason(Cause::Status(403), "4034700")),
+            CallError::setting("x"),
+            CallError::refused("bad_qr", "x"),
+            CallError::refused("4044713", "x"),
+        ] {
+            assert_eq!(CallHealth::of_code(error.code()), CallHealth::of(&Err::<(), _>(error.clone())), "{error:?}");
+        }
+        assert_eq!(CallHealth::of_code("2004700"), CallHealth::Works);
     }
 }

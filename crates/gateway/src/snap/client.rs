@@ -15,7 +15,7 @@ mod va;
 pub use http::{NoClient, SnapClient};
 pub use signed::CallContext;
 pub use token::{Token, TokenRequest};
-pub use tokens::Tokens;
+pub use tokens::{Flight, Tokens};
 
 #[cfg(test)]
 mod tests;

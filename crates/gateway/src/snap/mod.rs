@@ -27,7 +27,7 @@ mod values;
 
 pub use breaker::{Breaker, CallHealth};
 pub use call_error::{CallError, Reason};
-pub use client::{CallContext, NoClient, SnapClient, Token, TokenRequest, Tokens};
+pub use client::{CallContext, Flight, NoClient, SnapClient, Token, TokenRequest, Tokens};
 pub use codes::{
     About, BankMoney, CodeAsked, CodeKind, CodeOrder, Heard, IssuedCode, Notice, ReportLine, Standing, Voided,
 };

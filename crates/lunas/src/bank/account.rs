@@ -2,7 +2,6 @@
 
 use domain::{bank_account::CredentialKind, id::BankAccountId};
 use engine::{BankAccountFile, Engine, Missing};
-use gateway::snap::Codes;
 
 use crate::{error::CliError, output::Output};
 
@@ -41,11 +40,7 @@ pub(super) fn next_command(file: &BankAccountFile) -> Option<String> {
         Some(missing) => Some(command_for(*missing, id)),
         None if !file.account.enabled => Some(format!("lunas bank enable {id}")),
         None if file.assignments.is_empty() => {
-            let method = match (file.profile.bank, file.parameters.codes) {
-                (Some(bank), _) => bank.code(),
-                (None, Codes::Qris) => "qris",
-                (None, Codes::Va | Codes::Both) => "METHOD",
-            };
+            let method = file.only_method().unwrap_or("METHOD");
             Some(format!("lunas bank assign {id} --project PROJECT --method {method}"))
         }
         None => None,

@@ -1,12 +1,13 @@
 //! `lunas bank add`, `set`, `enable`, `disable`, `show` and `list`: accounts as a whole. Secret parts are never among what is shown.
 
 use domain::bank_account::{Credential, CredentialKind};
-use engine::{BankAccountFile, BankCall, BankError, NewBankAccount};
+use engine::{BankAccountFile, BankCall, BankError, BankHealth, NewBankAccount};
 use serde::Serialize;
 
 use super::{
     account::{Desk, in_words, missing_error, next_command},
     assign::word,
+    health::{HealthJson, caller},
     settings::{Assignment, by_name},
 };
 use crate::{
@@ -15,7 +16,7 @@ use crate::{
     project::yes_or_no,
 };
 
-/// How many of the bank's latest calls are shown.
+/// How many of the latest calls are shown.
 const CALLS_SHOWN: usize = 20;
 
 /// An account in short.
@@ -53,6 +54,7 @@ struct WholeJson {
     account: AccountJson,
     settings: Vec<SettingJson>,
     credentials: Vec<CredentialJson>,
+    health: HealthJson,
     calls: Vec<CallJson>,
 }
 
@@ -78,7 +80,9 @@ struct CallJson {
     at: String,
     /// The service's number in SNAP.
     service: i64,
-    /// What we answered.
+    /// Whether we made it.
+    outbound: bool,
+    /// What was answered.
     code: String,
     latency_ms: i64,
 }
@@ -97,7 +101,7 @@ impl AccountJson {
             missing: file.missing.iter().map(|missing| missing.name()).collect(),
             assignments: assignments.collect(),
             numbers_used_percent: file.numbers_taken_percent(),
-            last_call_at: file.calls.first().map(|call| call.at.to_string()),
+            last_call_at: file.last_call_of_bank().map(|call| call.at.to_string()),
             created_at: file.account.created_at.to_string(),
             next: next_command(file),
             missing_in_words: file.missing.iter().copied().map(in_words).collect(),
@@ -132,13 +136,14 @@ impl AccountJson {
 }
 
 impl WholeJson {
-    fn of(desk: &Desk<'_>, file: &BankAccountFile) -> WholeJson {
+    fn of(desk: &Desk<'_>, file: &BankAccountFile, health: &BankHealth) -> WholeJson {
         let own = |name: &String| file.account.settings.contains_key(name);
         let setting = |(name, value): (String, String)| SettingJson { own: own(&name), name, value };
         WholeJson {
             account: AccountJson::of(desk, file),
             settings: file.parameters.in_force().into_iter().map(setting).collect(),
             credentials: file.credentials.iter().map(CredentialJson::of).collect(),
+            health: HealthJson::of(health),
             calls: file.calls.iter().take(CALLS_SHOWN).map(CallJson::of).collect(),
         }
     }
@@ -164,7 +169,9 @@ impl WholeJson {
             .calls
             .iter()
             .map(|call| {
-                [call.at.clone(), call.service.to_string(), call.code.clone(), format!("{} ms", call.latency_ms)]
+                let by = caller(call.outbound).to_owned();
+                let took = format!("{} ms", call.latency_ms);
+                [call.at.clone(), by, call.service.to_string(), call.code.clone(), took]
             })
             .collect();
         let mut parts = vec![self.account.fields(), table(["SETTING", "VALUE", "FROM"], &settings)];
@@ -172,7 +179,8 @@ impl WholeJson {
             parts.push(table(["KEY OR SECRET", "STAGE", "SET", "CLIENT ID"], &credentials));
         }
         if !calls.is_empty() {
-            parts.push(table(["CALL", "SERVICE", "ANSWER", "TOOK"], &calls));
+            parts.push(self.health.text());
+            parts.push(table(["CALL", "BY", "SERVICE", "ANSWER", "TOOK"], &calls));
         }
         let ours = self.credentials.iter().filter(|credential| credential.kind == CredentialKind::OurKey.word());
         for (stage, key) in ours.filter_map(|credential| Some((credential.stage, credential.public_key.as_ref()?))) {
@@ -200,6 +208,7 @@ impl CallJson {
         CallJson {
             at: call.at.to_string(),
             service: call.service,
+            outbound: call.outbound,
             code: call.code.clone(),
             latency_ms: call.latency_ms,
         }
@@ -247,7 +256,8 @@ pub(super) async fn enable(desk: &Desk<'_>, id: &str, enabled: bool) -> Result<(
 
 pub(super) async fn show(desk: &Desk<'_>, id: &str) -> Result<(), CliError> {
     let file = desk.find(id).await?;
-    desk.output.show(&WholeJson::of(desk, &file), WholeJson::text)
+    let health = desk.engine.bank_health(&file).await?;
+    desk.output.show(&WholeJson::of(desk, &file, &health), WholeJson::text)
 }
 
 pub(super) async fn list(desk: &Desk<'_>) -> Result<(), CliError> {

@@ -1,12 +1,12 @@
-//! What `lunas doctor` says about bank accounts: those that are enabled, the projects that should take money by them, and strays. It
-//! calls no bank.
+//! What `lunas doctor` says about bank accounts: those that are enabled, the projects that should take money by them, strays, and
+//! differences. It calls no bank.
 
 use domain::{
     bank_account::{KEY_AGE_MOST, Stage},
     project::{Environment, Project},
     time::{DAY, Timestamp},
 };
-use engine::{BankAccountFile, Engine, NUMBERS_LOW_PERCENT, OpenStrays};
+use engine::{BankAccountFile, BankHealth, Engine, NUMBERS_LOW_PERCENT, OpenStrays};
 
 use super::point::Point;
 use crate::{error::CliError, options::PublicUrl};
@@ -15,10 +15,13 @@ pub(super) const ACCOUNTS: &str = "bank accounts";
 const URL: &str = "public URL";
 const KEYS: &str = "bank keys";
 const CALLS: &str = "bank calls";
+const OUR_CALLS: &str = "calls to banks";
+const JOBS: &str = "bank jobs";
 const NUMBERS: &str = "bank numbers";
 const PROJECTS: &str = "bank projects";
 const METHODS: &str = "production methods";
 const STRAYS: &str = "strays";
+const DIFFERENCES: &str = "bank differences";
 
 pub(super) async fn examine(engine: &Engine, public_url: &PublicUrl, now: Timestamp) -> Result<Vec<Point>, CliError> {
     let is_development = engine.is_development().await?;
@@ -31,12 +34,18 @@ pub(super) async fn examine(engine: &Engine, public_url: &PublicUrl, now: Timest
     if !enabled.is_empty() {
         points.push(url(public_url.checked(is_development), is_development));
     }
-    points.extend(enabled.into_iter().flat_map(|file| account(file, now)));
+    for file in enabled {
+        points.extend(account(file, now));
+        if file.calls_bank() {
+            points.extend(asking(file, &engine.bank_health(file).await?, now));
+        }
+    }
     points.extend(engine.projects().await?.iter().filter_map(methods));
     let open = engine.open_strays().await?;
     if open.count > 0 || !files.is_empty() {
         points.push(strays(open));
     }
+    points.extend(differences(engine.open_differences().await?));
     Ok(points)
 }
 
@@ -72,9 +81,34 @@ fn keys(file: &BankAccountFile, whom: &str, now: Timestamp) -> Point {
     }
 }
 
+/// What is said of an account whose bank we call.
+fn asking(file: &BankAccountFile, health: &BankHealth, now: Timestamp) -> [Point; 2] {
+    let whom = format!("{} ({})", file.account.name, file.account.id);
+    let ours = match &health.failing {
+        Some(failing) => {
+            let what = format!("the latest {} failed, since {} ({})", failing.count, failing.since, failing.code);
+            Point::warning(
+                OUR_CALLS,
+                format!("{whom}: {what}; `lunas bank test {}` says what to check", file.account.id),
+            )
+        }
+        None => Point::ok(OUR_CALLS, format!("{whom}: none of the latest has failed")),
+    };
+    let jobs = match health.jobs.oldest_due_at.filter(|_| health.is_late(now)) {
+        Some(due) => {
+            let what = format!("{} wait to be asked, the oldest since {due}", health.jobs.count);
+            Point::warning(JOBS, format!("{whom}: {what}; check that a server runs, and that it reaches the bank"))
+        }
+        None => Point::ok(JOBS, format!("{whom}: nothing waits for longer than ten minutes")),
+    };
+    [ours, jobs]
+}
+
 fn calls(file: &BankAccountFile, whom: &str) -> Point {
-    match file.calls.first() {
+    match file.last_call_of_bank() {
         Some(call) => Point::ok(CALLS, format!("{whom}: the bank's last call was at {}", call.at)),
+        // A bank that issues codes calls when the first is paid.
+        None if file.parameters.issues_by_call() => Point::ok(CALLS, format!("{whom}: the bank has not called yet")),
         None => {
             let mend = "check with it the address that `lunas bank show` prints";
             Point::warning(CALLS, format!("{whom}: the bank has never called; {mend}"))
@@ -120,12 +154,18 @@ fn strays(open: OpenStrays) -> Point {
     }
 }
 
+fn differences(open: i64) -> Option<Point> {
+    let what = || format!("{open} wait for somebody to see to them; `lunas bank differences` lists them");
+    (open > 0).then(|| Point::warning(DIFFERENCES, what()))
+}
+
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::{collections::BTreeMap, time::Duration};
 
     use domain::bank_account::BankAccount;
     use engine::NumbersTaken;
+    use engine::{FailingCalls, JobsWaiting};
     use gateway::snap::Profile;
 
     use super::*;
@@ -169,5 +209,28 @@ mod tests {
     fn development_needs_no_public_url() {
         assert_eq!(url(Ok(None), true).verdict, Verdict::Ok);
         assert_eq!(url(Ok(None), false).verdict, Verdict::Warning);
+    }
+
+    #[test]
+    fn a_job_that_waits_for_ten_minutes_and_calls_that_fail_are_warnings() {
+        let now = Timestamp::from_millis(1_794_753_000_000);
+        let judged = |waits: Duration, failing: Option<FailingCalls>| {
+            let jobs = JobsWaiting { count: 3, oldest_due_at: Some(now.minus(waits)) };
+            let health = BankHealth { groups: Vec::new(), token_at: None, jobs, is_suspended: false, failing };
+            asking(&with_numbers(0), &health, now)
+        };
+        let ten = Duration::from_mins(10);
+        assert_eq!(judged(ten, None).map(|point| point.verdict), [Verdict::Ok, Verdict::Ok]);
+        let [_, late] = judged(ten + Duration::from_millis(1), None);
+        assert_eq!(late.verdict, Verdict::Warning);
+        assert!(late.finding.contains("3 wait to be asked"), "{}", late.finding);
+        let failing = FailingCalls { count: 2, since: now, code: "timeout".to_owned() };
+        let [calls, _] = judged(Duration::ZERO, Some(failing));
+        assert_eq!(calls.verdict, Verdict::Warning);
+        assert!(
+            calls.finding.contains("the latest 2 failed") && calls.finding.contains("timeout"),
+            "{}",
+            calls.finding
+        );
     }
 }

@@ -72,7 +72,7 @@ pub enum BankWrite {
     },
 }
 
-/// One call of a bank, as the log keeps it.
+/// One call between a bank and us, as the log keeps it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BankCall {
     /// Sorts by time.
@@ -81,6 +81,8 @@ pub struct BankCall {
     pub service: i64,
     pub code: String,
     pub latency_ms: i64,
+    /// Whether we called the bank.
+    pub outbound: bool,
 }
 
 impl BankWrite {

@@ -6,13 +6,11 @@ use domain::{
     time::Timestamp,
 };
 
-#[expect(
-    clippy::large_enum_variant,
-    reason = "the largest is the most frequent, and a box would cost each an allocation"
-)]
 pub enum PaymentWrite {
     /// Guarded: no live payment has the same account number or payload.
     Created { payment: Payment },
+    /// The same for a payment whose code a bank has issued: its expiry is written only after the bank was asked.
+    CreatedAtBank { payment: Payment },
     /// Gives the payment a new state. Guarded: the payment has the version that was read.
     Moved { id: PaymentId, version: i64, state: State, settles_at: Option<Timestamp>, link_id: Option<LinkId> },
     /// Cancels every pending payment of a link that has not expired, except the one that claims the link.
@@ -39,6 +37,7 @@ impl PaymentWrite {
             | PaymentWrite::VisitorReplaced { .. }
             | PaymentWrite::ExpiredEarly { .. } => true,
             PaymentWrite::Created { .. }
+            | PaymentWrite::CreatedAtBank { .. }
             | PaymentWrite::PendingExpired { .. }
             | PaymentWrite::Settled { .. }
             | PaymentWrite::Viewed { .. } => false,
@@ -47,7 +46,7 @@ impl PaymentWrite {
 
     pub(super) fn is_frequent(&self) -> bool {
         match self {
-            PaymentWrite::Created { payment } => payment.checkout.is_none(),
+            PaymentWrite::Created { payment } | PaymentWrite::CreatedAtBank { payment } => payment.checkout.is_none(),
             PaymentWrite::Moved { .. } | PaymentWrite::Settled { .. } => true,
             PaymentWrite::PendingCancelled { .. }
             | PaymentWrite::VisitorReplaced { .. }
@@ -66,6 +65,7 @@ impl PaymentWrite {
             PaymentWrite::Moved { link_id, state: State::Processing, .. } => *link_id,
             PaymentWrite::Moved { .. }
             | PaymentWrite::Created { .. }
+            | PaymentWrite::CreatedAtBank { .. }
             | PaymentWrite::PendingExpired { .. }
             | PaymentWrite::ExpiredEarly { .. }
             | PaymentWrite::Settled { .. }

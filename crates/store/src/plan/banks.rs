@@ -193,8 +193,8 @@ fn called(statements: &mut Vec<Statement>, account_id: BankAccountId, calls: Vec
     let account = Value::shown(account_id);
     statements.extend(calls.into_iter().map(|call| {
         Statement::new(
-            "INSERT INTO bank_calls (account_id, id, at, service, code, latency) VALUES ($1, $2, $3, $4, $5, $6) \
-             ON CONFLICT DO NOTHING",
+            "INSERT INTO bank_calls (account_id, id, at, service, code, latency, outbound) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING",
             [
                 account.clone(),
                 call.id.into(),
@@ -202,6 +202,7 @@ fn called(statements: &mut Vec<Statement>, account_id: BankAccountId, calls: Vec
                 call.service.into(),
                 call.code.into(),
                 call.latency_ms.into(),
+                call.outbound.into(),
             ],
         )
     }));

@@ -6,27 +6,39 @@ use domain::{
     time::Timestamp,
 };
 
-use super::statement::{Dialect, Statement, folded};
+use super::{
+    openings,
+    statement::{Dialect, Statement, folded},
+};
 use crate::{change::PaymentWrite, error::Guard, value::Value};
 
 pub(super) fn plan(statements: &mut Vec<Statement>, write: PaymentWrite, dialect: Dialect) {
     match write {
-        PaymentWrite::Created { payment } => new_payment(statements, payment, dialect),
+        PaymentWrite::Created { payment } => new_payment(statements, payment, false, dialect),
+        PaymentWrite::CreatedAtBank { payment } => new_payment(statements, payment, true, dialect),
         // The link is locked before, where that is needed.
         PaymentWrite::Moved { id, version, state, settles_at, link_id: _ } => {
             statements.push(payment_moved(id, version, state, settles_at));
         }
-        PaymentWrite::PendingCancelled { link_id, but, at } => statements.push(Statement::new(
-            "UPDATE payments SET state = 'cancelled', ended_at = $1, version = version + 1 \
+        PaymentWrite::PendingCancelled { link_id, but, at } => {
+            let (link, but) = (Value::shown(link_id), but.map_or("".into(), Value::shown));
+            statements.push(openings::voids_of_link(link.clone(), but.clone(), at));
+            statements.push(Statement::new(
+                "UPDATE payments SET state = 'cancelled', ended_at = $1, version = version + 1 \
              WHERE link_id = $2 AND state = 'pending' AND expires_at >= $1 AND id <> $3",
-            [at.into(), Value::shown(link_id), but.map_or("".into(), Value::shown)],
-        )),
-        PaymentWrite::VisitorReplaced { link_id, visitor, at } => statements.push(Statement::new(
-            "UPDATE payments SET state = 'cancelled', ended_at = $1, version = version + 1 \
+                [at.into(), link, but],
+            ));
+        }
+        PaymentWrite::VisitorReplaced { link_id, visitor, at } => {
+            let (link, visitor) = (Value::shown(link_id), Value::from(visitor));
+            statements.push(openings::void_of_visitor(link.clone(), visitor.clone(), at));
+            statements.push(Statement::new(
+                "UPDATE payments SET state = 'cancelled', ended_at = $1, version = version + 1 \
              WHERE id = (SELECT a.payment_id FROM link_attempts a WHERE a.link_id = $2 AND a.visitor = $3 \
              ORDER BY a.link_version DESC LIMIT 1) AND state = 'pending' AND expires_at >= $1",
-            [at.into(), Value::shown(link_id), visitor.into()],
-        )),
+                [at.into(), link, visitor],
+            ));
+        }
         PaymentWrite::PendingExpired { now, most } => statements.push(pending_expired(now, most, dialect)),
         PaymentWrite::ExpiredEarly { id, version, at } => statements.push(
             Statement::new(
@@ -50,7 +62,7 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: PaymentWrite, dialect
     }
 }
 
-fn new_payment(statements: &mut Vec<Statement>, payment: Payment, dialect: Dialect) {
+fn new_payment(statements: &mut Vec<Statement>, payment: Payment, closes_after_query: bool, dialect: Dialect) {
     let (id, project_id) = (payment.id, payment.project_id);
     let search_text = folded(&payment.reference);
     let checkout = payment.checkout;
@@ -58,8 +70,8 @@ fn new_payment(statements: &mut Vec<Statement>, payment: Payment, dialect: Diale
     statements.push(
         Statement::new(
             "INSERT INTO payments (id, project_id, link_id, reference, search_text, amount, fee, method, code, state, \
-             paid_at, ended_at, created_at, expires_at, version) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) ON CONFLICT DO NOTHING",
+             paid_at, ended_at, created_at, expires_at, version, closes_after_query) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) ON CONFLICT DO NOTHING",
             [
                 Value::shown(id),
                 Value::shown(project_id),
@@ -76,6 +88,7 @@ fn new_payment(statements: &mut Vec<Statement>, payment: Payment, dialect: Diale
                 payment.created_at.into(),
                 payment.expires_at.into(),
                 payment.version.into(),
+                closes_after_query.into(),
             ],
         )
         .guarded(Guard::AccountNumber),
@@ -148,11 +161,13 @@ fn pending_expired(now: Timestamp, most: i64, dialect: Dialect) -> Statement {
     let sql = match dialect {
         Dialect::Sqlite => {
             "UPDATE payments SET state = 'expired', version = version + 1 WHERE id IN \
-             (SELECT id FROM payments WHERE state = 'pending' AND expires_at < $1 ORDER BY expires_at LIMIT $2)"
+             (SELECT id FROM payments WHERE state = 'pending' AND closes_after_query = 0 AND expires_at < $1 \
+             ORDER BY expires_at LIMIT $2)"
         }
         Dialect::Postgres => {
             "UPDATE payments SET state = 'expired', version = version + 1 WHERE id = ANY (ARRAY \
-             (SELECT id FROM payments WHERE state = 'pending' AND expires_at < $1 ORDER BY expires_at LIMIT $2 \
+             (SELECT id FROM payments WHERE state = 'pending' AND closes_after_query = 0 AND expires_at < $1 \
+             ORDER BY expires_at LIMIT $2 \
              FOR UPDATE SKIP LOCKED))"
         }
     };

@@ -126,8 +126,8 @@ impl Store {
 
     /// The latest calls of a bank, newest first.
     pub async fn bank_calls(&self, id: BankAccountId, most: i64) -> Result<Vec<BankCall>, StoreError> {
-        let sql =
-            "SELECT id, at, service, code, latency FROM bank_calls WHERE account_id = $1 ORDER BY id DESC LIMIT $2";
+        let sql = "SELECT id, at, service, code, latency, outbound FROM bank_calls WHERE account_id = $1 \
+                   ORDER BY id DESC LIMIT $2";
         self.many(Query::new(sql, [Value::shown(id), most.into()]), call).await
     }
 }
@@ -166,5 +166,6 @@ fn call(columns: &mut Columns<'_>) -> Result<BankCall, StoreError> {
         service: columns.integer()?,
         code: columns.text()?,
         latency_ms: columns.integer()?,
+        outbound: columns.truth()?,
     })
 }

@@ -139,7 +139,8 @@ impl Store {
 
     /// Whether the expiry of any pending payment is due to be written.
     pub async fn any_to_expire(&self, now: Timestamp) -> Result<bool, StoreError> {
-        let sql = "SELECT 1 FROM payments WHERE state = 'pending' AND expires_at < $1 LIMIT 1";
+        let sql =
+            "SELECT 1 FROM payments WHERE state = 'pending' AND closes_after_query = 0 AND expires_at < $1 LIMIT 1";
         Ok(self.one(Query::new(sql, [now.into()]), |_| Ok(())).await?.is_some())
     }
 

@@ -279,6 +279,7 @@ async fn the_log_keeps_the_latest_calls_of_each_account(database: Database) {
         service: 24,
         code: "2002400".to_owned(),
         latency_ms: number,
+        outbound: number % 2 == 1,
     };
     let called = |account: &BankAccount, calls: std::ops::Range<i64>| BankWrite::Called {
         account_id: account.id,

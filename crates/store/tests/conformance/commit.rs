@@ -42,7 +42,7 @@ on_every_database![
     a_change_of_nothing_is_kept,
 ];
 
-const EVERY_GUARD: [Guard; 29] = [
+const EVERY_GUARD: [Guard; 35] = [
     Guard::IdempotencyKey,
     Guard::AccountNumber,
     Guard::PaymentVersion,
@@ -72,6 +72,12 @@ const EVERY_GUARD: [Guard; 29] = [
     Guard::BankAccountVersion,
     Guard::BankRequest,
     Guard::StrayUndecided,
+    Guard::OpeningVersion,
+    Guard::JobDue,
+    Guard::ExternalId,
+    Guard::Serials,
+    Guard::DifferenceOpen,
+    Guard::Comparing,
 ];
 
 /// Rows of every kind, so that every guard can fail.
@@ -98,7 +104,7 @@ async fn world(store: &Store) -> World {
     let project = kept_project(store).await;
     let waiting = kept_payment(store, samples::account_payment(&project, "1100000001")).await;
     let world = World {
-        banks: bank_world(store, &waiting).await,
+        banks: bank_world(store, &project, &waiting).await,
         live_key: kept_key(store, &project, "live").await,
         revoked_key: kept_key(store, &project, "revoked").await,
         cancelled_link: kept_link(store, &project, false).await,
@@ -276,7 +282,16 @@ fn refused_to_people(guard: Guard, world: &World) -> Vec<Write> {
                 samples::decided(&elsewhere, "held", Decision::Returned, after(30)),
             ])
         }
-        Guard::BankAccountVersion | Guard::BankRequest | Guard::StrayUndecided => Vec::new(),
+        // Those about banks are refused elsewhere.
+        Guard::BankAccountVersion
+        | Guard::BankRequest
+        | Guard::StrayUndecided
+        | Guard::OpeningVersion
+        | Guard::JobDue
+        | Guard::ExternalId
+        | Guard::Serials
+        | Guard::DifferenceOpen
+        | Guard::Comparing => Vec::new(),
         other => panic!("nothing is refused by {other:?}"),
     }
 }

@@ -12,6 +12,7 @@ use store::{Balance, Change, LinkFilter, Matches, PaymentFilter, PaymentWrite, S
 use crate::{
     bank_samples::{self, BCA},
     database::{Database, Outcome, commit, keep, on_every_database},
+    opening_samples,
     samples::{self, AMOUNT, EVERYTHING, FEE, NOW, after, entropy, kept_project},
 };
 
@@ -26,6 +27,7 @@ on_every_database![
     deliveries_of_revoked_keys_that_an_earlier_version_kept_are_urgent,
     who_created_a_key_or_an_invitation_is_read_from_the_log_of_the_second_version,
     banks_can_be_used_with_what_the_second_version_kept,
+    banks_can_issue_codes_for_a_project_of_the_second_version,
 ];
 
 /// The data of an installation of the first version: one payment that has settled, one that was paid twice, and one
@@ -366,5 +368,20 @@ async fn banks_can_be_used_with_what_the_second_version_kept(database: Database)
     for payment in [billed.id, kept.waiting] {
         assert_eq!(store.payment(payment).await.unwrap().unwrap().state, State::Paid { at: NOW });
     }
+    assert_eq!(store.breaches().await.unwrap(), []);
+}
+
+async fn banks_can_issue_codes_for_a_project_of_the_second_version(database: Database) {
+    let database = database.first_version();
+    let kept = fill(&database);
+    database.raise_to_second_version();
+    let store = database.open().await;
+    let project = store.project(kept.project).await.unwrap().unwrap();
+    let account = bank_samples::kept_account(&store).await;
+    let (_, issued) = opening_samples::kept_issued(&store, &project, &account).await;
+    keep(&store, opening_samples::paid(&account, &issued, "told")).await;
+    assert_eq!(store.payment(issued.id).await.unwrap().unwrap().state, State::Paid { at: NOW });
+    // What was pending before expires without a bank being asked.
+    assert!(store.any_to_expire(after(10_000_000)).await.unwrap());
     assert_eq!(store.breaches().await.unwrap(), []);
 }

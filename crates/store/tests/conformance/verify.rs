@@ -1,6 +1,7 @@
 //! The checks of the invariants: they find nothing in a healthy database, and each finds the row that breaks its rule.
 
 mod banks;
+mod openings;
 mod people;
 
 use std::collections::BTreeSet;
@@ -28,6 +29,7 @@ use crate::{
     },
 };
 use banks::{BankHistory, bank_history, bank_rows};
+use openings::{OpeningHistory, opening_history, opening_rows};
 use people::people_rows;
 
 on_every_database![a_healthy_history_breaches_nothing, every_invariant_that_is_broken_is_reported];
@@ -83,6 +85,7 @@ struct History {
     /// Money under a receipt id that has paid another payment.
     reused: String,
     banks: BankHistory,
+    openings: OpeningHistory,
 }
 
 async fn history(store: &Store) -> History {
@@ -105,6 +108,7 @@ async fn history(store: &Store) -> History {
         invite: samples::kept_invite(store, &project, NOW).await,
         reused: String::new(),
         banks: bank_history(store, &project).await,
+        openings: opening_history(store, &project).await,
         link,
         other,
     };
@@ -461,6 +465,7 @@ async fn every_invariant_that_is_broken_is_reported(database: Database) {
             people_rows(history),
             code_rows(history),
             bank_rows(&history.banks),
+            opening_rows(&history.openings),
         ]
         .concat()
     };

@@ -6,14 +6,16 @@ use domain::{
     bank_account::{Credential, CredentialKind, Stage},
     id::BankAccountId,
 };
-use engine::{BankAccountFile, BankCall};
+use engine::{BankAccountFile, BankCall, BankDoor};
 use i18n_embed_fl::fl;
 use web::page::{moment::Moment, page_error::PageError};
 
 use super::{
     checklist::{Progress, Step, method, steps},
+    compared::{Compared, Typed, compared},
+    figures::{self, Figures},
     list::{numbers, warnings},
-    wording::{Use, answer, credential_name, service, stage, state, uses},
+    wording::{Use, answer, credential_name, direction, service, stage, state, uses},
 };
 use crate::{
     labels::Badge,
@@ -49,6 +51,8 @@ pub(crate) struct AccountPage {
     pub(crate) settings: Vec<SettingRow>,
     pub(crate) credentials: Vec<CredentialRow>,
     pub(crate) commands: Vec<Command>,
+    pub(crate) compared: Compared,
+    pub(crate) figures: Figures,
     pub(crate) calls: Vec<CallRow>,
 }
 
@@ -83,8 +87,9 @@ pub(crate) struct Command {
     pub(crate) text: String,
 }
 
-/// A call of the bank. It has no names, numbers or secrets.
+/// A call of the bank, or one of ours. It has no names, numbers or secrets.
 pub(crate) struct CallRow {
+    pub(crate) direction: String,
     pub(crate) at: Moment,
     pub(crate) service: String,
     pub(crate) code: String,
@@ -103,6 +108,17 @@ pub(super) async fn account_page(
     id: BankAccountId,
     why: Option<String>,
 ) -> Result<Response, PageError> {
+    account_page_with(page, status, id, why, Typed::default()).await
+}
+
+/// The page, with the day that was typed too.
+pub(super) async fn account_page_with(
+    page: &OperatorPage,
+    status: StatusCode,
+    id: BankAccountId,
+    why: Option<String>,
+    typed: Typed,
+) -> Result<Response, PageError> {
     let mut shell = page.shell().await?;
     if let Some(why) = why {
         shell.warn(why);
@@ -110,6 +126,7 @@ pub(super) async fn account_page(
     let (file, words) = (page.operator.bank_account_file(id).await?, shell.words);
     let uses = uses(page, &file.assignments).await?;
     let has_money = page.operator.has_bank_money(id).await?;
+    let health = page.operator.bank_health(&file).await?;
     let steps = steps(words, &Progress { file: &file, uses: &uses, has_money });
     let (done, all) = (steps.iter().filter(|step| step.done).count(), steps.len());
     let view = AccountPage {
@@ -122,7 +139,7 @@ pub(super) async fn account_page(
         complete: file.missing.is_empty(),
         created: page.moment(file.account.created_at),
         numbers: numbers(words, &file),
-        warnings: warnings(words, page.now(), &file),
+        warnings: warnings(words, page.now(), &file).into_iter().chain(figures::warnings(page, &health)).collect(),
         progress: fl!(words, "guide-progress", count = done, all = all),
         steps,
         uses,
@@ -131,6 +148,8 @@ pub(super) async fn account_page(
         settings: settings(&file),
         credentials: file.credentials.iter().map(|credential| credential_row(page, credential)).collect(),
         commands: commands(words, &file),
+        compared: compared(page, id, typed).await?,
+        figures: figures::figures(page, &file, &health),
         calls: file.calls.iter().map(|call| call_row(page, &file, call)).collect(),
         name: file.account.name.clone(),
         shell,
@@ -145,16 +164,20 @@ fn newest(file: &BankAccountFile, kind: CredentialKind) -> Option<&Credential> {
 
 fn handed(page: &OperatorPage, file: &BankAccountFile) -> Vec<Handed> {
     let words = page.words();
-    let doors = format!("{}/snap/{}/v1.0", page.app.settings.base_url, file.account.id);
-    let token = format!("{doors}/access-token/b2b");
+    let door = |door: BankDoor| {
+        let (id, label) = match door {
+            BankDoor::Token => ("door-token", fl!(words, "bank-door-token")),
+            BankDoor::Inquiry => ("door-inquiry", fl!(words, "bank-door-inquiry")),
+            BankDoor::Payment => ("door-payment", fl!(words, "bank-door-payment")),
+            BankDoor::VaNotice => ("door-va-notice", fl!(words, "bank-door-va-notice")),
+            BankDoor::QrNotice | BankDoor::DebitNotice => ("door-qr-notice", fl!(words, "bank-door-qr-notice")),
+        };
+        let value = format!("{}/snap/{}{}", page.app.settings.base_url, file.account.id, door.path());
+        Handed { id, label, value }
+    };
     let client_id = newest(file, CredentialKind::Inbound).and_then(|inbound| inbound.client_id.clone());
-    let handed = [
-        ("door-token", fl!(words, "bank-door-token"), file.has_token_door().then_some(token)),
-        ("door-inquiry", fl!(words, "bank-door-inquiry"), Some(format!("{doors}/transfer-va/inquiry"))),
-        ("door-payment", fl!(words, "bank-door-payment"), Some(format!("{doors}/transfer-va/payment"))),
-        ("client-id", fl!(words, "bank-client-id"), client_id),
-    ];
-    handed.into_iter().filter_map(|(id, label, value)| Some(Handed { id, label, value: value? })).collect()
+    let client_id = client_id.map(|value| Handed { id: "client-id", label: fl!(words, "bank-client-id"), value });
+    file.doors().into_iter().map(door).chain(client_id).collect()
 }
 
 fn settings(file: &BankAccountFile) -> Vec<SettingRow> {
@@ -179,10 +202,11 @@ fn credential_row(page: &OperatorPage, credential: &Credential) -> CredentialRow
 
 fn call_row(page: &OperatorPage, file: &BankAccountFile, call: &BankCall) -> CallRow {
     CallRow {
+        direction: direction(page.words(), call.outbound),
         at: page.moment(call.at),
         service: service(page.words(), call.service),
         code: call.code.clone(),
-        answer: answer(page.words(), file, call),
+        answer: answer(page.words(), file, call.outbound, call.service, &call.code),
         latency_ms: call.latency_ms,
     }
 }

@@ -112,13 +112,7 @@ fn use_and_money(words: Words, progress: &Progress<'_>) -> Vec<Step> {
             text: fl!(words, "bank-step-enabled-text"),
             command: None,
         },
-        Step {
-            title: fl!(words, "bank-step-called"),
-            done: !file.calls.is_empty(),
-            next: false,
-            text: fl!(words, "bank-step-called-text"),
-            command: None,
-        },
+        called(words, file),
         Step {
             title: fl!(words, "bank-step-money"),
             done: *has_money,
@@ -129,7 +123,27 @@ fn use_and_money(words: Words, progress: &Progress<'_>) -> Vec<Step> {
     ]
 }
 
+/// Where the bank issues codes we call it first; else it calls us.
+fn called(words: Words, file: &BankAccountFile) -> Step {
+    match file.parameters.issues_by_call() {
+        true => Step {
+            title: fl!(words, "bank-step-answered"),
+            done: file.calls.iter().any(|call| call.outbound && call.code.starts_with("200")),
+            next: false,
+            text: fl!(words, "bank-step-answered-text"),
+            command: Some(format!("lunas bank test {}", file.account.id)),
+        },
+        false => Step {
+            title: fl!(words, "bank-step-called"),
+            done: file.last_call_of_bank().is_some(),
+            next: false,
+            text: fl!(words, "bank-step-called-text"),
+            command: None,
+        },
+    }
+}
+
 /// The method to assign it to, as commands call it.
 pub(super) fn method(file: &BankAccountFile) -> &'static str {
-    file.profile.bank.map_or("…", |bank| bank.code())
+    file.only_method().unwrap_or("…")
 }

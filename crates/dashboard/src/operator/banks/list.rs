@@ -7,7 +7,10 @@ use engine::{BankAccountFile, NUMBERS_LOW_PERCENT, OpenStrays};
 use i18n_embed_fl::fl;
 use web::page::{moment::Moment, page_error::PageError};
 
-use super::wording::{Use, answer, credential_name, missing, service, state, uses};
+use super::{
+    figures,
+    wording::{Use, answer, credential_name, missing, service, state, uses},
+};
 use crate::{
     labels::Badge,
     operator::tabs::{PATH, Tab, bank_path},
@@ -30,6 +33,8 @@ pub(crate) struct BanksPage {
     pub(crate) begin: String,
     /// How much money fits no payment; none where there is none.
     pub(crate) strays: Option<String>,
+    /// How many differences are open; none where none are.
+    pub(crate) differences: Option<String>,
 }
 
 pub(crate) struct AccountRow {
@@ -54,18 +59,19 @@ pub(crate) async fn show(page: OperatorPage) -> Result<Response, PageError> {
     let (shell, words) = (page.shell().await?, page.words());
     let mut rows = Vec::new();
     for file in page.operator.bank_accounts().await? {
+        let health = page.operator.bank_health(&file).await?;
         rows.push(AccountRow {
             url: page.url(bank_path(file.account.id)),
             profile: file.profile.title.to_owned(),
             state: state(words, &file),
             uses: uses(&page, &file.assignments).await?,
-            last_call: file.calls.first().map(|call| LastCall {
+            last_call: file.last_call_of_bank().map(|call| LastCall {
                 at: page.moment(call.at),
                 service: service(words, call.service),
-                answer: answer(words, &file, call),
+                answer: answer(words, &file, call.outbound, call.service, &call.code),
             }),
             numbers: numbers(words, &file),
-            warnings: warnings(words, page.now(), &file),
+            warnings: warnings(words, page.now(), &file).into_iter().chain(figures::warnings(&page, &health)).collect(),
             name: file.account.name,
         });
     }
@@ -75,13 +81,17 @@ pub(crate) async fn show(page: OperatorPage) -> Result<Response, PageError> {
         rows,
         begin: BEGIN.to_owned(),
         strays: strays(words, page.operator.open_strays().await?),
+        differences: differences(words, page.operator.open_differences().await?),
         shell,
     };
     Ok(page.render(StatusCode::OK, &view))
 }
 
-/// How many of the account's numbers are taken.
+/// How many of the account's numbers are taken; empty where it gives out none.
 pub(super) fn numbers(words: Words, file: &BankAccountFile) -> String {
+    if !file.parameters.codes.has_va() {
+        return String::new();
+    }
     let (percent, count) = (file.numbers_taken_percent(), file.numbers_taken.count);
     match file.numbers_taken.is_estimate {
         true => fl!(words, "bank-numbers-about", percent = percent, count = count),
@@ -111,6 +121,10 @@ pub(super) fn warnings(words: Words, now: Timestamp, file: &BankAccountFile) -> 
 fn strays(words: Words, open: OpenStrays) -> Option<String> {
     let (count, amount) = (open.count, open.amount.to_string());
     (count > 0).then(|| fl!(words, "banks-strays", count = count, amount = amount))
+}
+
+fn differences(words: Words, count: i64) -> Option<String> {
+    (count > 0).then(|| fl!(words, "banks-differences", count = count))
 }
 
 #[cfg(test)]

@@ -3,6 +3,9 @@
 
 pub(crate) mod account;
 pub(crate) mod checklist;
+mod compare;
+pub(crate) mod compared;
+pub(crate) mod figures;
 pub(crate) mod list;
 mod switch;
 pub(crate) mod wording;
@@ -14,6 +17,7 @@ pub(crate) fn routes() -> Router<App> {
     Router::new()
         .route("/dashboard/operator/banks", get(list::show))
         .route("/dashboard/operator/banks/{account}", get(account::show))
+        .route("/dashboard/operator/banks/{account}/compare", get(account::show).post(compare::compare))
         .route("/dashboard/operator/banks/{account}/enable", get(switch::ask_enable).post(switch::enable))
         .route("/dashboard/operator/banks/{account}/disable", get(switch::ask_disable).post(switch::disable))
 }

@@ -5,7 +5,7 @@ use domain::{
     id::ProjectId,
     method::Method,
 };
-use engine::{BankAccountFile, BankCall, Error, Missing};
+use engine::{BankAccountFile, Error, Missing};
 use i18n_embed_fl::fl;
 
 use crate::{
@@ -76,27 +76,74 @@ fn within_sentence(name: &str) -> String {
     letters.next().into_iter().flat_map(char::to_lowercase).chain(letters).collect()
 }
 
+/// A service by its name and its number in SNAP.
 pub(crate) fn service(words: Words, number: i64) -> String {
     match number {
         24 => fl!(words, "bank-service-inquiry"),
         25 => fl!(words, "bank-service-payment"),
+        26 => fl!(words, "bank-service-va-status"),
+        27 => fl!(words, "bank-service-va-create"),
+        31 => fl!(words, "bank-service-va-delete"),
+        34 => fl!(words, "bank-service-va-notice"),
+        35 => fl!(words, "bank-service-report"),
+        47 => fl!(words, "bank-service-qr-create"),
+        51 => fl!(words, "bank-service-qr-status"),
+        52 => fl!(words, "bank-service-qr-notice"),
+        55 => fl!(words, "bank-service-debit-status"),
+        56 => fl!(words, "bank-service-debit-notice"),
+        57 => fl!(words, "bank-service-debit-cancel"),
         73 => fl!(words, "bank-service-token"),
+        77 => fl!(words, "bank-service-qr-cancel"),
         other => other.to_string(),
     }
 }
 
+/// Who has called whom.
+pub(crate) fn direction(words: Words, outbound: bool) -> String {
+    match outbound {
+        true => fl!(words, "bank-to-bank"),
+        false => fl!(words, "bank-from-bank"),
+    }
+}
+
+/// How a call ended: what we answered the bank, or what it answered us.
+pub(crate) fn answer(words: Words, file: &BankAccountFile, outbound: bool, service: i64, code: &str) -> Badge {
+    match outbound {
+        true => their_answer(words, code),
+        false => our_answer(words, file, service, code),
+    }
+}
+
+/// A code of digits begins with an HTTP status; a word is what happened in place of an answer.
+fn their_answer(words: Words, code: &str) -> Badge {
+    let status = code.strip_prefix("http_").unwrap_or(code);
+    let (badge, text) = match code {
+        "not_reached" => ("bad", fl!(words, "bank-code-not-reached")),
+        "timeout" => ("bad", fl!(words, "bank-code-too-late")),
+        "settings" => ("bad", fl!(words, "bank-code-not-sent")),
+        "cut_off" | "unreadable" | "bad_qr" | "bad_number" => ("bad", fl!(words, "bank-code-unusable")),
+        _ if status.starts_with("200") => ("good", fl!(words, "bank-code-answered")),
+        _ if status.starts_with("202") => ("wait", fl!(words, "bank-code-later")),
+        _ if status.starts_with("401") || status.starts_with("403") => ("bad", fl!(words, "bank-code-not-let-in")),
+        _ if status.starts_with("429") => ("bad", fl!(words, "bank-code-many")),
+        _ if status.starts_with('5') => ("bad", fl!(words, "bank-code-theirs")),
+        _ => ("off", fl!(words, "bank-code-refused")),
+    };
+    Badge { status: badge, text }
+}
+
 /// What we answered a call. A code has an HTTP status, the number of the service, and a case.
-pub(crate) fn answer(words: Words, file: &BankAccountFile, call: &BankCall) -> Badge {
-    let service = call.service.to_string();
-    let parts = (call.code.get(..3).unwrap_or_default(), call.code.get(5..).unwrap_or_default());
+fn our_answer(words: Words, file: &BankAccountFile, number: i64, code: &str) -> Badge {
+    let service = number.to_string();
+    let parts = (code.get(..3).unwrap_or_default(), code.get(5..).unwrap_or_default());
     // A bank may want other codes for these two.
-    let (status, case) = match &call.code {
-        code if *code == file.parameters.inquiry_expired.code(&service) => ("404", "19"),
-        code if *code == file.parameters.bad_data.code(&service) => ("400", "01"),
+    let (status, case) = match code {
+        code if code == file.parameters.inquiry_expired.code(&service) => ("404", "19"),
+        code if code == file.parameters.bad_data.code(&service) => ("400", "01"),
         _ => parts,
     };
     let (status, text) = match (status, case) {
-        ("200" | "202", _) => ("good", accepted(words, call.service)),
+        ("200" | "202", _) => ("good", accepted(words, number)),
         ("404", "12") => ("off", fl!(words, "bank-code-unknown")),
         ("404", "13") => ("off", fl!(words, "bank-code-amount")),
         ("404", "14") => ("off", fl!(words, "bank-code-paid")),
@@ -120,6 +167,7 @@ fn accepted(words: Words, service: i64) -> String {
     match service {
         24 => fl!(words, "bank-code-bill"),
         25 => fl!(words, "bank-code-taken"),
+        34 | 52 | 56 => fl!(words, "bank-code-noted"),
         73 => fl!(words, "bank-code-token-given"),
         _ => fl!(words, "bank-code-accepted"),
     }

@@ -21,7 +21,7 @@ use crate::{
 const LIMITS: SendLimits = SendLimits { connect: Duration::from_secs(5), total: Duration::from_secs(10) };
 /// Calls shortly after one another share a connection. Servers close idle ones, so we stop using them earlier.
 const IDLE_TIME_MOST: Duration = Duration::from_secs(3);
-const IDLE_CONNECTIONS_MOST: usize = 32;
+const IDLE_CONNECTIONS_MOST: usize = 256;
 pub(super) const ANSWER_BYTES_MOST: usize = 64 * 1024;
 const MESSAGE_CHARACTERS_MOST: usize = 200;
 const CODE_CHARACTERS_MOST: usize = 10;

@@ -2,7 +2,7 @@
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use domain::time::Timestamp;
@@ -16,6 +16,9 @@ const RENEWED_AFTER_PERCENT: u32 = 80;
 /// A token that could not be renewed is used for as long as it lives, and renewing is tried again after this time.
 const RENEWED_AGAIN_AFTER: Duration = Duration::from_secs(10);
 
+/// How the log calls a flight that brought a token.
+const TOKEN_GIVEN: &str = "2007300";
+
 /// The cache of a token. By the clock of those who call.
 #[derive(Default)]
 pub struct Tokens {
@@ -24,12 +27,21 @@ pub struct Tokens {
     flight: tokio::sync::Mutex<()>,
 }
 
+/// How the bank was asked for a token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flight {
+    pub code: String,
+    pub latency: Duration,
+}
+
 #[derive(Default)]
 struct Held {
     token: Option<HeldToken>,
     /// How many times the bank was asked, and why it gave no token the last time.
     flights: u64,
     failure: Option<CallError>,
+    /// The last time, until somebody has taken it for the log.
+    unlogged: Option<Flight>,
 }
 
 #[derive(Clone)]
@@ -48,6 +60,17 @@ impl Tokens {
     /// How long we have had the token; none where there is none that can be used.
     pub fn age(&self, now: Timestamp) -> Option<Duration> {
         self.held().usable(now).map(|token| token.obtained_at.until(now))
+    }
+
+    /// Holds a token that the caller has asked for.
+    pub fn keep(&self, now: Timestamp, token: Token) {
+        // What lands is the token that came in.
+        let _ = self.held().land(now, Ok(token));
+    }
+
+    /// How the bank was last asked for a token; once.
+    pub fn take_flight(&self) -> Option<Flight> {
+        self.held().unlogged.take()
     }
 
     /// Forgets a token that the bank has refused, unless it has been replaced since.
@@ -80,8 +103,12 @@ impl Tokens {
         if let Some(shared) = self.held().landed(now, flights) {
             return shared;
         }
+        let began = Instant::now();
         let asked = ask().await;
-        self.held().land(now, asked)
+        let code = asked.as_ref().map_or_else(|error| error.code().to_owned(), |_| TOKEN_GIVEN.to_owned());
+        let mut held = self.held();
+        held.unlogged = Some(Flight { code, latency: began.elapsed() });
+        held.land(now, asked)
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {
@@ -224,5 +251,19 @@ mod tests {
         let forever = tokens.get(at(0), std::future::pending);
         assert!(tokio::time::timeout(Duration::from_millis(1), forever).await.is_err());
         assert_eq!(got(&tokens, at(0), token("a")).await.unwrap(), "a");
+    }
+
+    #[tokio::test]
+    async fn each_flight_is_told_once_with_its_code() {
+        let tokens = Tokens::new();
+        assert_eq!(tokens.take_flight(), None);
+        got(&tokens, at(0), token("a")).await.unwrap();
+        got(&tokens, at(1), token("b")).await.unwrap();
+        assert_eq!(tokens.take_flight().map(|flight| flight.code).as_deref(), Some("2007300"));
+        assert_eq!(tokens.take_flight(), None, "the second call needed none");
+        got(&tokens, at(720), down()).await.unwrap();
+        assert_eq!(tokens.take_flight().map(|flight| flight.code).as_deref(), Some("settings"));
+        tokens.keep(at(800), token("c").unwrap());
+        assert_eq!(got(&tokens, at(801), down()).await.unwrap(), "c");
     }
 }

@@ -24,6 +24,7 @@ macro_rules! on_every_database {
 }
 
 mod examined;
+mod reconcile;
 mod refusals;
 mod road;
 mod site;

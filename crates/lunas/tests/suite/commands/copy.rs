@@ -19,7 +19,7 @@ use crate::support::{
     wait::until,
 };
 
-const TABLES: [&str; 38] = [
+const TABLES: [&str; 48] = [
     "installation",
     "users",
     "projects",
@@ -58,6 +58,16 @@ const TABLES: [&str; 38] = [
     "bank_calls",
     "strays",
     "stray_entries",
+    "openings",
+    "opening_attempts",
+    "bank_codes",
+    "bank_jobs",
+    "bank_sends",
+    "bank_money",
+    "bank_serials",
+    "bank_reconciliations",
+    "bank_comparisons",
+    "bank_differences",
 ];
 
 fn copy(program: &Program, from: &str, to: &str) -> Ran {
@@ -137,7 +147,9 @@ async fn fill_every_table(program: &Program) -> Installation {
         id(&others[3]),
     );
     file.execute_batch(&by_hand).unwrap();
-    file.execute_batch(&banks(&project.replacen("prj", "bac", 1))).unwrap();
+    let account = project.replacen("prj", "bac", 1);
+    file.execute_batch(&banks(&account)).unwrap();
+    file.execute_batch(&codes(&account)).unwrap();
     Installation { payment: paid, link }
 }
 
@@ -153,10 +165,31 @@ fn banks(account: &str) -> String {
          INSERT INTO bank_requests SELECT '{account}', 24, 1, '1', '1', 0, code, id, NULL, 'accepted', 1 \
          FROM payments LIMIT 1; \
          INSERT INTO bank_requests VALUES ('{account}', 25, 1, '2', 'money', 1, '1', NULL, 5000, 'accepted', 1); \
-         INSERT INTO bank_calls VALUES ('{account}', 'call_1', 1, 25, '2002500', 7); \
+         INSERT INTO bank_calls VALUES ('{account}', 'call_1', 1, 25, '2002500', 7, 0); \
          INSERT INTO strays VALUES ('str_1', '{account}', 'money', '1', 5000, 1, 1, NULL, NULL, NULL, NULL, NULL); \
          INSERT INTO stray_entries VALUES ('str_1', 'received', 'strays', 1, 5000), \
          ('str_1', 'received', 'clearing', 1, -5000)"
+    )
+}
+
+/// A code that a bank was asked for and that nobody waited for, money that the bank told of, and a day that was compared.
+fn codes(account: &str) -> String {
+    format!(
+        "INSERT INTO openings SELECT 'opn_1', project_id, NULL, '{account}', 'é 1', 5000, 35, 'qris', 'abandoned', NULL, \
+         1, 1, 2, 2, 2 FROM payments LIMIT 1; \
+         INSERT INTO opening_attempts VALUES ('opn_1', 'Ibu é', '', '', '', '::1', NULL, NULL, NULL, NULL, NULL, 'v', \
+         NULL, ''); \
+         INSERT INTO bank_codes VALUES ('{account}', 'REF1', 'opn_1', 1, 'BANK1', '77', 1); \
+         INSERT INTO bank_jobs VALUES ('opn_1', 'void', 1, '{account}', 9, 1, 2, 'timeout'); \
+         INSERT INTO bank_sends VALUES ('{account}', 1, 'EXT1', 47, 'opn_1', 1, 1, 'timeout', 2); \
+         INSERT INTO bank_money VALUES ('{account}', 'told', 'report', 7000, 1, 1); \
+         INSERT INTO strays VALUES ('str_2', '{account}', 'told', '77', 7000, 1, 1, NULL, NULL, NULL, NULL, NULL); \
+         INSERT INTO stray_entries VALUES ('str_2', 'received', 'strays', 1, 7000), \
+         ('str_2', 'received', 'clearing', 1, -7000); \
+         INSERT INTO bank_serials VALUES ('{account}', 1, 100); \
+         INSERT INTO bank_reconciliations VALUES ('{account}', 1, 'report', 200000000, 200000001, 1, 5, 1, 7, 0, 0, 0, 0, 1, 3); \
+         INSERT INTO bank_comparisons VALUES ('{account}', 1, 2); \
+         INSERT INTO bank_differences VALUES ('{account}', 'told', 'fee', 1, NULL, 1, 2, 200000000, 200000001, 'é')"
     )
 }
 

@@ -35,6 +35,27 @@ async fn rehearses(running: &Running) -> Value {
     payment
 }
 
+/// A payment by QRIS that is scanned at the bank by pasting its code.
+async fn rehearses_qris(running: &Running, key: &str) -> Value {
+    let body = json!({
+        "project_id": running.said("rehearsal_project_id"),
+        "reference": "order-qris",
+        "amount": 25_000,
+        "payment_method": { "type": "qris" },
+    });
+    let payment = api(running).pay(key, &body).await.expect(201);
+    let teller = Customer::at(running.address());
+    let code = payment["instructions"]["qr_string"].as_str().unwrap();
+    let scanned = teller.post("/bank/scan", &[("text", code)]).await;
+    assert_eq!(scanned.status, 303, "{}", scanned.text);
+    let path = scanned.header("location").unwrap().to_owned();
+    assert!(teller.open(&path).await.text.contains("Pay Rp25.000"));
+    let page = press(&teller, &path, "pay").await;
+    assert!(page.text.contains("2005200"), "{}", page.text);
+    assert_eq!(status(running, &payment).await, "paid");
+    payment
+}
+
 #[tokio::test]
 async fn from_an_empty_directory_to_a_payment_that_was_paid_at_the_bank() {
     let program = program();
@@ -47,8 +68,9 @@ async fn from_an_empty_directory_to_a_payment_that_was_paid_at_the_bank() {
     for bank in BANKS {
         assert!(offered.text.contains(&format!("value=\"virtual_account:{bank}\"")), "{bank}: {}", offered.text);
     }
-    assert!(!offered.text.contains("value=\"qris\""), "there is no account for it");
+    assert!(offered.text.contains("value=\"qris\""), "{}", offered.text);
     rehearses(&running).await;
+    rehearses_qris(&running, "k").await;
     let mode = fs::metadata(program.data().join("rehearsal.json")).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode, 0o600, "it has an API key");
     program.json(&["--json", "--database", &program.database(), "verify"]);
@@ -94,6 +116,7 @@ async fn a_second_start_keeps_the_project_and_still_takes_money() {
     assert!(press(&teller, &bill, "pay").await.text.contains("booked"), "a number of the first run");
     assert_eq!(status(&second, &unpaid).await, "paid");
     rehearses(&second).await;
+    rehearses_qris(&second, "second").await;
     let projects = program.json(&["--json", "--database", &program.database(), "project", "list"]);
     assert_eq!(projects.as_array().unwrap().len(), 2);
     program.json(&["--json", "--database", &program.database(), "verify"]);

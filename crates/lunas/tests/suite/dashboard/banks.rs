@@ -242,7 +242,7 @@ async fn an_account_that_lacks_something_is_not_enabled(kit: Arc<Kit>) {
 async fn the_log_of_calls_has_codes_in_words_newest_first(kit: Arc<Kit>) {
     let operator = Person::operator(&kit, "operator@example.com").await;
     let id = new_account(&kit, "BCA", &[("inquiry_expired", "404xx20")]).await;
-    contains_all(&operator.open(&page_of(id)).await, &["The bank has not called yet"]);
+    contains_all(&operator.open(&page_of(id)).await, &["Nobody has called yet"]);
     let calls = [
         (73, "2007300", "Token given"),
         (73, "4017300", "Signature, clock or sender not accepted"),

@@ -8,7 +8,7 @@ use testkit::{Browser, Kit, Look, Theme, on_sqlite};
 use crate::{
     dashboard::routes,
     support::{
-        dashboard_browser::{BusyProject, at, enter},
+        dashboard_browser::{BusyProject, LONG, at, enter},
         json::text,
         payments::{events_of, fetch},
         people::desk,
@@ -159,6 +159,12 @@ async fn search_results_and_messages_are_accessible_on_every_screen() {
         pages.push(("/dashboard/projects/new".to_owned(), SEND_BACK));
         pages.push(("/dashboard/operator?show=waiting".to_owned(), NOTHING));
         pages.push(("/dashboard/operator/strays?tab=decided".to_owned(), NOTHING));
+        pages.push(("/dashboard/operator/differences?tab=settled".to_owned(), NOTHING));
+        for kind in ["amount", "fee"] {
+            let difference = world.path("/dashboard/operator/differences/look?account={account}");
+            let subject = LONG.replace('ä', "%C3%A4");
+            pages.push((format!("{difference}&subject={subject}&kind={kind}"), NOTHING));
+        }
         let assign = world.path("/dashboard/operator/strays/{stray}/assign");
         pages.push((format!("{assign}?payment=junk"), NOTHING));
         pages.push(("/dashboard/nothing/of/the/kind".to_owned(), NOTHING));

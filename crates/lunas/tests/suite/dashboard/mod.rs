@@ -1,12 +1,15 @@
 //! The pages for merchants and operators, over HTTP and in a real browser.
 
 mod account;
+mod at_bank;
+mod bank_health;
 mod banks;
 mod browser_hostile;
 mod browser_pages;
 mod browser_pictures;
 mod browser_road;
 mod browser_use;
+mod differences;
 mod invites;
 mod keys;
 mod links;

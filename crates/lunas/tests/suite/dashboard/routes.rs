@@ -83,6 +83,8 @@ fn table() -> Vec<Row> {
         get("/dashboard/operator/projects/{project}", For::Operators),
         get("/dashboard/operator/banks", For::Operators),
         get("/dashboard/operator/banks/{account}", For::Operators),
+        get("/dashboard/operator/differences", For::Operators),
+        get("/dashboard/operator/differences/look", For::Operators),
         get("/dashboard/operator/strays", For::Operators),
         get("/dashboard/operator/strays/{stray}", For::Operators),
         get("/dashboard/{project}", LOOK),
@@ -114,6 +116,8 @@ fn forms() -> Vec<Row> {
     let link = &[("title", "Kopi"), ("amount", "15000"), ("attempt", "0123456789abcdef0123456789abcdef")];
     let receipt = &[("provider", "sandbox"), ("id", "none"), ("note", "why")];
     let assigned = &[("payment", "pay_01kc2m8r5gfq9t3v7x1y4z6a8b"), ("note", "why")];
+    let difference =
+        &[("account", "bac_01kc2m8r5gfq9t3v7x1y4z6a8b"), ("subject", "r"), ("kind", "fee"), ("note", "why")];
     let test = &[("attempt", "0123456789abcdef0123456789abcdef")];
     let merchant = &[("merchant_name", "Toko"), ("merchant_city", "Bandung"), ("merchant_postal_code", "40111")];
     let forms = [
@@ -131,6 +135,8 @@ fn forms() -> Vec<Row> {
         both("/dashboard/operator/projects/{project}/deactivate", For::Operators, For::Operators, &[]),
         both("/dashboard/operator/banks/{account}/enable", For::Operators, For::Operators, &[]),
         both("/dashboard/operator/banks/{account}/disable", For::Operators, For::Operators, &[]),
+        both("/dashboard/operator/banks/{account}/compare", For::Operators, For::Operators, &[("date", "2026-01-01")]),
+        both("/dashboard/operator/differences/settle", For::Operators, For::Operators, difference),
         both("/dashboard/operator/strays/{stray}/assign", For::Operators, For::Operators, assigned),
         both("/dashboard/operator/strays/{stray}/return", For::Operators, For::Operators, &[("note", "why")]),
         both("/dashboard/{project}/keys", LOOK, KEYS, &[("name", "server")]),

@@ -2,14 +2,22 @@
 
 mod acts;
 mod bodies;
+mod browser_acquirer;
 mod browser_rehearsal;
 mod crashes;
 mod disabled;
+mod faults;
+mod money;
+mod notifications;
 mod numbers;
+mod opening_crashes;
+mod opening_requests;
+mod openings;
 mod order_of_checks;
 mod outages;
 mod races;
 mod rate;
+mod reconcile;
 mod repeats;
 mod roads;
 mod secrets;

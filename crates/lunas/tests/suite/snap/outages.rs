@@ -1,13 +1,14 @@
 //! While it is not known what was stored, a bank is told that nothing is decided: never that we refuse.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use demobank::{Answer, Conclusion, Contract, Knobs, Style};
-use testkit::{Cluster, Database, Kit, on_every_database};
+use testkit::{Kit, on_every_database};
 
 use super::acts::{call, said};
 use crate::support::{
     banks::{Contracted, contracted, contracted_with, number},
+    held_writes::HeldWrites,
     nodes::Node,
     payments::status,
     rows::rows,
@@ -58,64 +59,18 @@ async fn while_the_database_is_away_every_door_says_so_and_nothing_is_refused(ki
     node.stop().await;
 }
 
-/// Keeps everybody from writing what banks ask, until it is dropped.
-enum Stop {
-    Sqlite(rusqlite::Connection),
-    Postgres { url: String, session: Option<std::thread::JoinHandle<()>> },
-}
-
-impl Stop {
-    async fn writes_of(database: &Database) -> Stop {
-        match database {
-            Database::Sqlite(path) => {
-                let connection = rusqlite::Connection::open(path).unwrap();
-                connection.busy_timeout(Duration::from_secs(10)).unwrap();
-                connection.execute_batch("BEGIN IMMEDIATE").unwrap();
-                Stop::Sqlite(connection)
-            }
-            Database::Postgres { url } => {
-                let held = url.clone();
-                let session = std::thread::spawn(move || {
-                    let lock = "BEGIN; LOCK TABLE bank_requests IN SHARE MODE; SELECT 'held', pg_sleep(600)";
-                    Cluster::shared().run(&held, lock).unwrap_err();
-                });
-                let is_held = "SELECT COUNT(*) FROM pg_locks l JOIN pg_class c ON c.oid = l.relation \
-                               WHERE c.relname = 'bank_requests' AND l.mode = 'ShareLock' AND l.granted \
-                               AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())";
-                let counted = || Cluster::shared().run(url, is_held).unwrap();
-                until(async || tokio::task::block_in_place(counted).trim() == "1").await;
-                Stop::Postgres { url: url.clone(), session: Some(session) }
-            }
-        }
-    }
-
-    fn end(self) {
-        match self {
-            Stop::Sqlite(connection) => connection.execute_batch("ROLLBACK").unwrap(),
-            Stop::Postgres { url, session } => {
-                let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%''held''%' \
-                           AND datname = current_database() AND pid <> pg_backend_pid()";
-                tokio::task::block_in_place(|| {
-                    Cluster::shared().run(&url, end).unwrap();
-                    session.unwrap().join().unwrap();
-                });
-            }
-        }
-    }
-}
-
 async fn a_commit_that_comes_too_late_is_undecided_and_its_resend_gets_the_first_result(kit: Arc<Kit>) {
     for (style, code) in [(Style::BCA, "4042518"), (Style::BSI, "2002500")] {
         let contracted = contracted_with(&kit, style, &[("deadline", "1")]).await;
         let payment = contracted.payment().await;
         let number = number(&payment);
         contracted.bank.token(&contracted.contract).await.unwrap();
-        let stop = Stop::writes_of(&kit.database).await;
+        let held = HeldWrites::of(&kit.database, "bank_requests").await;
         let answer = contracted.pay(&number, Knobs::default()).await;
         is_undecided(&answer);
         assert_eq!(answer.code(), "5042500");
         is_undecided(&contracted.ask(&number, Knobs::default()).await);
-        stop.end();
+        held.end();
         // The commit goes on though nobody waits for it any more.
         until(async || status(&contracted.project, &payment).await == "paid").await;
         let resent = contracted.pay(&number, Knobs::resend_of(&answer.sent)).await;

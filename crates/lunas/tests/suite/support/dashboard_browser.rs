@@ -5,14 +5,18 @@ use std::time::Duration;
 use domain::{
     access::Role,
     bank::Bank,
-    id::ProjectId,
+    bank_difference::{ComparedBy, Difference, DifferenceKey, DifferenceKind, Reconciliation, Tally},
+    bank_request::jakarta_day,
+    id::{BankAccountId, ProjectId},
     method::Method,
+    money::Rupiah,
     project::{Environment, MerchantProfile},
     user::User,
 };
 use engine::{NewProject, ProjectUpdate};
 use gateway::SendLimits;
 use serde_json::{Value, json};
+use store::OpeningWrite;
 use testkit::{Answer, Browser, Kit, Receiver, TestProject};
 
 use crate::support::{
@@ -145,7 +149,36 @@ async fn banks(kit: &Kit, production: ProjectId) -> Vec<(&'static str, String)> 
     let returned = stray(kit, account, "bank-1", 15_000).await;
     kit.engine.return_stray(returned, format!("Dikembalikan lewat BCA, bukti {LONG}")).await.unwrap();
     let open = stray(kit, account, "20261115123456789012345678", 999_999_999_999).await;
+    compared(kit, account).await;
     vec![("{account}", account.to_string()), ("{stray}", open.to_string())]
+}
+
+/// A day that was compared with the bank, and every kind of difference, one of them settled.
+async fn compared(kit: &Kit, account_id: BankAccountId) {
+    let (now, most) = (kit.engine.now(), Tally { count: 123_456, amount: Rupiah::MAX });
+    let day = jakarta_day(now) - 1;
+    let row = Reconciliation {
+        account_id,
+        day,
+        by: ComparedBy::ReportAndQuery,
+        first_at: now,
+        at: now,
+        matched: most,
+        missing_here: most,
+        missing_there: most,
+        differing: most,
+        bank_fees: most,
+    };
+    kit.store.commit(OpeningWrite::Reconciled(row).into()).await.unwrap();
+    for kind in DifferenceKind::ALL {
+        let key = DifferenceKey { account_id, subject: LONG.to_owned(), kind };
+        let (ours, theirs) = (Some(Rupiah::MAX), Some(Rupiah::MAX));
+        let found = Difference { key: key.clone(), day, payment_id: None, ours, theirs, found_at: now, settled: None };
+        kit.store.commit(OpeningWrite::DifferenceFound(found).into()).await.unwrap();
+        if kind == DifferenceKind::Fee {
+            kit.engine.settle_difference(&key, LONG.to_owned()).await.unwrap();
+        }
+    }
 }
 
 /// Creates members of every role, an invitation and a second session of the owner.

@@ -1,5 +1,6 @@
 //! What several tests share: acts, request bodies, browsers over HTTP, commands, and the load of the fault tests.
 
+pub(crate) mod acquirers;
 pub(crate) mod bank_accounts;
 pub(crate) mod banks;
 pub(crate) mod commands;
@@ -7,6 +8,7 @@ pub(crate) mod customer;
 pub(crate) mod dashboard;
 pub(crate) mod dashboard_browser;
 pub(crate) mod faulty_server;
+pub(crate) mod held_writes;
 pub(crate) mod history;
 pub(crate) mod hostile;
 pub(crate) mod json;

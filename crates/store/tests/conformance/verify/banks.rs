@@ -1,14 +1,15 @@
-//! Invariants about numbers of bank accounts, what banks asked, and strays.
+//! Invariants about numbers of bank accounts, what banks asked, strays, and days compared with banks.
 
 use domain::{
     bank_account::BankAccount,
-    bank_request::{BankRequest, Verdict},
+    bank_difference::{ComparedBy, Difference, DifferenceKey, DifferenceKind, Reconciliation, Tally},
+    bank_request::{BankRequest, Verdict, jakarta_day, jakarta_day_begin},
     payment::Payment,
     project::Project,
     receipt::{ReceiptKey, Unapplied},
     stray::Stray,
 };
-use store::{BankWrite, Change, LedgerWrite, Noted, ReceiptNote, Store};
+use store::{BankWrite, Change, LedgerWrite, Noted, OpeningWrite, ReceiptNote, Store};
 
 use super::Row;
 use crate::{
@@ -21,12 +22,15 @@ const NUMBERS: &str =
     "I17 a number of a bank account belongs to the payment that has it, and rests for 30 days after its expiry";
 const BOOKED: &str =
     "I18 money that we told a bank to book is one receipt or one stray of its account and request id, in full";
-const ASKED: &str = "I18 every receipt and every stray of a bank account stems from what the bank asked us to take";
+const ASKED: &str =
+    "I18 every receipt and every stray of a bank account stems from what the bank asked us to take or told us of";
 const REPEATED: &str = "I18 a request that is not the first with its request id has the verdict of the first";
 const STRAY_BOOKS: &str =
     "I19 a stray is on the installation's books in full until somebody has decided about it, and its legs sum to zero";
 const STRAY_RECEIPT: &str =
     "I19 an assigned stray is one receipt of its payment with its amount, and no other stray is a receipt";
+const COMPARED: &str =
+    "I23 a day is compared with its bank when it is over in Jakarta, and a difference is found after its day began";
 
 /// One of everything that banks can ask, with the ids of requests as named here.
 pub(super) struct BankHistory {
@@ -61,10 +65,38 @@ pub(super) async fn bank_history(store: &Store, project: &Project) -> BankHistor
         held(account, billed),
         bank_samples::returned(&history.returned).into(),
         bank_samples::assigned_stray(&history.assigned, &found),
+        compared(account),
     ] {
         keep(store, change).await;
     }
     history
+}
+
+/// A day that was compared, and what differed.
+fn compared(account: &BankAccount) -> Change {
+    let (account_id, day, none) = (account.id, jakarta_day(NOW) - 1, Tally::default());
+    let reconciliation = Reconciliation {
+        account_id,
+        day,
+        by: ComparedBy::Report,
+        first_at: NOW,
+        at: after(10),
+        matched: none,
+        missing_here: none,
+        missing_there: Tally { count: 1, amount: AMOUNT },
+        differing: none,
+        bank_fees: none,
+    };
+    let difference = Difference {
+        key: DifferenceKey { account_id, subject: "lost".to_owned(), kind: DifferenceKind::MissingThere },
+        day,
+        payment_id: None,
+        ours: Some(AMOUNT),
+        theirs: None,
+        found_at: NOW,
+        settled: None,
+    };
+    Change::from(OpeningWrite::Reconciled(reconciliation)).with(OpeningWrite::DifferenceFound(difference))
 }
 
 /// Money for a bill that is paid already, at a bank that would not give it back.
@@ -81,7 +113,20 @@ fn held(account: &BankAccount, payment: &Payment) -> Change {
 }
 
 pub(super) fn bank_rows(history: &BankHistory) -> Vec<Row> {
-    [number_rows(history), request_rows(history), stray_rows(history)].concat()
+    [number_rows(history), request_rows(history), stray_rows(history), compared_rows(history)].concat()
+}
+
+fn compared_rows(history: &BankHistory) -> Vec<Row> {
+    let (account, day) = (history.account.id, jakarta_day(NOW) - 1);
+    let end = jakarta_day_begin(day + 1).as_millis();
+    let row = |sql: String, day: i64| (COMPARED, sql, format!("{account}:{day}"));
+    let lost = |sql: &str| (COMPARED, sql.to_owned(), format!("{account}:lost"));
+    vec![
+        row(format!("UPDATE bank_reconciliations SET first_at = {end} - 1"), day),
+        row("UPDATE bank_reconciliations SET day = day + 1".to_owned(), day + 1),
+        row("UPDATE bank_reconciliations SET first_at = at + 1".to_owned(), day),
+        lost("UPDATE bank_differences SET day = day + 2"),
+    ]
 }
 
 fn number_rows(history: &BankHistory) -> Vec<Row> {

@@ -14,14 +14,16 @@ on_every_database![
     doctor_looks_at_every_enabled_account,
     doctor_wants_an_https_address_for_banks,
     doctor_reports_approved_projects_that_can_take_no_money,
+    doctor_and_show_tell_of_calls_to_a_bank_that_fail,
 ];
 
 /// The points about banks, with their verdicts and findings.
 fn points(ran: &Ran) -> BTreeMap<String, (String, String)> {
     let said: Value = serde_json::from_str(&ran.stdout).unwrap();
     let text = |point: &Value, member: &str| point[member].as_str().unwrap().to_owned();
-    let about_banks =
-        |point: &str| point.starts_with("bank") || ["public URL", "production methods", "strays"].contains(&point);
+    let about_banks = |point: &str| {
+        point.starts_with("bank") || ["public URL", "production methods", "strays", "calls to banks"].contains(&point)
+    };
     let points = said["points"].as_array().unwrap().iter();
     let points = points.map(|point| (text(point, "point"), (text(point, "verdict"), text(point, "finding"))));
     points.filter(|(point, _)| about_banks(point)).collect()
@@ -39,7 +41,7 @@ fn names(points: &BTreeMap<String, (String, String)>) -> Vec<(&str, &str)> {
 }
 
 /// Changes rows that no command changes.
-fn change(site: &Site, sql: &str) {
+pub(super) fn change(site: &Site, sql: &str) {
     match &site.database {
         Database::Sqlite(path) => rusqlite::Connection::open(path).unwrap().execute_batch(sql).unwrap(),
         Database::Postgres { url } => drop(Cluster::shared().run(url, sql).unwrap()),
@@ -60,7 +62,14 @@ async fn doctor_looks_at_every_enabled_account(site: Site) {
     let project = site.approved();
     site.json(&["bank", "assign", &account, "--project", &project, "--method", "bca"]);
     let now = SystemClock.now();
-    let call = BankCall { id: "1".to_owned(), at: now, service: 24, code: "2002400".to_owned(), latency_ms: 7 };
+    let call = BankCall {
+        id: "1".to_owned(),
+        at: now,
+        service: 24,
+        code: "2002400".to_owned(),
+        latency_ms: 7,
+        outbound: false,
+    };
     let called = BankWrite::Called { account_id: account.parse().unwrap(), calls: vec![call], keep: 10 };
     let store = site.store().await;
     store.commit(called.into()).await.unwrap();
@@ -119,4 +128,38 @@ async fn doctor_reports_approved_projects_that_can_take_no_money(site: Site) {
     assert!(!unwell(&site).contains_key("production methods"));
     site.json(&["bank", "disable", &account]);
     assert_eq!(names(&unwell(&site)), [("production methods", "warning")]);
+}
+
+async fn doctor_and_show_tell_of_calls_to_a_bank_that_fail(site: Site) {
+    let account = site.enabled_account();
+    assert!(!points(&site.run(&["doctor", "--json"])).contains_key("calls to banks"), "this bank only calls us");
+    site.json(&["bank", "key", &account, "--make"]);
+    site.told_json("a secret of the bank", &["bank", "outbound", &account, "--client-id", "us", "--secret-file", "-"]);
+    site.json(&["bank", "set", &account, "base_url=https://bank.example"]);
+    assert_eq!(points(&site.run(&["doctor", "--json"]))["calls to banks"].0, "ok");
+    let now = SystemClock.now();
+    let call = |number: i64, outbound, code: &str| BankCall {
+        id: number.to_string(),
+        at: now,
+        service: 26,
+        code: code.to_owned(),
+        latency_ms: number,
+        outbound,
+    };
+    let mut calls: Vec<BankCall> = (1..=5).map(|number| call(number, true, "timeout")).collect();
+    calls.push(call(6, false, "2002400"));
+    let store = site.store().await;
+    store.commit(BankWrite::Called { account_id: account.parse().unwrap(), calls, keep: 10 }.into()).await.unwrap();
+    store.close().await;
+    let found = &points(&site.run(&["doctor", "--json"]))["calls to banks"];
+    assert_eq!(found.0, "warning");
+    assert!(found.1.contains("the latest 5 failed") && found.1.contains("lunas bank test"), "{found:?}");
+    let health = &site.show(&account)["health"];
+    assert_eq!((&health["failing_calls"], &health["calls_suspended"]), (&5.into(), &true.into()), "{health}");
+    assert_eq!(health["groups"][0]["median_ms"], 3, "{health}");
+    assert_eq!(health["groups"][0]["longest_ms"], 5, "{health}");
+    let text = site.run(&["bank", "show", &account]);
+    for words in ["calls suspended", "LONGEST", "timeout"] {
+        assert!(text.stdout.contains(words), "{words}: {text:?}");
+    }
 }

@@ -187,7 +187,7 @@ fn profiles_are_listed_without_a_database() {
     assert_eq!(profiles[0]["bank"], "bca");
     assert_eq!(profiles[0]["needs"], json!(["partner_service_id", "bank_key", "inbound"]));
     assert_eq!((&profiles[5]["codes"], &profiles[5]["bank"]), (&json!("qris"), &json!(null)));
-    let needs = json!(["merchant_id", "store_id", "base_url", "bank_key"]);
+    let needs = json!(["merchant_id", "store_id", "base_url", "bank_key", "our_key", "outbound"]);
     assert_eq!(profiles[5]["needs"], needs);
     assert_eq!((&profiles[9]["codes"], &profiles[9]["bank"]), (&json!("both"), &json!(null)));
     let bca = program.json(&["bank", "profiles", "bca", "--json"]);

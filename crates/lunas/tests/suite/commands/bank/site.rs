@@ -3,10 +3,12 @@
 use std::{
     io::Write,
     process::{Command, Stdio},
+    sync::Arc,
 };
 
 use domain::audit::AuditLine;
-use gateway::snap::PrivateKey;
+use engine::{Engine, SecretKey, Settings, SystemClock};
+use gateway::{Providers, Simulator, snap::PrivateKey};
 use secrecy::ExposeSecret;
 use serde_json::Value;
 use store::{Store, Window};
@@ -101,6 +103,14 @@ impl Site {
 
     pub(super) fn show(&self, account: &str) -> Value {
         self.json(&["bank", "show", account])
+    }
+
+    /// The same installation without a process of its own, to set up what only a running bank can have done.
+    pub(super) async fn engine(&self) -> (Store, Engine) {
+        let (store, key) = (self.store().await, SecretKey::from_base64(&self.secret_key.clone().into()).unwrap());
+        let providers = Providers { sandbox: Simulator::default(), production: None };
+        let engine = Engine::new(store.clone(), providers, Arc::new(SystemClock), Settings::default(), key);
+        (store, engine)
     }
 
     pub(super) async fn store(&self) -> Store {

@@ -1,9 +1,11 @@
-//! `lunas bank test` asks a bank for a token and says which part failed. A development installation may call http addresses.
+//! `lunas bank test` asks a bank for a token and about a code that does not exist, and says which part failed. A development installation may call http addresses.
 
-use std::net::TcpListener;
+use std::{net::TcpListener, sync::Arc};
 
 use axum::{Json, Router, http::StatusCode, routing::post};
+use demobank::{AskedBank, Fault, Habits, Merchant, Service};
 use domain::audit::Deed;
+use engine::{Clock, SystemClock};
 use serde_json::{Value, json};
 use store::{Store, Window};
 use testkit::{Program, Ran};
@@ -70,8 +72,12 @@ async fn a_test_says_which_part_failed_and_what_to_check() {
         );
         assert!(!text.stdout.contains("quiet") && !tested.stdout.contains("quiet"), "{text:?}");
         let Some((reason, check)) = words else {
-            assert_eq!(tested.json(0), json!({ "id": account, "ok": true, "reason": null, "check": null }));
+            assert_eq!(
+                tested.json(0),
+                json!({ "id": account, "ok": true, "query": false, "reason": null, "check": null })
+            );
             assert!(text.code == 0 && text.stdout.contains("has given us a token"), "{text:?}");
+            assert!(text.stdout.contains("issues no codes for us"), "{text:?}");
             continue;
         };
         let said = tested.json(1);
@@ -87,4 +93,99 @@ async fn a_test_says_which_part_failed_and_what_to_check() {
     store.close().await;
     assert_eq!(lines.iter().filter(|line| line.deed == Deed::BankAccountTested).count(), 9);
     assert!(lines.iter().all(|line| !line.detail.contains("quiet")));
+}
+
+/// An account at an acquirer of our own, as an operator sets it up.
+async fn at_acquirer(program: &Program, asked: &Arc<AskedBank>, url: &str, profile: &'static str) -> String {
+    let channel = if profile == "dana" { "95221" } else { "12345" };
+    let settings = [
+        format!("base_url={url}"),
+        format!("channel_id={channel}"),
+        "merchant_id=M1".to_owned(),
+        "store_id=S1".to_owned(),
+        "terminal_id=T1".to_owned(),
+    ];
+    let mut add = vec!["bank", "add", "--profile", profile, "--name", profile, "--json"];
+    add.extend(settings.iter().flat_map(|setting| ["--set", setting.as_str()]));
+    let account = id(&run(program, &add).await.json(0));
+    let made = run(program, &["bank", "key", &account, "--make", "--json"]).await.json(0);
+    std::fs::write(program.directory.path().join("secret"), "quiet words of the bank").unwrap();
+    let outbound = ["bank", "outbound", &account, "--client-id", profile, "--secret-file", "secret"];
+    assert_eq!(run(program, &outbound).await.code, 0);
+    let merchant = Merchant {
+        client_id: profile.to_owned(),
+        client_secret: "quiet words of the bank".to_owned(),
+        public_key_pem: made["public_key"].as_str().unwrap().to_owned(),
+        partner_id: None,
+        name: "Toko".to_owned(),
+    };
+    asked.register_with(merchant, Habits::of(profile).unwrap());
+    account
+}
+
+#[tokio::test]
+async fn a_bank_that_issues_codes_is_also_asked_about_one_that_does_not_exist() {
+    let (program, running) = dev();
+    let asked = AskedBank::new(Arc::new(|| SystemClock.now().as_millis()));
+    let doors = asked.open().await.unwrap();
+    for (profile, queried) in [
+        ("midtrans", Service::Query),
+        ("dana", Service::DebitStatus),
+        ("doku", Service::Query),
+        ("bri-qris", Service::Query),
+    ] {
+        let account = at_acquirer(&program, &asked, &doors.url(), profile).await;
+        let told = json!({ "id": account, "ok": true, "query": true, "reason": null, "check": null });
+        assert_eq!(run(&program, &["bank", "test", &account, "--json"]).await.json(0), told, "{profile}");
+        let text = run(&program, &["bank", "test", &account]).await;
+        assert!(text.stdout.contains("a code that does not exist"), "{text:?}");
+        assert_eq!(asked.codes().len(), 0, "nothing was made");
+        let calls = asked.calls_of(queried);
+        let [.., first, second] = calls.as_slice() else { panic!("{profile}: {calls:?}") };
+        assert!(
+            first.reference != second.reference || first.body != second.body,
+            "each question is about another code"
+        );
+
+        let tokens = asked.calls_of(Service::Token).len();
+        let shown = run(&program, &["bank", "show", &account, "--json"]).await.json(0);
+        assert_eq!(asked.calls_of(Service::Token).len(), tokens, "`show` calls nobody");
+        assert_eq!(
+            shown["health"]["token_at"].is_null(),
+            profile == "dana",
+            "DANA takes calls without a token: {shown}"
+        );
+        assert_eq!(shown["health"]["calls_suspended"], false);
+
+        asked.fail_next_of(queried, Fault::Status(401));
+        let refused = run(&program, &["bank", "test", &account, "--json"]).await.json(1);
+        assert_eq!((&refused["ok"], &refused["query"]), (&json!(false), &json!(true)), "{refused}");
+        assert!(refused["reason"].as_str().unwrap().contains("a code that does not exist"), "{refused}");
+        assert!(refused["check"].as_str().unwrap().contains("the secret"), "{refused}");
+    }
+    assert_eq!(running.terminate(), Some(0));
+}
+
+#[tokio::test]
+async fn a_wrong_secret_is_told_plainly_though_the_bank_gives_a_token() {
+    let (program, running) = dev();
+    let asked = AskedBank::new(Arc::new(|| SystemClock.now().as_millis()));
+    let doors = asked.open().await.unwrap();
+    let account = at_acquirer(&program, &asked, &doors.url(), "midtrans").await;
+    std::fs::write(program.directory.path().join("wrong"), "another secret altogether").unwrap();
+    let outbound = ["bank", "outbound", &account, "--client-id", "midtrans", "--secret-file", "wrong"];
+    assert_eq!(run(&program, &outbound).await.code, 0);
+    assert_eq!(run(&program, &["bank", "rotate", &account]).await.code, 0);
+    let refused = run(&program, &["bank", "test", &account]).await;
+    let line = refused.failed(1).join("\n");
+    for words in ["asked about a code that does not exist", "Signature", "check the secret"] {
+        assert!(line.contains(words), "{words}: {line}");
+    }
+    assert!(!line.contains("another secret") && !line.contains("quiet words"), "{line}");
+    let shown = run(&program, &["bank", "show", &account, "--json"]).await.json(0);
+    assert_eq!(shown["health"]["failing_calls"], 1, "{shown}");
+    let groups = shown["health"]["groups"].as_array().unwrap();
+    let codes: Vec<&str> = groups.iter().map(|group| group["code"].as_str().unwrap()).collect();
+    assert_eq!(codes, ["4015100", "2007300"]);
+    assert_eq!(running.terminate(), Some(0));
 }

@@ -1,0 +1,60 @@
+//! Which of our doors the bank of an account calls, and which methods the account serves.
+
+use gateway::snap::{Codes, Hosting, Service};
+
+use super::BankAccountFile;
+
+/// A door that the bank must be told of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BankDoor {
+    Token,
+    Inquiry,
+    Payment,
+    /// Money for an account that the bank hosts.
+    VaNotice,
+    /// Money for a QR.
+    QrNotice,
+    /// The same, as wallets tell it.
+    DebitNotice,
+}
+
+impl BankDoor {
+    /// Its path below the account's.
+    pub const fn path(self) -> &'static str {
+        match self {
+            BankDoor::Token => "/v1.0/access-token/b2b",
+            BankDoor::Inquiry => "/v1.0/transfer-va/inquiry",
+            BankDoor::Payment => "/v1.0/transfer-va/payment",
+            BankDoor::VaNotice => "/v1.0/transfer-va/notify-payment-intrabank",
+            BankDoor::QrNotice => "/v1.0/qr/qr-mpm-notify",
+            BankDoor::DebitNotice => "/v1.0/debit/notify",
+        }
+    }
+}
+
+impl BankAccountFile {
+    /// The doors that the bank may call.
+    pub fn doors(&self) -> Vec<BankDoor> {
+        let parameters = &self.parameters;
+        let hosts = |hosting| parameters.codes.has_va() && parameters.hosting == hosting;
+        let has_qr_query = parameters.paths.contains_key(&Service::QrQuery);
+        let doors = [
+            (BankDoor::Token, self.has_token_door()),
+            (BankDoor::Inquiry, hosts(Hosting::Ours)),
+            (BankDoor::Payment, parameters.codes.has_va()),
+            (BankDoor::VaNotice, hosts(Hosting::Theirs)),
+            (BankDoor::QrNotice, parameters.codes.has_qris() && has_qr_query),
+            (BankDoor::DebitNotice, parameters.codes.has_qris() && !has_qr_query),
+        ];
+        doors.into_iter().filter(|(_, is_called)| *is_called).map(|(door, _)| door).collect()
+    }
+
+    /// The method to assign it to, as commands call it; none where there are several.
+    pub fn only_method(&self) -> Option<&'static str> {
+        match (self.profile.bank, self.parameters.codes) {
+            (Some(bank), Codes::Va) => Some(bank.code()),
+            (_, Codes::Qris) => Some("qris"),
+            (Some(_) | None, Codes::Both) | (None, Codes::Va) => None,
+        }
+    }
+}

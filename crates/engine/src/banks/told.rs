@@ -1,0 +1,240 @@
+//! What a bank says about codes that it has issued: by a notification, when we ask, or in its report. Money is taken
+//! already, so nothing is refused: it pays its payment, is held there, or is kept as a stray.
+
+use domain::{
+    bank_account::BankAccount,
+    id::PaymentId,
+    opening::{BankCode, BankJob, JobKey, JobKind, MoneySource, Opening, OpeningState},
+    payment::{Payment, State},
+    receipt::{ReceiptKey, Unapplied},
+    stray::Stray,
+    time::Timestamp,
+};
+use gateway::{
+    Observation, Outcome,
+    snap::{About, BankMoney, Heard, Standing},
+};
+use store::{BankWrite, Change, CodeName, CommitError, Guard, OpeningWrite, PaymentWrite};
+
+use super::{
+    OpenAccount,
+    bank_rows::{done, issue_key, job},
+    conclude::next_look,
+};
+use crate::{DECIDE_MOST, Engine, Error, observe::Money};
+
+impl Engine {
+    /// Takes what a bank tells us. What cannot be relied on only makes us ask.
+    pub async fn bank_told(&self, open: &OpenAccount, heard: Heard, is_reliable: bool) -> Result<(), Error> {
+        let code = match self.code_about(open, &heard.about).await? {
+            Some(code) => Some(self.learn_names(code, &heard.about).await?),
+            None => None,
+        };
+        let named = named(&heard.about);
+        match (heard.standing, code) {
+            (Standing::Paid(money), code) if is_reliable => {
+                self.money_told(&open.account, code.as_ref(), &named, money, MoneySource::Notification).await
+            }
+            (standing @ Standing::Ended, Some(code)) if is_reliable => self.not_money_told(&code, &standing).await,
+            (standing @ Standing::Processing, Some(code)) if is_reliable => {
+                self.not_money_told(&code, &standing).await?;
+                self.ask_about(&code).await
+            }
+            (_, Some(code)) => self.ask_about(&code).await,
+            (_, None) => {
+                tracing::warn!(account = %open.id(), "a bank told of a code that we have not asked for");
+                Ok(())
+            }
+        }
+    }
+
+    /// Asks the bank about a code as soon as possible.
+    async fn ask_about(&self, code: &BankCode) -> Result<(), Error> {
+        self.store.commit(OpeningWrite::JobQueued(job(JobKind::Query, code, self.now())).into()).await?;
+        Ok(())
+    }
+
+    pub(super) async fn code_about(&self, open: &OpenAccount, about: &About) -> Result<Option<BankCode>, Error> {
+        let names = [
+            about.reference.as_deref().map(CodeName::Reference),
+            about.bank_reference.as_deref().map(CodeName::BankReference),
+            about.number.as_deref().map(CodeName::Number),
+        ];
+        for name in names.into_iter().flatten() {
+            if let Some(code) = self.store.bank_code(open.id(), name).await? {
+                return Ok(Some(code));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Stores what the bank calls a code, where we have not read its answer: some banks are asked by their name alone.
+    async fn learn_names(&self, code: BankCode, about: &About) -> Result<BankCode, Error> {
+        let bank_reference = about.bank_reference.clone().filter(|_| code.bank_reference.is_none());
+        let number = match &about.number {
+            Some(number) if code.number.is_none() => {
+                let taken = self.store.bank_code(code.account_id, CodeName::Number(number)).await?;
+                taken.is_none().then(|| number.clone())
+            }
+            _ => None,
+        };
+        if bank_reference.is_none() && number.is_none() {
+            return Ok(code);
+        }
+        let write = OpeningWrite::CodeTold {
+            account_id: code.account_id,
+            reference: code.reference.clone(),
+            bank_reference: bank_reference.clone(),
+            number: number.clone(),
+        };
+        self.store.commit(write.into()).await?;
+        Ok(BankCode { bank_reference: bank_reference.or(code.bank_reference), number: number.or(code.number), ..code })
+    }
+
+    /// A notice without money about a code: its payment is being paid, or cannot be paid any more.
+    pub(super) async fn not_money_told(&self, code: &BankCode, standing: &Standing) -> Result<(), Error> {
+        let opening = self.store.opening(code.opening_id).await?.ok_or(Error::NotFound("opening"))?;
+        let (Some(payment_id), outcome, word) = (match standing {
+            Standing::Processing => (opening.payment_id(), Outcome::Processing, "processing"),
+            _ => (opening.payment_id(), Outcome::Failed, "failed"),
+        }) else {
+            return Ok(());
+        };
+        // Another code of the same payment may be payable still.
+        if outcome == Outcome::Failed && code.generation != opening.generation {
+            return Ok(());
+        }
+        let receipt = ReceiptKey { provider: code.account_id.to_string(), id: format!("{} {word}", code.reference) };
+        self.observe(Observation { receipt, payment_id, outcome }).await?;
+        Ok(())
+    }
+
+    /// Books money that a bank has taken, once. `named` is how the bank names what was paid.
+    pub(super) async fn money_told(
+        &self,
+        account: &BankAccount,
+        code: Option<&BankCode>,
+        named: &str,
+        money: BankMoney,
+        source: MoneySource,
+    ) -> Result<(), Error> {
+        let receipt = ReceiptKey { provider: account.id.to_string(), id: money.receipt_id.clone() };
+        for _ in 0..DECIDE_MOST {
+            if self.store.is_money_told(&receipt).await? {
+                self.store.confirm().await?;
+                return Ok(());
+            }
+            let now = self.now();
+            let booked = match code {
+                Some(code) => self.booked(&receipt, code, &money, now).await?,
+                None => None,
+            };
+            let change = match booked {
+                Some(change) => change,
+                None => BankWrite::StrayReceived(Stray {
+                    id: self.mint(now),
+                    account_id: account.id,
+                    receipt_id: receipt.id.clone(),
+                    number: named.to_owned(),
+                    amount: money.amount,
+                    paid_at: money.paid_at.unwrap_or(now),
+                    received_at: now,
+                    decided: None,
+                })
+                .into(),
+            };
+            let (amount, paid_at) = (money.amount, money.paid_at.unwrap_or(now));
+            let told = OpeningWrite::MoneyTold { receipt: receipt.clone(), source, amount, paid_at, at: now };
+            match self.store.commit(Change::from(told).then(change)).await {
+                Ok(()) => return Ok(()),
+                Err(CommitError::Conflict(
+                    Guard::Receipt
+                    | Guard::PaymentVersion
+                    | Guard::LinkUnclaimed
+                    | Guard::OpeningVersion
+                    | Guard::AccountNumber,
+                )) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Error::Contended)
+    }
+
+    /// What books the money for the payment of its code; none if there is no payment and the money makes none.
+    async fn booked(
+        &self,
+        receipt: &ReceiptKey,
+        code: &BankCode,
+        money: &BankMoney,
+        now: Timestamp,
+    ) -> Result<Option<Change>, Error> {
+        let opening = self.store.opening(code.opening_id).await?.ok_or(Error::NotFound("opening"))?;
+        if let Some(id) = opening.payment_id() {
+            let payment = self.known_payment(id).await?;
+            let money = paid(money, code, payment.expires_at, now);
+            let decision = self.on_money(receipt, &payment, money).await?;
+            return Ok(Some(decision.change.with_all(after_money(&opening, code, id, decision.unapplied, now))));
+        }
+        let payment = made_by_money(self.mint(now), &opening, code, now);
+        let money = paid(money, code, payment.expires_at, now);
+        let decision = self.on_money(receipt, &payment, money).await?;
+        let can_stand = payment.state != State::Pending || !payment.code.is_empty();
+        if decision.unapplied.is_some() && !can_stand {
+            return Ok(None);
+        }
+        let opened = OpeningWrite::Paid { id: opening.id, version: opening.version, payment_id: payment.id };
+        let after = after_money(&opening, code, payment.id, decision.unapplied, now);
+        // A payment that waits for more money expires like any other.
+        let query = match decision.unapplied.is_some() && payment.state == State::Pending {
+            true => {
+                let parameters = &self.open_account(opening.account_id).await?.parameters;
+                let due_at = Some(next_look(parameters, opening.expires_at, now));
+                Some(OpeningWrite::JobQueued(BankJob { due_at, ..job(JobKind::Query, code, now) }))
+            }
+            false => None,
+        };
+        let made = Change::from(PaymentWrite::CreatedAtBank { payment }).with(opened).then(decision.change);
+        Ok(Some(made.with(done(&issue_key(code), "paid")).with_all(after).with_all(query)))
+    }
+}
+
+/// What follows at the bank when money has paid a payment: nobody asks about its code any more, and where it was an earlier
+/// code of the opening, nobody may pay the latest one.
+fn after_money(
+    opening: &Opening,
+    code: &BankCode,
+    payment_id: PaymentId,
+    unapplied: Option<Unapplied>,
+    now: Timestamp,
+) -> Vec<OpeningWrite> {
+    if unapplied.is_some() {
+        return Vec::new();
+    }
+    let query = JobKey { kind: JobKind::Query, ..issue_key(code) };
+    let void = OpeningWrite::VoidQueued { payment_id, at: now };
+    let is_latest = code.generation == opening.generation;
+    std::iter::once(done(&query, "paid")).chain((!is_latest).then_some(void)).collect()
+}
+
+/// The payment of an opening whose code we never got: money has come for it all the same.
+fn made_by_money(id: PaymentId, opening: &Opening, code: &BankCode, now: Timestamp) -> Payment {
+    let payment = opening.payment(id, code.number.clone().unwrap_or_default(), now);
+    match opening.state {
+        OpeningState::Abandoned { at } => Payment { state: State::Cancelled { at }, ..payment },
+        OpeningState::Open | OpeningState::Refused { .. } | OpeningState::Issued { .. } => payment,
+    }
+}
+
+/// When the money was paid: nobody can pay a code before it was asked for, and no payment is dated ahead of our clock,
+/// though a time ahead may say that the money is late.
+fn paid(money: &BankMoney, code: &BankCode, expires_at: Timestamp, now: Timestamp) -> Money {
+    let paid_at = money.paid_at.unwrap_or(now).max(code.asked_at);
+    let paid_at = if paid_at > expires_at { paid_at } else { paid_at.min(now.max(code.asked_at)) };
+    Money { amount: money.amount, paid_at, reused: false }
+}
+
+/// How the bank names what was paid, for a person to find it by.
+pub(super) fn named(about: &About) -> String {
+    let names = [&about.number, &about.reference, &about.bank_reference];
+    names.into_iter().flatten().next().cloned().unwrap_or_default()
+}

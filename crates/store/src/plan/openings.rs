@@ -1,0 +1,386 @@
+//! Codes that banks issue.
+
+use domain::{
+    bank_difference::{Difference, DifferenceKey, Reconciliation},
+    id::BankAccountId,
+    opening::{BankCode, BankJob, BankSend, JobKey, JobKind, MoneySource, Opening, OpeningAttempt},
+    payment::Checkout,
+    receipt::ReceiptKey,
+    time::Timestamp,
+};
+
+use super::statement::{Dialect, Statement, joined};
+use crate::{change::OpeningWrite, error::Guard, value::Value};
+
+/// Adds a job for the newest code of an opening. The rest of the statement says which openings.
+macro_rules! queue_job {
+    ($which:literal) => {
+        concat!(
+            "INSERT INTO bank_jobs (opening_id, kind, generation, account_id, due_at, tries, created_at, outcome) \
+             SELECT o.id, $1, o.generation, o.account_id, CAST($2 AS BIGINT), 0, CAST($2 AS BIGINT), '' FROM openings o ",
+            $which,
+            " ON CONFLICT (opening_id, kind, generation) DO UPDATE SET due_at = excluded.due_at \
+             WHERE bank_jobs.due_at IS NULL OR bank_jobs.due_at > excluded.due_at"
+        )
+    };
+}
+
+pub(super) fn plan(statements: &mut Vec<Statement>, write: OpeningWrite, dialect: Dialect) {
+    let statement = match write {
+        OpeningWrite::Opened { opening, code } => return opened(statements, *opening, code),
+        OpeningWrite::Reopened { id, version, account_id, created_at, expires_at, code } => {
+            let parameters = [
+                code.generation.into(),
+                Value::shown(account_id),
+                created_at.into(),
+                expires_at.into(),
+                Value::shown(id),
+                version.into(),
+            ];
+            statements.push(reopened(parameters));
+            new_code(code)
+        }
+        OpeningWrite::Issued { id, version, payment_id } | OpeningWrite::Paid { id, version, payment_id } => {
+            issued(Value::shown(id), version, Value::shown(payment_id))
+        }
+        OpeningWrite::Refused { id, version, at } => resolved("refused", Value::shown(id), version, at),
+        OpeningWrite::Abandoned { id, version, at } => resolved("abandoned", Value::shown(id), version, at),
+        OpeningWrite::CodeTold { account_id, reference, bank_reference, number } => Statement::new(
+            "UPDATE bank_codes SET bank_reference = COALESCE($1, bank_reference), number = COALESCE($2, number) \
+             WHERE account_id = $3 AND reference = $4",
+            [bank_reference.into(), number.into(), Value::shown(account_id), reference.into()],
+        ),
+        OpeningWrite::JobQueued(job) => queued(job),
+        OpeningWrite::VoidQueued { payment_id, at } => void_queued(Value::shown(payment_id), at),
+        OpeningWrite::JobLeased { key, from, to } => leased(key, from, to),
+        OpeningWrite::JobPostponed { key, from, to, outcome } => postponed(key, from, to, outcome),
+        OpeningWrite::JobDone { key, outcome } => job_done(key, outcome),
+        OpeningWrite::Sent(send) => sent(send),
+        OpeningWrite::Answered { account_id, day, external_id, code, at } => Statement::new(
+            "UPDATE bank_sends SET code = $1, answered_at = $2 WHERE account_id = $3 AND day = $4 AND external_id = $5",
+            [code.into(), at.into(), Value::shown(account_id), day.into(), external_id.into()],
+        ),
+        OpeningWrite::SendsForgotten { before, most } => sends_forgotten(before, most, dialect),
+        OpeningWrite::SerialsReserved { account_id, day, from, upto } => {
+            serials_reserved([Value::shown(account_id), day.into(), upto.into(), from.into()])
+        }
+        OpeningWrite::MoneyTold { receipt, source, amount, paid_at, at } => {
+            money_told(receipt, source, [amount.into(), paid_at.into(), at.into()])
+        }
+        OpeningWrite::ComparisonLeased { account_id, now, until } => {
+            comparison_leased([Value::shown(account_id), until.into(), now.into()])
+        }
+        OpeningWrite::ComparisonRenewed { account_id, from, until } => comparison_renewed(account_id, from, until),
+        OpeningWrite::ComparisonEnded { account_id, from, retry_at } => comparison_ended(account_id, from, retry_at),
+        OpeningWrite::Reconciled(reconciliation) => reconciled(reconciliation),
+        OpeningWrite::DifferenceFound(difference) => difference_found(difference),
+        OpeningWrite::DifferenceSettled { key, at, note } => difference_settled(key, at, note),
+    };
+    statements.push(statement);
+}
+
+fn reopened(parameters: [Value; 6]) -> Statement {
+    Statement::new(
+        "UPDATE openings SET state = 'open', resolved_at = NULL, generation = $1, account_id = $2, created_at = $3, \
+         expires_at = $4, version = version + 1 WHERE id = $5 AND version = $6",
+        parameters,
+    )
+    .guarded(Guard::OpeningVersion)
+}
+
+fn issued(id: Value, version: i64, payment_id: Value) -> Statement {
+    Statement::new(
+        "UPDATE openings SET state = 'issued', payment_id = $1, resolved_at = NULL, version = version + 1 \
+         WHERE id = $2 AND version = $3",
+        [payment_id, id, version.into()],
+    )
+    .guarded(Guard::OpeningVersion)
+}
+
+fn void_queued(payment_id: Value, at: Timestamp) -> Statement {
+    Statement::new(queue_job!("WHERE o.payment_id = $3"), [JobKind::Void.word().into(), at.into(), payment_id])
+}
+
+fn leased(key: JobKey, from: Timestamp, to: Timestamp) -> Statement {
+    Statement::new(
+        "UPDATE bank_jobs SET due_at = $1, tries = tries + 1 \
+         WHERE opening_id = $2 AND kind = $3 AND generation = $4 AND due_at = $5",
+        [to.into(), Value::shown(key.opening_id), key.kind.word().into(), key.generation.into(), from.into()],
+    )
+    .guarded(Guard::JobDue)
+}
+
+fn postponed(key: JobKey, from: Timestamp, to: Timestamp, outcome: String) -> Statement {
+    let JobKey { opening_id, kind, generation } = key;
+    Statement::new(
+        "UPDATE bank_jobs SET due_at = $1, outcome = $2 \
+         WHERE opening_id = $3 AND kind = $4 AND generation = $5 AND due_at = $6",
+        [to.into(), outcome.into(), Value::shown(opening_id), kind.word().into(), generation.into(), from.into()],
+    )
+    .guarded(Guard::JobDue)
+}
+
+fn serials_reserved(parameters: [Value; 4]) -> Statement {
+    Statement::new(
+        "INSERT INTO bank_serials (account_id, day, upto) VALUES ($1, $2, $3) ON CONFLICT (account_id, day) \
+         DO UPDATE SET upto = excluded.upto WHERE bank_serials.upto = $4",
+        parameters,
+    )
+    .guarded(Guard::Serials)
+}
+
+fn money_told(receipt: ReceiptKey, source: MoneySource, [amount, paid_at, at]: [Value; 3]) -> Statement {
+    Statement::new(
+        "INSERT INTO bank_money (account_id, receipt_id, source, amount, paid_at, told_at) \
+         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
+        [receipt.provider.into(), receipt.id.into(), source.word().into(), amount, paid_at, at],
+    )
+    .guarded(Guard::Receipt)
+}
+
+fn comparison_leased(parameters: [Value; 3]) -> Statement {
+    Statement::new(
+        "INSERT INTO bank_comparisons (account_id, leased_until, retry_at) VALUES ($1, $2, 0) \
+         ON CONFLICT (account_id) DO UPDATE SET leased_until = excluded.leased_until \
+         WHERE bank_comparisons.leased_until <= $3",
+        parameters,
+    )
+    .guarded(Guard::Comparing)
+}
+
+fn comparison_renewed(account_id: BankAccountId, from: Timestamp, until: Timestamp) -> Statement {
+    Statement::new(
+        "UPDATE bank_comparisons SET leased_until = $1 WHERE account_id = $2 AND leased_until = $3",
+        [until.into(), Value::shown(account_id), from.into()],
+    )
+    .guarded(Guard::Comparing)
+}
+
+fn comparison_ended(account_id: BankAccountId, from: Timestamp, retry_at: Timestamp) -> Statement {
+    Statement::new(
+        "UPDATE bank_comparisons SET leased_until = 0, retry_at = $1 WHERE account_id = $2 AND leased_until = $3",
+        [retry_at.into(), Value::shown(account_id), from.into()],
+    )
+}
+
+/// Queues the void of every code of a link's pending payments that is about to be cancelled.
+pub(super) fn voids_of_link(link_id: Value, but: Value, at: Timestamp) -> Statement {
+    Statement::new(
+        queue_job!(
+            "JOIN payments p ON p.id = o.payment_id \
+             WHERE p.link_id = $3 AND p.state = 'pending' AND p.expires_at >= $2 AND p.id <> $4"
+        ),
+        [JobKind::Void.word().into(), at.into(), link_id, but],
+    )
+}
+
+/// Likewise for the pending payment of a visitor.
+pub(super) fn void_of_visitor(link_id: Value, visitor: Value, at: Timestamp) -> Statement {
+    Statement::new(
+        queue_job!(
+            "JOIN payments p ON p.id = o.payment_id WHERE p.id = (SELECT a.payment_id FROM link_attempts a \
+             WHERE a.link_id = $3 AND a.visitor = $4 ORDER BY a.link_version DESC LIMIT 1) \
+             AND p.state = 'pending' AND p.expires_at >= $2"
+        ),
+        [JobKind::Void.word().into(), at.into(), link_id, visitor],
+    )
+}
+
+fn opened(statements: &mut Vec<Statement>, opening: Opening, code: BankCode) {
+    let Opening { checkout, attempt, .. } = opening;
+    statements.push(Statement::new(
+        "INSERT INTO openings (id, project_id, link_id, account_id, reference, amount, fee, method, state, generation, \
+         created_at, expires_at, version) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'open', $9, $10, $11, $12)",
+        [
+            Value::shown(opening.id),
+            Value::shown(opening.project_id),
+            opening.link_id.map(Value::shown).unwrap_or(Value::Null),
+            Value::shown(opening.account_id),
+            opening.reference.into(),
+            opening.amount.into(),
+            opening.fee.into(),
+            Value::shown(opening.method),
+            opening.generation.into(),
+            opening.created_at.into(),
+            opening.expires_at.into(),
+            opening.version.into(),
+        ],
+    ));
+    if let Some(attempt) = attempt {
+        statements.push(attempted(Value::shown(opening.id), checkout.unwrap_or_default(), attempt));
+    }
+    statements.push(new_code(code));
+}
+
+fn attempted(id: Value, checkout: Checkout, attempt: OpeningAttempt) -> Statement {
+    let Checkout { customer, location, device } = checkout;
+    Statement::new(
+        "INSERT INTO opening_attempts (opening_id, customer_name, customer_email, customer_phone, customer_address, ip, \
+         country, device_kind, device_os, device_browser, user_agent, visitor, network, replaces) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+        [
+            id,
+            customer.name.into(),
+            customer.email.into(),
+            customer.phone.into(),
+            customer.address.into(),
+            location.ip.into(),
+            location.country.into(),
+            device.kind.into(),
+            device.os.into(),
+            device.browser.into(),
+            device.user_agent.into(),
+            attempt.visitor.into(),
+            attempt.network.into(),
+            joined(attempt.replaces),
+        ],
+    )
+}
+
+fn new_code(code: BankCode) -> Statement {
+    Statement::new(
+        "INSERT INTO bank_codes (account_id, reference, opening_id, generation, bank_reference, number, asked_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING",
+        [
+            Value::shown(code.account_id),
+            code.reference.into(),
+            Value::shown(code.opening_id),
+            code.generation.into(),
+            code.bank_reference.into(),
+            code.number.into(),
+            code.asked_at.into(),
+        ],
+    )
+    .guarded(Guard::AccountNumber)
+}
+
+fn resolved(state: &'static str, id: Value, version: i64, at: Timestamp) -> Statement {
+    Statement::new(
+        "UPDATE openings SET state = $1, resolved_at = $2, version = version + 1 \
+         WHERE id = $3 AND version = $4 AND state = 'open'",
+        [state.into(), at.into(), id, version.into()],
+    )
+    .guarded(Guard::OpeningVersion)
+}
+
+fn queued(job: BankJob) -> Statement {
+    Statement::new(
+        "INSERT INTO bank_jobs (opening_id, kind, generation, account_id, due_at, tries, created_at, outcome) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, '') ON CONFLICT (opening_id, kind, generation) DO UPDATE SET \
+         due_at = excluded.due_at WHERE bank_jobs.due_at IS NULL OR bank_jobs.due_at > excluded.due_at",
+        [
+            Value::shown(job.key.opening_id),
+            job.key.kind.word().into(),
+            job.key.generation.into(),
+            Value::shown(job.account_id),
+            job.due_at.into(),
+            job.tries.into(),
+            job.created_at.into(),
+        ],
+    )
+}
+
+fn job_done(key: JobKey, outcome: String) -> Statement {
+    Statement::new(
+        "UPDATE bank_jobs SET due_at = NULL, outcome = $1 WHERE opening_id = $2 AND kind = $3 AND generation = $4",
+        [outcome.into(), Value::shown(key.opening_id), key.kind.word().into(), key.generation.into()],
+    )
+}
+
+fn sent(send: BankSend) -> Statement {
+    let (code, answered_at) = send.answer.unzip();
+    let (opening_id, generation) = send.about.unzip();
+    Statement::new(
+        "INSERT INTO bank_sends (account_id, day, external_id, service, opening_id, generation, sent_at, code, \
+         answered_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING",
+        [
+            Value::shown(send.account_id),
+            send.day.into(),
+            send.external_id.into(),
+            send.service.into(),
+            opening_id.map(Value::shown).unwrap_or(Value::Null),
+            generation.into(),
+            send.sent_at.into(),
+            code.into(),
+            answered_at.into(),
+        ],
+    )
+    .guarded(Guard::ExternalId)
+}
+
+fn sends_forgotten(before: i64, most: i64, dialect: Dialect) -> Statement {
+    let sql = match dialect {
+        Dialect::Sqlite => {
+            "DELETE FROM bank_sends WHERE (account_id, day, external_id) IN \
+             (SELECT account_id, day, external_id FROM bank_sends WHERE day < $1 ORDER BY day LIMIT $2)"
+        }
+        Dialect::Postgres => {
+            "DELETE FROM bank_sends WHERE ctid = ANY (ARRAY \
+             (SELECT ctid FROM bank_sends WHERE day < $1 ORDER BY day LIMIT $2 FOR UPDATE SKIP LOCKED))"
+        }
+    };
+    Statement::new(sql, [before.into(), most.into()])
+}
+
+fn reconciled(reconciliation: Reconciliation) -> Statement {
+    let Reconciliation { account_id, day, by, first_at, at, .. } = reconciliation;
+    let Reconciliation { matched, missing_here, missing_there, differing, bank_fees, .. } = reconciliation;
+    Statement::new(
+        "INSERT INTO bank_reconciliations (account_id, day, compared_by, first_at, at, matched, matched_amount, \
+         missing_here, missing_here_amount, missing_there, missing_there_amount, differing, differing_amount, bank_fees, \
+         bank_fees_amount) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) \
+         ON CONFLICT (account_id, day) DO UPDATE SET compared_by = excluded.compared_by, at = excluded.at, \
+         matched = excluded.matched, matched_amount = excluded.matched_amount, missing_here = excluded.missing_here, \
+         missing_here_amount = excluded.missing_here_amount, missing_there = excluded.missing_there, \
+         missing_there_amount = excluded.missing_there_amount, differing = excluded.differing, \
+         differing_amount = excluded.differing_amount, bank_fees = excluded.bank_fees, \
+         bank_fees_amount = excluded.bank_fees_amount",
+        [
+            Value::shown(account_id),
+            day.into(),
+            by.word().into(),
+            first_at.into(),
+            at.into(),
+            matched.count.into(),
+            matched.amount.into(),
+            missing_here.count.into(),
+            missing_here.amount.into(),
+            missing_there.count.into(),
+            missing_there.amount.into(),
+            differing.count.into(),
+            differing.amount.into(),
+            bank_fees.count.into(),
+            bank_fees.amount.into(),
+        ],
+    )
+}
+
+fn difference_found(difference: Difference) -> Statement {
+    let Difference { key, day, payment_id, ours, theirs, found_at, settled } = difference;
+    let (settled_at, note) = settled.unzip();
+    Statement::new(
+        "INSERT INTO bank_differences (account_id, subject, kind, day, payment_id, ours, theirs, found_at, settled_at, \
+         note) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING",
+        [
+            Value::shown(key.account_id),
+            key.subject.into(),
+            key.kind.word().into(),
+            day.into(),
+            payment_id.map(Value::shown).unwrap_or(Value::Null),
+            ours.into(),
+            theirs.into(),
+            found_at.into(),
+            settled_at.into(),
+            note.into(),
+        ],
+    )
+}
+
+fn difference_settled(key: DifferenceKey, at: Timestamp, note: String) -> Statement {
+    Statement::new(
+        "UPDATE bank_differences SET settled_at = $1, note = $2 \
+         WHERE account_id = $3 AND subject = $4 AND kind = $5 AND settled_at IS NULL",
+        [at.into(), note.into(), Value::shown(key.account_id), key.subject.into(), key.kind.word().into()],
+    )
+    .guarded(Guard::DifferenceOpen)
+}
