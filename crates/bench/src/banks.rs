@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, io, net::SocketAddr, sync::Arc};
 
 use demobank::{Bank, BankKey, Contract, Knobs, Payment, Prepared, Style};
-use domain::{bank::Bank as BankCode, method::Method, project::Environment};
+use domain::{bank::Bank as BankCode, id::ProjectId, method::Method, project::Environment};
 use engine::{Clock, Engine, NewBankAccount, NewProject, ProjectUpdate, SystemClock};
 use secrecy::ExposeSecret;
 use serde::Deserialize;
@@ -94,12 +94,18 @@ async fn contracted(home: &Home, address: SocketAddr) -> io::Result<Contracted> 
     made
 }
 
-async fn contract(engine: &Engine, address: SocketAddr) -> io::Result<Contracted> {
+/// A production project that takes payments, and a key of it.
+pub(crate) async fn approved_project(engine: &Engine) -> Result<(ProjectId, Caller), engine::Error> {
     let new = NewProject { name: "Bank".to_owned(), environment: Environment::Production, merchant_name: None };
-    let (project, _) = engine.create_project(new).await.map_err(io::Error::other)?;
+    let (project, _) = engine.create_project(new).await?;
     let approved = ProjectUpdate { approved: Some(true), ..ProjectUpdate::default() };
-    engine.update_project(project.id, approved).await.map_err(io::Error::other)?;
-    let (_, api_key) = engine.create_key(project.id, "bench".to_owned()).await.map_err(io::Error::other)?;
+    engine.update_project(project.id, approved).await?;
+    let (_, api_key) = engine.create_key(project.id, "bench".to_owned()).await?;
+    Ok((project.id, Caller { project_id: project.id.to_string(), api_key: api_key.reveal().to_owned() }))
+}
+
+async fn contract(engine: &Engine, address: SocketAddr) -> io::Result<Contracted> {
+    let (project_id, caller) = approved_project(engine).await.map_err(io::Error::other)?;
     let (style, key) = (Style::BCA, BankKey::generate().map_err(io::Error::other)?);
     let settings = BTreeMap::from([("partner_service_id".to_owned(), COMPANY_CODE.to_owned())]);
     let new = NewBankAccount { name: "Bench".to_owned(), profile: style.profile.to_owned(), settings };
@@ -108,7 +114,7 @@ async fn contract(engine: &Engine, address: SocketAddr) -> io::Result<Contracted
     let inbound = engine.set_bank_inbound(account, None, None).await.map_err(io::Error::other)?;
     engine.enable_bank_account(account, true).await.map_err(io::Error::other)?;
     let method = Method::VirtualAccount(BankCode::Bca);
-    engine.assign_bank_account(account, project.id, method).await.map_err(io::Error::other)?;
+    engine.assign_bank_account(account, project_id, method).await.map_err(io::Error::other)?;
     Ok(Contracted {
         bank: Bank::new(Arc::new(|| SystemClock.now().as_millis()))?,
         contract: Contract {
@@ -121,6 +127,6 @@ async fn contract(engine: &Engine, address: SocketAddr) -> io::Result<Contracted
             key,
             style,
         },
-        caller: Caller { project_id: project.id.to_string(), api_key: api_key.reveal().to_owned() },
+        caller,
     })
 }

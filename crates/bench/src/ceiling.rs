@@ -10,6 +10,7 @@ use std::{
         mpsc,
     },
     thread,
+    time::Duration,
 };
 
 use axum::{
@@ -18,15 +19,18 @@ use axum::{
     extract::State,
     http::StatusCode,
     response::Html,
-    routing::{get, post},
+    routing::{MethodRouter, get, post},
 };
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::oneshot, task::JoinSet};
 
 use crate::{directory::Directory, load::CONNECTIONS};
 
 const BATCH_MOST: usize = 512;
+/// How long the bank takes to issue a code.
+const BANK_TAKES: Duration = Duration::from_millis(1);
 
 pub(crate) fn run(words: Vec<OsString>) -> ExitCode {
     let Ok(runtime) = tokio::runtime::Runtime::new() else { return ExitCode::FAILURE };
@@ -36,6 +40,8 @@ pub(crate) fn run(words: Vec<OsString>) -> ExitCode {
             ["send", url, count] => send(url, count.parse().map_err(std::io::Error::other)?).await,
             ["create"] => serve(create().map_err(std::io::Error::other)?).await,
             ["page", bytes] => serve(page(bytes.parse().map_err(std::io::Error::other)?)).await,
+            ["bank"] => serve(bank(post(issued))).await,
+            ["bank", "silent"] => serve(bank(post(std::future::pending::<StatusCode>))).await,
             ["get"] => serve(Router::new().route("/{*path}", get(read))).await,
             _ => Err(std::io::Error::other("no such ceiling")),
         }
@@ -206,6 +212,20 @@ impl Paid {
             steps: vec!["x".repeat(80); 12],
         }
     }
+}
+
+/// A bank that gives every caller a token, and is asked for virtual accounts.
+fn bank(create: MethodRouter) -> Router {
+    // As many calls may hang as the product makes at once.
+    let _ = rlimit::increase_nofile_limit(u64::MAX);
+    let token = || async { Json(json!({ "responseCode": "2007300", "accessToken": "bench", "expiresIn": "900" })) };
+    Router::new().route("/v1.0/access-token/b2b", post(token)).route("/v1.0/transfer-va/create-va", create)
+}
+
+/// Issues every account that is ordered, after the time that a bank nearby takes. It checks and keeps nothing.
+async fn issued(Json(order): Json<Value>) -> Json<Value> {
+    tokio::time::sleep(BANK_TAKES).await;
+    Json(json!({ "responseCode": "2002700", "responseMessage": "Successful", "virtualAccountData": order }))
 }
 
 /// Sends the body from standard input `count` times over 64 connections, and records nothing.

@@ -27,6 +27,8 @@ pub(crate) enum Group {
     Search,
     Paid,
     SnapPay,
+    SnapIssue,
+    SnapSilent,
     Replay,
     Webhook,
     WebhookLatency,
@@ -46,7 +48,7 @@ pub(crate) enum Group {
 }
 
 impl Group {
-    pub(crate) const ALL: [Group; 24] = [
+    pub(crate) const ALL: [Group; 26] = [
         Group::CreateVa,
         Group::CreateQris,
         Group::Get,
@@ -55,6 +57,8 @@ impl Group {
         Group::Search,
         Group::Paid,
         Group::SnapPay,
+        Group::SnapIssue,
+        Group::SnapSilent,
         Group::Replay,
         Group::Webhook,
         Group::WebhookLatency,
@@ -82,7 +86,7 @@ impl Bench {
             Group::Get => self.get().await,
             Group::List | Group::ListDeep | Group::Search => self.list(group).await,
             Group::Paid => self.paid().await,
-            Group::SnapPay => self.snap_pay().await,
+            Group::SnapPay | Group::SnapIssue | Group::SnapSilent => self.at_banks(group).await,
             Group::Replay => self.replay().await,
             Group::Webhook => self.webhook().await,
             Group::WebhookLatency => self.webhook_latency().await,
@@ -99,6 +103,14 @@ impl Bench {
             Group::PgWebhook => self.pg_webhook().await,
             Group::PgNodes => self.pg_nodes().await,
             Group::Peers => peers::run(&self.product().await?, self.duration, self.rounds).await,
+        }
+    }
+
+    async fn at_banks(&mut self, group: Group) -> io::Result<Vec<Finding>> {
+        match group {
+            Group::SnapIssue => self.snap_issue().await,
+            Group::SnapSilent => self.snap_silent().await,
+            _ => self.snap_pay().await,
         }
     }
 

@@ -13,6 +13,7 @@ mod dashboard;
 mod database;
 mod directory;
 mod groups;
+mod issuing;
 mod lists;
 mod load;
 mod peers;

@@ -26,6 +26,8 @@ pub(crate) const WORKER_THREADS: &str = "2";
 /// Concurrent webhooks of one project: the default, and as many as the load has connections.
 const IN_FLIGHT: &str = "4";
 const IN_FLIGHT_LIFTED: &str = "64";
+/// Warnings, but for the calls to a bank that is silent on purpose.
+const LOG: &str = "warn,engine::banks::outbound=error";
 const READY_WITHIN: Duration = Duration::from_secs(60);
 /// How long a killed server may take to end, and how often it is looked for.
 const ENDED_WITHIN: Duration = Duration::from_secs(10);
@@ -127,10 +129,7 @@ impl Served {
 
     async fn dev(home: &Home, webhooks_in_flight: &str) -> io::Result<Served> {
         let mut command = home.lunas(&["dev", "--json", "--listen", "127.0.0.1:0"])?;
-        command
-            .env("LUNAS_RATE_LIMIT", "0")
-            .env("LUNAS_WEBHOOK_IN_FLIGHT", webhooks_in_flight)
-            .env("LUNAS_LOG", "warn");
+        command.env("LUNAS_RATE_LIMIT", "0").env("LUNAS_WEBHOOK_IN_FLIGHT", webhooks_in_flight).env("LUNAS_LOG", LOG);
         Served::start(command).await
     }
 

@@ -7,7 +7,7 @@
 use std::process::Command;
 
 /// The groups on SQLite.
-const EMBEDDED: [&str; 16] = [
+const EMBEDDED: [&str; 18] = [
     "create-va",
     "create-qris",
     "get",
@@ -16,6 +16,8 @@ const EMBEDDED: [&str; 16] = [
     "search",
     "paid",
     "snap-pay",
+    "snap-issue",
+    "snap-silent",
     "replay",
     "webhook",
     "webhook-latency",
