@@ -24,6 +24,13 @@ impl ReceiptKey {
     pub fn reused_for(&self, payment: PaymentId) -> ReceiptKey {
         ReceiptKey { provider: format!("{}/{payment}", self.provider), id: self.id.clone() }
     }
+
+    /// The key under which money for the code with this reference is kept when the bank has used its id for other money.
+    /// It stays a key of the bank's account, so that the money is compared with the bank like all of its money.
+    #[must_use]
+    pub fn reused_by(&self, reference: &str) -> ReceiptKey {
+        ReceiptKey { provider: self.provider.clone(), id: format!("{}/{reference}", self.id) }
+    }
 }
 
 /// Money that reached the provider.

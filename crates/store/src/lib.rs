@@ -58,7 +58,7 @@ pub use read::{
     payment_list::{MATCHES_COUNTED, Matches, MethodFilter, PaymentFilter, Scan},
     payments::{Due, PaymentState},
     project_health::{ProjectHealth, SetupProgress},
-    receipts::UnappliedFilter,
+    receipts::{BookedMoney, UnappliedFilter},
     reconciliations::{After, ToldMoney, ToldPayment},
     sealed::SealedValue,
     users::{Member, Membership},

@@ -126,10 +126,7 @@ impl<'a> Run<'a> {
                 self.renew().await?;
             }
             let named = named(&line.about);
-            let code = match self.ours.contains_key(&line.money.receipt_id) {
-                true => None,
-                false => engine.code_about(open, &line.about).await?,
-            };
+            let code = engine.code_about(open, &line.about).await?;
             let paid_at = line.money.paid_at;
             let told = self.told(code.as_ref(), &named, line.money, MoneySource::Report).await?;
             let Some((told, class, amount)) = told else { continue };
@@ -159,11 +156,11 @@ impl<'a> Run<'a> {
         money: BankMoney,
         source: MoneySource,
     ) -> Result<Option<(ToldMoney, LineClass, domain::money::Rupiah)>, Error> {
-        if !self.seen.insert(money.receipt_id.clone()) {
+        let (engine, id, amount) = (self.engine, self.open.id(), money.amount);
+        let receipt_id = engine.money_key(id, code, &money).await?.key.id;
+        if !self.seen.insert(receipt_id.clone()) {
             return Ok(None);
         }
-        let (engine, id) = (self.engine, self.open.id());
-        let (receipt_id, amount) = (money.receipt_id.clone(), money.amount);
         let known = match self.ours.remove(&receipt_id) {
             Some(told) => Some(told),
             None => engine.store.told_receipt(id, &receipt_id).await?,
@@ -175,8 +172,11 @@ impl<'a> Run<'a> {
             }
             None => {
                 engine.money_told(&self.open.account, code, named, money, source).await?;
-                let told = engine.store.told_receipt(id, &receipt_id).await?;
-                (told.ok_or(Error::NotFound("receipt"))?, true)
+                match engine.store.told_receipt(id, &receipt_id).await? {
+                    Some(told) => (told, true),
+                    // The bank has asked us to take it, while the numbers lived here: there is nothing to compare.
+                    None => return Ok(None),
+                }
             }
         };
         Ok(Some((told, if is_new { LineClass::MissingHere } else { LineClass::Matched }, amount)))

@@ -16,6 +16,7 @@ mod health;
 mod inquiry;
 mod jobs;
 mod methods;
+mod money_key;
 mod numbers;
 mod numbers_taken;
 mod open_account;

@@ -3,7 +3,10 @@
 
 use domain::{
     bank_account::BankAccount,
-    id::PaymentId,
+    bank_difference::{Difference, DifferenceKey, DifferenceKind},
+    bank_request::jakarta_day,
+    id::{BankAccountId, PaymentId},
+    money::Rupiah,
     opening::{BankCode, BankJob, JobKey, JobKind, MoneySource, Opening, OpeningState},
     payment::{Payment, State},
     receipt::{ReceiptKey, Unapplied},
@@ -14,12 +17,13 @@ use gateway::{
     Observation, Outcome,
     snap::{About, BankMoney, Heard, Standing},
 };
-use store::{BankWrite, Change, CodeName, CommitError, Guard, OpeningWrite, PaymentWrite};
+use store::{BankWrite, BookedMoney, Change, CodeName, CommitError, Guard, OpeningWrite, PaymentWrite};
 
 use super::{
     OpenAccount,
     bank_rows::{done, issue_key, job},
     conclude::next_look,
+    money_key::MoneyKey,
 };
 use crate::{DECIDE_MOST, Engine, Error, observe::Money};
 
@@ -109,7 +113,31 @@ impl Engine {
         Ok(())
     }
 
-    /// Books money that a bank has taken, once. `named` is how the bank names what was paid.
+    /// Money that is booked is told again. That the bank knows another amount now is for a person to look at.
+    async fn told_again(
+        &self,
+        account_id: BankAccountId,
+        receipt: ReceiptKey,
+        booked: BookedMoney,
+        amount: Rupiah,
+    ) -> Result<(), Error> {
+        if booked.payment_id.is_none() || booked.amount == amount {
+            return Ok(self.store.confirm().await?);
+        }
+        let difference = Difference {
+            key: DifferenceKey { account_id, subject: receipt.id, kind: DifferenceKind::Amount },
+            day: jakarta_day(booked.paid_at),
+            payment_id: booked.payment_id,
+            ours: Some(booked.amount),
+            theirs: Some(amount),
+            found_at: self.now(),
+            settled: None,
+        };
+        Ok(self.store.commit(OpeningWrite::DifferenceFound(difference).into()).await?)
+    }
+
+    /// Books money that a bank has taken, once. `named` is how the bank names what was paid. Where the bank has used its id
+    /// for other money, the money is held for a person to decide.
     pub(super) async fn money_told(
         &self,
         account: &BankAccount,
@@ -118,15 +146,14 @@ impl Engine {
         money: BankMoney,
         source: MoneySource,
     ) -> Result<(), Error> {
-        let receipt = ReceiptKey { provider: account.id.to_string(), id: money.receipt_id.clone() };
         for _ in 0..DECIDE_MOST {
-            if self.store.is_money_told(&receipt).await? {
-                self.store.confirm().await?;
-                return Ok(());
+            let MoneyKey { key: receipt, reused, booked } = self.money_key(account.id, code, &money).await?;
+            if let Some(booked) = booked {
+                return self.told_again(account.id, receipt, booked, money.amount).await;
             }
             let now = self.now();
             let booked = match code {
-                Some(code) => self.booked(&receipt, code, &money, now).await?,
+                Some(code) => self.booked((&receipt, reused), code, &money, now).await?,
                 None => None,
             };
             let change = match booked {
@@ -144,7 +171,7 @@ impl Engine {
                 .into(),
             };
             let (amount, paid_at) = (money.amount, money.paid_at.unwrap_or(now));
-            let told = OpeningWrite::MoneyTold { receipt: receipt.clone(), source, amount, paid_at, at: now };
+            let told = OpeningWrite::MoneyTold { receipt, source, amount, paid_at, at: now };
             match self.store.commit(Change::from(told).then(change)).await {
                 Ok(()) => return Ok(()),
                 Err(CommitError::Conflict(
@@ -163,7 +190,7 @@ impl Engine {
     /// What books the money for the payment of its code; none if there is no payment and the money makes none.
     async fn booked(
         &self,
-        receipt: &ReceiptKey,
+        (receipt, reused): (&ReceiptKey, bool),
         code: &BankCode,
         money: &BankMoney,
         now: Timestamp,
@@ -171,12 +198,12 @@ impl Engine {
         let opening = self.store.opening(code.opening_id).await?.ok_or(Error::NotFound("opening"))?;
         if let Some(id) = opening.payment_id() {
             let payment = self.known_payment(id).await?;
-            let money = paid(money, code, payment.expires_at, now);
+            let money = Money { reused, ..paid(money, code, payment.expires_at, now) };
             let decision = self.on_money(receipt, &payment, money).await?;
             return Ok(Some(decision.change.with_all(after_money(&opening, code, id, decision.unapplied, now))));
         }
         let payment = made_by_money(self.mint(now), &opening, code, now);
-        let money = paid(money, code, payment.expires_at, now);
+        let money = Money { reused, ..paid(money, code, payment.expires_at, now) };
         let decision = self.on_money(receipt, &payment, money).await?;
         let can_stand = payment.state != State::Pending || !payment.code.is_empty();
         if decision.unapplied.is_some() && !can_stand {

@@ -5,7 +5,6 @@ use domain::{
     method::Method,
     opening::{BankCode, BankJob, BankSend, JobKey, JobKind, Opening, OpeningAttempt, OpeningState},
     payment::{Checkout, Customer, Device, Location},
-    receipt::ReceiptKey,
     time::Timestamp,
 };
 
@@ -115,13 +114,6 @@ impl Store {
         };
         let found = self.many(Query::new(sql, [Value::shown(id), now.into(), most.into()]), waiting).await?;
         found.into_iter().next().ok_or_else(|| StoreError::unexpected("a count has no row"))
-    }
-
-    /// Whether a bank has told us of this money before.
-    pub async fn is_money_told(&self, receipt: &ReceiptKey) -> Result<bool, StoreError> {
-        let sql = "SELECT 1 FROM bank_money WHERE account_id = $1 AND receipt_id = $2";
-        let parameters = [receipt.provider.clone().into(), receipt.id.clone().into()];
-        Ok(self.one(Query::new(sql, parameters), |_| Ok(())).await?.is_some())
     }
 
     /// Whether there are calls from before a day.

@@ -2,7 +2,9 @@
 
 use domain::{
     id::{PaymentId, ProjectId},
+    money::Rupiah,
     receipt::{Decided, Decision, Receipt, ReceiptKey, Unapplied, UnappliedReceipt},
+    time::Timestamp,
 };
 
 use super::{Conditions, Listed, Window};
@@ -34,6 +36,17 @@ pub enum UnappliedFilter {
     Decided,
 }
 
+/// Money that a bank has taken, as it is booked here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BookedMoney {
+    pub amount: Rupiah,
+    pub paid_at: Timestamp,
+    /// None for a stray that nobody has assigned.
+    pub payment_id: Option<PaymentId>,
+    /// How the bank named what was paid, if the money was or is a stray.
+    pub stray_number: Option<String>,
+}
+
 impl Store {
     /// Whether any report about the payment was stored under this key: money or a notice.
     pub async fn noted(&self, key: &ReceiptKey, payment_id: PaymentId) -> Result<bool, StoreError> {
@@ -49,6 +62,17 @@ impl Store {
     pub async fn payment_of_receipt(&self, key: &ReceiptKey) -> Result<Option<PaymentId>, StoreError> {
         let sql = "SELECT payment_id FROM receipts WHERE provider = $1 AND id = $2";
         self.one(Query::new(sql, by_key(key)), |columns| columns.parsed()).await
+    }
+
+    /// Money of a bank by its key, as it is booked here.
+    pub async fn booked_money(&self, key: &ReceiptKey) -> Result<Option<BookedMoney>, StoreError> {
+        let receipt = "SELECT r.amount, r.paid_at, r.payment_id, s.number FROM receipts r LEFT JOIN strays s \
+                       ON s.account_id = r.provider AND s.receipt_id = r.id WHERE r.provider = $1 AND r.id = $2";
+        if let Some(booked) = self.one(Query::new(receipt, by_key(key)), booked).await? {
+            return Ok(Some(booked));
+        }
+        let stray = "SELECT amount, paid_at, payment_id, number FROM strays WHERE account_id = $1 AND receipt_id = $2";
+        self.one(Query::new(stray, by_key(key)), booked).await
     }
 
     /// Whether a provider has ever reported money.
@@ -102,6 +126,15 @@ fn unapplied(columns: &mut Columns<'_>) -> Result<UnappliedReceipt, StoreError> 
         payment_id: columns.parsed()?,
         reason: columns.word(Unapplied::parse)?,
         decided: decided(columns)?,
+    })
+}
+
+fn booked(columns: &mut Columns<'_>) -> Result<BookedMoney, StoreError> {
+    Ok(BookedMoney {
+        amount: columns.rupiah()?,
+        paid_at: columns.timestamp()?,
+        payment_id: columns.optional_parsed()?,
+        stray_number: columns.optional_text()?,
     })
 }
 

@@ -101,7 +101,7 @@ async fn money_that_comes_before_the_code_makes_the_payment(database: Database) 
     keep(&store, made.with(OpeningWrite::JobDone { key, outcome: "paid".to_owned() })).await;
     assert_eq!(store.payment(payment.id).await.unwrap().unwrap().state, State::Paid { at: NOW });
     let receipt = domain::receipt::ReceiptKey { provider: account.id.to_string(), id: "early".to_owned() };
-    assert!(store.is_money_told(&receipt).await.unwrap());
+    assert_eq!(store.booked_money(&receipt).await.unwrap().unwrap().payment_id, Some(payment.id));
     let (other, again) = paid_unissued(&account, &kept_opening(&store, &project, &account).await, "early");
     assert_eq!(commit(&store, again).await, Outcome::Conflict(Guard::Receipt));
     assert_eq!(store.payment(other.id).await.unwrap(), None);

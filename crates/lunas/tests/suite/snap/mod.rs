@@ -19,6 +19,7 @@ mod races;
 mod rate;
 mod reconcile;
 mod repeats;
+mod reused_ids;
 mod roads;
 mod secrets;
 mod shape;

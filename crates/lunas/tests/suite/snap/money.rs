@@ -53,7 +53,7 @@ fn number_of(payment: &Value) -> &str {
 }
 
 /// The bank makes a code, and its answer is lost.
-async fn lose_answer(acquired: &Acquired, key: &str) -> demobank::Code {
+pub(super) async fn lose_answer(acquired: &Acquired, key: &str) -> demobank::Code {
     acquired.asked.fail_next_of(acquired.issue_service(), Fault::LostAfter);
     acquired.pay(key).await.refused(503, "PAYMENT_PROVIDER_UNAVAILABLE");
     acquired.last_code()
