@@ -93,6 +93,10 @@ async fn handled(
     now: Timestamp,
     request: Request,
 ) -> Result<Response, Refusal> {
+    // The same money would be taken twice if it could be told at a door beside the one where it was asked to be taken.
+    if service.door().is_some_and(|door| !open.has_door(door)) {
+        return Err(Refusal::NoSuchService);
+    }
     let address = caller(app, &request);
     let call = Call::read(app, open, now, address, request).await?;
     match service {

@@ -1,5 +1,7 @@
 //! The services behind the doors, by their numbers in SNAP.
 
+use engine::BankDoor;
+
 /// A service that banks call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Service {
@@ -56,6 +58,19 @@ impl Service {
     /// of money that it has taken, and needs a token for that. The engine is asked to take no new money there.
     pub(crate) const fn outlives_account(self) -> bool {
         !matches!(self, Service::Inquiry | Service::Unknown)
+    }
+
+    /// Which door of an account it is; none for those that every account has. A token by itself takes nothing, so all banks
+    /// get one.
+    pub(crate) const fn door(self) -> Option<BankDoor> {
+        match self {
+            Service::Token | Service::Unknown => None,
+            Service::Inquiry => Some(BankDoor::Inquiry),
+            Service::Payment => Some(BankDoor::Payment),
+            Service::VaNotify => Some(BankDoor::VaNotice),
+            Service::QrNotify => Some(BankDoor::QrNotice),
+            Service::DebitNotify => Some(BankDoor::DebitNotice),
+        }
     }
 
     /// Its path below the account's.

@@ -1,8 +1,8 @@
 //! Which of our doors the bank of an account calls, and which methods the account serves.
 
-use gateway::snap::{Codes, Hosting, Service};
+use gateway::snap::{Codes, Hosting, Parameters, Service, SignIn};
 
-use super::BankAccountFile;
+use super::{BankAccountFile, OpenAccount};
 
 /// A door that the bank must be told of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,23 +30,42 @@ impl BankDoor {
             BankDoor::DebitNotice => "/v1.0/debit/notify",
         }
     }
+
+    /// Whether a bank with these parameters calls it.
+    fn is_called(self, parameters: &Parameters) -> bool {
+        let hosts = |hosting| parameters.codes.has_va() && parameters.hosting == hosting;
+        let has_qr_query = parameters.paths.contains_key(&Service::QrQuery);
+        match self {
+            BankDoor::Token => parameters.sign_in == SignIn::Type1,
+            BankDoor::Inquiry => hosts(Hosting::Ours),
+            BankDoor::Payment => parameters.codes.has_va(),
+            BankDoor::VaNotice => hosts(Hosting::Theirs),
+            BankDoor::QrNotice => parameters.codes.has_qris() && has_qr_query,
+            BankDoor::DebitNotice => parameters.codes.has_qris() && !has_qr_query,
+        }
+    }
+
+    const ALL: [BankDoor; 6] = [
+        BankDoor::Token,
+        BankDoor::Inquiry,
+        BankDoor::Payment,
+        BankDoor::VaNotice,
+        BankDoor::QrNotice,
+        BankDoor::DebitNotice,
+    ];
+}
+
+impl OpenAccount {
+    /// Whether the bank may call this door.
+    pub fn has_door(&self, door: BankDoor) -> bool {
+        door.is_called(&self.parameters)
+    }
 }
 
 impl BankAccountFile {
     /// The doors that the bank may call.
     pub fn doors(&self) -> Vec<BankDoor> {
-        let parameters = &self.parameters;
-        let hosts = |hosting| parameters.codes.has_va() && parameters.hosting == hosting;
-        let has_qr_query = parameters.paths.contains_key(&Service::QrQuery);
-        let doors = [
-            (BankDoor::Token, self.has_token_door()),
-            (BankDoor::Inquiry, hosts(Hosting::Ours)),
-            (BankDoor::Payment, parameters.codes.has_va()),
-            (BankDoor::VaNotice, hosts(Hosting::Theirs)),
-            (BankDoor::QrNotice, parameters.codes.has_qris() && has_qr_query),
-            (BankDoor::DebitNotice, parameters.codes.has_qris() && !has_qr_query),
-        ];
-        doors.into_iter().filter(|(_, is_called)| *is_called).map(|(door, _)| door).collect()
+        BankDoor::ALL.into_iter().filter(|door| door.is_called(&self.parameters)).collect()
     }
 
     /// The method to assign it to, as commands call it; none where there are several.

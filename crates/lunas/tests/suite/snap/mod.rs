@@ -14,6 +14,7 @@ mod opening_crashes;
 mod opening_requests;
 mod openings;
 mod order_of_checks;
+mod other_doors;
 mod outages;
 mod races;
 mod rate;
