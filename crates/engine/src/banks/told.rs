@@ -31,7 +31,7 @@ impl Engine {
     /// Takes what a bank tells us. What cannot be relied on only makes us ask.
     pub async fn bank_told(&self, open: &OpenAccount, heard: Heard, is_reliable: bool) -> Result<(), Error> {
         let code = match self.code_about(open, &heard.about).await? {
-            Some(code) => Some(self.learn_names(code, &heard.about).await?),
+            Some(code) => Some(self.learn_names(code, &heard.about, is_reliable).await?),
             None => None,
         };
         let named = named(&heard.about);
@@ -72,11 +72,12 @@ impl Engine {
         Ok(None)
     }
 
-    /// Stores what the bank calls a code, where we have not read its answer: some banks are asked by their name alone.
-    async fn learn_names(&self, code: BankCode, about: &About) -> Result<BankCode, Error> {
+    /// Stores what the bank calls a code, where we have not read its answer: some banks are asked by their name alone. What
+    /// cannot be relied on teaches that name only, by which nothing but a question is decided; a number is shown to people.
+    async fn learn_names(&self, code: BankCode, about: &About, is_reliable: bool) -> Result<BankCode, Error> {
         let bank_reference = about.bank_reference.clone().filter(|_| code.bank_reference.is_none());
         let number = match &about.number {
-            Some(number) if code.number.is_none() => {
+            Some(number) if code.number.is_none() && is_reliable => {
                 let taken = self.store.bank_code(code.account_id, CodeName::Number(number)).await?;
                 taken.is_none().then(|| number.clone())
             }

@@ -97,7 +97,13 @@ fn names(parameters: &Parameters, asked: &CodeAsked<'_>) -> Result<Map<String, V
 
 pub(super) fn standing(parameters: &Parameters, told: &Value, asked: &CodeAsked<'_>) -> Result<Standing, CallError> {
     let about = qr_about(told);
-    same_reference(asked.reference, about.reference)?;
+    // What the bank calls the code may have been told by a body that nobody has signed, so the answer itself must say that it
+    // is about ours.
+    let told_reference = match parameters.query_key {
+        QueryKey::Theirs => Some(about.reference.unwrap_or_default()),
+        QueryKey::Ours | QueryKey::Number => about.reference,
+    };
+    same_reference(asked.reference, told_reference)?;
     // A code that could not be shown is as good as none.
     let good = text(told, "qrContent").filter(|code| check(code, asked.amount).is_ok());
     let code = good.map(|code| IssuedCode { code, bank_reference: about.bank_reference.clone() });

@@ -3,15 +3,15 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use demobank::{Answer, CodeState, Knobs, Notification, PayOrder, STALE_MS, Service, TokenChoice};
-use domain::{bank_difference::DifferenceKind, method::Method, payment::Checkout};
+use demobank::{Answer, CodeState, Knobs, Notification, PayOrder, STALE_MS, Service, Signing, TokenChoice};
+use domain::{bank::Bank, bank_difference::DifferenceKind, method::Method, payment::Checkout};
 use engine::{Attempt, Window};
 use serde_json::{Value, json};
 use testkit::{Kit, on_every_database};
 
 use super::acts::shaped;
 use crate::support::{
-    acquirers::{AMOUNT, Acquired, acquired, ask_after, code_of, hosted_there, open_strays, silently},
+    acquirers::{AMOUNT, Acquired, acquired, acquired_for, ask_after, code_of, hosted_there, open_strays, silently},
     json::text,
     links::{cancel_link, create_link},
     nodes::Node,
@@ -26,6 +26,7 @@ on_every_database![
     what_is_not_signed_books_nothing_and_makes_us_ask,
     no_other_word_that_is_not_signed_is_believed,
     a_bank_that_is_found_by_its_own_reference_is_asked_by_what_it_tells,
+    no_number_is_learnt_from_what_is_not_signed,
     what_nobody_has_proved_is_refused_before_it_is_read,
     what_cannot_be_read_is_refused_and_leaves_nothing_behind,
     a_token_of_another_account_tells_nothing,
@@ -164,6 +165,28 @@ async fn a_bank_that_is_found_by_its_own_reference_is_asked_by_what_it_tells(kit
     ask_after(&kit, Duration::ZERO).await;
     let payment = acquired.pay("key").await.expect(200);
     assert_eq!((text(&payment, "status"), acquired.asked_to_issue()), ("paid", 1));
+}
+
+async fn no_number_is_learnt_from_what_is_not_signed(kit: Arc<Kit>) {
+    let (project, bri) = (kit.production().await, Method::VirtualAccount(Bank::Bri));
+    let settings = [("numbers", "theirs"), ("sign_in", "client_ts")];
+    let acquired = acquired_for(&kit, project, "doku", bri, &settings).await;
+    acquired.asked.fail_next_of(Service::CreateVa, demobank::Fault::LostAfter);
+    acquired.pay("key").await.refused(503, "PAYMENT_PROVIDER_UNAVAILABLE");
+    let code = acquired.last_code();
+    let lie = "777779999999999999";
+    assert_ne!(code.content, lie);
+    let told = Notification {
+        reference: code.reference,
+        number: lie.to_owned(),
+        amount: AMOUNT,
+        receipt_id: "1".repeat(30),
+        ..Notification::default()
+    };
+    let unsigned = Knobs { signing: Some(Signing::ClientTime), ..Knobs::default() };
+    assert_eq!(acquired.tells(Service::Payment, told, unsigned).await.code(), "2002500");
+    let stored = rows(&kit.database);
+    assert!(!stored.iter().any(|row| row.contains(lie)), "{stored:?}");
 }
 
 /// Sends one spoiled notification; it must be refused with this status and case, and say so in these words.

@@ -91,6 +91,29 @@ async fn an_answer_about_another_order_has_no_meaning() {
     assert!(matches!(found, Err(CallError::Unknown(_))), "{found:?}");
 }
 
+#[tokio::test]
+async fn a_bank_that_is_asked_by_its_own_reference_must_answer_with_ours() {
+    let whole = json!({
+        "originalPartnerReferenceNo": REFERENCE, "originalReferenceNo": "B-1", "latestTransactionStatus": "00",
+        "amount": { "value": "150000.00" }, "issuerRrn": "1", "paymentReferenceNo": "1",
+    });
+    let mut nameless = whole.clone();
+    nameless["originalPartnerReferenceNo"] = Value::Null;
+    for (profile, told, is_taken) in [
+        ("bri-qris", &whole, true),
+        ("bri-qris", &nameless, false),
+        // What was found by our reference is about it.
+        ("dana", &nameless, true),
+    ] {
+        let bank = Bank::start(vec![answer("200 OK", &told.to_string())]).await;
+        let found = Account::at(&bank, profile).query(CodeKind::Qr).await;
+        match is_taken {
+            true => assert!(matches!(found, Ok(Standing::Paid(_))), "{profile} {found:?}"),
+            false => assert!(matches!(found, Err(CallError::Unknown(_))), "{profile} {found:?}"),
+        }
+    }
+}
+
 fn issued_va(number: Value) -> String {
     let data = json!({ "partnerServiceId": "   88899", "virtualAccountNo": number, "trxId": REFERENCE });
     json!({ "responseCode": "2002700", "virtualAccountData": data }).to_string()
