@@ -14,19 +14,39 @@ const REST: Duration = Duration::from_millis(500);
 const PER_ACCOUNT_AT_ONCE: usize = 8;
 const JOBS_AT_ONCE: i64 = 64;
 
-pub(super) async fn run(engine: Engine, mut stopped: watch::Receiver<bool>) {
+pub(super) async fn run(engine: Engine, stopped: watch::Receiver<bool>) {
+    let look = || {
+        let engine = engine.clone();
+        async move { Ok(engine.store.accounts_with_jobs(engine.now()).await?) }
+    };
+    let ask = |id| {
+        let engine = engine.clone();
+        async move {
+            if let Err(error) = engine.ask_account(id).await {
+                tracing::warn!(%error, account = %id, "asking a bank failed and will be retried");
+            }
+        }
+    };
+    each_account(stopped, look, ask).await;
+}
+
+/// Looks for accounts with due jobs, and has each asked by a task of its own. It rests before every further look: an account
+/// whose bank is down stays due, and its task ends at once.
+async fn each_account<L, A>(mut stopped: watch::Receiver<bool>, look: impl Fn() -> L, ask: impl Fn(BankAccountId) -> A)
+where
+    L: Future<Output = Result<Vec<BankAccountId>, Error>>,
+    A: Future<Output = ()> + Send + 'static,
+{
     let mut asking: JoinSet<BankAccountId> = JoinSet::new();
     let mut busy: HashSet<BankAccountId> = HashSet::new();
     while !*stopped.borrow() {
-        match engine.store.accounts_with_jobs(engine.now()).await {
+        match look().await {
             Ok(accounts) => {
                 for id in accounts {
                     if busy.insert(id) {
-                        let engine = engine.clone();
+                        let asked = ask(id);
                         asking.spawn(async move {
-                            if let Err(error) = engine.ask_account(id).await {
-                                tracing::warn!(%error, account = %id, "asking a bank failed and will be retried");
-                            }
+                            asked.await;
                             id
                         });
                     }
@@ -34,17 +54,16 @@ pub(super) async fn run(engine: Engine, mut stopped: watch::Receiver<bool>) {
             }
             Err(error) => tracing::warn!(%error, "looking for what to ask banks failed and will be retried"),
         }
-        tokio::select! {
-            // The loop reads `stopped` next.
-            _ = stopped.changed() => {}
-            Some(ended) = asking.join_next() => match ended {
+        // The loop reads `stopped` next, whether it has changed or the time is over.
+        let _ = tokio::time::timeout(REST, stopped.changed()).await;
+        while let Some(ended) = asking.try_join_next() {
+            match ended {
                 Ok(id) => drop(busy.remove(&id)),
                 Err(error) => {
                     tracing::error!(%error, "asking a bank panicked and will be retried");
                     busy.clear();
                 }
-            },
-            () = tokio::time::sleep(REST) => {}
+            }
         }
     }
     // What is left undone has a lease that runs out.
@@ -78,5 +97,40 @@ impl Engine {
         if let Err(error) = self.do_job(job).await {
             tracing::warn!(%error, opening = %job.key.opening_id, "a job at a bank failed and will be retried");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use domain::{id::mint, time::Timestamp};
+
+    use super::*;
+
+    /// Far more looks than the time of a test has room for.
+    const LOOKS_MOST: u32 = 1_000;
+
+    #[tokio::test(start_paused = true)]
+    async fn an_account_that_stays_due_is_looked_for_and_asked_once_in_each_rest() {
+        let (stop, stopped) = watch::channel(false);
+        let (looks, asked) = (Cell::new(0), Cell::new(0));
+        let look = || async {
+            looks.set(looks.get() + 1);
+            assert!(looks.get() < LOOKS_MOST, "it looks without resting");
+            // What a store does, too: the tasks go on meanwhile.
+            tokio::task::yield_now().await;
+            Ok(vec![mint(Timestamp::from_millis(1), [7; 10])])
+        };
+        let ask = |_| {
+            asked.set(asked.get() + 1);
+            async {}
+        };
+        let stopping = async {
+            tokio::time::sleep(REST * 10 - REST / 2).await;
+            stop.send_replace(true);
+        };
+        tokio::join!(each_account(stopped, look, ask), stopping);
+        assert_eq!((looks.get(), asked.get()), (10, 10));
     }
 }
