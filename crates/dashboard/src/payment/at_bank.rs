@@ -171,8 +171,11 @@ fn of_void(words: Words, story: &BankStory, send: &BankSend, at: Timestamp) -> O
         "paid" => {
             Some(entry(at, "bad", fl!(words, "timeline-bank-unvoided"), fl!(words, "timeline-bank-unvoided-text")))
         }
-        "voided" | "unknown there" => {
+        "voided" => {
             Some(entry(at, "good", fl!(words, "timeline-bank-voided"), fl!(words, "timeline-bank-voided-text")))
+        }
+        "unknown there" => {
+            Some(entry(at, "", fl!(words, "timeline-bank-unknown"), fl!(words, "timeline-bank-unknown-text")))
         }
         _ => None,
     }

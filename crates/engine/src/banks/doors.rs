@@ -1,6 +1,6 @@
 //! Which of our doors the bank of an account calls, and which methods the account serves.
 
-use gateway::snap::{Codes, Hosting, Parameters, Service, SignIn};
+use gateway::snap::{CodeKind, Codes, Hosting, Parameters, Service, SignIn};
 
 use super::{BankAccountFile, OpenAccount};
 
@@ -34,14 +34,15 @@ impl BankDoor {
     /// Whether a bank with these parameters calls it.
     fn is_called(self, parameters: &Parameters) -> bool {
         let hosts = |hosting| parameters.codes.has_va() && parameters.hosting == hosting;
-        let has_qr_query = parameters.paths.contains_key(&Service::QrQuery);
+        // A bank that is asked as wallets are tells of money as they do.
+        let is_wallet = parameters.query_service(CodeKind::Qr) == Service::DebitStatus;
         match self {
             BankDoor::Token => parameters.sign_in == SignIn::Type1,
             BankDoor::Inquiry => hosts(Hosting::Ours),
             BankDoor::Payment => parameters.codes.has_va(),
             BankDoor::VaNotice => hosts(Hosting::Theirs),
-            BankDoor::QrNotice => parameters.codes.has_qris() && has_qr_query,
-            BankDoor::DebitNotice => parameters.codes.has_qris() && !has_qr_query,
+            BankDoor::QrNotice => parameters.codes.has_qris() && !is_wallet,
+            BankDoor::DebitNotice => parameters.codes.has_qris() && is_wallet,
         }
     }
 

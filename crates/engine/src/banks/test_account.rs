@@ -143,9 +143,9 @@ impl Engine {
 
 /// By what a bank that issues codes can be asked about one; none where it has no such service.
 fn query_of(parameters: &Parameters) -> Option<(CodeKind, Service)> {
-    let qr = [(CodeKind::Qr, Service::QrQuery), (CodeKind::Qr, Service::DebitStatus)];
-    let va = [(CodeKind::Va, Service::Status)];
     let has_va = parameters.codes.has_va() && parameters.hosting == Hosting::Theirs;
-    let offered = qr.into_iter().filter(|_| parameters.codes.has_qris()).chain(va.into_iter().filter(|_| has_va));
-    offered.into_iter().find(|(_, service)| parameters.url(*service).is_some())
+    let kinds = [(CodeKind::Qr, parameters.codes.has_qris()), (CodeKind::Va, has_va)];
+    let offered = kinds.into_iter().filter(|(_, is_issued)| *is_issued);
+    let asked = offered.map(|(kind, _)| (kind, parameters.query_service(kind)));
+    asked.into_iter().find(|(_, service)| parameters.url(*service).is_some())
 }

@@ -8,6 +8,7 @@ use ipnet::IpNet;
 use url::Url;
 
 use super::{
+    codes::CodeKind,
     extra_members::ExtraMembers,
     values::{
         ChannelIds, Codes, Encoding, ExternalId, GrantMember, Hosting, HttpMethod, Numbers, PartnerId, Precision,
@@ -242,6 +243,25 @@ impl Parameters {
         let path = format!("{}{}", url.path().trim_end_matches('/'), self.paths.get(&service)?);
         url.set_path(&path);
         Some(url)
+    }
+
+    /// The service that tells where a code stands: for a QR 55 where the bank has it.
+    pub fn query_service(&self, kind: CodeKind) -> Service {
+        match kind {
+            CodeKind::Va => Service::Status,
+            CodeKind::Qr if self.paths.contains_key(&Service::DebitStatus) => Service::DebitStatus,
+            CodeKind::Qr => Service::QrQuery,
+        }
+    }
+
+    /// The service that makes a code unpayable, for a QR 57 where the bank has it; none if the bank voids no code.
+    pub fn void_service(&self, kind: CodeKind) -> Option<Service> {
+        let service = match kind {
+            CodeKind::Va => Service::DeleteVa,
+            CodeKind::Qr if self.paths.contains_key(&Service::DebitCancel) => Service::DebitCancel,
+            CodeKind::Qr => Service::QrCancel,
+        };
+        self.void.then_some(service)
     }
 
     /// Whether the bank's calls may come from this address.

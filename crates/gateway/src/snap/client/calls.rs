@@ -9,7 +9,6 @@ use super::{
 use crate::snap::{
     call_error::CallError,
     codes::{CodeAsked, CodeKind, CodeOrder, IssuedCode, Standing, Voided},
-    parameters::Parameters,
     values::Service,
 };
 
@@ -33,11 +32,11 @@ impl SnapClient {
     /// Asks where a code stands (51, 55 or 26).
     pub async fn query(&self, context: &CallContext<'_>, asked: &CodeAsked<'_>) -> Result<Standing, CallError> {
         let parameters = context.parameters;
-        let (service, body) = match asked.kind {
-            CodeKind::Qr => (qr::query_service(parameters), qr::query(parameters, asked)?),
-            CodeKind::Va => (Service::Status, va::query(parameters, asked)?),
+        let body = match asked.kind {
+            CodeKind::Qr => qr::query(parameters, asked)?,
+            CodeKind::Va => va::query(parameters, asked)?,
         };
-        let answer = self.call(context, service, &body).await?;
+        let answer = self.call(context, parameters.query_service(asked.kind), &body).await?;
         if let Some(standing) = standing_by_code(&answer) {
             return Ok(standing);
         }
@@ -51,10 +50,12 @@ impl SnapClient {
     /// Makes a code unpayable (77, 57 or 31).
     pub async fn void(&self, context: &CallContext<'_>, asked: &CodeAsked<'_>) -> Result<Voided, CallError> {
         let parameters = context.parameters;
-        check_void(parameters)?;
-        let (service, body) = match asked.kind {
-            CodeKind::Qr => (qr::void_service(parameters), qr::void(parameters, asked)?),
-            CodeKind::Va => (Service::DeleteVa, va::void(parameters, asked)?),
+        let Some(service) = parameters.void_service(asked.kind) else {
+            return Err(CallError::refused("no_void", "this bank voids no code by a call"));
+        };
+        let body = match asked.kind {
+            CodeKind::Qr => qr::void(parameters, asked)?,
+            CodeKind::Va => va::void(parameters, asked)?,
         };
         let answer = self.call(context, service, &body).await?;
         match (answer.status, answer.case().as_deref()) {
@@ -64,13 +65,6 @@ impl SnapClient {
             (404, Some("19")) => Ok(Voided::Done),
             _ => answer.success().map(|_| Voided::Done),
         }
-    }
-}
-
-fn check_void(parameters: &Parameters) -> Result<(), CallError> {
-    match parameters.void {
-        true => Ok(()),
-        false => Err(CallError::refused("no_void", "this bank voids no code by a call")),
     }
 }
 

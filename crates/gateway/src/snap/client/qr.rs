@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::message::{amount, same_reference, with};
 use crate::snap::{
     call_error::{CallError, Cause, Reason},
-    codes::{CodeAsked, CodeOrder, IssuedCode, Standing},
+    codes::{CodeAsked, CodeKind, CodeOrder, IssuedCode, Standing},
     parameters::Parameters,
     reading::{id, text},
     standing::{qr_about, qr_standing},
@@ -54,20 +54,10 @@ fn check(code: &str, ordered: Rupiah) -> Result<(), String> {
     }
 }
 
-/// 55 where the bank has it.
-pub(super) fn query_service(parameters: &Parameters) -> Service {
-    if parameters.paths.contains_key(&Service::DebitStatus) { Service::DebitStatus } else { Service::QrQuery }
-}
-
-/// 57 where the bank has it.
-pub(super) fn void_service(parameters: &Parameters) -> Service {
-    if parameters.paths.contains_key(&Service::DebitCancel) { Service::DebitCancel } else { Service::QrCancel }
-}
-
 pub(super) fn query(parameters: &Parameters, asked: &CodeAsked<'_>) -> Result<Value, CallError> {
     let mut body = names(parameters, asked)?;
     with(&mut body, "serviceCode", Some(&parameters.service_code));
-    if query_service(parameters) == Service::DebitStatus {
+    if parameters.query_service(CodeKind::Qr) == Service::DebitStatus {
         with(&mut body, "transactionDate", Some(&format_timestamp(asked.created_at, Precision::Seconds)));
         body.insert("amount".to_owned(), amount(asked.amount));
     }

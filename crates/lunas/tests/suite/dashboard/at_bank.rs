@@ -21,6 +21,7 @@ on_every_database![
     the_history_tells_of_answers_that_were_lost_and_of_asking_again,
     the_history_tells_that_the_bank_was_asked_whether_a_code_was_paid,
     the_history_tells_whether_the_bank_has_cancelled_a_code,
+    the_history_does_not_say_that_a_code_was_cancelled_which_the_bank_does_not_know,
     a_payment_whose_code_was_lost_shows_no_code_anywhere,
     payments_that_no_bank_was_asked_for_have_no_word_of_a_bank,
 ];
@@ -146,6 +147,20 @@ async fn the_history_tells_whether_the_bank_has_cancelled_a_code(kit: Arc<Kit>) 
         assert!(history.contains(&headline.to_owned()), "{headline}: {history:?}");
     }
     assert_eq!(status(&acquired.project, &payment).await, "paid", "it was paid before it was cancelled");
+}
+
+async fn the_history_does_not_say_that_a_code_was_cancelled_which_the_bank_does_not_know(kit: Arc<Kit>) {
+    let acquired = acquired(&kit, "midtrans").await;
+    let reader = Reader::of(&kit, &acquired).await;
+    let link = create_link(&acquired.project, json!({})).await;
+    let payment = Customer::of(&kit).pays_by(&acquired.project, &link, "qris").await;
+    acquired.asked.fail_next_of(Service::Cancel, Fault::Case(404, "01"));
+    cancel_link(&acquired.project, &link).await;
+    ask_after(&kit, Duration::from_secs(1)).await;
+    let history = reader.history(&payment).await;
+    assert!(history.contains(&"The bank does not know the code".to_owned()), "{history:?}");
+    assert!(!history.contains(&"The bank cancelled the code".to_owned()), "{history:?}");
+    assert!(reader.page(&payment, "id").await.contains("Bank tidak mengenal kodenya"));
 }
 
 async fn a_payment_whose_code_was_lost_shows_no_code_anywhere(kit: Arc<Kit>) {

@@ -23,6 +23,7 @@ mod repeats;
 mod reused_ids;
 mod roads;
 mod secrets;
+mod services;
 mod shape;
 mod signing;
 mod strays;
