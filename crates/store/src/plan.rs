@@ -39,6 +39,8 @@ pub(crate) fn of(change: Change, dialect: Dialect) -> Plan {
     let mut statements = Vec::with_capacity(change.writes.len() + 3);
     let links: Vec<Value> = change.writes.iter().filter_map(Write::link_to_lock).map(Value::shown).collect();
     let frequent = links.is_empty() && change.writes.iter().all(Write::is_frequent);
+    // The payment of a customer takes over what its opening has kept about them.
+    let is_taken_over = change.writes.iter().any(Write::has_checkout);
     for write in keys::in_lock_order(change.writes) {
         match write {
             Write::Installation { name, value } => statements.push(installation(name, value)),
@@ -55,7 +57,7 @@ pub(crate) fn of(change: Change, dialect: Dialect) -> Plan {
             Write::Session(write) => sessions::plan(&mut statements, write, dialect),
             Write::Maintenance(write) => maintenance::plan(&mut statements, write, dialect),
             Write::Bank(write) => banks::plan(&mut statements, write, dialect),
-            Write::Opening(write) => openings::plan(&mut statements, write, dialect),
+            Write::Opening(write) => openings::plan(&mut statements, write, is_taken_over, dialect),
         }
     }
     Plan { statements, links, frequent }

@@ -12,8 +12,8 @@ use std::{
 
 use domain::{
     api_key::BASE62,
-    bank_request::jakarta_day,
-    id::BankAccountId,
+    bank_request::{jakarta_day, jakarta_day_begin},
+    id::{BankAccountId, first_id_at},
     time::{DAY, Timestamp},
 };
 use gateway::snap::Service;
@@ -106,6 +106,17 @@ impl Engine {
             return Ok(0);
         }
         self.store.commit(OpeningWrite::SendsForgotten { before, most: FORGOTTEN_AT_ONCE }.into()).await?;
+        Ok(1)
+    }
+
+    /// One round: forgets customers whose code never came, when no call to the bank about it is remembered either. Answers 0
+    /// when there is nothing more to do.
+    pub async fn forget_attempts(&self) -> Result<usize, Error> {
+        let before = first_id_at(jakarta_day_begin(jakarta_day(self.now()) - SENDS_KEPT_DAYS));
+        if !self.store.any_attempt_before(before).await? {
+            return Ok(0);
+        }
+        self.store.commit(OpeningWrite::AttemptsForgotten { before, most: FORGOTTEN_AT_ONCE }.into()).await?;
         Ok(1)
     }
 

@@ -50,6 +50,7 @@ impl Reconcilers {
         repeat("key uses", |engine| Box::pin(async move { engine.save_key_uses().await }));
         repeat("bank calls", |engine| Box::pin(async move { engine.save_bank_calls().await }));
         repeat("old calls to banks", |engine| Box::pin(async move { engine.forget_sends().await }));
+        repeat("old attempts at banks", |engine| Box::pin(async move { engine.forget_attempts().await }));
         repeat("old inquiries", |engine| Box::pin(async move { engine.forget_inquiries().await }));
         repeat("page views", |engine| Box::pin(async move { engine.save_page_views().await }));
         repeat("list checkpoints", |engine| Box::pin(async move { engine.extend_list_checkpoints().await }));

@@ -26,7 +26,8 @@ CREATE TABLE openings (
     version BIGINT NOT NULL
 );
 
--- What the checkout learnt about a customer whose code is not there yet; the payment takes it over.
+-- What the checkout learnt about a customer whose code is not there yet. The payment takes it over; where none comes of
+-- it, it is forgotten after a while.
 CREATE TABLE opening_attempts (
     opening_id TEXT COLLATE "C" NOT NULL PRIMARY KEY REFERENCES openings (id),
     customer_name TEXT COLLATE "C" NOT NULL,

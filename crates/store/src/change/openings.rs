@@ -24,13 +24,14 @@ pub enum OpeningWrite {
         expires_at: Timestamp,
         code: BankCode,
     },
-    /// The bank has issued the code, and the payment is there. Guarded: the opening has the version that was read.
+    /// The bank has issued the code, and the payment is there: what was kept about its customer is with the payment now.
+    /// Guarded: the opening has the version that was read.
     Issued {
         id: OpeningId,
         version: i64,
         payment_id: PaymentId,
     },
-    /// Money has come for a code that we do not have, and it made the payment. Guarded likewise.
+    /// Money has come for a code that we do not have, and it made the payment, likewise. Guarded likewise.
     Paid {
         id: OpeningId,
         version: i64,
@@ -92,6 +93,11 @@ pub enum OpeningWrite {
     /// Forgets calls from before a day, at most `most`.
     SendsForgotten {
         before: i64,
+        most: i64,
+    },
+    /// Forgets customers whose code was refused or abandoned and whose opening is older than this id, at most `most`.
+    AttemptsForgotten {
+        before: OpeningId,
         most: i64,
     },
     /// Reserves external ids that are numbers. Guarded: the counter is at `from`.
@@ -158,6 +164,7 @@ impl OpeningWrite {
             | OpeningWrite::Sent(_)
             | OpeningWrite::Answered { .. }
             | OpeningWrite::SendsForgotten { .. }
+            | OpeningWrite::AttemptsForgotten { .. }
             | OpeningWrite::SerialsReserved { .. }
             | OpeningWrite::MoneyTold { .. }
             | OpeningWrite::ComparisonLeased { .. }
@@ -187,6 +194,7 @@ impl OpeningWrite {
             | OpeningWrite::JobLeased { .. }
             | OpeningWrite::JobPostponed { .. }
             | OpeningWrite::SendsForgotten { .. }
+            | OpeningWrite::AttemptsForgotten { .. }
             | OpeningWrite::SerialsReserved { .. }
             | OpeningWrite::MoneyTold { .. }
             | OpeningWrite::ComparisonLeased { .. }

@@ -25,7 +25,8 @@ macro_rules! queue_job {
     };
 }
 
-pub(super) fn plan(statements: &mut Vec<Statement>, write: OpeningWrite, dialect: Dialect) {
+/// `is_taken_over`: the same change creates a payment with what the opening has kept about a customer.
+pub(super) fn plan(statements: &mut Vec<Statement>, write: OpeningWrite, is_taken_over: bool, dialect: Dialect) {
     let statement = match write {
         OpeningWrite::Opened { opening, code } => return opened(statements, *opening, code),
         OpeningWrite::Reopened { id, version, account_id, created_at, expires_at, code } => {
@@ -41,6 +42,9 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: OpeningWrite, dialect
             new_code(code)
         }
         OpeningWrite::Issued { id, version, payment_id } | OpeningWrite::Paid { id, version, payment_id } => {
+            if is_taken_over {
+                statements.push(taken_over(Value::shown(id)));
+            }
             issued(Value::shown(id), version, Value::shown(payment_id))
         }
         OpeningWrite::Refused { id, version, at } => resolved("refused", Value::shown(id), version, at),
@@ -61,6 +65,7 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: OpeningWrite, dialect
             [code.into(), at.into(), Value::shown(account_id), day.into(), external_id.into()],
         ),
         OpeningWrite::SendsForgotten { before, most } => sends_forgotten(before, most, dialect),
+        OpeningWrite::AttemptsForgotten { before, most } => attempts_forgotten(Value::shown(before), most),
         OpeningWrite::SerialsReserved { account_id, day, from, upto } => {
             serials_reserved([Value::shown(account_id), day.into(), upto.into(), from.into()])
         }
@@ -234,6 +239,19 @@ fn attempted(id: Value, checkout: Checkout, attempt: OpeningAttempt) -> Statemen
             attempt.network.into(),
             joined(attempt.replaces),
         ],
+    )
+}
+
+fn taken_over(id: Value) -> Statement {
+    Statement::new("DELETE FROM opening_attempts WHERE opening_id = $1", [id])
+}
+
+fn attempts_forgotten(before: Value, most: i64) -> Statement {
+    Statement::new(
+        "DELETE FROM opening_attempts WHERE opening_id IN (SELECT a.opening_id FROM opening_attempts a \
+         JOIN openings o ON o.id = a.opening_id WHERE a.opening_id < $1 AND o.resolved_at IS NOT NULL \
+         ORDER BY a.opening_id LIMIT $2)",
+        [before, most.into()],
     )
 }
 

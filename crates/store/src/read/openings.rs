@@ -122,6 +122,13 @@ impl Store {
         Ok(self.one(Query::new(sql, [day.into()]), |_| Ok(())).await?.is_some())
     }
 
+    /// Whether a customer whose code was refused or abandoned is remembered from an opening that is older than this id.
+    pub async fn any_attempt_before(&self, id: OpeningId) -> Result<bool, StoreError> {
+        let sql = "SELECT 1 FROM opening_attempts a JOIN openings o ON o.id = a.opening_id \
+                   WHERE a.opening_id < $1 AND o.resolved_at IS NOT NULL LIMIT 1";
+        Ok(self.one(Query::new(sql, [Value::shown(id)]), |_| Ok(())).await?.is_some())
+    }
+
     /// Up to where external ids that are numbers have been reserved on a day.
     pub async fn serials_upto(&self, id: BankAccountId, day: i64) -> Result<i64, StoreError> {
         let sql = "SELECT upto FROM bank_serials WHERE account_id = $1 AND day = $2";

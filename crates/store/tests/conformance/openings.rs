@@ -3,6 +3,7 @@
 use domain::{
     bank_difference::{ComparedBy, Difference, DifferenceKey, DifferenceKind, Reconciliation, Tally},
     bank_request::jakarta_day,
+    id::first_id_at,
     money::Rupiah,
     opening::{JobKind, Opening, OpeningState},
     payment::State,
@@ -24,6 +25,8 @@ on_every_database![
     a_code_is_found_by_every_name,
     an_opening_is_issued_once,
     money_that_comes_before_the_code_makes_the_payment,
+    what_is_known_about_a_customer_moves_to_the_payment,
+    customers_whose_code_never_came_are_forgotten,
     a_refused_opening_can_be_opened_again,
     a_job_is_leased_by_one_node_and_postponed_under_its_lease,
     a_job_that_is_queued_twice_is_due_at_the_earlier_time,
@@ -105,6 +108,60 @@ async fn money_that_comes_before_the_code_makes_the_payment(database: Database) 
     let (other, again) = paid_unissued(&account, &kept_opening(&store, &project, &account).await, "early");
     assert_eq!(commit(&store, again).await, Outcome::Conflict(Guard::Receipt));
     assert_eq!(store.payment(other.id).await.unwrap(), None);
+    assert_eq!(store.breaches().await.unwrap(), []);
+}
+
+async fn what_is_known_about_a_customer_moves_to_the_payment(database: Database) {
+    let store = database.open().await;
+    let (project, account) = (kept_project(&store).await, kept_account(&store).await);
+    let link = kept_link(&store, &project, true).await;
+    let of_link = || Opening { link_id: Some(link.id), ..opening_samples::opening(&project, &account) };
+    for is_issued in [true, false] {
+        let (of_customer, other) = (attempted(of_link(), &[]), attempted(of_link(), &[]));
+        for opening in [&of_customer, &other] {
+            keep(&store, opened(opening, &code(opening))).await;
+        }
+        let (payment, change) = match is_issued {
+            true => {
+                let payment = payment_of(&of_customer);
+                let change = issued(&of_customer, &payment);
+                (payment, change)
+            }
+            false => paid_unissued(&account, &of_customer, "early"),
+        };
+        keep(&store, change).await;
+        let found = store.opening(of_customer.id).await.unwrap().unwrap();
+        assert_eq!((found.checkout, found.attempt, found.state.word()), (None, None, "issued"));
+        assert_eq!(store.payment(payment.id).await.unwrap().unwrap().checkout, of_customer.checkout);
+        assert_eq!(store.opening(other.id).await.unwrap(), Some(other));
+    }
+}
+
+async fn customers_whose_code_never_came_are_forgotten(database: Database) {
+    let store = database.open().await;
+    let (project, account) = (kept_project(&store).await, kept_account(&store).await);
+    let of_customer = || attempted(opening_samples::opening(&project, &account), &[]);
+    let (refused, given_up, open) = (of_customer(), of_customer(), of_customer());
+    for opening in [&refused, &given_up, &open] {
+        keep(&store, opened(opening, &code(opening))).await;
+    }
+    keep(&store, OpeningWrite::Refused { id: refused.id, version: 1, at: after(2) }).await;
+    keep(&store, abandoned(&given_up)).await;
+    let (then, later) = (first_id_at(NOW), first_id_at(after(1)));
+    let left = async || {
+        let mut left = 0;
+        for opening in [&refused, &given_up] {
+            left += i32::from(store.opening(opening.id).await.unwrap().unwrap().checkout.is_some());
+        }
+        left
+    };
+    // The last round finds one that is open, which is none of them.
+    for (before, any, expected) in [(then, false, 2), (later, true, 1), (later, true, 0), (later, false, 0)] {
+        assert_eq!(store.any_attempt_before(before).await.unwrap(), any);
+        keep(&store, OpeningWrite::AttemptsForgotten { before, most: 1 }).await;
+        assert_eq!(left().await, expected);
+    }
+    assert_eq!(store.opening(open.id).await.unwrap(), Some(open));
     assert_eq!(store.breaches().await.unwrap(), []);
 }
 

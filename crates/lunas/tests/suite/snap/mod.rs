@@ -11,6 +11,7 @@ mod money;
 mod notifications;
 mod numbers;
 mod opening_crashes;
+mod opening_customers;
 mod opening_requests;
 mod openings;
 mod order_of_checks;
