@@ -1,7 +1,7 @@
 //! Comparing one day: the bank's report, or its word about each code, against the money that we have booked. Money that
 //! we did not know of is booked at once.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use domain::{
     bank_difference::DifferenceKind,
@@ -19,6 +19,7 @@ use super::{
     comparison::{ComparedLine, LineClass, Ways},
     outbound::answer_code,
     told::named,
+    unfinished::Found,
 };
 use crate::{Engine, Error, bank_error::BankError};
 
@@ -53,15 +54,14 @@ pub(super) struct Run<'a> {
     pub(super) open: &'a OpenAccount,
     pub(super) ways: Ways,
     pub(super) day: i64,
-    /// When the day was first compared, if it was: what we were told since was missing here.
+    /// When the day was first compared, if it was, be it in part: what we were told since was missing here.
     pub(super) compared_before: Option<Timestamp>,
     /// The end of this node's lease.
     pub(super) leased_until: Timestamp,
-    lines: Vec<ComparedLine>,
+    /// What was found, before this run too.
+    pub(super) found: Found,
     /// The money of the day that we have booked and the bank has not spoken of yet.
     ours: HashMap<String, ToldMoney>,
-    /// The money that the bank has spoken of.
-    seen: HashSet<String>,
     /// The references of codes that were asked about, with what the bank said unless it was money.
     asked: HashMap<String, Option<DifferenceKind>>,
 }
@@ -72,11 +72,11 @@ impl<'a> Run<'a> {
         open: &'a OpenAccount,
         ways: Ways,
         day: i64,
+        found: Found,
         (compared_before, leased_until): (Option<Timestamp>, Timestamp),
     ) -> Run<'a> {
-        let (lines, ours) = (Vec::new(), HashMap::new());
-        let (seen, asked) = (HashSet::new(), HashMap::new());
-        Run { engine, open, ways, day, compared_before, leased_until, lines, ours, seen, asked }
+        let (ours, asked) = (HashMap::new(), HashMap::new());
+        Run { engine, open, ways, day, compared_before, leased_until, found, ours, asked }
     }
 
     /// Compares the whole day.
@@ -89,7 +89,7 @@ impl<'a> Run<'a> {
             self.by_query().await?;
         }
         self.judge_unspoken().await?;
-        let mut lines = std::mem::take(&mut self.lines);
+        let mut lines = std::mem::take(&mut self.found.lines);
         lines.sort_by(|one, other| (one.paid_at, &one.receipt_id).cmp(&(other.paid_at, &other.receipt_id)));
         Ok(lines)
     }
@@ -108,13 +108,14 @@ impl<'a> Run<'a> {
             let page = self.engine.store.told_money(self.open.id(), after, self.end()).await?;
             let Some(last) = page.last() else { return Ok(()) };
             after = After { at: last.paid_at, text: last.receipt_id.clone(), most: ROWS_AT_ONCE };
-            self.ours.extend(page.into_iter().map(|told| (told.receipt_id.clone(), told)));
+            let unjudged = page.into_iter().filter(|told| !self.found.seen.contains(&told.receipt_id));
+            self.ours.extend(unjudged.map(|told| (told.receipt_id.clone(), told)));
             self.check_size()?;
         }
     }
 
     fn check_size(&self) -> Result<(), BankError> {
-        let is_too_much = self.ours.len().max(self.lines.len()).max(self.asked.len()) > LINES_MOST;
+        let is_too_much = self.ours.len().max(self.found.lines.len()).max(self.asked.len()) > LINES_MOST;
         if is_too_much { Err(BankError::CompareTooMuch(LINES_MOST)) } else { Ok(()) }
     }
 
@@ -137,7 +138,7 @@ impl<'a> Run<'a> {
                 (true, false) => None,
             };
             let class = agreed(class, difference);
-            self.lines.push(ComparedLine {
+            self.found.lines.push(ComparedLine {
                 theirs: Some(amount),
                 bank_fee: line.fee,
                 paid_at: paid_at.or(Some(told.paid_at)),
@@ -158,7 +159,7 @@ impl<'a> Run<'a> {
     ) -> Result<Option<(ToldMoney, LineClass, domain::money::Rupiah)>, Error> {
         let (engine, id, amount) = (self.engine, self.open.id(), money.amount);
         let receipt_id = engine.money_key(id, code, &money).await?.key.id;
-        if !self.seen.insert(receipt_id.clone()) {
+        if self.found.seen.contains(&receipt_id) {
             return Ok(None);
         }
         let known = match self.ours.remove(&receipt_id) {
@@ -179,13 +180,17 @@ impl<'a> Run<'a> {
                 }
             }
         };
+        // From here to its line nothing is waited for: a run that is cut off has both or neither.
+        self.found.seen.insert(receipt_id);
         Ok(Some((told, if is_new { LineClass::MissingHere } else { LineClass::Matched }, amount)))
     }
 
     /// Asks about every code that could be paid on that day, or was.
     async fn by_query(&mut self) -> Result<(), Error> {
         let longest = *self.open.parameters.validity.end();
-        let mut after = After { at: self.begin().minus(longest), text: String::new(), most: ROWS_AT_ONCE };
+        let first = || (self.begin().minus(longest), String::new());
+        let (at, text) = self.found.asked_upto.clone().unwrap_or_else(first);
+        let mut after = After { at, text, most: ROWS_AT_ONCE };
         loop {
             let (from, until) = (self.begin(), self.end());
             let page = self.engine.store.codes_between(self.open.id(), after, from, until).await?;
@@ -193,6 +198,7 @@ impl<'a> Run<'a> {
             after = After { at: last.asked_at, text: last.reference.clone(), most: ROWS_AT_ONCE };
             for codes in page.chunks(CODES_AT_ONCE) {
                 self.ask(codes.to_vec(), Some(self.ways)).await?;
+                self.found.asked_upto = codes.last().map(|last| (last.asked_at, last.reference.clone()));
             }
         }
     }
@@ -233,7 +239,11 @@ impl<'a> Run<'a> {
         if opening.payment_id().is_some() && self.ours.values().any(is_booked) {
             return;
         }
-        self.lines.push(ComparedLine {
+        // A run that was cut off has asked about it before.
+        if self.found.lines.iter().any(|line| line.receipt_id == code.reference) {
+            return;
+        }
+        self.found.lines.push(ComparedLine {
             class: LineClass::Differing,
             difference: Some(DifferenceKind::Refunded),
             receipt_id: code.reference.clone(),
@@ -258,7 +268,7 @@ impl<'a> Run<'a> {
         let difference = (amount != told.amount).then_some(DifferenceKind::Amount);
         let class = agreed(class, difference);
         let line = ComparedLine { theirs: Some(amount), paid_at: Some(paid_at), ..line_of(&told, class, difference) };
-        self.lines.push(line);
+        self.found.lines.push(line);
         Ok(())
     }
 
@@ -273,7 +283,7 @@ impl<'a> Run<'a> {
             }
             self.ask(codes.concat(), None).await?;
             for (told, codes) in some.iter().zip(codes) {
-                if !self.seen.contains(&told.receipt_id) {
+                if !self.found.seen.contains(&told.receipt_id) {
                     self.judge(told, &codes);
                 }
             }
@@ -309,7 +319,8 @@ impl<'a> Run<'a> {
             DifferenceKind::MissingThere => LineClass::MissingThere,
             _ => LineClass::Differing,
         };
-        self.lines.push(line_of(told, class, Some(kind)));
+        self.found.lines.push(line_of(told, class, Some(kind)));
+        self.found.seen.insert(told.receipt_id.clone());
     }
 
     /// Keeps the lease, unless another node has taken it over.

@@ -31,6 +31,7 @@ mod test_account;
 mod tests;
 mod tokens;
 mod told;
+mod unfinished;
 
 pub use accounts::NewBankAccount;
 
@@ -52,3 +53,4 @@ pub use strays::StrayFit;
 pub use take::{PaymentAsked, Taken};
 pub use test_account::{BankTest, TestStep};
 pub use tokens::TOKEN_LIFETIME;
+pub(crate) use unfinished::Unfinished;

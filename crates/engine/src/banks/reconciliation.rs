@@ -17,6 +17,7 @@ use super::{
     OpenAccount,
     compare::Run,
     comparison::{Comparison, Ways},
+    unfinished::Found,
 };
 use crate::{Engine, Error, bank_error::BankError};
 
@@ -83,10 +84,15 @@ impl Engine {
         let compared = self.store.compared_days(id, first).await?;
         let mut count = 0;
         for day in (first..=last).filter(|day| !compared.contains(day)) {
-            match self.leased_compare(&open, ways, day, true, None).await? {
-                Some(_) => count += 1,
+            match self.leased_compare(&open, ways, day, true, None).await {
+                Ok(Some(_)) => count += 1,
                 // Another node is at it.
-                None => return Ok(count),
+                Ok(None) => return Ok(count),
+                // It is gone on with in the next round. The days behind it need not wait for that.
+                Err(Error::Bank(error @ (BankError::CompareTooLong(_) | BankError::CompareTooMuch(_)))) => {
+                    tracing::warn!(%error, account = %id, day = day_text(day), "a day could not be compared as a whole");
+                }
+                Err(error) => return Err(error),
             }
         }
         Ok(count)
@@ -113,8 +119,10 @@ impl Engine {
             self.end_comparison(id, until, now).await?;
             return Ok(None);
         }
-        let first_at = before.map(|before| before.first_at);
-        let mut run = Run::new(self, open, ways, day, (first_at, until));
+        let unfinished = self.unfinished.take(id, day, now);
+        let first_at = before.map(|before| before.first_at).or(unfinished.as_ref().map(|found| found.began_at));
+        let found = unfinished.unwrap_or_else(|| Found::nothing(now));
+        let mut run = Run::new(self, open, ways, day, found, (first_at, until));
         let lines = match tokio::time::timeout(COMPARE_MOST, run.compare()).await {
             Ok(lines) => lines,
             Err(_) => Err(BankError::CompareTooLong(COMPARE_MOST.as_secs() / 60).into()),
@@ -128,6 +136,7 @@ impl Engine {
                 Ok(Some(comparison))
             }
             Err(error) => {
+                self.unfinished.keep(id, day, run.found);
                 self.end_comparison(id, until, self.now().plus(RETRY_AFTER)).await?;
                 Err(error)
             }

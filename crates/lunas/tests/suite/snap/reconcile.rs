@@ -36,6 +36,7 @@ on_every_database![
     a_day_that_is_not_over_or_before_the_account_is_refused,
     every_call_for_a_report_is_stored_before_with_an_external_id_of_its_own,
     money_for_an_opening_that_nobody_waits_for_any_more_is_found,
+    a_comparison_that_was_cut_off_goes_on_from_there_with_all_that_it_had_found,
 ];
 
 /// To a moment of the next day in Jakarta, after its comparison is due.
@@ -353,4 +354,44 @@ async fn money_for_an_opening_that_nobody_waits_for_any_more_is_found(kit: Arc<K
     let comparison = kit.engine.compare_bank_day(acquired.account, yesterday(&kit)).await.unwrap();
     assert_eq!(comparison.reconciliation.missing_here, tally(1, AMOUNT));
     assert_eq!(comparison.lines[0].ours, Some(Rupiah::new(AMOUNT)));
+}
+
+async fn a_comparison_that_was_cut_off_goes_on_from_there_with_all_that_it_had_found(kit: Arc<Kit>) {
+    // Codes are asked about in groups of 64.
+    const FIRST: usize = 64;
+    let acquired = acquired(&kit, "midtrans").await;
+    let mut payments = Vec::new();
+    for _ in 0..FIRST + 3 {
+        payments.push(acquired.payment().await);
+        kit.clock.advance(Duration::from_millis(10));
+    }
+    for told in [0, FIRST] {
+        acquired.pays(&payments[told]).await;
+    }
+    for missed in [1, FIRST + 1] {
+        acquired.pays_as(&payments[missed], quietly()).await;
+    }
+    acquired.asked.set_state(code_of(&payments[2]), CodeState::Refunded).unwrap();
+    next_day(&kit);
+    for _ in 0..FIRST {
+        acquired.asked.fail_next_of(Service::Query, Fault::WhiteSpace);
+    }
+    acquired.asked.fail_next_of(Service::Query, Fault::Status(503));
+    assert_eq!((kit.engine.reconcile_due().await.unwrap(), row(&kit, &acquired).await), (0, None));
+    assert_eq!(status(&acquired.project, &payments[1]).await, "paid", "what was found is booked");
+    let before = acquired.asked.calls_of(Service::Query).len();
+    assert_eq!(before, FIRST + 1);
+
+    kit.clock.advance(Duration::from_mins(10));
+    assert_eq!(kit.engine.reconcile_due().await.unwrap(), 1);
+    assert_eq!(acquired.asked.calls_of(Service::Query).len() - before, 3, "no code is asked about twice");
+    let found = row(&kit, &acquired).await.unwrap();
+    assert_eq!((found.matched, found.missing_here), (tally(2, 2 * AMOUNT), tally(2, 2 * AMOUNT)));
+    assert_eq!((found.missing_there, found.differing), (tally(0, 0), tally(1, AMOUNT)));
+    assert_eq!(open_differences(&kit).await.len(), 1);
+
+    // From the beginning, the same comes of it.
+    let again = kit.engine.compare_bank_day(acquired.account, found.day).await.unwrap().reconciliation;
+    assert_eq!(acquired.asked.calls_of(Service::Query).len() - before, 3 + FIRST + 3);
+    assert_eq!(Reconciliation { at: found.at, ..again }, found);
 }
