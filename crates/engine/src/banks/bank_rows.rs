@@ -47,6 +47,11 @@ pub(super) fn done(key: &JobKey, outcome: &str) -> OpeningWrite {
     OpeningWrite::JobDone { key: *key, outcome: outcome.to_owned() }
 }
 
+/// Ends a job under its lease; nothing if it has been queued again since.
+pub(super) fn job_ended(key: JobKey, leased_until: Timestamp, outcome: &str) -> OpeningWrite {
+    OpeningWrite::JobEnded { key, leased_until, outcome: outcome.to_owned() }
+}
+
 pub(super) fn answered(send: &BankSend, code: String, at: Timestamp) -> OpeningWrite {
     OpeningWrite::Answered {
         account_id: send.account_id,

@@ -17,14 +17,13 @@ use gateway::{
 use store::{Change, CommitError, Guard, LinkAttempt, LinkWrite, OpeningWrite, PaymentWrite};
 
 use super::{
+    back_off::back_off,
     bank_rows::{answered, done, issue_key, issue_service, job, moved},
     openings::Try,
     outbound::answer_code,
 };
 use crate::{DECIDE_MOST, Engine, Error};
 
-/// How long after an unknown outcome the bank is asked again.
-const ASK_AGAIN: Duration = Duration::from_secs(5);
 /// How long after its expiry a bank is asked whether a payment was paid: banks need a moment to know.
 const QUERY_GRACE: Duration = Duration::from_mins(1);
 /// How often a bank is asked about a pending payment if it tells of money only once.
@@ -42,7 +41,7 @@ impl Engine {
         for _ in 0..DECIDE_MOST {
             let now = self.now();
             if opening.state != OpeningState::Open || opening.generation != code.generation {
-                return self.overtaken(opening, code).await;
+                return self.overtaken(opening, code, &issued).await;
             }
             if now > opening.expires_at {
                 self.abandon(&opening, code, "the code came after its expiry").await?;
@@ -73,17 +72,25 @@ impl Engine {
 
     /// The code has come, and something else has happened to the opening meanwhile: money has made the payment, or nobody
     /// waits for this code any more.
-    async fn overtaken(&self, opening: Opening, code: &BankCode) -> Result<Payment, Error> {
-        match opening.state {
-            OpeningState::Issued { payment_id } if opening.generation == code.generation => {
-                self.store.commit(done(&issue_key(code), "issued").into()).await?;
-                self.known_payment(payment_id).await
-            }
-            _ => {
-                self.store.commit(OpeningWrite::JobQueued(job(JobKind::Void, code, self.now())).into()).await?;
-                Err(ProviderError::Down.into())
-            }
+    async fn overtaken(&self, opening: Opening, code: &BankCode, issued: &IssuedCode) -> Result<Payment, Error> {
+        let OpeningState::Issued { payment_id } = opening.state else {
+            self.void_unused(code).await?;
+            return Err(ProviderError::Down.into());
+        };
+        let payment = self.known_payment(payment_id).await?;
+        // Money for an earlier code may have made it.
+        let void = (payment.code != issued.code).then(|| OpeningWrite::JobQueued(job(JobKind::Void, code, self.now())));
+        self.store.commit(Change::from(done(&issue_key(code), "issued")).with_all(void)).await?;
+        Ok(payment)
+    }
+
+    /// Has a code voided that came after its opening had been decided about, unless the opening's payment has it.
+    async fn void_unused(&self, code: &BankCode) -> Result<(), Error> {
+        let opening = self.store.opening(code.opening_id).await?.ok_or(Error::NotFound("payment"))?;
+        if opening.payment_id().is_some() && opening.generation == code.generation {
+            return Ok(());
         }
+        Ok(self.store.commit(OpeningWrite::JobQueued(job(JobKind::Void, code, self.now())).into()).await?)
     }
 
     /// Everything that the payment writes; or which guard would refuse it.
@@ -164,7 +171,11 @@ impl Engine {
     /// Gives the opening up, since its payment cannot be created: the caller judges anew.
     async fn given_up(&self, opening: &Opening, code: &BankCode, guard: Guard) -> Result<Payment, Error> {
         self.abandon(opening, code, "its link or its number was taken meanwhile").await?;
-        Err(Error::UnexpectedConflict(CommitError::Conflict(guard)))
+        match guard {
+            // The bank has given out a number that another payment still has.
+            Guard::AccountNumber => Err(ProviderError::Down.into()),
+            guard => Err(Error::UnexpectedConflict(CommitError::Conflict(guard))),
+        }
     }
 
     /// Nobody waits for the code any more: it is voided.
@@ -175,8 +186,9 @@ impl Engine {
             .with(done(&issue_key(code), why))
             .with(OpeningWrite::JobQueued(job(JobKind::Void, code, now)));
         match self.store.commit(change).await {
+            Ok(()) => Ok(()),
             // It has been issued, refused or abandoned since.
-            Ok(()) | Err(CommitError::Conflict(Guard::OpeningVersion)) => Ok(()),
+            Err(CommitError::Conflict(Guard::OpeningVersion)) => self.void_unused(code).await,
             Err(error) => Err(error.into()),
         }
     }
@@ -188,13 +200,16 @@ impl Engine {
         let now = self.now();
         let is_made = attempt.may_exist || error.code().starts_with('2');
         let is_unfit = matches!(error, CallError::Refused { code, .. } if is_our_word(code));
-        let void = (is_made || is_unfit).then(|| OpeningWrite::JobQueued(job(JobKind::Void, code, now)));
+        let is_there = is_made || is_unfit;
+        let void = is_there.then(|| OpeningWrite::JobQueued(job(JobKind::Void, code, now)));
         let change = Change::from(OpeningWrite::Refused { id: opening.id, version: opening.version, at: now })
             .with(done(&issue_key(code), error.code()))
             .with(answered(send, error.code().to_owned(), now))
             .with_all(void);
         match self.store.commit(change).await {
-            Ok(()) | Err(CommitError::Conflict(Guard::OpeningVersion)) => {}
+            Ok(()) => {}
+            Err(CommitError::Conflict(Guard::OpeningVersion)) if is_there => self.void_unused(code).await?,
+            Err(CommitError::Conflict(Guard::OpeningVersion)) => {}
             Err(error) => return Err(error.into()),
         }
         Err(match error {
@@ -209,7 +224,8 @@ impl Engine {
         let write = OpeningWrite::JobPostponed {
             key: issue_key(&attempt.code),
             from: attempt.leased_until,
-            to: now.plus(ASK_AGAIN),
+            // Each code that is asked for anew counts as a try.
+            to: now.plus(back_off(attempt.tries.max(attempt.code.generation))),
             outcome: error.code().to_owned(),
         };
         let change = Change::from(write).with(answered(send, error.code().to_owned(), now));

@@ -10,22 +10,19 @@ use domain::{
     payment::{Payment, State, Status},
     time::{DAY, Timestamp},
 };
-use gateway::snap::{CallError, CodeAsked, CodeKind, IssuedCode, Parameters, Retry, Service, Standing, Voided};
-use rand::RngExt;
+use gateway::snap::{CallError, CodeAsked, CodeKind, IssuedCode, Retry, Service, Standing, Voided};
 use store::{Change, CommitError, Guard, OpeningWrite};
 
 use super::{
     OpenAccount,
-    bank_rows::{answered, code_kind, done, issue_service, job, moved},
+    back_off::back_off,
+    bank_rows::{answered, code_kind, issue_service, job, job_ended, moved},
     conclude::next_look,
     openings::{GIVE_UP_AFTER, LEASE, Try},
-    outbound::answer_code,
+    outbound::{answer_code, not_set_up},
 };
 use crate::{Engine, Error};
 
-/// The waits between tries: each twice as long as the one before, up to the longest.
-const BACK_OFF_FIRST: Duration = Duration::from_secs(5);
-const BACK_OFF_MOST: Duration = Duration::from_mins(5);
 /// The wait once a person has been told that the bank does not answer.
 const BACK_OFF_FLAGGED: Duration = Duration::from_hours(1);
 /// A bank that could not be asked about a code for so long is a matter for a person.
@@ -47,7 +44,6 @@ impl Engine {
         let opening = self.store.opening(job.key.opening_id).await?.ok_or(Error::NotFound("opening"))?;
         let code = self.store.code_of_generation(opening.id, job.key.generation).await?;
         let code = code.ok_or(Error::NotFound("code"))?;
-        let open = self.open_account(job.account_id).await?;
         let leased_until = now.plus(LEASE);
         let lease = OpeningWrite::JobLeased { key: job.key, from: due_at, to: leased_until };
         match self.store.commit(lease.into()).await {
@@ -56,6 +52,14 @@ impl Engine {
             Err(error) => return Err(error.into()),
         }
         let job = BankJob { tries: job.tries + 1, ..job };
+        let open = match self.open_account(job.account_id).await {
+            Ok(open) => open,
+            // Its settings are not understood any more, or its secrets do not open.
+            Err(error) => {
+                self.postpone_job(job, leased_until, now.plus(back_off(job.tries)), "settings").await?;
+                return Err(error);
+            }
+        };
         let task = Task { job, open: &open, opening, code, leased_until };
         match job.key.kind {
             JobKind::Issue => Box::pin(self.do_issue(task)).await,
@@ -111,10 +115,20 @@ impl Engine {
 
     /// Asks for the same code again, under the same reference.
     async fn issue_once_more(&self, task: Task<'_>) -> Result<(), Error> {
-        let Task { open, opening, code, leased_until, .. } = task;
-        let send = self.new_send(open, &code, issue_service(opening.method), self.now()).await?;
-        self.store.commit(OpeningWrite::Sent(send.clone()).into()).await?;
-        ended(Box::pin(self.issue(open, Try { opening, code, send, leased_until, may_exist: true })).await)
+        let Task { open, opening, code, leased_until, job } = task;
+        let now = self.now();
+        let send = self.new_send(open, &code, issue_service(opening.method), now).await?;
+        // What was asked before has used up a part of the lease.
+        let renewed = now.plus(LEASE);
+        let outcome = "asked again".to_owned();
+        let lease = OpeningWrite::JobPostponed { key: job.key, from: leased_until, to: renewed, outcome };
+        match self.store.commit(Change::from(lease).with(OpeningWrite::Sent(send.clone()))).await {
+            Ok(()) => {}
+            Err(CommitError::Conflict(Guard::JobDue)) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        }
+        let attempt = Try { opening, code, send, leased_until: renewed, may_exist: true, tries: job.tries };
+        ended(Box::pin(self.issue(open, attempt)).await)
     }
 
     /// Asks for another code, and has the one before it voided.
@@ -142,11 +156,11 @@ impl Engine {
         match standing {
             Standing::Paid(money) => {
                 self.money_told(&task.open.account, Some(code), &code.reference, money, MoneySource::Query).await?;
-                self.end(&task, "paid").await
+                self.look_on(&task, "paid").await
             }
             Standing::Refunded => {
                 self.flag(&task, DifferenceKind::Refunded, payment.as_ref()).await?;
-                self.end(&task, "refunded").await
+                self.look_on(&task, "refunded").await
             }
             Standing::AskAgain | Standing::Processing if is_paid => self.end(&task, "paid").await,
             Standing::AskAgain => self.try_later(&task, "pending").await,
@@ -155,19 +169,32 @@ impl Engine {
                 self.try_later(&task, "processing").await
             }
             Standing::Ended | Standing::NotFound | Standing::Unpaid { .. } => match payment {
-                Some(payment) if may_wait(&payment) => self.unpaid(&task, payment, &standing).await,
+                Some(payment) if may_wait(&payment) => self.unpaid(&task, payment, &standing, "unpaid").await,
                 _ => self.end(&task, "unpaid").await,
             },
         }
     }
 
+    /// The bank knows of money. If that has not paid the payment, the payment still waits, or expires.
+    async fn look_on(&self, task: &Task<'_>, outcome: &str) -> Result<(), Error> {
+        let opening = self.store.opening(task.opening.id).await?.ok_or(Error::NotFound("opening"))?;
+        let payment = match opening.payment_id() {
+            Some(id) => self.known_payment(id).await?,
+            None => return self.end(task, outcome).await,
+        };
+        match payment.state {
+            State::Pending => self.unpaid(task, payment, &Standing::Unpaid { code: None }, outcome).await,
+            _ => self.end(task, outcome).await,
+        }
+    }
+
     /// The bank has said that the code of a payment that we wait for is not paid.
-    async fn unpaid(&self, task: &Task<'_>, payment: Payment, standing: &Standing) -> Result<(), Error> {
+    async fn unpaid(&self, task: &Task<'_>, payment: Payment, standing: &Standing, outcome: &str) -> Result<(), Error> {
         let now = self.now();
         let has_expired = payment.status_at(now) == Status::Expired;
         if payment.state == State::Pending && has_expired {
             let expired = moved(&Payment { state: State::Expired, ..payment });
-            let change = Change::from(expired).with(done(&task.job.key, "unpaid"));
+            let change = Change::from(expired).with(job_ended(task.job.key, task.leased_until, outcome));
             return match self.store.commit(change).await {
                 // Something has happened to it: ask again.
                 Ok(()) | Err(CommitError::Conflict(Guard::PaymentVersion)) => Ok(()),
@@ -179,10 +206,10 @@ impl Engine {
             return self.end(task, "ended").await;
         }
         match payment.state {
-            State::Processing => self.try_later(task, "unpaid").await,
+            State::Processing => self.try_later(task, outcome).await,
             _ => {
                 let next = next_look(&task.open.parameters, payment.expires_at, now);
-                self.postpone_to(task, next, "unpaid").await
+                self.postpone_to(task, next, outcome).await
             }
         }
     }
@@ -190,7 +217,7 @@ impl Engine {
     /// Has the code voided, where the bank can do that.
     async fn do_void(&self, task: Task<'_>) -> Result<(), Error> {
         let kind = code_kind(task.opening.method);
-        let Some(service) = void_service(&task.open.parameters, kind) else {
+        let Some(service) = task.open.parameters.void_service(kind) else {
             return self.end(&task, "the bank cannot void it").await;
         };
         match self.call_void(&task, service).await? {
@@ -198,7 +225,8 @@ impl Engine {
             Ok(Voided::NotFound) => self.end(&task, "unknown there").await,
             Ok(Voided::Paid) => {
                 let query = OpeningWrite::JobQueued(job(JobKind::Query, &task.code, self.now()));
-                self.store.commit(Change::from(done(&task.job.key, "paid")).with(query)).await?;
+                let ended = job_ended(task.job.key, task.leased_until, "paid");
+                self.store.commit(Change::from(ended).with(query)).await?;
                 Ok(())
             }
             Err(error) => self.try_later(&task, error.code()).await,
@@ -216,14 +244,19 @@ impl Engine {
         opening: &Opening,
         code: &BankCode,
     ) -> Result<Result<Standing, CallError>, Error> {
-        let service = query_service(&open.parameters, code_kind(opening.method));
+        let service = open.parameters.query_service(code_kind(opening.method));
         let asked = asked(opening, code);
-        let mut send = self.stored_send(open, code, service).await?;
+        let Ok(outgoing) = open.outgoing() else { return Ok(Err(not_set_up())) };
+        let mut before: Option<(BankSend, Result<Standing, CallError>)> = None;
         for last in [false, true] {
-            let outgoing = open.outgoing()?;
+            // Only what is really sent is stored.
             let call = match self.dial(open, outgoing).await {
                 Ok(call) => call,
                 Err(error) => return Ok(Err(error)),
+            };
+            let send = match &before {
+                None => self.stored_send(open, code, service).await?,
+                Some((send, result)) => self.sent_again(open, code, service, send, result).await?,
             };
             let result = call.client.query(&call.context(open, outgoing, &send.external_id), &asked).await;
             self.hang_up(call, open, service, &result);
@@ -231,7 +264,7 @@ impl Engine {
                 self.store.commit(answered(&send, answer_code(service, &result), self.now()).into()).await?;
                 return Ok(result);
             }
-            send = self.sent_again(open, code, service, &send, &result).await?;
+            before = Some((send, result));
         }
         Err(Error::Contended)
     }
@@ -239,12 +272,16 @@ impl Engine {
     async fn call_void(&self, task: &Task<'_>, service: Service) -> Result<Result<Voided, CallError>, Error> {
         let Task { open, opening, code, .. } = task;
         let asked = asked(opening, code);
-        let mut send = self.stored_send(open, code, service).await?;
+        let Ok(outgoing) = open.outgoing() else { return Ok(Err(not_set_up())) };
+        let mut before: Option<(BankSend, Result<Voided, CallError>)> = None;
         for last in [false, true] {
-            let outgoing = open.outgoing()?;
             let call = match self.dial(open, outgoing).await {
                 Ok(call) => call,
                 Err(error) => return Ok(Err(error)),
+            };
+            let send = match &before {
+                None => self.stored_send(open, code, service).await?,
+                Some((send, result)) => self.sent_again(open, code, service, send, result).await?,
             };
             let result = call.client.void(&call.context(open, outgoing, &send.external_id), &asked).await;
             self.hang_up(call, open, service, &result);
@@ -252,7 +289,7 @@ impl Engine {
                 self.store.commit(answered(&send, answer_code(service, &result), self.now()).into()).await?;
                 return Ok(result);
             }
-            send = self.sent_again(open, code, service, &send, &result).await?;
+            before = Some((send, result));
         }
         Err(Error::Contended)
     }
@@ -265,7 +302,7 @@ impl Engine {
     }
 
     async fn end(&self, task: &Task<'_>, outcome: &str) -> Result<(), Error> {
-        Ok(self.store.commit(done(&task.job.key, outcome).into()).await?)
+        Ok(self.store.commit(job_ended(task.job.key, task.leased_until, outcome).into()).await?)
     }
 
     /// Tries again after a while; a person is told when that has not helped for a day.
@@ -288,8 +325,17 @@ impl Engine {
     }
 
     async fn postpone_to(&self, task: &Task<'_>, to: Timestamp, outcome: &str) -> Result<(), Error> {
-        let write =
-            OpeningWrite::JobPostponed { key: task.job.key, from: task.leased_until, to, outcome: outcome.to_owned() };
+        self.postpone_job(task.job, task.leased_until, to, outcome).await
+    }
+
+    async fn postpone_job(
+        &self,
+        job: BankJob,
+        leased_until: Timestamp,
+        to: Timestamp,
+        outcome: &str,
+    ) -> Result<(), Error> {
+        let write = OpeningWrite::JobPostponed { key: job.key, from: leased_until, to, outcome: outcome.to_owned() };
         match self.store.commit(write.into()).await {
             // Somebody has asked for it to be done sooner, or another node has taken it over.
             Ok(()) | Err(CommitError::Conflict(Guard::JobDue)) => Ok(()),
@@ -313,13 +359,6 @@ impl Engine {
     }
 }
 
-fn back_off(tries: i64) -> Duration {
-    let doublings = u32::try_from(tries.clamp(1, 16) - 1).unwrap_or_default();
-    let rest = BACK_OFF_FIRST.saturating_mul(2_u32.saturating_pow(doublings)).min(BACK_OFF_MOST);
-    // Those that failed together do not come back together.
-    rest + rest.mul_f64(rand::rng().random_range(0.0..0.2))
-}
-
 fn asked<'a>(opening: &'a Opening, code: &'a BankCode) -> CodeAsked<'a> {
     CodeAsked {
         kind: code_kind(opening.method),
@@ -337,23 +376,4 @@ fn ended<T>(outcome: Result<T, Error>) -> Result<(), Error> {
         Ok(_) | Err(Error::Provider(_) | Error::Invalid(_) | Error::UnexpectedConflict(_)) => Ok(()),
         Err(error) => Err(error),
     }
-}
-
-/// The service that tells where a code stands.
-fn query_service(parameters: &Parameters, kind: CodeKind) -> Service {
-    match kind {
-        CodeKind::Va => Service::Status,
-        CodeKind::Qr if parameters.paths.contains_key(&Service::QrQuery) => Service::QrQuery,
-        CodeKind::Qr => Service::DebitStatus,
-    }
-}
-
-/// The service that voids a code, where the bank has one.
-fn void_service(parameters: &Parameters, kind: CodeKind) -> Option<Service> {
-    let service = match kind {
-        CodeKind::Va => Service::DeleteVa,
-        CodeKind::Qr if parameters.paths.contains_key(&Service::QrCancel) => Service::QrCancel,
-        CodeKind::Qr => Service::DebitCancel,
-    };
-    parameters.void.then_some(service)
 }

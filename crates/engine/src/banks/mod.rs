@@ -4,6 +4,7 @@
 //! decided what is answered, and what is committed before the answer.
 
 mod accounts;
+mod back_off;
 mod bank_rows;
 mod calls;
 mod compare;

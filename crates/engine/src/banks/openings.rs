@@ -23,7 +23,7 @@ use store::{Change, CommitError, Guard, OpeningWrite, Write};
 use super::{
     OpenAccount,
     bank_rows::{answered, code_kind, done, issue_job, issue_key, issue_service, job},
-    outbound::answer_code,
+    outbound::{answer_code, not_set_up},
 };
 use crate::{Engine, Error};
 
@@ -32,7 +32,7 @@ const WAIT_MOST: Duration = Duration::from_secs(25);
 /// How often a waiting request looks without having been notified.
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
 /// How long the node that calls the bank has for it: longer than a token, a call and its repetition can take.
-pub(super) const LEASE: Duration = Duration::from_secs(45);
+pub(super) const LEASE: Duration = Duration::from_mins(1);
 /// An attempt that has led to nothing for so long is given up.
 pub(super) const GIVE_UP_AFTER: Duration = Duration::from_mins(10);
 /// How often another number is drawn, or another external id.
@@ -47,6 +47,8 @@ pub(super) struct Try {
     pub(super) leased_until: Timestamp,
     /// An earlier call may have made the code.
     pub(super) may_exist: bool,
+    /// How often the bank was asked for this code.
+    pub(super) tries: i64,
 }
 
 impl Engine {
@@ -71,7 +73,8 @@ impl Engine {
             let change = change.with(OpeningWrite::JobQueued(job)).with(OpeningWrite::Sent(send.clone()));
             match self.store.commit(change).await {
                 Ok(()) => {
-                    let attempt = Try { opening, code, send, leased_until: now.plus(LEASE), may_exist: false };
+                    let attempt =
+                        Try { opening, code, send, leased_until: now.plus(LEASE), may_exist: false, tries: 1 };
                     return self.issue_and_wait(open, attempt).await;
                 }
                 Err(CommitError::Conflict(Guard::AccountNumber | Guard::ExternalId)) => {}
@@ -179,7 +182,8 @@ impl Engine {
             match self.store.commit(change).await {
                 Ok(()) => {
                     let opening = Opening { version: opening.version + 1, ..next };
-                    return Ok(Some(Try { opening, code, send, leased_until: now.plus(LEASE), may_exist: false }));
+                    let leased_until = now.plus(LEASE);
+                    return Ok(Some(Try { opening, code, send, leased_until, may_exist: false, tries: 1 }));
                 }
                 Err(CommitError::Conflict(Guard::OpeningVersion)) => return Ok(None),
                 Err(CommitError::Conflict(Guard::AccountNumber | Guard::ExternalId)) => {}
@@ -278,8 +282,8 @@ impl Engine {
             expires_at: opening.expires_at,
         };
         let mut send = attempt.send.clone();
+        let Ok(outgoing) = open.outgoing() else { return Ok((Err(not_set_up()), send)) };
         for last in [false, true] {
-            let outgoing = open.outgoing()?;
             let call = match self.dial(open, outgoing).await {
                 Ok(call) => call,
                 Err(error) => return Ok((Err(error), send)),

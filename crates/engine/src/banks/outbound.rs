@@ -267,6 +267,11 @@ pub(super) fn answer_code<T>(service: Service, result: &Result<T, CallError>) ->
     }
 }
 
+/// What we call the bank with is not set, or not any more.
+pub(super) fn not_set_up() -> CallError {
+    CallError::Misconfigured("our key or our client id at the bank is not set".to_owned().into())
+}
+
 /// A call that was not made.
 fn unavailable(why: &str) -> CallError {
     CallError::Unavailable(why.to_owned().into())

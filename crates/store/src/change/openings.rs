@@ -56,7 +56,7 @@ pub enum OpeningWrite {
         bank_reference: Option<String>,
         number: Option<String>,
     },
-    /// Adds a job; where it is there already, it is due no later than this one.
+    /// Adds a job. Where it is there already it is due no later than this one, and the node that has its lease does not end it.
     JobQueued(BankJob),
     /// Queues the void of a payment's code, if a bank has issued it.
     VoidQueued {
@@ -79,6 +79,12 @@ pub enum OpeningWrite {
     /// Nothing more is to be asked. The job may be done already.
     JobDone {
         key: JobKey,
+        outcome: String,
+    },
+    /// The same for the node that did the job; nothing if it is due at another time by now.
+    JobEnded {
+        key: JobKey,
+        leased_until: Timestamp,
         outcome: String,
     },
     /// Guarded: the external id is new on that day.
@@ -161,6 +167,7 @@ impl OpeningWrite {
             | OpeningWrite::JobLeased { .. }
             | OpeningWrite::JobPostponed { .. }
             | OpeningWrite::JobDone { .. }
+            | OpeningWrite::JobEnded { .. }
             | OpeningWrite::Sent(_)
             | OpeningWrite::Answered { .. }
             | OpeningWrite::SendsForgotten { .. }
@@ -183,6 +190,7 @@ impl OpeningWrite {
             | OpeningWrite::CodeTold { .. }
             | OpeningWrite::JobQueued(_)
             | OpeningWrite::JobDone { .. }
+            | OpeningWrite::JobEnded { .. }
             | OpeningWrite::Sent(_)
             | OpeningWrite::Answered { .. } => true,
             // A payment that money made is written and moved in one change, which a batch cannot do.

@@ -12,15 +12,16 @@ use domain::{
 use super::statement::{Dialect, Statement, joined};
 use crate::{change::OpeningWrite, error::Guard, value::Value};
 
-/// Adds a job for the newest code of an opening. The rest of the statement says which openings.
+/// Adds a job for the newest code of an opening. The rest of the statement says which openings. A job that is there already
+/// is due no later, and in any case at another time than before: who holds its lease does not end it.
 macro_rules! queue_job {
     ($which:literal) => {
         concat!(
             "INSERT INTO bank_jobs (opening_id, kind, generation, account_id, due_at, tries, created_at, outcome) \
              SELECT o.id, $1, o.generation, o.account_id, CAST($2 AS BIGINT), 0, CAST($2 AS BIGINT), '' FROM openings o ",
             $which,
-            " ON CONFLICT (opening_id, kind, generation) DO UPDATE SET due_at = excluded.due_at \
-             WHERE bank_jobs.due_at IS NULL OR bank_jobs.due_at > excluded.due_at"
+            " ON CONFLICT (opening_id, kind, generation) DO UPDATE SET due_at = CASE \
+             WHEN bank_jobs.due_at <= excluded.due_at THEN bank_jobs.due_at - 1 ELSE excluded.due_at END"
         )
     };
 }
@@ -49,16 +50,20 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: OpeningWrite, is_take
         }
         OpeningWrite::Refused { id, version, at } => resolved("refused", Value::shown(id), version, at),
         OpeningWrite::Abandoned { id, version, at } => resolved("abandoned", Value::shown(id), version, at),
-        OpeningWrite::CodeTold { account_id, reference, bank_reference, number } => Statement::new(
-            "UPDATE bank_codes SET bank_reference = COALESCE($1, bank_reference), number = COALESCE($2, number) \
-             WHERE account_id = $3 AND reference = $4",
-            [bank_reference.into(), number.into(), Value::shown(account_id), reference.into()],
-        ),
+        OpeningWrite::CodeTold { account_id, reference, bank_reference, number } => {
+            let account = Value::shown(account_id);
+            // A number that a bank has given out again belongs to its newest code.
+            statements.extend(
+                number.clone().map(|number| number_left([account.clone(), number.into(), reference.clone().into()])),
+            );
+            code_told([bank_reference.into(), number.into(), account, reference.into()])
+        }
         OpeningWrite::JobQueued(job) => queued(job),
         OpeningWrite::VoidQueued { payment_id, at } => void_queued(Value::shown(payment_id), at),
         OpeningWrite::JobLeased { key, from, to } => leased(key, from, to),
         OpeningWrite::JobPostponed { key, from, to, outcome } => postponed(key, from, to, outcome),
         OpeningWrite::JobDone { key, outcome } => job_done(key, outcome),
+        OpeningWrite::JobEnded { key, leased_until, outcome } => job_ended(key, leased_until, outcome),
         OpeningWrite::Sent(send) => sent(send),
         OpeningWrite::Answered { account_id, day, external_id, code, at } => Statement::new(
             "UPDATE bank_sends SET code = $1, answered_at = $2 WHERE account_id = $3 AND day = $4 AND external_id = $5",
@@ -82,6 +87,21 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: OpeningWrite, is_take
         OpeningWrite::DifferenceSettled { key, at, note } => difference_settled(key, at, note),
     };
     statements.push(statement);
+}
+
+fn number_left(parameters: [Value; 3]) -> Statement {
+    Statement::new(
+        "UPDATE bank_codes SET number = NULL WHERE account_id = $1 AND number = $2 AND reference <> $3",
+        parameters,
+    )
+}
+
+fn code_told(parameters: [Value; 4]) -> Statement {
+    Statement::new(
+        "UPDATE bank_codes SET bank_reference = COALESCE($1, bank_reference), number = COALESCE($2, number) \
+         WHERE account_id = $3 AND reference = $4",
+        parameters,
+    )
 }
 
 fn reopened(parameters: [Value; 6]) -> Statement {
@@ -285,7 +305,7 @@ fn queued(job: BankJob) -> Statement {
     Statement::new(
         "INSERT INTO bank_jobs (opening_id, kind, generation, account_id, due_at, tries, created_at, outcome) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, '') ON CONFLICT (opening_id, kind, generation) DO UPDATE SET \
-         due_at = excluded.due_at WHERE bank_jobs.due_at IS NULL OR bank_jobs.due_at > excluded.due_at",
+         due_at = CASE WHEN bank_jobs.due_at <= excluded.due_at THEN bank_jobs.due_at - 1 ELSE excluded.due_at END",
         [
             Value::shown(job.key.opening_id),
             job.key.kind.word().into(),
@@ -302,6 +322,15 @@ fn job_done(key: JobKey, outcome: String) -> Statement {
     Statement::new(
         "UPDATE bank_jobs SET due_at = NULL, outcome = $1 WHERE opening_id = $2 AND kind = $3 AND generation = $4",
         [outcome.into(), Value::shown(key.opening_id), key.kind.word().into(), key.generation.into()],
+    )
+}
+
+fn job_ended(key: JobKey, leased_until: Timestamp, outcome: String) -> Statement {
+    let JobKey { opening_id, kind, generation } = key;
+    Statement::new(
+        "UPDATE bank_jobs SET due_at = NULL, outcome = $1 \
+         WHERE opening_id = $2 AND kind = $3 AND generation = $4 AND due_at = $5",
+        [outcome.into(), Value::shown(opening_id), kind.word().into(), generation.into(), leased_until.into()],
     )
 }
 

@@ -41,6 +41,8 @@ on_every_database![
     a_link_that_is_cancelled_while_the_bank_works_gains_no_payment_and_the_code_is_voided,
     an_expiry_is_written_after_the_bank_was_asked,
     a_bank_that_says_processing_is_asked_until_it_knows,
+    word_of_money_during_a_question_is_asked_about_after_it on 2 threads,
+    a_payment_whose_money_is_held_expires_like_any_other,
 ];
 
 #[track_caller]
@@ -343,4 +345,35 @@ async fn a_bank_that_says_processing_is_asked_until_it_knows(kit: Arc<Kit>) {
     assert_eq!(status(&acquired.project, &payment).await, "paid");
     let opening = kit.store.opening_of_payment(text(&payment, "id").parse().unwrap()).await.unwrap().unwrap();
     assert!(matches!(opening.state, OpeningState::Issued { .. }));
+}
+
+async fn word_of_money_during_a_question_is_asked_about_after_it(kit: Arc<Kit>) {
+    // This bank signs no body, so its word only makes us ask.
+    let acquired = acquired(&kit, "bri-qris").await;
+    let payment = acquired.payment().await;
+    let in_time = kit.engine.now().as_millis();
+    kit.clock.advance(Duration::from_hours(25));
+    acquired.asked.fail_next_of(Service::Query, Fault::HeldAfter);
+    let engine = kit.engine.clone();
+    let asking = tokio::spawn(async move { engine.ask_due().await.unwrap() });
+    acquired.asked.wait_held(1).await;
+    let order = demobank::PayOrder { paid_at_ms: Some(in_time), ..demobank::PayOrder::default() };
+    acquired.pays_as(&payment, order).await;
+    acquired.asked.release();
+    asking.await.unwrap();
+    ask_after(&kit, Duration::from_secs(1)).await;
+    assert_eq!(status(&acquired.project, &payment).await, "paid");
+}
+
+async fn a_payment_whose_money_is_held_expires_like_any_other(kit: Arc<Kit>) {
+    let acquired = acquired(&kit, "midtrans").await;
+    let payment = acquired.payment().await;
+    let order = demobank::PayOrder { amount: Some(AMOUNT - 1), ..demobank::PayOrder::default() };
+    acquired.pays_as(&payment, order).await;
+    assert_eq!(
+        (status(&acquired.project, &payment).await.as_str(), unapplied(&acquired.project).await),
+        ("pending", AMOUNT - 1)
+    );
+    ask_after(&kit, Duration::from_hours(25)).await;
+    assert_eq!(stored_state(&kit, &payment).await, State::Expired);
 }
