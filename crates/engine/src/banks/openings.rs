@@ -130,8 +130,8 @@ impl Engine {
         }
     }
 
-    /// Asks for another code after the bank has refused one, or after nobody waited for it any more. Nothing can be paid
-    /// there, so this is no second code.
+    /// Asks for another code after the bank has refused one, or after nobody waited for it any more. The code before it was
+    /// never made, was shown to nobody, and has its void where it may exist.
     async fn open_again(&self, opening: Opening) -> Result<Payment, Error> {
         let project = self.project(opening.project_id).await?;
         let open = self.bank_issuer(&project, opening.method).await?;
