@@ -17,8 +17,9 @@ use crate::error::CliError;
 
 const NAME: &str = "QRIS";
 const BASE_URL: &str = "base_url";
-/// What the acquirer has given the rehearsal's merchant, as an operator sets it.
-const SETTINGS: [(&str, &str); 2] = [("merchant_id", "REHEARSAL"), ("channel_id", "12345")];
+/// What the acquirer has given the rehearsal's merchant, as an operator sets it. It names each payment of a QR by an id of its
+/// own, so money that comes twice is told apart.
+const SETTINGS: [(&str, &str); 3] = [("merchant_id", "REHEARSAL"), ("channel_id", "12345"), ("receipt", "rrn")];
 
 pub(super) struct Acquirer {
     pub(super) asked: Arc<AskedBank>,
