@@ -58,7 +58,7 @@ pub(crate) fn method_name(words: Words, method: Method) -> String {
 }
 
 fn bank_account(words: Words, bank: Bank) -> String {
-    let name = bank.name();
+    let name = bank.short_name();
     fl!(words, "method-account", bank = name)
 }
 

@@ -24,6 +24,7 @@ pub enum Bank {
 /// All that differs between banks, so that a bank is one row.
 struct Facts {
     code: &'static str,
+    short_name: &'static str,
     name: &'static str,
     interbank_code: &'static str,
     company_code: &'static str,
@@ -65,6 +66,11 @@ impl Bank {
         self.facts().name
     }
 
+    /// The same where there is little room, as merchants say it.
+    pub const fn short_name(self) -> &'static str {
+        self.facts().short_name
+    }
+
     /// The three digits that other banks' machines ask for when money goes to this bank.
     pub const fn interbank_code(self) -> &'static str {
         self.facts().interbank_code
@@ -92,19 +98,19 @@ impl Bank {
     /// apart even where they are equally long.
     const fn facts(self) -> Facts {
         match self {
-            Bank::Bca => Facts::new("bca", "Bank Central Asia (BCA)", "014", "99014", 11),
-            Bank::Bni => Facts::new("bni", "Bank Negara Indonesia (BNI)", "009", "9909", 12),
-            Bank::Bri => Facts::new("bri", "Bank Rakyat Indonesia (BRI)", "002", "99002", 13),
-            Bank::Mandiri => Facts::new("mandiri", "Bank Mandiri", "008", "99008", 12),
-            Bank::Permata => Facts::new("permata", "PermataBank", "013", "9913", 12),
-            Bank::Cimb => Facts::new("cimb", "CIMB Niaga", "022", "9922", 12),
-            Bank::Bsi => Facts::new("bsi", "Bank Syariah Indonesia (BSI)", "451", "9951", 12),
-            Bank::Danamon => Facts::new("danamon", "Bank Danamon", "011", "9911", 12),
-            Bank::Btn => Facts::new("btn", "Bank BTN", "200", "9920", 12),
-            Bank::Maybank => Facts::new("maybank", "Maybank Indonesia", "016", "9916", 12),
-            Bank::Bjb => Facts::new("bjb", "Bank BJB", "110", "9910", 12),
-            Bank::Bnc => Facts::new("bnc", "Bank Neo Commerce", "490", "9990", 12),
-            Bank::Bss => Facts::new("bss", "Bank Sahabat Sampoerna", "523", "9923", 12),
+            Bank::Bca => Facts::new("bca", "BCA", "Bank Central Asia (BCA)", "014", "99014", 11),
+            Bank::Bni => Facts::new("bni", "BNI", "Bank Negara Indonesia (BNI)", "009", "9909", 12),
+            Bank::Bri => Facts::new("bri", "BRI", "Bank Rakyat Indonesia (BRI)", "002", "99002", 13),
+            Bank::Mandiri => Facts::new("mandiri", "Mandiri", "Bank Mandiri", "008", "99008", 12),
+            Bank::Permata => Facts::new("permata", "Permata", "PermataBank", "013", "9913", 12),
+            Bank::Cimb => Facts::new("cimb", "CIMB Niaga", "CIMB Niaga", "022", "9922", 12),
+            Bank::Bsi => Facts::new("bsi", "BSI", "Bank Syariah Indonesia (BSI)", "451", "9951", 12),
+            Bank::Danamon => Facts::new("danamon", "Danamon", "Bank Danamon", "011", "9911", 12),
+            Bank::Btn => Facts::new("btn", "BTN", "Bank BTN", "200", "9920", 12),
+            Bank::Maybank => Facts::new("maybank", "Maybank", "Maybank Indonesia", "016", "9916", 12),
+            Bank::Bjb => Facts::new("bjb", "BJB", "Bank BJB", "110", "9910", 12),
+            Bank::Bnc => Facts::new("bnc", "Neo Commerce", "Bank Neo Commerce", "490", "9990", 12),
+            Bank::Bss => Facts::new("bss", "Sampoerna", "Bank Sahabat Sampoerna", "523", "9923", 12),
         }
     }
 }
@@ -112,12 +118,13 @@ impl Bank {
 impl Facts {
     const fn new(
         code: &'static str,
+        short_name: &'static str,
         name: &'static str,
         interbank_code: &'static str,
         company_code: &'static str,
         customer_digits: u32,
     ) -> Facts {
-        Facts { code, name, interbank_code, company_code, customer_digits }
+        Facts { code, short_name, name, interbank_code, company_code, customer_digits }
     }
 }
 

@@ -80,7 +80,7 @@ async fn the_list_shows_at_a_glance_who_uses_an_account_and_what_it_lacks(kit: A
         "BCA utama",
         "BCA virtual account",
         "Enabled",
-        "Toko (Bank Central Asia (BCA) virtual account)",
+        "Toko (BCA virtual account)",
         "Inquiry (24): Bill shown",
     ] {
         assert!(first.contains(shown), "{shown}: {first}");
@@ -295,14 +295,14 @@ async fn project_pages_say_which_methods_can_take_money(kit: Arc<Kit>) {
     let id = account_of(&kit, project.id).await;
     contains_all(
         &operator.open(&page).await,
-        &[&state("Bank Central Asia (BCA) virtual account", "wait", "Waiting for the project’s approval")],
+        &[&state("BCA virtual account", "wait", "Waiting for the project’s approval")],
     );
     contains_all(
         &operator.open(&approve).await,
-        &[&state("Bank Central Asia (BCA) virtual account", "good", "Takes money")],
+        &[&state("BCA virtual account", "good", "Takes money")],
     );
     kit.engine.enable_bank_account(id, false).await.unwrap();
-    let disabled = state("Bank Central Asia (BCA) virtual account", "wait", "Its bank account is disabled");
+    let disabled = state("BCA virtual account", "wait", "Its bank account is disabled");
     for path in [&page, &approve] {
         contains_all(&operator.open(path).await, &[&disabled]);
     }
@@ -310,7 +310,7 @@ async fn project_pages_say_which_methods_can_take_money(kit: Arc<Kit>) {
     let page = operator.open(&page).await;
     contains_all(
         &page,
-        &[&state("Bank Central Asia (BCA) virtual account", "off", "Not offered in the project’s settings")],
+        &[&state("BCA virtual account", "off", "Not offered in the project’s settings")],
     );
     assert!(!page.text.contains("Bank Rakyat Indonesia"), "what is neither offered nor assigned is left out");
     let sandbox = kit.sandbox().await;
