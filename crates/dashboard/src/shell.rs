@@ -27,7 +27,7 @@ pub(crate) struct Shell {
     pub(crate) account_url: String,
     pub(crate) sign_out_url: String,
     pub(crate) operator_url: String,
-    /// None on pages that belong to a user or to the installation.
+    /// The project of the page. On a page of a user or of the installation, the project that the user comes from, if any.
     pub(crate) project: Option<ShellProject>,
     /// All projects of the user.
     pub(crate) projects: Vec<ProjectChoice>,

@@ -2,20 +2,29 @@
 
 use std::ops::Deref;
 
-use axum::{extract::FromRequestParts, http::request::Parts};
-use domain::{
-    access::Act,
-    id::ProjectId,
-    project::{Environment, Project},
+use askama::Template;
+use axum::{
+    extract::FromRequestParts,
+    http::{StatusCode, request::Parts},
+    response::Response,
 };
+use domain::{access::Act, id::ProjectId, project::Project};
 use engine::{Desk, Error};
-use web::{App, page::page_error::PageError, path, session::mark_as_refresh};
+use web::{
+    App,
+    page::{cookie::Cookie, page_error::PageError},
+    path,
+    session::mark_as_refresh,
+};
 
-use super::UserPage;
+use super::{UserPage, user::PROJECT_COOKIE};
 use crate::{
     change_mark::change_mark,
     shell::{Attention, Section, Shell, ShellProject, Unusable},
 };
+
+/// How long the project of the last page is remembered.
+const PROJECT_SECONDS: u32 = 30 * 24 * 60 * 60;
 
 /// A page of the project that the address names, for one of its members.
 pub(crate) struct Page {
@@ -39,6 +48,24 @@ impl Page {
     /// The address of this desk.
     pub(crate) fn base(&self) -> String {
         self.desk_url(self.project())
+    }
+
+    /// Answers with the page, and remembers the project for pages that belong to none.
+    pub(crate) fn render(&self, status: StatusCode, view: &impl Template) -> Response {
+        let mut response = self.user.render(status, view);
+        let (urls, project) = (&self.app.settings.urls, self.project().id.to_string());
+        if self.visitor.cookie(PROJECT_COOKIE) != Some(&project) {
+            let path = urls.url("/dashboard");
+            let cookie = Cookie {
+                name: PROJECT_COOKIE,
+                value: &project,
+                path: &path,
+                seconds: PROJECT_SECONDS,
+                secure: urls.https,
+            };
+            cookie.write(response.headers_mut());
+        }
+        response
     }
 
     /// Refuses a member whose role does not allow `act`. The desk checks that again when the act is done; a handler
@@ -75,13 +102,7 @@ impl Page {
         }
         shell.live_url = Some(format!("{base}/live?seen={}", change_mark(change_token)));
         shell.unusable = unusable(project);
-        shell.project = Some(ShellProject {
-            name: project.name.clone(),
-            sandbox: project.environment == Environment::Sandbox,
-            rehearsal: project.environment == Environment::Production && self.app.settings.is_development,
-            base,
-            attention,
-        });
+        shell.project = Some(ShellProject { attention, ..self.shell_project(project) });
         Ok(shell)
     }
 }

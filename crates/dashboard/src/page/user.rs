@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use axum::{extract::FromRequestParts, http::request::Parts};
-use domain::project::Environment;
+use domain::project::{Environment, Project};
 use engine::{Error, Visit};
 use web::{App, page::page_error::PageError};
 
@@ -11,9 +11,12 @@ use super::PublicPage;
 use crate::{
     done::Done,
     session::SignedIn,
-    shell::{Flash, ProjectChoice, SCRIPT, STYLE, Section, Shell},
+    shell::{Attention, Flash, ProjectChoice, SCRIPT, STYLE, Section, Shell, ShellProject},
     words,
 };
+
+/// Names the project of the last page that belonged to one, so that the menu of the next page is that project's.
+pub(super) const PROJECT_COOKIE: &str = "lunas_project";
 
 /// A page of a user who is signed in.
 pub(crate) struct UserPage {
@@ -22,10 +25,13 @@ pub(crate) struct UserPage {
 }
 
 impl UserPage {
-    /// What stands around a page that belongs to no project.
+    /// What stands around a page that belongs to no project: the menu is that of the project the user comes from.
     pub(crate) async fn shell(&self, section: Section) -> Result<Shell, Error> {
         let words = self.words();
         let projects = self.app.engine.projects_of(self.visit.user.id).await?;
+        let last = self.visitor.cookie(PROJECT_COOKIE);
+        let last = projects.iter().map(|(project, _)| project).find(|project| last == Some(&project.id.to_string()));
+        let last = last.map(|project| self.shell_project(project));
         let choice = |(project, role)| ProjectChoice {
             url: self.desk_url(&project),
             sandbox: project.environment == Environment::Sandbox,
@@ -47,13 +53,25 @@ impl UserPage {
             account_url: self.url("/dashboard/account"),
             sign_out_url: self.url("/dashboard/sign-out"),
             operator_url: self.url("/dashboard/operator"),
-            project: None,
+            project: last,
             projects: projects.into_iter().map(choice).collect(),
             section,
             notice: Done::asked_for(&self.visitor).map(|done| Flash { text: done.text(words), bad: false }),
             unusable: None,
             live_url: None,
         })
+    }
+
+    /// A project in the menu, without what needs attention.
+    pub(super) fn shell_project(&self, project: &Project) -> ShellProject {
+        let is_sandbox = project.environment == Environment::Sandbox;
+        ShellProject {
+            name: project.name.clone(),
+            sandbox: is_sandbox,
+            rehearsal: !is_sandbox && self.app.settings.is_development,
+            base: self.desk_url(project),
+            attention: Attention::default(),
+        }
     }
 }
 

@@ -14,6 +14,7 @@ use crate::support::{
 
 on_every_database![
     everybody_sees_their_own_projects_and_sessions,
+    pages_of_the_user_have_the_menu_of_the_project_they_come_from,
     nobody_ends_a_session_of_somebody_else,
     a_new_password_needs_the_old_one_and_to_be_long_enough,
     guesses_at_the_old_password_are_throttled_as_at_sign_in,
@@ -47,6 +48,23 @@ async fn everybody_sees_their_own_projects_and_sessions(kit: Arc<Kit>) {
     }
     assert!(!page.text.contains(&desk(other.id)) && !page.text.contains("owner-of"));
     assert_eq!(page.text.matches("/end\"").count(), 1, "this very session is left by signing out");
+}
+
+async fn pages_of_the_user_have_the_menu_of_the_project_they_come_from(kit: Arc<Kit>) {
+    let (project, other) = (kit.sandbox().await, kit.sandbox().await);
+    let siti = Person::member(&kit, project.id, Role::Owner, "siti@example.com").await;
+    let menu = format!("href=\"{}/payments\"", desk(project.id));
+    assert!(!siti.open(ACCOUNT).await.text.contains(&menu), "no project was open yet");
+    siti.open(&desk(project.id)).await;
+    for path in [ACCOUNT, NEW] {
+        let page = siti.open(path).await;
+        assert!(page.text.contains(&menu) && page.text.contains("Uji coba"), "{path}");
+    }
+    // A project that the user is no member of is not shown, even if the cookie names it.
+    is_page("another project", &siti.open(&desk(other.id)).await, 404);
+    siti.browser.set_cookie("/dashboard", "lunas_project", &other.id.to_string());
+    let page = siti.open(ACCOUNT).await;
+    assert!(!page.text.contains(&other.id.to_string()) && !page.text.contains(&menu));
 }
 
 async fn nobody_ends_a_session_of_somebody_else(kit: Arc<Kit>) {

@@ -135,8 +135,12 @@ impl Customer {
 
     /// Replaces the value of the link's cookie.
     pub(crate) fn keep(&self, link: &Value, value: &str) {
-        let place = (link_path(link), CHECKOUT_COOKIE.to_owned());
-        self.cookies.lock().unwrap().insert(place, value.to_owned());
+        self.set_cookie(&link_path(link), CHECKOUT_COOKIE, value);
+    }
+
+    /// Replaces the value of a cookie for that path.
+    pub(crate) fn set_cookie(&self, path: &str, name: &str, value: &str) {
+        self.cookies.lock().unwrap().insert((path.to_owned(), name.to_owned()), value.to_owned());
     }
 }
 
