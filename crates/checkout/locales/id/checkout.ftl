@@ -25,7 +25,7 @@ choose-title-mistakes = Periksa isian Anda
 choose-heading = Pembayaran untuk { $merchant }
 choose-method = Pilih cara bayar
 method-qris = QRIS
-method-qris-hint = Semua e-wallet dan mobile banking
+method-qris-hint = Semua dompet digital dan aplikasi bank
 method-banks = Transfer virtual account
 method-down = Sedang gangguan
 method-none = Semua cara bayar sedang gangguan. Silakan coba lagi beberapa menit lagi.
@@ -66,19 +66,19 @@ change-not-allowed = Cara bayar ini ditentukan oleh { $merchant } dan tidak bisa
 
 ## QRIS
 
-qris-heading = Scan QRIS untuk membayar
+qris-heading = Pindai QRIS untuk membayar
 qris-image = Kode QRIS untuk membayar { $amount } ke { $merchant }
 qris-enlarge = Perbesar
 qris-close = Tutup
 qris-download = Simpan QR
 qris-share = Bagikan
 qris-other-device = Halaman ini dibuka di perangkat lain
-qris-other-device-1 = Buka aplikasi e-wallet atau m-banking di HP Anda.
-qris-other-device-2 = Pilih menu Scan atau QRIS, lalu arahkan kamera ke kode di atas.
+qris-other-device-1 = Buka aplikasi dompet digital atau aplikasi bank di HP Anda.
+qris-other-device-2 = Pilih menu QRIS, lalu arahkan kamera ke kode di atas.
 qris-other-device-3 = Pastikan nama { $merchant } dan jumlah { $amount } sudah benar, lalu bayar.
 qris-this-phone = Halaman ini dibuka di HP ini
 qris-this-phone-1 = Simpan gambar QR di atas, atau ambil tangkapan layar.
-qris-this-phone-2 = Buka aplikasi e-wallet atau m-banking, pilih Scan, lalu unggah gambar dari galeri.
+qris-this-phone-2 = Buka aplikasi dompet digital atau aplikasi bank, pilih QRIS, lalu unggah gambar dari galeri.
 qris-this-phone-3 = Pastikan nama { $merchant } dan jumlah { $amount } sudah benar, lalu bayar.
 
 ## Virtual account

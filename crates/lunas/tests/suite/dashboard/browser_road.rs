@@ -206,7 +206,7 @@ async fn a_test_event_is_sent_and_all_failed_events_are_resent_by_a_button() {
         let page = at(&kit, &format!("{}/notifications", desk(project.id)));
         browser.goto(&page).await;
         browser.click("form[action$='/test'] button").await;
-        browser.wait_for_text(".flash", "Pembayaran uji dibuat dan dibayar").await;
+        browser.wait_for_text(".flash", "Pembayaran uji coba dibuat dan dibayar").await;
         browser.wait_for_text("#log", "Dicoba lagi").await;
         paid(&project, "k-1", 15_000).await;
         wait_for_attempts(&kit, &newest_event(&project).await, 1).await;

@@ -49,9 +49,9 @@ async fn without_script_a_link_is_made_with_its_fees_and_cancelled_after_a_quest
         browser.wait_for_text(".flash", "siap dibagikan").await;
         assert!(!browser.is_shown("[data-copy]").await, "there is nothing to press that does nothing");
         browser.click("a[href$='/cancel']").await;
-        browser.wait_for_text("h1", "Batalkan link ini?").await;
+        browser.wait_for_text("h1", "Batalkan tautan ini?").await;
         browser.click("button.danger").await;
-        browser.wait_for_text(".flash", "Link dibatalkan").await;
+        browser.wait_for_text(".flash", "Tautan dibatalkan").await;
         browser.wait_for_text("#state", "Dibatalkan").await;
     })
     .await;
@@ -63,7 +63,7 @@ async fn without_script_a_key_is_revoked_after_a_question() {
         let (project, browser) = at_desk(&kit, Look::phone().without_script(), "/keys").await;
         project.api.get("/v1/balance").await.expect(200);
         browser.click("#keys a[href$='/revoke']").await;
-        browser.wait_for_text("h1", "Cabut API key ini?").await;
+        browser.wait_for_text("h1", "Cabut kunci API ini?").await;
         project.api.get("/v1/balance").await.expect(200);
         browser.click("button.danger").await;
         browser.wait_for_text("#keys", "Dicabut").await;

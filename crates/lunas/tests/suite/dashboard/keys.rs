@@ -69,7 +69,7 @@ async fn an_unusable_name_is_reported_at_its_field_and_creates_no_key(kit: Arc<K
         assert!(!refused.text.contains("class=\"secret\""), "{name}");
     }
     let taken = person.post(&base, &[("name", "first")]).await;
-    assert!(taken.text.contains("value=\"first\"") && taken.text.contains("sudah dipakai key lain"));
+    assert!(taken.text.contains("value=\"first\"") && taken.text.contains("sudah dipakai kunci lain"));
     assert_eq!(counts(&kit, &project).await, (1, 1));
 }
 
@@ -93,7 +93,7 @@ async fn revoking_says_what_it_does_and_stops_the_key_at_once(kit: Arc<Kit>) {
     assert_eq!(events["data"][0]["type"], "apikey.deleted");
     let again = person.open(&revoke).await;
     is_page("again", &again, 409);
-    assert!(again.text.contains("Key ini sudah dicabut.") && !again.text.contains("class=\"danger\""));
+    assert!(again.text.contains("Kunci ini sudah dicabut.") && !again.text.contains("class=\"danger\""));
     assert!(person.open(&base).await.text.contains("Dicabut"));
 }
 
@@ -142,6 +142,6 @@ async fn a_project_has_no_more_than_a_hundred_live_keys(kit: Arc<Kit>) {
     }
     let refused = person.post(&base, &[("name", "one more")]).await;
     is_page("one more", &refused, 409);
-    assert!(refused.text.contains("100 key yang aktif"));
+    assert!(refused.text.contains("100 kunci yang aktif"));
     assert_eq!(counts(&kit, &project).await, (100, 100));
 }

@@ -47,7 +47,7 @@ async fn the_list_finds_links_by_title_and_reference_page_by_page(kit: Arc<Kit>)
     let base = format!("{}/links", desk(project.id));
     let empty = person.open(&base).await;
     is_page("empty", &empty, 200);
-    assert!(empty.text.contains("Belum ada link pembayaran") && empty.text.contains("/links/new"));
+    assert!(empty.text.contains("Belum ada tautan pembayaran") && empty.text.contains("/links/new"));
     for number in 1..=21 {
         kit.clock.advance(Duration::from_millis(1));
         create_link(&project, json!({ "title": format!("Kopi {number:02}"), "reference": format!("A-{number}") }))
@@ -107,7 +107,7 @@ async fn the_qr_code_of_a_link_holds_its_address() {
 #[track_caller]
 fn says_already_cancelled(page: &Reply) {
     is_page("again", page, 409);
-    assert!(page.text.contains("Link ini sudah dibatalkan.") && !page.text.contains("class=\"danger\""));
+    assert!(page.text.contains("Tautan ini sudah dibatalkan.") && !page.text.contains("class=\"danger\""));
 }
 
 async fn cancelling_says_what_it_does_and_does_it_once(kit: Arc<Kit>) {

@@ -235,7 +235,7 @@ async fn the_first_line_of_each_account_is_what_its_tile_shows(kit: Arc<Kit>) {
     }
     assert!(shown > 12, "{shown}");
     let page = person.open(&format!("{}/balance?account=pending", desk(project.id))).await;
-    let texts = ["Diterima untuk pembayarannya", "Pencairan ke saldo tersedia", "+Rp14.895", "-Rp19.860", "order-1"];
+    let texts = ["Diterima untuk pembayarannya", "Masuk saldo tersedia", "+Rp14.895", "-Rp19.860", "order-1"];
     contains_all(&page, &texts);
     let page = person.open(&format!("{}/balance?account=fees", desk(project.id))).await;
     assert!(page.text.contains("account=available\" aria-current=\"page\""), "only one's own accounts are shown");

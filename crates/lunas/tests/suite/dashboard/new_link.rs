@@ -67,7 +67,7 @@ async fn a_link_is_made_as_it_was_filled_in(kit: Arc<Kit>) {
     let asked = json!({ "name": true, "email": false, "phone": true, "address": false });
     assert_eq!(link["customer_fields"], asked);
     let page = person.open(reply.header("location").unwrap()).await;
-    assert!(page.text.contains("Link pembayaran siap dibagikan.") && page.text.contains(text(&link, "url")));
+    assert!(page.text.contains("Tautan pembayaran siap dibagikan.") && page.text.contains(text(&link, "url")));
 
     let plain = person.post(&base, &[("title", "Teh"), ("amount", "20000")]).await;
     let plain = made(&project, &plain).await;
@@ -202,7 +202,7 @@ async fn a_project_that_takes_no_payments_gets_no_link(kit: Arc<Kit>) {
     kit.update(project.id, active(false)).await;
     let refused = person.post(&base, &[("title", "Kopi"), ("amount", "15000")]).await;
     is_page("inactive", &refused, 409);
-    assert!(refused.text.contains("jadi link tidak dibuat") && refused.text.contains("value=\"Kopi\""));
+    assert!(refused.text.contains("jadi tautan tidak dibuat") && refused.text.contains("value=\"Kopi\""));
     kit.update(project.id, active(true)).await;
     assert_eq!(total(&project.api, LINKS).await, 0);
 }

@@ -8,8 +8,8 @@ use std::{
 use crate::support::repository::root;
 
 /// The surfaces with pages: the name of each crate, which is that of its Fluent files too.
-const SURFACES: [&str; 2] = ["checkout", "dashboard"];
-const LANGUAGES: [&str; 2] = ["id", "en"];
+pub(super) const SURFACES: [&str; 2] = ["checkout", "dashboard"];
+pub(super) const LANGUAGES: [&str; 2] = ["id", "en"];
 /// Each surface has more texts than this, so that a check of an empty file would be noticed.
 const TEXTS_LEAST: usize = 100;
 

@@ -7,3 +7,4 @@ mod locales;
 mod module_graph;
 mod source_rules;
 mod use_lines;
+mod words;
