@@ -5,7 +5,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use domain::rules::Invalid;
+use domain::{receipt::Unfit, rules::Invalid};
 use engine::{Error, HashError, StoreError};
 use serde::Serialize;
 use web::{Cause, Failure};
@@ -94,6 +94,9 @@ impl ApiError {
     /// The message for the client. Details of server errors stay in the log.
     fn message(&self, status: StatusCode) -> String {
         match self {
+            ApiError::Engine(Error::DoesNotFit(Unfit::WrongAmount)) => {
+                "`accept_difference` must be true, because this money is not the amount of the payment".to_owned()
+            }
             ApiError::Engine(Error::Provider(_)) => "the payment provider is unavailable".to_owned(),
             ApiError::Engine(_) if status == StatusCode::SERVICE_UNAVAILABLE => {
                 "the service is temporarily unavailable; it is safe to try again".to_owned()
@@ -134,7 +137,9 @@ fn engine_code(error: &Error) -> ErrorCode {
         | Error::AlreadySettled
         | Error::Bank(_)
         | Error::FormUsed
-        | Error::DoesNotFit(_) => error_code::CONFLICT,
+        | Error::DoesNotFit(Unfit::BelowFee) => error_code::CONFLICT,
+        Error::DoesNotFit(Unfit::WrongAmount) => error_code::VALIDATION_ERROR,
+        Error::DoesNotFit(Unfit::AlreadyPaid | Unfit::LinkClaimed) => error_code::PAYMENT_NOT_EDITABLE,
         Error::NotSandbox | Error::RoleForbids => error_code::FORBIDDEN,
         Error::ProjectUnusable => error_code::PROJECT_UNAVAILABLE,
         Error::TryLater { .. } | Error::AttemptsFull { .. } => error_code::RATE_LIMITED,

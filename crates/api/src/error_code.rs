@@ -32,6 +32,7 @@ table! {
     IDEMPOTENCY_KEY_REQUIRED = BAD_REQUEST "IDEMPOTENCY_KEY_REQUIRED", "the header Idempotency-Key is missing or empty";
     UNAUTHORIZED = UNAUTHORIZED "UNAUTHORIZED", "no API key, or one that is malformed, unknown or revoked";
     NO_KEY_NO_SESSION = UNAUTHORIZED "UNAUTHORIZED", "neither an API key nor a session, or one that is malformed, unknown, revoked or expired";
+    ROLE_FORBIDS = FORBIDDEN "FORBIDDEN", "with a session: the role of the member does not allow this";
     FORBIDDEN = FORBIDDEN "FORBIDDEN", "an API key of this kind may not do this";
     MEMBERS_ONLY = FORBIDDEN "FORBIDDEN", "API keys may not do this, nor may members whose role does not allow it";
     PROJECT_UNAVAILABLE = FORBIDDEN "PROJECT_UNAVAILABLE", "the project is inactive, or in production and not approved";
@@ -46,6 +47,9 @@ table! {
     IDEMPOTENCY_CONFLICT = CONFLICT "IDEMPOTENCY_CONFLICT", "this Idempotency-Key was used with another body";
     PAYMENT_LINK_NOT_ACTIVE = CONFLICT "PAYMENT_LINK_NOT_ACTIVE", "the link is cancelled or past its expiry";
     PAYMENT_NOT_EDITABLE = CONFLICT "PAYMENT_NOT_EDITABLE", "the payment has ended";
+    ALREADY_DECIDED = CONFLICT "CONFLICT", "somebody has decided about this money already";
+    ALREADY_DECIDED_OR_BELOW_FEE = CONFLICT "CONFLICT", "somebody has decided about this money already, or it is less than the fee of the payment";
+    PAID_BY_OTHER_MONEY = CONFLICT "PAYMENT_NOT_EDITABLE", "other money has paid the payment or its single-use link";
     BODY_TOO_LARGE = PAYLOAD_TOO_LARGE MALFORMED, "the body is over 64 KiB";
     UNSUPPORTED_MEDIA_TYPE = UNSUPPORTED_MEDIA_TYPE MALFORMED, "the body is not application/json";
     RATE_LIMITED = TOO_MANY_REQUESTS "RATE_LIMITED", "too many requests; wait as long as Retry-After says";

@@ -17,6 +17,7 @@ mod openapi;
 mod path_id;
 mod payments;
 mod project;
+mod receipts;
 mod routes;
 mod sandbox;
 

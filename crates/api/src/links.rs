@@ -15,7 +15,7 @@ use engine::LinkFilter;
 use serde::Serialize;
 use utoipa::{ToSchema, openapi::Required};
 use web::{App, query::Query};
-use wire::{method::MethodJson, schemas};
+use wire::{metadata::MetadataJson, method::MethodJson, schemas};
 
 use crate::{
     answer::{Answer, ErrorAnswer, Listing},
@@ -30,7 +30,7 @@ use crate::{
         IDEMPOTENCY_CONFLICT, JSON_BODY, KEYED, PAYMENT_LINK_NOT_ACTIVE, PROJECT_NOT_FOUND, RESOURCE_NOT_FOUND, USABLE,
         VALIDATION_ERROR, error_codes,
     },
-    openapi::{idempotency_key, page, page_size, parameters, path, search},
+    openapi::{created_from, created_to, idempotency_key, page, page_size, parameters, path, search},
     path_id::PathId,
     payments::decode,
 };
@@ -40,6 +40,7 @@ error_codes!(CreateErrors: KEYED, USABLE, JSON_BODY, &[PROJECT_NOT_FOUND, IDEMPO
 parameters!(
     ListParameters: page(), page_size(),
     search("Part of the title or the reference, in any case; `%` and `_` mean themselves."),
+    created_from(), created_to(),
 );
 error_codes!(ListErrors: KEYED, USABLE, &[VALIDATION_ERROR]);
 parameters!(LinkParameters: path::<schemas::PaymentLinkId>("paymentLinkID"));
@@ -101,6 +102,9 @@ pub(crate) struct LinkJson {
     /// When the link expires; null if it does not.
     #[schema(value_type = Option<schemas::DateTime>, required)]
     expires_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = schemas::Metadata, required = false)]
+    metadata: Option<MetadataJson>,
 }
 
 /// The fee of a payment by one method.
@@ -160,6 +164,7 @@ impl LinkJson {
             reference: link.reference,
             title: link.title,
             description: link.description,
+            metadata: link.metadata.map(MetadataJson),
         }
     }
 }
@@ -209,6 +214,9 @@ pub(crate) struct CreateLink {
     /// Whether the link can be paid more than once; false if omitted.
     allow_multiple_payments: Option<bool>,
     customer_fields: Option<CustomerFieldsBody>,
+    /// Payments made through the link carry it too.
+    #[schema(value_type = Option<schemas::Metadata>)]
+    metadata: Option<String>,
 }
 
 /// The details that the checkout page asks the customer for; false if omitted.
@@ -257,6 +265,7 @@ fn link_request(members: &Members<'_>) -> Result<LinkRequest, ShapeError> {
         expires_at: members.text("expires_at")?,
         methods: methods.map(|methods| methods.iter().map(method_request).collect()).transpose()?,
         allow_multiple_payments: members.boolean("allow_multiple_payments")?,
+        metadata: members.texts("metadata")?,
         customer_fields: fields.map(|fields| customer_fields(&fields)).transpose()?.unwrap_or_default(),
     })
 }
@@ -284,7 +293,7 @@ pub(crate) async fn list(
 ) -> Result<Json<Listing<LinkJson>>, ApiError> {
     let query = Query::parse(query.as_deref())?;
     let page = query.page()?;
-    let filter = LinkFilter { search: query.search()? };
+    let filter = LinkFilter { search: query.search()?, created: query.created()? };
     let listed = app.engine.links(caller.project.id, &filter, page.into()).await?;
     Ok(Listing::of(listed, page, |link| LinkJson::of(&app, &caller.project, link)))
 }

@@ -38,7 +38,9 @@ use crate::{
         IDEMPOTENCY_CONFLICT, IDEMPOTENCY_KEY_REQUIRED, JSON_BODY, KEYED, PAYMENT_PROVIDER_UNAVAILABLE,
         PROJECT_NOT_FOUND, RESOURCE_NOT_FOUND, USABLE, VALIDATION_ERROR, error_codes,
     },
-    openapi::{accept_language, idempotency_key, page, page_size, parameters, path, query, search},
+    openapi::{
+        accept_language, created_from, created_to, idempotency_key, page, page_size, parameters, path, q, query, search,
+    },
     path_id::PathId,
 };
 
@@ -49,10 +51,11 @@ error_codes!(
 );
 parameters!(
     ListParameters: page(), page_size(),
-    search("Part of the reference, in any case; `%` and `_` mean themselves."),
+    search("Part of the reference, in any case; `%` and `_` mean themselves."), q(),
     query::<String>("payment_link_id", "Only payments of this payment link; none if there is no such link."),
     query::<schemas::PaymentStatus>("status", "Only payments with this status; `paid` and `succeeded` mean the same."),
     query::<schemas::MethodType>("method", "Only payments by this method."),
+    created_from(), created_to(),
     accept_language(),
 );
 error_codes!(ListErrors: KEYED, USABLE, &[VALIDATION_ERROR]);
@@ -98,6 +101,8 @@ pub(crate) struct CreatePayment {
     /// to the maximum.
     #[schema(value_type = Option<schemas::Minutes>)]
     expires_in_minutes: Option<i64>,
+    #[schema(value_type = Option<schemas::Metadata>)]
+    metadata: Option<String>,
 }
 
 /// Create a direct payment.
@@ -157,6 +162,7 @@ fn payment_request(members: &Members<'_>) -> Result<PaymentRequest, ShapeError> 
         amount: members.integer("amount")?,
         method: method.map(|method| method_request(&method)).transpose()?,
         expires_in_minutes: members.integer("expires_in_minutes")?,
+        metadata: members.texts("metadata")?,
     })
 }
 
@@ -178,10 +184,12 @@ pub(crate) async fn list(
     let link_id: Option<Option<LinkId>> = query.filter("payment_link_id")?.map(|text| text.parse().ok());
     let filter = PaymentFilter {
         search: query.search()?,
+        q: query.q()?,
         link_id: link_id.flatten(),
         status: query.choice("status", &STATUSES)?.map(|status| (status, view.now)),
         method: query.choice("method", &METHODS)?.map(MethodFilter::Kind),
-        created: None,
+        created: query.created()?,
+        ..PaymentFilter::default()
     };
     // No link can have a malformed id, so no payment was made through it.
     let listed = match link_id {

@@ -25,7 +25,7 @@ use crate::{
     error::ApiError,
     events,
     health::{self, HealthErrors},
-    keys, links, openapi, payments, project, sandbox,
+    keys, links, openapi, payments, project, receipts, sandbox,
 };
 
 static DOCUMENT: LazyLock<String> = LazyLock::new(|| format!("{:#}", openapi::finished(described())));
@@ -49,6 +49,7 @@ pub fn openapi_json() -> String {
     tags(
         (name = "Payments", description = "Direct payments, by one method each"),
         (name = "Payment links", description = "Hosted checkout pages for a fixed amount"),
+        (name = "Receipts", description = "Money that fits no payment, held until somebody decides about it"),
         (name = "Balance", description = "The project's money"),
         (name = "Events", description = "What happened, for example while a webhook receiver was down"),
         (name = "API keys", description = "Revoking keys; creating and listing them needs a session of the dashboard"),
@@ -98,6 +99,10 @@ fn keyed_or_signed_in() -> OpenApiRouter<App> {
         .routes(routes!(project::get))
         .routes(routes!(events::list))
         .routes(routes!(events::get))
+        .routes(routes!(receipts::list))
+        .routes(routes!(receipts::get))
+        .routes(routes!(receipts::accept))
+        .routes(routes!(receipts::give_back))
 }
 
 /// The routes that need neither.

@@ -67,6 +67,7 @@ impl Shop {
         fill(&store, project, count, now).await?;
         request_maintenance(&store, project, now).await?;
         maintain(&store, now).await?;
+        while store.extend_balance_checkpoints(now).await.map_err(io::Error::other)? {}
         let token = sign_in(&store, now).await?;
         store.close().await;
         Ok(Shop { home, project, token })
@@ -113,6 +114,7 @@ async fn request_maintenance(store: &Store, project: ProjectId, now: Timestamp) 
     let window = Window { offset: 0, limit: 1 };
     store.payments(project, &PaymentFilter::default(), window).await.map_err(io::Error::other)?;
     store.volume(project, now.minus(SPAN), now).await.map_err(io::Error::other)?;
+    store.balance(project, None).await.map_err(io::Error::other)?;
     Ok(())
 }
 

@@ -141,12 +141,13 @@ impl Bench {
 
     async fn list(&mut self, group: Group) -> io::Result<Vec<Finding>> {
         let lists = self.lists().await?;
-        let found = match group {
-            Group::ListDeep => self.middle_page("list-deep", &lists).await?,
-            Group::Search => self.search("search", &lists).await?,
-            _ => self.first_page("list", &lists).await?,
-        };
-        Ok(vec![found])
+        Ok(match group {
+            Group::ListDeep => vec![self.middle_page("list-deep", &lists).await?],
+            Group::Search => {
+                vec![self.search("search", &lists).await?, self.search_words("search-words", &lists).await?]
+            }
+            _ => vec![self.first_page("list", &lists).await?],
+        })
     }
 
     async fn paid(&mut self) -> io::Result<Vec<Finding>> {

@@ -26,6 +26,12 @@ impl Bench {
         self.compare_sizes(name, lists, one(&lists.small), one(&lists.large), 10_000).await
     }
 
+    /// The same by the number of one account, which is looked for in every field.
+    pub(crate) async fn search_words(&self, name: &'static str, lists: &Lists) -> io::Result<Finding> {
+        let one = |list: &Prefilled| format!("/v1/payments?q={}", list.account_number(list.count / 2));
+        self.compare_sizes(name, lists, one(&lists.small), one(&lists.large), 10_000).await
+    }
+
     /// What a read costs on the large list, relative to what it costs on the small one.
     async fn compare_sizes(
         &self,

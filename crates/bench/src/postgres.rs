@@ -130,6 +130,7 @@ impl Bench {
             self.first_page("pg-list", &lists).await?,
             self.middle_page("pg-list-deep", &lists).await?,
             self.search("pg-search", &lists).await?,
+            self.search_words("pg-search-words", &lists).await?,
         ])
     }
 

@@ -79,6 +79,11 @@ impl Prefilled {
     pub(crate) fn id(&self, index: u64) -> String {
         payment(self.project, index % self.count.max(1)).id.to_string()
     }
+
+    /// The account number of the `index`-th payment.
+    pub(crate) fn account_number(&self, index: u64) -> String {
+        payment(self.project, index).code
+    }
 }
 
 async fn fill(store: &Store, project: ProjectId, count: u64) -> io::Result<()> {
@@ -169,6 +174,7 @@ pub(crate) fn payment(project: ProjectId, index: u64) -> Payment {
         method: Method::VirtualAccount(Bank::Bca),
         code: Bank::Bca.account_number(index),
         checkout: None,
+        metadata: None,
         state: State::Expired,
         created_at: at,
         expires_at: Timestamp::from_millis(at.as_millis() + DAY_MILLIS),

@@ -12,9 +12,10 @@ use domain::{
     instructions::step_groups,
     link::LinkStanding,
     method::Method,
-    payment::{Payment, Status},
+    payment::{Payment, State as PaymentState, Status},
     project::Environment,
     qr_image,
+    receipt::{Decision, Unapplied as Reason, UnappliedReceipt},
 };
 use engine::{Error, PaymentPage};
 use web::{
@@ -25,12 +26,17 @@ use web::{
 use crate::{
     parts::{bank_row, frame, order_of},
     path_id::PathId,
-    view::{Account, Change, Ended, NextStep, Paid, Pending, Processing, Qris, Steps, Unpaid, UnpaidReason},
+    view::{
+        Account, Change, Ended, NextStep, Paid, Pending, Processing, Qris, Steps, Unapplied, UnappliedStanding, Unpaid,
+        UnpaidReason,
+    },
 };
 
 const FILE_NAME_CHARACTERS: usize = 64;
 /// Account numbers are shown in groups of this many digits.
 const GROUP_DIGITS: usize = 4;
+/// Unapplied money that a page tells of; there is rarely more than one.
+const UNAPPLIED_SHOWN: usize = 5;
 
 pub(super) type PaymentPath = Result<PathId<PaymentId>, PageError>;
 
@@ -108,6 +114,7 @@ fn pending(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Pending {
     let LiveUrls { page_url, status_url, events_url, simulate_url } = live_urls(app, shown);
     Pending {
         order: order_of(project, payment, link.as_ref().map(|(link, _)| link)),
+        unapplied: unapplied(shown),
         payment_id: payment.id.to_string(),
         deadline: moment(payment.expires_at, visitor.language),
         expires_at_millis: payment.expires_at.as_millis(),
@@ -144,8 +151,39 @@ fn ended(shown: &PaymentPage) -> Ended {
     let PaymentPage { project, payment, link, .. } = shown;
     Ended {
         order: order_of(project, payment, link.as_ref().map(|(link, _)| link)),
+        unapplied: unapplied(shown),
         payment_id: payment.id.to_string(),
         method: payment.method.bank().map_or("QRIS", |bank| bank.name()).to_owned(),
+    }
+}
+
+/// Money that came for this payment without paying it, the latest first.
+fn unapplied(shown: &PaymentPage) -> Vec<Unapplied> {
+    let money = shown.unapplied.iter().filter_map(|money| {
+        let standing = standing(&shown.payment, money)?;
+        Some(Unapplied { amount: money.receipt.amount.to_string(), standing })
+    });
+    money.take(UNAPPLIED_SHOWN).collect()
+}
+
+/// None for money that has paid this payment after all, and for money that was sent for another one.
+fn standing(payment: &Payment, money: &UnappliedReceipt) -> Option<UnappliedStanding> {
+    if money.payment_id != payment.id {
+        return None;
+    }
+    match money.decided.as_ref().map(|decided| decided.decision) {
+        Some(Decision::Accepted { payment_id, .. }) => {
+            (payment_id != payment.id).then_some(UnappliedStanding::UsedElsewhere)
+        }
+        Some(Decision::Returned) => Some(UnappliedStanding::Returned),
+        None => Some(match money.reason {
+            Reason::WrongAmount => UnappliedStanding::OtherAmount,
+            Reason::AlreadyPaid => UnappliedStanding::PaidTwice,
+            Reason::LinkClaimed => UnappliedStanding::LinkPaid,
+            Reason::TooLate if matches!(payment.state, PaymentState::Cancelled { .. }) => UnappliedStanding::Cancelled,
+            Reason::TooLate => UnappliedStanding::TooLate,
+            Reason::ReceiptReused => UnappliedStanding::Unclear,
+        }),
     }
 }
 

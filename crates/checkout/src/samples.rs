@@ -7,8 +7,8 @@ use web::page::{moment::Moment, page_error::ProblemKind};
 use crate::{
     view::{
         Account, BankRow, Change, Choose, Closed, ClosedReason, Ended, Field, FieldKind, Frame, MethodRow, Mistake,
-        NextStep, Notice, Order, Paid, Pending, Problem, Processing, Qris, Replaced, Steps, Stripe, TryLater, Unpaid,
-        UnpaidReason,
+        NextStep, Notice, Order, Paid, Pending, Problem, Processing, Qris, Replaced, Steps, Stripe, TryLater,
+        Unapplied, UnappliedStanding, Unpaid, UnpaidReason,
     },
     words::{code, words},
 };
@@ -68,6 +68,7 @@ impl Setting {
     fn pending(self) -> Pending {
         Pending {
             order: self.order(),
+            unapplied: Vec::new(),
             payment_id: "pay_01kc2m8r5gfq9t3v7x1y4z6a8b".to_owned(),
             deadline: moment(),
             expires_at_millis: 1_794_753_000_000,
@@ -83,7 +84,7 @@ impl Setting {
 
     fn ended(self) -> Ended {
         let payment_id = "pay_01kc2m8r5gfq9t3v7x1y4z6a8b".to_owned();
-        Ended { order: self.order(), payment_id, method: "QRIS".to_owned() }
+        Ended { order: self.order(), unapplied: Vec::new(), payment_id, method: "QRIS".to_owned() }
     }
 
     fn choose(self) -> Choose {
@@ -236,6 +237,38 @@ fn pendings(setting: Setting) -> Vec<(&'static str, String)> {
     ]
 }
 
+/// Money that did not pay, in every standing.
+fn money() -> Vec<Unapplied> {
+    let standings = [
+        UnappliedStanding::TooLate,
+        UnappliedStanding::Cancelled,
+        UnappliedStanding::OtherAmount,
+        UnappliedStanding::PaidTwice,
+        UnappliedStanding::LinkPaid,
+        UnappliedStanding::Unclear,
+        UnappliedStanding::Returned,
+        UnappliedStanding::UsedElsewhere,
+    ];
+    standings.map(|standing| Unapplied { amount: "Rp150.000".to_owned(), standing }).into()
+}
+
+/// Pages of payments with money that did not pay them.
+fn unapplied(setting: Setting) -> Vec<(&'static str, String)> {
+    let ended = |unapplied| Ended { unapplied, ..setting.ended() };
+    let again = NextStep::Again { url: "/p/pl_01kc2m8r5gfq9t3v7x1y4z6a8b".to_owned() };
+    let returned = || money().into_iter().filter(|money| !money.is_held()).collect();
+    let late = Unpaid { ended: ended(money()), ..setting.unpaid(UnpaidReason::Expired, again) };
+    let settled = Unpaid { ended: ended(returned()), ..setting.unpaid(UnpaidReason::Expired, NextStep::AskMerchant) };
+    let paid = Paid { frame: setting.frame(), ended: ended(money()), paid_at: moment() };
+    let less = Account { pending: Pending { unapplied: money(), ..setting.pending() }, ..setting.account(Bank::Bca) };
+    vec![
+        ("expired-held", late.render().unwrap()),
+        ("expired-returned", settled.render().unwrap()),
+        ("paid-twice", paid.render().unwrap()),
+        ("account-held", less.render().unwrap()),
+    ]
+}
+
 fn ends(setting: Setting) -> Vec<(&'static str, String)> {
     let again = || NextStep::Again { url: "/p/pl_01kc2m8r5gfq9t3v7x1y4z6a8b".to_owned() };
     let closed = |reason| Closed { frame: setting.frame(), order: setting.order(), reason }.render().unwrap();
@@ -281,7 +314,7 @@ fn samples() -> Vec<Sample> {
     for language in LANGUAGES {
         for (kind, merchant, stripe) in kinds {
             let setting = Setting { language, stripe, merchant };
-            let pages = [choosers(setting), pendings(setting), ends(setting)].into_iter().flatten();
+            let pages = [choosers(setting), pendings(setting), ends(setting), unapplied(setting)].into_iter().flatten();
             let language = code(language);
             samples.extend(pages.map(|(page, html)| {
                 let name = format!("{kind}{page}.{language}");
@@ -325,7 +358,7 @@ fn every_page_says_its_language_and_its_state_once() {
 #[test]
 fn every_state_has_a_title_of_its_own() {
     let setting = Setting { language: Language::Indonesian, stripe: None, merchant: "Toko" };
-    let pages = [choosers(setting), pendings(setting), ends(setting)].into_iter().flatten();
+    let pages = [choosers(setting), pendings(setting), ends(setting), unapplied(setting)].into_iter().flatten();
     // These show a state that another sample has already.
     let same = [
         "choose-down",
@@ -339,6 +372,10 @@ fn every_state_has_a_title_of_its_own() {
         "expired-for-good",
         "cancelled-paid",
         "failed-being-paid",
+        "expired-held",
+        "expired-returned",
+        "paid-twice",
+        "account-held",
     ];
     let mut titles: Vec<_> = pages
         .filter(|(page, _)| !same.contains(page))
@@ -422,5 +459,16 @@ fn pages_are_light_enough_for_a_slow_phone() {
             _ => MOST_PENDING_BYTES,
         };
         assert!(html.len() <= most, "{name} has {} bytes", html.len());
+    }
+}
+
+#[test]
+fn money_that_did_not_pay_is_told_of_and_asks_nobody_to_pay_again() {
+    for Sample { name, html, .. } in samples() {
+        let tells = name.contains("-held") || name.contains("-returned") || name.contains("paid-twice");
+        assert_eq!(html.contains("class=\"note held\""), tells, "{name}");
+        if name.contains("expired-held") {
+            assert!(!html.contains("class=\"button main\""), "{name}: another code is not what is asked for first");
+        }
     }
 }

@@ -5,7 +5,10 @@ use web::page::page_error::ProblemKind;
 
 use crate::{
     icon,
-    view::{Choose, Closed, ClosedReason, Field, FieldKind, Frame, Mistake, Notice, Problem, Unpaid, UnpaidReason},
+    view::{
+        Choose, Closed, ClosedReason, Ended, Field, FieldKind, Frame, Mistake, Notice, Order, Pending, Problem,
+        Unapplied, UnappliedStanding, Unpaid, UnpaidReason,
+    },
     words::Words,
 };
 
@@ -108,6 +111,46 @@ impl Field {
             (Mistake::Malformed, FieldKind::Phone) => fl!(words, "mistake-phone"),
             (Mistake::Malformed, FieldKind::Address) => fl!(words, "mistake-address"),
         })
+    }
+}
+
+impl Unapplied {
+    /// Whether the merchant has still to decide about the money.
+    pub(crate) const fn is_held(&self) -> bool {
+        !matches!(self.standing, UnappliedStanding::Returned | UnappliedStanding::UsedElsewhere)
+    }
+
+    pub(crate) fn text(&self, words: Words, order: &Order) -> String {
+        let (merchant, due, amount) = (order.merchant.as_str(), order.amount.as_str(), self.amount.as_str());
+        match self.standing {
+            UnappliedStanding::TooLate => fl!(words, "held-late", amount = amount, merchant = merchant),
+            UnappliedStanding::Cancelled => fl!(words, "held-cancelled", amount = amount, merchant = merchant),
+            UnappliedStanding::OtherAmount => {
+                fl!(words, "held-amount", amount = amount, due = due, merchant = merchant)
+            }
+            UnappliedStanding::PaidTwice => fl!(words, "held-twice", amount = amount, merchant = merchant),
+            UnappliedStanding::LinkPaid => fl!(words, "held-link-paid", amount = amount, merchant = merchant),
+            UnappliedStanding::Unclear => fl!(words, "held-unclear", amount = amount, merchant = merchant),
+            UnappliedStanding::Returned => fl!(words, "held-returned", amount = amount, merchant = merchant),
+            UnappliedStanding::UsedElsewhere => fl!(words, "held-elsewhere", amount = amount, merchant = merchant),
+        }
+    }
+}
+
+/// Whether the merchant has still to decide about money of the customer.
+fn has_held(unapplied: &[Unapplied]) -> bool {
+    unapplied.iter().any(Unapplied::is_held)
+}
+
+impl Pending {
+    pub(crate) fn has_held(&self) -> bool {
+        has_held(&self.unapplied)
+    }
+}
+
+impl Ended {
+    pub(crate) fn has_held(&self) -> bool {
+        has_held(&self.unapplied)
     }
 }
 

@@ -115,9 +115,34 @@ pub(crate) enum Mistake {
     Malformed,
 }
 
+/// Money that came for a payment but did not pay it.
+pub(crate) struct Unapplied {
+    /// `Rp150.000`.
+    pub(crate) amount: String,
+    pub(crate) standing: UnappliedStanding,
+}
+
+/// Why the money did not pay, or what the merchant has done with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum UnappliedStanding {
+    TooLate,
+    /// It came after the payment had been cancelled.
+    Cancelled,
+    OtherAmount,
+    PaidTwice,
+    /// Another payment has paid the link.
+    LinkPaid,
+    /// It must be looked into.
+    Unclear,
+    Returned,
+    /// The merchant used it for another payment.
+    UsedElsewhere,
+}
+
 /// What the pages of pending QRIS and virtual account payments share.
 pub(crate) struct Pending {
     pub(crate) order: Order,
+    pub(crate) unapplied: Vec<Unapplied>,
     pub(crate) payment_id: String,
     pub(crate) deadline: Moment,
     /// Both in milliseconds of the server's clock, so that the countdown does not depend on the phone's clock.
@@ -185,6 +210,7 @@ pub(crate) struct Steps {
 /// What the pages of payments that are no longer pending share.
 pub(crate) struct Ended {
     pub(crate) order: Order,
+    pub(crate) unapplied: Vec<Unapplied>,
     pub(crate) payment_id: String,
     /// `QRIS`, or the bank's name.
     pub(crate) method: String,

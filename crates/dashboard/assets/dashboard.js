@@ -37,7 +37,7 @@
     }, () => { if (source) getSelection().selectAllChildren(source); });
   };
 
-  const popovers = () => document.querySelectorAll('.menu[open], .switch[open]');
+  const popovers = () => document.querySelectorAll('.menu[open], .switch[open], .pop[open]');
   document.addEventListener('click', (event) => {
     const target = event.target;
     popovers().forEach((part) => { if (!part.contains(target)) part.open = false; });
@@ -50,11 +50,22 @@
     else link.click();
   });
   document.addEventListener('keydown', (event) => {
+    // A slash goes to the box that searches everything, unless one is typing.
+    const boxes = Array.from(document.querySelectorAll('[data-find]')), box = boxes.find((one) => one.checkVisibility());
+    if (event.key === '/' && box && !event.ctrlKey && !event.metaKey && !event.altKey && !event.target.closest('input, select, textarea')) {
+      event.preventDefault();
+      return box.focus();
+    }
     if (event.key !== 'Escape') return;
     popovers().forEach((part) => {
       if (part.contains(document.activeElement)) part.firstElementChild.focus();
       part.open = false;
     });
+  });
+
+  // A part that scrolls sideways shows the whole of what has the focus; browsers are content with half of it.
+  document.addEventListener('focusin', (event) => {
+    if (event.target.closest('.tabs, .chips')) event.target.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   });
 
   // Not `form.method`: in a form with a field named `method` that would be the field.
@@ -80,7 +91,9 @@
     Array.from(event.formData).forEach(([name, value]) => { if (value === '') event.formData.delete(name); });
   });
   document.addEventListener('change', (event) => {
-    if (event.target.matches('select[data-submit]')) event.target.form.requestSubmit();
+    const changed = event.target;
+    if (changed.matches('select[data-submit]')) changed.form.requestSubmit();
+    if (changed.matches('[data-pick-all]')) changed.form.querySelectorAll('td.pick input').forEach((box) => { box.checked = changed.checked; });
   });
 
   const ours = (address) => new URL(address, location.href).origin === location.origin;
@@ -120,6 +133,7 @@
       const parts = Array.from(old.querySelectorAll(selector));
       parts.forEach((part) => { const twin = same(next, selector, part, parts); if (twin) act(part, twin); });
     };
+    keep('.pick input', (part, twin) => { twin.checked = part.checked; });
     keep('details', (part, twin) => { twin.open = part.open; });
     let focus;
     keep('a, button, summary, [tabindex]', (part, twin) => { if (part === focused) focus = twin; });

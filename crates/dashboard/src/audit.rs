@@ -98,6 +98,7 @@ pub(crate) fn deed(words: Words, deed: Deed) -> String {
         Deed::LinkCancelled => fl!(words, "deed-link-cancelled"),
         Deed::PaymentSimulated => fl!(words, "deed-payment-simulated"),
         Deed::ReceiptAccepted => fl!(words, "deed-receipt-accepted"),
+        Deed::ReceiptAssigned => fl!(words, "deed-receipt-assigned"),
         Deed::ReceiptReturned => fl!(words, "deed-receipt-returned"),
         Deed::SecretsResealed => fl!(words, "deed-secrets-resealed"),
         Deed::BankAccountCreated => fl!(words, "deed-bank-account-created"),
@@ -176,6 +177,7 @@ fn setting(words: Words, name: &str) -> String {
     match name {
         "merchant" => fl!(words, "settings-merchant"),
         "success_word" => fl!(words, "settings-success"),
+        "extra_events" => fl!(words, "hook-events"),
         "fees" => fl!(words, "audit-fees"),
         "banks" => fl!(words, "settings-banks"),
         "default_methods" => fl!(words, "settings-defaults"),

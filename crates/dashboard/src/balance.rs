@@ -33,6 +33,17 @@ pub(crate) struct BalancePage {
     pub(crate) tabs: Vec<Tab>,
     pub(crate) lines: Vec<Line>,
     pub(crate) paging: Paging,
+    pub(crate) accounting_url: String,
+    pub(crate) accounting: AccountingForm,
+}
+
+/// The form for the file that accountants get: the days that it covers, and what is wrong with them.
+#[derive(Default)]
+pub(crate) struct AccountingForm {
+    pub(crate) from: String,
+    pub(crate) to: String,
+    pub(crate) from_mistake: Option<String>,
+    pub(crate) to_mistake: Option<String>,
 }
 
 pub(crate) struct Tile {
@@ -61,25 +72,33 @@ pub(crate) fn routes() -> Router<App> {
 }
 
 async fn show(page: Page) -> Result<Response, PageError> {
+    render(&page, StatusCode::OK, AccountingForm::default()).await
+}
+
+/// The page with the given form.
+pub(crate) async fn render(page: &Page, status: StatusCode, accounting: AccountingForm) -> Result<Response, PageError> {
     let shell = page.shell(Section::Balance).await?;
-    let (words, base, number) = (shell.words, page.base(), PageNumber::of(&page));
-    let account = chosen(&page);
+    let (words, base, number) = (shell.words, page.base(), PageNumber::of(page));
+    let account = chosen(page);
     let balance = page.desk.balance(None).await?;
     let listed = page.desk.ledger(account, number.window()).await?;
     // Money may have moved between the two reads: the balance above is then taken from the newest line below it.
     let latest = listed.items.first().filter(|_| number.window().offset == 0).map(|line| line.balance);
-    let undecided = shell.undecided();
+    let held = page.desk.held_sum().await?;
+    let (undecided, held) = (held.receipts, held.amount.to_string());
     let view = BalancePage {
         tiles: SHOWN.map(|of| tile(words, of, latest.filter(|_| of == account), &balance)).into(),
         receipts_url: format!("{base}/balance/receipts"),
-        undecided: (undecided > 0).then(|| fl!(words, "balance-undecided", count = undecided)),
+        undecided: (undecided > 0).then(|| fl!(words, "receipts-sum", count = undecided, amount = held)),
         chart: Chart::of(&page.desk.days().await?, page.language()),
         tabs: SHOWN.map(|of| tab(words, of, account, &base)).into(),
-        lines: listed.items.iter().map(|line| shown(&page, line, &base)).collect(),
-        paging: number.paging(&page, &page.path("/balance"), &format!("account={}", account.word()), &listed),
+        lines: listed.items.iter().map(|line| shown(page, line, &base)).collect(),
+        paging: number.paging(page, &page.path("/balance"), &format!("account={}", account.word()), &listed),
+        accounting_url: format!("{base}/accounting.csv"),
+        accounting,
         shell,
     };
-    Ok(page.render(StatusCode::OK, &view))
+    Ok(page.render(status, &view))
 }
 
 /// The account that the address asks for; the first where it asks for none of the three.

@@ -27,7 +27,7 @@ use crate::{
         tabs::Tab,
     },
     people_samples::{Setting, moment, url},
-    receipts::decide::Answer,
+    receipts::wording::Answer,
     shell::Section,
 };
 

@@ -10,14 +10,15 @@ use crate::{
     links::{CancelLink, LinkPage, LinkRow, Links, PaymentRow},
     new_link::{Choice, FeeRow, Fees, FeesOnly, Filled, Mistakes, NewLink},
     notifications::{
-        delivery::{AttemptRow, DeliveryPage},
-        log::EventRow,
+        delivery::{Answer, AttemptRow, DeliveryPage},
+        events::EventChoice,
+        log::{EventRow, FilterChoice, KindChoice, LastShown, Log},
         secret::ReplaceSecret,
         snippets::snippets,
         url::RemoveUrl,
         view::{Notifications, ShownSecret},
     },
-    shell::{Attention, Flash, ProjectChoice, Section, Shell, ShellProject},
+    shell::{Attention, Failing, Flash, ProjectChoice, Section, Shell, ShellProject},
     simulator::{Found, PendingRow, SimulatorPage},
     table::Paging,
     words::{code, words},
@@ -61,7 +62,7 @@ fn shell(language: Language) -> Shell {
             sandbox: true,
             rehearsal: true,
             base: text(BASE),
-            attention: Attention { undecided: 0, failing: true },
+            attention: Attention { undecided: 0, failing: Failing::Exhausted },
         }),
         projects: vec![ProjectChoice {
             url: text(BASE),
@@ -111,6 +112,7 @@ fn link(language: Language, payments: Vec<PaymentRow>) -> String {
         base: text(BASE),
         row: link_row(language),
         description: text(HOSTILE),
+        metadata: vec![(text(HOSTILE), text(HOSTILE)), (text("kasir"), text(""))],
         checkout_url: text("https://pay.example/p/pl_1"),
         image_url: format!("{BASE}/links/pl_1/qr.png"),
         image_name: text("QR-PL-1.png"),
@@ -230,9 +232,8 @@ fn notifications(language: Language, rows: Vec<EventRow>, may_manage: bool) -> S
         previous_until: Some(at(language)),
         secret: Some(secret),
         attempt: text("0"),
-        failing_only: rows.is_empty(),
-        rows,
-        paging: paging(),
+        events: vec![EventChoice { kind: "payment.expired", text: text("Tidak dibayar"), checked: may_manage }],
+        log: log(rows, may_manage),
         since: text("2026-11-15T21:30"),
         since_mistake: Some(text("Waktu itu belum tiba")),
         flash: Some(Flash { text: text("Ada kabar"), bad: may_manage }),
@@ -241,7 +242,18 @@ fn notifications(language: Language, rows: Vec<EventRow>, may_manage: bool) -> S
     view.render().unwrap()
 }
 
-fn event_row(language: Language) -> EventRow {
+fn log(rows: Vec<EventRow>, is_filtered: bool) -> Log {
+    Log {
+        rows,
+        paging: paging(),
+        filters: vec![FilterChoice { url: text(HOSTILE), label: text(HOSTILE), is_chosen: is_filtered }],
+        show: if is_filtered { "failing" } else { "" },
+        kinds: vec![KindChoice { word: "payment.paid", is_chosen: is_filtered }],
+        is_filtered,
+    }
+}
+
+fn event_row(language: Language, status: Option<String>) -> EventRow {
     EventRow {
         url: format!("{BASE}/notifications/deliveries/evt_1"),
         kind: "payment.paid",
@@ -249,6 +261,7 @@ fn event_row(language: Language) -> EventRow {
         created: at(language),
         badge: badge("retrying"),
         next: Some(at(language)),
+        last: Some(LastShown { is_failure: status.is_none(), status, latency: text("412") }),
         attempts: text("3"),
     }
 }
@@ -263,14 +276,14 @@ fn remove_url(language: Language, url: Option<String>) -> String {
     RemoveUrl { shell: shell(language), back_url, action, url }.render().unwrap()
 }
 
-fn attempt(language: Language, failure: Option<(String, String)>) -> AttemptRow {
+fn attempt(language: Language, number: usize, failure: Option<(String, String)>, answer: Answer) -> AttemptRow {
     AttemptRow {
-        number: 1,
+        number,
         at: at(language),
         delivered: failure.is_none(),
         status: failure.is_none().then(|| text("200")),
         latency: text("412"),
-        answer: if failure.is_none() { text(HOSTILE) } else { String::new() },
+        answer,
         failure,
     }
 }
@@ -289,6 +302,7 @@ fn delivery(language: Language, attempts: Vec<AttemptRow>, url: Option<String>) 
         attempts,
         url,
         headers: text("Content-Type: application/json"),
+        pretty_body: text(HOSTILE),
         body: text(HOSTILE),
         resend_url: Some(format!("{BASE}/notifications/deliveries/evt_1/resend")),
         notice: Some(text("Belum ada URL")),
@@ -339,6 +353,11 @@ fn samples(language: Language) -> Vec<(&'static str, String)> {
     let created =
         CreatedKey { id: text("key_1"), title: text("Jadi"), secret: text("rahasia"), example: text(HOSTILE) };
     let failed = Some((text("Server Anda tidak bisa dihubungi."), text(HOSTILE)));
+    let attempts = vec![
+        attempt(language, 3, None, Answer::Json { pretty: text(HOSTILE), raw: text(HOSTILE) }),
+        attempt(language, 2, None, Answer::Text(text(HOSTILE))),
+        attempt(language, 1, failed, Answer::Empty),
+    ];
     vec![
         ("links", links(language, vec![link_row(language)], HOSTILE)),
         ("no links", links(language, Vec::new(), "")),
@@ -353,13 +372,17 @@ fn samples(language: Language) -> Vec<(&'static str, String)> {
         ("created key", keys(language, Vec::new(), Some(created))),
         ("revoke key", revoke_key(language, false)),
         ("revoked key", revoke_key(language, true)),
-        ("notifications", notifications(language, vec![event_row(language)], true)),
+        (
+            "notifications",
+            notifications(language, vec![event_row(language, None), event_row(language, Some(text("200")))], true),
+        ),
+        ("notifications without a match", notifications(language, Vec::new(), true)),
         ("notifications of a viewer", notifications(language, Vec::new(), false)),
         ("replace secret", replace_secret(language, None)),
         ("replace secret again", replace_secret(language, Some(at(language)))),
         ("remove url", remove_url(language, Some(text(HOSTILE)))),
         ("no url", remove_url(language, None)),
-        ("delivery", delivery(language, vec![attempt(language, None), attempt(language, failed)], Some(text(HOSTILE)))),
+        ("delivery", delivery(language, attempts, Some(text(HOSTILE)))),
         ("event without url", delivery(language, Vec::new(), None)),
         ("simulator", simulator(language, vec![pending(language)], true)),
         ("simulator of a viewer", simulator(language, Vec::new(), false)),

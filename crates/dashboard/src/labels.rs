@@ -5,7 +5,9 @@ use domain::{
     bank::Bank,
     customer::CustomerField,
     delivery::{Delivery, DeliveryState},
+    language::Language,
     method::Method,
+    money::Rupiah,
     payment::Status,
     project::Project,
 };
@@ -44,6 +46,15 @@ pub(crate) fn delivery_badge(words: Words, delivery: Option<&Delivery>) -> Badge
     Badge { status, text }
 }
 
+/// A count as people write it, with its thousands apart.
+pub(crate) fn grouped(language: Language, count: i64) -> String {
+    let dotted = Rupiah::new(count).to_string().replace("Rp", "");
+    match language {
+        Language::Indonesian => dotted,
+        Language::English => dotted.replace('.', ","),
+    }
+}
+
 /// All methods that a project could offer.
 pub(crate) fn every_method() -> impl Iterator<Item = Method> {
     std::iter::once(Method::Qris).chain(Bank::ALL.into_iter().map(Method::VirtualAccount))
@@ -54,6 +65,14 @@ pub(crate) fn method_name(words: Words, method: Method) -> String {
     match method {
         Method::Qris => "QRIS".to_owned(),
         Method::VirtualAccount(bank) => bank_account(words, bank),
+    }
+}
+
+/// `QRIS`, or `VA` and the bank's short name.
+pub(crate) fn short_method(method: Method) -> String {
+    match method.bank() {
+        None => "QRIS".to_owned(),
+        Some(bank) => format!("VA {}", bank.short_name()),
     }
 }
 

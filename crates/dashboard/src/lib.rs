@@ -5,6 +5,7 @@
 //! token of its session and comes from our own pages.
 
 mod account;
+mod accounting;
 mod attempt;
 mod audit;
 mod balance;
@@ -12,7 +13,11 @@ mod balance;
 mod bank_samples;
 mod change_mark;
 mod chart;
+mod csv;
+mod customers;
 mod done;
+#[cfg(test)]
+mod held_samples;
 mod home;
 mod input;
 #[cfg(test)]
@@ -35,10 +40,14 @@ mod payment;
 mod payments;
 #[cfg(test)]
 mod people_samples;
+mod pretty_json;
 mod receipts;
+mod search;
+mod search_term;
 mod session;
 mod settings;
 mod shell;
+mod short_amount;
 mod sign_in;
 mod simulator;
 mod table;
@@ -62,8 +71,10 @@ pub fn surface(app: &App) -> Surface {
 fn routes() -> Router<App> {
     Router::new()
         .merge(account::routes())
+        .merge(accounting::routes())
         .merge(audit::routes())
         .merge(balance::routes())
+        .merge(customers::routes())
         .merge(home::routes())
         .merge(invite::routes())
         .merge(keys::routes())
@@ -77,6 +88,7 @@ fn routes() -> Router<App> {
         .merge(payment::routes())
         .merge(payments::routes())
         .merge(receipts::routes())
+        .merge(search::routes())
         .merge(settings::routes())
         .merge(sign_in::routes())
         .merge(simulator::routes())

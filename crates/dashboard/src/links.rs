@@ -16,7 +16,7 @@ use domain::{
     qr_image,
     time::Timestamp,
 };
-use engine::{Error, LinkFilter, MATCHES_COUNTED, Matches, PaymentFilter, Window};
+use engine::{Error, LinkFilter, MATCHES_COUNTED, Matches, PaymentFilter, Sums, Window};
 use i18n_embed_fl::fl;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use web::{
@@ -68,6 +68,8 @@ pub(crate) struct LinkPage {
     pub(crate) base: String,
     pub(crate) row: LinkRow,
     pub(crate) description: String,
+    /// What the merchant noted about the link.
+    pub(crate) metadata: Vec<(String, String)>,
     /// The address where customers pay.
     pub(crate) checkout_url: String,
     pub(crate) image_url: String,
@@ -120,7 +122,8 @@ async fn list(page: Page) -> Result<Response, PageError> {
     // A search that is not valid lists all links, as an empty one does.
     let search = page.visitor.query.search().ok().flatten();
     let number = PageNumber::of(&page);
-    let listed = page.desk.links(&LinkFilter { search: search.clone() }, number.window()).await?;
+    let listed =
+        page.desk.links(&LinkFilter { search: search.clone(), ..LinkFilter::default() }, number.window()).await?;
     let query = search.as_deref().map(|text| format!("search={}", utf8_percent_encode(text, NON_ALPHANUMERIC)));
     let paging = number.paging(&page, &page.path("/links"), &query.unwrap_or_default(), &listed);
     let base = page.base();
@@ -136,7 +139,8 @@ async fn list(page: Page) -> Result<Response, PageError> {
     Ok(page.render(StatusCode::OK, &view))
 }
 
-fn row(page: &Page, base: &str, link: &Link) -> LinkRow {
+/// A link as lists show it. `base`: the address of its project's desk.
+pub(crate) fn row(page: &Page, base: &str, link: &Link) -> LinkRow {
     LinkRow {
         url: format!("{base}/links/{}", link.id),
         title: link.title.clone(),
@@ -182,11 +186,12 @@ async fn show(page: Page, LastId(id): LastId<LinkId>) -> Result<Response, PageEr
         payments: rows,
         payments_url: format!("{base}/payments?link={id}"),
         payments_total: match matches {
-            Matches::All { payments, .. } => (payments > PAYMENTS_SHOWN).then(|| payments.to_string()),
+            Matches::All(Sums { payments, .. }) => (payments > PAYMENTS_SHOWN).then(|| payments.to_string()),
             Matches::More => Some(format!("{MATCHES_COUNTED}+")),
         },
         cancel_url: may_cancel.then(|| format!("{base}/links/{id}/cancel")),
         description: link.description,
+        metadata: link.metadata.map(|metadata| metadata.members).unwrap_or_default(),
         base,
         shell,
     };
@@ -266,8 +271,8 @@ async fn question(page: &Page, id: LinkId) -> Result<Response, PageError> {
         action: format!("{base}/links/{id}/cancel"),
         title: link.title,
         pending: match pending {
-            Matches::All { payments: 0, .. } => fl!(words, "link-cancel-none"),
-            Matches::All { payments, .. } => fl!(words, "link-cancel-pending", count = payments),
+            Matches::All(Sums { payments: 0, .. }) => fl!(words, "link-cancel-none"),
+            Matches::All(Sums { payments, .. }) => fl!(words, "link-cancel-pending", count = payments),
             Matches::More => fl!(words, "link-cancel-many", most = MATCHES_COUNTED),
         },
         ended,

@@ -2,6 +2,7 @@
 
 use askama::Template;
 use domain::access::Role;
+use engine::{FailingDeliveries, HeldSum};
 use i18n_embed_fl::fl;
 use web::page::assets::{self, Asset};
 
@@ -62,8 +63,18 @@ pub(crate) struct ShellProject {
 pub(crate) struct Attention {
     /// Receipts without a decision.
     pub(crate) undecided: i64,
-    /// Whether deliveries of webhooks fail.
-    pub(crate) failing: bool,
+    pub(crate) failing: Failing,
+}
+
+/// Whether deliveries of webhooks fail.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Failing {
+    #[default]
+    No,
+    /// Some have failed, and all of them are retried.
+    Retrying,
+    /// Some are not retried any more.
+    Exhausted,
 }
 
 /// One of the user's projects.
@@ -126,16 +137,20 @@ impl Shell {
     pub(crate) fn warn(&mut self, text: String) {
         self.notice = Some(Flash { text, bad: true });
     }
-
-    /// Receipts of the project without a decision.
-    pub(crate) fn undecided(&self) -> i64 {
-        self.project.as_ref().map_or(0, |project| project.attention.undecided)
-    }
 }
 
 impl Attention {
+    pub(crate) fn of(held: &HeldSum, failing: &FailingDeliveries) -> Attention {
+        let failing = match (failing.exhausted, failing.retrying) {
+            (Some(_), _) => Failing::Exhausted,
+            (None, Some(_)) => Failing::Retrying,
+            (None, None) => Failing::No,
+        };
+        Attention { undecided: held.receipts, failing }
+    }
+
     /// How many things need attention.
     pub(crate) fn count(self) -> i64 {
-        self.undecided + i64::from(self.failing)
+        self.undecided + i64::from(self.failing != Failing::No)
     }
 }

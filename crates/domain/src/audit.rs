@@ -51,6 +51,7 @@ deeds! {
     LinkCancelled "link.cancelled",
     PaymentSimulated "payment.simulated",
     ReceiptAccepted "receipt.accepted",
+    ReceiptAssigned "receipt.assigned",
     ReceiptReturned "receipt.returned",
     SecretsResealed "secrets.resealed",
     BankAccountCreated "bank.created",

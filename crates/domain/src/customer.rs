@@ -47,6 +47,16 @@ impl CustomerField {
 }
 
 impl Customer {
+    /// Whether they gave something by which their payments can be told from those of others.
+    pub fn is_known(&self) -> bool {
+        !self.email.is_empty() || !self.phone.is_empty()
+    }
+
+    /// What they are called in a list: the first that they gave of a name, an email address and a phone number.
+    pub fn called(&self) -> Option<&str> {
+        [&self.name, &self.email, &self.phone].into_iter().map(String::as_str).find(|text| !text.is_empty())
+    }
+
     pub fn answer(&self, field: CustomerField) -> &str {
         match field {
             CustomerField::Name => &self.name,

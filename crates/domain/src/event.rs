@@ -2,42 +2,15 @@
 //!
 //! An event stores only those facts about its subject that may change later; the rest is read from the subject itself.
 
+pub use crate::event_kind::EventKind;
 use crate::{
-    id::{EventId, KeyId, PaymentId, ProjectId},
+    id::{EventId, KeyId, PaymentId, ProjectId, ReceiptId},
+    money::Rupiah,
+    payment_state::State,
     project::SuccessWord,
+    receipt::Unapplied,
     time::Timestamp,
 };
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum EventKind {
-    PaymentPaid,
-    PaymentFailed,
-    ApiKeyDeleted,
-}
-
-impl EventKind {
-    pub const ALL: [EventKind; 3] = [EventKind::PaymentPaid, EventKind::PaymentFailed, EventKind::ApiKeyDeleted];
-
-    pub const fn word(self) -> &'static str {
-        match self {
-            EventKind::PaymentPaid => "payment.paid",
-            EventKind::PaymentFailed => "payment.failed",
-            EventKind::ApiKeyDeleted => "apikey.deleted",
-        }
-    }
-
-    /// Whether it is about security: such an event is sent ahead of the project's other deliveries.
-    pub const fn is_urgent(self) -> bool {
-        match self {
-            EventKind::ApiKeyDeleted => true,
-            EventKind::PaymentPaid | EventKind::PaymentFailed => false,
-        }
-    }
-
-    pub fn parse(word: &str) -> Option<EventKind> {
-        EventKind::ALL.into_iter().find(|kind| kind.word() == word)
-    }
-}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
@@ -48,7 +21,7 @@ pub struct Event {
 }
 
 /// What happened, and to which payment or key.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
     /// With the word that the project's API used for success at that moment.
     PaymentPaid {
@@ -62,13 +35,41 @@ pub enum News {
     ApiKeyDeleted {
         key: KeyId,
     },
+    PaymentExpired {
+        payment: PaymentId,
+    },
+    PaymentCancelled {
+        payment: PaymentId,
+    },
+    /// With the payment's state and expiry at that moment, since the money may yet pay it.
+    PaymentHeld {
+        payment: PaymentId,
+        state: State,
+        expires_at: Timestamp,
+        word: SuccessWord,
+        money: HeldMoney,
+    },
+}
+
+/// Money that could not pay its payment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeldMoney {
+    pub receipt: ReceiptId,
+    pub amount: Rupiah,
+    pub reason: Unapplied,
+    /// When the customer paid, as the provider says.
+    pub paid_at: Timestamp,
 }
 
 impl Event {
     /// The id of the payment or key that the event is about.
     pub fn subject(&self) -> String {
         match self.news {
-            News::PaymentPaid { payment, .. } | News::PaymentFailed { payment } => payment.to_string(),
+            News::PaymentPaid { payment, .. }
+            | News::PaymentFailed { payment }
+            | News::PaymentExpired { payment }
+            | News::PaymentCancelled { payment }
+            | News::PaymentHeld { payment, .. } => payment.to_string(),
             News::ApiKeyDeleted { key } => key.to_string(),
         }
     }
@@ -78,6 +79,23 @@ impl Event {
             News::PaymentPaid { .. } => EventKind::PaymentPaid,
             News::PaymentFailed { .. } => EventKind::PaymentFailed,
             News::ApiKeyDeleted { .. } => EventKind::ApiKeyDeleted,
+            News::PaymentExpired { .. } => EventKind::PaymentExpired,
+            News::PaymentCancelled { .. } => EventKind::PaymentCancelled,
+            News::PaymentHeld { .. } => EventKind::PaymentHeld,
+        }
+    }
+}
+
+impl News {
+    /// The payment that it is about; none if it is about a key.
+    pub const fn payment(&self) -> Option<PaymentId> {
+        match *self {
+            News::PaymentPaid { payment, .. }
+            | News::PaymentFailed { payment }
+            | News::PaymentExpired { payment }
+            | News::PaymentCancelled { payment }
+            | News::PaymentHeld { payment, .. } => Some(payment),
+            News::ApiKeyDeleted { .. } => None,
         }
     }
 }

@@ -37,6 +37,7 @@ ids! {
     BankAccountId = BankAccount "bac";
     CredentialId = Credential "crd";
     StrayId = Stray "str";
+    ReceiptId = Receipt "rcp";
     OpeningId = Opening "opn";
 }
 

@@ -49,9 +49,9 @@ pub enum Cause {
     Paid(PaymentId),
     Settled(PaymentId),
     Unapplied(ReceiptKey),
-    /// A member decided that the receipt pays its payment.
+    /// Somebody decided that the receipt pays a payment.
     Accepted(ReceiptKey),
-    /// A member gave the receipt's money back.
+    /// Somebody gave the receipt's money back.
     Returned(ReceiptKey),
 }
 
@@ -90,7 +90,8 @@ impl Posting {
         Posting::balanced(Cause::Unapplied(receipt), project_id, payment_id, at, legs)
     }
 
-    /// Held money pays its payment after all: it is split into net and fee as if it had come in time.
+    /// Held money pays a payment after all. The fee is the payment's, and the rest of the money is the merchant's: the
+    /// net, unless the money is another amount than the payment's.
     pub fn accepted(
         project_id: ProjectId,
         payment_id: PaymentId,

@@ -3,6 +3,7 @@
 
 use crate::{
     id::{LinkId, PaymentId, ProjectId},
+    metadata::Metadata,
     method::Method,
     money::Rupiah,
     project::Project,
@@ -22,6 +23,8 @@ pub struct Link {
     pub methods: Vec<Method>,
     pub allow_multiple_payments: bool,
     pub customer_fields: CustomerFields,
+    /// What the merchant noted about it; its payments carry the same.
+    pub metadata: Option<Metadata>,
     pub expires_at: Option<Timestamp>,
     pub cancelled_at: Option<Timestamp>,
     /// On a single-use link, the payment that was confirmed first.
@@ -163,6 +166,7 @@ mod tests {
             methods: vec![Method::Qris],
             allow_multiple_payments: false,
             customer_fields: CustomerFields::default(),
+            metadata: None,
             expires_at: Some(Timestamp::from_millis(NOW.as_millis() + 10)),
             cancelled_at: None,
             claimed_by: None,
@@ -183,6 +187,7 @@ mod tests {
             approved: false,
             success_word: SuccessWord::Paid,
             webhook_url: None,
+            extra_events: Vec::new(),
             fees: FeeOverrides::default(),
             banks: vec![Bank::Bca],
             default_methods: vec![Method::Qris],

@@ -3,6 +3,7 @@
 
 use crate::{
     id::{BankAccountId, LinkId, OpeningId, PaymentId, ProjectId},
+    metadata::Metadata,
     method::Method,
     money::Rupiah,
     payment::{Checkout, Payment, State},
@@ -26,6 +27,7 @@ pub struct Opening {
     pub fee: Rupiah,
     pub method: Method,
     pub checkout: Option<Checkout>,
+    pub metadata: Option<Metadata>,
     /// Who tried to pay a link; none for direct payments.
     pub attempt: Option<OpeningAttempt>,
     pub state: OpeningState,
@@ -87,6 +89,7 @@ impl Opening {
             method: self.method,
             code,
             checkout: self.checkout.clone(),
+            metadata: self.metadata.clone(),
             state: State::Pending,
             created_at: now,
             expires_at: self.expires_at,

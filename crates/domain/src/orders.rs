@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::{
     bank::Bank,
     link::CustomerFields,
+    metadata::Metadata,
     method::{Method, MethodKind},
     money::Rupiah,
     project::Project,
@@ -27,6 +28,7 @@ pub struct PaymentRequest {
     pub amount: Option<i64>,
     pub method: Option<MethodRequest>,
     pub expires_in_minutes: Option<i64>,
+    pub metadata: Option<Vec<(String, String)>>,
 }
 
 /// A new payment that satisfies every rule.
@@ -36,6 +38,7 @@ pub struct PaymentOrder {
     pub amount: Rupiah,
     pub method: Method,
     pub lifetime: Duration,
+    pub metadata: Option<Metadata>,
 }
 
 /// The fields of a new payment link, of the right JSON types and nothing more.
@@ -49,6 +52,7 @@ pub struct LinkRequest {
     pub methods: Option<Vec<MethodRequest>>,
     pub allow_multiple_payments: Option<bool>,
     pub customer_fields: CustomerFields,
+    pub metadata: Option<Vec<(String, String)>>,
 }
 
 /// A new link that satisfies every rule. Without a reference, the engine generates one.
@@ -62,6 +66,7 @@ pub struct LinkOrder {
     pub methods: Vec<Method>,
     pub allow_multiple_payments: bool,
     pub customer_fields: CustomerFields,
+    pub metadata: Option<Metadata>,
 }
 
 impl PaymentRequest {
@@ -72,7 +77,8 @@ impl PaymentRequest {
         let kind = method.kind();
         let amount = amount_at_least(amount, kind.floor(), kind.word())?;
         let lifetime = lifetime(kind, self.expires_in_minutes)?;
-        Ok(PaymentOrder { reference, amount, method, lifetime })
+        let metadata = self.metadata.map(Metadata::check).transpose()?;
+        Ok(PaymentOrder { reference, amount, method, lifetime, metadata })
     }
 }
 
@@ -92,6 +98,7 @@ impl LinkRequest {
             methods,
             allow_multiple_payments: self.allow_multiple_payments.unwrap_or(false),
             customer_fields: self.customer_fields,
+            metadata: self.metadata.map(Metadata::check).transpose()?,
         })
     }
 }

@@ -3,15 +3,17 @@
 
 use std::time::Duration;
 
+pub use crate::payment_state::{State, Status};
 use crate::{
     event::{Event, News},
     id::{LinkId, PaymentId, ProjectId},
     ledger::Posting,
     link::LinkClaim,
+    metadata::Metadata,
     method::Method,
     money::Rupiah,
     project::SuccessWord,
-    receipt::{Receipt, Unapplied},
+    receipt::{Difference, Receipt, Unapplied, Unfit},
     time::Timestamp,
 };
 
@@ -28,68 +30,12 @@ pub struct Payment {
     pub code: String,
     /// What the hosted checkout learnt about the customer; none for direct payments.
     pub checkout: Option<Checkout>,
+    /// What the merchant noted about it, or about its link; none where nothing was given.
+    pub metadata: Option<Metadata>,
     pub state: State,
     pub created_at: Timestamp,
     pub expires_at: Timestamp,
     pub version: i64,
-}
-
-/// The state as it was last written. A `Pending` payment past its expiry counts as expired even before the state says
-/// so: use [`Payment::status_at`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    Pending,
-    Processing,
-    Paid { at: Timestamp },
-    Failed { at: Timestamp },
-    Expired,
-    Cancelled { at: Timestamp },
-}
-
-impl State {
-    /// The exact status at `now` of a payment in this state, whether or not its expiry was written yet.
-    pub fn status_at(self, now: Timestamp, expires_at: Timestamp) -> Status {
-        match self {
-            State::Pending if now > expires_at => Status::Expired,
-            State::Pending => Status::Pending,
-            State::Processing => Status::Processing,
-            State::Paid { .. } => Status::Paid,
-            State::Failed { .. } => Status::Failed,
-            State::Expired => Status::Expired,
-            State::Cancelled { .. } => Status::Cancelled,
-        }
-    }
-}
-
-/// What a payment is at some instant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Status {
-    Pending,
-    Processing,
-    Paid,
-    Failed,
-    Expired,
-    Cancelled,
-}
-
-impl Status {
-    pub const ALL: [Status; 6] =
-        [Status::Pending, Status::Processing, Status::Paid, Status::Failed, Status::Expired, Status::Cancelled];
-
-    pub const fn word(self) -> &'static str {
-        match self {
-            Status::Pending => "pending",
-            Status::Processing => "processing",
-            Status::Paid => "paid",
-            Status::Failed => "failed",
-            Status::Expired => "expired",
-            Status::Cancelled => "cancelled",
-        }
-    }
-
-    pub const fn is_final(self) -> bool {
-        !matches!(self, Status::Pending | Status::Processing)
-    }
 }
 
 /// What the hosted checkout learnt about the customer.
@@ -139,8 +85,14 @@ pub struct Transition {
 /// An event that a transition owes the merchant, with what only the transition knows about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OwedEvent {
-    Paid { at: Timestamp },
+    Paid {
+        at: Timestamp,
+    },
     Failed,
+    /// Only if the project asks for it.
+    Cancelled,
+    /// Only if the project asks for it.
+    Expired,
 }
 
 impl OwedEvent {
@@ -149,6 +101,8 @@ impl OwedEvent {
         match self {
             OwedEvent::Paid { at } => News::PaymentPaid { payment, paid_at: at, word },
             OwedEvent::Failed => News::PaymentFailed { payment },
+            OwedEvent::Cancelled => News::PaymentCancelled { payment },
+            OwedEvent::Expired => News::PaymentExpired { payment },
         }
     }
 }
@@ -181,12 +135,15 @@ impl Payment {
 
     /// The payment as it was when `event` happened, even if it has changed since.
     pub fn as_seen_by(self, event: &Event) -> Payment {
-        let state = match event.news {
-            News::PaymentPaid { paid_at, .. } => State::Paid { at: paid_at },
-            News::PaymentFailed { .. } => State::Failed { at: event.created_at },
-            News::ApiKeyDeleted { .. } => self.state,
+        let (state, expires_at) = match event.news {
+            News::PaymentPaid { paid_at, .. } => (State::Paid { at: paid_at }, self.expires_at),
+            News::PaymentFailed { .. } => (State::Failed { at: event.created_at }, self.expires_at),
+            News::PaymentExpired { .. } => (State::Expired, self.expires_at),
+            News::PaymentCancelled { .. } => (State::Cancelled { at: event.created_at }, self.expires_at),
+            News::PaymentHeld { state, expires_at, .. } => (state, expires_at),
+            News::ApiKeyDeleted { .. } => (self.state, self.expires_at),
         };
-        Payment { state, ..self }
+        Payment { state, expires_at, ..self }
     }
 
     /// Money arrived. It pays the payment when it is exactly the amount and the customer paid in time, even when the
@@ -215,24 +172,24 @@ impl Payment {
         }
     }
 
-    /// A member decided that money held for this payment pays it, however late it came. It must still be the whole
-    /// amount, and the payment or its link must not have been paid by other money.
+    /// Somebody decided that held money pays this payment, however late it came. Neither the payment nor its link may
+    /// have been paid by other money. Another amount must be accepted knowingly, and covers the fee at least.
     pub fn accept(
         self,
         receipt: &Receipt,
         link: LinkClaim,
+        difference: Difference,
         settlement_delay: Duration,
         now: Timestamp,
-    ) -> Result<Transition, Unapplied> {
-        if receipt.amount != self.amount {
-            return Err(Unapplied::WrongAmount);
-        }
+    ) -> Result<Transition, Unfit> {
         match self.state {
-            State::Paid { .. } => Err(Unapplied::AlreadyPaid),
-            _ if link == LinkClaim::Taken => Err(Unapplied::LinkClaimed),
+            State::Paid { .. } => Err(Unfit::AlreadyPaid),
+            _ if link == LinkClaim::Taken => Err(Unfit::LinkClaimed),
+            _ if receipt.amount != self.amount && difference == Difference::Refused => Err(Unfit::WrongAmount),
+            _ if receipt.amount < self.fee => Err(Unfit::BelowFee),
             _ => {
                 let (project_id, id, key) = (self.project_id, self.id, receipt.key.clone());
-                let posting = Posting::accepted(project_id, id, key, self.amount, self.fee, now);
+                let posting = Posting::accepted(project_id, id, key, receipt.amount, self.fee, now);
                 Ok(self.paid(receipt, link, posting, settlement_delay))
             }
         }
@@ -244,7 +201,8 @@ impl Payment {
     }
 
     fn paid(self, receipt: &Receipt, link: LinkClaim, posting: Posting, settlement_delay: Duration) -> Transition {
-        let settles_at = (self.merchant_net() > Rupiah::ZERO).then(|| posting.at.plus(settlement_delay));
+        // Of money whose difference was accepted, another sum than the net is left after the fee.
+        let settles_at = (receipt.amount > self.fee).then(|| posting.at.plus(settlement_delay));
         Transition {
             posting: Some(posting),
             event: Some(OwedEvent::Paid { at: receipt.paid_at }),
@@ -277,7 +235,7 @@ impl Payment {
     /// The customer chose another method or other details, so a new payment replaces this one.
     pub fn replace(self, now: Timestamp) -> Result<Transition, NotMoved> {
         match self.status_at(now) {
-            Status::Pending => Ok(self.moved(State::Cancelled { at: now }, None)),
+            Status::Pending => Ok(self.moved(State::Cancelled { at: now }, Some(OwedEvent::Cancelled))),
             _ => Err(NotMoved::Final),
         }
     }

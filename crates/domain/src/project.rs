@@ -3,6 +3,7 @@
 
 use crate::{
     bank::Bank,
+    event_kind::EventKind,
     fee::FeeOverrides,
     id::{BankAccountId, ProjectId},
     method::Method,
@@ -64,6 +65,8 @@ pub struct Project {
     pub approved: bool,
     pub success_word: SuccessWord,
     pub webhook_url: Option<String>,
+    /// The events that it gets besides those that every project gets.
+    pub extra_events: Vec<EventKind>,
     pub fees: FeeOverrides,
     /// The banks that it offers; all of them unless its settings name fewer.
     pub banks: Vec<Bank>,

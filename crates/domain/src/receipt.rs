@@ -1,7 +1,8 @@
 //! Receipts: money that a provider reports, and what members decide about money that fits no payment.
 
 use crate::{
-    id::{PaymentId, ProjectId},
+    audit::Actor,
+    id::{KeyId, PaymentId, ProjectId, ReceiptId, UserId},
     money::Rupiah,
     rules::TextRule,
     time::Timestamp,
@@ -79,29 +80,82 @@ impl Unapplied {
     }
 }
 
-/// Money that has not paid anything so far.
+/// Money that pays nothing, as it is first stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    pub id: ReceiptId,
+    pub reason: Unapplied,
+}
+
+/// Money that could not pay its payment when it came.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnappliedReceipt {
+    pub id: ReceiptId,
     pub receipt: Receipt,
     pub project_id: ProjectId,
     /// The payment that it was sent for.
     pub payment_id: PaymentId,
     pub reason: Unapplied,
-    /// The decision, once a member has made one.
+    /// The decision, once there is one.
     pub decided: Option<Decided>,
 }
 
+impl UnappliedReceipt {
+    /// Whether somebody has decided that it pays this payment.
+    pub fn pays(&self, payment: PaymentId) -> bool {
+        matches!(self.decided.as_ref().map(|decided| decided.decision),
+            Some(Decision::Accepted { payment_id, .. }) if payment_id == payment)
+    }
+
+    pub fn state(&self) -> ReceiptState {
+        match self.decided.as_ref().map(|decided| decided.decision) {
+            None => ReceiptState::Held,
+            Some(Decision::Accepted { .. }) => ReceiptState::Accepted,
+            Some(Decision::Returned) => ReceiptState::Returned,
+        }
+    }
+}
+
+/// What has become of money that could not pay its payment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ReceiptState {
+    /// Nobody has decided about it.
+    Held,
+    Accepted,
+    Returned,
+}
+
+impl ReceiptState {
+    pub const ALL: [ReceiptState; 3] = [ReceiptState::Held, ReceiptState::Accepted, ReceiptState::Returned];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            ReceiptState::Held => "held",
+            ReceiptState::Accepted => "accepted",
+            ReceiptState::Returned => "returned",
+        }
+    }
+}
+
+/// A decision that was made about held money. It is final.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decided {
     pub decision: Decision,
     pub at: Timestamp,
     pub note: String,
+    /// Who decided; none where an earlier version did not store it.
+    pub by: Option<Decider>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// It pays its payment after all.
-    Accepted,
+    /// It pays a payment after all.
+    Accepted {
+        /// The payment that it pays: the one that it was sent for, or another one of the project.
+        payment_id: PaymentId,
+        /// By how much the money is more than that payment's amount; negative if it is less.
+        difference: Rupiah,
+    },
     /// The merchant gave it back to the customer.
     Returned,
 }
@@ -109,12 +163,125 @@ pub enum Decision {
 impl Decision {
     pub const fn word(self) -> &'static str {
         match self {
-            Decision::Accepted => "accepted",
+            Decision::Accepted { .. } => "accepted",
             Decision::Returned => "returned",
         }
     }
+}
 
-    pub fn parse(word: &str) -> Option<Decision> {
-        [Decision::Accepted, Decision::Returned].into_iter().find(|decision| decision.word() == word)
+/// Who decided about held money.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decider {
+    User(UserId),
+    Key(KeyId),
+}
+
+impl Decider {
+    /// The user or key behind an actor; the others do not decide about money.
+    pub const fn of(actor: &Actor) -> Option<Decider> {
+        match actor {
+            Actor::User { id, .. } => Some(Decider::User(*id)),
+            Actor::Key(id) => Some(Decider::Key(*id)),
+            Actor::CommandLine | Actor::Stranger { .. } => None,
+        }
+    }
+
+    pub fn parse(id: &str) -> Option<Decider> {
+        id.parse().map(Decider::User).or_else(|_| id.parse().map(Decider::Key)).ok()
+    }
+}
+
+impl std::fmt::Display for Decider {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Decider::User(id) => id.fmt(formatter),
+            Decider::Key(id) => id.fmt(formatter),
+        }
+    }
+}
+
+/// What somebody wants to be done with held money.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// It shall pay this payment; none is the one that it was sent for.
+    Accept {
+        payment_id: Option<PaymentId>,
+        difference: Difference,
+    },
+    Return,
+}
+
+/// What shall be done when held money is not exactly the amount of the payment that it shall pay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Difference {
+    Refused,
+    /// The money pays the payment nevertheless; the merchant gets what is left of it after the fee.
+    Accepted,
+}
+
+/// Why held money cannot pay a payment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unfit {
+    /// The amounts differ, and nobody has accepted the difference.
+    WrongAmount,
+    AlreadyPaid,
+    LinkClaimed,
+    /// The money is less than the fee that would be taken from it.
+    BelowFee,
+}
+
+impl Unfit {
+    /// In a sentence, for developers.
+    pub const fn sentence(self) -> &'static str {
+        match self {
+            Unfit::WrongAmount => "this money is not the amount of the payment, and the difference was not accepted",
+            Unfit::AlreadyPaid => "the payment is paid already",
+            Unfit::LinkClaimed => "another payment has paid the single-use link of this payment",
+            Unfit::BelowFee => "this money is less than the fee of the payment",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::mint;
+
+    #[test]
+    fn a_decider_is_a_user_or_a_key_and_is_read_back_by_its_id() {
+        let now = Timestamp::from_millis(1);
+        let (user, key): (UserId, KeyId) = (mint(now, [1; 10]), mint(now, [2; 10]));
+        let by_user = Decider::of(&Actor::User { id: user, address: "127.0.0.1".to_owned() });
+        for (decider, id) in [(by_user, user.to_string()), (Decider::of(&Actor::Key(key)), key.to_string())] {
+            assert_eq!(decider.map(|decider| decider.to_string()), Some(id.clone()));
+            assert_eq!(Decider::parse(&id), decider);
+        }
+        assert_eq!(Decider::of(&Actor::CommandLine), None);
+        assert_eq!(Decider::parse("command-line"), None);
+    }
+
+    #[test]
+    fn a_decision_says_what_has_become_of_the_money() {
+        let now = Timestamp::from_millis(1);
+        let payment_id = mint(now, [2; 10]);
+        let receipt = Receipt {
+            key: ReceiptKey { provider: "sandbox".to_owned(), id: "r".to_owned() },
+            amount: Rupiah::new(1),
+            paid_at: now,
+            received_at: now,
+        };
+        let held = UnappliedReceipt {
+            id: mint(now, [1; 10]),
+            receipt,
+            project_id: mint(now, [3; 10]),
+            payment_id,
+            reason: Unapplied::TooLate,
+            decided: None,
+        };
+        assert_eq!(held.state(), ReceiptState::Held);
+        for decision in [Decision::Accepted { payment_id, difference: Rupiah::ZERO }, Decision::Returned] {
+            let decided = Some(Decided { decision, at: now, note: "x".to_owned(), by: None });
+            assert_eq!(UnappliedReceipt { decided, ..held.clone() }.state().word(), decision.word());
+        }
     }
 }

@@ -14,6 +14,7 @@ use domain::{
     opening::OpeningAttempt,
     payment::{Checkout, Payment, State, Status},
     project::Project,
+    receipt::UnappliedReceipt,
     rules::Invalid,
     time::Timestamp,
 };
@@ -97,6 +98,8 @@ pub struct PaymentPage {
     pub link: Option<(Link, LinkStanding)>,
     /// Whether its link can be paid by more than one method.
     pub has_other_methods: bool,
+    /// Money that came for this payment and could not pay it, newest first.
+    pub unapplied: Vec<UnappliedReceipt>,
 }
 
 /// Everything that an attempt was judged by, at one instant.
@@ -159,7 +162,8 @@ impl Engine {
             Some((link, _)) => self.payable_methods(link, &project).await?.len() > 1,
             None => false,
         };
-        Ok(PaymentPage { project, payment, link, has_other_methods })
+        let unapplied = self.store.receipts_sent_for(payment.project_id, &[payment.id]).await?;
+        Ok(PaymentPage { project, payment, link, has_other_methods, unapplied })
     }
 
     /// The methods that a customer can pay a link by. One that no bank account can take money by would only disappoint,
@@ -307,6 +311,7 @@ impl Engine {
             method: attempt.method,
             code: String::new(),
             checkout: Some(attempt.checkout.clone()),
+            metadata: link.metadata.clone(),
             state: State::Pending,
             created_at: *now,
             version: 1,
@@ -358,18 +363,22 @@ impl Engine {
         let Judged { now, page, key, visitor, replaced, .. } = judged;
         let link_id = page.link.id;
         let bind = key.clone().map(|idempotency| Write::Bind { idempotency, resource: payment.id.to_string() });
-        let cancelled = replaced.iter().cloned().filter_map(|payment| payment.replace(*now).ok());
-        let cancelled = cancelled.map(|transition| PaymentWrite::Moved {
+        let transitions: Vec<_> = replaced.iter().cloned().filter_map(|payment| payment.replace(*now).ok()).collect();
+        let cancelled = transitions.iter().map(|transition| PaymentWrite::Moved {
             id: transition.payment.id,
             version: transition.payment.version,
             state: transition.payment.state,
             settles_at: None,
             link_id: transition.payment.link_id,
         });
+        let told = transitions
+            .iter()
+            .filter_map(|transition| transition.event.map(|owed| self.told(&transition.payment, owed, *now)));
         let same_visitor = visitor.clone().map(|visitor| PaymentWrite::VisitorReplaced { link_id, visitor, at: *now });
         Change::default()
             .with_all(bind)
             .with_all(cancelled)
+            .with_all(told)
             .with_all(same_visitor)
             .with(LinkWrite::Attempted { id: link_id, at: self.now().max(*now), bounds: bounds.clone() })
             .with(PaymentWrite::Created { payment: payment.clone() })

@@ -1,6 +1,6 @@
 //! Why a use case failed, by what the caller can do about it.
 
-use domain::{receipt::Unapplied, rules::Invalid, time::Timestamp};
+use domain::{receipt::Unfit, rules::Invalid, time::Timestamp};
 use gateway::ProviderError;
 use store::{CommitError, StoreError};
 
@@ -42,8 +42,8 @@ pub enum Error {
     AlreadyDecided,
     #[error("somebody has settled this difference already")]
     AlreadySettled,
-    #[error("this money cannot pay its payment: {}", .0.word())]
-    DoesNotFit(Unapplied),
+    #[error("{}", .0.sentence())]
+    DoesNotFit(Unfit),
     #[error("too many attempts have failed; try again after {until}")]
     TryLater { until: Timestamp },
     /// The link has as many pending payments, or recent attempts from this address, as it may have.

@@ -38,12 +38,16 @@ impl Engine {
 
     async fn with_subject(&self, event: Event) -> Result<EventWithSubject, Error> {
         let subject = match event.news {
-            News::PaymentPaid { payment, .. } | News::PaymentFailed { payment } => {
-                let payment = self.store.payment(payment).await?.ok_or(Error::NotFound("payment"))?;
-                Subject::Payment(Box::new(payment.as_seen_by(&event)))
-            }
             News::ApiKeyDeleted { key } => {
                 Subject::ApiKey(self.store.key(key).await?.ok_or(Error::NotFound("API key"))?)
+            }
+            News::PaymentPaid { payment, .. }
+            | News::PaymentFailed { payment }
+            | News::PaymentExpired { payment }
+            | News::PaymentCancelled { payment }
+            | News::PaymentHeld { payment, .. } => {
+                let payment = self.store.payment(payment).await?.ok_or(Error::NotFound("payment"))?;
+                Subject::Payment(Box::new(payment.as_seen_by(&event)))
             }
         };
         Ok(EventWithSubject { event, subject })

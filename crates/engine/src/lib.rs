@@ -66,7 +66,9 @@ pub use banks::{
 };
 pub use checkout::{Attempt, LinkPage, PaymentPage};
 pub use clock::{Clock, SystemClock};
-pub use desk::{Day, Desk, Home, KeyShown, PaymentFile, Sent};
+pub use desk::{
+    CustomerFile, DECISIONS_MOST, Day, Desk, FoundCustomer, Home, Jump, KeyShown, PaymentFile, SearchResults, Sent,
+};
 pub use error::Error;
 pub use gateway::{BlockedAddress, Outcome, USER_AGENT};
 pub use invites::Invitation;
@@ -77,13 +79,15 @@ pub use passwords::HashError;
 pub use payments::Created;
 pub use people::{NewUser, Visit};
 pub use projects::{NewProject, ProjectUpdate};
+pub use receipts::ReceiptFit;
 pub use reconcile::{Courier, Reconcilers};
 pub use secrets::{Rotation, SecretsFound, UnopenedSecret};
 pub use sign_in::{NewSession, SignIn, Whereabouts};
 pub use store::{
-    BankCall, Breach, EventLogFilter, JobStanding, JobsWaiting, LedgerLine, LinkFilter, Listed, MATCHES_COUNTED,
-    Matches, Member, MethodFilter, Note, OpenStrays, PaymentFilter, ProjectHealth, Scan, SetupProgress, StoreError,
-    UnappliedFilter, Window,
+    BankCall, Breach, CustomerSums, DeliveryFilter, EventLogFilter, FAILING_COUNTED, FailingDeliveries, FailingSince,
+    HeldReceipt, HeldSum, JobStanding, JobsWaiting, LastAttempt, LedgerLine, LedgerPosting, LinkFilter, Listed,
+    LoggedEvent, MATCHES_COUNTED, Matches, Member, MethodFilter, Note, OpenStrays, Paid, PaymentFilter, PaymentOrder,
+    PostingCursor, ProjectHealth, Scan, ScannedPayment, SetupProgress, StoreError, Sums, UnappliedFilter, Window,
 };
 pub use vault::{SecretKey, SecretKeys, Unsealed, VaultError};
 pub use watch::{TooManyWatchers, WATCHERS_MOST, Watch};

@@ -63,6 +63,7 @@ impl Engine {
             methods: order.methods,
             allow_multiple_payments: order.allow_multiple_payments,
             customer_fields: order.customer_fields,
+            metadata: order.metadata,
             expires_at: order.expires_at,
             cancelled_at: None,
             claimed_by: None,

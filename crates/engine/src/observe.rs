@@ -5,14 +5,14 @@
 use std::sync::Arc;
 
 use domain::{
-    event::Event,
-    id::PaymentId,
+    event::{Event, HeldMoney, News},
+    id::ProjectId,
     ledger::Posting,
     link::{Link, LinkClaim},
     money::Rupiah,
     payment::{NotMoved, OwedEvent, Payment, Transition},
-    project::Project,
-    receipt::{Receipt, ReceiptKey, Unapplied},
+    project::{Project, SuccessWord},
+    receipt::{Held, Receipt, ReceiptKey, Unapplied},
     time::Timestamp,
 };
 use gateway::{Observation, Outcome};
@@ -145,20 +145,21 @@ impl Engine {
             true => Err(Unapplied::ReceiptReused),
             false => payment.clone().confirm(&receipt, claim, delay),
         };
-        let unapplied = confirmed.as_ref().err().copied();
-        let noted = Noted::Money { amount, paid_at, unapplied };
-        let change = Change::from(note(key, payment, now, noted));
-        let change = match confirmed {
-            Ok(transition) => self.with_transition(change, &project, transition, now),
-            Err(_) => change.with(LedgerWrite::Posting(Posting::unapplied(
-                payment.project_id,
-                payment.id,
-                receipt.key,
-                amount,
-                now,
-            ))),
-        };
-        Ok(Decision { change, unapplied })
+        let noted = |held| Change::from(note(key, payment, now, Noted::Money { amount, paid_at, held }));
+        Ok(match confirmed {
+            Ok(transition) => {
+                Decision { change: self.with_transition(noted(None), &project, transition, now), unapplied: None }
+            }
+            Err(reason) => {
+                let held = Held { id: self.mint(now), reason };
+                let money = HeldMoney { receipt: held.id, amount, reason, paid_at };
+                let posting = Posting::unapplied(payment.project_id, payment.id, receipt.key, amount, now);
+                let change = noted(Some(held))
+                    .with(LedgerWrite::Posting(posting))
+                    .with(self.held_event(&project, payment, money, now));
+                Decision { change, unapplied: Some(reason) }
+            }
+        })
     }
 
     async fn on_notice(
@@ -192,7 +193,7 @@ impl Engine {
         let Transition { payment, posting, event, claims, settles_at } = transition;
         let claimed = claims.map(|id| LinkWrite::Claimed { id, payment_id: payment.id });
         let others = claims.map(|id| PaymentWrite::PendingCancelled { link_id: id, but: Some(payment.id), at: now });
-        let event = event.map(|owed| self.event(project, payment.id, owed, now));
+        let event = event.map(|owed| self.event(project.id, owed.news(payment.id, project.success_word), now));
         change
             .with(PaymentWrite::Moved {
                 id: payment.id,
@@ -204,12 +205,22 @@ impl Engine {
             .with_all(claimed)
             .with_all(others)
             .with_all(posting.map(LedgerWrite::Posting))
-            .with_all(event.map(WebhookWrite::Event))
+            .with_all(event)
     }
 
-    fn event(&self, project: &Project, payment: PaymentId, owed: OwedEvent, now: Timestamp) -> Event {
-        let news = owed.news(payment, project.success_word);
-        Event { id: self.mint(now), project_id: project.id, created_at: now, news }
+    /// Tells that money for a payment is held. The payment has not changed by it.
+    fn held_event(&self, project: &Project, payment: &Payment, money: HeldMoney, now: Timestamp) -> WebhookWrite {
+        let (state, expires_at, word) = (payment.state, payment.expires_at, project.success_word);
+        self.event(project.id, News::PaymentHeld { payment: payment.id, state, expires_at, word, money }, now)
+    }
+
+    /// Tells that a payment was cancelled by itself or has expired by itself. The store knows of those that it moves together.
+    pub(crate) fn told(&self, payment: &Payment, owed: OwedEvent, now: Timestamp) -> WebhookWrite {
+        self.event(payment.project_id, owed.news(payment.id, SuccessWord::default()), now)
+    }
+
+    fn event(&self, project_id: ProjectId, news: News, now: Timestamp) -> WebhookWrite {
+        WebhookWrite::Event(Event { id: self.mint(now), project_id, created_at: now, news })
     }
 
     /// The answer when there is nothing to commit. The provider will not send this report again, so what we have stored

@@ -25,6 +25,7 @@ pub(crate) fn payment(number: u32, state: State, version: i64) -> Payment {
         method: Method::Qris,
         code: String::new(),
         checkout: None,
+        metadata: None,
         state,
         created_at: NOW,
         expires_at: NOW,

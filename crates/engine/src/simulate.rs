@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use domain::{
     id::PaymentId,
-    payment::Payment,
+    payment::{OwedEvent, Payment},
     project::{Environment, Project},
     time::Timestamp,
 };
@@ -40,7 +40,8 @@ impl Engine {
             let payment = self.store.payment(id).await?.ok_or(Error::NotFound("payment"))?;
             let expired = payment.expire_now(self.now()).map_err(|_| Error::NotEditable)?;
             let write = PaymentWrite::ExpiredEarly { id, version: expired.version, at: expired.expires_at };
-            match self.store.commit(Change::from(write).with_all(also())).await {
+            let told = self.told(&expired, OwedEvent::Expired, expired.expires_at);
+            match self.store.commit(Change::from(write).with(told).with_all(also())).await {
                 Ok(()) => return Ok(Payment { version: expired.version + 1, ..expired }),
                 Err(CommitError::Conflict(Guard::PaymentVersion)) => {}
                 Err(error) => return Err(error.into()),

@@ -73,6 +73,7 @@ struct ProjectJson {
     approved: bool,
     success_status: &'static str,
     webhook_url: Option<String>,
+    extra_events: Vec<&'static str>,
     allowed_origins: Vec<String>,
     /// The project's own fees; none where the installation's fees apply.
     fee_qris_basis_points: Option<i64>,
@@ -96,6 +97,7 @@ impl ProjectJson {
             approved: project.approved,
             success_status: project.success_word.word(),
             webhook_url: project.webhook_url,
+            extra_events: project.extra_events.iter().map(|kind| kind.word()).collect(),
             fee_qris_basis_points: project.fees.qris_basis_points,
             fee_virtual_account: project.fees.virtual_account.map(Rupiah::get),
             banks: project.banks.iter().map(|bank| bank.code()).collect(),
@@ -115,6 +117,7 @@ impl ProjectJson {
             ("approved", yes_or_no(self.approved)),
             ("success status", self.success_status.to_owned()),
             ("webhook URL", self.webhook_url.clone().unwrap_or_else(|| "none".to_owned())),
+            ("extra events", none_or_joined(&self.extra_events)),
             ("allowed origins", none_or_joined(&self.allowed_origins)),
             ("QRIS fee", own_fee(self.fee_qris_basis_points.map(|points| format!("{points} basis points")))),
             ("account fee", own_fee(self.fee_virtual_account.map(|fee| Rupiah::new(fee).to_string()))),
@@ -222,6 +225,7 @@ fn own_fee(fee: Option<String>) -> String {
     fee.unwrap_or_else(|| "the installation's".to_owned())
 }
 
-fn none_or_joined(values: &[String]) -> String {
-    if values.is_empty() { "none".to_owned() } else { values.join(", ") }
+fn none_or_joined<T: AsRef<str>>(values: &[T]) -> String {
+    let words: Vec<&str> = values.iter().map(AsRef::as_ref).collect();
+    if words.is_empty() { "none".to_owned() } else { words.join(", ") }
 }

@@ -3,6 +3,7 @@
 use clap::Args;
 use domain::{
     bank::Bank,
+    event::EventKind,
     fee::FeeOverrides,
     method::Method,
     money::Rupiah,
@@ -24,6 +25,10 @@ pub(crate) struct UpdateOptions {
     webhook_url: Option<String>,
     #[command(flatten)]
     pub(crate) targets: WebhookTargets,
+    /// Also send events of this type: payment.expired, payment.cancelled or payment.held. It may be repeated; the given types
+    /// replace the list, and a single empty one clears it.
+    #[arg(long = "extra-event", value_name = "TYPE", value_parser = extra_event)]
+    extra_events: Option<Vec<ExtraEvent>>,
     /// Let web pages of this origin call the API. It may be repeated; the given origins replace the list, and a single empty one
     /// clears it.
     #[arg(long = "allow-origin", value_name = "ORIGIN")]
@@ -63,6 +68,19 @@ pub(crate) struct UpdateOptions {
 /// The project's own fee, or none for the installation's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct OwnFee(Option<i64>);
+
+/// A type of extra events; none to clear the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct ExtraEvent(Option<EventKind>);
+
+fn extra_event(word: &str) -> Result<ExtraEvent, String> {
+    if word.is_empty() {
+        return Ok(ExtraEvent(None));
+    }
+    let kind = EventKind::parse_extra(word);
+    kind.map(|kind| ExtraEvent(Some(kind)))
+        .ok_or_else(|| format!("the types are {}", EventKind::EXTRA.map(EventKind::word).join(", ")))
+}
 
 fn success_word(word: &str) -> Result<SuccessWord, String> {
     SuccessWord::parse(word).ok_or_else(|| "it must be `paid` or `succeeded`".to_owned())
@@ -116,6 +134,7 @@ fn checked(options: UpdateOptions, project: Project) -> Result<ProjectUpdate, St
         success_word: options.success_status,
         // The engine checks whether webhooks may be sent there when it saves the URL.
         webhook_url: options.webhook_url.map(|url| Some(url).filter(|url| !url.is_empty())),
+        extra_events: options.extra_events.map(|events| distinct(events.iter().filter_map(|event| event.0).collect())),
         fees,
         allowed_origins: options
             .allow_origins
@@ -181,6 +200,7 @@ mod tests {
             approved: true,
             success_word: SuccessWord::Paid,
             webhook_url: None,
+            extra_events: Vec::new(),
             fees: FeeOverrides { qris_basis_points: Some(30), virtual_account: None },
             banks: vec![Bank::Bca],
             default_methods: initial_default_methods(),
@@ -217,6 +237,11 @@ mod tests {
         let update = read(Environment::Sandbox, &arguments).unwrap();
         assert_eq!(update.allowed_origins.unwrap(), ["https://b.example", "https://a.example"]);
         assert_eq!(update.webhook_url, Some(None));
+        let arguments =
+            ["--extra-event", "payment.held", "--extra-event=payment.expired", "--extra-event=payment.held"];
+        let update = read(Environment::Sandbox, &arguments).unwrap();
+        assert_eq!(update.extra_events.unwrap(), [EventKind::PaymentHeld, EventKind::PaymentExpired]);
+        assert_eq!(read(Environment::Sandbox, &["--extra-event", ""]).unwrap().extra_events, Some(Vec::new()));
         assert_eq!(read(Environment::Sandbox, &["--allow-origin", ""]).unwrap().allowed_origins, Some(Vec::new()));
     }
 
@@ -234,6 +259,7 @@ mod tests {
             &["--default-method", "cash"],
             &["--active", "maybe"],
             &["--success-status", "done"],
+            &["--extra-event", "payment.paid"],
         ] {
             assert!(read(Environment::Production, arguments).is_err(), "{arguments:?}");
         }

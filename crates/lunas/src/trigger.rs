@@ -28,15 +28,30 @@ const POLL_INTERVAL: Duration = Duration::from_millis(250);
 pub(crate) struct TriggerOptions {
     /// The event: payment.paid, payment.failed or apikey.deleted. The last needs access to the server's database, where the key
     /// that it revokes is created.
-    #[arg(value_name = "EVENT", value_parser = event_kind)]
-    event: EventKind,
+    #[arg(value_name = "EVENT", value_parser = triggered)]
+    event: Triggered,
     #[command(flatten)]
     remote: RemoteOptions,
 }
 
-fn event_kind(word: &str) -> Result<EventKind, String> {
-    EventKind::parse(word)
-        .ok_or_else(|| format!("it must be one of {}", EventKind::ALL.map(EventKind::word).join(", ")))
+/// An event that can be triggered: one that every project gets.
+#[derive(Clone, Copy)]
+struct Triggered {
+    kind: EventKind,
+    /// What the simulated bank reports of a payment; none where a key is revoked.
+    outcome: Option<&'static str>,
+}
+
+const TRIGGERED: [Triggered; 3] = [
+    Triggered { kind: EventKind::PaymentPaid, outcome: Some("paid") },
+    Triggered { kind: EventKind::PaymentFailed, outcome: Some("failed") },
+    Triggered { kind: EventKind::ApiKeyDeleted, outcome: None },
+];
+
+fn triggered(word: &str) -> Result<Triggered, String> {
+    let found = TRIGGERED.into_iter().find(|triggered| triggered.kind.word() == word);
+    let words = || TRIGGERED.map(|triggered| triggered.kind.word()).join(", ");
+    found.ok_or_else(|| format!("it must be one of {}", words()))
 }
 
 #[derive(Serialize)]
@@ -61,7 +76,7 @@ impl TriggeredJson {
 }
 
 pub(crate) async fn run(options: TriggerOptions, global: &GlobalOptions) -> Result<(), CliError> {
-    let kind = options.event;
+    let Triggered { kind, outcome } = options.event;
     let remote = options.remote.find(global)?;
     if remote.is_live() {
         let what_to_do = "give a sandbox key, one that begins with sk_test_";
@@ -71,10 +86,9 @@ pub(crate) async fn run(options: TriggerOptions, global: &GlobalOptions) -> Resu
     }
     let api = remote.client()?;
     let project_id = api.project_id().await?;
-    let (payment_id, api_key_id) = match kind {
-        EventKind::PaymentPaid => (Some(payment(&api, &project_id, "paid").await?), None),
-        EventKind::PaymentFailed => (Some(payment(&api, &project_id, "failed").await?), None),
-        EventKind::ApiKeyDeleted => (None, Some(revoked_key(&api, &project_id, &remote, global).await?)),
+    let (payment_id, api_key_id) = match outcome {
+        Some(outcome) => (Some(payment(&api, &project_id, outcome).await?), None),
+        None => (None, Some(revoked_key(&api, &project_id, &remote, global).await?)),
     };
     let subject = payment_id.as_deref().or(api_key_id.as_deref()).unwrap_or_default();
     let event_id = event_about(&api, kind, subject).await?;

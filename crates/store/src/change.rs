@@ -24,6 +24,7 @@ pub use keys::KeyWrite;
 pub use ledger::{LedgerWrite, Noted, ReceiptNote};
 pub use links::{AttemptBounds, LinkAttempt, LinkWrite, NetworkBound};
 pub use maintenance::MaintenanceWrite;
+pub(crate) use maintenance::{FoldedCheckout, IndexedBatch, IndexedRow, SearchIndex};
 pub use openings::OpeningWrite;
 pub use payments::PaymentWrite;
 pub use people::PeopleWrite;

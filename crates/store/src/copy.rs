@@ -20,8 +20,8 @@ use crate::{
     verify::Breach,
 };
 
-/// Every table, after those that its rows refer to. The search index is not copied, as maintenance rebuilds it.
-pub(crate) const TABLES: [&str; 48] = [
+/// Every table, after those that its rows refer to. The search indexes are not copied, as maintenance rebuilds them.
+pub(crate) const TABLES: [&str; 49] = [
     "installation",
     "users",
     "projects",
@@ -38,6 +38,7 @@ pub(crate) const TABLES: [&str; 48] = [
     "links",
     "payments",
     "payment_marks",
+    "payment_sums",
     "checkouts",
     "link_attempts",
     "views",
@@ -233,13 +234,13 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn every_table_is_copied_but_the_search_index() {
+    async fn every_table_is_copied_but_the_search_indexes() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("lunas.db");
         Store::migrate_sqlite(&path).await.unwrap();
         let connection = Connection::open(&path).unwrap();
         let names = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'payment_search%' \
-                     AND name <> 'refinery_schema_history' ORDER BY name";
+                     AND name NOT LIKE 'link_search%' AND name <> 'refinery_schema_history' ORDER BY name";
         let mut statement = connection.prepare(names).unwrap();
         let names: Vec<String> = statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
         let mut copied = TABLES;

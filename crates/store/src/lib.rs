@@ -12,7 +12,10 @@ mod commits;
 mod copy;
 mod error;
 mod history;
+#[cfg(test)]
+mod list_costs;
 mod maintenance;
+mod metadata_column;
 #[cfg(test)]
 mod number_costs;
 mod plan;
@@ -20,6 +23,9 @@ mod postgres;
 mod read;
 mod scans;
 mod sealed_column;
+#[cfg(test)]
+mod search_costs;
+mod search_tokens;
 mod sqlite;
 mod value;
 mod verify;
@@ -48,21 +54,25 @@ pub use read::{
     attempts::{AttemptRoom, VisitorAttempt},
     bank_stories::JobStanding,
     banks::{FirstNumbers, OpenStrays, SealedCredential},
+    customers::CustomerSums,
     deliveries::{SealedSecrets, WebhookTarget},
     idempotency::Bound,
     keys::KeyOwner,
-    ledger::{Balance, LedgerLine},
+    ledger::{Balance, LedgerLine, LedgerPosting, PostingCursor},
     links::{LinkFilter, ShownLink},
-    log::EventLogFilter,
+    log::{
+        DeliveryFilter, EVENTS_COUNTED, EventLog, EventLogFilter, FAILING_COUNTED, FailingDeliveries, FailingSince,
+        LastAttempt, LoggedEvent,
+    },
     openings::{CodeName, JobsWaiting},
-    payment_list::{MATCHES_COUNTED, Matches, MethodFilter, PaymentFilter, Scan},
+    payment_list::{MATCHES_COUNTED, Matches, MethodFilter, PaymentFilter, PaymentOrder, Scan, ScannedPayment, Sums},
     payments::{Due, PaymentState},
     project_health::{ProjectHealth, SetupProgress},
-    receipts::{BookedMoney, UnappliedFilter},
+    receipts::{BookedMoney, HeldReceipt, HeldSum, UnappliedFilter},
     reconciliations::{After, ToldMoney, ToldPayment},
     sealed::SealedValue,
     users::{Member, Membership},
-    volume::HourVolume,
+    volume::{HourVolume, Paid},
 };
 pub use sealed_column::SealedColumn;
 pub use sqlite::{SqliteFindings, Writing};

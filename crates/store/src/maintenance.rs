@@ -24,7 +24,7 @@ use domain::{
 
 use crate::CommitError;
 
-pub(crate) use list_checkpoints::LONG_TAIL;
+pub(crate) use list_checkpoints::{LONG_TAIL, PAYMENTS_APART};
 pub(crate) use search_index::LONG_SEARCH;
 
 /// Checkpoints and closed hours are never updated, so they must not cover a time for which payments may still be

@@ -13,6 +13,7 @@ mod projects;
 mod sealed;
 mod sessions;
 mod statement;
+mod told;
 mod webhooks;
 
 use domain::idempotency::Idempotency;
@@ -24,7 +25,7 @@ use crate::{
 };
 
 pub(crate) use audit::{COMMAND_LINE, STRANGER};
-pub(crate) use statement::{Dialect, Statement, folded};
+pub(crate) use statement::{Dialect, Statement};
 
 pub(crate) struct Plan {
     pub(crate) statements: Vec<Statement>,

@@ -2,11 +2,11 @@
 
 use std::{borrow::Cow, str::FromStr};
 
-use domain::{id::ProjectId, money::Rupiah, time::Timestamp};
+use domain::{id::ProjectId, metadata::Metadata, money::Rupiah, time::Timestamp};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use tokio_postgres::types::{IsNull, Type, private::BytesMut, to_sql_checked};
 
-use crate::error::StoreError;
+use crate::{error::StoreError, metadata_column};
 
 /// A parameter of a statement.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -188,6 +188,10 @@ impl<'a> Columns<'a> {
 
     pub(crate) fn optional_text(&mut self) -> Result<Option<String>, StoreError> {
         self.take()
+    }
+
+    pub(crate) fn metadata(&mut self) -> Result<Option<Metadata>, StoreError> {
+        self.optional_text()?.map(|text| read(&text, metadata_column::read)).transpose()
     }
 
     pub(crate) fn integer(&mut self) -> Result<i64, StoreError> {

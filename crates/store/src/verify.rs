@@ -23,7 +23,7 @@ pub struct Breach {
     pub row: String,
 }
 
-pub(crate) const INVARIANTS: [(&str, &str); 46] = [
+pub(crate) const INVARIANTS: [(&str, &str); 49] = [
     (
         "I1 every posting has two legs or more that sum to zero",
         "SELECT p.id FROM postings p LEFT JOIN entries e ON e.posting_id = p.id \
@@ -39,12 +39,20 @@ pub(crate) const INVARIANTS: [(&str, &str); 46] = [
         "SELECT 'the ledger' FROM (SELECT SUM(amount) AS total FROM entries) sums WHERE total <> 0",
     ),
     (
-        "I2 a list checkpoint has its position and the sum of the amounts up to it",
-        "SELECT m.id FROM payment_marks m LEFT JOIN (SELECT project_id, id, ROW_NUMBER() OVER \
-         (PARTITION BY project_id ORDER BY id) AS position, SUM(amount) OVER \
-         (PARTITION BY project_id ORDER BY id) AS amount FROM payments) p \
-         ON p.id = m.id AND p.project_id = m.project_id \
-         WHERE p.id IS NULL OR p.position <> m.position OR p.amount <> m.amount",
+        "I2 a list checkpoint has its position, and the checkpoint before it",
+        "SELECT m.id FROM (SELECT project_id, id, position, previous, COALESCE(LAG(id) OVER \
+         (PARTITION BY project_id ORDER BY id), '') AS before FROM payment_marks) m \
+         LEFT JOIN (SELECT project_id, id, ROW_NUMBER() OVER (PARTITION BY project_id ORDER BY id) AS position \
+         FROM payments) p ON p.id = m.id AND p.project_id = m.project_id \
+         WHERE p.id IS NULL OR p.position <> m.position OR m.previous <> m.before",
+    ),
+    (
+        "I2 the sums of a list checkpoint are those of the payments since the one before",
+        "SELECT t.id FROM (SELECT project_id, id, state, method, payments, amount, fee FROM payment_sums \
+         UNION ALL SELECT m.project_id, m.id, p.state, p.method, -1, -p.amount, -p.fee FROM payment_marks m \
+         JOIN payments p ON p.project_id = m.project_id AND p.id > m.previous AND p.id <= m.id WHERE m.is_summed = 1) t \
+         GROUP BY t.project_id, t.id, t.state, t.method \
+         HAVING SUM(t.payments) <> 0 OR SUM(t.amount) <> 0 OR SUM(t.fee) <> 0",
     ),
     (
         "I2 a balance checkpoint has the number and the sum of the entries up to it",
@@ -64,10 +72,12 @@ pub(crate) const INVARIANTS: [(&str, &str); 46] = [
          GROUP BY h.project_id, h.hour HAVING SUM(h.payments) <> 0 OR SUM(h.amount) <> 0",
     ),
     (
-        "I3 a payment is paid exactly when one receipt was applied to it",
-        "SELECT p.id FROM payments p LEFT JOIN receipts r ON r.payment_id = p.id AND r.kind = 'money' \
-         AND (r.outcome = 'applied' OR r.decision = 'accepted') GROUP BY p.id, p.state, p.amount \
-         HAVING COUNT(r.id) <> CASE p.state WHEN 'paid' THEN 1 ELSE 0 END OR SUM(r.amount) <> p.amount",
+        "I3 a payment is paid exactly when one receipt was applied to it or accepted for it",
+        "SELECT p.id FROM payments p LEFT JOIN (SELECT payment_id, amount FROM receipts \
+         WHERE kind = 'money' AND outcome = 'applied' UNION ALL SELECT decided_payment_id, amount - difference \
+         FROM receipts WHERE kind = 'money' AND decision = 'accepted') r ON r.payment_id = p.id \
+         GROUP BY p.id, p.state, p.amount HAVING COUNT(r.payment_id) <> CASE p.state WHEN 'paid' THEN 1 ELSE 0 END \
+         OR SUM(r.amount) <> p.amount",
     ),
     (
         "I3 a payment is paid exactly when it was posted once",
@@ -75,26 +85,31 @@ pub(crate) const INVARIANTS: [(&str, &str); 46] = [
          AND o.kind IN ('paid', 'accepted') GROUP BY p.id, p.state HAVING COUNT(o.id) <> CASE p.state WHEN 'paid' THEN 1 ELSE 0 END",
     ),
     (
-        "I3 what was posted for a payment is its amount, its fee and its net",
+        "I3 what was posted for a payment is the money that paid it, its fee and what is left",
         "SELECT p.id FROM payments p JOIN postings o ON o.payment_id = p.id AND o.kind IN ('paid', 'accepted') \
-         LEFT JOIN entries e ON e.posting_id = o.id GROUP BY p.id, o.id, o.kind, p.amount, p.fee HAVING \
+         LEFT JOIN receipts r ON r.decided_payment_id = p.id AND o.kind = 'accepted' \
+         LEFT JOIN entries e ON e.posting_id = o.id GROUP BY p.id, o.id, o.kind, p.amount, p.fee, r.difference HAVING \
          COALESCE(SUM(CASE WHEN e.account = CASE o.kind WHEN 'paid' THEN 'clearing' ELSE 'unapplied' END \
-         THEN -e.amount END), 0) <> p.amount OR \
+         THEN -e.amount END), 0) <> p.amount + COALESCE(r.difference, 0) OR \
          COALESCE(SUM(CASE e.account WHEN 'fees' THEN e.amount END), 0) <> p.fee OR \
-         COALESCE(SUM(CASE e.account WHEN 'pending' THEN e.amount END), 0) <> p.amount - p.fee",
+         COALESCE(SUM(CASE e.account WHEN 'pending' THEN e.amount END), 0) \
+         <> p.amount + COALESCE(r.difference, 0) - p.fee",
     ),
     (
-        "I3 a paid payment has settled once or is due to settle",
-        "SELECT p.id FROM payments p LEFT JOIN postings o ON o.payment_id = p.id AND o.kind = 'settled' \
-         WHERE p.state = 'paid' AND p.amount > p.fee GROUP BY p.id, p.settles_at \
-         HAVING COUNT(o.id) <> CASE WHEN p.settles_at IS NULL THEN 1 ELSE 0 END",
+        "I3 a paid payment has settled once or is due to settle, unless the fee was all of the money",
+        "SELECT p.id FROM payments p LEFT JOIN receipts r ON r.decided_payment_id = p.id \
+         LEFT JOIN postings o ON o.payment_id = p.id AND o.kind = 'settled' WHERE p.state = 'paid' \
+         GROUP BY p.id, p.settles_at, p.amount, p.fee, r.difference \
+         HAVING COUNT(o.id) + CASE WHEN p.settles_at IS NULL THEN 0 ELSE 1 END \
+         <> CASE WHEN p.amount + COALESCE(r.difference, 0) > p.fee THEN 1 ELSE 0 END",
     ),
     (
-        "I3 what settled is the net of a paid payment",
+        "I3 what settled is what was left of the money that paid a payment",
         "SELECT p.id FROM payments p JOIN postings o ON o.payment_id = p.id AND o.kind = 'settled' \
+         LEFT JOIN receipts r ON r.decided_payment_id = p.id \
          LEFT JOIN entries e ON e.posting_id = o.id AND e.account = 'available' \
-         GROUP BY p.id, p.state, p.amount, p.fee \
-         HAVING p.state <> 'paid' OR COALESCE(SUM(e.amount), 0) <> p.amount - p.fee",
+         GROUP BY p.id, p.state, p.amount, p.fee, r.difference \
+         HAVING p.state <> 'paid' OR COALESCE(SUM(e.amount), 0) <> p.amount + COALESCE(r.difference, 0) - p.fee",
     ),
     (
         "I4 paid_at is set exactly when the payment is paid",
@@ -139,10 +154,21 @@ pub(crate) const INVARIANTS: [(&str, &str); 46] = [
          OR COALESCE(SUM(e.amount), 0) <> CASE WHEN r.decision IS NULL THEN 0 ELSE -r.amount END",
     ),
     (
-        "I6 what is posted as decided is a receipt that somebody decided about",
-        "SELECT o.id FROM postings o LEFT JOIN receipts r ON r.payment_id = o.payment_id AND r.kind = 'money' \
-         AND r.outcome = 'unapplied' AND r.decision = o.kind AND o.id = r.decision || ':' || r.provider || ':' || r.id \
-         WHERE o.kind IN ('accepted', 'returned') AND r.id IS NULL",
+        "I6 what is posted as decided is a receipt that somebody decided about, for the payment of the decision",
+        "SELECT o.id FROM postings o LEFT JOIN receipts r ON r.decided_payment_id = o.payment_id \
+         AND r.decision = 'accepted' AND o.id = 'accepted:' || r.provider || ':' || r.id \
+         WHERE o.kind = 'accepted' AND r.id IS NULL UNION ALL \
+         SELECT o.id FROM postings o LEFT JOIN receipts r ON r.payment_id = o.payment_id \
+         AND r.decision = 'returned' AND o.id = 'returned:' || r.provider || ':' || r.id \
+         WHERE o.kind = 'returned' AND r.id IS NULL",
+    ),
+    (
+        "I6 held money has an id of its own, and what was accepted names a payment of its project and the difference",
+        "SELECT r.provider || ':' || r.id FROM receipts r LEFT JOIN payments p ON p.id = r.decided_payment_id \
+         AND p.project_id = r.project_id WHERE (r.outcome = 'unapplied') <> (r.public_id IS NOT NULL) \
+         OR (COALESCE(r.decision, '') = 'accepted') <> (p.id IS NOT NULL) \
+         OR (r.decided_payment_id IS NOT NULL AND p.id IS NULL) \
+         OR (r.decided_payment_id IS NOT NULL) <> (r.difference IS NOT NULL)",
     ),
     (
         "I7 every paid payment has exactly one event that says so",
@@ -155,6 +181,12 @@ pub(crate) const INVARIANTS: [(&str, &str); 46] = [
          WHERE p.state = 'failed' GROUP BY p.id HAVING COUNT(e.id) <> 1 \
          UNION ALL SELECT k.id FROM api_keys k LEFT JOIN events e ON e.subject = k.id AND e.kind = 'apikey.deleted' \
          GROUP BY k.id, k.revoked_at HAVING COUNT(e.id) <> CASE WHEN k.revoked_at IS NULL THEN 0 ELSE 1 END",
+    ),
+    (
+        "I7 no payment is told twice to have expired or to be cancelled, and each of these events is about its project's payment",
+        "SELECT e.subject FROM events e LEFT JOIN payments p ON p.id = e.subject AND p.project_id = e.project_id \
+         WHERE e.kind IN ('payment.expired', 'payment.cancelled') GROUP BY e.subject, p.id \
+         HAVING COUNT(*) > 1 OR p.id IS NULL",
     ),
     (
         "I7 a delivery belongs to an event of its project",

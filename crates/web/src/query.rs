@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use domain::{rules::Invalid, time::Timestamp};
+use domain::{rules::Invalid, search::SearchTerm, time::Timestamp};
 use engine::Window;
 use percent_encoding::percent_decode;
 
@@ -15,6 +15,9 @@ pub const FIRST_PAGE: i64 = 1;
 pub const LARGEST_PAGE_SIZE: i64 = 100;
 pub const DEFAULT_PAGE_SIZE: i64 = 20;
 pub const SEARCH_CHARACTERS: usize = 255;
+/// Times before and after everything that is listed.
+const BEGINNING: Timestamp = Timestamp::from_millis(0);
+const END: Timestamp = Timestamp::from_millis(253_402_300_799_999);
 
 /// One page of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +63,11 @@ impl Query {
         names.windows(2).all(|pair| pair[0] != pair[1])
     }
 
+    /// The names of all parameters, in the order they were given.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.parameters.iter().map(|(name, _)| name.as_str())
+    }
+
     /// The value as given, possibly empty.
     pub fn text(&self, name: &str) -> Result<Option<&str>, Invalid> {
         let mut values = self.parameters.iter().filter(|(given, _)| given == name).map(|(_, value)| value.as_str());
@@ -89,6 +97,11 @@ impl Query {
         Ok(Some(text.to_owned()))
     }
 
+    /// What to look for in everything that a payment is known by.
+    pub fn q(&self) -> Result<Option<SearchTerm>, Invalid> {
+        self.filter("q")?.map(SearchTerm::parse).transpose()
+    }
+
     /// A date-time. Clients often forget to encode the `+` of an offset, which then arrives as a space, so a space is read as `+`.
     pub fn instant(&self, name: &str) -> Result<Option<Timestamp>, Invalid> {
         let Some(text) = self.text(name)? else { return Ok(None) };
@@ -96,6 +109,15 @@ impl Query {
         let parsed =
             Timestamp::parse(text).or_else(|error| restored.map_or(Err(error), |text| Timestamp::parse(&text)));
         parsed.map(Some).map_err(|error| Invalid::new(name, error.to_string()))
+    }
+
+    /// The range of `created_from` and `created_to`, of which either may be left out. The second instant is not in the range.
+    pub fn created(&self) -> Result<Option<(Timestamp, Timestamp)>, Invalid> {
+        let (from, to) = (self.instant("created_from")?, self.instant("created_to")?);
+        if from.zip(to).is_some_and(|(from, to)| to <= from) {
+            return Err(Invalid::new("created_to", "must be later than `created_from`; it is not in the range itself"));
+        }
+        Ok((from.is_some() || to.is_some()).then(|| (from.unwrap_or(BEGINNING), to.unwrap_or(END))))
     }
 
     pub fn page(&self) -> Result<Page, Invalid> {
@@ -178,6 +200,33 @@ mod tests {
         assert_eq!(query("").instant("at").unwrap(), None);
         for raw in ["at=", "at=now", "at=2026-11-14", "at=2026-11-14T16:30:00+7"] {
             assert!(message(query(raw).instant("at")).is_some_and(|text| text.starts_with("`at` must be")), "{raw}");
+        }
+    }
+
+    #[test]
+    fn a_range_of_creation_is_half_open_and_neither_empty_nor_the_wrong_way_round() {
+        let (ten, eleven) = ("2026-11-14T10:00:00Z", "2026-11-14T11:00:00Z");
+        let at = |text| Timestamp::parse(text).unwrap();
+        for (raw, want) in [
+            (String::new(), None),
+            (format!("created_from={ten}&created_to={eleven}"), Some((at(ten), at(eleven)))),
+            (format!("created_from={ten}"), Some((at(ten), END))),
+            (format!("created_to={ten}"), Some((BEGINNING, at(ten)))),
+        ] {
+            assert_eq!(query(&raw).created(), Ok(want), "{raw}");
+        }
+        let order = "`created_to` must be later than `created_from`; it is not in the range itself";
+        for (raw, want) in [
+            (format!("created_from={eleven}&created_to={ten}"), order),
+            (format!("created_from={ten}&created_to={ten}"), order),
+            ("created_from=".to_owned(), "`created_from` must be an RFC 3339 date-time such as 2026-11-14T09:30:00Z"),
+            (
+                "created_to=2026-11-14".to_owned(),
+                "`created_to` must be an RFC 3339 date-time such as 2026-11-14T09:30:00Z",
+            ),
+            (format!("created_to={ten}&created_to={ten}"), "`created_to` must be given only once"),
+        ] {
+            assert_eq!(message(query(&raw).created()).as_deref(), Some(want), "{raw}");
         }
     }
 
@@ -272,6 +321,9 @@ mod tests {
         }
         let too_long = query(&format!("search={longest}e")).search();
         assert_eq!(message(too_long).as_deref(), Some("`search` must have at most 255 characters"));
+        assert_eq!(query("q=Kopi+susu").q(), SearchTerm::parse("kopi susu").map(Some));
+        let want = "`q` must not be empty; leave it out to filter nothing";
+        assert_eq!(message(query("q=").q()).as_deref(), Some(want));
         for raw in ["search=a%00", "search=%0A", "search=%7F", "search=%C2%85"] {
             let want = "`search` must not contain control characters";
             assert_eq!(message(query(raw).search()).as_deref(), Some(want), "{raw}");

@@ -58,8 +58,15 @@ impl EventJson {
     /// Texts in an event are always Indonesian, so that every reader gets the same bytes.
     pub fn of(pages_url: &str, EventWithSubject { event, subject }: EventWithSubject) -> EventJson {
         let success_word = match event.news {
-            News::PaymentPaid { word, .. } => word,
-            News::PaymentFailed { .. } | News::ApiKeyDeleted { .. } => SuccessWord::default(),
+            News::PaymentPaid { word, .. } | News::PaymentHeld { word, .. } => word,
+            News::PaymentFailed { .. }
+            | News::PaymentExpired { .. }
+            | News::PaymentCancelled { .. }
+            | News::ApiKeyDeleted { .. } => SuccessWord::default(),
+        };
+        let held = match event.news {
+            News::PaymentHeld { money, .. } => Some(money),
+            _ => None,
         };
         let view = View { now: event.created_at, success_word, language: Language::Indonesian, pages_url };
         EventJson {
@@ -67,7 +74,9 @@ impl EventJson {
             kind: event.kind().word(),
             created_at: event.created_at.to_string(),
             data: match subject {
-                Subject::Payment(payment) => EventDataJson::Payment(Box::new(PaymentJson::of(*payment, view))),
+                Subject::Payment(payment) => {
+                    EventDataJson::Payment(Box::new(PaymentJson::with_receipt(*payment, view, held)))
+                }
                 Subject::ApiKey(key) => EventDataJson::ApiKey(key.into()),
             },
         }

@@ -6,6 +6,7 @@
 
 pub mod api_key;
 pub mod event;
+pub mod metadata;
 pub mod method;
 pub mod payment;
 pub mod schemas;

@@ -2,6 +2,7 @@
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use domain::{
+    event::HeldMoney,
     instructions::payment_steps,
     language::Language,
     method::Method,
@@ -13,7 +14,7 @@ use domain::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::{method::MethodJson, schemas};
+use crate::{metadata::MetadataJson, method::MethodJson, schemas};
 
 /// What a payment's JSON depends on besides the payment.
 #[derive(Clone, Copy)]
@@ -81,6 +82,27 @@ pub struct PaymentJson {
     paid_at: Option<String>,
     #[schema(value_type = schemas::DateTime)]
     created_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = schemas::Metadata, required = false)]
+    metadata: Option<MetadataJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = HeldReceiptJson, required = false)]
+    receipt: Option<HeldReceiptJson>,
+}
+
+/// Money that came for the payment and could not pay it. Only in the event `payment.held`.
+#[derive(Serialize, ToSchema)]
+#[schema(title = "HeldReceipt", as = HeldReceipt)]
+struct HeldReceiptJson {
+    #[schema(value_type = schemas::ReceiptId)]
+    id: String,
+    #[schema(value_type = schemas::Amount)]
+    amount: i64,
+    #[schema(value_type = schemas::HeldReason)]
+    reason: &'static str,
+    /// When the customer paid, as the bank says.
+    #[schema(value_type = schemas::DateTime)]
+    paid_at: String,
 }
 
 /// How the customer pays: the first form for `qris`, the second for `virtual_account`.
@@ -162,6 +184,10 @@ struct DeviceJson {
 
 impl PaymentJson {
     pub fn of(payment: Payment, view: View<'_>) -> PaymentJson {
+        PaymentJson::with_receipt(payment, view, None)
+    }
+
+    pub(crate) fn with_receipt(payment: Payment, view: View<'_>, held: Option<HeldMoney>) -> PaymentJson {
         let status = match payment.status_at(view.now) {
             Status::Paid => view.success_word.word(),
             other => other.word(),
@@ -186,6 +212,19 @@ impl PaymentJson {
             created_at: payment.created_at.to_string(),
             instructions: instructions(&payment, view.language),
             reference: payment.reference,
+            metadata: payment.metadata.map(MetadataJson),
+            receipt: held.map(HeldReceiptJson::from),
+        }
+    }
+}
+
+impl From<HeldMoney> for HeldReceiptJson {
+    fn from(money: HeldMoney) -> HeldReceiptJson {
+        HeldReceiptJson {
+            id: money.receipt.to_string(),
+            amount: money.amount.get(),
+            reason: money.reason.word(),
+            paid_at: money.paid_at.to_string(),
         }
     }
 }

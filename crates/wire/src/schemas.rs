@@ -7,10 +7,12 @@ use domain::{
     bank::Bank,
     event::EventKind,
     link::LinkStatus as Link,
+    metadata::{KEY, MEMBERS_MOST, VALUE},
     method::MethodKind,
     money::Rupiah,
     payment::Status,
     project::{Environment as Surroundings, SuccessWord},
+    receipt::{ReceiptState as Receipt, Unapplied},
 };
 use utoipa::{
     PartialSchema, ToSchema,
@@ -22,6 +24,11 @@ use utoipa::{
 
 /// The pattern of texts on one line: without control characters.
 pub const ONE_LINE: &str = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
+/// The same without characters that change the direction of text.
+const ONE_LINE_ONE_WAY: &str =
+    "^[^\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]*$";
+/// The same with line breaks.
+const LINES: &str = "^[^\\u0000-\\u0009\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]*$";
 const EXAMPLE_ID: &str = "01kzdq3f5ve8x9m2r7t4w6y8za";
 
 macro_rules! schemas {
@@ -46,6 +53,18 @@ schemas! {
     ProjectId = "Identifies a project." id("prj");
     ApiKeyId = "Identifies an API key; not the key itself." id("key");
     EventId = "Identifies an event. Use it to recognise an event that you have processed already." id("evt");
+    ReceiptId = "Identifies money that could not pay its payment when it came." id("rcp");
+    DeciderId = "The user or the API key that decided." text()
+        .pattern(Some("^(usr|key)_[0-7][0-9a-hjkmnp-tv-z]{25}$"))
+        .examples([format!("key_{EXAMPLE_ID}")]);
+    ReceiptState = "What has become of the money: `held` until somebody has decided." words(Receipt::ALL.map(Receipt::word));
+    HeldReason = "Why the money could not pay its payment." words(Unapplied::ALL.map(Unapplied::word));
+    Difference = "Whole rupiah; negative if the money is less." ObjectBuilder::new()
+        .schema_type(Type::Integer)
+        .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
+        .minimum(Some(-Rupiah::MAX.get()))
+        .maximum(Some(Rupiah::MAX.get()))
+        .examples([0]);
     DateTime = "In UTC, to the millisecond." text()
         .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
         .pattern(Some("^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"))
@@ -81,6 +100,7 @@ schemas! {
     Currency = "Always rupiah." words(["IDR"]);
     FeeBearer = "Who pays the fee: always the merchant." words(["merchant"]);
     Outcome = "What the simulated bank reports; or `expired`, as if `expires_at` were now." words(["paid", "failed", "processing", "expired"]);
+    Metadata = "What you noted about your order; only where it was given." metadata();
     DeviceType = "The customer's kind of device, guessed from the browser's User-Agent." words(["desktop", "mobile", "tablet", "bot", "unknown"]);
     OpenApiDocument = "An OpenAPI 3.1 document." ObjectBuilder::new()
         .property("openapi", text().pattern(Some("^3\\.1\\.[0-9]+$")))
@@ -132,6 +152,16 @@ fn payment_statuses() -> Vec<&'static str> {
             other => vec![other.word()],
         })
         .collect()
+}
+
+fn metadata() -> ObjectBuilder {
+    let value = text().max_length(Some(VALUE.most)).pattern(Some(LINES));
+    let key = text().min_length(Some(KEY.least)).max_length(Some(KEY.most)).pattern(Some(ONE_LINE_ONE_WAY));
+    ObjectBuilder::new()
+        .property_names(Some(key))
+        .additional_properties(Some(AdditionalProperties::RefOr(value.into())))
+        .max_properties(Some(MEMBERS_MOST))
+        .examples([serde_json::json!({ "cashier": "Kasir 1", "table": "12" })])
 }
 
 fn nothing() -> ObjectBuilder {

@@ -39,7 +39,7 @@ pub(crate) struct SandboxCaller {
     pub(crate) project: Arc<Project>,
 }
 
-/// An API key or a member that may read the events of a usable project.
+/// An API key or a member that may read the events and receipts of a usable project.
 pub(crate) struct Reader {
     pub(crate) project_id: ProjectId,
 }
@@ -49,6 +49,13 @@ pub(crate) struct Member(pub(crate) Arc<Desk>);
 
 /// A signed-in member whose role may manage keys. The desk checks the role too; here it is checked before the body is read.
 pub(crate) struct KeyManager(pub(crate) Arc<Desk>);
+
+/// An API key or a member that may decide about held money of a usable project. The desk checks the role too; here it is
+/// checked before the body is read.
+pub(crate) enum MoneyDecider {
+    Key(KeyOwner),
+    Member(Arc<Desk>),
+}
 
 fn authenticated(parts: &Parts) -> Result<&Authenticated, ApiError> {
     parts.extensions.get::<Authenticated>().ok_or(ApiError::Unauthorized("no API key was checked"))
@@ -139,5 +146,21 @@ impl FromRequestParts<App> for KeyManager {
         } else {
             Err(engine::Error::RoleForbids.into())
         }
+    }
+}
+
+impl FromRequestParts<App> for MoneyDecider {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<MoneyDecider, ApiError> {
+        let (project, decider): (&Project, MoneyDecider) = match authenticated(parts)? {
+            Authenticated::Key(owner) => (&owner.project, MoneyDecider::Key(owner.clone())),
+            Authenticated::Session(desk) if desk.may(Act::DecideReceipts) => {
+                (desk.project(), MoneyDecider::Member(Arc::clone(desk)))
+            }
+            Authenticated::Session(_) => return Err(engine::Error::RoleForbids.into()),
+        };
+        check_usable(project)?;
+        Ok(decider)
     }
 }

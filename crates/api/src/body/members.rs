@@ -8,6 +8,7 @@ use std::{cell::RefCell, collections::HashSet, ptr};
 use axum::http::HeaderValue;
 use domain::orders::MethodRequest;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+use web::query::shown;
 
 use crate::body::{
     json::{Json, ShapeError, parse},
@@ -152,6 +153,19 @@ impl<'a> Members<'a> {
         let path = member_path(&self.path, name);
         let nested = entries.iter().enumerate().map(|(index, entry)| self.nested(entry_path(&path, index), entry));
         nested.collect::<Result<_, _>>().map(Some)
+    }
+
+    /// An object in which every member is a text, whatever its name. Here null is not the same as absent.
+    pub(crate) fn texts(&self, name: &str) -> Result<Option<Vec<(String, String)>>, ShapeError> {
+        let Some(object) = self.object(name)? else { return Ok(None) };
+        let text = |(key, value): &(String, Json)| {
+            object.asked.borrow_mut().insert(address_of(value));
+            match value {
+                Json::Text(text) => Ok((key.clone(), text.clone())),
+                other => Err(object.mismatch(&shown(key), "a string", other)),
+            }
+        };
+        object.members.iter().map(text).collect::<Result<_, _>>().map(Some)
     }
 
     fn ask(&self, name: &str) -> Option<&'a Json> {
@@ -334,6 +348,25 @@ mod tests {
         check(r#"{"methods":[{},{},"qris"]}"#, types, Err("`methods[2]` must be an object, not a string"));
         check(r#"{"methods":[null]}"#, types, Err("`methods[0]` must be an object, not null"));
         check(r#"{"methods":[{},{"type":[]}]}"#, types, Err("`methods[1].type` must be a string, not an array"));
+    }
+
+    #[test]
+    fn an_object_of_texts_has_texts_alone_and_keeps_their_order() {
+        let read = |members: &Members<'_>| members.texts("notes");
+        let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        check("{}", read, Ok(None));
+        check(r#"{"notes":null}"#, read, Ok(None));
+        check(r#"{"notes":{}}"#, read, Ok(Some(vec![])));
+        check(r#"{"notes":{"b":"1","a":""}}"#, read, Ok(Some(vec![pair("b", "1"), pair("a", "")])));
+        check(r#"{"notes":"x"}"#, read, Err("`notes` must be an object, not a string"));
+        check(r#"{"notes":["x"]}"#, read, Err("`notes` must be an object, not an array"));
+        check(r#"{"notes":{"a":"x","n":1}}"#, read, Err("`notes.n` must be a string, not a number"));
+        check(r#"{"notes":{"n":null}}"#, read, Err("`notes.n` must be a string, not null"));
+        check(r#"{"notes":{"n":{"deep":"x"}}}"#, read, Err("`notes.n` must be a string, not an object"));
+        check(r#"{"notes":{"n\u0000":[]}}"#, read, Err("`notes.n\\0` must be a string, not an array"));
+        let body = Body::parse(br#"{"notes":{"a":"x"},"y":1}"#).unwrap();
+        body.members().texts("notes").unwrap();
+        assert_eq!(body.ignored(), ["y"]);
     }
 
     #[test]

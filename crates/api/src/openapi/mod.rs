@@ -6,7 +6,8 @@ mod parameters;
 use std::collections::HashSet;
 
 pub(crate) use parameters::{
-    accept_language, idempotency_key, page, page_size, parameters, path, project, query, search,
+    accept_language, created_from, created_to, idempotency_key, page, page_size, parameters, path, project, q, query,
+    search,
 };
 use serde_json::{Map, Value, json};
 

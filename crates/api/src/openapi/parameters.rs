@@ -1,6 +1,7 @@
 //! Descriptions of request parameters for the OpenAPI document. Their limits are the constants that the code checks against, so
 //! the two cannot differ.
 
+use domain::search::{TERM_CHARACTERS, WORD_LEAST, WORDS_MOST};
 use utoipa::{
     PartialSchema,
     openapi::{
@@ -10,7 +11,7 @@ use utoipa::{
     },
 };
 use web::query::{DEFAULT_PAGE_SIZE, FIRST_PAGE, LARGEST_PAGE_SIZE, LAST_PAGE, SEARCH_CHARACTERS};
-use wire::schemas::ONE_LINE;
+use wire::schemas::{GivenDateTime, ONE_LINE};
 
 use crate::body::IDEMPOTENCY_KEY_CHARACTERS;
 
@@ -83,6 +84,45 @@ pub(crate) fn search(description: &str) -> Parameter {
         .pattern(Some(ONE_LINE))
         .examples(["order"]);
     parameter(ParameterIn::Query, "search", description, schema).build()
+}
+
+pub(crate) fn q() -> Parameter {
+    let schema = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .min_length(Some(WORD_LEAST))
+        .max_length(Some(TERM_CHARACTERS))
+        .pattern(Some(words()))
+        .examples(["siti 150.000"]);
+    let description = "Words that all occur, in any case, each in any of: the reference, the customer's name, e-mail address \
+        and phone number, the account number, the title of the payment link, the values of `metadata`. A word may also be the \
+        amount, or the first 8 characters or more of the payment's id. Digits with separators are also read as one account \
+        number, phone number or amount. At most 8 words, one of them with at least 3 characters.";
+    parameter(ParameterIn::Query, "q", description, schema).build()
+}
+
+/// The pattern of terms: at most so many words, one of them long enough to be found by an index.
+fn words() -> String {
+    const SPACES: &str = "\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
+    let (space, letter) = (format!("[ {SPACES}]"), format!("[^\\u0000-\\u0020\\u007f-\\u009f{SPACES}]"));
+    let long_after = |before: usize| {
+        let after = WORDS_MOST - 1 - before;
+        format!("(?:{letter}+{space}+){{{before}}}{letter}{{{WORD_LEAST},}}(?:{space}+{letter}+){{0,{after}}}")
+    };
+    let words: Vec<String> = (0..WORDS_MOST).map(long_after).collect();
+    format!("^{space}*(?:{}){space}*$", words.join("|"))
+}
+
+/// The first instant of a range of creation.
+pub(crate) fn created_from() -> Parameter {
+    query::<GivenDateTime>("created_from", "Only what was created at this date-time or later.")
+}
+
+/// The end of a range of creation.
+pub(crate) fn created_to() -> Parameter {
+    query::<GivenDateTime>(
+        "created_to",
+        "Only what was created before this date-time; it must be later than `created_from`.",
+    )
 }
 
 pub(crate) fn idempotency_key(required: Required) -> Parameter {

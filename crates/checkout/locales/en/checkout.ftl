@@ -125,6 +125,20 @@ again-failed = Try again
 again-cancelled = Choose how to pay
 again-none = Still want to pay? Ask { $merchant } for a new bill.
 
+## Money that came but did not pay
+
+held-title = Your money has arrived
+held-decided-title = About your money
+held-late = { $amount } arrived after the deadline; { $merchant } will contact you.
+held-cancelled = { $amount } arrived after this payment had been cancelled; { $merchant } will contact you.
+held-amount = { $amount } arrived, but the bill is { $due }; { $merchant } will contact you.
+held-twice = { $amount } arrived once more, although this bill was paid already; { $merchant } will contact you.
+held-link-paid = { $amount } arrived, although another payment has already paid this bill; { $merchant } will contact you.
+held-unclear = { $amount } arrived and is being looked into; { $merchant } will contact you.
+held-returned = { $merchant } has returned { $amount } to you.
+held-elsewhere = { $merchant } used this { $amount } for another bill.
+held-ask = Do not pay again before you have asked { $merchant }. Give them your payment ID.
+
 ## Links that take no payments
 
 closed-cancelled-title = Bill cancelled

@@ -125,6 +125,20 @@ again-failed = Coba lagi
 again-cancelled = Pilih cara bayar
 again-none = Masih ingin membayar? Minta tagihan baru kepada { $merchant }.
 
+## Money that came but did not pay
+
+held-title = Uang Anda sudah sampai
+held-decided-title = Tentang uang Anda
+held-late = { $amount } sampai setelah batas waktu; { $merchant } akan menghubungi Anda.
+held-cancelled = { $amount } sampai setelah pembayaran ini dibatalkan; { $merchant } akan menghubungi Anda.
+held-amount = { $amount } sampai, tetapi tagihannya { $due }; { $merchant } akan menghubungi Anda.
+held-twice = { $amount } sampai lagi, padahal tagihan ini sudah lunas; { $merchant } akan menghubungi Anda.
+held-link-paid = { $amount } sampai, padahal tagihan ini sudah dilunasi dengan pembayaran lain; { $merchant } akan menghubungi Anda.
+held-unclear = { $amount } sampai dan sedang diperiksa; { $merchant } akan menghubungi Anda.
+held-returned = { $merchant } sudah mengembalikan { $amount } kepada Anda.
+held-elsewhere = { $merchant } memakai { $amount } ini untuk tagihan lain.
+held-ask = Jangan membayar lagi sebelum bertanya kepada { $merchant }. Sebutkan ID pembayaran Anda.
+
 ## Links that take no payments
 
 closed-cancelled-title = Tagihan dibatalkan

@@ -11,6 +11,27 @@ project-all = All projects
 sandbox = Sandbox
 production = Production
 nav-home = Home
+search = Search
+search-label = Search payments, links and customers
+search-placeholder = Search
+search-go = Search
+search-hint = A customer’s name, email or phone, a reference, account number, amount, link title or ID. What you enter in full opens at once.
+search-none = Nothing found
+search-none-text = Check the spelling, or enter only a part: three letters or digits are enough.
+search-customers = Customers
+search-more = See all
+search-too-short = Enter at least { $least } letters or digits.
+search-too-long = Enter at most { $most } characters.
+search-too-many = Enter at most { $most } words.
+search-control = There is an invisible control character. Type it again without it.
+search-twice = Enter one search only.
+customer-paid = Paid so far
+customer-times = Payments
+customer-times-of = { $paid } of { $payments } paid
+customer-first = First (WIB)
+customer-last = Latest (WIB)
+customer-held = { $amount } waits for your decision.
+customer-same = All payments with the same email or phone.
 nav-payments = Payments
 nav-links = Payment links
 nav-balance = Balance
@@ -23,14 +44,15 @@ nav-operator = Operator
 nav-account = Account
 attention = Needs attention:
 sign-out = Sign out
-failing = Webhooks are not reaching your server. Payments are still recorded here, and we keep retrying the deliveries.
+failing-retrying = Webhooks are not reaching your server. Payments are still recorded here, and the webhooks are being retried.
+failing-exhausted = Some webhooks did not reach your server and are not retried any more. Their payments are recorded here; resend the webhooks once your server has recovered.
 failing-look = See why
 inactive = This project is deactivated and takes no new payments. Ask the operator to activate it again.
 awaiting = This production project is waiting for the operator’s approval. Meanwhile, you can set up and try everything in a sandbox project.
 rehearsal = Rehearsal: no real money. The banks of this project are not real ones.
 pages = Pages of the list
-pages-newer = Newer
-pages-older = Older
+pages-newer = Previous
+pages-older = Next
 footer = Lunas — payments on your own server
 pages-summary = { $first }–{ $last } of { $total }
 pages-summary-many = { $first }–{ $last }
@@ -73,7 +95,7 @@ status-expired = Expired
 status-cancelled = Cancelled
 delivery-none = Not sent
 delivery-delivered = Delivered
-delivery-exhausted = Given up
+delivery-exhausted = Stopped
 delivery-retrying = Retrying
 delivery-sending = Sending
 method-account = { $bank } virtual account
@@ -84,11 +106,13 @@ done-link-created = The payment link is ready to share.
 done-link-cancelled = The link is cancelled.
 done-url-saved = The webhook URL is saved.
 done-url-removed = The webhook URL is removed. Events are still recorded, but not sent.
+done-events-saved = The events are saved.
 done-resent = The webhook is being resent.
 done-tested = A test payment was created and paid. Its webhook is in the list below.
 done-simulated = The simulation is done.
 done-receipt-accepted = The money is accepted, and the payment is paid.
 done-receipt-returned = The money is recorded as returned.
+done-receipt-assigned = The money was used for the payment that you chose, which is paid now.
 done-settings-saved = The settings are saved.
 done-role-changed = The role is changed.
 done-member-removed = The member is removed.
@@ -126,12 +150,23 @@ wib-hint = Western Indonesian time (WIB).
 
 ## Home
 home-today = Today
-home-month = Last 30 days
+home-yesterday = Yesterday
+home-available = Available balance
+home-pending = { $amount } waiting to be settled
+home-period = Paid in the last { $days } days
+home-periods = Choose the period
+home-days = { $days } days
+change-yesterday = compared with { $before } yesterday by { $time }
+change-period = compared with { $before } in the { $days } days before
+short-thousand = Rp{ $number }K
+short-million = Rp{ $number }M
+short-billion = Rp{ $number }B
+short-trillion = Rp{ $number }T
 home-attention = Needs attention
 home-attention-none = Nothing needs your attention.
 home-recent = Latest payments
 home-recent-none = No payments yet. New payments appear here by themselves.
-home-all = All payments
+home-all = See all
 guide-title = Your first payment
 guide-sub = Each step is ticked off once it is done.
 guide-progress = { $count } of { $all } steps done
@@ -153,15 +188,19 @@ guide-webhook-text = Set a webhook URL, so that your server knows at once when a
 guide-webhook-button = Set up the webhook
 guide-webhook-set = The webhook URL is set, but no webhook has reached your server yet. Send a test and see how your server answers. The command below lists the events that are sent.
 guide-webhook-test = Send a test
-attention-money = { $amount } needs a decision
-attention-more = { $count ->
-        [one] { $count } other receipt needs a decision
-       *[other] { $count } other receipts need a decision
+attention-held = { $amount } needs a decision
+attention-held-text = { $count ->
+        [one] { $count } receipt that has paid nothing yet
+       *[other] { $count } receipts that have paid nothing yet
     }
-attention-more-text = See them all
-attention-failing = { $count ->
-        [one] { $count } webhook is failing
-       *[other] { $count } webhooks are failing
+attention-exhausted = { $count ->
+        [one] { $shown } webhook did not arrive and was stopped
+       *[other] { $shown } webhooks did not arrive and were stopped
+    }
+attention-exhausted-text = Resend them once your server has recovered. The first one: { $since }
+attention-retrying = { $count ->
+        [one] { $shown } webhook has failed and is being retried
+       *[other] { $shown } webhooks have failed and are being retried
     }
 attention-since = Since { $since }
 attention-inactive = The project is inactive
@@ -176,45 +215,91 @@ chart-highest = Highest { $amount } · { $day }
 chart-table = Show as a table
 chart-table-title = Amounts paid per day
 chart-day = Day
+chart-nothing = Nothing was paid on these days.
+chart-cut = { $count ->
+        [one] { $count } day is far above the others, so its bar is cut off: { $amount } on { $day }.
+       *[other] { $count } days are far above the others, so their bars are cut off. The highest: { $amount } on { $day }.
+    }
 
 ## Payments
 payments-count = { $count ->
         [one] { $count } payment
        *[other] { $count } payments
     }
-payments-total = { $amount } in total
-payments-count-many = More than { $most } payments
-payments-total-many = Totals are for { $most } payments at most
 payments-reference = Reference
 payments-amount = Amount
 payments-status = Status
-payments-method = Method
 payments-created = Created
+payments-method = Method
 payments-paid = Paid
-payments-csv = Download CSV
-payments-excel = CSV for Excel (;)
+payments-csv = CSV (separated by commas)
+payments-excel = CSV for Excel (separated by semicolons)
 payments-none = No payments yet
 payments-none-text = Create a payment link and send it to a customer, or create a payment through the API. All payments appear here.
 payments-unfound = No matching payments
 payments-unfound-text = No payment matches these filters.
 filter-any = All
 filter-any-account = Any virtual account
-filter-search = Search references
 filter-from = From
 filter-to = To
-filter-link = Link ID
-filter-apply = Filter
-filter-clear = Clear filters
+filter-link = Title of a link
+filter-apply = Apply
+filter-clear = Clear all filters
 filter-mistaken = A filter is not valid. Correct it, then filter again.
+payments-who = Customer or title
+payments-time = Time (WIB)
+payments-download = Download
+payments-filter = Search and filter payments
+payments-search = Search payments
+payments-search-hint = Name, reference, account number, amount
+payments-days = Days
+sums-many = More than { $most }
+sums-many-text = Too many to add up. Choose days or another filter.
+sums-of-them-paid = { $count } paid
+sums-paid = Paid
+sums-paid-text = by customers
+sums-fee = Fees
+sums-fee-text = of what was paid
+sums-net = Net
+sums-net-text = for you
+period-always = All days
+period-today = Today
+period-yesterday = Yesterday
+period-7days = 7 days
+period-30days = 30 days
+period-month = This month
+sort = Sort by
+sort-newest = Newest first
+sort-oldest = Oldest first
+sort-highest = Highest amount first
+sort-lowest = Lowest amount first
+sort-too-many = More than { $most } payments are too many to be sorted by amount, so the newest come first. Choose days or another filter.
+filter-open = Filter
+filter-drop = Remove the filter:
+filter-of-link = Link: { $title }
+filter-since = Since { $from }
+filter-until = Until { $to }
+filter-period-wrong = Choose one of the spans of days, or enter dates.
+filter-link-unknown = No link has that title. Enter a part of its title.
+filter-link-several = Several links match. Choose one:
+filter-link-twice = Choose one link only.
 filter-choice-wrong = Choose one from the list.
 filter-day-wrong = Enter a valid date, such as 2026-11-15.
 filter-range-wrong = The last day must not be before the first.
-filter-link-wrong = This is not a link ID. Copy it from the link’s page; it begins with pl_.
-filter-search-wrong = At most 255 characters, without control characters.
+filter-link-wrong = Enter the title of a link, at most 255 characters, without control characters.
 payment-say = Payment status: { $status }
 payment-open = Open the payment page
 payment-simulate = Pay in the simulator
 payment-expires = Expires
+payment-held = { $amount } needs a decision
+payment-held-decide = Decide
+payment-held-look = View the money
+payment-held-more =
+    { $count ->
+        [one] { $count } more receipt needs
+       *[other] { $count } more receipts need
+    } a decision.
+payment-received = Amount received
 payment-link = Payment link
 payment-id = Payment ID
 payment-timeline = History
@@ -253,6 +338,12 @@ timeline-scheduled = Automatically, at the time below.
 timeline-answered = The server answered { $status } ({ $millis } ms)
 timeline-unanswered = The server did not answer ({ $millis } ms)
 timeline-more = See the delivery
+timeline-held = { $amount } arrived, but did not pay
+timeline-held-from = { $amount } sent for another payment was used here
+timeline-held-accepted = { $amount } accepted
+timeline-held-assigned = { $amount } used for another payment
+timeline-held-returned = { $amount } returned
+timeline-held-more = View the money
 timeline-bank-asked = Asked the bank for the code
 timeline-bank-asked-again = Asked the bank for the code again
 timeline-bank-asked-other = Asked the bank for a new code
@@ -285,12 +376,8 @@ balance-available = Available
 balance-available-text = Settled
 balance-pending = Pending
 balance-pending-text = Not settled yet
-balance-unapplied = Unapplied
+balance-unapplied = Held
 balance-unapplied-text = Received, but not applied to a payment
-balance-undecided = { $count ->
-        [one] { $count } receipt needs a decision.
-       *[other] { $count } receipts need a decision.
-    }
 balance-decide = Decide
 ledger = Ledger
 ledger-accounts = Ledger accounts
@@ -306,46 +393,125 @@ ledger-settled = Settled to available
 ledger-unapplied = Money that matches no payment
 ledger-accepted = Accepted for its payment
 ledger-returned = Returned to the sender
-receipts = Unapplied money
-receipts-sub = Money that was received but not applied to a payment. Accept it, or record that it was returned.
+accounting = File for accounting
+accounting-text = One line for each posting of the ledger, with a column for each account. Leave the dates empty to download everything.
+receipts = Held money
+receipts-sub = Money that was received but not applied to a payment. Accept it, use it for another payment, or record that it was returned.
+receipts-sum =
+    { $count ->
+        [one] { $count } receipt needs
+       *[other] { $count } receipts need
+    } a decision, { $amount } in total.
+receipts-pick = Select { $amount } for { $reference }
+receipts-pick-all = Select all
+receipts-several = Decide about those selected
+receipts-none-picked = Nothing is selected. Tick one or more rows, then press “Decide about those selected”.
+receipts-too-many = { $most } at most at a time. Select fewer.
 receipts-undecided = Undecided
 receipts-decided = Decided
 receipts-none = Nothing to decide
 receipts-none-text = Money that arrives late, twice or with a different amount appears here.
 receipts-none-decided = No decisions yet
-receipts-none-decided-text = Decisions about unapplied money are listed here.
-receipt = Unapplied money
+receipts-none-decided-text = Decisions about held money are listed here.
+receipt = Held money
 receipt-why = Reason
 receipt-decision = Decision
 receipt-accepted = Accepted
 receipt-returned = Returned
+receipt-waits = Waiting for
+receipt-waits-minutes = { $count } min
+receipt-waits-hours =
+    { $count ->
+        [one] { $count } hour
+       *[other] { $count } hours
+    }
+receipt-waits-days =
+    { $count ->
+        [one] { $count } day
+       *[other] { $count } days
+    }
+receipt-difference = Difference
+receipt-less = { $amount } less
+receipt-more = { $amount } more
+receipt-by = by { $who }
+receipt-assigned = Used for another payment
+receipt-assigned-to = Used for
+receipt-accepted-difference = Accepted with the difference
 receipt-amount = Amount received
 receipt-for = For payment
 receipt-billed = Amount due
 receipt-paid = Paid by the customer
 receipt-received = Reported to us
 receipt-id = Receipt ID
+receipt-bank-id = The bank’s receipt number
 receipt-wrong-amount = The amount differs from the amount due.
 receipt-already-paid = The payment was paid already.
 receipt-link-claimed = Another payment has already paid this single-use link.
 receipt-too-late = It was paid after the payment had expired or was cancelled.
 receipt-reused = The bank has reported money for another payment under the same receipt number.
-receipt-unfit-amount = This money cannot be accepted, because its amount differs from the payment’s. Return it to the customer, then record that below.
-receipt-unfit-paid = This money cannot be accepted, because the payment is paid already. Return it to the customer, then record that below.
-receipt-unfit-link = This money cannot be accepted, because another payment has paid the link. Return it to the customer, then record that below.
-receipt-owners = Only owners of the project can decide.
+receipt-unfit-fee = This money cannot be accepted, because it is less than the fee of { $fee }.
+receipt-unfit-paid = This money cannot be accepted for the payment, because that is paid already.
+receipt-unfit-link = This money cannot be accepted for the payment, because another payment has paid its single-use link.
+receipt-unfit-amount = The amount differs from the amount due. Open this receipt to accept it with the difference.
+receipt-owners = Among the members, only owners of the project can decide.
 receipt-decided-already = There is already a decision about this money. Nothing was changed.
 receipt-final = This cannot be undone.
-receipt-accept = Accept this money
+receipt-accept = Accept it for its payment
 receipt-accept-paid = The payment becomes paid, with the time at which the customer paid.
-receipt-accept-webhook = Your server receives payment.paid.
-receipt-accept-ledger = The money moves from “unapplied” to “pending”, less the fee.
+receipt-accept-less = The payment becomes paid although { $amount } is missing. You bear the difference.
+receipt-accept-more = The payment becomes paid, and the { $amount } too much is added to your balance.
+receipt-accept-webhook = Your server receives payment.paid, if a webhook URL is set.
+receipt-accept-ledger = { $net } moves from “held” to “pending”, after the fee of { $fee }.
 receipt-accept-button = Accept
+receipt-accept-difference = Accept it with the difference
+receipt-accept-difference-button = Accept with the difference
+receipt-assign = Use it for another payment
+receipt-assign-text = Did the customer pay the wrong code? Choose the payment that was meant. The money pays that one.
+receipt-assign-suggested = Unpaid, with the same amount
+receipt-assign-found = Unpaid, and found by your search
+receipt-assign-none = There is no other unpaid payment of { $amount }.
+receipt-assign-nothing = No unpaid payment has these words. Try a part of the reference, the name or the amount.
+receipt-assign-search = Search by reference, customer or amount
+receipt-assign-go = Search
+receipt-assign-short = Type 3 to 255 letters or digits.
+receipt-assign-ask = Use { $amount } for { $reference }?
+receipt-assign-other = The payment that it was sent for does not change.
+receipt-assign-button = Use it for this payment
+receipt-assign-unknown = This project has no such payment. Choose one from the list, or search again.
 receipt-return = Record a return
-receipt-return-yours = Return the money through your bank first. Lunas only records it.
-receipt-return-state = The payment keeps its status, and there is no fee.
-receipt-return-ledger = The money leaves “unapplied”.
+receipt-return-yours = Return { $amount } to the customer through your bank first. Lunas only records it.
+receipt-return-state = The status of the payment does not change, and there is no fee.
+receipt-return-ledger = { $amount } leaves “held”.
 receipt-return-button = Record as returned
+several = Decide about several at once
+several-sub =
+    { $count ->
+        [one] { $count } receipt is
+       *[other] { $count } receipts are
+    } selected, { $amount } in total.
+several-outcome = If accepted
+several-pays = Paid, { $net } is added to your balance
+several-accept = Accept each for its payment
+several-accept-text =
+    { $count ->
+        [one] { $count } payment becomes
+       *[other] { $count } payments become
+    } paid: { $amount } received, { $fee } in fees, { $net } moves to “pending”.
+several-accept-rest =
+    { $count ->
+        [one] { $count } other cannot be accepted just like that and still needs
+       *[other] { $count } others cannot be accepted just like that and still need
+    } a decision.
+several-accept-button = Accept { $count }
+several-return = Record that all were returned
+several-return-text = Return { $amount } to the customers through your bank first. Lunas only records it.
+several-return-button = Record { $count } as returned
+several-gone = What you selected was decided already, or is not of this project. Nothing was changed.
+several-done-accepted = { $count } accepted, { $amount } in total.
+several-done-returned = { $count } recorded as returned, { $amount } in total.
+several-failed = { $count } not changed:
+several-failed-decided = It was decided already.
+several-failed-other = It did not work. Open this receipt and try again.
 receipt-note = Note
 receipt-note-hint = A reason or the number of a proof, at most 500 characters. It is kept in the audit log.
 receipt-note-missing = Enter a note with the reason for your decision.
@@ -394,6 +560,8 @@ link-qr-alt = QR code that holds the address of this payment page
 link-qr-text = It contains the address above and is not a QRIS code. Customers scan it with their camera to open the payment page.
 link-qr-save = Save as PNG
 link-details = Details
+metadata = Metadata
+metadata-text = What your own program noted. Customers do not see it.
 link-times = Number of payments
 link-times-one = One
 link-times-many = Unlimited
@@ -481,14 +649,20 @@ hook-unusable = This project is not active, so no test was sent.
 hook-log = Delivery log
 hook-log-all = All
 hook-log-failing = Failing
+hook-log-exhausted = Stopped
+hook-log-kinds = All events
+hook-log-filter = Apply
 hook-log-fine = No failed deliveries
-hook-log-fine-text = Every webhook has reached your server.
+hook-log-fine-text = No webhook matches what is chosen above.
+hook-log-none = No events of this kind yet
 hook-log-empty = No events yet
 hook-log-empty-text = When a payment is paid or fails, the event is listed here.
 hook-event = Event
 hook-about = Subject
 hook-state = Delivery
 hook-attempts = Attempts
+hook-code = HTTP
+hook-latency = Time
 hook-when = When
 hook-next = Next attempt:
 hook-id = Event ID
@@ -503,6 +677,12 @@ hook-url-remove = Remove the URL
 hook-url-remove-ask = Remove the webhook URL?
 hook-url-remove-silent = Your server is no longer notified of payments.
 hook-url-remove-kept = Events are still recorded, and can be sent again later.
+hook-events = Further events
+hook-events-text = Your server always hears of payments that are paid or fail, and of revoked API keys. Tick what else it shall hear of.
+hook-events-expired = A payment was not paid in time.
+hook-events-cancelled = A payment was cancelled, with its link or because its customer chose another way to pay.
+hook-events-held = Money came that does not fit its payment, and waits for your decision.
+hook-events-save = Save
 hook-url-long = This address is too long: at most 2,048 characters.
 hook-url-ambiguous = This address contains a space, a backslash or a hidden character. Remove it and save again.
 hook-url-absolute = Enter the whole address, beginning with https:// or http://.
@@ -549,12 +729,15 @@ hook-attempts-none = Nothing was sent yet.
 hook-answered = answered
 hook-unanswered = no answer
 hook-answer = Your server’s answer
+hook-answer-raw = The answer exactly as received
 hook-answer-empty = The answer was empty.
 hook-request = What is sent
 hook-request-url = This is the current URL. Each attempt uses the URL of its time.
 hook-headers = Headers
-hook-headers-text = The signature is created for each attempt and is not stored.
+hook-headers-text = The same for each attempt but for the signature, which is created each time and is not stored.
 hook-body = Body, exactly as sent
+hook-body-pretty = Body
+hook-body-raw = Show it exactly as sent
 hook-failed-no-url = The project had no webhook URL at that time.
 hook-failed-refused = Webhooks must not be sent to this address.
 hook-failed-dns = The host name could not be resolved to public addresses.
@@ -564,6 +747,7 @@ hook-failed-timeout = The answer did not arrive in time.
 hook-failed-closed = The connection was closed before the answer was complete.
 hook-failed-not-http = The answer was not HTTP.
 hook-failed-status = The status of the answer was not 2xx.
+hook-failed-redirect = The answer was a redirect (3xx), and redirects are not followed.
 hook-failed-other = The request could not be sent.
 hook-keep = Cancel
 hook-back = Back to notifications
@@ -660,10 +844,11 @@ members-remove-invites = Invitations created by this member become invalid.
 members-remove-keys = This member knows these API keys, having created them:
 members-remove-keys-revoke = Revoke these keys as well
 members-remove-keys-none = No active API key was created by this member.
-members-remove-keys-unknown = { $count ->
-    [one] Nobody is recorded as the creator of one active API key, which comes from the command line on the server or from an earlier version. Revoke it yourself if this member may know it.
-   *[other] Nobody is recorded as the creator of { $count } active API keys, which come from the command line on the server or from an earlier version. Revoke those that this member may know yourself.
-}
+members-remove-keys-unknown =
+    { $count ->
+        [one] Nobody is recorded as the creator of one active API key, which comes from the command line on the server or from an earlier version. Revoke it yourself if this member may know it.
+       *[other] Nobody is recorded as the creator of { $count } active API keys, which come from the command line on the server or from an earlier version. Revoke those that this member may know yourself.
+    }
 members-remove-back = Coming back takes a new invitation.
 members-role-heading = Role of { $email }
 
@@ -692,7 +877,7 @@ account-old-wrong = This is not your current password.
 account-new = New password
 account-password-save = Change password
 cancel = Cancel
-role-owner-text = Can do everything: change settings, manage members, and decide about unapplied money.
+role-owner-text = Can do everything: change settings, manage members, and decide about held money.
 role-developer-text = Can see everything, and manage payment links, API keys, notifications and the simulator.
 role-viewer-text = Can see everything except secrets, and cannot change anything.
 invite = Invitation
@@ -760,8 +945,9 @@ deed-webhook-tested = Sent a test webhook
 deed-link-created = Created a payment link
 deed-link-cancelled = Cancelled a payment link
 deed-payment-simulated = Simulated a payment
-deed-receipt-accepted = Accepted unapplied money
-deed-receipt-returned = Recorded unapplied money as returned
+deed-receipt-accepted = Accepted held money
+deed-receipt-assigned = Assigned held money to another payment
+deed-receipt-returned = Recorded held money as returned
 deed-project-created = Created the project
 deed-settings-changed = Changed settings
 deed-project-approved = Approved the project
@@ -845,10 +1031,11 @@ banks-none-text = A bank account is a contract with one bank, by which productio
 banks-begin = Add a bank account
 banks-begin-text = Accounts, keys and secrets are set up on the command line, on the machine of the server. The account’s page then shows what comes next.
 banks-begin-command = Create an account
-banks-differences = { $count ->
-    [one] One difference with a bank is open.
-   *[other] { $count } differences with banks are open.
-}
+banks-differences =
+    { $count ->
+        [one] One difference with a bank is open.
+       *[other] { $count } differences with banks are open.
+    }
 banks-strays = { $count ->
         [one] { $count } receipt fits no payment: { $amount }.
        *[other] { $count } receipts fit no payment: { $amount } in total.
@@ -875,10 +1062,11 @@ bank-warn-missing = Missing: { $names }.
 bank-warn-numbers = { $percent }% of the numbers are in use. Ask the bank for a longer range before they run out.
 bank-warn-old = { $name } is older than a year. Set the next one, tell the bank, then rotate.
 bank-warn-suspended = Many calls to the bank have failed. Its methods are shown as unavailable; a single call tries again every 30 seconds.
-bank-warn-failing = { $count ->
-    [one] The latest call to the bank failed, at { $since }.
-   *[other] The latest { $count } calls to the bank failed, the first at { $since }.
-}
+bank-warn-failing =
+    { $count ->
+        [one] The latest call to the bank failed, at { $since }.
+       *[other] The latest { $count } calls to the bank failed, the first at { $since }.
+    }
 bank-warn-late = The bank should have been asked something since { $since }. Check that a server runs and reaches the bank.
 bank-live = The way to the first payment
 bank-step-settings = Settings are given
@@ -1072,10 +1260,11 @@ compare-failed = The day was not compared: { $reason }
 differences = Differences
 differences-text = What banks say otherwise than we do.
 differences-look = Look at them
-differences-open = { $count ->
-    [one] One open
-   *[other] { $count } open
-}
+differences-open =
+    { $count ->
+        [one] One open
+       *[other] { $count } open
+    }
 differences-unsettled = Open
 differences-settled = Settled
 differences-none = No open differences

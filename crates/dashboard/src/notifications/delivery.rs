@@ -5,7 +5,7 @@ use askama::Template;
 use axum::{Router, http::StatusCode, response::Response, routing::get};
 use domain::{
     access::Act,
-    delivery::{Attempt, FailureClass},
+    delivery::{Attempt, Failure, FailureClass},
     id::EventId,
 };
 use engine::Error;
@@ -21,6 +21,7 @@ use crate::{
     done::Done,
     labels::{Badge, delivery_badge},
     page::Page,
+    pretty_json::pretty_json,
     session::{LastId, SignedForm},
     shell::{Section, Shell},
     words::Words,
@@ -40,10 +41,13 @@ pub(crate) struct DeliveryPage {
     pub(crate) created: Moment,
     pub(crate) badge: Badge,
     pub(crate) next: Option<Moment>,
+    /// The latest first.
     pub(crate) attempts: Vec<AttemptRow>,
     /// The webhook URL as it is now.
     pub(crate) url: Option<String>,
     pub(crate) headers: String,
+    /// The payload, with a line for each member.
+    pub(crate) pretty_body: String,
     /// The payload, byte for byte.
     pub(crate) body: String,
     pub(crate) resend_url: Option<String>,
@@ -58,9 +62,21 @@ pub(crate) struct AttemptRow {
     pub(crate) status: Option<String>,
     /// In milliseconds.
     pub(crate) latency: String,
-    /// Why it failed, in a sentence, and the error itself.
+    /// Why it failed, in a sentence, and the error itself where it says more.
     pub(crate) failure: Option<(String, String)>,
-    pub(crate) answer: String,
+    pub(crate) answer: Answer,
+}
+
+/// What the receiver answered.
+pub(crate) enum Answer {
+    Empty,
+    /// Shown as it came.
+    Text(String),
+    /// JSON with a line for each member, and as it came.
+    Json {
+        pretty: String,
+        raw: String,
+    },
 }
 
 pub(crate) fn routes() -> Router<App> {
@@ -79,21 +95,30 @@ async fn view(page: &Page, id: EventId) -> Result<DeliveryPage, Error> {
     let (event, sent) = page.desk.event(id).await?;
     let page_url = format!("{base}/notifications/deliveries/{id}");
     let (about, about_url) = subject(&base, &event);
+    let (kind, created) = (event.event.kind().word(), page.moment(event.event.created_at));
     let delivery = sent.delivery.as_ref();
     let may_resend = page.desk.may(Act::ManageWebhooks) && project.webhook_url.is_some();
+    let body = String::from_utf8(wire::event::body(&page.app.settings.pages_url, event)).unwrap_or_default();
     Ok(DeliveryPage {
         back_url: format!("{base}/notifications"),
         id: id.to_string(),
-        kind: event.event.kind().word(),
+        kind,
         about,
         about_url,
-        created: page.moment(event.event.created_at),
+        created,
         badge: delivery_badge(shell.words, delivery),
         next: next_attempt(delivery).map(|at| page.moment(at)),
-        attempts: sent.attempts.iter().enumerate().map(|(index, attempt)| row(page, index + 1, attempt)).collect(),
+        attempts: sent
+            .attempts
+            .iter()
+            .enumerate()
+            .rev()
+            .map(|(index, attempt)| row(page, index + 1, attempt))
+            .collect(),
         url: project.webhook_url.clone(),
         headers: headers(&page.app.settings.signature_header),
-        body: String::from_utf8(wire::event::body(&page.app.settings.pages_url, event)).unwrap_or_default(),
+        pretty_body: pretty_json(&body).unwrap_or_else(|| body.clone()),
+        body,
         resend_url: may_resend.then(|| format!("{page_url}/resend")),
         notice: None,
         shell,
@@ -120,11 +145,25 @@ fn row(page: &Page, number: usize, attempt: &Attempt) -> AttemptRow {
         delivered: outcome.delivered(),
         status: outcome.status.map(|status| status.to_string()),
         latency: outcome.latency.as_millis().to_string(),
-        failure: outcome
-            .failure
-            .as_ref()
-            .map(|failure| (sentence(page.words(), failure.class), failure.detail.clone())),
-        answer: outcome.answer.clone(),
+        failure: outcome.failure.as_ref().map(|failure| reason(page.words(), failure, outcome.status)),
+        answer: answer(&outcome.answer),
+    }
+}
+
+fn answer(raw: &str) -> Answer {
+    match pretty_json(raw) {
+        _ if raw.is_empty() => Answer::Empty,
+        None => Answer::Text(raw.to_owned()),
+        Some(pretty) => Answer::Json { pretty, raw: raw.to_owned() },
+    }
+}
+
+/// Why an attempt failed, in a sentence, and the error itself where it says more.
+fn reason(words: Words, failure: &Failure, status: Option<u16>) -> (String, String) {
+    match (failure.class, status) {
+        (FailureClass::Status, Some(300..=399)) => (fl!(words, "hook-failed-redirect"), String::new()),
+        (FailureClass::Status, _) => (sentence(words, failure.class), String::new()),
+        (class, _) => (sentence(words, class), failure.detail.clone()),
     }
 }
 

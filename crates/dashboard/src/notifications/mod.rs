@@ -2,6 +2,7 @@
 //! of deliveries.
 
 pub(crate) mod delivery;
+pub(crate) mod events;
 pub(crate) mod log;
 mod recover;
 pub(crate) mod secret;
@@ -23,6 +24,7 @@ pub(crate) fn routes() -> Router<App> {
         .route("/dashboard/{project}/notifications", get(show))
         .route("/dashboard/{project}/notifications/url", get(show).post(url::save))
         .route("/dashboard/{project}/notifications/url/remove", get(url::ask).post(url::remove))
+        .route("/dashboard/{project}/notifications/events", get(show).post(events::save))
         .route("/dashboard/{project}/notifications/secret/show", get(show).post(secret::reveal))
         .route("/dashboard/{project}/notifications/secret/roll", get(secret::ask).post(secret::replace))
         .route("/dashboard/{project}/notifications/test", get(show).post(send_test))

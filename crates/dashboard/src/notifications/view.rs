@@ -10,7 +10,8 @@ use i18n_embed_fl::fl;
 use web::page::{moment::Moment, page_error::PageError};
 
 use super::{
-    log::{self, EventRow, Log},
+    events::{EventChoice, choices},
+    log::{self, Log},
     snippets::{Snippet, snippets},
 };
 use crate::{
@@ -18,7 +19,6 @@ use crate::{
     input::local_field,
     page::Page,
     shell::{Flash, Section, Shell},
-    table::Paging,
 };
 
 /// Failed deliveries of the last day are sent again, unless the user chooses another time.
@@ -41,9 +41,8 @@ pub(crate) struct Notifications {
     /// The secret, where this request asked to see it.
     pub(crate) secret: Option<ShownSecret>,
     pub(crate) attempt: String,
-    pub(crate) rows: Vec<EventRow>,
-    pub(crate) paging: Paging,
-    pub(crate) failing_only: bool,
+    pub(crate) events: Vec<EventChoice>,
+    pub(crate) log: Log,
     /// The value of the field for the time since when failed deliveries are sent again.
     pub(crate) since: String,
     pub(crate) since_mistake: Option<String>,
@@ -60,7 +59,7 @@ pub(crate) struct ShownSecret {
 
 pub(crate) async fn view(page: &Page) -> Result<Notifications, Error> {
     let (shell, base, project) = (page.shell(Section::Notifications).await?, page.base(), page.project());
-    let Log { rows, paging, failing_only } = log::read(page, &base).await?;
+    let log = log::read(page, &base).await?;
     let previous_until = page.desk.rotating_until().await?;
     Ok(Notifications {
         may_manage: page.desk.may(Act::ManageWebhooks),
@@ -71,9 +70,8 @@ pub(crate) async fn view(page: &Page) -> Result<Notifications, Error> {
         previous_until: previous_until.map(|until| page.moment(until)),
         secret: None,
         attempt: attempt::fresh(),
-        rows,
-        paging,
-        failing_only,
+        events: choices(shell.words, project),
+        log,
         since: local_field(page.now().minus(RECOVER_SINCE)),
         since_mistake: None,
         flash: None,

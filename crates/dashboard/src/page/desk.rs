@@ -84,7 +84,7 @@ impl Page {
     /// the page shows, and never for an answer that redirects.
     pub(crate) async fn shell(&self, section: Section) -> Result<Shell, Error> {
         let change_token = self.change_token().await?;
-        let attention = Attention { undecided: self.desk.undecided().await?, failing: self.desk.is_failing().await? };
+        let attention = Attention::of(&self.desk.held_sum().await?, &self.desk.failing_deliveries().await?);
         self.shell_with(section, &change_token, attention).await
     }
 

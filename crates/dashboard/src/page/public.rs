@@ -79,6 +79,11 @@ impl PublicPage {
         moment::short_moment(at, self.visitor.language)
     }
 
+    /// The same in one line of a list, whose head says in which time zone.
+    pub(crate) fn row_moment(&self, at: Timestamp) -> Moment {
+        moment::row_moment(at, self.now(), self.visitor.language)
+    }
+
     /// What stands around a page without a session.
     pub(crate) fn frame(&self) -> Bare {
         Bare {

@@ -1,16 +1,13 @@
 //! `/dashboard/<project>/payments/<payment>`: everything about one payment.
 
 mod at_bank;
+pub(crate) mod customer;
+pub(crate) mod held;
 pub(crate) mod timeline;
 
 use askama::Template;
 use axum::{Router, http::StatusCode, response::Response, routing::get};
-use domain::{
-    id::PaymentId,
-    method::Method,
-    payment::{Checkout, Payment},
-    project::Environment,
-};
+use domain::{id::PaymentId, method::Method, money::Rupiah, payment::Payment, project::Environment};
 use engine::PaymentFile;
 use i18n_embed_fl::fl;
 use url::form_urlencoded::byte_serialize;
@@ -20,13 +17,16 @@ use web::{
 };
 use wire::payment::{PaymentJson, View};
 
-use self::timeline::Happening;
+use self::{
+    customer::{Fact, customer_facts, device_facts},
+    held::{Banner, Money, banners, money_of, received_instead},
+    timeline::Happening,
+};
 use crate::{
     labels::{Badge, method_name, payment_badge},
     page::Page,
     session::LastId,
     shell::{Section, Shell},
-    words::Words,
 };
 
 #[derive(Template)]
@@ -40,6 +40,12 @@ pub(crate) struct PaymentShown {
     /// What screen readers say when the status has changed.
     pub(crate) say: String,
     pub(crate) amount: String,
+    /// Money for this payment that needs a decision.
+    pub(crate) banners: Vec<Banner>,
+    /// How many others need one.
+    pub(crate) banners_more: Option<String>,
+    /// What was received, where it is another amount, which somebody has accepted.
+    pub(crate) received: Option<String>,
     pub(crate) fee: String,
     pub(crate) net: String,
     pub(crate) method: String,
@@ -51,8 +57,11 @@ pub(crate) struct PaymentShown {
     pub(crate) expires: Moment,
     pub(crate) happenings: Vec<Happening>,
     pub(crate) link: Option<Through>,
-    /// The customer, their location and device; none for a payment that was created by the API.
+    /// None for a payment that was created by the API.
     pub(crate) customer: Option<Vec<Fact>>,
+    pub(crate) device: Vec<Fact>,
+    /// What the merchant noted about the payment.
+    pub(crate) metadata: Vec<(String, String)>,
     pub(crate) json: String,
     pub(crate) checkout_url: String,
     pub(crate) simulator_url: Option<String>,
@@ -64,11 +73,6 @@ pub(crate) struct Through {
     pub(crate) title: String,
 }
 
-pub(crate) struct Fact {
-    pub(crate) label: String,
-    pub(crate) text: String,
-}
-
 pub(crate) fn routes() -> Router<App> {
     Router::new().route("/dashboard/{project}/payments/{payment}", get(show))
 }
@@ -76,12 +80,15 @@ pub(crate) fn routes() -> Router<App> {
 async fn show(page: Page, LastId(id): LastId<PaymentId>) -> Result<Response, PageError> {
     let shell = page.shell(Section::Payments).await?;
     let file = page.desk.payment_file(id).await?;
-    Ok(page.render(StatusCode::OK, &view(&page, shell, file)))
+    let money = money_of(&page, id).await?;
+    Ok(page.render(StatusCode::OK, &view(&page, shell, file, &money)))
 }
 
-fn view(page: &Page, shell: Shell, file: PaymentFile) -> PaymentShown {
+fn view(page: &Page, shell: Shell, file: PaymentFile, money: &[Money]) -> PaymentShown {
     let (now, words, base) = (page.now(), shell.words, page.base());
-    let happenings = timeline::of(page, &file, &base);
+    let happenings = timeline::of(page, &file, money, &base);
+    let (banners, banners_more) = banners(page, money, &base);
+    let received = received_instead(file.payment.id, money);
     let PaymentFile { payment, link, .. } = file;
     let (badge, method) = (payment_badge(words, payment.status_at(now)), method_name(words, payment.method));
     let is_simulated = page.project().environment == Environment::Sandbox && !payment.status_at(now).is_final();
@@ -95,8 +102,11 @@ fn view(page: &Page, shell: Shell, file: PaymentFile) -> PaymentShown {
         say: fl!(words, "payment-say", status = status),
         badge,
         amount: payment.amount.to_string(),
+        banners,
+        banners_more,
+        received: received.map(|amount: Rupiah| amount.to_string()),
         fee: (-payment.fee).to_string(),
-        net: payment.merchant_net().to_string(),
+        net: received.map_or(payment.merchant_net(), |amount| amount - payment.fee).to_string(),
         code_label: match payment.method {
             Method::Qris => fl!(words, "payment-qris"),
             Method::VirtualAccount(_) => fl!(words, "payment-account"),
@@ -108,7 +118,9 @@ fn view(page: &Page, shell: Shell, file: PaymentFile) -> PaymentShown {
         expires: page.moment(payment.expires_at),
         happenings,
         link: link.map(|link| Through { url: format!("{base}/links/{}", link.id), title: link.title }),
-        customer: payment.checkout.as_ref().map(|checkout| customer(words, checkout)),
+        customer: payment.checkout.as_ref().map(|checkout| customer_facts(words, checkout)),
+        device: payment.checkout.as_ref().map(|checkout| device_facts(words, checkout)).unwrap_or_default(),
+        metadata: payment.metadata.clone().map(|metadata| metadata.members).unwrap_or_default(),
         checkout_url: format!("{}/pay/{}", page.app.settings.pages_url, payment.id),
         simulator_url: is_simulated.then(simulator_url),
         json: json(page, payment),
@@ -125,29 +137,4 @@ fn json(page: &Page, payment: Payment) -> String {
         pages_url: &page.app.settings.pages_url,
     };
     serde_json::to_string_pretty(&PaymentJson::of(payment, view)).unwrap_or_default()
-}
-
-/// What the checkout knows about the customer, without the fields that are empty.
-fn customer(words: Words, checkout: &Checkout) -> Vec<Fact> {
-    let Checkout { customer, location, device } = checkout;
-    let parts = [&device.browser, &device.os, &device.kind];
-    let device_text = parts
-        .into_iter()
-        .flatten()
-        .filter(|part| *part != "unknown")
-        .map(String::as_str)
-        .collect::<Vec<_>>()
-        .join(", ");
-    let place =
-        [&location.ip, &location.country].into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(", ");
-    let facts = [
-        (fl!(words, "field-name"), customer.name.clone()),
-        (fl!(words, "field-email"), customer.email.clone()),
-        (fl!(words, "field-phone"), customer.phone.clone()),
-        (fl!(words, "field-address"), customer.address.clone()),
-        (fl!(words, "payment-device"), device_text),
-        (fl!(words, "payment-location"), place),
-        (fl!(words, "payment-user-agent"), device.user_agent.clone().unwrap_or_default()),
-    ];
-    facts.into_iter().filter(|(_, text)| !text.is_empty()).map(|(label, text)| Fact { label, text }).collect()
 }

@@ -9,8 +9,11 @@ use engine::{PaymentFile, Sent};
 use i18n_embed_fl::fl;
 use web::page::moment::Moment;
 
-use super::at_bank;
-use crate::{labels::method_name, page::Page, words::Words};
+use super::{
+    at_bank,
+    held::{self, Money},
+};
+use crate::{labels::method_name, page::Page, receipts::wording::decide_url, words::Words};
 
 /// How many attempts of one event are shown, the latest ones; the page of its delivery shows all.
 const ATTEMPTS_SHOWN: usize = 20;
@@ -22,8 +25,14 @@ pub(crate) struct Happening {
     pub(crate) title: String,
     pub(crate) detail: String,
     pub(crate) at: Option<Moment>,
-    /// The page with more about it.
-    pub(crate) more_url: Option<String>,
+    pub(crate) more: Option<More>,
+}
+
+/// The page with more about it.
+#[derive(Clone)]
+pub(crate) struct More {
+    pub(crate) url: String,
+    pub(crate) label: String,
 }
 
 /// The entries that have a time.
@@ -33,14 +42,14 @@ struct History<'a> {
 }
 
 impl History<'_> {
-    fn add(&mut self, at: Timestamp, tone: &'static str, title: String, detail: String, more_url: Option<String>) {
+    fn add(&mut self, at: Timestamp, tone: &'static str, title: String, detail: String, more: Option<More>) {
         let shown = Some(self.page.moment(at));
-        self.entries.push((at, Happening { tone, title, detail, at: shown, more_url }));
+        self.entries.push((at, Happening { tone, title, detail, at: shown, more }));
     }
 }
 
 /// `base`: the address of the project's desk.
-pub(crate) fn of(page: &Page, file: &PaymentFile, base: &str) -> Vec<Happening> {
+pub(super) fn of(page: &Page, file: &PaymentFile, money: &[Money], base: &str) -> Vec<Happening> {
     let (words, now) = (page.words(), page.now());
     let mut history = History { page, entries: Vec::new() };
     let through = match file.payment.link_id {
@@ -56,6 +65,12 @@ pub(crate) fn of(page: &Page, file: &PaymentFile, base: &str) -> Vec<Happening> 
         history.add(viewed_at, "", fl!(words, "timeline-viewed"), String::new(), None);
     }
     add_end(&mut history, &file.payment, now);
+    for one in money {
+        let more = More { url: decide_url(base, one.receipt.id), label: fl!(words, "timeline-held-more") };
+        for entry in held::entries(words, file.payment.id, one) {
+            history.add(entry.at, entry.tone, entry.title, entry.detail, Some(more.clone()));
+        }
+    }
     for sent in &file.sent {
         add_deliveries(&mut history, sent, base);
     }
@@ -97,15 +112,16 @@ fn next_step(page: &Page, payment: &Payment, now: Timestamp) -> Option<Happening
         Status::Processing => (fl!(words, "timeline-processing"), fl!(words, "timeline-processing-text")),
         Status::Paid | Status::Failed | Status::Expired | Status::Cancelled => return None,
     };
-    Some(Happening { tone: "wait", title, detail, at: None, more_url: None })
+    Some(Happening { tone: "wait", title, detail, at: None, more: None })
 }
 
 fn add_deliveries(history: &mut History<'_>, sent: &Sent, base: &str) {
     let (words, event) = (history.page.words(), sent.event.kind().word());
-    let more_url = Some(format!("{base}/notifications/deliveries/{}", sent.event.id));
+    let url = format!("{base}/notifications/deliveries/{}", sent.event.id);
+    let more = Some(More { url, label: fl!(words, "timeline-more") });
     let Some(delivery) = &sent.delivery else {
         let (title, detail) = (fl!(words, "timeline-recorded", event = event), fl!(words, "timeline-no-url"));
-        return history.add(sent.event.created_at, "", title, detail, more_url);
+        return history.add(sent.event.created_at, "", title, detail, more);
     };
     for attempt in sent.attempts.iter().skip(sent.attempts.len().saturating_sub(ATTEMPTS_SHOWN)) {
         let (tone, title) = if attempt.outcome.delivered() {
@@ -113,14 +129,14 @@ fn add_deliveries(history: &mut History<'_>, sent: &Sent, base: &str) {
         } else {
             ("bad", fl!(words, "timeline-undelivered", event = event))
         };
-        history.add(attempt.at, tone, title, answered(words, attempt), more_url.clone());
+        history.add(attempt.at, tone, title, answered(words, attempt), more.clone());
     }
     if let DeliveryState::Pending { due_at } = delivery.state {
         let title = match delivery.attempts {
             0 => fl!(words, "timeline-sending", event = event),
             _ => fl!(words, "timeline-retry", event = event),
         };
-        history.add(due_at, "wait", title, fl!(words, "timeline-scheduled"), more_url);
+        history.add(due_at, "wait", title, fl!(words, "timeline-scheduled"), more);
     }
 }
 

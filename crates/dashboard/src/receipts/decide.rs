@@ -1,28 +1,31 @@
-//! One receipt: what accepting and what returning its money would do, and the forms for both.
-
-use std::time::Duration;
+//! One receipt: what each decision about its money would do, and the forms for them.
 
 use askama::Template;
 use axum::{http::StatusCode, response::Response};
 use domain::{
     access::Act,
-    link::{Link, LinkClaim},
+    id::ReceiptId,
     payment::Payment,
-    receipt::{DECISION_NOTE, Decision, ReceiptKey, Unapplied, UnappliedReceipt},
+    receipt::{Choice, Decision, UnappliedReceipt},
 };
 use engine::Error;
 use i18n_embed_fl::fl;
 use web::page::{form::Form, moment::Moment, page_error::PageError, render::switch_query};
 
-use super::wording::{TakenDecision, decide_url, reason, taken_decision};
+use super::{
+    choices::{Choices, suggestions},
+    effect::{Effect, difference_of, effect},
+    wording::{
+        Answer, TakenDecision, decide_url, decided_by, difference, note_mistake, note_of, reason, taken_decision, unfit,
+    },
+};
 use crate::{
     done::Done,
-    input::text_mistake,
     labels::{Badge, payment_badge},
     page::Page,
-    session::SignedForm,
+    payment::customer::{Fact, customer_facts},
+    session::{LastId, SignedForm},
     shell::{Section, Shell},
-    words::Words,
 };
 
 #[derive(Template)]
@@ -30,8 +33,19 @@ use crate::{
 pub(crate) struct DecidePage {
     pub(crate) shell: Shell,
     pub(crate) list_url: String,
-    pub(crate) provider: String,
+    /// The address of this page.
+    pub(crate) url: String,
+    pub(crate) facts: ReceiptFacts,
+    /// Why the form was not carried out.
+    pub(crate) notice: Option<String>,
+    pub(crate) offered: Offered,
+}
+
+/// The money, and the payment that it was sent for.
+pub(crate) struct ReceiptFacts {
     pub(crate) id: String,
+    /// By which the bank knows the money.
+    pub(crate) bank_id: String,
     pub(crate) amount: String,
     pub(crate) paid: Moment,
     pub(crate) received: Moment,
@@ -40,162 +54,157 @@ pub(crate) struct DecidePage {
     pub(crate) reference: String,
     pub(crate) payment_amount: String,
     pub(crate) payment_badge: Badge,
-    /// Why the form was not carried out.
-    pub(crate) notice: Option<String>,
-    pub(crate) offered: Offered,
+    pub(crate) difference: Option<String>,
+    pub(crate) customer: Vec<Fact>,
 }
 
 /// What the member can do about the receipt.
 pub(crate) enum Offered {
     /// The decision was taken before.
-    Decided(TakenDecision),
+    Decided(Taken),
     /// The member's role may not decide.
     Nothing,
     Choice {
         /// The reason, where the money cannot pay its payment.
         accept: Result<Accepting, String>,
+        assign: Choices,
         returning: Answer,
     },
 }
 
-/// What accepting the money would do.
-pub(crate) struct Accepting {
-    pub(crate) fee: String,
-    pub(crate) net: String,
-    pub(crate) answer: Answer,
+/// A decision that was taken, and by whom.
+pub(crate) struct Taken {
+    pub(crate) decision: TakenDecision,
+    pub(crate) by: Option<String>,
+    /// The payment that the money was used for, if it is another one than it was sent for.
+    pub(crate) payment: Option<UsedFor>,
 }
 
-/// The note of a form that was sent, and what is wrong with it.
-#[derive(Clone, Default)]
-pub(crate) struct Answer {
-    pub(crate) note: String,
-    pub(crate) mistake: Option<String>,
+pub(crate) struct UsedFor {
+    pub(crate) url: String,
+    pub(crate) reference: String,
+}
+
+/// What accepting the money would do.
+pub(crate) struct Accepting {
+    pub(crate) effect: Effect,
+    pub(crate) answer: Answer,
 }
 
 /// A form that was not carried out.
 struct Failed {
     status: StatusCode,
-    decision: Decision,
+    choice: Choice,
     answer: Answer,
     notice: Option<String>,
 }
 
-pub(crate) async fn show(page: Page) -> Result<Response, PageError> {
-    let key = receipt_key(page.query("provider"), page.query("id"))?;
-    receipt_page(&page, &key, None).await
+pub(crate) async fn show(page: Page, LastId(id): LastId<ReceiptId>) -> Result<Response, PageError> {
+    receipt_page(&page, id, None).await
 }
 
-pub(crate) async fn accept(page: Page, SignedForm(form): SignedForm) -> Result<Response, PageError> {
-    decide(&page, &form, Decision::Accepted).await
+pub(crate) async fn accept(
+    page: Page,
+    LastId(id): LastId<ReceiptId>,
+    SignedForm(form): SignedForm,
+) -> Result<Response, PageError> {
+    decide(&page, id, &form, Choice::Accept { payment_id: None, difference: difference_of(&form) }).await
 }
 
-pub(crate) async fn return_money(page: Page, SignedForm(form): SignedForm) -> Result<Response, PageError> {
-    decide(&page, &form, Decision::Returned).await
+pub(crate) async fn return_money(
+    page: Page,
+    LastId(id): LastId<ReceiptId>,
+    SignedForm(form): SignedForm,
+) -> Result<Response, PageError> {
+    decide(&page, id, &form, Choice::Return).await
 }
 
-async fn decide(page: &Page, form: &Form, decision: Decision) -> Result<Response, PageError> {
-    let words = page.words();
-    let key = receipt_key(form.text("provider"), form.text("id"))?;
-    // Browsers send a line break as two characters, but count it as one.
-    let note = form.text("note").unwrap_or_default().replace("\r\n", "\n").trim().to_owned();
-    let (decided, done) = match decision {
-        Decision::Accepted => (page.desk.accept_receipt(&key, note.clone()).await, Done::ReceiptAccepted),
-        Decision::Returned => (page.desk.return_receipt(&key, note.clone()).await, Done::ReceiptReturned),
+async fn decide(page: &Page, id: ReceiptId, form: &Form, choice: Choice) -> Result<Response, PageError> {
+    let (words, note) = (page.words(), note_of(form));
+    let done = match choice {
+        Choice::Accept { .. } => Done::ReceiptAccepted,
+        Choice::Return => Done::ReceiptReturned,
     };
-    let (status, mistake, notice) = match decided {
+    let (status, mistake, notice) = match page.desk.decide_receipt(id, choice, note.clone()).await {
         Ok(_) => return Ok(page.redirect(page.path("/balance/receipts"), done)),
         Err(Error::Invalid(_)) => (StatusCode::UNPROCESSABLE_ENTITY, Some(note_mistake(words, &note)), None),
         Err(Error::AlreadyDecided) => (StatusCode::CONFLICT, None, Some(fl!(words, "receipt-decided-already"))),
-        Err(Error::DoesNotFit(why)) => (StatusCode::CONFLICT, None, Some(unfit(words, why))),
+        Err(Error::DoesNotFit(why)) => {
+            let fit = page.desk.receipt_fit(id, None).await?;
+            (StatusCode::CONFLICT, None, Some(unfit(words, why, &fit.payment)))
+        }
         Err(error) => return Err(error.into()),
     };
-    let failed = Failed { status, decision, answer: Answer { note, mistake }, notice };
-    receipt_page(page, &key, Some(failed)).await
+    receipt_page(page, id, Some(Failed { status, choice, answer: Answer { note, mistake }, notice })).await
 }
 
-/// The key that an address or a form names; a receipt without a complete key does not exist.
-fn receipt_key(provider: Option<&str>, id: Option<&str>) -> Result<ReceiptKey, Error> {
-    let (provider, id) = provider.zip(id).ok_or(Error::NotFound("receipt"))?;
-    // Neither database stores a NUL character, and PostgreSQL refuses a query that contains one.
-    let is_text = !provider.contains('\0') && !id.contains('\0');
-    is_text.then(|| ReceiptKey { provider: provider.to_owned(), id: id.to_owned() }).ok_or(Error::NotFound("receipt"))
-}
-
-async fn receipt_page(page: &Page, key: &ReceiptKey, failed: Option<Failed>) -> Result<Response, PageError> {
+async fn receipt_page(page: &Page, id: ReceiptId, failed: Option<Failed>) -> Result<Response, PageError> {
     let (mut shell, base) = (page.shell(Section::Balance).await?, page.base());
-    let held = page.desk.receipt(key).await?;
+    let held = page.desk.receipt(id).await?;
     let payment = page.desk.payment(held.payment_id).await?;
-    let link = match payment.link_id {
-        Some(id) => Some(page.desk.link(id).await?),
-        None => None,
-    };
-    // The address of a form that was sent names no receipt, so it cannot be opened again: neither in the other language
-    // nor by the script that follows changes.
-    let language = switch_query(&page.visitor).replace('?', "&");
-    shell.switch_url = format!("{}{language}", decide_url(&base, key));
+    // What a form was sent to is no address of this page, so it cannot be opened again: neither in the other language nor
+    // by the script that follows changes.
+    shell.switch_url = format!("{}{}", decide_url(&base, id), switch_query(&page.visitor));
     shell.live_url = shell.live_url.filter(|_| failed.is_none());
     let (status, notice) = failed.as_ref().map_or((StatusCode::OK, None), |form| (form.status, form.notice.clone()));
     let view = DecidePage {
         list_url: format!("{base}/balance/receipts"),
-        provider: key.provider.clone(),
-        id: key.id.clone(),
-        amount: held.receipt.amount.to_string(),
-        paid: page.moment(held.receipt.paid_at),
-        received: page.moment(held.receipt.received_at),
-        reason: reason(shell.words, held.reason),
-        payment_url: format!("{base}/payments/{}", payment.id),
-        reference: payment.reference.clone(),
-        payment_amount: payment.amount.to_string(),
-        payment_badge: payment_badge(shell.words, payment.status_at(page.now())),
+        url: decide_url(&base, id),
+        facts: facts(page, &held, &payment),
         notice,
-        offered: offered(page, &held, payment, link.as_ref(), failed),
+        offered: offered(page, &held, failed).await?,
         shell,
     };
     Ok(page.render(status, &view))
 }
 
-fn offered(
-    page: &Page,
-    held: &UnappliedReceipt,
-    payment: Payment,
-    link: Option<&Link>,
-    failed: Option<Failed>,
-) -> Offered {
+fn facts(page: &Page, held: &UnappliedReceipt, payment: &Payment) -> ReceiptFacts {
+    let (words, receipt) = (page.words(), &held.receipt);
+    ReceiptFacts {
+        id: held.id.to_string(),
+        bank_id: receipt.key.id.clone(),
+        amount: receipt.amount.to_string(),
+        paid: page.moment(receipt.paid_at),
+        received: page.moment(receipt.received_at),
+        reason: reason(words, held.reason),
+        payment_url: format!("{}/payments/{}", page.base(), payment.id),
+        reference: payment.reference.clone(),
+        payment_amount: payment.amount.to_string(),
+        payment_badge: payment_badge(words, payment.status_at(page.now())),
+        difference: difference(words, receipt.amount, payment.amount),
+        customer: payment.checkout.as_ref().map(|checkout| customer_facts(words, checkout)).unwrap_or_default(),
+    }
+}
+
+async fn offered(page: &Page, held: &UnappliedReceipt, failed: Option<Failed>) -> Result<Offered, Error> {
     if let Some(decision) = taken_decision(page, held) {
-        return Offered::Decided(decision);
+        return Ok(Offered::Decided(taken(page, held, decision).await?));
     }
     if !page.desk.may(Act::DecideReceipts) {
-        return Offered::Nothing;
+        return Ok(Offered::Nothing);
     }
     let (mut accepting, mut returning) = (Answer::default(), Answer::default());
     match failed {
-        Some(Failed { decision: Decision::Accepted, answer, .. }) => accepting = answer,
-        Some(Failed { decision: Decision::Returned, answer, .. }) => returning = answer,
+        Some(Failed { choice: Choice::Accept { .. }, answer, .. }) => accepting = answer,
+        Some(Failed { choice: Choice::Return, answer, .. }) => returning = answer,
         None => {}
     }
-    let (fee, net) = (payment.fee.to_string(), payment.merchant_net().to_string());
-    let claim = link.map_or(LinkClaim::NotNeeded, Link::claim);
-    // The rule that decides is asked whether it would accept. When the money would settle does not matter for that.
-    let accept = match payment.accept(&held.receipt, claim, Duration::ZERO, page.now()) {
-        Ok(_) => Ok(Accepting { fee, net, answer: accepting }),
-        Err(why) => Err(unfit(page.words(), why)),
-    };
-    Offered::Choice { accept, returning }
+    let assign = suggestions(page, held).await?;
+    let fit = page.desk.receipt_fit(held.id, None).await?;
+    let accept = effect(page.words(), held, &fit).map(|effect| Accepting { effect, answer: accepting });
+    Ok(Offered::Choice { accept, assign, returning })
 }
 
-/// What is wrong with a note that the engine refused.
-pub(crate) fn note_mistake(words: Words, note: &str) -> String {
-    let missing = || fl!(words, "receipt-note-missing");
-    if note.is_empty() { missing() } else { text_mistake(words, DECISION_NOTE, note).unwrap_or_else(missing) }
-}
-
-/// Why the money cannot pay its payment, so that it can only be returned.
-fn unfit(words: Words, why: Unapplied) -> String {
-    match why {
-        Unapplied::WrongAmount => fl!(words, "receipt-unfit-amount"),
-        Unapplied::AlreadyPaid => fl!(words, "receipt-unfit-paid"),
-        Unapplied::LinkClaimed => fl!(words, "receipt-unfit-link"),
-        // Such money can be accepted, so these reasons do not occur here.
-        Unapplied::TooLate | Unapplied::ReceiptReused => reason(words, why),
+async fn taken(page: &Page, held: &UnappliedReceipt, decision: TakenDecision) -> Result<Taken, Error> {
+    let mut taken = Taken { decision, by: None, payment: None };
+    let Some(decided) = &held.decided else { return Ok(taken) };
+    taken.by = decided_by(page, decided).await?;
+    if let Decision::Accepted { payment_id, .. } = decided.decision
+        && payment_id != held.payment_id
+    {
+        let payment = page.desk.payment(payment_id).await?;
+        let url = format!("{}/payments/{payment_id}", page.base());
+        taken.payment = Some(UsedFor { url, reference: payment.reference });
     }
+    Ok(taken)
 }

@@ -1,11 +1,27 @@
 //! What pages say about a receipt: why its money pays nothing, and what was decided.
 
-use domain::receipt::{Decision, ReceiptKey, Unapplied, UnappliedReceipt};
-use i18n_embed_fl::fl;
-use url::form_urlencoded::Serializer;
-use web::page::moment::Moment;
+use std::cmp::Ordering;
 
-use crate::{labels::Badge, page::PublicPage, words::Words};
+use domain::{
+    id::ReceiptId,
+    money::Rupiah,
+    payment::{Checkout, Payment},
+    receipt::{DECISION_NOTE, Decided, Decision, Unapplied, UnappliedReceipt, Unfit},
+    time::Timestamp,
+};
+use engine::Error;
+use i18n_embed_fl::fl;
+use web::page::{form::Form, moment::Moment};
+
+use crate::{
+    input::text_mistake,
+    labels::Badge,
+    page::{Page, PublicPage},
+    words::Words,
+};
+
+const HOURS_AS_MINUTES: i64 = 2;
+const DAYS_AS_HOURS: i64 = 2;
 
 /// A decision that was taken.
 pub(crate) struct TakenDecision {
@@ -14,11 +30,16 @@ pub(crate) struct TakenDecision {
     pub(crate) at: Moment,
 }
 
+/// The note of a form that was sent, and what is wrong with it.
+#[derive(Clone, Default)]
+pub(crate) struct Answer {
+    pub(crate) note: String,
+    pub(crate) mistake: Option<String>,
+}
+
 /// The page on which a member decides about a receipt.
-pub(crate) fn decide_url(base: &str, key: &ReceiptKey) -> String {
-    let mut query = Serializer::new(String::new());
-    query.append_pair("provider", &key.provider).append_pair("id", &key.id);
-    format!("{base}/balance/receipts/decide?{}", query.finish())
+pub(crate) fn decide_url(base: &str, id: ReceiptId) -> String {
+    format!("{base}/balance/receipts/{id}")
 }
 
 /// Why money pays nothing, in a sentence.
@@ -32,12 +53,82 @@ pub(crate) fn reason(words: Words, reason: Unapplied) -> String {
     }
 }
 
+/// Why money cannot pay a payment, in a sentence.
+pub(crate) fn unfit(words: Words, why: Unfit, payment: &Payment) -> String {
+    match why {
+        Unfit::WrongAmount => fl!(words, "receipt-unfit-amount"),
+        Unfit::AlreadyPaid => fl!(words, "receipt-unfit-paid"),
+        Unfit::LinkClaimed => fl!(words, "receipt-unfit-link"),
+        Unfit::BelowFee => {
+            let fee = payment.fee.to_string();
+            fl!(words, "receipt-unfit-fee", fee = fee)
+        }
+    }
+}
+
+/// By how much money is less or more than what was due; none where it is the same.
+pub(crate) fn difference(words: Words, received: Rupiah, due: Rupiah) -> Option<String> {
+    let (less, more) = ((due - received).to_string(), (received - due).to_string());
+    match received.cmp(&due) {
+        Ordering::Less => Some(fl!(words, "receipt-less", amount = less)),
+        Ordering::Equal => None,
+        Ordering::Greater => Some(fl!(words, "receipt-more", amount = more)),
+    }
+}
+
+/// The customer in one line: the name, or else another thing that they are known by.
+pub(crate) fn customer_line(checkout: Option<&Checkout>) -> Option<String> {
+    let customer = &checkout?.customer;
+    let known_by = [&customer.name, &customer.email, &customer.phone].into_iter().find(|text| !text.is_empty());
+    known_by.cloned()
+}
+
+/// For how long money has been waiting for a decision: in minutes, then hours, then days.
+pub(crate) fn waiting(words: Words, since: Timestamp, now: Timestamp) -> String {
+    let minutes = (now.as_millis() - since.as_millis()).max(0) / 60_000;
+    let (hours, days) = (minutes / 60, minutes / (60 * 24));
+    match () {
+        () if hours < HOURS_AS_MINUTES => fl!(words, "receipt-waits-minutes", count = minutes),
+        () if days < DAYS_AS_HOURS => fl!(words, "receipt-waits-hours", count = hours),
+        () => fl!(words, "receipt-waits-days", count = days),
+    }
+}
+
 /// The decision about a receipt, if there is one.
 pub(crate) fn taken_decision(page: &PublicPage, receipt: &UnappliedReceipt) -> Option<TakenDecision> {
-    let (words, decided) = (page.words(), receipt.decided.as_ref()?);
-    let badge = match decided.decision {
-        Decision::Accepted => Badge { status: "good", text: fl!(words, "receipt-accepted") },
-        Decision::Returned => Badge { status: "off", text: fl!(words, "receipt-returned") },
-    };
+    let decided = receipt.decided.as_ref()?;
+    let badge = decision_badge(page.words(), receipt, decided);
     Some(TakenDecision { badge, note: decided.note.clone(), at: page.short_moment(decided.at) })
+}
+
+fn decision_badge(words: Words, receipt: &UnappliedReceipt, decided: &Decided) -> Badge {
+    match decided.decision {
+        Decision::Accepted { payment_id, .. } if payment_id != receipt.payment_id => {
+            Badge { status: "good", text: fl!(words, "receipt-assigned") }
+        }
+        Decision::Accepted { difference, .. } if difference != Rupiah::ZERO => {
+            Badge { status: "good", text: fl!(words, "receipt-accepted-difference") }
+        }
+        Decision::Accepted { .. } => Badge { status: "good", text: fl!(words, "receipt-accepted") },
+        Decision::Returned => Badge { status: "off", text: fl!(words, "receipt-returned") },
+    }
+}
+
+/// Who decided: the email of a user, or the id of a key.
+pub(crate) async fn decided_by(page: &Page, decided: &Decided) -> Result<Option<String>, Error> {
+    let Some(by) = decided.by else { return Ok(None) };
+    let user = page.desk.decider(decided).await?;
+    let who = user.map_or_else(|| by.to_string(), |user| user.email.to_string());
+    Ok(Some(fl!(page.words(), "receipt-by", who = who)))
+}
+
+/// Browsers send a line break as two characters, but count it as one.
+pub(crate) fn note_of(form: &Form) -> String {
+    form.text("note").unwrap_or_default().replace("\r\n", "\n").trim().to_owned()
+}
+
+/// What is wrong with a note that the engine refused.
+pub(crate) fn note_mistake(words: Words, note: &str) -> String {
+    let missing = || fl!(words, "receipt-note-missing");
+    if note.is_empty() { missing() } else { text_mistake(words, DECISION_NOTE, note).unwrap_or_else(missing) }
 }

@@ -21,6 +21,7 @@ fn project() -> Project {
         approved: true,
         success_word: SuccessWord::Paid,
         webhook_url: None,
+        extra_events: Vec::new(),
         fees: FeeOverrides::default(),
         banks: Bank::ALL.to_vec(),
         default_methods: initial_default_methods(),
@@ -40,6 +41,7 @@ fn qris(amount: i64) -> PaymentRequest {
         amount: Some(amount),
         method: Some(named("qris", None)),
         expires_in_minutes: None,
+        metadata: None,
     }
 }
 

@@ -1,5 +1,10 @@
 use super::*;
-use crate::{event::EventKind, id::mint, receipt::ReceiptKey};
+use crate::{
+    event::{EventKind, HeldMoney},
+    id::mint,
+    ledger::Account,
+    receipt::ReceiptKey,
+};
 
 const CREATED: i64 = 1_800_000_000_000;
 const EXPIRES: i64 = CREATED + 900_000;
@@ -20,6 +25,7 @@ fn payment(state: State) -> Payment {
         method: Method::Qris,
         code: String::new(),
         checkout: None,
+        metadata: None,
         state,
         created_at: at(CREATED),
         expires_at: at(EXPIRES),
@@ -127,10 +133,46 @@ fn an_owed_event_says_what_the_transition_did() {
     });
     let paid = event(OwedEvent::Paid { at }.news(id, word));
     assert_eq!(
-        (paid.kind(), paid.news.clone()),
+        (paid.kind(), paid.news),
         (EventKind::PaymentPaid, News::PaymentPaid { payment: id, paid_at: at, word })
     );
-    assert_eq!(event(OwedEvent::Failed.news(id, word)).kind(), EventKind::PaymentFailed);
+    for (owed, kind) in [
+        (OwedEvent::Failed, EventKind::PaymentFailed),
+        (OwedEvent::Cancelled, EventKind::PaymentCancelled),
+        (OwedEvent::Expired, EventKind::PaymentExpired),
+    ] {
+        let told = event(owed.news(id, word));
+        assert_eq!((told.kind(), told.subject()), (kind, id.to_string()));
+    }
+}
+
+#[test]
+fn an_event_shows_the_payment_as_it_was_then() {
+    let (now, later) = (at(CREATED + 5), at(CREATED + 9));
+    let paid = Payment { expires_at: later, ..payment(State::Paid { at: later }) };
+    let (payment, word) = (paid.id, SuccessWord::Paid);
+    let money =
+        HeldMoney { receipt: mint(now, [5; 10]), amount: Rupiah::new(1), reason: Unapplied::WrongAmount, paid_at: now };
+    let held = News::PaymentHeld { payment, state: State::Pending, expires_at: at(EXPIRES), word, money };
+    for (news, state, expires_at) in [
+        (News::PaymentExpired { payment }, State::Expired, later),
+        (News::PaymentCancelled { payment }, State::Cancelled { at: now }, later),
+        (News::PaymentFailed { payment }, State::Failed { at: now }, later),
+        (held, State::Pending, at(EXPIRES)),
+    ] {
+        let event = Event { id: mint(now, [4; 10]), project_id: paid.project_id, created_at: now, news };
+        let seen = paid.clone().as_seen_by(&event);
+        assert_eq!((seen.state, seen.expires_at), (state, expires_at), "{news:?}");
+    }
+}
+
+#[test]
+fn a_payment_that_is_replaced_is_cancelled_and_owes_an_event() {
+    let now = at(CREATED + 5);
+    let transition = payment(State::Pending).replace(now).unwrap();
+    assert_eq!(transition.payment.state, State::Cancelled { at: now });
+    assert_eq!((transition.event, transition.posting), (Some(OwedEvent::Cancelled), None));
+    assert_eq!(payment(State::Pending).replace(at(EXPIRES + 1)), Err(NotMoved::Final));
 }
 
 #[test]
@@ -148,20 +190,50 @@ fn a_payment_whose_fee_eats_it_whole_settles_nothing() {
 }
 
 #[test]
-fn money_that_came_late_can_be_accepted_but_only_in_full_and_for_what_nobody_has_paid() {
+fn held_money_can_be_accepted_however_late_it_came_but_only_for_what_nobody_has_paid() {
     let (now, late) = (at(EXPIRES + 120_000), received(AMOUNT, EXPIRES + 1));
     let (delay, link) = (Duration::from_secs(60), mint(at(CREATED), [3; 10]));
     let ended = at(CREATED + 1);
-    for state in [State::Pending, State::Expired, State::Failed { at: ended }, State::Cancelled { at: ended }] {
-        let transition = payment(state).accept(&late, LinkClaim::Free(link), delay, now).unwrap();
-        assert_eq!(transition.payment.state, State::Paid { at: late.paid_at });
-        assert_eq!((transition.event, transition.claims), (Some(OwedEvent::Paid { at: late.paid_at }), Some(link)));
-        assert_eq!(transition.settles_at, Some(now.plus(delay)));
-        assert_eq!(transition.posting.map(|posting| posting.kind()), Some("accepted"));
-        let refused = |receipt: Receipt, link| payment(state).accept(&receipt, link, delay, now).unwrap_err();
-        assert_eq!(refused(received(AMOUNT - 1, EXPIRES + 1), LinkClaim::NotNeeded), Unapplied::WrongAmount);
-        assert_eq!(refused(late.clone(), LinkClaim::Taken), Unapplied::LinkClaimed);
+    for difference in [Difference::Refused, Difference::Accepted] {
+        for state in [State::Pending, State::Expired, State::Failed { at: ended }, State::Cancelled { at: ended }] {
+            let transition = payment(state).accept(&late, LinkClaim::Free(link), difference, delay, now).unwrap();
+            assert_eq!(transition.payment.state, State::Paid { at: late.paid_at });
+            assert_eq!((transition.event, transition.claims), (Some(OwedEvent::Paid { at: late.paid_at }), Some(link)));
+            assert_eq!(transition.settles_at, Some(now.plus(delay)));
+            assert_eq!(transition.posting.map(|posting| posting.kind()), Some("accepted"));
+            let taken = payment(state).accept(&late, LinkClaim::Taken, difference, delay, now);
+            assert_eq!(taken, Err(Unfit::LinkClaimed));
+        }
+        for receipt in [&late, &received(AMOUNT - 1, EXPIRES + 1)] {
+            let paid = payment(State::Paid { at: ended }).accept(receipt, LinkClaim::NotNeeded, difference, delay, now);
+            assert_eq!(paid, Err(Unfit::AlreadyPaid));
+        }
     }
-    let paid = payment(State::Paid { at: ended }).accept(&late, LinkClaim::NotNeeded, delay, now);
-    assert_eq!(paid, Err(Unapplied::AlreadyPaid));
+}
+
+#[test]
+fn another_amount_pays_only_when_the_difference_is_accepted_and_it_covers_the_fee() {
+    let (now, delay) = (at(EXPIRES + 1), Duration::from_secs(60));
+    let of = |fee: i64| Payment { fee: Rupiah::new(fee), ..payment(State::Expired) };
+    let accept = |fee: i64, amount: i64, difference| {
+        of(fee).accept(&received(amount, EXPIRES + 1), LinkClaim::NotNeeded, difference, delay, now)
+    };
+    for amount in [1, 69, AMOUNT - 1, AMOUNT + 1, AMOUNT * 2] {
+        assert_eq!(accept(70, amount, Difference::Refused), Err(Unfit::WrongAmount), "{amount}");
+    }
+    for amount in [1, 69] {
+        assert_eq!(accept(70, amount, Difference::Accepted), Err(Unfit::BelowFee), "{amount}");
+    }
+    for (amount, settles) in [(70, false), (71, true), (AMOUNT - 1, true), (AMOUNT + 1, true), (AMOUNT * 2, true)] {
+        let transition = accept(70, amount, Difference::Accepted).unwrap();
+        assert_eq!(transition.settles_at.is_some(), settles, "{amount}");
+        let posting = transition.posting.unwrap();
+        let of = |account| posting.legs().iter().find(|leg| leg.0 == account).map_or(0, |leg| leg.1.get());
+        let moved = [Account::Unapplied, Account::Pending, Account::Fees].map(of);
+        assert_eq!(moved, [-amount, amount - 70, 70], "{amount}");
+        // What the merchant asked for stays as it was.
+        assert_eq!((transition.payment.amount, transition.payment.fee), (Rupiah::new(AMOUNT), Rupiah::new(70)));
+    }
+    let free = accept(0, 1, Difference::Accepted).unwrap();
+    assert!(free.settles_at.is_some(), "without a fee all of it is left");
 }

@@ -149,6 +149,7 @@ impl Engine {
             if let Ok(transition) = replaced.replace(now) {
                 change = change.with(OpeningWrite::VoidQueued { payment_id: *id, at: now });
                 change = change.with(moved(&transition.payment));
+                change = change.with_all(transition.event.map(|owed| self.told(&transition.payment, owed, now)));
             }
         }
         let visitor = attempt.visitor.clone();

@@ -7,7 +7,7 @@ use domain::{
     bank_difference::{Difference, DifferenceKey, DifferenceKind},
     bank_request::jakarta_day,
     opening::{BankCode, BankJob, BankSend, JobKind, MoneySource, Opening, OpeningState},
-    payment::{Payment, State, Status},
+    payment::{OwedEvent, Payment, State, Status},
     time::{DAY, Timestamp},
 };
 use gateway::snap::{CallError, CodeAsked, CodeKind, IssuedCode, Retry, Service, Standing, Voided};
@@ -146,7 +146,10 @@ impl Engine {
             Some(id) => Some(self.known_payment(id).await?),
             None => None,
         };
-        let is_paid = payment.as_ref().is_some_and(|payment| matches!(payment.state, State::Paid { .. }));
+        let is_paid = match &payment {
+            Some(payment) => self.is_paid_by_its_code(payment).await?,
+            None => false,
+        };
         let may_wait = |payment: &Payment| !payment.status_at(self.now()).is_final() || payment.state == State::Pending;
         let standing = match self.call_query(&task).await? {
             Ok(standing) => standing,
@@ -175,6 +178,15 @@ impl Engine {
         }
     }
 
+    /// Whether money for the payment's own code has paid it, and not money that was held for a decision.
+    async fn is_paid_by_its_code(&self, payment: &Payment) -> Result<bool, Error> {
+        if !matches!(payment.state, State::Paid { .. }) {
+            return Ok(false);
+        }
+        let held = self.receipts_of_payment(payment.project_id, payment.id).await?;
+        Ok(!held.iter().any(|receipt| receipt.pays(payment.id)))
+    }
+
     /// The bank knows of money. If that has not paid the payment, the payment still waits, or expires.
     async fn look_on(&self, task: &Task<'_>, outcome: &str) -> Result<(), Error> {
         let opening = self.store.opening(task.opening.id).await?.ok_or(Error::NotFound("opening"))?;
@@ -193,8 +205,9 @@ impl Engine {
         let now = self.now();
         let has_expired = payment.status_at(now) == Status::Expired;
         if payment.state == State::Pending && has_expired {
+            let told = self.told(&payment, OwedEvent::Expired, now);
             let expired = moved(&Payment { state: State::Expired, ..payment });
-            let change = Change::from(expired).with(job_ended(task.job.key, task.leased_until, outcome));
+            let change = Change::from(expired).with(told).with(job_ended(task.job.key, task.leased_until, outcome));
             return match self.store.commit(change).await {
                 // Something has happened to it: ask again.
                 Ok(()) | Err(CommitError::Conflict(Guard::PaymentVersion)) => Ok(()),

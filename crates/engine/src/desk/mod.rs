@@ -3,9 +3,12 @@
 //! A desk needs a live session and a membership, every action checks the member's role first, and nothing reaches
 //! another project. So pages need not check any of that themselves.
 
+mod customers;
+mod link_names;
 mod members;
 mod money;
 mod reads;
+mod search;
 mod webhooks;
 
 use std::{collections::HashMap, sync::Arc};
@@ -30,7 +33,10 @@ use crate::{
     forms::{SentForm, is_form_used},
 };
 
+pub use customers::CustomerFile;
+pub use money::DECISIONS_MOST;
 pub use reads::{Day, Home, PaymentFile, Sent};
+pub use search::{FoundCustomer, Jump, SearchResults};
 
 /// Projects that one user may own.
 const PROJECTS_MOST: i64 = 50;

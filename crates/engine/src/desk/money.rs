@@ -3,29 +3,53 @@
 use domain::{
     access::Act,
     audit::Deed,
-    id::PaymentId,
+    id::{PaymentId, ReceiptId},
     payment::{Payment, Status},
     project::Environment,
-    receipt::{Decision, ReceiptKey},
+    receipt::{Choice, DECISION_NOTE, UnappliedReceipt},
+    rules::Invalid,
     time::Timestamp,
 };
 use gateway::Outcome;
 use store::{PaymentFilter, Write};
 
 use super::Desk;
-use crate::{Error, Observed};
+use crate::{Error, Observed, ReceiptFit};
+
+/// Receipts that can be decided about at once: a page of the list.
+pub const DECISIONS_MOST: usize = 100;
 
 impl Desk {
-    /// Lets held money pay its payment; it must have the payment's amount.
-    pub async fn accept_receipt(&self, key: &ReceiptKey, note: String) -> Result<Payment, Error> {
+    /// Decides about held money: it pays its payment or another one of the project, or was given back to the customer.
+    pub async fn decide_receipt(&self, id: ReceiptId, choice: Choice, note: String) -> Result<UnappliedReceipt, Error> {
         self.check(Act::DecideReceipts)?;
-        self.engine.decide_receipt(self.id(), key, Decision::Accepted, note).await
+        self.engine.decide_receipt(self.id(), id, choice, note).await
     }
 
-    /// Records that held money was given back to the customer.
-    pub async fn return_receipt(&self, key: &ReceiptKey, note: String) -> Result<Payment, Error> {
+    /// Decides alike about several receipts. Each is decided about on its own, so that one that does not fit keeps no
+    /// other from being decided about; the outcomes are in the order of `ids`.
+    pub async fn decide_receipts(
+        &self,
+        ids: &[ReceiptId],
+        choice: Choice,
+        note: String,
+    ) -> Result<Vec<(ReceiptId, Result<UnappliedReceipt, Error>)>, Error> {
         self.check(Act::DecideReceipts)?;
-        self.engine.decide_receipt(self.id(), key, Decision::Returned, note).await
+        let note = DECISION_NOTE.check(note)?;
+        if ids.len() > DECISIONS_MOST {
+            return Err(Invalid::new("receipts", format!("must be at most {DECISIONS_MOST}")).into());
+        }
+        let mut outcomes = Vec::with_capacity(ids.len());
+        for id in ids {
+            outcomes.push((*id, self.engine.decide_receipt(self.id(), *id, choice, note.clone()).await));
+        }
+        Ok(outcomes)
+    }
+
+    /// What accepting held money for this payment would do now; without one, for the payment that it was sent for.
+    pub async fn receipt_fit(&self, id: ReceiptId, payment: Option<PaymentId>) -> Result<ReceiptFit, Error> {
+        let held = self.receipt(id).await?;
+        self.engine.receipt_fit(&held, payment.unwrap_or(held.payment_id)).await
     }
 
     /// Lets the simulator report `outcome`. `receipt` identifies the report, so that one that is sent twice counts

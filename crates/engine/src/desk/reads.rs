@@ -3,17 +3,18 @@
 use domain::{
     delivery::{Attempt, Delivery},
     event::Event,
-    id::{EventId, LinkId, PaymentId},
+    id::{EventId, LinkId, PaymentId, ReceiptId},
     ledger::Account,
     link::Link,
     money::Rupiah,
     payment::Payment,
-    receipt::{ReceiptKey, UnappliedReceipt},
-    time::{DAY, DAY_MILLIS, HOUR_MILLIS, Timestamp, WIB},
+    receipt::{Decided, Decider, UnappliedReceipt},
+    time::{DAY, DAY_MILLIS, Timestamp, WIB},
+    user::User,
 };
 use store::{
-    EventLogFilter, LedgerLine, LinkFilter, Listed, Matches, PaymentFilter, Scan, SetupProgress, UnappliedFilter,
-    Window,
+    EventLog, EventLogFilter, FailingDeliveries, HeldReceipt, HeldSum, LedgerLine, LedgerPosting, LinkFilter, Listed,
+    Matches, Paid, PaymentFilter, PostingCursor, Scan, SetupProgress, UnappliedFilter, Window,
 };
 use wire::event::EventWithSubject;
 
@@ -21,19 +22,25 @@ use super::Desk;
 use crate::{Audited, BalanceAt, BankStory, Error};
 
 const DAYS_SHOWN: u32 = 30;
-/// Receipts listed on the home page; the others are only counted.
-const RECEIPTS_LISTED: i64 = 5;
+/// The shortest and the longest period that the home page shows; yesterday is in each.
+const DAYS_LEAST: u32 = 2;
+const DAYS_MOST: u32 = 90;
 
 /// What the home page shows.
 #[derive(Debug)]
 pub struct Home {
     pub setup: SetupProgress,
-    /// The last thirty days, today last.
+    /// The days of the period, today last.
     pub days: Vec<Day>,
-    /// Receipts that nobody has decided about: the newest of them, and how many there are.
-    pub undecided: Listed<UnappliedReceipt>,
-    /// Deliveries that have failed: how many, and since when.
-    pub failing: Option<(i64, Timestamp)>,
+    /// The period before it, up to the same time of its last day.
+    pub before: Paid,
+    pub yesterday: Paid,
+    /// Yesterday up to the same time of the day.
+    pub yesterday_so_far: Paid,
+    pub balance: BalanceAt,
+    /// Receipts that nobody has decided about.
+    pub held: HeldSum,
+    pub failing: FailingDeliveries,
 }
 
 /// What was paid on one day.
@@ -43,6 +50,12 @@ pub struct Day {
     pub begins: Timestamp,
     pub payments: i64,
     pub amount: Rupiah,
+}
+
+impl Day {
+    fn paid(&self) -> Paid {
+        Paid { payments: self.payments, amount: self.amount }
+    }
 }
 
 /// A payment with everything that its page shows.
@@ -65,35 +78,41 @@ pub struct Sent {
 }
 
 impl Desk {
-    pub async fn home(&self) -> Result<Home, Error> {
-        let store = &self.engine.store;
-        let window = Window { offset: 0, limit: RECEIPTS_LISTED };
+    /// The home page with a period of so many days, which are brought between the limits.
+    pub async fn home(&self, days: u32) -> Result<Home, Error> {
+        let (store, now, days) = (&self.engine.store, self.engine.now(), days.clamp(DAYS_LEAST, DAYS_MOST));
+        let today = midnight(now);
+        let mut earlier = self.volume(today.minus(DAY * (2 * days - 1)), 2 * days).await?;
+        let shown = earlier.split_off(days as usize);
+        // The last day of the period before is counted up to the same time as today.
+        earlier.pop();
+        let last = store.paid_between(self.id(), today.minus(DAY * days), now.minus(DAY * days)).await?;
+        let before = earlier
+            .iter()
+            .map(Day::paid)
+            .fold(last, |sum, day| Paid { payments: sum.payments + day.payments, amount: sum.amount + day.amount });
         Ok(Home {
             setup: store.setup_progress(self.id()).await?,
-            days: self.days().await?,
-            undecided: store.unapplied_receipts(self.id(), UnappliedFilter::Undecided, window).await?,
-            failing: store.failing_since(self.id()).await?,
+            yesterday: shown.iter().rev().nth(1).map(Day::paid).unwrap_or_default(),
+            days: shown,
+            before,
+            yesterday_so_far: store.paid_between(self.id(), today.minus(DAY), now.minus(DAY)).await?,
+            balance: self.balance(None).await?,
+            held: store.held_sum(self.id()).await?,
+            failing: store.failing_deliveries(self.id()).await?,
         })
     }
 
     /// What was paid on each of the last thirty days, today last.
     pub async fn days(&self) -> Result<Vec<Day>, Error> {
-        let now = self.engine.now();
-        let today = midnight(now);
-        let first = today.minus(DAY * (DAYS_SHOWN - 1));
-        let hours = self.engine.store.volume(self.id(), first, now.plus(DAY)).await?;
-        let days = (0..DAYS_SHOWN).map(|day| {
-            let begins = first.plus(DAY * day);
-            let ends = begins.plus(DAY);
-            let begun = |hour: i64| Timestamp::from_millis(hour * HOUR_MILLIS);
-            let of_day = hours.iter().filter(|volume| (begins..ends).contains(&begun(volume.hour)));
-            of_day.fold(Day { begins, payments: 0, amount: Rupiah::ZERO }, |day, volume| Day {
-                payments: day.payments + volume.payments,
-                amount: day.amount + volume.amount,
-                ..day
-            })
-        });
-        Ok(days.collect())
+        let today = midnight(self.engine.now());
+        self.volume(today.minus(DAY * (DAYS_SHOWN - 1)), DAYS_SHOWN).await
+    }
+
+    async fn volume(&self, first: Timestamp, days: u32) -> Result<Vec<Day>, Error> {
+        let paid = self.engine.store.daily_volume(self.id(), first, days).await?;
+        let day = |(day, Paid { payments, amount })| Day { begins: first.plus(DAY * day), payments, amount };
+        Ok((0..days).zip(paid).map(day).collect())
     }
 
     /// A text that changes whenever something changes that the desk's pages show.
@@ -101,15 +120,9 @@ impl Desk {
         self.engine.change_token(self.id()).await
     }
 
-    /// How many receipts nobody has decided about.
-    pub async fn undecided(&self) -> Result<i64, Error> {
-        let none = Window { offset: 0, limit: 0 };
-        Ok(self.engine.store.unapplied_receipts(self.id(), UnappliedFilter::Undecided, none).await?.total)
-    }
-
-    /// Whether any delivery has failed.
-    pub async fn is_failing(&self) -> Result<bool, Error> {
-        Ok(self.engine.store.failing_since(self.id()).await?.is_some())
+    /// Deliveries that have failed and are not delivered.
+    pub async fn failing_deliveries(&self) -> Result<FailingDeliveries, Error> {
+        Ok(self.engine.store.failing_deliveries(self.id()).await?)
     }
 
     /// One page of payments, and how many there are with the sum of their amounts, unless they are very many.
@@ -165,11 +178,7 @@ impl Desk {
         self.engine.link(self.id(), id).await
     }
 
-    pub async fn log(
-        &self,
-        filter: EventLogFilter,
-        window: Window,
-    ) -> Result<Listed<(Event, Option<Delivery>)>, Error> {
+    pub async fn log(&self, filter: EventLogFilter, window: Window) -> Result<EventLog, Error> {
         Ok(self.engine.store.event_log(self.id(), filter, window).await?)
     }
 
@@ -190,12 +199,46 @@ impl Desk {
         Ok(self.engine.store.ledger_lines(self.id(), account, window).await?)
     }
 
-    pub async fn receipts(&self, filter: UnappliedFilter, window: Window) -> Result<Listed<UnappliedReceipt>, Error> {
-        Ok(self.engine.store.unapplied_receipts(self.id(), filter, window).await?)
+    /// The next postings of the ledger before `until`, at most `most`, oldest first.
+    pub async fn postings(
+        &self,
+        cursor: &PostingCursor,
+        until: Timestamp,
+        most: i64,
+    ) -> Result<Vec<LedgerPosting>, Error> {
+        Ok(self.engine.store.postings(self.id(), cursor, until, most).await?)
     }
 
-    pub async fn receipt(&self, key: &ReceiptKey) -> Result<UnappliedReceipt, Error> {
-        self.engine.unapplied(self.id(), key).await
+    /// Receipts that could not pay their payment, each with that payment.
+    pub async fn receipts(&self, filter: UnappliedFilter, window: Window) -> Result<Listed<HeldReceipt>, Error> {
+        Ok(self.engine.store.held_receipts(self.id(), filter, window).await?)
+    }
+
+    pub async fn receipt(&self, id: ReceiptId) -> Result<UnappliedReceipt, Error> {
+        self.engine.receipt(self.id(), id).await
+    }
+
+    /// The receipts that were sent for a payment and did not pay it, or that pay it by a decision; newest first.
+    pub async fn receipts_of_payment(&self, id: PaymentId) -> Result<Vec<UnappliedReceipt>, Error> {
+        self.engine.receipts_of_payment(self.id(), id).await
+    }
+
+    /// The receipts that were sent for any of these payments and did not pay it; newest first.
+    pub async fn receipts_sent_for(&self, payments: &[PaymentId]) -> Result<Vec<UnappliedReceipt>, Error> {
+        Ok(self.engine.store.receipts_sent_for(self.id(), payments).await?)
+    }
+
+    /// What is held until somebody decides: how many receipts, and their sum.
+    pub async fn held_sum(&self) -> Result<HeldSum, Error> {
+        Ok(self.engine.store.held_sum(self.id()).await?)
+    }
+
+    /// The user who decided about a receipt; none if a program did, or if it is not known.
+    pub async fn decider(&self, decided: &Decided) -> Result<Option<User>, Error> {
+        match decided.by {
+            Some(Decider::User(id)) => Ok(self.engine.store.user(id).await?),
+            Some(Decider::Key(_)) | None => Ok(None),
+        }
     }
 
     pub async fn allowed_origins(&self) -> Result<Vec<String>, Error> {

@@ -3,6 +3,7 @@
 use domain::{
     access::Act,
     audit::Deed,
+    event::EventKind,
     id::EventId,
     idempotency::{Endpoint, Idempotency},
     orders::{MethodRequest, PaymentRequest},
@@ -24,6 +25,13 @@ impl Desk {
     pub async fn set_webhook_url(&self, url: Option<String>) -> Result<Project, Error> {
         self.check(Act::ManageWebhooks)?;
         let update = ProjectUpdate { webhook_url: Some(url), ..ProjectUpdate::default() };
+        self.engine.update_project(self.id(), update).await
+    }
+
+    /// The events that the project gets besides those that every project gets.
+    pub async fn set_extra_events(&self, events: Vec<EventKind>) -> Result<Project, Error> {
+        self.check(Act::ManageWebhooks)?;
+        let update = ProjectUpdate { extra_events: Some(events), ..ProjectUpdate::default() };
         self.engine.update_project(self.id(), update).await
     }
 
@@ -69,6 +77,7 @@ impl Desk {
             amount: Some(TEST_AMOUNT),
             method: Some(MethodRequest { kind: Some("qris".to_owned()), bank: None }),
             expires_in_minutes: None,
+            metadata: None,
         };
         let key = format!("test {form}");
         let idempotency = Idempotency { project_id: self.id(), endpoint: Endpoint::Payments, key, request: [0; 16] };

@@ -159,12 +159,10 @@ fn rights(found: &PostgresFindings) -> Point {
 fn trigrams(found: &PostgresFindings) -> Point {
     let administrator = "ask an administrator to run `CREATE EXTENSION pg_trgm` in the database";
     match (found.rights.trigrams, &found.tables) {
+        (_, Ok(Tables::Current | Tables::Behind)) => Point::ok("pg_trgm", "only needed to create the tables"),
         (Trigrams::Installed, _) => Point::ok("pg_trgm", "installed"),
         (Trigrams::Missing, _) => {
             Point::failure("pg_trgm", "the server lacks the extension; install its package `postgresql-contrib`")
-        }
-        (_, Ok(Tables::Current)) => {
-            Point::failure("pg_trgm", format!("it was removed, but searches need it; {administrator}"))
         }
         (Trigrams::Available, _) => Point::ok("pg_trgm", "not installed yet; it is created together with the tables"),
         (Trigrams::OutOfReach, _) => Point::failure("pg_trgm", format!("this user may not create it; {administrator}")),
@@ -265,7 +263,7 @@ mod tests {
         };
         check(rights(Tables::Current, false, true, Trigrams::Installed), &[("rights", Warning)]);
         check(rights(Tables::Current, true, false, Trigrams::Installed), &[("rights", Failure)]);
-        check(rights(Tables::Current, true, true, Trigrams::Available), &[("pg_trgm", Failure)]);
+        check(rights(Tables::Current, true, true, Trigrams::Missing), &[]);
         check(rights(Tables::Missing, true, false, Trigrams::Available), &[("tables", Warning)]);
         check(rights(Tables::Missing, false, false, Trigrams::Installed), &[("tables", Warning), ("rights", Failure)]);
         check(rights(Tables::Missing, true, false, Trigrams::OutOfReach), &[("tables", Warning), ("pg_trgm", Failure)]);

@@ -4,7 +4,7 @@ use domain::{
     id::{PaymentId, ProjectId},
     ledger::Posting,
     money::Rupiah,
-    receipt::{Decision, ReceiptKey, Unapplied},
+    receipt::{Decided, Held, ReceiptKey},
     time::Timestamp,
 };
 
@@ -15,9 +15,7 @@ pub enum LedgerWrite {
     ReceiptDecided {
         key: ReceiptKey,
         project_id: ProjectId,
-        decision: Decision,
-        note: String,
-        at: Timestamp,
+        decided: Decided,
     },
     Posting(Posting),
 }
@@ -31,9 +29,9 @@ pub struct ReceiptNote {
     pub noted: Noted,
 }
 
-/// What a report said, and for money, whether it paid its payment.
+/// What a report said, and for money, whether it paid its payment or is held.
 pub enum Noted {
-    Money { amount: Rupiah, paid_at: Timestamp, unapplied: Option<Unapplied> },
+    Money { amount: Rupiah, paid_at: Timestamp, held: Option<Held> },
     Refusal,
     Progress,
 }

@@ -13,7 +13,8 @@ pub enum PaymentWrite {
     CreatedAtBank { payment: Payment },
     /// Gives the payment a new state. Guarded: the payment has the version that was read.
     Moved { id: PaymentId, version: i64, state: State, settles_at: Option<Timestamp>, link_id: Option<LinkId> },
-    /// Cancels every pending payment of a link that has not expired, except the one that claims the link.
+    /// Cancels every pending payment of a link that has not expired, except the one that claims the link. This and the next two
+    /// also tell the projects that ask for it.
     PendingCancelled { link_id: LinkId, but: Option<PaymentId>, at: Timestamp },
     /// Cancels the pending payment of a visitor on a link, which a new attempt of theirs replaces. It is their latest:
     /// each of their attempts has replaced the one before it.
@@ -35,10 +36,10 @@ impl PaymentWrite {
             PaymentWrite::Moved { .. }
             | PaymentWrite::PendingCancelled { .. }
             | PaymentWrite::VisitorReplaced { .. }
+            | PaymentWrite::PendingExpired { .. }
             | PaymentWrite::ExpiredEarly { .. } => true,
             PaymentWrite::Created { .. }
             | PaymentWrite::CreatedAtBank { .. }
-            | PaymentWrite::PendingExpired { .. }
             | PaymentWrite::Settled { .. }
             | PaymentWrite::Viewed { .. } => false,
         }

@@ -8,7 +8,8 @@ use domain::{
 };
 
 pub enum WebhookWrite {
-    /// Adds an event, and its delivery if the project has a webhook URL at that moment.
+    /// Adds an event, and its delivery if the project has a webhook URL at that moment; nothing if the event is an extra one
+    /// and the project does not ask for it.
     Event(Event),
     /// Moves the time at which a delivery is due, to lease it or to release a lease. Guarded: it was due at `from`.
     DeliveryMoved { event_id: EventId, from: Timestamp, to: Timestamp },

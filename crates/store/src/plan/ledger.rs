@@ -3,8 +3,8 @@
 use domain::{
     id::ProjectId,
     ledger::{Cause, Posting},
-    receipt::{Decision, ReceiptKey},
-    time::{HOUR_MILLIS, Timestamp},
+    receipt::{Decided, Decision, ReceiptKey},
+    time::HOUR_MILLIS,
 };
 
 use super::statement::Statement;
@@ -17,8 +17,8 @@ use crate::{
 pub(super) fn plan(statements: &mut Vec<Statement>, write: LedgerWrite) {
     match write {
         LedgerWrite::Receipt(note) => statements.push(receipt(note)),
-        LedgerWrite::ReceiptDecided { key, project_id, decision, note, at } => {
-            statements.push(receipt_decided(key, project_id, decision, note, at));
+        LedgerWrite::ReceiptDecided { key, project_id, decided } => {
+            statements.push(receipt_decided(key, project_id, decided));
         }
         LedgerWrite::Posting(posting) => new_posting(statements, &posting),
     }
@@ -26,9 +26,9 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: LedgerWrite) {
 
 fn receipt(note: ReceiptNote) -> Statement {
     let statement = match note.noted {
-        Noted::Money { amount, paid_at, unapplied } => Statement::new(
+        Noted::Money { amount, paid_at, held } => Statement::new(
             "INSERT INTO receipts (provider, id, kind, project_id, payment_id, amount, paid_at, received_at, outcome, \
-             reason) VALUES ($1, $2, 'money', $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING",
+             reason, public_id) VALUES ($1, $2, 'money', $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING",
             [
                 note.key.provider.into(),
                 note.key.id.into(),
@@ -37,8 +37,9 @@ fn receipt(note: ReceiptNote) -> Statement {
                 amount.into(),
                 paid_at.into(),
                 note.received_at.into(),
-                if unapplied.is_some() { "unapplied".into() } else { "applied".into() },
-                unapplied.map(|reason| reason.word()).into(),
+                if held.is_some() { "unapplied".into() } else { "applied".into() },
+                held.map(|held| held.reason.word()).into(),
+                held.map(|held| held.id.to_string()).into(),
             ],
         ),
         Noted::Refusal => notice(note, "refusal"),
@@ -62,17 +63,27 @@ fn notice(note: ReceiptNote, kind: &'static str) -> Statement {
     )
 }
 
-fn receipt_decided(
-    key: ReceiptKey,
-    project_id: ProjectId,
-    decision: Decision,
-    note: String,
-    at: Timestamp,
-) -> Statement {
+fn receipt_decided(key: ReceiptKey, project_id: ProjectId, decided: Decided) -> Statement {
+    let Decided { decision, at, note, by } = decided;
+    let (payment_id, difference) = match decision {
+        Decision::Accepted { payment_id, difference } => (Value::shown(payment_id), difference.into()),
+        Decision::Returned => (Value::Null, Value::Null),
+    };
     Statement::new(
-        "UPDATE receipts SET decision = $1, decided_at = $2, decision_note = $3 WHERE provider = $4 AND id = $5 \
-         AND project_id = $6 AND kind = 'money' AND outcome = 'unapplied' AND decision IS NULL",
-        [decision.word().into(), at.into(), note.into(), key.provider.into(), key.id.into(), Value::shown(project_id)],
+        "UPDATE receipts SET decision = $1, decided_at = $2, decision_note = $3, decided_by = $4, \
+         decided_payment_id = $5, difference = $6 WHERE provider = $7 AND id = $8 AND project_id = $9 \
+         AND kind = 'money' AND outcome = 'unapplied' AND decision IS NULL",
+        [
+            decision.word().into(),
+            at.into(),
+            note.into(),
+            by.map(|by| by.to_string()).into(),
+            payment_id,
+            difference,
+            key.provider.into(),
+            key.id.into(),
+            Value::shown(project_id),
+        ],
     )
     .guarded(Guard::ReceiptUndecided)
 }

@@ -3,13 +3,15 @@
 use domain::{
     id::LinkId,
     link::{CustomerFields, Link},
+    search::folded,
     time::Timestamp,
 };
 
-use super::statement::{Statement, folded, joined};
+use super::statement::{Statement, joined};
 use crate::{
     change::{AttemptBounds, LinkAttempt, LinkWrite},
     error::Guard,
+    metadata_column,
     value::Value,
 };
 
@@ -82,8 +84,8 @@ fn new_link(link: Link) -> Statement {
     let search_text = folded(&format!("{}\n{}", link.title, link.reference));
     Statement::new(
         "INSERT INTO links (id, project_id, reference, title, description, search_text, amount, methods, \
-         allow_multiple_payments, customer_fields, expires_at, created_at, version) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+         allow_multiple_payments, customer_fields, expires_at, created_at, version, metadata) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
         [
             Value::shown(link.id),
             Value::shown(link.project_id),
@@ -98,6 +100,7 @@ fn new_link(link: Link) -> Statement {
             link.expires_at.into(),
             link.created_at.into(),
             link.version.into(),
+            link.metadata.as_ref().map(metadata_column::written).into(),
         ],
     )
 }

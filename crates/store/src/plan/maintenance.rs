@@ -1,12 +1,17 @@
 //! List checkpoints, balance checkpoints, closed hours and the search index. The tables keep the names that they were released with:
 //! checkpoints are in `payment_marks`, closed hours in `volumes`.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
-
-use domain::id::PaymentId;
+use std::{
+    collections::BTreeSet,
+    hash::{BuildHasher, Hasher, RandomState},
+};
 
 use super::statement::{Dialect, Statement};
-use crate::{change::MaintenanceWrite, value::Value};
+use crate::{
+    change::{FoldedCheckout, IndexedBatch, IndexedRow, MaintenanceWrite, SearchIndex},
+    search_tokens,
+    value::Value,
+};
 
 /// The clock may have been set back since the entries were read, and one was then posted among them. So they are counted
 /// once more.
@@ -17,13 +22,62 @@ const BALANCE_CHECKPOINT: &str = "INSERT INTO balance_checkpoints (project_id, a
     + COALESCE((SELECT lines FROM balance_checkpoints WHERE project_id = $1 AND account = $2 \
     AND at = $7 AND posting_id = $8), 0) ON CONFLICT DO NOTHING";
 
+/// Marks a checkpoint as summed if all payments since the one before have ended.
+const LIST_SUMMED: &str = "UPDATE payment_marks SET is_summed = 1 WHERE project_id = $1 AND id = $2 \
+    AND NOT EXISTS (SELECT 1 FROM payments p WHERE p.project_id = $1 AND p.id > payment_marks.previous AND p.id <= $2 \
+    AND p.state IN ('pending', 'processing'))";
+/// Another node may have stored sums that were true when it read the payments.
+const LIST_SUMS_BEFORE: &str = "DELETE FROM payment_sums WHERE project_id = $1 AND id = $2";
+/// Stores its sums then.
+const LIST_SUMS: &str = "INSERT INTO payment_sums (project_id, id, state, method, payments, amount, fee) \
+    SELECT m.project_id, m.id, p.state, p.method, COUNT(*), CAST(SUM(p.amount) AS BIGINT), CAST(SUM(p.fee) AS BIGINT) \
+    FROM payment_marks m CROSS JOIN payments p WHERE m.project_id = $1 AND m.id = $2 AND m.is_summed = 1 \
+    AND p.project_id = $1 AND p.id > m.previous AND p.id <= $2 \
+    GROUP BY m.project_id, m.id, p.state, p.method ON CONFLICT DO NOTHING";
+
+/// The statements that add to an index what has waited for it. What waits once more since it was read has another number by
+/// then, and is added once more.
+struct Again {
+    on_sqlite: &'static str,
+    on_postgres: &'static str,
+    done: &'static str,
+}
+
+macro_rules! again {
+    ($index:literal) => {
+        Again {
+            on_sqlite: concat!("INSERT OR REPLACE INTO ", $index, " (rowid, tokens) VALUES ($1, $2)"),
+            // One may wait twice.
+            on_postgres: concat!(
+                "INSERT INTO ",
+                $index,
+                " (id, tokens) SELECT DISTINCT ON (a.id) a.id, CAST(a.tokens AS INTEGER[]) \
+                 FROM unnest(string_to_array($1, ' '), string_to_array($2, ' ')) AS a (id, tokens) \
+                 ORDER BY a.id ON CONFLICT (id) DO UPDATE SET tokens = EXCLUDED.tokens"
+            ),
+            done: concat!("DELETE FROM ", $index, "_again WHERE number = $1"),
+        }
+    };
+}
+
+const PAYMENTS_AGAIN: Again = again!("payment_search");
+const LINKS_AGAIN: Again = again!("link_search");
+
 pub(super) fn plan(statements: &mut Vec<Statement>, write: MaintenanceWrite, dialect: Dialect) {
     match write {
-        MaintenanceWrite::ListCheckpoint { project_id, id, position, amount } => statements.push(Statement::new(
-            "INSERT INTO payment_marks (project_id, id, position, amount) VALUES ($1, $2, $3, $4) \
+        MaintenanceWrite::ListCheckpoint { project_id, id, position, previous } => statements.push(Statement::new(
+            "INSERT INTO payment_marks (project_id, id, position, previous, is_summed) VALUES ($1, $2, $3, $4, 0) \
              ON CONFLICT DO NOTHING",
-            [Value::shown(project_id), Value::shown(id), position.into(), amount.into()],
+            [Value::shown(project_id), Value::shown(id), position.into(), previous.into()],
         )),
+        // On PostgreSQL, the first statement also locks the checkpoint, as do another node that sums it and what removes
+        // sums: so these have finished before the payments are read, or come afterwards.
+        MaintenanceWrite::ListSums { project_id, id } => {
+            let checkpoint = [Value::shown(project_id), Value::shown(id)];
+            statements.push(Statement::new(LIST_SUMMED, checkpoint.clone()));
+            statements.push(Statement::new(LIST_SUMS_BEFORE, checkpoint.clone()));
+            statements.push(Statement::new(LIST_SUMS, checkpoint));
+        }
         MaintenanceWrite::HourClosed { project_id, hour, payments, amount } => statements.push(Statement::new(
             "INSERT INTO volumes (project_id, hour, payments, amount) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
             [Value::shown(project_id), hour.into(), payments.into(), amount.into()],
@@ -34,7 +88,25 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: MaintenanceWrite, dia
             let after: [Value; 2] = [after.0.into(), after.1.into()];
             statements.push(Statement::new(BALANCE_CHECKPOINT, [&of[..], &own, &after].concat()));
         }
-        MaintenanceWrite::SearchIndexed { until, most } => search_indexed(statements, until, most, dialect),
+        MaintenanceWrite::SearchIndexed(batch) => search_indexed(statements, batch, dialect),
+        MaintenanceWrite::SearchIndexedAgain { index, rows, numbers } => {
+            let again = match index {
+                SearchIndex::Payments => &PAYMENTS_AGAIN,
+                SearchIndex::Links => &LINKS_AGAIN,
+            };
+            match dialect {
+                Dialect::Sqlite => statements.extend(
+                    rows.into_iter()
+                        .map(|IndexedRow { key, tokens }| Statement::new(again.on_sqlite, [key, words(&tokens)])),
+                ),
+                Dialect::Postgres => {
+                    let (ids, tokens) = arrays(rows);
+                    statements.push(Statement::new(again.on_postgres, [ids, tokens]));
+                }
+            }
+            statements.extend(numbers.into_iter().map(|number| Statement::new(again.done, [number.into()])));
+        }
+        MaintenanceWrite::CheckoutFolded(checkout) => statements.push(checkout_folded(checkout)),
         MaintenanceWrite::CommitProbe => commit_probe(statements),
     }
 }
@@ -47,35 +119,61 @@ fn commit_probe(statements: &mut Vec<Statement>) {
     statements.push(Statement::new("DELETE FROM installation WHERE name = $1", [name.into()]));
 }
 
-/// SQLite numbers payments in the order of their commits, so the index can follow that order. On PostgreSQL, only
-/// payments from before `until` are known to be complete, and the first statement's lock lets one node at a time add
-/// the next ones.
-fn search_indexed(statements: &mut Vec<Statement>, until: PaymentId, most: i64, dialect: Dialect) {
+/// The index goes on only where the batch begins: another node may have added these payments meanwhile. On PostgreSQL, the
+/// first statement lets one node at a time add to it.
+fn search_indexed(statements: &mut Vec<Statement>, batch: IndexedBatch, dialect: Dialect) {
+    let IndexedBatch { payments, after, upto } = batch;
     match dialect {
-        Dialect::Sqlite => {
-            statements.push(Statement::new(
-                "INSERT INTO payment_search (rowid, search_text) SELECT number, search_text FROM payments \
-                 WHERE number > (SELECT upto FROM payment_searchable) ORDER BY number LIMIT $1",
-                [most.into()],
-            ));
-            statements.push(Statement::new(
-                "UPDATE payment_searchable SET upto = COALESCE((SELECT MAX(number) FROM (SELECT number FROM payments \
-                 WHERE number > upto ORDER BY number LIMIT $1) added), upto)",
-                [most.into()],
-            ));
-        }
+        Dialect::Sqlite => statements.extend(payments.into_iter().map(|IndexedRow { key, tokens }| {
+            Statement::new(
+                "INSERT OR REPLACE INTO payment_search (rowid, tokens) SELECT $1, $2 FROM payment_searchable \
+                 WHERE single = 1 AND upto = $3",
+                [key, words(&tokens), after.clone()],
+            )
+        })),
         Dialect::Postgres => {
-            statements.push(Statement::new("UPDATE payment_searchable SET upto = upto", []));
+            statements.push(Statement::new("UPDATE payment_searchable SET upto = upto WHERE single = 1", []));
+            let (ids, tokens) = arrays(payments);
             statements.push(Statement::new(
-                "INSERT INTO payment_search (id, search_text) SELECT id, search_text FROM payments \
-                 WHERE id > (SELECT upto FROM payment_searchable) AND id < $1 ORDER BY id LIMIT $2 \
-                 ON CONFLICT DO NOTHING",
-                [Value::shown(until), most.into()],
-            ));
-            statements.push(Statement::new(
-                "UPDATE payment_searchable SET upto = COALESCE((SELECT MAX(id) FROM payment_search), upto)",
-                [],
+                "INSERT INTO payment_search (id, tokens) SELECT a.id, CAST(a.tokens AS INTEGER[]) \
+                 FROM unnest(string_to_array($1, ' '), string_to_array($2, ' ')) AS a (id, tokens), payment_searchable s \
+                 WHERE s.single = 1 AND s.upto = $3 ON CONFLICT (id) DO UPDATE SET tokens = EXCLUDED.tokens",
+                [ids, tokens, after.clone()],
             ));
         }
     }
+    statements
+        .push(Statement::new("UPDATE payment_searchable SET upto = $1 WHERE single = 1 AND upto = $2", [upto, after]));
+}
+
+/// Tokens as words of SQLite's full-text index.
+fn words(tokens: &BTreeSet<i32>) -> Value {
+    tokens.iter().map(|token| search_tokens::word(*token)).collect::<Vec<_>>().join(" ").into()
+}
+
+/// Ids and arrays of tokens, each list in one text.
+fn arrays(rows: Vec<IndexedRow>) -> (Value, Value) {
+    let (mut ids, mut arrays) = (Vec::new(), Vec::new());
+    for IndexedRow { key, tokens } in rows {
+        if let Value::Text(id) = key {
+            ids.push(id);
+            arrays.push(search_tokens::array(tokens));
+        }
+    }
+    (ids.join(" ").into(), arrays.join(" ").into())
+}
+
+fn checkout_folded(checkout: FoldedCheckout) -> Statement {
+    let FoldedCheckout { payment_id, customer, search_text } = checkout;
+    Statement::new(
+        "UPDATE checkouts SET search_text = $1 WHERE payment_id = $2 AND search_text IS NULL AND customer_name = $3 \
+         AND customer_email = $4 AND customer_phone = $5",
+        [
+            search_text.into(),
+            Value::shown(payment_id),
+            customer.name.into(),
+            customer.email.into(),
+            customer.phone.into(),
+        ],
+    )
 }

@@ -10,7 +10,7 @@ use domain::{
 };
 
 use super::statement::{Dialect, Statement, joined};
-use crate::{change::OpeningWrite, error::Guard, value::Value};
+use crate::{change::OpeningWrite, error::Guard, metadata_column, value::Value};
 
 /// Adds a job for the newest code of an opening. The rest of the statement says which openings. A job that is there already
 /// is due no later, and in any case at another time than before: who holds its lease does not end it.
@@ -215,7 +215,8 @@ fn opened(statements: &mut Vec<Statement>, opening: Opening, code: BankCode) {
     let Opening { checkout, attempt, .. } = opening;
     statements.push(Statement::new(
         "INSERT INTO openings (id, project_id, link_id, account_id, reference, amount, fee, method, state, generation, \
-         created_at, expires_at, version) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'open', $9, $10, $11, $12)",
+         created_at, expires_at, version, metadata) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'open', $9, $10, $11, $12, $13)",
         [
             Value::shown(opening.id),
             Value::shown(opening.project_id),
@@ -229,6 +230,7 @@ fn opened(statements: &mut Vec<Statement>, opening: Opening, code: BankCode) {
             opening.created_at.into(),
             opening.expires_at.into(),
             opening.version.into(),
+            opening.metadata.as_ref().map(metadata_column::written).into(),
         ],
     ));
     if let Some(attempt) = attempt {

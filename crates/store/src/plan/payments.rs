@@ -1,16 +1,53 @@
 //! Payments.
 
+use std::sync::LazyLock;
+
 use domain::{
+    event::EventKind,
     id::{PaymentId, ProjectId},
+    metadata::Metadata,
     payment::{Checkout, Payment, State},
+    search::{customer_text, folded},
     time::Timestamp,
 };
 
 use super::{
     openings,
-    statement::{Dialect, Statement, folded},
+    statement::{Dialect, Statement},
+    told::Move,
 };
-use crate::{change::PaymentWrite, error::Guard, value::Value};
+use crate::{change::PaymentWrite, error::Guard, metadata_column, value::Value};
+
+static CANCELLED_OF_LINK: LazyLock<Move> =
+    LazyLock::new(|| cancelled("m.expires_at >= $1 AND m.state = 'pending' AND m.link_id = $2 AND m.id <> $3"));
+static CANCELLED_OF_VISITOR: LazyLock<Move> = LazyLock::new(|| {
+    cancelled(
+        "m.expires_at >= $1 AND m.state = 'pending' AND m.id = (SELECT a.payment_id FROM link_attempts a \
+         WHERE a.link_id = $2 AND a.visitor = $3 ORDER BY a.link_version DESC LIMIT 1)",
+    )
+});
+static EXPIRED_ON_SQLITE: LazyLock<Move> = LazyLock::new(|| {
+    // By the number too, so that each of the statements finds the same payments.
+    expired(
+        "m.id IN (SELECT id FROM payments WHERE state = 'pending' AND closes_after_query = 0 AND expires_at < $1 \
+         ORDER BY expires_at, number LIMIT $2)",
+    )
+});
+/// Of several nodes that run this at the same time, each takes payments that no other has locked.
+static EXPIRED_ON_POSTGRES: LazyLock<Move> = LazyLock::new(|| {
+    expired(
+        "m.id = ANY (ARRAY (SELECT id FROM payments WHERE state = 'pending' AND closes_after_query = 0 \
+         AND expires_at < $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED))",
+    )
+});
+
+fn cancelled(which: &str) -> Move {
+    Move::new(EventKind::PaymentCancelled, "state = 'cancelled', ended_at = $1", which, 3)
+}
+
+fn expired(which: &str) -> Move {
+    Move::new(EventKind::PaymentExpired, "state = 'expired'", which, 2)
+}
 
 pub(super) fn plan(statements: &mut Vec<Statement>, write: PaymentWrite, dialect: Dialect) {
     match write {
@@ -23,23 +60,20 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: PaymentWrite, dialect
         PaymentWrite::PendingCancelled { link_id, but, at } => {
             let (link, but) = (Value::shown(link_id), but.map_or("".into(), Value::shown));
             statements.push(openings::voids_of_link(link.clone(), but.clone(), at));
-            statements.push(Statement::new(
-                "UPDATE payments SET state = 'cancelled', ended_at = $1, version = version + 1 \
-             WHERE link_id = $2 AND state = 'pending' AND expires_at >= $1 AND id <> $3",
-                [at.into(), link, but],
-            ));
+            CANCELLED_OF_LINK.plan(statements, at, vec![link, but], None, dialect);
         }
         PaymentWrite::VisitorReplaced { link_id, visitor, at } => {
             let (link, visitor) = (Value::shown(link_id), Value::from(visitor));
             statements.push(openings::void_of_visitor(link.clone(), visitor.clone(), at));
-            statements.push(Statement::new(
-                "UPDATE payments SET state = 'cancelled', ended_at = $1, version = version + 1 \
-             WHERE id = (SELECT a.payment_id FROM link_attempts a WHERE a.link_id = $2 AND a.visitor = $3 \
-             ORDER BY a.link_version DESC LIMIT 1) AND state = 'pending' AND expires_at >= $1",
-                [at.into(), link, visitor],
-            ));
+            CANCELLED_OF_VISITOR.plan(statements, at, vec![link, visitor], None, dialect);
         }
-        PaymentWrite::PendingExpired { now, most } => statements.push(pending_expired(now, most, dialect)),
+        PaymentWrite::PendingExpired { now, most } => {
+            let expired = match dialect {
+                Dialect::Sqlite => &EXPIRED_ON_SQLITE,
+                Dialect::Postgres => &EXPIRED_ON_POSTGRES,
+            };
+            expired.plan(statements, now, vec![most.into()], Some(Guard::AnyExpired), dialect);
+        }
         PaymentWrite::ExpiredEarly { id, version, at } => statements.push(
             Statement::new(
                 "UPDATE payments SET state = 'expired', expires_at = $1, version = version + 1 \
@@ -70,14 +104,14 @@ fn new_payment(statements: &mut Vec<Statement>, payment: Payment, closes_after_q
     statements.push(
         Statement::new(
             "INSERT INTO payments (id, project_id, link_id, reference, search_text, amount, fee, method, code, state, \
-             paid_at, ended_at, created_at, expires_at, version, closes_after_query) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) ON CONFLICT DO NOTHING",
+             paid_at, ended_at, created_at, expires_at, version, closes_after_query, metadata, metadata_text) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) ON CONFLICT DO NOTHING",
             [
                 Value::shown(id),
                 Value::shown(project_id),
                 payment.link_id.map(Value::shown).unwrap_or(Value::Null),
                 payment.reference.into(),
-                search_text.clone().into(),
+                search_text.into(),
                 payment.amount.into(),
                 payment.fee.into(),
                 Value::shown(payment.method),
@@ -89,6 +123,8 @@ fn new_payment(statements: &mut Vec<Statement>, payment: Payment, closes_after_q
                 payment.expires_at.into(),
                 payment.version.into(),
                 closes_after_query.into(),
+                payment.metadata.as_ref().map(metadata_column::written).into(),
+                payment.metadata.as_ref().map(metadata_text).into(),
             ],
         )
         .guarded(Guard::AccountNumber),
@@ -100,23 +136,29 @@ fn new_payment(statements: &mut Vec<Statement>, payment: Payment, closes_after_q
         "DELETE FROM payment_marks WHERE project_id = $1 AND id > $2",
         [Value::shown(project_id), Value::shown(id)],
     ));
-    // Likewise for references that the search index has already passed. On SQLite, the index follows the order of
-    // commits.
+    // Likewise for payments that the search index has already passed. On SQLite, the index follows the order of commits.
     if dialect == Dialect::Postgres {
         statements.push(Statement::new(
-            "INSERT INTO payment_search (id, search_text) \
-             SELECT $1, $2 FROM payment_searchable s WHERE s.upto >= $1 ON CONFLICT DO NOTHING",
-            [Value::shown(id), search_text.into()],
+            "INSERT INTO payment_search_again (project_id, payment_id) \
+             SELECT $1, $2 FROM payment_searchable s WHERE s.single = 1 AND s.upto >= $2",
+            [Value::shown(project_id), Value::shown(id)],
         ));
     }
 }
 
+/// What a search finds in metadata: its values, each from a line of its own on. Search terms have no line breaks.
+fn metadata_text(metadata: &Metadata) -> String {
+    let values: Vec<&str> = metadata.members.iter().map(|(_, value)| value.as_str()).collect();
+    folded(&values.join("\n"))
+}
+
 fn new_checkout(id: PaymentId, project_id: ProjectId, checkout: Checkout) -> Statement {
     let Checkout { customer, location, device } = checkout;
+    let search_text = customer_text(&customer);
     Statement::new(
         "INSERT INTO checkouts (payment_id, project_id, customer_name, customer_email, customer_phone, \
-         customer_address, ip, country, device_kind, device_os, device_browser, user_agent) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+         customer_address, ip, country, device_kind, device_os, device_browser, user_agent, search_text) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
         [
             Value::shown(id),
             Value::shown(project_id),
@@ -130,6 +172,7 @@ fn new_checkout(id: PaymentId, project_id: ProjectId, checkout: Checkout) -> Sta
             device.os.into(),
             device.browser.into(),
             device.user_agent.into(),
+            search_text.into(),
         ],
     )
 }
@@ -154,22 +197,4 @@ fn payment_moved(id: PaymentId, version: i64, state: State, settles_at: Option<T
         [state, paid_at, ended_at, settles_at.into(), Value::shown(id), version.into()],
     )
     .guarded(Guard::PaymentVersion)
-}
-
-/// Of several nodes that run this at the same time, each takes payments that no other has locked.
-fn pending_expired(now: Timestamp, most: i64, dialect: Dialect) -> Statement {
-    let sql = match dialect {
-        Dialect::Sqlite => {
-            "UPDATE payments SET state = 'expired', version = version + 1 WHERE id IN \
-             (SELECT id FROM payments WHERE state = 'pending' AND closes_after_query = 0 AND expires_at < $1 \
-             ORDER BY expires_at LIMIT $2)"
-        }
-        Dialect::Postgres => {
-            "UPDATE payments SET state = 'expired', version = version + 1 WHERE id = ANY (ARRAY \
-             (SELECT id FROM payments WHERE state = 'pending' AND closes_after_query = 0 AND expires_at < $1 \
-             ORDER BY expires_at LIMIT $2 \
-             FOR UPDATE SKIP LOCKED))"
-        }
-    };
-    Statement::new(sql, [now.into(), most.into()]).guarded(Guard::AnyExpired)
 }

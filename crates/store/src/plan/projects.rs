@@ -19,8 +19,8 @@ fn new(project: Project, sealed_webhook_secret: Vec<u8>) -> Statement {
     Statement::new(
         "INSERT INTO projects (id, name, environment, merchant_name, merchant_city, merchant_postal_code, active, \
          approved, success_word, webhook_url, webhook_secret, fee_qris_basis_points, fee_virtual_account, banks, \
-         default_methods, created_at, version) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
+         default_methods, created_at, version, extra_events) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)",
         [
             Value::shown(project.id),
             project.name.into(),
@@ -39,6 +39,7 @@ fn new(project: Project, sealed_webhook_secret: Vec<u8>) -> Statement {
             joined(&project.default_methods),
             project.created_at.into(),
             project.version.into(),
+            joined(project.extra_events.iter().map(|kind| kind.word())),
         ],
     )
 }
@@ -47,8 +48,8 @@ fn changed(project: Project) -> Statement {
     Statement::new(
         "UPDATE projects SET name = $1, merchant_name = $2, merchant_city = $3, merchant_postal_code = $4, \
          active = $5, approved = $6, success_word = $7, webhook_url = $8, fee_qris_basis_points = $9, \
-         fee_virtual_account = $10, banks = $11, default_methods = $12, version = version + 1 \
-         WHERE id = $13 AND version = $14",
+         fee_virtual_account = $10, banks = $11, default_methods = $12, extra_events = $13, version = version + 1 \
+         WHERE id = $14 AND version = $15",
         [
             project.name.into(),
             project.merchant.name.into(),
@@ -62,6 +63,7 @@ fn changed(project: Project) -> Statement {
             project.fees.virtual_account.into(),
             joined(project.banks.iter().map(|bank| bank.code())),
             joined(&project.default_methods),
+            joined(project.extra_events.iter().map(|kind| kind.word())),
             Value::shown(project.id),
             project.version.into(),
         ],

@@ -37,17 +37,9 @@ pub(super) fn joined<T: ToString>(items: impl IntoIterator<Item = T>) -> Value {
     words.join(",").into()
 }
 
-/// The form in which texts are searched; search terms are folded alike. Letters that have the same capital are the same,
-/// such as both small sigmas, hence the way through capitals. Each character is folded by itself, unlike in
-/// `str::to_lowercase`: a part of a text must fold to the same characters as it does within the whole text.
-pub(crate) fn folded(text: &str) -> String {
-    let lower = text.chars().flat_map(char::to_lowercase);
-    lower.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use domain::search::folded;
 
     const MIGRATIONS: [&str; 2] = [
         include_str!("../../migrations/sqlite/V4__receipts.sql"),

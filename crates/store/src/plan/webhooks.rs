@@ -2,8 +2,9 @@
 
 use domain::{
     delivery::{Attempt, Delivery, DeliveryState},
-    event::{Event, News},
+    event::{Event, HeldMoney, News},
     id::{EventId, ProjectId, first_id_at, kind},
+    payment::State,
     time::Timestamp,
 };
 
@@ -40,6 +41,9 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: WebhookWrite, dialect
 
 fn new_event(statements: &mut Vec<Statement>, new: Event) {
     let (id, project_id, at, urgent) = (new.id, new.project_id, new.created_at, new.kind().is_urgent());
+    if new.kind().is_extra() {
+        return extra_event(statements, new);
+    }
     statements.push(event(new));
     // The statement reads the URL itself, so that it decides by the URL at the time of the commit.
     statements.push(Statement::new(
@@ -53,8 +57,7 @@ fn event(event: Event) -> Statement {
     let kind = event.kind().word();
     let (subject, paid_at, word) = match event.news {
         News::PaymentPaid { payment, paid_at, word } => (Value::shown(payment), Some(paid_at), Some(word.word())),
-        News::PaymentFailed { payment } => (Value::shown(payment), None, None),
-        News::ApiKeyDeleted { key } => (Value::shown(key), None, None),
+        _ => (Value::shown(event.subject()), None, None),
     };
     Statement::new(
         "INSERT INTO events (id, project_id, kind, subject, created_at, paid_at, success_word) \
@@ -69,6 +72,65 @@ fn event(event: Event) -> Statement {
             word.into(),
         ],
     )
+}
+
+/// An event that only those projects get that ask for it, by their settings at the time of the commit.
+fn extra_event(statements: &mut Vec<Statement>, event: Event) {
+    let (id, project_id, kind) = (Value::shown(event.id), Value::shown(event.project_id), event.kind().word());
+    let [word, receipt, amount, reason, paid_at, state, state_at, expires_at] = held_columns(event.news);
+    statements.push(Statement::new(
+        "INSERT INTO events (id, project_id, kind, subject, created_at, success_word, receipt_id, receipt_amount, \
+         receipt_reason, receipt_paid_at, payment_state, payment_state_at, payment_expires_at) \
+         SELECT $1, p.id, $2, $3, CAST($4 AS BIGINT), $5, $6, CAST($7 AS BIGINT), $8, CAST($9 AS BIGINT), $10, \
+         CAST($11 AS BIGINT), CAST($12 AS BIGINT) FROM projects p \
+         WHERE p.id = $13 AND ',' || p.extra_events || ',' LIKE '%,' || CAST($14 AS TEXT) || ',%'",
+        [
+            id.clone(),
+            kind.into(),
+            event.subject().into(),
+            event.created_at.into(),
+            word,
+            receipt,
+            amount,
+            reason,
+            paid_at,
+            state,
+            state_at,
+            expires_at,
+            project_id.clone(),
+            kind.into(),
+        ],
+    ));
+    statements.push(Statement::new(
+        "INSERT INTO deliveries (event_id, project_id, state, due_at, attempts, resent_after, urgent) \
+         SELECT $1, p.id, 'pending', $2, 0, 0, 0 FROM projects p WHERE p.id = $3 AND p.webhook_url IS NOT NULL \
+         AND ',' || p.extra_events || ',' LIKE '%,' || CAST($4 AS TEXT) || ',%'",
+        [id, event.created_at.into(), project_id, kind.into()],
+    ));
+}
+
+/// What an event about held money stores besides what all do: the word for success, the receipt, and its payment's state.
+fn held_columns(news: News) -> [Value; 8] {
+    let News::PaymentHeld { state, expires_at, word, money, .. } = news else { return [const { Value::Null }; 8] };
+    let HeldMoney { receipt, amount, reason, paid_at } = money;
+    let (state, at) = match state {
+        State::Pending => ("pending", None),
+        State::Processing => ("processing", None),
+        State::Paid { at } => ("paid", Some(at)),
+        State::Failed { at } => ("failed", Some(at)),
+        State::Expired => ("expired", None),
+        State::Cancelled { at } => ("cancelled", Some(at)),
+    };
+    [
+        word.word().into(),
+        Value::shown(receipt),
+        amount.into(),
+        reason.word().into(),
+        paid_at.into(),
+        state.into(),
+        at.into(),
+        expires_at.into(),
+    ]
 }
 
 /// A delivery that another node has locked counts as taken; this node does not wait for it.

@@ -3,9 +3,11 @@
 use std::sync::LazyLock;
 
 use domain::{
-    event::{Event, EventKind, News},
-    id::{EventId, ProjectId},
+    event::{Event, EventKind, HeldMoney, News},
+    id::{EventId, PaymentId, ProjectId},
+    payment::State,
     project::SuccessWord,
+    receipt::Unapplied,
 };
 
 use super::{Conditions, List, Listed, Window};
@@ -15,7 +17,8 @@ use crate::{
     value::{Columns, Query, Value},
 };
 
-pub(super) const COLUMNS: &str = "id, project_id, kind, subject, created_at, paid_at, success_word";
+pub(super) const COLUMNS: &str = "id, project_id, kind, subject, created_at, paid_at, success_word, receipt_id, \
+    receipt_amount, receipt_reason, receipt_paid_at, payment_state, payment_state_at, payment_expires_at";
 
 static OF_PROJECT_BY_ID: LazyLock<String> =
     LazyLock::new(|| format!("SELECT {COLUMNS} FROM events WHERE project_id = $1 AND id = $2"));
@@ -56,20 +59,48 @@ impl Store {
 pub(super) fn event(columns: &mut Columns<'_>) -> Result<Event, StoreError> {
     let (id, project_id) = (columns.parsed()?, columns.parsed()?);
     let kind = columns.word(EventKind::parse)?;
-    Ok(match kind {
+    if kind == EventKind::ApiKeyDeleted {
+        let news = News::ApiKeyDeleted { key: columns.parsed()? };
+        return Ok(Event { id, project_id, created_at: columns.timestamp()?, news });
+    }
+    let (payment, created_at) = (columns.parsed()?, columns.timestamp()?);
+    let news = match kind {
         EventKind::PaymentPaid => {
-            let payment = columns.parsed()?;
-            let created_at = columns.timestamp()?;
-            let (paid_at, word) = (columns.timestamp()?, columns.word(SuccessWord::parse)?);
-            Event { id, project_id, created_at, news: News::PaymentPaid { payment, paid_at, word } }
+            News::PaymentPaid { payment, paid_at: columns.timestamp()?, word: columns.word(SuccessWord::parse)? }
         }
-        EventKind::PaymentFailed => {
-            let news = News::PaymentFailed { payment: columns.parsed()? };
-            Event { id, project_id, created_at: columns.timestamp()?, news }
-        }
-        EventKind::ApiKeyDeleted => {
-            let news = News::ApiKeyDeleted { key: columns.parsed()? };
-            Event { id, project_id, created_at: columns.timestamp()?, news }
-        }
+        EventKind::PaymentHeld => held(payment, columns)?,
+        EventKind::PaymentExpired => News::PaymentExpired { payment },
+        EventKind::PaymentCancelled => News::PaymentCancelled { payment },
+        EventKind::PaymentFailed | EventKind::ApiKeyDeleted => News::PaymentFailed { payment },
+    };
+    Ok(Event { id, project_id, created_at, news })
+}
+
+fn held(payment: PaymentId, columns: &mut Columns<'_>) -> Result<News, StoreError> {
+    // When a payment was paid that is told to be paid.
+    columns.skip(1);
+    Ok(News::PaymentHeld {
+        payment,
+        word: columns.word(SuccessWord::parse)?,
+        money: HeldMoney {
+            receipt: columns.parsed()?,
+            amount: columns.rupiah()?,
+            reason: columns.word(Unapplied::parse)?,
+            paid_at: columns.timestamp()?,
+        },
+        state: {
+            let (word, at) = (columns.text()?, columns.optional_timestamp()?);
+            let state = match (word.as_str(), at) {
+                ("pending", None) => Some(State::Pending),
+                ("processing", None) => Some(State::Processing),
+                ("paid", Some(at)) => Some(State::Paid { at }),
+                ("failed", Some(at)) => Some(State::Failed { at }),
+                ("expired", None) => Some(State::Expired),
+                ("cancelled", Some(at)) => Some(State::Cancelled { at }),
+                _ => None,
+            };
+            state.ok_or_else(|| StoreError::unexpected(format!("a payment was {word:?} with the time {at:?}")))?
+        },
+        expires_at: columns.timestamp()?,
     })
 }

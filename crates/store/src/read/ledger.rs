@@ -39,6 +39,72 @@ pub struct LedgerLine {
     pub balance: Rupiah,
 }
 
+/// One posting with all its legs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LedgerPosting {
+    pub at: Timestamp,
+    pub id: String,
+    /// Its kind, such as `paid`.
+    pub kind: String,
+    pub payment_id: PaymentId,
+    /// The payment's reference.
+    pub reference: String,
+    /// What it moves, in the order of [`Account::ALL`].
+    amounts: [Rupiah; Account::ALL.len()],
+}
+
+impl LedgerPosting {
+    /// What it moves into an account; negative where it takes from it.
+    pub fn amount(&self, account: Account) -> Rupiah {
+        Account::ALL.into_iter().zip(self.amounts).filter(|(of, _)| *of == account).map(|(_, amount)| amount).sum()
+    }
+}
+
+/// A place between two postings of a project, in the order of their times.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PostingCursor {
+    at: Timestamp,
+    id: String,
+}
+
+impl PostingCursor {
+    /// Before all postings of this instant.
+    pub const fn before(at: Timestamp) -> PostingCursor {
+        PostingCursor { at, id: String::new() }
+    }
+
+    pub fn after(posting: &LedgerPosting) -> PostingCursor {
+        PostingCursor { at: posting.at, id: posting.id.clone() }
+    }
+}
+
+/// The next postings after a place. Entries of an account are in the order of their times, so that only the beginning of
+/// what is left of each account is read.
+static POSTINGS: LazyLock<String> = LazyLock::new(|| {
+    let next = |account: Account| {
+        let account = account.word();
+        format!(
+            "SELECT at, posting_id FROM (SELECT at, posting_id FROM entries WHERE project_id = $1 \
+             AND account = '{account}' AND (at, posting_id) > ($2, $3) AND at < $4 ORDER BY at, posting_id LIMIT $5) {account}"
+        )
+    };
+    let amount = |account: Account| {
+        format!(
+            "COALESCE((SELECT e.amount FROM entries e WHERE e.project_id = $1 AND e.account = '{}' AND e.at = n.at \
+             AND e.posting_id = n.posting_id), 0)",
+            account.word()
+        )
+    };
+    // UNION, as a posting has legs in several accounts.
+    format!(
+        "WITH next AS (SELECT at, posting_id FROM ({}) every ORDER BY at, posting_id LIMIT $5) \
+         SELECT n.at, n.posting_id, o.kind, o.payment_id, p.reference, {} FROM next n \
+         JOIN postings o ON o.id = n.posting_id JOIN payments p ON p.id = o.payment_id ORDER BY n.at, n.posting_id",
+        Account::ALL.map(next).join(" UNION "),
+        Account::ALL.map(amount).join(", ")
+    )
+});
+
 /// The balance of an account, and how many entries were read for it.
 struct Sum {
     account: Account,
@@ -133,6 +199,20 @@ impl Store {
         })
     }
 
+    /// The next postings of a project before `until`, at most `most`, oldest first. For reading a ledger as a whole, in small
+    /// pieces.
+    pub async fn postings(
+        &self,
+        project_id: ProjectId,
+        cursor: &PostingCursor,
+        until: Timestamp,
+        most: i64,
+    ) -> Result<Vec<LedgerPosting>, StoreError> {
+        let PostingCursor { at, id } = cursor.clone();
+        let parameters = [Value::shown(project_id), at.into(), id.into(), until.into(), most.into()];
+        self.many(Query::new(POSTINGS.as_str(), parameters), posting).await
+    }
+
     /// An account's lines, newest first. The balance of the newest line is the account's present balance. Lines are
     /// counted and added up from the last checkpoint on, and skipped from the checkpoint above the first line.
     pub async fn ledger_lines(
@@ -161,6 +241,17 @@ impl Store {
         });
         Ok(Listed { items: items.collect(), total: whole.lines })
     }
+}
+
+fn posting(columns: &mut Columns<'_>) -> Result<LedgerPosting, StoreError> {
+    Ok(LedgerPosting {
+        at: columns.timestamp()?,
+        id: columns.text()?,
+        kind: columns.text()?,
+        payment_id: columns.parsed()?,
+        reference: columns.text()?,
+        amounts: [columns.rupiah()?, columns.rupiah()?, columns.rupiah()?, columns.rupiah()?, columns.rupiah()?],
+    })
 }
 
 fn line(columns: &mut Columns<'_>) -> Result<(LedgerLine, Whole), StoreError> {

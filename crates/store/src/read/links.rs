@@ -3,12 +3,13 @@
 use std::sync::LazyLock;
 
 use domain::{
-    id::{LinkId, ProjectId},
+    id::{LinkId, ProjectId, first_id_at},
     link::{CustomerFields, Link},
     method::Method,
+    time::Timestamp,
 };
 
-use super::{Conditions, List, Listed, Window};
+use super::{List, Listed, Window};
 use crate::{
     Store,
     error::StoreError,
@@ -16,7 +17,7 @@ use crate::{
 };
 
 const COLUMNS: &str = "id, project_id, reference, title, description, amount, methods, allow_multiple_payments, \
-    customer_fields, expires_at, cancelled_at, claimed_by, created_at, version";
+    customer_fields, expires_at, cancelled_at, claimed_by, created_at, version, metadata";
 
 static BY_ID: LazyLock<String> = LazyLock::new(|| format!("SELECT {COLUMNS} FROM links WHERE id = $1"));
 pub(crate) static SHOWN: LazyLock<String> = LazyLock::new(|| {
@@ -33,6 +34,8 @@ pub(crate) static SHOWN: LazyLock<String> = LazyLock::new(|| {
 pub struct LinkFilter {
     /// A substring of the title or the reference.
     pub search: Option<String>,
+    /// Created from the first instant on, and before the second.
+    pub created: Option<(Timestamp, Timestamp)>,
 }
 
 /// A link with what else its page needs, from one snapshot.
@@ -61,14 +64,18 @@ impl Store {
         filter: &LinkFilter,
         window: Window,
     ) -> Result<Listed<Link>, StoreError> {
-        let mut conditions = Conditions::new();
-        conditions.and("project_id = ?", Value::shown(project_id));
-        if let Some(term) = &filter.search {
-            conditions.and_contains("search_text", term);
+        let mut conditions = self.wanted_links(project_id, filter.search.as_slice()).await?;
+        if let Some((from, until)) = filter.created {
+            let [from, until]: [LinkId; 2] = [from, until].map(first_id_at);
+            conditions.and("id >= ?", Value::shown(from));
+            conditions.and("id < ?", Value::shown(until));
         }
-        let list = List { columns: COLUMNS, from: "links", table: "links", id: "id", order: "id DESC", decode: link };
-        self.listed(list, conditions, window).await
+        self.listed(list(), conditions, window).await
     }
+}
+
+pub(super) fn list() -> List<Link> {
+    List { columns: COLUMNS, from: "links", table: "links", id: "id", order: "id DESC", decode: link }
 }
 
 fn shown_link(columns: &mut Columns<'_>) -> Result<ShownLink, StoreError> {
@@ -91,6 +98,7 @@ fn link(columns: &mut Columns<'_>) -> Result<Link, StoreError> {
         claimed_by: columns.optional_parsed()?,
         created_at: columns.timestamp()?,
         version: columns.integer()?,
+        metadata: columns.metadata()?,
     })
 }
 

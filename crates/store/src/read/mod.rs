@@ -6,6 +6,7 @@ pub(crate) mod bank_requests;
 pub(crate) mod bank_stories;
 pub(crate) mod banks;
 pub(crate) mod change_token;
+pub(crate) mod customers;
 pub(crate) mod deliveries;
 pub(crate) mod events;
 pub(crate) mod idempotency;
@@ -13,25 +14,32 @@ pub(crate) mod installation;
 pub(crate) mod invites;
 pub(crate) mod keys;
 pub(crate) mod ledger;
+pub(crate) mod link_search;
+pub(crate) mod link_titles;
 pub(crate) mod links;
 pub(crate) mod log;
 pub(crate) mod openings;
+pub(crate) mod payment_kinds;
 pub(crate) mod payment_list;
+pub(crate) mod payment_search;
+pub(crate) mod payment_sums;
 pub(crate) mod payments;
 pub(crate) mod project_health;
 pub(crate) mod projects;
 pub(crate) mod receipts;
 pub(crate) mod reconciliations;
 pub(crate) mod sealed;
+pub(crate) mod search_term;
 pub(crate) mod sessions;
 pub(crate) mod strays;
 pub(crate) mod users;
 pub(crate) mod volume;
 
+use domain::search::folded;
+
 use crate::{
     Store,
     error::StoreError,
-    plan::folded,
     value::{Decode, Query, Value},
 };
 
@@ -50,9 +58,9 @@ pub struct Listed<T> {
 }
 
 /// Conditions joined by AND; parameters are numbered in the order in which they are added.
-struct Conditions {
-    sql: String,
-    parameters: Vec<Value>,
+pub(crate) struct Conditions {
+    pub(crate) sql: String,
+    pub(crate) parameters: Vec<Value>,
 }
 
 impl Conditions {
@@ -62,17 +70,32 @@ impl Conditions {
 
     /// Adds `condition`, in which each `?` stands for `value`.
     fn and(&mut self, condition: &str, value: impl Into<Value>) {
-        self.parameters.push(value.into());
-        let number = format!("${}", self.parameters.len());
+        let place = self.place(value);
+        self.and_sql(&condition.replace('?', &place));
+    }
+
+    /// Adds a condition whose parameters have their places already.
+    fn and_sql(&mut self, condition: &str) {
         self.sql.push_str(if self.sql.is_empty() { "WHERE " } else { " AND " });
-        self.sql.push_str(&condition.replace('?', &number));
+        self.sql.push_str(condition);
+    }
+
+    /// A parameter's place in the statement.
+    fn place(&mut self, value: impl Into<Value>) -> String {
+        self.parameters.push(value.into());
+        format!("${}", self.parameters.len())
     }
 
     /// Adds the condition that `column` contains `term`, ignoring case; no character of the term is special.
     fn and_contains(&mut self, column: &str, term: &str) {
-        let escaped = folded(term).replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
-        self.and(&format!("{column} LIKE ? ESCAPE '\\'"), format!("%{escaped}%"));
+        self.and(&format!("{column} LIKE ? ESCAPE '\\'"), pattern(&folded(term)));
     }
+}
+
+/// The pattern of texts that contain a folded text.
+fn pattern(text: &str) -> String {
+    let escaped = text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
+    format!("%{escaped}%")
 }
 
 /// The columns, tables and order of a list.

@@ -20,7 +20,7 @@ use crate::{
 macro_rules! payment_columns {
     () => {
         "p.id, p.project_id, p.link_id, p.reference, p.amount, p.fee, p.method, p.code, p.state, p.paid_at, \
-         p.ended_at, p.created_at, p.expires_at, p.version"
+         p.ended_at, p.created_at, p.expires_at, p.version, p.metadata"
     };
 }
 macro_rules! checkout_columns {
@@ -44,6 +44,7 @@ const CHECKOUT_BY_ID: &str = concat!("SELECT ", checkout_columns!(), " FROM chec
 pub struct Due {
     pub project_id: ProjectId,
     pub payment_id: PaymentId,
+    /// What is pending for it.
     pub net: Rupiah,
 }
 
@@ -144,10 +145,12 @@ impl Store {
         Ok(self.one(Query::new(sql, [now.into()]), |_| Ok(())).await?.is_some())
     }
 
-    /// Payments whose net is due to settle, longest due first.
+    /// Payments that are due to settle, longest due first.
     pub async fn due_to_settle(&self, now: Timestamp, most: i64) -> Result<Vec<Due>, StoreError> {
-        let sql = "SELECT project_id, id, amount - fee FROM payments WHERE settles_at <= $1 \
-                   ORDER BY settles_at LIMIT $2";
+        // Held money that was accepted may be more or less than the amount; what is left of it after the fee is pending.
+        let sql = "SELECT p.project_id, p.id, p.amount - p.fee + COALESCE((SELECT MAX(r.difference) FROM receipts r \
+                   WHERE r.decided_payment_id = p.id), 0) FROM payments p WHERE p.settles_at <= $1 \
+                   ORDER BY p.settles_at LIMIT $2";
         self.due(Query::new(sql, [now.into(), most.into()]), due).await
     }
 }
@@ -175,6 +178,7 @@ pub(super) fn payment(columns: &mut Columns<'_>) -> Result<Payment, StoreError> 
         created_at: columns.timestamp()?,
         expires_at: columns.timestamp()?,
         version: columns.integer()?,
+        metadata: columns.metadata()?,
         checkout: None,
     })
 }

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use domain::{
     bank::Bank,
+    event::EventKind,
     fee::FeeOverrides,
     id::ProjectId,
     method::Method,
@@ -18,7 +19,7 @@ use crate::{
 
 pub(super) const COLUMNS: &str = "p.id, p.name, p.environment, p.merchant_name, p.merchant_city, \
     p.merchant_postal_code, p.active, p.approved, p.success_word, p.webhook_url, p.fee_qris_basis_points, \
-    p.fee_virtual_account, p.banks, p.default_methods, p.created_at, p.version, \
+    p.fee_virtual_account, p.banks, p.default_methods, p.created_at, p.version, p.extra_events, \
     COALESCE((SELECT string_agg(a.method || '=' || b.id || '=' || b.version, ',') FROM bank_assignments a \
     JOIN bank_accounts b ON b.id = a.account_id WHERE a.project_id = p.id AND b.enabled = 1), '')";
 
@@ -42,6 +43,7 @@ pub(super) fn project(columns: &mut Columns<'_>) -> Result<Project, StoreError> 
         default_methods: columns.words(Method::parse)?,
         created_at: columns.timestamp()?,
         version: columns.integer()?,
+        extra_events: columns.words(EventKind::parse_extra)?,
         accounts: columns.words(assigned_account)?,
     })
 }

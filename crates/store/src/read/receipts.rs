@@ -1,39 +1,88 @@
 //! Receipts: providers' reports, and money that fits no payment.
 
 use domain::{
-    id::{PaymentId, ProjectId},
+    id::{PaymentId, ProjectId, ReceiptId},
     money::Rupiah,
-    receipt::{Decided, Decision, Receipt, ReceiptKey, Unapplied, UnappliedReceipt},
+    payment::Payment,
+    receipt::{Decided, Decider, Decision, Receipt, ReceiptKey, Unapplied, UnappliedReceipt},
     time::Timestamp,
 };
 
-use super::{Conditions, Listed, Window};
+use super::{
+    Conditions, Listed, Window,
+    payments::{checkout, checkout_columns, payment, payment_columns},
+};
 use crate::{
     Store,
     error::StoreError,
-    value::{Columns, Query, Value},
+    plan::Dialect,
+    value::{Columns, Decode, Query, Value},
 };
 
-/// A macro instead of a constant, so that `concat!` can build the statement at compile time.
+/// Macros instead of constants, so that `concat!` can build the statements at compile time.
 macro_rules! columns {
     () => {
-        "provider, id, amount, paid_at, received_at, project_id, payment_id, reason, decision, decided_at, decision_note"
+        "r.public_id, r.provider, r.id, r.amount, r.paid_at, r.received_at, r.project_id, r.payment_id, r.reason, \
+         r.decision, r.decided_payment_id, r.difference, r.decided_at, r.decision_note, r.decided_by"
+    };
+}
+macro_rules! money_columns {
+    () => {
+        concat!(columns!(), ", ", payment_columns!(), ", ", checkout_columns!())
     };
 }
 
-const BY_KEY: &str = concat!(
-    "SELECT ",
-    columns!(),
-    " FROM receipts WHERE provider = $1 AND id = $2 AND kind = 'money' AND outcome = 'unapplied'"
-);
+const BY_ID: &str = concat!("SELECT ", columns!(), " FROM receipts r WHERE r.project_id = $1 AND r.public_id = $2");
+const WITH_PAYMENT: &str =
+    "receipts r JOIN payments p ON p.id = r.payment_id LEFT JOIN checkouts c ON c.payment_id = p.id";
+/// The most receipts that are read for some payments: a payment has few.
+const OF_PAYMENTS_MOST: i64 = 200;
 
 /// Which unapplied receipts to list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnappliedFilter {
+    /// All of them, newest first.
+    All,
     /// Newest first.
     Undecided,
-    /// Latest decision first.
+    /// Latest decision first, like those below.
     Decided,
+    Accepted,
+    Returned,
+}
+
+impl UnappliedFilter {
+    /// The condition, in which `?` is the project, and the order.
+    const fn sql(self) -> (&'static str, &'static str) {
+        let (newest, latest) = ("r.received_at DESC, r.provider, r.id", "r.decided_at DESC, r.provider, r.id");
+        match self {
+            UnappliedFilter::All => ("r.project_id = ? AND r.outcome = 'unapplied'", newest),
+            UnappliedFilter::Undecided => {
+                ("r.project_id = ? AND r.outcome = 'unapplied' AND r.decision IS NULL", newest)
+            }
+            UnappliedFilter::Decided => ("r.project_id = ? AND r.decision IS NOT NULL", latest),
+            UnappliedFilter::Accepted => {
+                ("r.project_id = ? AND r.decision IS NOT NULL AND r.decision = 'accepted'", latest)
+            }
+            UnappliedFilter::Returned => {
+                ("r.project_id = ? AND r.decision IS NOT NULL AND r.decision = 'returned'", latest)
+            }
+        }
+    }
+}
+
+/// A receipt that could not pay its payment, with the payment that it was sent for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldReceipt {
+    pub receipt: UnappliedReceipt,
+    pub payment: Payment,
+}
+
+/// The receipts that nobody has decided about: how many, and the sum of their amounts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HeldSum {
+    pub receipts: i64,
+    pub amount: Rupiah,
 }
 
 /// Money that a bank has taken, as it is booked here.
@@ -81,33 +130,98 @@ impl Store {
         Ok(self.one(Query::new(sql, [provider.to_owned().into()]), |_| Ok(())).await?.is_some())
     }
 
-    /// An unapplied receipt of any project, whether or not somebody has decided about it.
-    pub async fn unapplied_receipt(&self, key: &ReceiptKey) -> Result<Option<UnappliedReceipt>, StoreError> {
-        self.one(Query::new(BY_KEY, by_key(key)), unapplied).await
+    /// An unapplied receipt of the project, whether or not somebody has decided about it.
+    pub async fn unapplied_receipt(
+        &self,
+        project_id: ProjectId,
+        id: ReceiptId,
+    ) -> Result<Option<UnappliedReceipt>, StoreError> {
+        self.one(Query::new(BY_ID, [Value::shown(project_id), Value::shown(id)]), unapplied).await
     }
 
+    /// Unapplied receipts of the project; with `payment`, those that were sent for it or that pay it.
     pub async fn unapplied_receipts(
         &self,
         project_id: ProjectId,
         filter: UnappliedFilter,
+        payment: Option<PaymentId>,
         window: Window,
     ) -> Result<Listed<UnappliedReceipt>, StoreError> {
-        let (wanted, order) = match filter {
-            UnappliedFilter::Undecided => {
-                ("project_id = ? AND outcome = 'unapplied' AND decision IS NULL", "received_at DESC, provider, id")
-            }
-            UnappliedFilter::Decided => ("project_id = ? AND decision IS NOT NULL", "decided_at DESC, provider, id"),
-        };
-        let mut conditions = Conditions::new();
-        conditions.and(wanted, Value::shown(project_id));
-        let Conditions { sql, mut parameters } = conditions;
-        let count = Query::new(format!("SELECT COUNT(*) FROM receipts {sql}"), parameters.clone());
-        let total = self.many(count, |columns| columns.integer()).await?.into_iter().sum();
-        let page = format!("SELECT {} FROM receipts {sql} ORDER BY {order} LIMIT $2 OFFSET $3", columns!());
-        parameters.extend([window.limit.into(), window.offset.into()]);
-        let items = self.many(Query::new(page, parameters), unapplied).await?;
-        Ok(Listed { items, total })
+        self.receipts(columns!(), "receipts r", unapplied, wanted(project_id, filter, payment), window).await
     }
+
+    /// Unapplied receipts of the project, each with the payment that it was sent for.
+    pub async fn held_receipts(
+        &self,
+        project_id: ProjectId,
+        filter: UnappliedFilter,
+        window: Window,
+    ) -> Result<Listed<HeldReceipt>, StoreError> {
+        self.receipts(money_columns!(), WITH_PAYMENT, held_receipt, wanted(project_id, filter, None), window).await
+    }
+
+    async fn receipts<T: Send + 'static>(
+        &self,
+        columns: &'static str,
+        from: &'static str,
+        decode: Decode<T>,
+        (conditions, order): (Conditions, &'static str),
+        window: Window,
+    ) -> Result<Listed<T>, StoreError> {
+        let Conditions { sql, mut parameters } = conditions;
+        let count = Query::new(format!("SELECT COUNT(*) FROM receipts r {sql}"), parameters.clone());
+        let total = self.many(count, |columns| columns.integer()).await?.into_iter().sum();
+        let (limit, offset) = (parameters.len() + 1, parameters.len() + 2);
+        let page = format!("SELECT {columns} FROM {from} {sql} ORDER BY {order} LIMIT ${limit} OFFSET ${offset}");
+        parameters.extend([window.limit.into(), window.offset.into()]);
+        Ok(Listed { items: self.many(Query::new(page, parameters), decode).await?, total })
+    }
+
+    /// What is held for the project until somebody decides.
+    pub async fn held_sum(&self, project_id: ProjectId) -> Result<HeldSum, StoreError> {
+        let sql = "SELECT COUNT(*), CAST(COALESCE(SUM(r.amount), 0) AS BIGINT) FROM receipts r \
+                   WHERE r.project_id = $1 AND r.outcome = 'unapplied' AND r.decision IS NULL";
+        let sum = |columns: &mut Columns<'_>| Ok(HeldSum { receipts: columns.integer()?, amount: columns.rupiah()? });
+        let found = self.many(Query::new(sql, [Value::shown(project_id)]), sum).await?.pop();
+        Ok(found.unwrap_or_default())
+    }
+
+    /// The unapplied receipts that were sent for these payments of the project, decided about or not, newest first.
+    pub async fn receipts_sent_for(
+        &self,
+        project_id: ProjectId,
+        payments: &[PaymentId],
+    ) -> Result<Vec<UnappliedReceipt>, StoreError> {
+        let sql = match self.dialect() {
+            Dialect::Sqlite => concat!(
+                "SELECT ",
+                columns!(),
+                " FROM json_each('[\"' || replace($1, ',', '\",\"') || '\"]') wanted \
+                 CROSS JOIN receipts r ON r.payment_id = wanted.value WHERE r.project_id = $2 \
+                 AND r.outcome = 'unapplied' ORDER BY r.received_at DESC, r.provider, r.id LIMIT $3"
+            ),
+            Dialect::Postgres => concat!(
+                "SELECT ",
+                columns!(),
+                " FROM receipts r WHERE r.payment_id = ANY (string_to_array($1, ',')) AND r.project_id = $2 \
+                 AND r.outcome = 'unapplied' ORDER BY r.received_at DESC, r.provider, r.id LIMIT $3"
+            ),
+        };
+        let wanted = payments.iter().map(PaymentId::to_string).collect::<Vec<_>>().join(",");
+        let parameters = [wanted.into(), Value::shown(project_id), OF_PAYMENTS_MOST.into()];
+        self.many(Query::new(sql, parameters), unapplied).await
+    }
+}
+
+/// The conditions of a list of receipts, and its order.
+fn wanted(project_id: ProjectId, filter: UnappliedFilter, payment: Option<PaymentId>) -> (Conditions, &'static str) {
+    let (wanted, order) = filter.sql();
+    let mut conditions = Conditions::new();
+    conditions.and(wanted, Value::shown(project_id));
+    if let Some(id) = payment {
+        conditions.and("(r.payment_id = ? OR r.decided_payment_id = ?)", Value::shown(id));
+    }
+    (conditions, order)
 }
 
 fn by_key(key: &ReceiptKey) -> [Value; 2] {
@@ -116,6 +230,7 @@ fn by_key(key: &ReceiptKey) -> [Value; 2] {
 
 fn unapplied(columns: &mut Columns<'_>) -> Result<UnappliedReceipt, StoreError> {
     Ok(UnappliedReceipt {
+        id: columns.parsed()?,
         receipt: Receipt {
             key: ReceiptKey { provider: columns.text()?, id: columns.text()? },
             amount: columns.rupiah()?,
@@ -138,11 +253,24 @@ fn booked(columns: &mut Columns<'_>) -> Result<BookedMoney, StoreError> {
     })
 }
 
+fn held_receipt(columns: &mut Columns<'_>) -> Result<HeldReceipt, StoreError> {
+    let (receipt, payment) = (unapplied(columns)?, payment(columns)?);
+    Ok(HeldReceipt { receipt, payment: Payment { checkout: checkout(columns)?, ..payment } })
+}
+
 fn decided(columns: &mut Columns<'_>) -> Result<Option<Decided>, StoreError> {
-    let (word, at, note) = (columns.optional_text()?, columns.optional_timestamp()?, columns.optional_text()?);
-    match (word.as_deref().map(Decision::parse), at, note) {
-        (None, None, None) => Ok(None),
-        (Some(Some(decision)), Some(at), Some(note)) => Ok(Some(Decided { decision, at, note })),
-        (_, at, note) => Err(StoreError::unexpected(format!("a receipt is decided {word:?} at {at:?}: {note:?}"))),
+    let (word, payment_id) = (columns.optional_text()?, columns.optional_parsed()?);
+    let difference = columns.optional_integer()?.map(Rupiah::new);
+    let (at, note) = (columns.optional_timestamp()?, columns.optional_text()?);
+    let by = columns.optional_text()?.as_deref().and_then(Decider::parse);
+    let decision = match (word.as_deref(), payment_id, difference) {
+        (None, None, None) => return Ok(None),
+        (Some("accepted"), Some(payment_id), Some(difference)) => Decision::Accepted { payment_id, difference },
+        (Some("returned"), None, None) => Decision::Returned,
+        _ => return Err(StoreError::unexpected(format!("a receipt is {word:?} for {payment_id:?}"))),
+    };
+    match (at, note) {
+        (Some(at), Some(note)) => Ok(Some(Decided { decision, at, note, by })),
+        (at, note) => Err(StoreError::unexpected(format!("a receipt is decided {word:?} at {at:?}: {note:?}"))),
     }
 }

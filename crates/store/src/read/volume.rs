@@ -23,6 +23,15 @@ pub struct HourVolume {
     pub amount: Rupiah,
 }
 
+/// What was paid in some time, fees included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Paid {
+    pub payments: i64,
+    pub amount: Rupiah,
+}
+
+const DAY_HOURS: i64 = 24;
+
 /// Conditions for the leg that has the whole amount of a paid or accepted payment. A posting's id starts with its kind
 /// and a colon; the semicolon is the next character after the colon, so it ends the range.
 const PAID: &str = "account = 'clearing' AND posting_id >= 'paid:' AND posting_id < 'paid;'";
@@ -38,20 +47,72 @@ impl Store {
     ) -> Result<Vec<HourVolume>, StoreError> {
         let first = from.as_millis().div_euclid(HOUR_MILLIS);
         let until = to.as_millis().saturating_add(HOUR_MILLIS - 1).div_euclid(HOUR_MILLIS);
-        let open = self.closed_hour(project_id).await?.map_or(first, |hour| first.max(hour + 1));
+        let open = self.first_open_hour(project_id, first).await?;
         let sql = "SELECT hour, payments, amount FROM volumes WHERE project_id = $1 AND hour >= $2 AND hour < $3 \
                    AND payments > 0 ORDER BY hour";
         // Hours that are closed after `open` was read are summed from their postings below.
         let parameters = [Value::shown(project_id), first.into(), open.min(until).into()];
         let mut volumes = self.many(Query::new(sql, parameters), volume).await?;
-        if open < until {
-            let read = self.paid_by_hour(project_id, open, until).await?;
-            if read.iter().map(|hour| hour.payments).sum::<i64>() > LONG_TAIL {
-                self.maintenance.closed_hours(project_id);
-            }
-            volumes.extend(read);
-        }
+        volumes.extend(self.open_hours(project_id, open, until).await?);
         Ok(volumes)
+    }
+
+    /// What was posted as paid on each of so many days, the first of which begins at the full hour `first`. Closed hours
+    /// are added up by the database, so reading a long time takes little longer than reading a short one.
+    pub async fn daily_volume(
+        &self,
+        project_id: ProjectId,
+        first: Timestamp,
+        days: u32,
+    ) -> Result<Vec<Paid>, StoreError> {
+        let first = first.as_millis().div_euclid(HOUR_MILLIS);
+        let until = first.saturating_add(i64::from(days) * DAY_HOURS);
+        let open = self.first_open_hour(project_id, first).await?;
+        let sql = format!(
+            "SELECT (hour - $1) / {DAY_HOURS} AS day, CAST(SUM(payments) AS BIGINT), CAST(SUM(amount) AS BIGINT) \
+             FROM volumes WHERE project_id = $2 AND hour >= $1 AND hour < $3 GROUP BY 1"
+        );
+        let parameters = [first.into(), Value::shown(project_id), open.min(until).into()];
+        let closed = self.many(Query::new(sql, parameters), volume).await?;
+        let open = self.open_hours(project_id, open, until).await?;
+        let by_day = open.into_iter().map(|open| HourVolume { hour: (open.hour - first) / DAY_HOURS, ..open });
+        let mut paid = vec![Paid::default(); usize::try_from(days).unwrap_or(0)];
+        for volume in closed.into_iter().chain(by_day) {
+            if let Some(day) = usize::try_from(volume.hour).ok().and_then(|day| paid.get_mut(day)) {
+                *day = day.and(&volume);
+            }
+        }
+        Ok(paid)
+    }
+
+    /// What was posted as paid from the full hour `from` on and before `to`, to the millisecond.
+    pub async fn paid_between(
+        &self,
+        project_id: ProjectId,
+        from: Timestamp,
+        to: Timestamp,
+    ) -> Result<Paid, StoreError> {
+        let begun = Timestamp::from_millis(to.as_millis().div_euclid(HOUR_MILLIS) * HOUR_MILLIS);
+        let mut volumes = self.volume(project_id, from, begun).await?;
+        volumes.extend(self.posted(project_id, begun.max(from), to).await?);
+        Ok(volumes.iter().fold(Paid::default(), Paid::and))
+    }
+
+    /// The first hour from `first` on that is not closed.
+    async fn first_open_hour(&self, project_id: ProjectId, first: i64) -> Result<i64, StoreError> {
+        Ok(self.closed_hour(project_id).await?.map_or(first, |hour| first.max(hour + 1)))
+    }
+
+    /// Sums hours that are not closed from their postings; where those are many, closing them is requested.
+    async fn open_hours(&self, project_id: ProjectId, open: i64, until: i64) -> Result<Vec<HourVolume>, StoreError> {
+        if open >= until {
+            return Ok(Vec::new());
+        }
+        let read = self.paid_by_hour(project_id, open, until).await?;
+        if read.iter().map(|hour| hour.payments).sum::<i64>() > LONG_TAIL {
+            self.maintenance.closed_hours(project_id);
+        }
+        Ok(read)
     }
 
     /// The latest closed hour; all hours before it are closed too.
@@ -86,6 +147,17 @@ impl Store {
         first: i64,
         until: i64,
     ) -> Result<Vec<HourVolume>, StoreError> {
+        let begins = |hour: i64| Timestamp::from_millis(hour.saturating_mul(HOUR_MILLIS));
+        self.posted(project_id, begins(first), begins(until)).await
+    }
+
+    /// The same from `from` on and before `to`.
+    async fn posted(
+        &self,
+        project_id: ProjectId,
+        from: Timestamp,
+        to: Timestamp,
+    ) -> Result<Vec<HourVolume>, StoreError> {
         let legs = |leg| {
             format!(
                 "SELECT at / {HOUR_MILLIS} AS hour, -amount AS amount FROM entries \
@@ -97,8 +169,13 @@ impl Store {
             legs(PAID),
             legs(ACCEPTED)
         );
-        let parameters = [Value::shown(project_id), start_of(first), start_of(until)];
-        self.many(Query::new(sql, parameters), volume).await
+        self.many(Query::new(sql, [Value::shown(project_id), from.into(), to.into()]), volume).await
+    }
+}
+
+impl Paid {
+    fn and(self, volume: &HourVolume) -> Paid {
+        Paid { payments: self.payments + volume.payments, amount: self.amount + volume.amount }
     }
 }
 

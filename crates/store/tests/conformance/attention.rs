@@ -1,13 +1,13 @@
 //! Unapplied money: it is held until a member decides about it, once.
 
 use domain::{
-    id::ProjectId,
+    id::{ProjectId, mint},
     money::Rupiah,
     receipt::{Decided, Decision, Receipt, Unapplied, UnappliedReceipt},
     time::Timestamp,
 };
 use futures_util::future::join_all;
-use store::{Balance, Guard, Noted, Store, UnappliedFilter, Window};
+use store::{Balance, Guard, HeldSum, Noted, Store, UnappliedFilter, Window};
 
 use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
@@ -17,40 +17,44 @@ use crate::{
 on_every_database![
     held_money_is_read_back_with_what_was_decided_about_it,
     held_money_is_listed_until_somebody_decides_about_it,
+    held_money_is_counted_and_added_up_until_somebody_decides_about_it,
     held_money_is_decided_about_once_however_many_try,
     accepted_money_pays_and_returned_money_leaves,
 ];
 
 async fn listed(store: &Store, project: ProjectId, filter: UnappliedFilter) -> Vec<String> {
-    let listed = store.unapplied_receipts(project, filter, EVERYTHING).await.unwrap();
+    let listed = store.unapplied_receipts(project, filter, None, EVERYTHING).await.unwrap();
     assert_eq!(listed.total, listed.items.len() as i64);
     listed.items.into_iter().map(|held| held.receipt.key.id).collect()
 }
 
 async fn held_money_is_read_back_with_what_was_decided_about_it(database: Database) {
     let store = database.open().await;
-    let project = kept_project(&store).await;
+    let (project, other) = (kept_project(&store).await, kept_project(&store).await);
     let payment = kept_payment(&store, samples::payment(&project)).await;
     let amount = Rupiah::new(500);
     keep(&store, samples::surplus(&payment, "held", amount, Unapplied::WrongAmount)).await;
     keep(&store, samples::confirmation(&payment, None, "applied")).await;
     keep(&store, samples::note(&payment, "progress", Noted::Progress)).await;
-    for id in ["applied", "progress", "unheard of"] {
-        assert_eq!(store.unapplied_receipt(&receipt_key(id)).await.unwrap(), None, "{id}");
-    }
+    let all = store.unapplied_receipts(project.id, UnappliedFilter::All, None, EVERYTHING).await.unwrap();
+    let [UnappliedReceipt { id, .. }] = all.items[..] else { panic!("{all:?}") };
     let held = UnappliedReceipt {
+        id,
         receipt: Receipt { key: receipt_key("held"), amount, paid_at: NOW, received_at: after(10) },
         project_id: project.id,
         payment_id: payment.id,
         reason: Unapplied::WrongAmount,
         decided: None,
     };
-    assert_eq!(store.unapplied_receipt(&receipt_key("held")).await.unwrap().as_ref(), Some(&held));
+    assert_eq!(store.unapplied_receipt(project.id, id).await.unwrap().as_ref(), Some(&held));
+    for (project, id) in [(other.id, id), (project.id, mint(NOW, samples::entropy()))] {
+        assert_eq!(store.unapplied_receipt(project, id).await.unwrap(), None);
+    }
     keep(&store, samples::giving_back(&payment, "held", amount, after(20))).await;
     let note = "Dihubungi\nlewat telepon".to_owned();
-    let decided = Some(Decided { decision: Decision::Returned, at: after(20), note });
+    let decided = Some(Decided { decision: Decision::Returned, at: after(20), note, by: None });
     let held = UnappliedReceipt { decided, ..held };
-    assert_eq!(store.unapplied_receipt(&receipt_key("held")).await.unwrap(), Some(held));
+    assert_eq!(store.unapplied_receipt(project.id, id).await.unwrap(), Some(held));
 }
 
 async fn held_money_is_listed_until_somebody_decides_about_it(database: Database) {
@@ -70,10 +74,24 @@ async fn held_money_is_listed_until_somebody_decides_about_it(database: Database
     assert!(listed(&store, project.id, UnappliedFilter::Undecided).await.is_empty());
     assert_eq!(listed(&store, project.id, UnappliedFilter::Decided).await, ["b", "a"]);
     let window = Window { offset: 1, limit: 5 };
-    let second = store.unapplied_receipts(project.id, UnappliedFilter::Decided, window).await.unwrap();
+    let second = store.unapplied_receipts(project.id, UnappliedFilter::Decided, None, window).await.unwrap();
     assert_eq!((second.items.len(), second.total), (1, 2));
     assert_eq!(listed(&store, other.id, UnappliedFilter::Undecided).await, ["c"]);
     assert_eq!(store.breaches().await.unwrap(), []);
+}
+
+async fn held_money_is_counted_and_added_up_until_somebody_decides_about_it(database: Database) {
+    let store = database.open().await;
+    let (project, other) = (kept_project(&store).await, kept_project(&store).await);
+    let payment = kept_payment(&store, samples::payment(&project)).await;
+    for (receipt, amount) in [("a", AMOUNT), ("b", FEE)] {
+        keep(&store, samples::surplus(&payment, receipt, amount, Unapplied::TooLate)).await;
+    }
+    let held = async |project| store.held_sum(project).await.unwrap();
+    assert_eq!(held(project.id).await, HeldSum { receipts: 2, amount: AMOUNT + FEE });
+    assert_eq!(held(other.id).await, HeldSum::default());
+    keep(&store, samples::giving_back(&payment, "a", AMOUNT, after(20))).await;
+    assert_eq!(held(project.id).await, HeldSum { receipts: 1, amount: FEE });
 }
 
 async fn held_money_is_decided_about_once_however_many_try(database: Database) {

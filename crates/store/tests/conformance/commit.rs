@@ -180,11 +180,9 @@ fn refused_by(guard: Guard, world: &World) -> Vec<Write> {
         Guard::LinkOpen => {
             writes([LinkWrite::Attempted { id: world.cancelled_link.id, at: NOW, bounds: samples::WIDE }])
         }
-        Guard::Receipt => writes([samples::note(
-            waiting,
-            "taken",
-            Noted::Money { amount: waiting.amount, paid_at: NOW, unapplied: None },
-        )]),
+        Guard::Receipt => {
+            writes([samples::note(waiting, "taken", Noted::Money { amount: waiting.amount, paid_at: NOW, held: None })])
+        }
         Guard::ProjectVersion => writes([ProjectWrite::Changed { project: Project { version: 0, ..project.clone() } }]),
         Guard::KeyName => {
             let key = samples::key(project, &world.live_key.name);
@@ -461,7 +459,7 @@ async fn each_kind_of_report_is_noted_once_under_its_key(database: Database) {
     let project = kept_project(&store).await;
     let payment = kept_payment(&store, samples::payment(&project)).await;
     let other = kept_payment(&store, samples::payment(&project)).await;
-    let money = || Noted::Money { amount: payment.amount, paid_at: NOW, unapplied: None };
+    let money = || Noted::Money { amount: payment.amount, paid_at: NOW, held: None };
     let rows: [(&str, &dyn Fn() -> Noted); 3] =
         [("progress", &|| Noted::Progress), ("refusal", &|| Noted::Refusal), ("money", &money)];
     let key = samples::receipt_key("one");

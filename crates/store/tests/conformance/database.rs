@@ -153,7 +153,7 @@ impl Database {
         match self {
             Database::Sqlite(directory) => {
                 let columns = "SELECT t.name || '.' || c.name FROM sqlite_master t, pragma_table_info(t.name) c \
-                               WHERE t.type = 'table' AND c.type = 'BLOB' AND t.name NOT LIKE 'payment_search%' ORDER BY 1";
+                               WHERE t.type = 'table' AND c.type = 'BLOB' AND t.name NOT LIKE '%_search_%' ORDER BY 1";
                 strings(&connect(directory), columns)
             }
             Database::Postgres(scratch) => {
@@ -175,13 +175,15 @@ impl Database {
         matches!(self, Database::Sqlite(_))
     }
 
-    /// Empties the search index, which then still counts as complete.
+    /// Empties the search indexes, which then still count as complete.
     pub(crate) fn empty_search_index(&self) {
-        let sql = match self {
-            Database::Sqlite(_) => "INSERT INTO payment_search (payment_search) VALUES ('delete-all')",
-            Database::Postgres(_) => "DELETE FROM payment_search",
-        };
-        self.run_beside(sql).unwrap();
+        for index in ["payment_search", "link_search"] {
+            let sql = match self {
+                Database::Sqlite(_) => format!("INSERT INTO {index} ({index}) VALUES ('delete-all')"),
+                Database::Postgres(_) => format!("DELETE FROM {index}"),
+            };
+            self.run_beside(&sql).unwrap();
+        }
     }
 
     /// Runs SQL without the store. Constraints and triggers of the database still hold.

@@ -32,7 +32,7 @@ fn events(project: &Project) -> Vec<Event> {
             id: mint(at(index), entropy()),
             project_id: project.id,
             created_at: at(index),
-            news: news[index % news.len()].clone(),
+            news: news[index % news.len()],
         })
         .collect()
 }

@@ -12,12 +12,13 @@ use domain::{
 };
 use futures_util::future::join_all;
 use store::{
-    Change, LinkFilter, LinkWrite, MATCHES_COUNTED, Matches, MethodFilter, PaymentFilter, PaymentWrite, Store, Window,
+    Change, LinkFilter, LinkWrite, MATCHES_COUNTED, Matches, MethodFilter, PaymentFilter, PaymentOrder, PaymentWrite,
+    ScannedPayment, Store, Sums, Window,
 };
 
 use crate::{
     database::{Database, keep, on_every_database},
-    samples::{self, AMOUNT, EVERYTHING, NOW, after, entropy, kept_link, kept_payment, kept_project},
+    samples::{self, EVERYTHING, NOW, after, entropy, kept_link, kept_payment, kept_project},
 };
 
 on_every_database![
@@ -27,6 +28,8 @@ on_every_database![
     every_combination_of_filters_lists_what_each_of_them_wants,
     an_expiry_counts_from_its_millisecond_whether_or_not_it_was_written_down,
     matches_are_counted_and_scanned_up_to_a_limit,
+    lists_are_sorted_by_amount_only_where_they_are_short,
+    links_are_listed_by_when_they_were_created,
     scans_beyond_the_limit_are_refused_and_the_others_answered,
 ];
 
@@ -113,6 +116,9 @@ async fn assert_windows(store: &Store, project: &Project, expected: &[Payment]) 
         let listed = store.payments(project.id, &PaymentFilter::default(), window).await.unwrap();
         assert_eq!(listed.total, expected.len() as i64);
         assert_eq!(listed.items, window_of(&newest_first, (offset, 20)), "{window:?}");
+        let oldest_first = PaymentFilter { order: PaymentOrder::Oldest, ..PaymentFilter::default() };
+        let found = store.payments_window(project.id, &oldest_first, window).await.unwrap();
+        assert_eq!(found, window_of(expected, (offset, 20)), "oldest first: {window:?}");
     }
     let everything = PaymentFilter::default();
     assert_eq!(store.payments_matching(project.id, &everything).await.unwrap(), all_of(expected));
@@ -126,6 +132,10 @@ async fn assert_windows(store: &Store, project: &Project, expected: &[Payment]) 
             let listed = store.payments(project.id, &filter, Window { offset, limit: 7 }).await.unwrap();
             assert_eq!(listed.items, window_of(&within, (offset, 7)), "{from} to {until} from {offset}");
             assert_eq!(listed.total, within.len() as i64);
+            let oldest_first = PaymentFilter { order: PaymentOrder::Oldest, ..filter.clone() };
+            let found = store.payments_window(project.id, &oldest_first, Window { offset, limit: 7 }).await.unwrap();
+            let expected: Vec<Payment> = within.iter().rev().cloned().collect();
+            assert_eq!(found, window_of(&expected, (offset, 7)), "oldest first, {from} to {until} from {offset}");
         }
         assert_eq!(store.payments_matching(project.id, &filter).await.unwrap(), all_of(&within), "{from} to {until}");
         assert_eq!(scanned(store, project, &filter, 500).await, within, "{from} to {until}");
@@ -133,7 +143,13 @@ async fn assert_windows(store: &Store, project: &Project, expected: &[Payment]) 
 }
 
 fn all_of(payments: &[Payment]) -> Matches {
-    Matches::All { payments: payments.len() as i64, amount: payments.iter().map(|payment| payment.amount).sum() }
+    let paid = || payments.iter().filter(|payment| payment.paid_at().is_some());
+    Matches::All(Sums {
+        payments: payments.len() as i64,
+        paid: paid().count() as i64,
+        amount: paid().map(|payment| payment.amount).sum(),
+        fee: paid().map(|payment| payment.fee).sum(),
+    })
 }
 
 async fn matches_are_counted_and_scanned_up_to_a_limit(database: Database) {
@@ -143,15 +159,19 @@ async fn matches_are_counted_and_scanned_up_to_a_limit(database: Database) {
     let rare = kept_payment(&store, rare).await;
     let more = |count| (0..count).map(|_| PaymentWrite::Created { payment: samples::payment(&project) });
     keep(&store, Change::default().with_all(more(MATCHES_COUNTED - 1))).await;
-    let of_method = PaymentFilter { method: Some(MethodFilter::One(Method::Qris)), ..PaymentFilter::default() };
+    let pending = PaymentFilter { status: Some((Status::Pending, NOW)), ..PaymentFilter::default() };
     let matching = async |filter: &PaymentFilter| store.payments_matching(project.id, filter).await.unwrap();
-    let amount = Rupiah::new(AMOUNT.get() * MATCHES_COUNTED);
-    assert_eq!(matching(&of_method).await, Matches::All { payments: MATCHES_COUNTED, amount });
+    let unpaid = |payments| Matches::All(Sums { payments, ..Sums::default() });
+    assert_eq!(matching(&pending).await, unpaid(MATCHES_COUNTED));
     keep(&store, Change::default().with_all(more(1))).await;
-    assert_eq!(matching(&of_method).await, Matches::More);
-    // The list of all payments is counted from checkpoints, however long it is.
-    let all = Matches::All { payments: MATCHES_COUNTED + 1, amount: amount + AMOUNT };
-    assert_eq!(matching(&PaymentFilter::default()).await, all);
+    assert_eq!(matching(&pending).await, Matches::More);
+    // Lists of everything, and those of a method or of what has ended, are counted however long they are.
+    let of_method = PaymentFilter { method: Some(MethodFilter::One(Method::Qris)), ..PaymentFilter::default() };
+    for filter in [&PaymentFilter::default(), &of_method] {
+        assert_eq!(matching(filter).await, unpaid(MATCHES_COUNTED + 1));
+    }
+    let listed = store.payments(project.id, &pending, Window { offset: MATCHES_COUNTED, limit: 5 }).await.unwrap();
+    assert_eq!((listed.items.len(), listed.total), (1, MATCHES_COUNTED + 1), "the API counts all");
     let filter = PaymentFilter { search: Some("RARE".to_owned()), ..PaymentFilter::default() };
     assert_eq!(matching(&filter).await, all_of(std::slice::from_ref(&rare)));
     // A scan goes on where the last one has found nothing.
@@ -167,7 +187,7 @@ async fn scanned(store: &Store, project: &Project, filter: &PaymentFilter, most:
     loop {
         let scan = store.payments_scan(project.id, filter, before, most).await.unwrap();
         assert!(scan.payments.len() as i64 <= most);
-        all.extend(scan.payments);
+        all.extend(scan.payments.into_iter().map(|scanned: ScannedPayment| scanned.payment));
         match scan.before {
             Some(next) => before = Some(next),
             None => return all,
@@ -232,7 +252,7 @@ async fn varied_payments(store: &Store, project: &Project, links: &[Link]) -> Ve
 
 /// What the filter means, as a predicate.
 fn is_wanted(payment: &Payment, filter: &PaymentFilter) -> bool {
-    let PaymentFilter { search, link_id, status, method, created } = filter;
+    let PaymentFilter { search, link_id, status, method, created, q: _, order: _ } = filter;
     let found = |term: &String| payment.reference.to_lowercase().contains(&term.to_lowercase());
     search.as_ref().is_none_or(found)
         && link_id.is_none_or(|link_id| payment.link_id == Some(link_id))
@@ -274,7 +294,8 @@ async fn every_combination_of_filters_lists_what_each_of_them_wants(database: Da
                 for (method, created) in methods.iter().zip(created.iter().cycle()) {
                     let (method, created) = (*method, *created);
                     let search = search.map(str::to_owned);
-                    let filter = PaymentFilter { search, link_id, status: *status, method, created };
+                    let status = *status;
+                    let filter = PaymentFilter { search, link_id, status, method, created, ..PaymentFilter::default() };
                     let expected: Vec<Payment> =
                         payments.iter().filter(|payment| is_wanted(payment, &filter)).cloned().collect();
                     let listed = store.payments(project.id, &filter, Window { offset: 1, limit: 4 }).await.unwrap();
@@ -286,12 +307,83 @@ async fn every_combination_of_filters_lists_what_each_of_them_wants(database: Da
                     assert_eq!(store.payments_window(project.id, &filter, window).await.unwrap(), listed.items);
                     assert_eq!(scanned(&store, &project, &filter, 7).await, expected, "{filter:?}");
                     assert_eq!(pages(&store, &project, &filter).await, expected, "{filter:?}");
+                    assert_orders(&store, &project, &filter, &expected).await;
                     combinations += usize::from(!expected.is_empty());
                 }
             }
         }
     }
     assert!(combinations > 100, "the samples answer few filters: {combinations}");
+}
+
+/// Every order of a short list. `expected` are its payments, newest first.
+async fn assert_orders(store: &Store, project: &Project, filter: &PaymentFilter, expected: &[Payment]) {
+    for order in [PaymentOrder::Oldest, PaymentOrder::AmountHighest, PaymentOrder::AmountLowest] {
+        let mut sorted = expected.to_vec();
+        match order {
+            PaymentOrder::Newest => {}
+            PaymentOrder::Oldest => sorted.reverse(),
+            PaymentOrder::AmountHighest => sorted.sort_by_key(|payment| -payment.amount.get()),
+            PaymentOrder::AmountLowest => sorted.sort_by_key(|payment| payment.amount.get()),
+        }
+        let filter = PaymentFilter { order, ..filter.clone() };
+        let window = Window { offset: 1, limit: 4 };
+        let found = store.payments_window(project.id, &filter, window).await.unwrap();
+        assert_eq!(found, window_of(&sorted, (1, 4)), "{filter:?}");
+    }
+}
+
+async fn lists_are_sorted_by_amount_only_where_they_are_short(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    let of = |millis: i64, amount: i64| {
+        let created_at = after(millis);
+        Payment {
+            id: mint(created_at, entropy()),
+            created_at,
+            amount: Rupiah::new(amount),
+            ..samples::payment(&project)
+        }
+    };
+    let payments: Vec<Payment> = (0..=MATCHES_COUNTED).map(|millis| of(millis, 1_000 + millis % 7)).collect();
+    let (newest, rest) = (payments[payments.len() - 1].id, &payments[..payments.len() - 1]);
+    let created = |payments: &[Payment]| {
+        let writes = payments.iter().cloned().map(|payment| PaymentWrite::Created { payment });
+        Change::default().with_all(writes)
+    };
+    keep(&store, created(rest)).await;
+    let highest = async |status: Option<Status>| {
+        let status = status.map(|status| (status, NOW));
+        let filter = PaymentFilter { status, order: PaymentOrder::AmountHighest, ..PaymentFilter::default() };
+        let first = store.payments_window(project.id, &filter, Window { offset: 0, limit: 1 }).await.unwrap();
+        let matches = store.payments_matching(project.id, &filter).await.unwrap();
+        (first[0].id, first[0].amount.get(), matches.can_be_sorted_by_amount())
+    };
+    for status in [None, Some(Status::Pending)] {
+        let (_, amount, can_be_sorted) = highest(status).await;
+        assert_eq!((amount, can_be_sorted), (1_006, true), "{status:?}");
+    }
+    keep(&store, created(&payments[rest.len()..])).await;
+    for status in [None, Some(Status::Pending)] {
+        let (first, _, can_be_sorted) = highest(status).await;
+        assert_eq!((first, can_be_sorted), (newest, false), "{status:?}");
+    }
+}
+
+async fn links_are_listed_by_when_they_were_created(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    for millis in 0..5 {
+        let id = mint(after(millis), entropy());
+        let link = Link { id, reference: millis.to_string(), created_at: after(millis), ..samples::link(&project) };
+        keep(&store, LinkWrite::Created { link }).await;
+    }
+    for (from, until, expected) in [(1, 3, "21"), (0, 5, "43210"), (3, 3, ""), (9, 99, "")] {
+        let filter = LinkFilter { created: Some((after(from), after(until))), ..LinkFilter::default() };
+        let listed = store.links(project.id, &filter, EVERYTHING).await.unwrap();
+        let found: String = listed.items.iter().map(|link| link.reference.as_str()).collect();
+        assert_eq!((found.as_str(), listed.total), (expected, expected.len() as i64), "{from} to {until}");
+    }
 }
 
 /// The whole list, a few payments at a time.

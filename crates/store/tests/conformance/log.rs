@@ -1,14 +1,17 @@
 //! The event log, and failed deliveries.
 
 use domain::{
-    delivery::{Delivery, DeliveryState, Jitter},
+    delivery::{ATTEMPTS_MOST, Delivery, DeliveryState, Jitter},
     event::{Event, EventKind, News},
     id::mint,
     payment::{Payment, State},
     project::Project,
     receipt::Unapplied,
 };
-use store::{EventLogFilter, ProjectWrite, Store, WebhookWrite, Window};
+use store::{
+    DeliveryFilter, EventLogFilter, FailingDeliveries, FailingSince, LastAttempt, LoggedEvent, ProjectWrite, Store,
+    WebhookWrite, Window,
+};
 
 use crate::{
     database::{Database, keep, on_every_database},
@@ -18,15 +21,16 @@ use crate::{
 on_every_database![
     the_log_has_every_event_with_or_without_a_delivery,
     failed_deliveries_are_found_until_they_are_sent_again,
+    exhausted_deliveries_are_told_from_those_that_are_retried,
     the_events_of_a_payment_are_found_and_no_others,
     all_events_of_a_payment_are_found_in_their_order,
 ];
 
-async fn logged(store: &Store, project: &Project, failing_only: bool, kind: Option<EventKind>) -> Vec<Event> {
-    let filter = EventLogFilter { failing_only, kind };
-    let listed = store.event_log(project.id, filter, EVERYTHING).await.unwrap();
-    assert_eq!(listed.total, listed.items.len() as i64, "{filter:?}");
-    listed.items.into_iter().map(|(event, _)| event).collect()
+async fn logged(store: &Store, project: &Project, deliveries: DeliveryFilter, kind: Option<EventKind>) -> Vec<Event> {
+    let filter = EventLogFilter { deliveries, kind };
+    let log = store.event_log(project.id, filter, EVERYTHING).await.unwrap();
+    assert_eq!(log.total, Some(log.items.len() as i64), "{filter:?}");
+    log.items.into_iter().map(|logged| logged.event).collect()
 }
 
 async fn tried(store: &Store, delivery: Delivery) -> Delivery {
@@ -60,16 +64,18 @@ async fn the_log_has_every_event_with_or_without_a_delivery(database: Database) 
     keep(&store, ProjectWrite::Created { project: silent.clone(), sealed_webhook_secret: Vec::new() }).await;
     let events = with_events(&store, &project).await;
     with_events(&store, &other).await;
-    assert_eq!(logged(&store, &project, false, None).await, events);
-    assert_eq!(logged(&store, &project, false, Some(EventKind::PaymentFailed)).await, events[1..2]);
+    assert_eq!(logged(&store, &project, DeliveryFilter::All, None).await, events);
+    assert_eq!(logged(&store, &project, DeliveryFilter::All, Some(EventKind::PaymentFailed)).await, events[1..2]);
     let second = store.event_log(project.id, EventLogFilter::default(), Window { offset: 1, limit: 1 }).await.unwrap();
     let delivery = store.delivery(events[1].id).await.unwrap();
     assert!(delivery.is_some());
-    assert_eq!((second.items, second.total), (vec![(events[1].clone(), delivery)], 3));
+    let expected = LoggedEvent { event: events[1].clone(), delivery, last_attempt: None };
+    assert_eq!((second.items, second.total), (vec![expected], Some(3)));
     // Without a URL there are no deliveries, but the events are listed all the same.
     let unsent = with_events(&store, &silent).await;
     let listed = store.event_log(silent.id, EventLogFilter::default(), EVERYTHING).await.unwrap();
-    assert_eq!(listed.items, unsent.into_iter().map(|event| (event, None)).collect::<Vec<_>>());
+    let unsent = unsent.into_iter().map(|event| LoggedEvent { event, delivery: None, last_attempt: None });
+    assert_eq!(listed.items, unsent.collect::<Vec<_>>());
 }
 
 async fn failed_deliveries_are_found_until_they_are_sent_again(database: Database) {
@@ -77,21 +83,54 @@ async fn failed_deliveries_are_found_until_they_are_sent_again(database: Databas
     let (project, other) = (kept_project(&store).await, kept_project(&store).await);
     let events = with_events(&store, &project).await;
     with_events(&store, &other).await;
-    assert!(logged(&store, &project, true, None).await.is_empty());
+    assert!(logged(&store, &project, DeliveryFilter::Failing, None).await.is_empty());
     for event in &events[..2] {
         let delivery = store.delivery(event.id).await.unwrap().unwrap();
         let delivery = tried(&store, delivery).await;
-        let failing = EventLogFilter { failing_only: true, kind: Some(event.kind()) };
+        let failing = EventLogFilter { deliveries: DeliveryFilter::Failing, kind: Some(event.kind()) };
         let listed = store.event_log(project.id, failing, EVERYTHING).await.unwrap();
-        assert_eq!(listed.items, [(event.clone(), Some(delivery))]);
+        let outcome = samples::attempt_refused().outcome;
+        let last = LastAttempt {
+            latency: outcome.latency,
+            status: outcome.status,
+            failure: outcome.failure.map(|failure| failure.class),
+        };
+        let expected = LoggedEvent { event: event.clone(), delivery: Some(delivery), last_attempt: Some(last) };
+        assert_eq!(listed.items, [expected]);
     }
-    assert_eq!(logged(&store, &project, true, None).await, events[..2]);
-    assert_eq!(store.failing_since(project.id).await.unwrap(), Some((2, events[1].created_at)));
-    assert_eq!(store.failing_since(other.id).await.unwrap(), None);
-    assert!(logged(&store, &other, true, None).await.is_empty());
+    assert_eq!(logged(&store, &project, DeliveryFilter::Failing, None).await, events[..2]);
+    let retrying =
+        |deliveries, since| FailingDeliveries { retrying: Some(FailingSince { deliveries, since }), exhausted: None };
+    assert_eq!(store.failing_deliveries(project.id).await.unwrap(), retrying(2, events[1].created_at));
+    assert_eq!(store.failing_deliveries(other.id).await.unwrap(), FailingDeliveries::default());
+    assert!(logged(&store, &other, DeliveryFilter::Failing, None).await.is_empty());
     keep(&store, WebhookWrite::Resent { event_id: events[1].id, project_id: project.id, urgent: true, at: after(20) })
         .await;
-    assert_eq!(store.failing_since(project.id).await.unwrap(), Some((1, events[0].created_at)));
+    assert_eq!(store.failing_deliveries(project.id).await.unwrap(), retrying(1, events[0].created_at));
+}
+
+async fn exhausted_deliveries_are_told_from_those_that_are_retried(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    let events = with_events(&store, &project).await;
+    for (event, attempts) in [(&events[2], ATTEMPTS_MOST), (&events[1], 2)] {
+        let mut delivery = store.delivery(event.id).await.unwrap().unwrap();
+        for _ in 0..attempts {
+            delivery = tried(&store, delivery).await;
+        }
+    }
+    assert_eq!(logged(&store, &project, DeliveryFilter::Exhausted, None).await, events[2..]);
+    assert_eq!(logged(&store, &project, DeliveryFilter::Exhausted, Some(events[2].kind())).await, events[2..]);
+    assert!(logged(&store, &project, DeliveryFilter::Exhausted, Some(EventKind::PaymentPaid)).await.is_empty());
+    assert_eq!(logged(&store, &project, DeliveryFilter::Failing, None).await, events[1..]);
+    let since = |event: &Event| Some(FailingSince { deliveries: 1, since: event.created_at });
+    let failing = store.failing_deliveries(project.id).await.unwrap();
+    assert_eq!((failing.exhausted, failing.retrying), (since(&events[2]), since(&events[1])));
+    // Sent again by hand: it has not failed since then.
+    keep(&store, WebhookWrite::Resent { event_id: events[2].id, project_id: project.id, urgent: true, at: after(20) })
+        .await;
+    assert_eq!(store.failing_deliveries(project.id).await.unwrap().exhausted, None);
+    assert!(logged(&store, &project, DeliveryFilter::Exhausted, None).await.is_empty());
 }
 
 async fn kinds_about(store: &Store, project: &Project, subject: impl ToString) -> Vec<EventKind> {

@@ -5,9 +5,10 @@ use domain::{
     id::{EventId, InviteId, KeyId, LinkId, PaymentId, ProjectId, UserId, mint},
     money::Rupiah,
     payment::State,
-    receipt::Unapplied,
+    receipt::{Decider, Decision, Unapplied},
+    search::SearchTerm,
 };
-use store::{Balance, Change, LinkFilter, Matches, PaymentFilter, PaymentWrite, Store, Tables, UnappliedFilter};
+use store::{Balance, Change, LinkFilter, Matches, PaymentFilter, PaymentWrite, Store, Sums, Tables, UnappliedFilter};
 
 use crate::{
     bank_samples::{self, BCA},
@@ -23,11 +24,14 @@ on_every_database![
     what_is_new_works_on_what_the_first_version_kept,
     a_notice_of_the_first_version_leaves_its_id_free_for_money,
     texts_of_the_first_version_are_found_as_new_ones_are,
+    customers_of_the_first_version_are_found_once_maintenance_has_passed,
     an_empty_first_version_is_brought_up_to_date_by_several_at_once,
     deliveries_of_revoked_keys_that_an_earlier_version_kept_are_urgent,
     who_created_a_key_or_an_invitation_is_read_from_the_log_of_the_second_version,
     banks_can_be_used_with_what_the_second_version_kept,
     banks_can_issue_codes_for_a_project_of_the_second_version,
+    list_checkpoints_of_an_earlier_version_get_their_sums,
+    held_money_of_the_second_version_has_an_id_and_its_decision_says_who_made_it,
 ];
 
 /// The data of an installation of the first version: one payment that has settled, one that was paid twice, and one
@@ -97,7 +101,7 @@ fn fill(database: &Database) -> Kept {
 }
 
 /// A project in the tables of an earlier version.
-fn add_project(database: &Database) -> ProjectId {
+pub(crate) fn add_project(database: &Database) -> ProjectId {
     let id: ProjectId = mint(NOW, entropy());
     let secret = if database.is_typed() { "'\\x01'" } else { "x'01'" };
     let sql = format!(
@@ -117,7 +121,8 @@ async fn assert_kept(store: &Store, kept: &Kept) {
     let listed = store.payments(kept.project, &PaymentFilter::default(), EVERYTHING).await.unwrap();
     let ids: Vec<PaymentId> = listed.items.iter().map(|payment| payment.id).collect();
     assert_eq!((ids, listed.total), (vec![kept.waiting, kept.twice, kept.settled], 3));
-    let all = Matches::All { payments: 3, amount: Rupiah::new(30_000) };
+    let (amount, fee) = (Rupiah::new(20_000), Rupiah::new(140));
+    let all = Matches::All(Sums { payments: 3, paid: 2, amount, fee });
     assert_eq!(store.payments_matching(kept.project, &PaymentFilter::default()).await.unwrap(), all);
     assert_eq!(store.volume(kept.project, NOW, after(1)).await.unwrap()[0].payments, 2);
     assert_eq!(store.breaches().await.unwrap(), []);
@@ -193,7 +198,7 @@ async fn what_is_new_works_on_what_the_first_version_kept(database: Database) {
     let database = database.first_version();
     let kept = fill(&database);
     let store = database.open().await;
-    let undecided = store.unapplied_receipts(kept.project, UnappliedFilter::Undecided, EVERYTHING).await.unwrap();
+    let undecided = store.unapplied_receipts(kept.project, UnappliedFilter::Undecided, None, EVERYTHING).await.unwrap();
     assert_eq!((undecided.total, undecided.items[0].payment_id), (1, kept.twice));
     let twice = store.payment(kept.twice).await.unwrap().unwrap();
     keep(&store, samples::giving_back(&twice, "again", AMOUNT, after(20))).await;
@@ -255,8 +260,25 @@ async fn texts_of_the_first_version_are_found_as_new_ones_are(database: Database
         assert_eq!(listed.items.iter().map(|payment| payment.id).collect::<Vec<_>>(), found, "{term}");
     }
     for (term, found) in [("ΣΑΣ", 1), ("σας", 1), ("ΑΣP", 0)] {
-        let filter = LinkFilter { search: Some(term.to_owned()) };
+        let filter = LinkFilter { search: Some(term.to_owned()), ..LinkFilter::default() };
         assert_eq!(store.links(project, &filter, EVERYTHING).await.unwrap().total, found, "{term}");
+    }
+}
+
+async fn customers_of_the_first_version_are_found_once_maintenance_has_passed(database: Database) {
+    let database = database.first_version();
+    let Kept { project, settled, .. } = fill(&database);
+    let customer = format!(
+        "INSERT INTO checkouts (payment_id, project_id, customer_name, customer_email, customer_phone, customer_address) \
+         VALUES ('{settled}', '{project}', 'SÍTI', 'Siti@Example.com', '+62 812-3456', '')"
+    );
+    database.run_beside(&customer).unwrap();
+    let store = database.open().await;
+    samples::maintain(&store, NOW).await;
+    for term in ["síti", "SÍTI", "example.com", "0812 3456"] {
+        let filter = PaymentFilter { q: Some(SearchTerm::parse(term).unwrap()), ..PaymentFilter::default() };
+        let listed = store.payments(project, &filter, EVERYTHING).await.unwrap();
+        assert_eq!(listed.items.iter().map(|payment| payment.id).collect::<Vec<_>>(), [settled], "{term}");
     }
 }
 
@@ -371,6 +393,26 @@ async fn banks_can_be_used_with_what_the_second_version_kept(database: Database)
     assert_eq!(store.breaches().await.unwrap(), []);
 }
 
+async fn list_checkpoints_of_an_earlier_version_get_their_sums(database: Database) {
+    let database = database.first_version();
+    let kept = fill(&database);
+    database.raise_to_second_version();
+    let checkpoint = |(number, id): (usize, &PaymentId)| {
+        let position = number + 1;
+        format!("INSERT INTO payment_marks VALUES ('{}', '{id}', {position}, {position}0000); ", kept.project)
+    };
+    let checkpoints: String = [kept.settled, kept.twice, kept.waiting].iter().enumerate().map(checkpoint).collect();
+    database.run_beside(&checkpoints).unwrap();
+    let store = database.open().await;
+    let rows = |table: &str| database.rows().iter().filter(|row| row.starts_with(table)).count();
+    assert_eq!((rows("payment_marks:"), rows("payment_sums:")), (3, 0));
+    assert_kept(&store, &kept).await;
+    samples::maintain(&store, NOW).await;
+    // One payment can still be paid.
+    assert_eq!((rows("payment_marks:"), rows("payment_sums:")), (3, 2));
+    assert_kept(&store, &kept).await;
+}
+
 async fn banks_can_issue_codes_for_a_project_of_the_second_version(database: Database) {
     let database = database.first_version();
     let kept = fill(&database);
@@ -384,4 +426,70 @@ async fn banks_can_issue_codes_for_a_project_of_the_second_version(database: Dat
     // What was pending before expires without a bank being asked.
     assert!(store.any_to_expire(after(10_000_000)).await.unwrap());
     assert_eq!(store.breaches().await.unwrap(), []);
+}
+
+async fn held_money_of_the_second_version_has_an_id_and_its_decision_says_who_made_it(database: Database) {
+    let database = database.first_version();
+    let kept = fill(&database);
+    database.raise_to_second_version();
+    let (project, twice, waiting) = (kept.project, kept.twice, kept.waiting);
+    let (siti, now): (UserId, i64) = (mint(NOW, entropy()), NOW.as_millis());
+    let event: EventId = mint(NOW, entropy());
+    let mut sql = format!(
+        "UPDATE payments SET state = 'paid', paid_at = {now}, settles_at = {now} WHERE id = '{waiting}'; \
+         INSERT INTO events (id, project_id, kind, subject, created_at, paid_at, success_word) \
+         VALUES ('{event}', '{project}', 'payment.paid', '{waiting}', {now}, {now}, 'paid'); "
+    );
+    let deciding = [
+        ("late", waiting, "accepted", [("unapplied", -10_000), ("pending", 9_930), ("fees", 70)].as_slice()),
+        ("third", twice, "returned", [("unapplied", -10_000), ("clearing", 10_000)].as_slice()),
+    ];
+    for (receipt, payment, decision, legs) in deciding {
+        sql += &format!(
+            "INSERT INTO receipts (provider, id, kind, project_id, payment_id, amount, paid_at, received_at, outcome, \
+             reason, decision, decided_at, decision_note) VALUES ('sandbox', '{receipt}', 'money', '{project}', \
+             '{payment}', 10000, {now}, {now}, 'unapplied', 'too_late', '{decision}', {now}, 'Sudah 100%_ {receipt}'); "
+        );
+        let held = [("clearing", -10_000), ("unapplied", 10_000)];
+        for (kind, legs) in [("unapplied", held.as_slice()), (decision, legs)] {
+            let posting = format!("{kind}:sandbox:{receipt}");
+            sql += &format!("INSERT INTO postings VALUES ('{posting}', '{project}', '{payment}', '{kind}', {now}); ");
+            for (account, amount) in legs {
+                sql +=
+                    &format!("INSERT INTO entries VALUES ('{project}', '{account}', {now}, '{posting}', {amount}); ");
+            }
+        }
+    }
+    // The log was written a moment later. Its other line about the same payment has another note.
+    for (n, actor, payment, decision, note) in [
+        (1, siti.to_string(), waiting, "accepted", "Sudah 100%_ late"),
+        (2, "command-line".to_owned(), twice, "returned", "Sudah 100%_ third"),
+        (3, siti.to_string(), twice, "returned", "Sudah 100%_ fourth"),
+    ] {
+        sql += &format!(
+            "INSERT INTO audit VALUES ('aud_{n}', {}, '{actor}', NULL, '{project}', 'receipt.{decision}', '{payment}', \
+             'Rp10.000 {note}'); ",
+            now + 3
+        );
+    }
+    database.run_beside(&sql).unwrap();
+    let store = database.open().await;
+    assert_eq!(store.breaches().await.unwrap(), []);
+    let listed = store.unapplied_receipts(project, UnappliedFilter::All, None, EVERYTHING).await.unwrap().items;
+    assert_eq!(listed.len(), 3);
+    let ids: std::collections::BTreeSet<String> = listed.iter().map(|held| held.id.to_string()).collect();
+    assert_eq!(ids.len(), 3);
+    for held in &listed {
+        assert_eq!(store.unapplied_receipt(project, held.id).await.unwrap().as_ref(), Some(held));
+    }
+    let decided = |id: &str| listed.iter().find(|held| held.receipt.key.id == id).unwrap().decided.clone();
+    assert_eq!(decided("again"), None);
+    let accepted = decided("late").map(|decided| (decided.decision, decided.by));
+    let decision = Decision::Accepted { payment_id: waiting, difference: Rupiah::ZERO };
+    assert_eq!(accepted, Some((decision, Some(Decider::User(siti)))));
+    let returned = decided("third").map(|decided| (decided.decision, decided.by));
+    assert_eq!(returned, Some((Decision::Returned, None)));
+    // What is due settles as before.
+    let due = store.due_to_settle(after(60_000), 10).await.unwrap();
+    assert!(due.iter().all(|due| due.net == AMOUNT - FEE) && due.len() == 2, "{due:?}");
 }

@@ -33,6 +33,7 @@ pub(crate) fn opening(project: &Project, account: &BankAccount) -> Opening {
         fee: domain::money::Rupiah::new(700),
         method: Method::Qris,
         checkout: None,
+        metadata: None,
         attempt: None,
         state: OpeningState::Open,
         generation: 1,

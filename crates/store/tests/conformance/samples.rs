@@ -21,7 +21,7 @@ use domain::{
     money::Rupiah,
     payment::{Checkout, Customer, Device, Location, Payment, State, Transition},
     project::{Environment, MerchantProfile, Project, SuccessWord},
-    receipt::{Decision, Receipt, ReceiptKey, Unapplied},
+    receipt::{Decided, Decision, Difference, Held, Receipt, ReceiptKey, Unapplied},
     time::Timestamp,
     user::{Email, Invite, Session, TokenHash, User},
 };
@@ -66,6 +66,7 @@ pub(crate) fn project() -> Project {
         approved: true,
         success_word: SuccessWord::Succeeded,
         webhook_url: Some("https://warung.example/hook".to_owned()),
+        extra_events: Vec::new(),
         fees: FeeOverrides { qris_basis_points: Some(50), virtual_account: Some(Rupiah::new(3_500)) },
         banks: vec![Bank::Bri, Bank::Bca],
         default_methods: vec![Method::VirtualAccount(Bank::Bri), Method::Qris],
@@ -117,6 +118,7 @@ pub(crate) fn link(project: &Project) -> Link {
         methods: vec![Method::Qris, Method::VirtualAccount(Bank::Bca)],
         allow_multiple_payments: false,
         customer_fields: CustomerFields::default(),
+        metadata: None,
         expires_at: None,
         cancelled_at: None,
         claimed_by: None,
@@ -144,6 +146,7 @@ pub(crate) fn payment(project: &Project) -> Payment {
         method: Method::Qris,
         code: format!("000201{id}"),
         checkout: None,
+        metadata: None,
         state: State::Pending,
         created_at: NOW,
         expires_at: after(900_000),
@@ -348,7 +351,7 @@ pub(crate) fn confirmation_under(key: ReceiptKey, payment: &Payment, link: Optio
         but: Some(payment.id),
         at: received_at,
     });
-    let money = Noted::Money { amount: payment.amount, paid_at: NOW, unapplied: None };
+    let money = Noted::Money { amount: payment.amount, paid_at: NOW, held: None };
     let news = News::PaymentPaid { payment: payment.id, paid_at: NOW, word: SuccessWord::Paid };
     Change::from(note_under(key, payment, money))
         .with(moved(&transition))
@@ -369,29 +372,37 @@ pub(crate) fn refusal(payment: &Payment, receipt_id: &str) -> Change {
 /// Everything that the engine commits for money that pays nothing.
 pub(crate) fn surplus(payment: &Payment, receipt_id: &str, amount: Rupiah, reason: Unapplied) -> Change {
     let (project_id, payment_id, at) = (payment.project_id, payment.id, after(10));
-    let money = Noted::Money { amount, paid_at: NOW, unapplied: Some(reason) };
+    let money = Noted::Money { amount, paid_at: NOW, held: Some(held(reason)) };
     let posting = Posting::unapplied(project_id, payment_id, receipt_key(receipt_id), amount, at);
     Change::from(note(payment, receipt_id, money)).with(LedgerWrite::Posting(posting))
+}
+
+pub(crate) fn held(reason: Unapplied) -> Held {
+    Held { id: mint(after(10), entropy()), reason }
 }
 
 pub(crate) fn decided(payment: &Payment, receipt_id: &str, decision: Decision, at: Timestamp) -> LedgerWrite {
     LedgerWrite::ReceiptDecided {
         key: receipt_key(receipt_id),
         project_id: payment.project_id,
-        decision,
-        note: "Dihubungi\nlewat telepon".to_owned(),
-        at,
+        decided: Decided { decision, at, note: "Dihubungi\nlewat telepon".to_owned(), by: None },
     }
 }
 
 /// Everything that the engine commits when a member accepts held money for `payment`.
 pub(crate) fn acceptance(payment: &Payment, receipt_id: &str, at: Timestamp) -> Change {
-    let receipt =
-        Receipt { key: receipt_key(receipt_id), amount: payment.amount, paid_at: NOW, received_at: after(10) };
-    let transition = payment.clone().accept(&receipt, LinkClaim::NotNeeded, SETTLEMENT_DELAY, at).unwrap();
+    acceptance_of(payment, receipt_id, payment.amount, at)
+}
+
+/// The same where the money is another amount, or was sent for another payment.
+pub(crate) fn acceptance_of(payment: &Payment, receipt_id: &str, amount: Rupiah, at: Timestamp) -> Change {
+    let receipt = Receipt { key: receipt_key(receipt_id), amount, paid_at: NOW, received_at: after(10) };
+    let accepted = Difference::Accepted;
+    let transition = payment.clone().accept(&receipt, LinkClaim::NotNeeded, accepted, SETTLEMENT_DELAY, at).unwrap();
     let news = News::PaymentPaid { payment: payment.id, paid_at: NOW, word: SuccessWord::Paid };
     let event = Event { id: mint(at, entropy()), project_id: payment.project_id, created_at: at, news };
-    Change::from(decided(payment, receipt_id, Decision::Accepted, at))
+    let decision = Decision::Accepted { payment_id: payment.id, difference: amount - payment.amount };
+    Change::from(decided(payment, receipt_id, decision, at))
         .with(moved(&transition))
         .with_all(transition.posting.map(LedgerWrite::Posting))
         .with(WebhookWrite::Event(event))
@@ -404,7 +415,11 @@ pub(crate) fn giving_back(payment: &Payment, receipt_id: &str, amount: Rupiah, a
 }
 
 pub(crate) fn settlement(payment: &Payment, at: Timestamp) -> Change {
-    let posting = Posting::settled(payment.project_id, payment.id, payment.merchant_net(), at);
+    settlement_of(payment, payment.merchant_net(), at)
+}
+
+pub(crate) fn settlement_of(payment: &Payment, net: Rupiah, at: Timestamp) -> Change {
+    let posting = Posting::settled(payment.project_id, payment.id, net, at);
     Change::from(PaymentWrite::Settled { payment_id: payment.id }).with(LedgerWrite::Posting(posting))
 }
 

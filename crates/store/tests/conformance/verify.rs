@@ -1,6 +1,8 @@
 //! The checks of the invariants: they find nothing in a healthy database, and each finds the row that breaks its rule.
 
 mod banks;
+mod extra_events;
+mod held;
 mod openings;
 mod people;
 
@@ -29,6 +31,8 @@ use crate::{
     },
 };
 use banks::{BankHistory, bank_history, bank_rows};
+use extra_events::extra_event_rows;
+use held::{HeldHistory, decided_rows, held_history};
 use openings::{OpeningHistory, opening_history, opening_rows};
 use people::people_rows;
 
@@ -37,14 +41,15 @@ on_every_database![a_healthy_history_breaches_nothing, every_invariant_that_is_b
 const LEGS: &str = "I1 every posting has two legs or more that sum to zero";
 const ENTRIES: &str = "I1 every entry belongs to a posting of its project and instant";
 const WHOLE_LEDGER: &str = "I1 the whole ledger sums to zero";
-const CHECKPOINT: &str = "I2 a list checkpoint has its position and the sum of the amounts up to it";
+const CHECKPOINT: &str = "I2 a list checkpoint has its position, and the checkpoint before it";
+const LIST_SUMS: &str = "I2 the sums of a list checkpoint are those of the payments since the one before";
 const BALANCE: &str = "I2 a balance checkpoint has the number and the sum of the entries up to it";
 const VOLUME: &str = "I2 a closed hour has what was posted in it, and no hour before it was left out";
-const RECEIPT: &str = "I3 a payment is paid exactly when one receipt was applied to it";
+const RECEIPT: &str = "I3 a payment is paid exactly when one receipt was applied to it or accepted for it";
 const POSTED: &str = "I3 a payment is paid exactly when it was posted once";
-const AMOUNTS: &str = "I3 what was posted for a payment is its amount, its fee and its net";
-const SETTLED: &str = "I3 a paid payment has settled once or is due to settle";
-const SETTLED_NET: &str = "I3 what settled is the net of a paid payment";
+const AMOUNTS: &str = "I3 what was posted for a payment is the money that paid it, its fee and what is left";
+const SETTLED: &str = "I3 a paid payment has settled once or is due to settle, unless the fee was all of the money";
+const SETTLED_NET: &str = "I3 what settled is what was left of the money that paid a payment";
 const PAID_AT: &str = "I4 paid_at is set exactly when the payment is paid";
 const IDEMPOTENCY: &str = "I5 an idempotency key leads to something of its own project";
 const ONE_KEY: &str = "I5 one idempotency key at most leads to a resource";
@@ -53,8 +58,6 @@ const ATTEMPT: &str = "I15 an attempt is a payment of its link, made at its time
 const SINGLE_USE: &str = "I6 a single-use link has at most one paid payment, the one that claims it";
 const UNAPPLIED: &str = "I6 money that was not applied is posted as unapplied, once and in full";
 const UNAPPLIED_RECEIPT: &str = "I6 what is posted as unapplied is a receipt that was not applied";
-const DECIDED: &str = "I6 a decision about money is posted once and in full, and nothing else is posted for it";
-const DECIDED_RECEIPT: &str = "I6 what is posted as decided is a receipt that somebody decided about";
 const PAID_EVENT: &str = "I7 every paid payment has exactly one event that says so";
 const OTHER_EVENTS: &str = "I7 every failed payment and every revoked key has exactly one event that says so";
 const DELIVERY: &str = "I7 a delivery belongs to an event of its project";
@@ -78,7 +81,7 @@ struct History {
     winner: Payment,
     loser: Payment,
     owed: Delivery,
-    accepted: Payment,
+    held: HeldHistory,
     owner: User,
     session: Session,
     invite: Invite,
@@ -102,7 +105,7 @@ async fn history(store: &Store) -> History {
         winner: kept_attempt(store, samples::attempt(&project, &link)).await,
         loser: kept_attempt(store, samples::attempt(&project, &link)).await,
         owed: samples::kept_delivery(store, &project).await,
-        accepted: kept_payment(store, samples::payment(&project)).await,
+        held: held_history(store, &project).await,
         owner: samples::kept_member(store, &project, Role::Owner).await,
         session: samples::kept_session(store, &samples::kept_user(store).await, NOW).await,
         invite: samples::kept_invite(store, &project, NOW).await,
@@ -124,8 +127,6 @@ async fn history(store: &Store) -> History {
         samples::bind(&project, "payment", history.due.id).into(),
         samples::bind(&project, "link", history.link.id).into(),
         attempted(history.owed).into(),
-        samples::surplus(&history.accepted, "accepted", AMOUNT, Unapplied::TooLate),
-        samples::acceptance(&history.accepted, "accepted", after(20)),
         samples::surplus(&history.failed, "returned", AMOUNT, Unapplied::TooLate),
         samples::giving_back(&history.failed, "returned", AMOUNT, after(20)),
         PaymentWrite::Viewed { payment_id: history.due.id, project_id: project.id, at: NOW }.into(),
@@ -164,7 +165,7 @@ async fn rarer_events(store: &Store, project: &Project) -> String {
     keep(store, confirmation(&slow, None, "slow but sure")).await;
     // The bank's receipt id has paid another payment.
     let (key, at) = (samples::receipt_key("eaten").reused_for(slow.id), after(10));
-    let money = Noted::Money { amount: AMOUNT, paid_at: NOW, unapplied: Some(Unapplied::ReceiptReused) };
+    let money = Noted::Money { amount: AMOUNT, paid_at: NOW, held: Some(samples::held(Unapplied::ReceiptReused)) };
     let (project_id, payment_id) = (project.id, slow.id);
     let note = ReceiptNote { key: key.clone(), project_id, payment_id, received_at: at, noted: money };
     let reused = format!("{}:{}", key.provider, key.id);
@@ -218,8 +219,9 @@ fn paid_rows(history: &History) -> Vec<Row> {
     let (pending, loser) = (history.pending.id.to_string(), history.loser.id.to_string());
     let another_receipt = |id: &str, amount: &str| {
         format!(
-            "INSERT INTO receipts SELECT provider, 'more', kind, project_id, '{id}', {amount}, paid_at, received_at, \
-             outcome, reason, decision, decided_at, decision_note FROM receipts WHERE id = 'due' AND kind = 'money'"
+            "INSERT INTO receipts (provider, id, kind, project_id, payment_id, amount, paid_at, received_at, outcome) \
+             SELECT provider, 'more', kind, project_id, '{id}', {amount}, paid_at, received_at, outcome FROM receipts \
+             WHERE id = 'due' AND kind = 'money'"
         )
     };
     vec![
@@ -266,8 +268,8 @@ fn other_rows(history: &History) -> Vec<Row> {
     let elsewhere = history.other.id;
     let event_again = |subject: &str| {
         format!(
-            "INSERT INTO events SELECT 'evt_more', project_id, kind, subject, created_at, paid_at, success_word \
-             FROM events WHERE subject = '{subject}'"
+            "INSERT INTO events (id, project_id, kind, subject, created_at, paid_at, success_word) SELECT 'evt_more', \
+             project_id, kind, subject, created_at, paid_at, success_word FROM events WHERE subject = '{subject}'"
         )
     };
     let owed = history.owed.event_id.to_string();
@@ -328,8 +330,15 @@ fn counted_rows(history: &History) -> Vec<Row> {
     let (due, pending) = (&history.due, history.pending.id.to_string());
     let (project, elsewhere, hour) = (due.project_id, history.other.id, after(10).as_millis() / 3_600_000);
     // The oldest payment of the project.
-    let checkpoint = |position: &str, amount: &str| {
-        format!("INSERT INTO payment_marks VALUES ('{project}', '{pending}', {position}, {amount})")
+    let checkpoint = |position: &str, previous: &str, is_summed: i64| {
+        format!("INSERT INTO payment_marks VALUES ('{project}', '{pending}', {position}, '{previous}', {is_summed})")
+    };
+    let fee = history.pending.fee.get();
+    let sums = |state: &str, is_summed: i64, fee: i64| {
+        format!(
+            "{}; INSERT INTO payment_sums VALUES ('{project}', '{pending}', '{state}', 'qris', 1, 10000, {fee})",
+            checkpoint("1", "", is_summed)
+        )
     };
     // The only entry of its account.
     let balance = |lines: &str, amount: &str| {
@@ -350,14 +359,17 @@ fn counted_rows(history: &History) -> Vec<Row> {
     };
     let named = |hour: i64| format!("{project}:{hour}");
     vec![
-        (CHECKPOINT, checkpoint("0", "10000"), pending.clone()),
-        (CHECKPOINT, checkpoint("1000", "10000"), pending.clone()),
-        (CHECKPOINT, checkpoint("1", "9999"), pending.clone()),
+        (CHECKPOINT, checkpoint("0", "", 0), pending.clone()),
+        (CHECKPOINT, checkpoint("1000", "", 0), pending.clone()),
         (
             CHECKPOINT,
-            format!("INSERT INTO payment_marks VALUES ('{elsewhere}', '{}', 1, 10000)", due.id),
+            format!("INSERT INTO payment_marks VALUES ('{elsewhere}', '{}', 1, '', 0)", due.id),
             due.id.to_string(),
         ),
+        (CHECKPOINT, checkpoint("1", "pay_0", 0), pending.clone()),
+        (LIST_SUMS, sums("pending", 1, fee + 1), pending.clone()),
+        (LIST_SUMS, sums("pending", 0, fee), pending.clone()),
+        (LIST_SUMS, checkpoint("1", "", 1), pending.clone()),
         (BALANCE, balance("0", "e.amount"), settled_line.clone()),
         (BALANCE, balance("1", "e.amount + 1"), settled_line),
         (BALANCE, balance_of_nothing, format!("{project}:pending:paid:nothing")),
@@ -386,42 +398,6 @@ fn report_rows(history: &History) -> Vec<Row> {
             REPORTS,
             "DELETE FROM receipts WHERE id = 'eaten' AND provider = 'sandbox'".to_owned(),
             history.reused.clone(),
-        ),
-    ]
-}
-
-fn decided_rows(history: &History) -> Vec<Row> {
-    let accepted = history.accepted.id.to_string();
-    let own = |sql: &str, receipt: &str| (DECIDED, sql.to_owned(), format!("sandbox:{receipt}"));
-    vec![
-        (
-            RECEIPT,
-            "UPDATE receipts SET decision = NULL, decided_at = NULL WHERE id = 'accepted'".to_owned(),
-            accepted.clone(),
-        ),
-        (RECEIPT, "UPDATE receipts SET decision = 'returned' WHERE id = 'accepted'".to_owned(), accepted.clone()),
-        (POSTED, "DELETE FROM postings WHERE kind = 'accepted'".to_owned(), accepted.clone()),
-        (
-            AMOUNTS,
-            "UPDATE entries SET account = 'clearing' WHERE account = 'unapplied' AND posting_id LIKE 'accepted:%'"
-                .to_owned(),
-            accepted,
-        ),
-        own("UPDATE receipts SET decision = NULL WHERE id = 'returned'", "returned"),
-        own("UPDATE receipts SET decision = 'accepted' WHERE id = 'returned'", "returned"),
-        own("UPDATE receipts SET decision = 'returned' WHERE id = 'again'", "again"),
-        own("DELETE FROM postings WHERE kind = 'returned'", "returned"),
-        own("UPDATE entries SET amount = amount + 1 WHERE posting_id LIKE 'returned:%'", "returned"),
-        own("DELETE FROM entries WHERE posting_id LIKE 'returned:%'", "returned"),
-        (
-            DECIDED_RECEIPT,
-            "DELETE FROM receipts WHERE id = 'returned'".to_owned(),
-            "returned:sandbox:returned".to_owned(),
-        ),
-        (
-            DECIDED_RECEIPT,
-            "UPDATE receipts SET decision = NULL WHERE id = 'accepted'".to_owned(),
-            "accepted:sandbox:accepted".to_owned(),
         ),
     ]
 }
@@ -460,8 +436,9 @@ async fn every_invariant_that_is_broken_is_reported(database: Database) {
             paid_rows(history),
             counted_rows(history),
             report_rows(history),
-            decided_rows(history),
+            decided_rows(&history.held, &history.other),
             other_rows(history),
+            extra_event_rows(history),
             people_rows(history),
             code_rows(history),
             bank_rows(&history.banks),

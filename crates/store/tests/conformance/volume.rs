@@ -4,7 +4,7 @@ use domain::{
     id::mint, ledger::Posting, money::Rupiah, payment::Payment, project::Project, receipt::Unapplied, time::Timestamp,
 };
 use futures_util::future::join;
-use store::{Change, HourVolume, LedgerWrite, PaymentWrite, Store, Write};
+use store::{Change, HourVolume, LedgerWrite, Paid, PaymentWrite, Store, Write};
 
 use crate::{
     database::{Database, keep, on_every_database},
@@ -15,6 +15,8 @@ on_every_database![
     what_is_paid_and_accepted_is_added_up_by_the_hour_of_its_posting,
     closed_hours_say_what_the_postings_say,
     what_is_paid_in_a_closed_hour_counts_all_the_same,
+    days_are_the_sums_of_their_hours_whether_or_not_those_are_closed,
+    what_was_paid_up_to_a_moment_is_counted_to_the_millisecond,
     two_nodes_close_the_same_hours,
 ];
 
@@ -120,6 +122,53 @@ async fn closed_hours_say_what_the_postings_say(database: Database) {
     }
     assert_eq!(store.volume(other.id, NOW, after(1)).await.unwrap(), [volume(0, 1, 10_000)]);
     assert_sums_hold(&store).await;
+}
+
+async fn days_are_the_sums_of_their_hours_whether_or_not_those_are_closed(database: Database) {
+    let store = database.open().await;
+    let (project, other) = (kept_project(&store).await, kept_project(&store).await);
+    with_volumes(&store, &project).await;
+    keep(&store, paid(&other, std::iter::once(at_hour(0, 0)))).await;
+    let of = |payments| Paid { payments, amount: Rupiah::new(payments * 10_000) };
+    // Nothing is closed, some hours of the second day are, all are.
+    for now in [at_hour(0, 0), at_hour(32, HOUR - 1), at_hour(40, 0)] {
+        while store.close_hours(now).await.unwrap() {}
+        for (first, days, expected) in [
+            (0, 2, &[of(1_600), of(1_200)][..]),
+            (-24, 4, &[of(0), of(1_600), of(1_200), of(0)]),
+            // Days begin where the caller says.
+            (1, 1, &[of(1_200)]),
+            (-17, 3, &[of(1_200), of(800), of(800)]),
+            (48, 1, &[of(0)]),
+            (0, 0, &[]),
+        ] {
+            let volume = store.daily_volume(project.id, at_hour(first, 0), days).await.unwrap();
+            assert_eq!(volume, expected, "{first}, at {now}");
+        }
+    }
+    assert_eq!(store.daily_volume(other.id, at_hour(0, 0), 1).await.unwrap(), [of(1)]);
+}
+
+async fn what_was_paid_up_to_a_moment_is_counted_to_the_millisecond(database: Database) {
+    let store = database.open().await;
+    let (project, other) = (kept_project(&store).await, kept_project(&store).await);
+    with_volumes(&store, &project).await;
+    for now in [at_hour(0, 0), at_hour(40, 0)] {
+        while store.close_hours(now).await.unwrap() {}
+        for (from, to, payments) in [
+            (at_hour(0, 0), at_hour(0, 0), 0),
+            (at_hour(0, 0), at_hour(0, 1), 1),
+            (at_hour(0, 0), at_hour(0, 400), 400),
+            (at_hour(0, 0), at_hour(2, 5), 805),
+            (at_hour(1, 0), at_hour(7, 0), 800),
+            (at_hour(0, 0), at_hour(32, HOUR - 1), 2_800),
+            (at_hour(2, 0), at_hour(1, 5), 0),
+        ] {
+            let paid = store.paid_between(project.id, from, to).await.unwrap();
+            assert_eq!(paid, Paid { payments, amount: Rupiah::new(payments * 10_000) }, "{from} {to}, at {now}");
+        }
+    }
+    assert_eq!(store.paid_between(other.id, at_hour(0, 0), at_hour(40, 0)).await.unwrap(), Paid::default());
 }
 
 async fn what_is_paid_in_a_closed_hour_counts_all_the_same(database: Database) {

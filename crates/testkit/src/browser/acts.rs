@@ -13,11 +13,12 @@ use super::{
 };
 
 /// The keys that tests press, and their codes in WebDriver.
-const KEYS: [(&str, &str); 6] = [
+const KEYS: [(&str, &str); 7] = [
     ("Tab", "\u{e004}"),
     ("Enter", "\u{e007}"),
     ("Escape", "\u{e00c}"),
     ("Space", " "),
+    ("Slash", "/"),
     ("ArrowUp", "\u{e013}"),
     ("ArrowDown", "\u{e015}"),
 ];

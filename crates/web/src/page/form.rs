@@ -24,6 +24,11 @@ impl FromRequest<App> for Form {
 }
 
 impl Form {
+    /// The names of all fields that were sent.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.names()
+    }
+
     /// A field's text. A field that was left empty is the same as one that was not sent.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.0.text(name).ok().flatten().filter(|text| !text.is_empty())

@@ -45,15 +45,20 @@ pub fn moment(at: Timestamp, language: Language) -> Moment {
 pub fn short_moment(at: Timestamp, language: Language) -> Moment {
     let local = local(at);
     let (year, day, month) = date(&local, language);
-    let time = local.get(TIME).unwrap_or_default();
-    let time = match language {
-        Language::Indonesian => time.replace(':', "."),
-        Language::English => time.to_owned(),
-    };
+    let time = short_time(at, language);
     Moment {
         text: format!("{day} {} {year} {time} WIB", month.get(..SHORT_MONTH).unwrap_or(month)),
         utc: at.to_string(),
     }
+}
+
+/// One line of a list: `15 Nov 21.30`, with the year if it is not the year of `now`. The list's head names the time zone.
+pub fn row_moment(at: Timestamp, now: Timestamp, language: Language) -> Moment {
+    let (local, today) = (local(at), local(now));
+    let (year, day, month) = date(&local, language);
+    let month = month.get(..SHORT_MONTH).unwrap_or(month);
+    let year = if today.starts_with(year) { String::new() } else { format!(" {year}") };
+    Moment { text: format!("{day} {month}{year} {}", time_of_day(&local, language)), utc: at.to_string() }
 }
 
 /// The day alone: `15 November 2026`.
@@ -68,6 +73,16 @@ pub fn short_day(at: Timestamp, language: Language) -> String {
     let local = local(at);
     let (_, day, month) = date(&local, language);
     format!("{day} {}", month.get(..SHORT_MONTH).unwrap_or(month))
+}
+
+/// The time of the day alone: `21.30`, in English `21:30`.
+pub fn short_time(at: Timestamp, language: Language) -> String {
+    let local = local(at);
+    let time = local.get(TIME).unwrap_or_default();
+    match language {
+        Language::Indonesian => time.replace(':', "."),
+        Language::English => time.to_owned(),
+    }
 }
 
 /// RFC 3339 with the offset of western Indonesia: `2026-11-15T21:30:00+07:00`.
@@ -91,6 +106,15 @@ pub fn date_of(at: Timestamp) -> String {
 /// The local time, written as if it were UTC: `2026-11-15T21:30:00.000Z` is 21.30 WIB.
 fn local(at: Timestamp) -> String {
     at.plus(WIB).to_string()
+}
+
+/// Hours and minutes of a local time.
+fn time_of_day(local: &str, language: Language) -> String {
+    let time = local.get(TIME).unwrap_or_default();
+    match language {
+        Language::Indonesian => time.replace(':', "."),
+        Language::English => time.to_owned(),
+    }
 }
 
 /// Year, day and month of a local time.
@@ -140,6 +164,9 @@ mod tests {
         assert_eq!([day(at, Language::Indonesian), day(at, Language::English)], ["1 Agustus 2026", "1 August 2026"]);
         assert_eq!(short_moment(at, Language::Indonesian).text, "1 Agu 2026 00.00 WIB");
         assert_eq!(short_moment(at, Language::English).text, "1 Aug 2026 00:00 WIB");
+        let year = |now: &str| row_moment(at, Timestamp::parse(now).unwrap(), Language::Indonesian).text;
+        assert_eq!(year("2026-12-31T16:59:59Z"), "1 Agu 00.00");
+        assert_eq!(year("2026-12-31T17:00:00Z"), "1 Agu 2026 00.00", "in another year the year is told");
         assert_eq!([short_day(at, Language::Indonesian), short_day(at, Language::English)], ["1 Agu", "1 Aug"]);
         assert_eq!((date_of(at), local_rfc3339(at)), ("2026-08-01".to_owned(), "2026-08-01T00:00:00+07:00".to_owned()));
         assert_eq!(midnight_of("2026-08-01").map(|at| at.to_string()).as_deref(), Some("2026-07-31T17:00:00.000Z"));

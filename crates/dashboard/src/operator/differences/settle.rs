@@ -12,7 +12,7 @@ use crate::{
     done::Done,
     operator::tabs::differences_path,
     page::OperatorPage,
-    receipts::decide::{Answer, note_mistake},
+    receipts::wording::{Answer, note_mistake},
     session::SignedForm,
     shell::Shell,
 };

@@ -5,7 +5,7 @@ use axum::{http::StatusCode, response::Response};
 use domain::id::{PaymentId, StrayId};
 use engine::{BankError, Error, StrayFit};
 use i18n_embed_fl::fl;
-use web::page::{form::Form, page_error::PageError, render::switch_query};
+use web::page::{page_error::PageError, render::switch_query};
 
 use super::{
     stray::{Failed, stray_page},
@@ -16,10 +16,7 @@ use crate::{
     labels::{Badge, method_name, payment_badge},
     operator::tabs::{project_path, strays_path},
     page::OperatorPage,
-    receipts::{
-        decide::{Answer, note_mistake},
-        wording::reason,
-    },
+    receipts::wording::{Answer, note_mistake, note_of, reason},
     session::{LastId, SignedForm},
     shell::Shell,
     words::Words,
@@ -90,11 +87,6 @@ pub(crate) async fn return_money(
         }
         Err(error) => failed(&page, id, "", error).await,
     }
-}
-
-/// Browsers send a line break as two characters, but count it as one.
-fn note_of(form: &Form) -> String {
-    form.text("note").unwrap_or_default().replace("\r\n", "\n").trim().to_owned()
 }
 
 /// The stray's page with the reason why a form was not carried out.

@@ -7,7 +7,9 @@ use i18n_embed_fl::fl;
 use web::page::{page_error::PageError, render::switch_query};
 
 use super::wording::{StrayFacts, TakenDecision, facts, taken_decision};
-use crate::{operator::tabs::strays_path, page::OperatorPage, receipts::decide::Answer, session::LastId, shell::Shell};
+use crate::{
+    operator::tabs::strays_path, page::OperatorPage, receipts::wording::Answer, session::LastId, shell::Shell,
+};
 
 #[derive(Template)]
 #[template(path = "operator_stray.html")]

@@ -89,13 +89,13 @@ async fn every_answer_carries_a_request_id_and_the_one_it_was_asked_with(kit: Ar
 async fn unknown_members_at_any_depth_are_ignored_and_named_in_a_header(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let mut body = samples::qris(&project, 15_000);
-    body["metadata"] = json!({ "inner": [1] });
+    body["meta_data"] = json!({ "inner": [1] });
     body["Amount"] = json!(1);
     body["payment_method"]["banc"] = json!("bca");
     let reply = project.api.pay("k-1", &body).await;
     let mut named: Vec<&str> = reply.header(IGNORED).unwrap().split(", ").collect();
     named.sort_unstable();
-    assert_eq!(named, ["Amount", "metadata", "payment_method.banc"]);
+    assert_eq!(named, ["Amount", "meta_data", "payment_method.banc"]);
     let payment = reply.expect(201);
     assert_eq!(payment["amount"], 15_000);
     // Ignored members count for idempotency, and a replay names them too.

@@ -198,7 +198,7 @@ async fn the_type_filter_shows_one_kind_only(kit: Arc<Kit>) {
         let listed = project.api.get(&format!("{PATH}?type={kind}")).await.expect(200);
         assert_eq!((&listed["data"], &listed["pagination"]["total_items"]), (&json!([event]), &json!(1)));
     }
-    for kind in ["", "payment.expired", "PAYMENT.PAID", "payment"] {
+    for kind in ["", "payment.processing", "PAYMENT.PAID", "payment"] {
         let path = format!("{PATH}?type={kind}");
         let message = refused(&path, project.api.get(&path).await, 400, "VALIDATION_ERROR");
         assert!(message.contains("`type`"), "{message}");

@@ -131,12 +131,12 @@ async fn white_space_member_order_and_escapes_do_not_make_a_body_different(kit: 
     let project = kit.sandbox().await;
     let id = project.id;
     let first = format!(
-        r#"{{"project_id":"{id}","reference":"order","amount":15000,"payment_method":{{"type":"virtual_account","bank":"bca"}},"metadata":{{"a":1,"b":[1,2]}}}}"#
+        r#"{{"project_id":"{id}","reference":"order","amount":15000,"payment_method":{{"type":"virtual_account","bank":"bca"}},"labels":{{"a":1,"b":[1,2]}}}}"#
     );
     let payment = created(pay_text(&project, "key", &first).await);
     let rows = [
         format!(
-            "\r\n\t{{ \"metadata\" : {{ \"b\" : [ 1 , 2 ] , \"a\" : 1 }} ,\n \"payment_method\": {{ \"bank\": \"bca\", \
+            "\r\n\t{{ \"labels\" : {{ \"b\" : [ 1 , 2 ] , \"a\" : 1 }} ,\n \"payment_method\": {{ \"bank\": \"bca\", \
              \"type\": \"virtual_account\" }}, \"amount\": 15000, \"reference\": \"order\", \"project_id\": \"{id}\" }}  \n"
         ),
         first.replace("order", r"\u006frd\u0065r"),
@@ -150,7 +150,7 @@ async fn white_space_member_order_and_escapes_do_not_make_a_body_different(kit: 
 
 async fn a_used_key_with_another_body_is_a_conflict_and_changes_nothing(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
-    let first = with(virtual_account(&project, "bca", 15_000), "metadata", json!({ "tags": ["a", "b"] }));
+    let first = with(virtual_account(&project, "bca", 15_000), "labels", json!({ "tags": ["a", "b"] }));
     let payment = created(project.api.pay("key", &first).await);
     let other_bank = json!({ "type": "virtual_account", "bank": "bni" });
     let rows = [
@@ -162,9 +162,9 @@ async fn a_used_key_with_another_body_is_a_conflict_and_changes_nothing(kit: Arc
         with(first.clone(), "expires_in_minutes", 1_440),
         with(first.clone(), "expires_in_minutes", Value::Null),
         // Members that are ignored count too.
-        without(first.clone(), "metadata"),
-        with(first.clone(), "metadata", json!({ "tags": ["b", "a"] })),
-        with(first.clone(), "metadata", json!({ "tags": ["a", "b"], "more": null })),
+        without(first.clone(), "labels"),
+        with(first.clone(), "labels", json!({ "tags": ["b", "a"] })),
+        with(first.clone(), "labels", json!({ "tags": ["a", "b"], "more": null })),
         with(first.clone(), "currency", "IDR"),
         // The key is checked before the fields.
         with(first.clone(), "amount", 1),

@@ -362,7 +362,7 @@ async fn an_idempotency_key_makes_one_link_however_often_it_is_sent(kit: Arc<Kit
 async fn an_idempotency_key_with_another_body_is_a_conflict_and_makes_nothing(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     create(&project.api, "k-1", &samples::link(&project, 15_000)).await.expect(201);
-    for changes in [json!({ "amount": 15_001 }), json!({ "metadata": 1 }), json!({ "amount": 1 })] {
+    for changes in [json!({ "amount": 15_001 }), json!({ "metadata": { "a": "1" } }), json!({ "amount": 1 })] {
         let reply = create(&project.api, "k-1", &with(&project, changes.clone())).await;
         refused(&changes.to_string(), reply, 409, "IDEMPOTENCY_CONFLICT");
     }

@@ -15,6 +15,7 @@ use testkit::{Api, Kit, TestProject, on_every_database};
 use crate::support::{
     json::id,
     options::rate_limit,
+    receipts::held_amount,
     refusals::refused,
     routes::{altered, method_and_path, routes},
     samples,
@@ -73,13 +74,15 @@ const NO_PROJECT: Answer = (Check::ProjectIdMissing, 400, "VALIDATION_ERROR", "`
 const FOREIGN: Answer = (Check::ProjectIdForeign, 404, "PROJECT_NOT_FOUND", "`project_id`");
 const CONFLICT: Answer = (Check::IdempotencyUse, 409, "IDEMPOTENCY_CONFLICT", "Idempotency-Key");
 const BAD_AMOUNT: Answer = (Check::Fields, 400, "VALIDATION_ERROR", "`amount`");
+const NUMBER_NOTE: Answer = (Check::Shape, 400, "INVALID_REQUEST", "`note`");
+const EMPTY_NOTE: Answer = (Check::Fields, 400, "VALIDATION_ERROR", "`note`");
 const BAD_OUTCOME: Answer = (Check::Fields, 400, "VALIDATION_ERROR", "`outcome`");
 const BAD_PAGE: Answer = (Check::Fields, 400, "VALIDATION_ERROR", "`page`");
 const BAD_AT: Answer = (Check::Fields, 400, "VALIDATION_ERROR", "`at`");
 const MISSING: Answer = (Check::Work, 404, "RESOURCE_NOT_FOUND", "");
 
 #[rustfmt::skip]
-const ROWS: [Row; 15] = [
+const ROWS: [Row; 19] = [
     Row { route: "DELETE /v1/api-keys/{id}", answers: &[MISSING], success: 200 },
     Row { route: "GET /v1/api-keys", answers: &[FORBIDDEN], success: 0 },
     Row { route: "GET /v1/balance", answers: &[UNAVAILABLE, BAD_AT], success: 200 },
@@ -90,6 +93,8 @@ const ROWS: [Row; 15] = [
     Row { route: "GET /v1/payments", answers: &[UNAVAILABLE, BAD_PAGE], success: 200 },
     Row { route: "GET /v1/payments/{paymentID}", answers: &[UNAVAILABLE, MISSING], success: 200 },
     Row { route: "GET /v1/project", answers: &[FORBIDDEN], success: 0 },
+    Row { route: "GET /v1/receipts", answers: &[UNAVAILABLE, BAD_PAGE], success: 200 },
+    Row { route: "GET /v1/receipts/{receiptID}", answers: &[UNAVAILABLE, MISSING], success: 200 },
     Row { route: "POST /v1/api-keys", answers: &[FORBIDDEN], success: 0 },
     Row {
         route: "POST /v1/payment-links",
@@ -101,6 +106,16 @@ const ROWS: [Row; 15] = [
         route: "POST /v1/payments",
         answers: &[UNAVAILABLE, KEY_REQUIRED, NOT_JSON, TEXT_AMOUNT, NO_PROJECT, FOREIGN, CONFLICT, BAD_AMOUNT],
         success: 201,
+    },
+    Row {
+        route: "POST /v1/receipts/{receiptID}/accept",
+        answers: &[UNAVAILABLE, NOT_JSON, NUMBER_NOTE, EMPTY_NOTE, MISSING],
+        success: 200,
+    },
+    Row {
+        route: "POST /v1/receipts/{receiptID}/return",
+        answers: &[UNAVAILABLE, NOT_JSON, NUMBER_NOTE, EMPTY_NOTE, MISSING],
+        success: 200,
     },
     Row {
         route: "POST /v1/sandbox/payments/{paymentID}/simulate",
@@ -118,6 +133,8 @@ struct Projects {
     payment: String,
     link: String,
     event: String,
+    /// Money that is held for the payment.
+    receipts: [String; 2],
     spare_key: String,
 }
 
@@ -137,11 +154,12 @@ impl Projects {
             payment: nothing(),
             link: nothing(),
             event: nothing(),
+            receipts: [nothing(), nothing()],
             spare_key: nothing(),
         }
     }
 
-    /// With a payment, a link and an event, and the Idempotency-Key `used` used on both endpoints that take one.
+    /// With a payment, money held for it, a link and an event, and the Idempotency-Key `used` used on both endpoints that take one.
     async fn with_resources(kit: &Kit) -> Projects {
         let mut world = Projects::without_resources(kit).await;
         let api = &world.usable.api;
@@ -151,10 +169,13 @@ impl Projects {
         let (gone, _) = kit.engine.create_key(world.usable.id, "gone".to_owned()).await.unwrap();
         api.delete(&format!("/v1/api-keys/{}", gone.id)).await.expect(200);
         let event = api.get("/v1/events").await.expect(200);
+        let less = held_amount(&world.usable, &payment, 14_000).await;
+        let more = held_amount(&world.usable, &payment, 16_000).await;
         let (spare, _) = kit.engine.create_key(world.inactive.id, "spare".to_owned()).await.unwrap();
         world.payment = id(&payment).to_owned();
         world.link = id(&link).to_owned();
         world.event = id(&event["data"][0]).to_owned();
+        world.receipts = [&less, &more].map(|held| id(held).to_owned());
         world.spare_key = spare.id.to_string();
         world
     }
@@ -196,6 +217,8 @@ impl Projects {
             "DELETE /v1/api-keys/{id}" => &self.spare_key,
             "GET /v1/events/{eventID}" => &self.event,
             _ if route.contains("/payment-links/") => &self.link,
+            _ if route.ends_with("/return") => &self.receipts[1],
+            _ if route.contains("/receipts/") => &self.receipts[0],
             _ => &self.payment,
         }
     }
@@ -205,10 +228,20 @@ impl Projects {
             "POST /v1/payments" => samples::qris(&self.usable, 15_000),
             "POST /v1/payment-links" => samples::link(&self.usable, 15_000),
             "POST /v1/sandbox/payments/{paymentID}/simulate" => json!({ "outcome": "paid" }),
+            "POST /v1/receipts/{receiptID}/accept" => json!({ "note": "x", "accept_difference": true }),
+            "POST /v1/receipts/{receiptID}/return" => json!({ "note": "x" }),
             _ => return None,
         };
         if from <= Check::Syntax {
             return Some("[".to_owned());
+        }
+        if body["note"].is_string() {
+            body["note"] = match from {
+                _ if from <= Check::Shape => json!(1),
+                _ if from <= Check::Fields => json!(""),
+                _ => json!("x"),
+            };
+            return Some(body.to_string());
         }
         if from <= Check::Fields && body["outcome"].is_string() {
             body["outcome"] = json!("lost");

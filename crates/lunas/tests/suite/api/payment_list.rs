@@ -21,6 +21,7 @@ on_every_database![
     search_looks_at_nothing_but_the_reference,
     the_link_filter_finds_only_payments_made_through_that_link,
     filters_combine_with_and,
+    a_list_can_be_limited_to_when_payments_and_links_were_created,
     a_filtered_list_has_pages_of_its_own,
     a_bad_query_value_is_refused_and_named,
     unknown_query_parameters_are_ignored,
@@ -233,6 +234,43 @@ async fn filters_combine_with_and(kit: Arc<Kit>) {
     }
 }
 
+async fn a_list_can_be_limited_to_when_payments_and_links_were_created(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let mut created = Vec::new();
+    for number in 0..4 {
+        let payment = referenced(&project, &format!("n-{number}")).await;
+        create_link(&project, json!({ "reference": format!("n-{number}") })).await;
+        if number % 2 == 0 {
+            simulate_paid(&project, &payment).await;
+        }
+        created.push(text(&payment, "created_at").to_owned());
+        kit.clock.advance(Duration::from_secs(1));
+    }
+    let (from, to) = (
+        |number: usize| format!("created_from={}", created[number]),
+        |number: usize| format!("created_to={}", created[number]),
+    );
+    for (query, expected) in [
+        (format!("{}&{}", from(1), to(3)), vec!["n-2", "n-1"]),
+        (from(2), vec!["n-3", "n-2"]),
+        (to(2), vec!["n-1", "n-0"]),
+        (format!("{}&created_to=9999-12-31T23:59:59Z", from(0)), vec!["n-3", "n-2", "n-1", "n-0"]),
+        ("created_to=0001-01-01T00:00:00Z".to_owned(), vec![]),
+        ("created_from=9999-01-01T00:00:00Z".to_owned(), vec![]),
+        (format!("{}&page_size=1&page=2", from(1)), vec!["n-2"]),
+        // With an offset whose plus sign was not encoded.
+        ("created_from=2026-11-14T16:30:03+07:00".to_owned(), vec!["n-3"]),
+    ] {
+        let payments = list(&project, &query).await;
+        assert_eq!(references(&payments), expected, "{query}");
+        let links = project.api.get(&format!("/v1/payment-links?{query}")).await.expect(200);
+        assert_eq!(references(&links), expected, "{query}");
+        assert_eq!(links["pagination"], payments["pagination"], "{query}");
+    }
+    let both = list(&project, &format!("{}&status=paid", from(1))).await;
+    assert_eq!((references(&both), &both["pagination"]["total_items"]), (vec!["n-2"], &json!(1)));
+}
+
 async fn a_filtered_list_has_pages_of_its_own(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     for number in 0..9 {
@@ -283,11 +321,21 @@ async fn a_bad_query_value_is_refused_and_named(kit: Arc<Kit>) {
         // A link that cannot exist does not excuse the other wrong value.
         ("payment_link_id=junk&status=unknown", "status"),
         ("payment_link_id=junk&page=0", "page"),
+        ("created_from=", "created_from"),
+        ("created_from=2026-11-14", "created_from"),
+        ("created_to=tomorrow", "created_to"),
+        ("created_to=2026-11-14T09:30:00", "created_to"),
+        ("created_from=2026-11-14T09:30:00Z&created_from=2026-11-14T09:30:00Z", "created_from"),
+        ("created_from=2026-11-14T09:30:00Z&created_to=2026-11-14T09:30:00Z", "created_to"),
+        ("created_from=2026-11-14T09:30:01Z&created_to=2026-11-14T16:30:00%2B07:00", "created_to"),
     ] {
-        let reply = project.api.get(&format!("/v1/payments?{query}")).await;
-        assert_eq!(reply.status.as_u16(), 400, "{query} {}", reply.text);
-        let message = reply.refused(400, "VALIDATION_ERROR");
-        assert!(message.contains(&format!("`{named}`")), "{query}: {message}");
+        let lists: &[&str] = if query.starts_with("created") { &["payments", "payment-links"] } else { &["payments"] };
+        for list in lists {
+            let reply = project.api.get(&format!("/v1/{list}?{query}")).await;
+            assert_eq!(reply.status.as_u16(), 400, "{query} {}", reply.text);
+            let message = reply.refused(400, "VALIDATION_ERROR");
+            assert!(message.contains(&format!("`{named}`")), "{query}: {message}");
+        }
     }
 }
 
@@ -295,7 +343,7 @@ async fn unknown_query_parameters_are_ignored(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     pending_qris(&project, 15_000).await;
     let plain = list(&project, "").await;
-    for query in ["sort=asc", "Page=0", "utm_source=a&utm_source=b", "limit=x&&=", "reference=none", "q"] {
+    for query in ["sort=asc", "Page=0", "utm_source=a&utm_source=b", "limit=x&&=", "reference=none", "Q"] {
         assert_eq!(list(&project, query).await, plain, "{query}");
     }
 }

@@ -26,7 +26,7 @@ use crate::support::{
 };
 
 on_every_database![
-    a_session_opens_keys_project_and_events_and_every_other_route_still_demands_a_key,
+    a_session_opens_keys_project_events_and_receipts_and_every_other_route_still_demands_a_key,
     where_authorization_is_sent_the_key_decides_and_the_session_is_not_looked_at,
     viewers_read_and_developers_and_owners_make_keys_too,
     a_session_names_its_project_unless_there_is_only_one,
@@ -41,12 +41,17 @@ on_every_database![
 
 const UNKNOWN: &str = "prj_01kzdq3f5ve8x9m2r7t4w6y8za";
 /// The routes that take a session, and the status that an owner gets.
-const OPEN: [(&str, u16); 5] = [
+const OPEN: [(&str, u16); 9] = [
     ("GET /v1/api-keys", 200),
     ("GET /v1/events", 200),
     ("GET /v1/events/{eventID}", 200),
     ("GET /v1/project", 200),
+    ("GET /v1/receipts", 200),
+    // The id of an event is the id of no receipt.
+    ("GET /v1/receipts/{receiptID}", 404),
     ("POST /v1/api-keys", 201),
+    ("POST /v1/receipts/{receiptID}/accept", 404),
+    ("POST /v1/receipts/{receiptID}/return", 404),
 ];
 
 /// A signed-in browser that calls the API; every answer is compared with the document.
@@ -90,14 +95,14 @@ pub(crate) async fn event_of(kit: &Kit, project: &TestProject) -> String {
     id(&project.api.get("/v1/events").await.expect(200)["data"][0]).to_owned()
 }
 
-async fn a_session_opens_keys_project_and_events_and_every_other_route_still_demands_a_key(kit: Arc<Kit>) {
+async fn a_session_opens_keys_project_events_and_receipts_and_every_other_route_still_demands_a_key(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let event = event_of(&kit, &project).await;
     let session = Session::member(&kit, &project, Role::Owner).await;
     let mut opened = 0;
     for route in routes() {
         let (method, path) = method_and_path(&route, &event);
-        let body = (method == Method::POST).then(|| json!({ "name": "by session" }));
+        let body = (method == Method::POST).then(|| json!({ "name": "by session", "note": "x" }));
         let request = session.request(method, &path);
         let reply = session.send(body.iter().fold(request, |request, body| request.json(body))).await;
         match OPEN.iter().find(|(open, _)| *open == route) {
@@ -247,7 +252,7 @@ async fn with_a_session_only_pages_of_our_own_may_call_and_no_answer_is_for_anot
             let is_post = method == Method::POST;
             // The project is checked after the origin, so that another site's page learns nothing about it.
             let path = if is_taken { path } else { format!("{path}?project_id=junk") };
-            let request = session.request(method, &path).json(&json!({ "name": format!("{index}") }));
+            let request = session.request(method, &path).json(&json!({ "name": format!("{index}"), "note": "x" }));
             let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
             let reply = session.send(request).await;
             let row = format!("{route} {headers:?}");

@@ -346,7 +346,7 @@ async fn money_under_another_payments_receipt_id_is_held_and_never_dropped(kit: 
         assert_eq!(unapplied(&project).await, held);
     }
     let everything = engine::Window { offset: 0, limit: 10 };
-    let held = kit.store.unapplied_receipts(project.id, UnappliedFilter::Undecided, everything).await.unwrap();
+    let held = kit.store.unapplied_receipts(project.id, UnappliedFilter::Undecided, None, everything).await.unwrap();
     let mut reasons: Vec<_> = held.items.iter().map(|held| (held.receipt.amount.get(), held.reason)).collect();
     reasons.sort_by_key(|(amount, _)| *amount);
     let reused = Unapplied::ReceiptReused;

@@ -18,7 +18,7 @@ on_every_database![
 ];
 
 /// Each endpoint with a request that would work with the right key.
-fn everything(project: &TestProject, payment: &str, link: &str, event: &str) -> Vec<(Method, String, String)> {
+fn everything(project: &TestProject, [payment, link, event, receipt]: &[String; 4]) -> Vec<(Method, String, String)> {
     let (own_payment, own_link) = (Members::payment(project).text(), Members::link(project).text());
     let none = String::new;
     vec![
@@ -36,20 +36,27 @@ fn everything(project: &TestProject, payment: &str, link: &str, event: &str) -> 
         (Method::GET, "/v1/project".to_owned(), none()),
         (Method::GET, "/v1/events".to_owned(), none()),
         (Method::GET, format!("/v1/events/{event}"), none()),
+        (Method::GET, "/v1/receipts".to_owned(), none()),
+        (Method::GET, format!("/v1/receipts/{receipt}"), none()),
+        (Method::POST, format!("/v1/receipts/{receipt}/accept"), r#"{"note":"x"}"#.to_owned()),
+        (Method::POST, format!("/v1/receipts/{receipt}/return"), r#"{"note":"x"}"#.to_owned()),
         (Method::POST, format!("/v1/sandbox/payments/{payment}/simulate"), Members::simulate().text()),
     ]
 }
 
-/// The ids of a pending payment, an active link and an event of the project.
-async fn resources(project: &TestProject) -> (String, String, String) {
+/// The ids of a pending payment, an active link, an event and held money of the project.
+async fn resources(project: &TestProject) -> [String; 4] {
     let id = |made: &serde_json::Value| made["id"].as_str().unwrap().to_owned();
     let paid = id(&project.api.pay("paid", &qris(project, 15_000)).await.expect(201));
     let simulate = format!("/v1/sandbox/payments/{paid}/simulate");
-    project.api.post(&simulate, &serde_json::json!({ "outcome": "paid" })).await.expect(200);
+    for _ in 0..2 {
+        project.api.post(&simulate, &serde_json::json!({ "outcome": "paid" })).await.expect(200);
+    }
+    let receipts = project.api.get("/v1/receipts").await.expect(200);
     let events = project.api.get("/v1/events").await.expect(200);
     let payment = id(&project.api.pay("pending", &qris(project, 15_000)).await.expect(201));
     let link = id(&project.api.post("/v1/payment-links", &link(project, 15_000)).await.expect(201));
-    (payment, link, id(&events["data"][0]))
+    [payment, link, id(&events["data"][0]), id(&receipts["data"][0])]
 }
 
 async fn send(api: &Api, authorization: Option<&str>, request: &(Method, String, String)) -> testkit::Reply {
@@ -65,7 +72,8 @@ async fn send(api: &Api, authorization: Option<&str>, request: &(Method, String,
 
 async fn only_a_live_key_opens_anything(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
-    let (payment, link, event) = resources(&project).await;
+    let ids = resources(&project).await;
+    let [payment, link, ..] = &ids;
     let (revoked_key, revoked) = kit.engine.create_key(project.id, "revoked".to_owned()).await.unwrap();
     kit.engine.revoke_key(revoked_key.id, None).await.unwrap();
     let before = totals(&project.api).await;
@@ -89,7 +97,7 @@ async fn only_a_live_key_opens_anything(kit: Arc<Kit>) {
         Some(format!("Bearer {}", revoked.reveal())),
     ];
     for authorization in &wrong {
-        for request in everything(&project, &payment, &link, &event) {
+        for request in everything(&project, &ids) {
             let reply = send(&kit.anonymous(), authorization.as_deref(), &request).await;
             assert_eq!(reply.status, 401, "{} {}", request.0, request.1);
             assert!(!reply.text.contains(key));
@@ -118,19 +126,20 @@ async fn a_key_in_the_query_or_the_body_opens_nothing(kit: Arc<Kit>) {
 
 async fn resources_of_another_project_are_not_found(kit: Arc<Kit>) {
     let (owner, stranger) = (kit.sandbox().await, kit.sandbox().await);
-    let (payment, link, event) = resources(&owner).await;
+    let ids = resources(&owner).await;
+    let [payment, link, ..] = &ids;
     let before = totals(&owner.api).await;
-    for request in everything(&owner, &payment, &link, &event) {
+    for request in everything(&owner, &ids) {
         let reply = send(&stranger.api, None, &request).await;
         let (method, path, _) = &request;
         let (status, code) = match (method, path.as_str()) {
             (&Method::POST, "/v1/payments" | "/v1/payment-links") => (404, "PROJECT_NOT_FOUND"),
             (_, "/v1/api-keys" | "/v1/project") => (403, "FORBIDDEN"),
-            (_, "/v1/payments" | "/v1/payment-links" | "/v1/balance" | "/v1/events") => (200, ""),
+            (_, "/v1/payments" | "/v1/payment-links" | "/v1/balance" | "/v1/events" | "/v1/receipts") => (200, ""),
             _ => (404, "RESOURCE_NOT_FOUND"),
         };
         assert_eq!(reply.status, status, "{method} {path}: {}", reply.text);
-        for own in [&payment, &link, &event, &owner.id.to_string(), &owner.key_id.to_string()] {
+        for own in ids.iter().chain([&owner.id.to_string(), &owner.key_id.to_string()]) {
             assert!(!reply.text.contains(own.as_str()), "{method} {path} shows {own}");
         }
         if status != 200 {

@@ -9,6 +9,7 @@ mod change;
 mod choose;
 mod failures;
 mod headers;
+mod held;
 mod live;
 mod open;
 mod panel;

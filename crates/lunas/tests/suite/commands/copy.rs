@@ -19,7 +19,7 @@ use crate::support::{
     wait::until,
 };
 
-const TABLES: [&str; 48] = [
+const TABLES: [&str; 49] = [
     "installation",
     "users",
     "projects",
@@ -36,6 +36,7 @@ const TABLES: [&str; 48] = [
     "links",
     "payments",
     "payment_marks",
+    "payment_sums",
     "checkouts",
     "link_attempts",
     "views",
@@ -130,7 +131,9 @@ async fn fill_every_table(program: &Program) -> Installation {
          UPDATE payments SET state = 'cancelled', ended_at = created_at WHERE id = '{}'; \
          UPDATE deliveries SET state = 'exhausted', due_at = NULL WHERE event_id = (SELECT id FROM events \
          WHERE kind = 'payment.failed'); \
-         INSERT INTO payment_marks SELECT project_id, MIN(id), 1, 15000 FROM payments GROUP BY project_id; \
+         INSERT INTO payment_marks SELECT project_id, MIN(id), 1, '', 1 FROM payments GROUP BY project_id; \
+         INSERT INTO payment_sums SELECT p.project_id, p.id, p.state, p.method, 1, p.amount, p.fee FROM payments p \
+         JOIN payment_marks m ON m.id = p.id; \
          INSERT INTO sessions SELECT x'00ff', 'ses_1', id, created_at, created_at, '127.0.0.1', 'é' FROM users; \
          INSERT INTO invites SELECT x'ff00', 'inv_1', project_id, 'a@b.id', 'viewer', 1, 2, NULL, NULL, user_id \
          FROM members; \
@@ -176,7 +179,7 @@ fn banks(account: &str) -> String {
 fn codes(account: &str) -> String {
     format!(
         "INSERT INTO openings SELECT 'opn_1', project_id, NULL, '{account}', 'é 1', 5000, 35, 'qris', 'abandoned', NULL, \
-         1, 1, 2, 2, 2 FROM payments LIMIT 1; \
+         1, 1, 2, 2, 2, 'a' || char(31) || 'é' || char(30) FROM payments LIMIT 1; \
          INSERT INTO opening_attempts VALUES ('opn_1', 'Ibu é', '', '', '', '::1', NULL, NULL, NULL, NULL, NULL, 'v', \
          NULL, ''); \
          INSERT INTO bank_codes VALUES ('{account}', 'REF1', 'opn_1', 1, 'BANK1', '77', 1); \

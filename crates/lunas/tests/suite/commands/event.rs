@@ -343,7 +343,7 @@ fn wrong_arguments_exit_2_and_say_what_is_possible() {
         (&["list", "--project", &project, "--limit", "1001"], "1..=1000"),
         (&["list", "--project", &project, "--limit=-1"], "1..=1000"),
         (&["list", "--project", &project, "--limit", "many"], "--limit"),
-        (&["list", "--project", &project, "--type", "payment.expired"], "payment.paid, payment.failed, apikey.deleted"),
+        (&["list", "--project", &project, "--type", "payment.refunded"], "payment.paid, payment.failed"),
         (&["list", "--project", &project, "--type", ""], "payment.paid"),
         (&["show"], "<ID>"),
         (&["resend"], "<ID>"),

@@ -121,3 +121,27 @@ async fn what_cannot_be_triggered_exits_1_with_one_line() {
     let ran = nowhere.run(&["trigger", "payment.paid"]);
     assert!(ran.failed(1)[0].contains("LUNAS_API_KEY"), "{ran:?}");
 }
+
+#[tokio::test]
+async fn further_events_are_asked_for_by_a_command_and_cannot_be_triggered() {
+    let (program, running) = dev();
+    let project = running.said("project_id");
+    let update = |more: &[&str]| program.json(&[&["project", "update", project, "--json"], more].concat());
+    let shown = || program.json(&["project", "show", project, "--json"])["extra_events"].clone();
+    assert_eq!(shown(), json!([]));
+    let both = ["--extra-event", "payment.held", "--extra-event", "payment.expired"];
+    assert_eq!(update(&both)["extra_events"], json!(["payment.held", "payment.expired"]));
+    let text = program.run(&["project", "show", project]);
+    assert!(text.stdout.contains("payment.held, payment.expired"), "{text:?}");
+    // Other settings leave it alone.
+    update(&["--merchant-city", "BOGOR"]);
+    assert_eq!(shown(), json!(["payment.held", "payment.expired"]));
+    assert_eq!(update(&["--extra-event", ""])["extra_events"], json!([]));
+    for wrong in ["payment.paid", "payment", "payment.held,payment.expired"] {
+        program.run(&["project", "update", project, "--extra-event", wrong]).failed(2);
+    }
+    for kind in ["payment.expired", "payment.cancelled", "payment.held"] {
+        program.run(&["trigger", kind]).failed(2);
+    }
+    assert_eq!((shown(), total(&running.api(), "/v1/payments").await), (json!([]), 0));
+}

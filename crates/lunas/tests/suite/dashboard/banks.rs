@@ -76,13 +76,9 @@ async fn the_list_shows_at_a_glance_who_uses_an_account_and_what_it_lacks(kit: A
     let page = operator.open(&format!("{BANKS}?lang=en")).await;
     is_page("two accounts", &page, 200);
     let (first, second) = page.text.split_once("Cabang").unwrap();
-    for shown in [
-        "BCA utama",
-        "BCA virtual account",
-        "Enabled",
-        "Toko (BCA virtual account)",
-        "Inquiry (24): Bill shown",
-    ] {
+    for shown in
+        ["BCA utama", "BCA virtual account", "Enabled", "Toko (BCA virtual account)", "Inquiry (24): Bill shown"]
+    {
         assert!(first.contains(shown), "{shown}: {first}");
     }
     for shown in ["Not ready", "No project", "Never", "Missing: partner_service_id, the bank’s public key"] {
@@ -297,10 +293,7 @@ async fn project_pages_say_which_methods_can_take_money(kit: Arc<Kit>) {
         &operator.open(&page).await,
         &[&state("BCA virtual account", "wait", "Waiting for the project’s approval")],
     );
-    contains_all(
-        &operator.open(&approve).await,
-        &[&state("BCA virtual account", "good", "Takes money")],
-    );
+    contains_all(&operator.open(&approve).await, &[&state("BCA virtual account", "good", "Takes money")]);
     kit.engine.enable_bank_account(id, false).await.unwrap();
     let disabled = state("BCA virtual account", "wait", "Its bank account is disabled");
     for path in [&page, &approve] {
@@ -308,10 +301,7 @@ async fn project_pages_say_which_methods_can_take_money(kit: Arc<Kit>) {
     }
     kit.update(project.id, ProjectUpdate { banks: Some(vec![Bank::Bni]), ..ProjectUpdate::default() }).await;
     let page = operator.open(&page).await;
-    contains_all(
-        &page,
-        &[&state("BCA virtual account", "off", "Not offered in the project’s settings")],
-    );
+    contains_all(&page, &[&state("BCA virtual account", "off", "Not offered in the project’s settings")]);
     assert!(!page.text.contains("Bank Rakyat Indonesia"), "what is neither offered nor assigned is left out");
     let sandbox = kit.sandbox().await;
     let page = operator.open(&project_pages(sandbox.id)[0]).await;

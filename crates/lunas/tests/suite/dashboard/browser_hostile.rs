@@ -14,6 +14,7 @@ use testkit::{Answer, Browser, Kit, Look, TestProject, on_sqlite};
 use crate::support::{
     customer::{Customer, payment_of},
     dashboard_browser::{at, enter},
+    held::receipt_id,
     hostile::{HOSTILE, contains, is_shown_as_text, left_no_trace},
     json::{text, with},
     links::{attempt, create_link},
@@ -35,6 +36,7 @@ struct Made {
     link: Value,
     key: String,
     payment: Value,
+    receipt: String,
 }
 
 /// A project with an owner who is also an operator, so that all pages are open to them.
@@ -63,11 +65,11 @@ async fn create_everything_named(kit: &Kit, project: &TestProject, owner: &Perso
     let receipt = text(&payment, "id");
     let again = json!({ "outcome": "paid", "amount": 49_000, "receipt_id": receipt });
     simulate(project, &payment, &again).await.expect(200);
-    let held = format!("{}:{receipt}", project.id);
-    let fields = [("provider", "sandbox"), ("id", held.as_str()), ("note", text_)];
-    let reply = owner.post(&format!("{}/balance/receipts/return", desk(project.id)), &fields).await;
+    let held = receipt_id(kit, project, &payment, receipt).await;
+    let returned = format!("{}/balance/receipts/{held}/return", desk(project.id));
+    let reply = owner.post(&returned, &[("note", text_)]).await;
     assert_eq!(reply.status, 303, "{}", reply.text);
-    Made { text: text_, project: named, link, key: key.id.to_string(), payment }
+    Made { text: text_, project: named, link, key: key.id.to_string(), payment, receipt: held }
 }
 
 async fn shows(browser: &Browser, kit: &Kit, path: &str, text: &str) {
@@ -87,7 +89,7 @@ async fn forty_hostile_texts_are_shown_on_every_page_about_them_and_run_nowhere(
             let made = create_everything_named(&kit, &project, &owner, hostile).await;
             let (link, payment) = (text(&made.link, "id"), text(&made.payment, "id"));
             let event = events_of(&project, &made.payment, "payment.paid").await.remove(0);
-            let receipt = format!("{base}/balance/receipts/decide?provider=sandbox&id={}:{payment}", project.id);
+            let receipt = format!("{base}/balance/receipts/{}", made.receipt);
             let operator = format!("/dashboard/operator/projects/{}/deactivate", made.project);
             for path in [
                 format!("{base}/links/{link}"),
@@ -179,7 +181,8 @@ async fn searches_and_wrong_input_come_back_as_text() {
         let base = desk(project.id);
         let everything = HOSTILE.join(" ");
         for (path, form, field) in [
-            (format!("{base}/payments"), ".filters", "#search"),
+            (format!("{base}/payments"), ".filters", "#q"),
+            (format!("{base}/search"), ".filters", "#q"),
             (format!("{base}/links/new"), "form.cols", "#title"),
             (format!("{base}/keys"), "form.card", "#name"),
             (format!("{base}/notifications"), "form[action$='/url']", "#url"),
@@ -247,6 +250,7 @@ async fn no_cell_of_a_downloaded_file_is_a_formula() {
         create(&project, &samples::virtual_account(&project, "bca", 15_000)).await;
         let browser = Browser::open(Look::desktop()).await;
         enter(&browser, &kit, OWNER, &format!("{}/payments", desk(project.id))).await;
+        browser.click(".head .pop > summary").await;
         browser.click("a[href*='payments.csv']").await;
         let file = String::from_utf8(browser.downloaded("toko-2026-11-14.csv").await).unwrap();
         let rows = cells(&file);

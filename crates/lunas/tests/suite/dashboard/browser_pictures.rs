@@ -154,10 +154,18 @@ async fn a_month_of_a_shop_adds_up_on_its_pages() {
 
         browser.look_with(Look::desktop().english()).await;
         enter(&browser, &kit, SARI, &desk(shop.id)).await;
-        let stats: String = browser.text("#stats").await.chars().filter(char::is_ascii_digit).collect();
-        assert!(stats.contains(&total.to_string()), "{total} in {stats}");
+        let period: String = browser.text("#volume .total b").await.chars().filter(char::is_ascii_digit).collect();
+        assert_eq!(period, total.to_string());
         browser.wait_until("document.querySelector('#guide').childElementCount === 0").await;
         keep(&browser, "dashboard-home.png").await;
+        browser.goto(&at(&kit, &format!("{}/payments", desk(shop.id)))).await;
+        let paid: String = browser.text(".stats").await.chars().filter(|character| *character != '.').collect();
+        assert!(paid.contains(&format!("Rp{total}")), "{paid}");
+        keep(&browser, "dashboard-payments.png").await;
+        browser.goto(&at(&kit, &format!("{}/balance/receipts", desk(shop.id)))).await;
+        browser.click("main td a.row").await;
+        browser.wait_for_url(|url| url.contains("/receipts/rcp_")).await;
+        keep(&browser, "dashboard-held.png").await;
         browser.goto(&at(&kit, &format!("{}/payments/{payment}", desk(shop.id)))).await;
         browser.wait_for_text("#timeline", "answered 200").await;
         assert!(browser.text("main").await.contains("Rina Wulandari"));

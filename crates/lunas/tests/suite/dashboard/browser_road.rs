@@ -103,6 +103,7 @@ async fn look_at_delivery(merchant: &Browser, receiver: &Receiver) {
     merchant.wait_for_text("h1", "payment.paid").await;
     merchant.wait_for_text("#attempts", "dijawab 200").await;
     let received = receiver.arrived(1).await.remove(0);
+    merchant.click("#raw-body > summary").await;
     assert_eq!(merchant.text("#body").await, received.text());
     assert!(merchant.text("main").await.contains(&receiver.url()));
 }
@@ -175,15 +176,17 @@ async fn a_page_shows_why_a_webhook_failed_and_resends_it() {
         assert!(!browser.is_shown("#failing .banner").await);
         paid(&project, "k-1", 15_000).await;
         browser.wait_for_text("#failing", "gagal terkirim").await;
-        browser.wait_for_text("#attention", "1 notifikasi gagal terkirim").await;
+        browser.wait_for_text("#attention", "1 webhook gagal terkirim").await;
         browser.click("#failing a").await;
         let row = browser.wait_for_text("#log tbody tr", "Dicoba lagi").await;
         assert!(row.contains("Percobaan berikutnya:") && row.contains("WIB"), "{row}");
         browser.click("#log a.row").await;
         let attempt = browser.wait_for_text("#attempts", "dijawab 500").await;
         assert!(attempt.contains(" ms") && attempt.contains("tidak menjawab dengan 2xx"), "{attempt}");
-        browser.click("#attempts summary").await;
-        assert_eq!(browser.text("#attempts pre").await, BROKEN);
+        browser.click("#answer-1 > summary").await;
+        assert!(browser.text("#answer-1 > pre").await.starts_with("{\n  \"error\": "), "a line for each member");
+        browser.click("#raw-answer-1 > summary").await;
+        assert_eq!(browser.text("#raw-answer-1 pre").await, BROKEN);
 
         receiver.answer(Answer::Status(200));
         browser.evaluate("window.stayed = true").await;

@@ -78,10 +78,11 @@ async fn without_script_payments_are_filtered_and_the_language_is_switched_for_g
         let (project, browser) = at_desk(&kit, Look::phone().without_script(), "/payments").await;
         payment(&project, "INV-paid", true).await;
         payment(&project, "INV-open", false).await;
+        browser.fill("#q", "inv").await;
+        browser.click(".filters .pop > summary").await;
         browser.click("#status option[value=paid]").await;
-        browser.fill("#search", "inv").await;
-        browser.click(".filters button").await;
-        browser.wait_for_url(|url| url.contains("status=paid") && url.contains("search=inv")).await;
+        browser.click(".filters button.main").await;
+        browser.wait_for_url(|url| url.contains("status=paid") && url.contains("q=inv")).await;
         assert_eq!(browser.text("#rows tbody").await.matches("INV-").count(), 1);
         browser.click(".menu > summary").await;
         browser.click(".menu a[hreflang=en]").await;
@@ -100,7 +101,7 @@ async fn a_first_visit_is_at_most_40_kilobytes_in_at_most_four_requests() {
         let world = BusyProject::new(&kit).await;
         let browser = Browser::open(Look::phone()).await;
         enter(&browser, &kit, world.owner.email.as_str(), "/dashboard/account").await;
-        for path in ["", "/payments", "/links", "/balance", "/notifications", "/settings", "/audit"] {
+        for path in ["", "/payments", "/search?q=toko", "/links", "/balance", "/notifications", "/settings", "/audit"] {
             browser.goto("about:blank").await;
             browser.devtools("Network.clearBrowserCache", json!({})).await;
             browser.traffic().await;
@@ -119,7 +120,7 @@ async fn a_first_visit_is_at_most_40_kilobytes_in_at_most_four_requests() {
 #[tokio::test]
 async fn after_a_session_has_ended_signing_in_leads_back_to_the_same_filtered_page() {
     on_sqlite(|kit| async move {
-        let (project, browser) = at_desk(&kit, Look::desktop(), "/payments?status=paid&search=INV").await;
+        let (project, browser) = at_desk(&kit, Look::desktop(), "/payments?status=paid&q=INV").await;
         payment(&project, "INV-paid", true).await;
         payment(&project, "INV-open", false).await;
         browser.wait_for_text("#rows", "INV-paid").await;
@@ -132,7 +133,7 @@ async fn after_a_session_has_ended_signing_in_leads_back_to_the_same_filtered_pa
         sign_in(&browser, OWNER).await;
         assert_eq!(browser.url().await, address);
         assert_eq!(browser.text("#rows tbody").await.matches("INV-").count(), 1);
-        assert_eq!((browser.value("#status").await, browser.value("#search").await), ("paid".into(), "INV".into()));
+        assert_eq!((browser.value("#status").await, browser.value("#q").await), ("paid".into(), "INV".into()));
     })
     .await;
 }
@@ -268,6 +269,52 @@ async fn a_form_that_comes_back_puts_the_focus_on_what_is_wrong() {
             browser.wait_until(&focus).await;
             browser.wait_for(&format!("{field}[aria-invalid=true]")).await;
         }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_slash_goes_to_the_box_that_searches_everything_and_enter_opens_what_is_named() {
+    on_sqlite(|kit| async move {
+        let (project, browser) = at_desk(&kit, Look::desktop(), "/links").await;
+        payment(&project, "INV-paid", true).await;
+        browser.press("Slash").await;
+        assert_eq!(browser.evaluate(&format!("{ACTIVE}.id")).await, "find-side");
+        browser.press("Slash").await;
+        assert_eq!(browser.value("#find-side").await, "/", "in the box it is a character like others");
+        browser.fill("#find-side", "inv").await;
+        browser.press("Enter").await;
+        browser.wait_for_text("#found", "INV-paid").await;
+        browser.fill("#find-side", "INV-paid").await;
+        browser.press("Enter").await;
+        browser.wait_for("#timeline").await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_wide_list_has_rows_of_forty_pixels_and_a_printed_one_has_no_controls() {
+    on_sqlite(|kit| async move {
+        let world = BusyProject::new(&kit).await;
+        let browser = Browser::open(Look::desktop()).await;
+        enter(&browser, &kit, world.owner.email.as_str(), &world.desk("/payments?period=30days")).await;
+        browser.wait_for("#rows tbody tr").await;
+        let heights =
+            "[...document.querySelectorAll('#rows tbody tr')].every(row => Math.abs(row.offsetHeight - 40) <= 1)";
+        assert_eq!(browser.evaluate(heights).await, true, "whatever a row is called");
+        browser.devtools("Emulation.setEmulatedMedia", json!({ "media": "print" })).await;
+        let shown = "(css => [...document.querySelectorAll(css)].filter(one => one.checkVisibility()).length)";
+        for (css, is_printed) in [
+            ("#rows tbody tr", true),
+            ("#sum .stat", true),
+            (".chips [aria-current]", true),
+            (".chips a:not([aria-current])", false),
+            (".filters, .side, .pages, .head .acts, button", false),
+        ] {
+            let count = browser.evaluate(&format!("{shown}({})", json!(css))).await;
+            assert_eq!(count.as_u64().unwrap() > 0, is_printed, "{css}: {count}");
+        }
+        browser.devtools("Emulation.setEmulatedMedia", json!({ "media": "" })).await;
     })
     .await;
 }

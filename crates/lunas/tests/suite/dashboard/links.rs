@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use testkit::{Kit, Reply, TestProject, decode_qr, on_every_database, on_sqlite};
 
 use crate::support::{
-    customer::{is_page, link_path},
+    customer::{Customer, is_page, link_path},
     dashboard::{beside_owner, leads},
     json::text,
     links::{attempt, create_link},
@@ -19,6 +19,7 @@ use crate::support::{
 on_every_database![
     the_list_finds_links_by_title_and_reference_page_by_page on 2 threads,
     a_links_page_shows_its_address_its_terms_and_its_payments on 2 threads,
+    a_links_page_shows_what_a_program_noted_about_it on 2 threads,
     cancelling_says_what_it_does_and_does_it_once on 2 threads,
     an_expired_link_cannot_be_cancelled on 2 threads,
     a_link_without_a_method_on_offer_says_so on 2 threads,
@@ -108,6 +109,21 @@ async fn the_qr_code_of_a_link_holds_its_address() {
 fn says_already_cancelled(page: &Reply) {
     is_page("again", page, 409);
     assert!(page.text.contains("Tautan ini sudah dibatalkan.") && !page.text.contains("class=\"danger\""));
+}
+
+async fn a_links_page_shows_what_a_program_noted_about_it(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let person = developer(&kit, &project).await;
+    let noted = create_link(&project, json!({ "metadata": { "<b>": "<script>1</script>", "kasir": "Kasir 1" } })).await;
+    let page = person.open(&page_of(&project, &noted)).await;
+    is_page("noted", &page, 200);
+    assert!(page.text.contains("Metadata") && page.text.contains("Kasir 1") && page.text.contains("&#60;b&#62;"));
+    assert!(page.text.contains("&#60;script&#62;1") && !page.text.contains("<script>1"));
+    let bare = person.open(&page_of(&project, &create_link(&project, json!({})).await)).await;
+    assert!(!bare.text.contains("Metadata"));
+    // Customers do not see it.
+    let shown = Customer::of(&kit).open(&link_path(&noted)).await;
+    assert!(shown.text.contains("Kopi susu") && !shown.text.contains("Kasir 1"));
 }
 
 async fn cancelling_says_what_it_does_and_does_it_once(kit: Arc<Kit>) {

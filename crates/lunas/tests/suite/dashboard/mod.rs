@@ -1,6 +1,7 @@
 //! The pages for merchants and operators, over HTTP and in a real browser.
 
 mod account;
+mod accounting;
 mod at_bank;
 mod bank_health;
 mod banks;
@@ -9,7 +10,9 @@ mod browser_pages;
 mod browser_pictures;
 mod browser_road;
 mod browser_use;
+mod customers;
 mod differences;
+mod home;
 mod invites;
 mod keys;
 mod links;
@@ -17,9 +20,14 @@ mod members;
 mod money;
 mod new_link;
 mod operator;
+mod payment_list;
 mod payments;
+mod receipts;
+mod receipts_assigned;
+mod receipts_several;
 mod repeated_forms;
 mod routes;
+mod search;
 mod sessions;
 mod settings;
 mod sign_in;

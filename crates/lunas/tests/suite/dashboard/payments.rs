@@ -40,11 +40,11 @@ on_every_database![
     a_customers_first_view_is_recorded_by_the_pages_event_stream_alone,
 ];
 
-async fn owner(kit: &Kit, project: &TestProject) -> Person {
+pub(crate) async fn owner(kit: &Kit, project: &TestProject) -> Person {
     Person::member(kit, project.id, Role::Owner, &format!("owner@{}.example", project.id)).await
 }
 
-async fn list(person: &Person, project: &TestProject, query: &str) -> Reply {
+pub(crate) async fn list(person: &Person, project: &TestProject, query: &str) -> Reply {
     person.open(&format!("{}/payments{query}", desk(project.id))).await
 }
 
@@ -53,20 +53,28 @@ async fn page(person: &Person, project: &TestProject, payment: &Value) -> Reply 
 }
 
 /// The references of a list, in its order.
-fn references(page: &Reply) -> Vec<String> {
-    let links = page.text.split("<a class=\"row\"").skip(1);
-    links.map(|link| link.split(['>', '<']).nth(1).unwrap().to_owned()).collect()
+pub(crate) fn references(page: &Reply) -> Vec<String> {
+    let leads = page.text.split("<td class=\"lead\">").skip(1).map(|lead| lead.split("</td>").next().unwrap());
+    let reference = |lead: &str| {
+        let small = lead.split("<small>").nth(1);
+        small.unwrap_or_else(|| lead.split('>').nth(1).unwrap()).split('<').next().unwrap().to_owned()
+    };
+    leads.map(reference).collect()
 }
 
-/// The sum that the page shows below its filters.
-fn sum(page: &Reply) -> Option<String> {
+/// What the page says that the list adds up to: how many, how many of them were paid, then what was paid, fees and net.
+pub(crate) fn sum(page: &Reply) -> Option<String> {
     let (_, rest) = page.text.split_once("id=\"sum\">")?;
-    let plain: String = rest.split("</p>").next()?.split('<').map(|part| part.rsplit('>').next().unwrap()).collect();
-    Some(plain)
+    let tiles = rest.split("</div>").next()?;
+    let between = |start: &str, end: &str| -> Vec<String> {
+        tiles.split(start).skip(1).map(|part| part.split(end).next().unwrap().to_owned()).collect()
+    };
+    let (figures, texts) = (between("<b>", "</b>"), between("<small>", "</small>"));
+    Some(format!("{}, {}: {}", figures[0], texts[0], figures[1..].join(" ")))
 }
 
 /// Creates a payment with that reference, a millisecond after the one before.
-async fn make(kit: &Kit, project: &TestProject, reference: &str, body: Value) -> Value {
+pub(crate) async fn make(kit: &Kit, project: &TestProject, reference: &str, body: Value) -> Value {
     kit.clock.advance(Duration::from_millis(1));
     create(project, &with(body, "reference", reference)).await
 }
@@ -87,20 +95,21 @@ async fn the_list_shows_what_its_address_asks_for_with_how_many_and_how_much(kit
 
     let link_id = text(&link, "id");
     for (query, found, total) in [
-        ("", "INV-link order &#60;b&#62; INV-bca INV-qris", Some("4 pembayaranTotal Rp115.000")),
+        ("", "INV-link order &#60;b&#62; INV-bca INV-qris", Some("4, 1 dibayar: Rp15.000 Rp105 Rp14.895")),
         (
-            "?status=&method=&from=&to=&link=&search=",
+            "?status=&method=&from=&to=&link=&q=&sort=&period=",
             "INV-link order &#60;b&#62; INV-bca INV-qris",
-            Some("4 pembayaranTotal Rp115.000"),
+            Some("4, 1 dibayar: Rp15.000 Rp105 Rp14.895"),
         ),
-        ("?status=paid", "INV-qris", Some("1 pembayaranTotal Rp15.000")),
-        ("?status=pending", "INV-link INV-bca", Some("2 pembayaranTotal Rp70.000")),
-        ("?method=qris", "INV-link INV-qris", Some("2 pembayaranTotal Rp65.000")),
-        ("?method=virtual_account", "order &#60;b&#62; INV-bca", Some("2 pembayaranTotal Rp50.000")),
-        ("?method=virtual_account:bca", "INV-bca", Some("1 pembayaranTotal Rp20.000")),
-        ("?search=inv&status=pending&method=virtual_account", "INV-bca", Some("1 pembayaranTotal Rp20.000")),
-        ("?search=%3Cb%3E", "order &#60;b&#62;", Some("1 pembayaranTotal Rp30.000")),
-        (&format!("?link={link_id}"), "INV-link", Some("1 pembayaranTotal Rp50.000")),
+        ("?status=paid", "INV-qris", Some("1, 1 dibayar: Rp15.000 Rp105 Rp14.895")),
+        ("?status=pending", "INV-link INV-bca", Some("2, 0 dibayar: Rp0 Rp0 Rp0")),
+        ("?method=qris", "INV-link INV-qris", Some("2, 1 dibayar: Rp15.000 Rp105 Rp14.895")),
+        ("?method=virtual_account", "order &#60;b&#62; INV-bca", Some("2, 0 dibayar: Rp0 Rp0 Rp0")),
+        ("?method=virtual_account:bca", "INV-bca", Some("1, 0 dibayar: Rp0 Rp0 Rp0")),
+        ("?q=inv&status=pending&method=virtual_account", "INV-bca", Some("1, 0 dibayar: Rp0 Rp0 Rp0")),
+        ("?q=%3Cb%3E", "order &#60;b&#62;", Some("1, 0 dibayar: Rp0 Rp0 Rp0")),
+        ("?search=QRIS", "INV-qris", Some("1, 1 dibayar: Rp15.000 Rp105 Rp14.895")),
+        (&format!("?link={link_id}"), "INV-link", Some("1, 0 dibayar: Rp0 Rp0 Rp0")),
         ("?status=cancelled", "", None),
         ("?status=paid&page=7", "", None),
     ] {
@@ -156,8 +165,14 @@ async fn an_invalid_filter_is_reported_at_its_field_and_lists_nothing(kit: Arc<K
         ("?from=2026-11-15&to=2026-11-14", "to"),
         ("?link=%3Cscript%3E", "link"),
         ("?link=pay_01kzdq3f5ve8x9m2r7t4w6y8za", "link"),
-        ("?search=a%00b", "search"),
-        (&format!("?search={long}"), "search"),
+        ("?link=a%00b", "link"),
+        ("?period=tomorrow", "from"),
+        ("?sort=status", "sort"),
+        ("?q=ab", "q"),
+        ("?q=abc%00", "q"),
+        ("?q=abc&q=abc", "q"),
+        (&format!("?q={long}"), "q"),
+        (&format!("?link={long}"), "link"),
     ] {
         for path in ["payments", "payments.csv"] {
             let page = person.open(&format!("{}/{path}{query}", desk(project.id))).await;
@@ -173,7 +188,7 @@ async fn an_invalid_filter_is_reported_at_its_field_and_lists_nothing(kit: Arc<K
 }
 
 /// Creates so many payments with one commit, numbered from zero.
-async fn make_many(kit: &Kit, project: &TestProject, count: usize) {
+pub(crate) async fn make_many(kit: &Kit, project: &TestProject, count: usize) {
     let owner = kit.engine.project(project.id).await.unwrap();
     for numbers in (0..count).collect::<Vec<_>>().chunks(50) {
         kit.clock.advance(Duration::from_millis(1));
@@ -183,6 +198,7 @@ async fn make_many(kit: &Kit, project: &TestProject, count: usize) {
                 amount: Some(1_000),
                 method: Some(MethodRequest { kind: Some("qris".to_owned()), bank: None }),
                 expires_in_minutes: None,
+                metadata: None,
             };
             let key = Idempotency {
                 project_id: project.id,
@@ -202,10 +218,10 @@ async fn older_pages_keep_what_is_asked_for(kit: Arc<Kit>) {
     let person = owner(&kit, &project).await;
     make_many(&kit, &project, 45).await;
     make(&kit, &project, "another", samples::qris(&project, 15_000)).await;
-    let (mut url, mut seen) = (format!("{}/payments?search=BULK&status=pending", desk(project.id)), Vec::new());
+    let (mut url, mut seen) = (format!("{}/payments?q=BULK&status=pending", desk(project.id)), Vec::new());
     for rows in [20, 20, 5] {
         let page = person.open(&url).await;
-        assert_eq!(sum(&page).as_deref(), Some("45 pembayaranTotal Rp45.000"));
+        assert_eq!(sum(&page).as_deref(), Some("45, 0 dibayar: Rp0 Rp0 Rp0"));
         assert_eq!(references(&page).len(), rows, "{url}");
         seen.extend(references(&page));
         let older = page.text.split("rel=\"next\" href=\"").nth(1).and_then(|rest| rest.split('"').next());
@@ -221,17 +237,17 @@ async fn a_filter_that_finds_very_many_payments_says_so_and_has_older_pages(kit:
     let project = kit.sandbox().await;
     make_many(&kit, &project, 10_001).await;
     let person = owner(&kit, &project).await;
-    for query in ["?status=pending", "?search=bulk"] {
+    for query in ["?status=pending", "?q=bulk"] {
         let page = list(&person, &project, query).await;
-        let expected = "Lebih dari 10000 pembayaranTotal dihitung untuk paling banyak 10000 pembayaran";
+        let expected = "Lebih dari 10.000, Terlalu banyak untuk dijumlahkan. Pilih hari atau saringan lain.: ";
         assert_eq!(sum(&page).as_deref(), Some(expected), "{query}");
         assert!(page.text.contains("page=2") && references(&page).len() == 20, "{query}");
         let last = list(&person, &project, &format!("{query}&page=501")).await;
         assert!(references(&last).len() == 1 && !last.text.contains("page=502"), "{query}");
     }
     let all = list(&person, &project, "").await;
-    assert_eq!(sum(&all).as_deref(), Some("10001 pembayaranTotal Rp10.001.000"));
-    let file = person.open(&format!("{}/payments.csv?search=BULK-1", desk(project.id))).await;
+    assert_eq!(sum(&all).as_deref(), Some("10.001, 0 dibayar: Rp0 Rp0 Rp0"));
+    let file = person.open(&format!("{}/payments.csv?q=BULK-1", desk(project.id))).await;
     assert_eq!(cells(&file, ',').len(), 1 + 1_112, "the head, and all that begin with 1");
 }
 
@@ -264,11 +280,12 @@ async fn a_file_has_every_payment_that_is_asked_for_once(kit: Arc<Kit>) {
     let (project, other) = (kit.sandbox().await, kit.sandbox().await);
     make_many(&kit, &project, 1_003).await;
     make(&kit, &other, "bulk-other", samples::qris(&other, 15_000)).await;
-    let bca = make(&kit, &project, "va", samples::virtual_account(&project, "bca", 20_000)).await;
+    let noted = with(samples::virtual_account(&project, "bca", 20_000), "metadata", json!({ "order": "7" }));
+    let bca = make(&kit, &project, "va", noted).await;
     let bca = simulate_paid(&project, &bca).await;
     let person = owner(&kit, &project).await;
     let path = format!("{}/payments.csv", desk(project.id));
-    let file = person.open(&format!("{path}?search=bulk")).await;
+    let file = person.open(&format!("{path}?q=bulk")).await;
     is_protected("file", &file);
     assert_eq!(file.header("content-type"), Some("text/csv; charset=utf-8; header=present"));
     assert_eq!(file.header("content-disposition"), Some("attachment; filename=\"toko-2026-11-14.csv\""));
@@ -281,12 +298,17 @@ async fn a_file_has_every_payment_that_is_asked_for_once(kit: Arc<Kit>) {
     let file = person.open(&format!("{path}?method=virtual_account:bca&separator=semicolon")).await;
     let lines = cells(&file, ';');
     let head = "id;reference;status;method;bank;amount;fee;net;created_at;paid_at;expires_at;customer_name;\
-                customer_email;customer_phone;link_id";
+                customer_email;customer_phone;link_id;settled_at;metadata";
     assert_eq!(lines[0].join(";"), head);
     let at = "2026-11-14T16:30:00+07:00";
     let wanted = [text(&bca, "id"), "va", "paid", "virtual_account", "bca", "20000", "4000", "16000", at, at];
     assert_eq!((lines.len(), &lines[1][..10]), (2, &wanted.map(str::to_owned)[..]));
-    assert_eq!(&lines[1][11..], ["", "", "", ""]);
+    assert_eq!(&lines[1][11..], ["", "", "", "", "", "\"{\"\"order\"\":\"\"7\"\"}\""]);
+    kit.clock.advance(Duration::from_hours(48));
+    kit.engine.settle_due().await.unwrap();
+    let person = Person::signed_in(&kit, person.user).await;
+    let lines = cells(&person.open(&format!("{path}?status=paid")).await, ',');
+    assert_eq!((lines.len(), lines[1][15].as_str()), (2, "2026-11-16T16:30:00+07:00"));
     assert_eq!(cells(&person.open(&format!("{path}?status=cancelled")).await, ',').len(), 1, "a head at least");
 }
 
@@ -295,6 +317,8 @@ async fn no_cell_of_a_file_is_a_formula(kit: Arc<Kit>) {
     let person = owner(&kit, &project).await;
     make(&kit, &project, "=HYPERLINK(\"http://evil.example\")", samples::qris(&project, 15_000)).await;
     make(&kit, &project, "a;=1+1", samples::qris(&project, 15_000)).await;
+    let noted = json!({ "x": "a,=1+1", "=key": "-2;@SUM(A1)" });
+    make(&kit, &project, "noted", with(samples::qris(&project, 15_000), "metadata", noted)).await;
     let asks = json!({ "reference": "＝1", "customer_fields": { "name": true, "email": true, "phone": true } });
     let link = create_link(&project, asks).await;
     let answers =
@@ -305,6 +329,7 @@ async fn no_cell_of_a_file_is_a_formula(kit: Arc<Kit>) {
         ",\"'=HYPERLINK(\"\"http://evil.example\"\")\",",
         ",\"a;'=1+1\",",
         ",'＝1,",
+        ",\"{\"\"=key\"\":\"\"-2;\\u0040SUM(A1)\"\",\"\"x\"\":\"\"a,\\u003d1+1\"\"}\"",
         ",'@SUM(A1),'-2+3@x.example,'+62 812-0000-0000,pl_",
     ] {
         assert!(file.text.contains(safe), "{safe} is not in {}", file.text);

@@ -13,7 +13,8 @@ use testkit::{Kit, Reply, TestProject, on_every_database};
 
 use crate::support::{
     bank_accounts::{account_of, stray},
-    customer::is_page,
+    customer::{Customer, is_page, payment_of},
+    held::held,
     json::text,
     links::create_link,
     payments::{events_of, pending_qris, simulate_paid},
@@ -91,7 +92,8 @@ fn table() -> Vec<Row> {
         get("/dashboard/{project}/audit", LOOK),
         get("/dashboard/{project}/balance", LOOK),
         get("/dashboard/{project}/balance/receipts", LOOK),
-        get("/dashboard/{project}/balance/receipts/decide", LOOK),
+        get("/dashboard/{project}/balance/receipts/{receipt}", LOOK),
+        get("/dashboard/{project}/customers/{payment}", LOOK),
         get("/dashboard/{project}/links/fees", LINKS),
         get("/dashboard/{project}/links/new", LINKS),
         get("/dashboard/{project}/links/{link}", LOOK),
@@ -101,7 +103,9 @@ fn table() -> Vec<Row> {
         get("/dashboard/{project}/notifications/deliveries/{event}", LOOK),
         get("/dashboard/{project}/payments", LOOK),
         get("/dashboard/{project}/payments.csv", LOOK),
+        get("/dashboard/{project}/accounting.csv", LOOK),
         get("/dashboard/{project}/payments/{payment}", LOOK),
+        get("/dashboard/{project}/search", LOOK),
         get("/dashboard/{project}/settings", LOOK),
         get("/dashboard/{project}/simulator", LOOK),
     ];
@@ -114,7 +118,7 @@ fn forms() -> Vec<Row> {
     let new_project = &[("name", "Toko"), ("environment", "sandbox")];
     let old_and_new = &[("old_password", "twelve or more"), ("new_password", "fourteen or more")];
     let link = &[("title", "Kopi"), ("amount", "15000"), ("attempt", "0123456789abcdef0123456789abcdef")];
-    let receipt = &[("provider", "sandbox"), ("id", "none"), ("note", "why")];
+    let several = &[("rcp_01kc2m8r5gfq9t3v7x1y4z6a8b", "on"), ("act", "return"), ("note", "why")];
     let assigned = &[("payment", "pay_01kc2m8r5gfq9t3v7x1y4z6a8b"), ("note", "why")];
     let difference =
         &[("account", "bac_01kc2m8r5gfq9t3v7x1y4z6a8b"), ("subject", "r"), ("kind", "fee"), ("note", "why")];
@@ -143,9 +147,12 @@ fn forms() -> Vec<Row> {
         both("/dashboard/{project}/keys/{key}/revoke", KEYS, KEYS, &[]),
         both("/dashboard/{project}/links", LOOK, LINKS, link),
         both("/dashboard/{project}/links/{link}/cancel", LINKS, LINKS, &[]),
-        both("/dashboard/{project}/balance/receipts/accept", LOOK, RECEIPTS, receipt),
-        both("/dashboard/{project}/balance/receipts/return", LOOK, RECEIPTS, receipt),
+        both("/dashboard/{project}/balance/receipts/several", RECEIPTS, RECEIPTS, several),
+        both("/dashboard/{project}/balance/receipts/{receipt}/accept", LOOK, RECEIPTS, &[("note", "why")]),
+        both("/dashboard/{project}/balance/receipts/{receipt}/assign", RECEIPTS, RECEIPTS, assigned),
+        both("/dashboard/{project}/balance/receipts/{receipt}/return", LOOK, RECEIPTS, &[("note", "why")]),
         both("/dashboard/{project}/notifications/deliveries/{event}/resend", LOOK, WEBHOOKS, &[]),
+        both("/dashboard/{project}/notifications/events", LOOK, WEBHOOKS, &[]),
         both("/dashboard/{project}/notifications/recover", LOOK, WEBHOOKS, &[("since", "2026-01-01T00:00")]),
         both("/dashboard/{project}/notifications/secret/show", LOOK, WEBHOOKS, &[]),
         both("/dashboard/{project}/notifications/test", LOOK, WEBHOOKS, test),
@@ -253,9 +260,12 @@ impl SampleProject {
         let (project, _receiver) = kit.hooked(testkit::Answer::Status(200)).await;
         let owner = Person::member(kit, project.id, Role::Owner, "owner@toko.test").await;
         let link = create_link(&project, json!({})).await;
-        let payment = pending_qris(&project, 15_000).await;
+        let asks = create_link(&project, json!({ "customer_fields": { "email": true } })).await;
+        let answers = [("method", "qris"), ("email", "siti@toko.test")];
+        let payment = payment_of(&project, &Customer::of(kit).choose(&asks, &answers).await).await;
         let paid = pending_qris(&project, 15_000).await;
         simulate_paid(&project, &paid).await;
+        let receipt = held(kit, &project, &paid, "twice", 15_000).await;
         let event = events_of(&project, &paid, "payment.paid").await;
         let visit = kit.engine.visit(&owner.token().unwrap(), String::new(), false).await.unwrap().unwrap();
         let own = kit.engine.desk(&visit, project.id).await.unwrap();
@@ -265,6 +275,7 @@ impl SampleProject {
         let names = vec![
             ("{account}", account.to_string()),
             ("{stray}", stray.to_string()),
+            ("{receipt}", receipt.id),
             ("{project}", project.id.to_string()),
             ("{link}", text(&link, "id").to_owned()),
             ("{key}", project.key_id.to_string()),
@@ -309,8 +320,8 @@ async fn without_a_session_every_address_asks_to_sign_in(kit: Arc<Kit>) {
     let ended = Person::member(&kit, world.project.id, Role::Owner, "ended@toko.test").await;
     ended.post("/dashboard/sign-out", &[]).await;
     let before = rows(&kit.database);
-    let nobody = crate::support::customer::Customer::of(&kit);
-    let forged = crate::support::customer::Customer::of(&kit);
+    let nobody = Customer::of(&kit);
+    let forged = Customer::of(&kit);
     for row in table().iter().filter(|row| row.is_for != For::Anyone) {
         let path = world.path(row);
         for (who, browser) in [("nobody", &nobody), ("whoever signed out", &ended.browser), ("a forger", &forged)] {
@@ -409,9 +420,9 @@ async fn a_role_that_is_high_enough_is_let_in(kit: Arc<Kit>) {
     let world = SampleProject::new(&kit).await;
     for role in Role::ALL {
         let person = Person::member(&kit, world.project.id, role, &format!("{}@role.test", role.word())).await;
-        // A stream never ends, and the receipt is named in the query.
-        let unopened = ["/dashboard/{project}/live", "/dashboard/{project}/balance/receipts/decide"];
-        let shown = table().into_iter().filter(|row| row.method == Method::GET && !unopened.contains(&row.path));
+        // A stream never ends.
+        let is_opened = |row: &Row| row.method == Method::GET && row.path != "/dashboard/{project}/live";
+        let shown = table().into_iter().filter(is_opened);
         for row in shown.filter(|row| matches!(row.is_for, For::Role(act) if role.may(act))) {
             let status = world.ask(&person, &row).await.status.as_u16();
             // A page for an act that is not possible now says so with 409.

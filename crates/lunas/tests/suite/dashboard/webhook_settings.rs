@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::{access::Role, audit::Deed};
+use domain::{access::Role, audit::Deed, event::EventKind};
 use engine::Window;
 use futures_util::future::join_all;
 use secrecy::ExposeSecret;
@@ -22,6 +22,7 @@ on_every_database![
     a_replaced_secret_stays_good_for_a_day_unless_it_is_ended_at_once on 2 threads,
     of_many_who_replace_a_secret_at_once_one_succeeds on 2 threads,
     a_viewer_and_a_stranger_change_nothing_about_webhooks on 2 threads,
+    further_events_are_asked_for_and_given_up_again on 2 threads,
 ];
 
 const PUBLIC: &str = "https://93.184.216.34/hook";
@@ -163,7 +164,7 @@ async fn a_viewer_and_a_stranger_change_nothing_about_webhooks(kit: Arc<Kit>) {
     let (secret, their_secret) = (secret_of(&kit, &project).await, secret_of(&kit, &other).await);
     let page = person.open(&base).await;
     is_page("viewer", &page, 200);
-    for part in ["/notifications/url", "/secret/", "/recover", "/notifications/test"] {
+    for part in ["/notifications/url", "/secret/", "/recover", "/notifications/test", "/notifications/events"] {
         assert!(!page.text.contains(part), "{part}");
     }
     let forms = [
@@ -172,6 +173,7 @@ async fn a_viewer_and_a_stranger_change_nothing_about_webhooks(kit: Arc<Kit>) {
         ("/secret/show", vec![]),
         ("/secret/roll", vec![("at_once", "1")]),
         ("/test", vec![]),
+        ("/events", vec![("payment.held", "on")]),
         ("/recover", vec![("since", "2026-11-14T00:00")]),
     ];
     for (rest, fields) in forms {
@@ -182,5 +184,26 @@ async fn a_viewer_and_a_stranger_change_nothing_about_webhooks(kit: Arc<Kit>) {
     is_page("remove", &person.open(&format!("{base}/url/remove")).await, 403);
     is_page("theirs", &person.open(&theirs).await, 404);
     assert_eq!((url_of(&kit, &project).await, url_of(&kit, &other).await), (None, None));
+    assert_eq!(kit.engine.project(project.id).await.unwrap().extra_events, []);
     assert_eq!((secret_of(&kit, &project).await, secret_of(&kit, &other).await), (secret, their_secret));
+}
+
+async fn further_events_are_asked_for_and_given_up_again(kit: Arc<Kit>) {
+    let (project, person, base) = developer_at(&kit, "notifications").await;
+    let save = format!("{base}/events");
+    let asked = async || kit.engine.project(project.id).await.unwrap().extra_events;
+    let ticked = async || person.open(&base).await.text.matches("value=\"on\" checked").count();
+    assert_eq!((asked().await, ticked().await), (vec![], 0));
+    let sent = [("payment.held", "on"), ("payment.expired", "on"), ("payment.paid", "on"), ("other", "on")];
+    assert_eq!(leads(&person.post(&save, &sent).await, "events-saved"), base);
+    assert_eq!(asked().await, [EventKind::PaymentExpired, EventKind::PaymentHeld], "and nothing that is no extra one");
+    assert_eq!(ticked().await, 2);
+    assert_eq!(times_audited(&kit, &person, &project, Deed::SettingsChanged).await, 1);
+    // The same again changes nothing.
+    assert_eq!(person.post(&save, &sent).await.status, 303);
+    assert_eq!(times_audited(&kit, &person, &project, Deed::SettingsChanged).await, 1);
+    assert_eq!(leads(&person.post(&save, &[]).await, "events-saved"), base);
+    assert_eq!((asked().await, ticked().await), (vec![], 0));
+    let audit = person.open(&format!("{}/audit", desk(project.id))).await;
+    assert!(audit.text.contains("Peristiwa lain"), "the log names the setting");
 }

@@ -2,14 +2,18 @@
 
 use std::{sync::Arc, time::Duration};
 
-use domain::access::Role;
+use domain::{
+    access::Role,
+    delivery::{ATTEMPTS_MOST, DeliveryState},
+};
 use gateway::SendLimits;
+use serde_json::Value;
 use testkit::{Answer, Kit, TestProject, on_every_database};
 
 use crate::support::{
     customer::{hidden, is_page},
     dashboard::{beside_owner, element, leads},
-    payments::{paid, total},
+    payments::{paid, pending_qris, report, total},
     people::{Person, desk},
     wait::until,
     webhooks::{newest_event, wait_for_attempts},
@@ -19,6 +23,8 @@ on_every_database![
     a_test_is_a_real_payment_and_a_real_webhook_however_often_its_form_is_sent on 2 threads,
     without_a_url_nothing_is_tested_or_sent_again on 2 threads,
     a_delivery_shows_what_was_sent_byte_for_byte_and_what_came_back on 2 threads,
+    what_is_not_retried_any_more_has_its_own_banner_and_its_own_part_of_the_log on 2 threads,
+    the_log_shows_status_and_latency_and_is_filtered_by_kind on 2 threads,
     a_failed_event_is_resent_with_the_same_id on 2 threads,
     all_events_that_failed_since_a_moment_are_resent_and_counted on 2 threads,
     another_projects_event_is_not_found_and_a_viewer_resends_nothing on 2 threads,
@@ -83,13 +89,18 @@ async fn a_delivery_shows_what_was_sent_byte_for_byte_and_what_came_back(kit: Ar
     let event = received.event_id();
     wait_for_attempts(&kit, &event, 1).await;
     let log = person.open(&base).await;
-    for part in ["Dicoba lagi", "order-1", "class=\"banner\""] {
+    let banner = "class=\"banner warn\"><p>Webhook ke server Anda sedang gagal terkirim";
+    for part in ["Dicoba lagi", "order-1", banner, "/notifications?show=failing\">Lihat penyebabnya"] {
         assert!(log.text.contains(part), "{part} in {}", log.text);
     }
     assert!(person.open(&format!("{base}?show=failing")).await.text.contains("payment.paid"));
     let page = person.open(&format!("{base}/deliveries/{event}")).await;
     is_page("delivery", &page, 200);
     assert_eq!(element(&page.text, "body").as_bytes(), received.body, "the same bytes as were sent");
+    let pretty = element(&page.text, "pretty-body");
+    assert!(pretty.starts_with("{\n  \"id\": \"evt_"), "{pretty}");
+    let same: Value = serde_json::from_str(&pretty).unwrap();
+    assert_eq!(same, received.json());
     let headers = element(&page.text, "headers");
     for name in ["content-type", "user-agent"] {
         let line = headers.lines().find(|line| line.to_ascii_lowercase().starts_with(name)).unwrap();
@@ -101,6 +112,104 @@ async fn a_delivery_shows_what_was_sent_byte_for_byte_and_what_came_back(kit: Ar
         assert!(page.text.contains(part), "{part} in {}", page.text);
     }
     assert!(!page.text.contains("<script>alert"), "what receivers answer is text");
+}
+
+/// Moves the clock from attempt to attempt until there are no more.
+async fn exhaust(kit: &Kit, event: &str) {
+    for made in 1..=ATTEMPTS_MOST {
+        let (delivery, _) = wait_for_attempts(kit, event, made).await;
+        if let DeliveryState::Pending { due_at } = delivery.state {
+            kit.clock.set(due_at);
+        }
+    }
+}
+
+async fn what_is_not_retried_any_more_has_its_own_banner_and_its_own_part_of_the_log(kit: Arc<Kit>) {
+    let answer = br#"{"error":{"code":"db_down"}}"#.to_vec();
+    let (project, receiver) = kit.hooked(Answer::Body(503, answer)).await;
+    kit.deliver(SendLimits::default());
+    paid(&project, "k-1", 15_000).await;
+    let stopped = newest_event(&project).await;
+    exhaust(&kit, &stopped).await;
+    paid(&project, "k-2", 15_000).await;
+    let retried = newest_event(&project).await;
+    wait_for_attempts(&kit, &retried, 1).await;
+    let (person, base) = developer(&kit, &project).await;
+    let home = person.open(&desk(project.id)).await;
+    for part in [
+        "class=\"banner\"><p>Ada webhook yang tidak sampai ke server Anda dan tidak dicoba lagi",
+        "/notifications?show=exhausted\">Lihat penyebabnya",
+        "<b>1 webhook tidak sampai dan dihentikan</b>",
+        "<b>1 webhook gagal terkirim dan dicoba lagi</b>",
+    ] {
+        assert!(home.text.contains(part), "{part} in {}", home.text);
+    }
+    for (show, is_stopped, is_retried) in [("exhausted", true, false), ("failing", true, true), ("nothing", true, true)]
+    {
+        let log = person.open(&format!("{base}?show={show}")).await;
+        is_page(show, &log, 200);
+        assert_eq!((log.text.contains(&stopped), log.text.contains(&retried)), (is_stopped, is_retried), "{show}");
+    }
+    let page = person.open(&format!("{base}/deliveries/{stopped}")).await;
+    let answers = [13, 1].map(|number| page.text.find(&format!("id=\"answer-{number}\"")).unwrap());
+    assert!(answers[0] < answers[1], "the latest attempt comes first");
+    assert!(page.text.contains("&#34;error&#34;: {\n    &#34;code&#34;: &#34;db_down&#34;\n"), "{}", page.text);
+    assert!(page.text.contains("<code>{&#34;error&#34;:{&#34;code&#34;:&#34;db_down&#34;}}</code>"), "as it came");
+    receiver.answer(Answer::Status(200));
+    assert_eq!(person.post(&format!("{base}/deliveries/{stopped}/resend"), &[]).await.status, 303);
+    until(async || person.open(&base).await.text.contains("class=\"banner warn\"")).await;
+    assert!(person.open(&format!("{base}?show=exhausted")).await.text.contains("Tidak ada yang gagal"));
+}
+
+async fn the_log_shows_status_and_latency_and_is_filtered_by_kind(kit: Arc<Kit>) {
+    let (project, receiver) = kit.hooked(Answer::Status(204)).await;
+    kit.deliver(SendLimits::default());
+    let (person, base) = developer(&kit, &project).await;
+    paid(&project, "k-1", 15_000).await;
+    let delivered = newest_event(&project).await;
+    wait_for_attempts(&kit, &delivered, 1).await;
+    receiver.answer(Answer::Close);
+    kit.clock.advance(Duration::from_secs(1));
+    let payment = pending_qris(&project, 15_000).await;
+    report(&project, &payment, "failed").await;
+    let unanswered = newest_event(&project).await;
+    wait_for_attempts(&kit, &unanswered, 1).await;
+    let log = person.open(&base).await;
+    let row = |event: &str| {
+        let (before, after) = log.text.split_once(event).unwrap();
+        format!("{}{}", before.rsplit("<tr>").next().unwrap(), after.split("</tr>").next().unwrap())
+    };
+    for (event, parts) in [
+        (&delivered, ["payment.paid", "Terkirim", "<span>204</span>", " ms</td>", ">1</td>"]),
+        (
+            &unanswered,
+            ["payment.failed", "Dicoba lagi", "<span class=\"quiet\">tidak dijawab</span>", " ms</td>", ">1</td>"],
+        ),
+    ] {
+        for part in parts {
+            assert!(row(event).contains(part), "{part} in {}", row(event));
+        }
+    }
+    for (query, is_paid, is_failed) in [
+        ("type=payment.paid", true, false),
+        ("type=payment.failed", false, true),
+        ("type=payment.failed&show=failing", false, true),
+        ("type=payment.paid&show=failing", false, false),
+        ("type=apikey.deleted", false, false),
+        ("type=nothing", true, true),
+    ] {
+        let log = person.open(&format!("{base}?{query}")).await;
+        is_page(query, &log, 200);
+        assert_eq!((log.text.contains(&delivered), log.text.contains(&unanswered)), (is_paid, is_failed), "{query}");
+    }
+    let chosen = person.open(&format!("{base}?type=payment.failed&show=failing")).await;
+    for part in [
+        "<option selected>payment.failed</option>",
+        "name=\"show\" value=\"failing\"",
+        "/notifications?show=exhausted&#38;type=payment.failed",
+    ] {
+        assert!(chosen.text.contains(part), "{part} in {}", chosen.text);
+    }
 }
 
 async fn a_failed_event_is_resent_with_the_same_id(kit: Arc<Kit>) {

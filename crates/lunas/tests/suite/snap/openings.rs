@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use demobank::{CodeState, Fault, QrFault, Service};
+use demobank::{CodeState, Fault, PayOrder, QrFault, Service};
 use domain::{
     method::Method,
     opening::OpeningState,
@@ -19,6 +19,7 @@ use crate::support::{
     links::{cancel_link, create_link},
     nodes::Node,
     payments::{count_payments, fetch, status, stored_state, unapplied},
+    receipts::{decide, receipts},
 };
 
 on_every_database![
@@ -43,6 +44,7 @@ on_every_database![
     a_bank_that_says_processing_is_asked_until_it_knows,
     word_of_money_during_a_question_is_asked_about_after_it on 2 threads,
     a_payment_whose_money_is_held_expires_like_any_other,
+    the_code_of_a_payment_that_held_money_pays_is_voided,
 ];
 
 #[track_caller]
@@ -376,4 +378,19 @@ async fn a_payment_whose_money_is_held_expires_like_any_other(kit: Arc<Kit>) {
     );
     ask_after(&kit, Duration::from_hours(25)).await;
     assert_eq!(stored_state(&kit, &payment).await, State::Expired);
+}
+
+async fn the_code_of_a_payment_that_held_money_pays_is_voided(kit: Arc<Kit>) {
+    let acquired = acquired(&kit, "midtrans").await;
+    let (sender, wanted) = (acquired.payment().await, acquired.payment().await);
+    acquired.pays_as(&sender, PayOrder { amount: Some(AMOUNT - 1_000), ..PayOrder::default() }).await;
+    let [held] = &receipts(&acquired.project, "state=held").await[..] else { panic!("the wrong amount is held") };
+    assert_eq!((text(held, "payment_id"), text(held, "reason")), (text(&sender, "id"), "wrong_amount"));
+    let body = json!({ "note": "x", "payment_id": text(&wanted, "id"), "accept_difference": true });
+    decide(&acquired.project, held, "accept", &body).await.expect(200);
+    ask_after(&kit, Duration::from_secs(1)).await;
+    assert_eq!(acquired.asked.code(code_of(&wanted)).unwrap().state, CodeState::Voided);
+    ask_after(&kit, Duration::from_hours(25)).await;
+    assert_eq!((status(&acquired.project, &wanted).await, unapplied(&acquired.project).await), ("paid".to_owned(), 0));
+    assert_eq!(status(&acquired.project, &sender).await, "expired");
 }

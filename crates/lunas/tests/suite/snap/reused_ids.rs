@@ -51,7 +51,8 @@ fn tally(count: i64) -> Tally {
 /// The ids of the money that waits for a decision of the project; all of it for the one reason.
 async fn held(kit: &Kit, acquired: &Acquired) -> Vec<(String, String)> {
     let window = Window { offset: 0, limit: 100 };
-    let listed = kit.store.unapplied_receipts(acquired.project.id, UnappliedFilter::Undecided, window).await.unwrap();
+    let listed =
+        kit.store.unapplied_receipts(acquired.project.id, UnappliedFilter::Undecided, None, window).await.unwrap();
     assert!(listed.items.iter().all(|held| held.reason == Unapplied::ReceiptReused));
     listed.items.into_iter().map(|held| (held.payment_id.to_string(), held.receipt.key.id)).collect()
 }

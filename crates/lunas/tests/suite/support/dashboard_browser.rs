@@ -22,6 +22,7 @@ use testkit::{Answer, Browser, Kit, Receiver, TestProject};
 use crate::support::{
     bank_accounts::{account_of, new_account, stray},
     customer::{Customer, payment_of},
+    held::receipt_id,
     json::{text, with},
     links::{attempt, cancel_link, create_link},
     payments::{create, events_of, pending_qris, report, simulate, simulate_paid},
@@ -99,6 +100,7 @@ impl BusyProject {
         let waits = create(&project, &samples::virtual_account(&project, "bca", 35_000)).await;
         let event = events_of(&project, &paid, "payment.paid").await;
         names.extend(banks(kit, waiting).await);
+        names.push(("{receipt}", undecided[0].clone()));
         names.push(("{link}", text(&link, "id").to_owned()));
         names.push(("{payment}", text(&paid, "id").to_owned()));
         names.push(("{event}", text(&event[0], "id").to_owned()));
@@ -263,11 +265,11 @@ async fn receipts(kit: &Kit, project: &TestProject, owner: &User) -> Vec<String>
     {
         let report = json!({ "outcome": "paid", "amount": amount, "receipt_id": receipt });
         simulate(project, payment, &report).await.expect(200);
-        made.push(format!("{}:{receipt}", project.id));
+        made.push(receipt_id(kit, project, payment, receipt).await);
     }
     let person = Person::signed_in(kit, owner.clone()).await;
-    let fields = [("provider", "sandbox"), ("id", made[2].as_str()), ("note", "Dikembalikan lewat BCA, bukti 12345")];
-    let reply = person.post(&format!("{}/balance/receipts/return", desk(project.id)), &fields).await;
+    let fields = [("note", "Dikembalikan lewat BCA, bukti 12345")];
+    let reply = person.post(&format!("{}/balance/receipts/{}/return", desk(project.id), made[2]), &fields).await;
     assert_eq!(reply.status, 303, "{}", reply.text);
     made
 }

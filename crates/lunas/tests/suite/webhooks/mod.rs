@@ -2,6 +2,7 @@
 
 mod answers;
 mod docs_page;
+mod extra_events;
 mod isolation;
 mod retries;
 mod secret_keys;

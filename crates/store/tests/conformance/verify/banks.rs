@@ -103,7 +103,7 @@ fn compared(account: &BankAccount) -> Change {
 fn held(account: &BankAccount, payment: &Payment) -> Change {
     let key = ReceiptKey { provider: account.id.to_string(), id: "held".to_owned() };
     let (project_id, payment_id, at) = (payment.project_id, payment.id, after(10));
-    let noted = Noted::Money { amount: AMOUNT, paid_at: NOW, unapplied: Some(Unapplied::AlreadyPaid) };
+    let noted = Noted::Money { amount: AMOUNT, paid_at: NOW, held: Some(samples::held(Unapplied::AlreadyPaid)) };
     let note = ReceiptNote { key: key.clone(), project_id, payment_id, received_at: at, noted };
     let posting = domain::ledger::Posting::unapplied(project_id, payment_id, key, AMOUNT, at);
     let request = bank_samples::refused(account, "held", "held");

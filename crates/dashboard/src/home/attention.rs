@@ -1,0 +1,65 @@
+//! What needs attention, money first.
+
+use engine::{FAILING_COUNTED, FailingSince, Home};
+use i18n_embed_fl::fl;
+
+use crate::{
+    page::Page,
+    shell::{Shell, Unusable},
+};
+
+/// Something that needs attention.
+pub(crate) struct Concern {
+    pub(crate) url: String,
+    pub(crate) title: String,
+    pub(crate) detail: String,
+}
+
+pub(super) fn concerns(page: &Page, shell: &Shell, home: &Home, base: &str) -> Vec<Concern> {
+    let words = shell.words;
+    let mut concerns = Vec::new();
+    if home.held.receipts > 0 {
+        let amount = home.held.amount.to_string();
+        concerns.push(Concern {
+            url: format!("{base}/balance/receipts"),
+            title: fl!(words, "attention-held", amount = amount),
+            detail: fl!(words, "attention-held-text", count = home.held.receipts),
+        });
+    }
+    if let Some(FailingSince { deliveries, since }) = home.failing.exhausted {
+        let (shown, since) = (counted(deliveries), page.moment(since).text);
+        concerns.push(Concern {
+            url: format!("{base}/notifications?show=exhausted"),
+            title: fl!(words, "attention-exhausted", count = deliveries, shown = shown),
+            detail: fl!(words, "attention-exhausted-text", since = since),
+        });
+    }
+    if let Some(FailingSince { deliveries, since }) = home.failing.retrying {
+        let (shown, since) = (counted(deliveries), page.moment(since).text);
+        concerns.push(Concern {
+            url: format!("{base}/notifications?show=failing"),
+            title: fl!(words, "attention-retrying", count = deliveries, shown = shown),
+            detail: fl!(words, "attention-since", since = since),
+        });
+    }
+    if let Some(unusable) = shell.unusable {
+        let (title, detail) = match unusable {
+            Unusable::Inactive => (fl!(words, "attention-inactive"), fl!(words, "attention-inactive-text")),
+            Unusable::AwaitingApproval => (fl!(words, "attention-awaiting"), fl!(words, "attention-awaiting-text")),
+        };
+        concerns.push(Concern { url: format!("{base}/settings"), title, detail });
+    }
+    if page.project().webhook_url.is_none() {
+        concerns.push(Concern {
+            url: format!("{base}/notifications"),
+            title: fl!(words, "attention-no-url"),
+            detail: fl!(words, "attention-no-url-text"),
+        });
+    }
+    concerns
+}
+
+/// How many, or at least how many.
+fn counted(deliveries: i64) -> String {
+    if deliveries < FAILING_COUNTED { deliveries.to_string() } else { format!("{FAILING_COUNTED}+") }
+}

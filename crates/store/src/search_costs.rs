@@ -1,0 +1,198 @@
+//! Proves that a search with few hits reads no more of a project with many payments and links than of one with few, and nothing
+//! of other projects, and that PostgreSQL goes through no table or index as a whole for it.
+
+use domain::{
+    bank::Bank,
+    id::{ENTROPY_BYTES, ProjectId, mint},
+    link::{CustomerFields, Link},
+    method::Method,
+    money::Rupiah,
+    payment::{Payment, State},
+    project::{Environment, MerchantProfile, Project, SuccessWord},
+    search::SearchTerm,
+    time::Timestamp,
+};
+use pgcluster::{Cluster, ScratchDatabase};
+use rusqlite::{Connection, StatementStatus, params_from_iter};
+
+use crate::{
+    CONNECTIONS, Change, LinkWrite, PaymentFilter, PaymentWrite, ProjectWrite, Store,
+    read::{Conditions, link_search::NAMED},
+    value::Value,
+};
+
+const FEW: u64 = 1_500;
+const MANY: u64 = 12_000;
+/// The largest difference in steps of SQLite's virtual machine. To read all of the larger project takes a hundred times as many.
+const MORE_STEPS: i32 = 1_500;
+/// Rows that a step of PostgreSQL's plan may read.
+const READ_MOST: i64 = 50;
+const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
+const LATER: Timestamp = Timestamp::from_millis(1_800_100_000_000);
+
+fn project(number: u8) -> Project {
+    Project {
+        id: mint(NOW, [number; ENTROPY_BYTES]),
+        name: "Warung".to_owned(),
+        environment: Environment::Sandbox,
+        merchant: MerchantProfile { name: "W".to_owned(), city: "B".to_owned(), postal_code: "40111".to_owned() },
+        active: true,
+        approved: true,
+        success_word: SuccessWord::Paid,
+        webhook_url: None,
+        fees: domain::fee::FeeOverrides { qris_basis_points: None, virtual_account: None },
+        banks: Vec::new(),
+        default_methods: Vec::new(),
+        accounts: Vec::new(),
+        created_at: NOW,
+        version: 1,
+        extra_events: Vec::new(),
+    }
+}
+
+fn payment(project_id: ProjectId, project: u8, index: u64) -> Payment {
+    let mut entropy = [project; ENTROPY_BYTES];
+    entropy[2..].copy_from_slice(&(index * 256 + u64::from(project)).to_be_bytes());
+    let at = Timestamp::from_millis(NOW.as_millis() + index.cast_signed());
+    Payment {
+        id: mint(at, entropy),
+        project_id,
+        link_id: None,
+        reference: format!("order-{index}"),
+        amount: Rupiah::new(10_000),
+        fee: Rupiah::new(0),
+        method: Method::VirtualAccount(Bank::Bca),
+        code: format!("{project}{:015}", index.wrapping_mul(0x9e37_79b9_7f4a_7c15) % 1_000_000_000_000_000),
+        checkout: None,
+        metadata: None,
+        state: State::Expired,
+        created_at: at,
+        expires_at: at,
+        version: 1,
+    }
+}
+
+/// The link that has the payment's account number in its reference.
+fn link(payment: &Payment) -> Link {
+    Link {
+        id: mint(payment.created_at, payment.id.uuid().into_bytes()[6..].try_into().unwrap()),
+        project_id: payment.project_id,
+        reference: format!("pl-{}", payment.code),
+        title: "Kopi".to_owned(),
+        description: String::new(),
+        amount: payment.amount,
+        methods: vec![Method::Qris],
+        allow_multiple_payments: true,
+        customer_fields: CustomerFields::default(),
+        metadata: None,
+        expires_at: None,
+        cancelled_at: None,
+        claimed_by: None,
+        created_at: payment.created_at,
+        version: 1,
+    }
+}
+
+/// Two projects with few and with many payments and links, all of them in the indexes.
+async fn filled(store: &Store) -> [(Project, u64); 2] {
+    let projects = [(project(1), FEW), (project(2), MANY)];
+    for (number, (project, count)) in (1..).zip(&projects) {
+        let created = ProjectWrite::Created { project: project.clone(), sealed_webhook_secret: vec![1] };
+        store.commit(created.into()).await.unwrap();
+        for first in (0..*count).step_by(500) {
+            let payments: Vec<Payment> = (first..first + 500).map(|index| payment(project.id, number, index)).collect();
+            let links = payments.iter().map(|payment| LinkWrite::Created { link: link(payment) });
+            store.commit(Change::default().with_all(links)).await.unwrap();
+            let payments = payments.into_iter().map(|payment| PaymentWrite::Created { payment });
+            store.commit(Change::default().with_all(payments)).await.unwrap();
+        }
+    }
+    searches(store, &projects[1]).await;
+    while store.extend_search_index(LATER).await.unwrap() {}
+    projects
+}
+
+/// A statement that finds one row, its parameters, and the index of PostgreSQL that serves it.
+struct Search {
+    sql: String,
+    parameters: Vec<Value>,
+    index: &'static str,
+}
+
+/// One payment is searched by its account number, one link by a part of its reference and by the whole of it.
+async fn searches(store: &Store, (project, count): &(Project, u64)) -> [Search; 3] {
+    let number = u8::try_from(*count / MANY + 1).unwrap();
+    let payment = payment(project.id, number, count / 2);
+    let filter = PaymentFilter { q: Some(SearchTerm::parse(&payment.code).unwrap()), ..PaymentFilter::default() };
+    let Conditions { sql, parameters } = store.wanted(project.id, &filter).await.unwrap();
+    let sql = format!("SELECT p.id FROM payments p {sql}");
+    let of_payment = Search { sql, parameters, index: "payment_search_tokens" };
+    let Conditions { sql, parameters } =
+        store.wanted_links(project.id, std::slice::from_ref(&payment.code)).await.unwrap();
+    let sql = format!("SELECT id FROM links {sql} ORDER BY id DESC LIMIT 20");
+    let of_link = Search { sql, parameters, index: "link_search_tokens" };
+    let parameters = vec![Value::shown(project.id), link(&payment).reference.into()];
+    [of_payment, of_link, Search { sql: NAMED.to_owned(), parameters, index: "links_by_reference" }]
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_payments_and_links_cost_a_search_no_steps_on_sqlite() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("lunas.db");
+    let store = Store::open_sqlite(&path).await.unwrap();
+    let projects = filled(&store).await;
+    let connection = Connection::open(&path).unwrap();
+    let mut steps = Vec::new();
+    for project in &projects {
+        for Search { sql, parameters, .. } in searches(&store, project).await {
+            let mut statement = connection.prepare(&sql).unwrap();
+            let rows = statement.query_map(params_from_iter(parameters), |row| row.get(0)).unwrap();
+            let found: Vec<String> = rows.map(Result::unwrap).collect();
+            assert_eq!(found.len(), 1, "{sql}");
+            steps.push(statement.get_status(StatementStatus::VmStep));
+        }
+    }
+    let (few, many) = steps.split_at(steps.len() / 2);
+    for (few, many) in few.iter().zip(many) {
+        assert!(*many <= few + MORE_STEPS, "{steps:?} steps with few and then with many");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_payments_and_links_are_not_all_read_for_a_search_on_postgres() {
+    let scratch = ScratchDatabase::empty();
+    let store = Store::open_postgres(&scratch.url().parse().unwrap(), CONNECTIONS).await.unwrap();
+    let projects = filled(&store).await;
+    // Links that have waited leave dead rows behind, which a server in use removes by itself.
+    Cluster::shared().run(scratch.url(), "VACUUM link_search_again").unwrap();
+    for search in searches(&store, &projects[1]).await {
+        assert_reads_little(scratch.url(), &search);
+    }
+}
+
+fn assert_reads_little(url: &str, Search { sql, parameters, index }: &Search) {
+    let given: Vec<String> = parameters
+        .iter()
+        .map(|parameter| match parameter {
+            Value::Text(text) => format!("'{}'", text.replace('\'', "''")),
+            Value::Integer(number) => number.to_string(),
+            Value::Bytes(_) | Value::Null => "NULL".to_owned(),
+        })
+        .collect();
+    // As the connections that run searches are set; a plan for any parameters must do too.
+    for cache in ["force_custom_plan", "force_generic_plan"] {
+        let settings = format!("SET enable_seqscan = off; SET plan_cache_mode = {cache}; ANALYZE;");
+        let explain = "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF)";
+        let script = format!("{settings} PREPARE s AS {sql}; {explain} EXECUTE s({});", given.join(", "));
+        let plan = Cluster::shared().run(url, &script).unwrap();
+        assert!(plan.contains(index), "{plan}");
+        for part in ["Seq Scan", "Hash Join", "Hash Semi Join", "Merge"] {
+            assert!(!plan.contains(part), "{part}:\n{plan}");
+        }
+        // How many rows each step has read, and how many of them it has left out.
+        let counts =
+            plan.split(['=', ':']).filter_map(|piece| piece.trim().split([' ', ')', '\n']).next()?.parse().ok());
+        let most: i64 = counts.max().unwrap();
+        assert!(most <= READ_MOST, "{most} rows:\n{plan}");
+    }
+}
