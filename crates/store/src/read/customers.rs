@@ -21,7 +21,7 @@ use crate::{
 /// The payments of a customer: `$1` is the project, `$2` the email address, `$3` the phone number. The comparisons with the
 /// empty text let the databases use their indexes, which leave it out.
 const OF_CUSTOMER: &str = "SELECT payment_id FROM checkouts WHERE project_id = $1 AND customer_email <> '' \
-    AND customer_email = $2 UNION SELECT payment_id FROM checkouts WHERE project_id = $1 AND customer_phone <> '' \
+    AND customer_email = $2 UNION ALL SELECT payment_id FROM checkouts WHERE project_id = $1 AND customer_phone <> '' \
     AND customer_phone = $3";
 
 /// What a customer's payments add up to.

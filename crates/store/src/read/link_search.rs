@@ -66,7 +66,7 @@ impl Store {
                 Dialect::Postgres => indexed,
             };
             let waiting = "SELECT link_id FROM link_search_again WHERE project_id = $1";
-            conditions.and_sql(&format!("id {}", self.among(&format!("{indexed} UNION {waiting}"))));
+            conditions.and_sql(&format!("id {}", self.among(&format!("{indexed} UNION ALL {waiting}"))));
         }
         Ok(conditions)
     }

@@ -103,7 +103,8 @@ impl Store {
         self.many(Query::new(sql, [Value::shown(project_id), most.into()]), text).await
     }
 
-    /// A statement that selects the ids of matching payments, each once.
+    /// A statement that selects the ids of matching payments, some more than once. To give each once, SQLite would merge the
+    /// parts by id, and so go through all payments for those that the index does not have.
     fn hits(
         &self,
         project_id: ProjectId,
@@ -134,7 +135,7 @@ impl Store {
         let places = places.into_iter().chain(prefixed);
         let hits: Vec<String> =
             places.map(|place| format!("SELECT p.id AS id FROM payments p {has_term} AND {place}")).collect();
-        (hits.join(" UNION "), matching.parameters)
+        (hits.join(" UNION ALL "), matching.parameters)
     }
 
     /// A statement that selects what the index has with all grams of one of the sets.
