@@ -254,6 +254,7 @@ fn payment(language: Language, direct: bool) -> PaymentShown {
         happenings: ["", "good", "bad", "wait"].map(happening).into(),
         link: (!direct).then(|| Through { url: "/x".to_owned(), title: hostile() }),
         customer: (!direct).then(|| vec![Fact { label: "Nama".to_owned(), text: hostile() }]),
+        customer_url: (!direct).then(hostile),
         device: vec![Fact { label: "Perangkat".to_owned(), text: hostile() }],
         metadata: vec![(hostile(), hostile())],
         json: hostile(),

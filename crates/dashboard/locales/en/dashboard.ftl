@@ -312,6 +312,7 @@ payment-qris = QRIS payload
 payment-account = Virtual account number
 payment-code-lost = The bank’s code never reached us, so there is none to show.
 payment-customer = Customer
+payment-of-customer = All payments of this customer
 payment-direct = This payment was created through the API, without customer details.
 payment-device = Device
 payment-location = Location

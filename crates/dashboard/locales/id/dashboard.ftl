@@ -297,6 +297,7 @@ payment-qris = Isi kode QRIS
 payment-account = Nomor virtual account
 payment-code-lost = Kode dari bank tidak pernah sampai, jadi tidak ada yang bisa ditampilkan.
 payment-customer = Pelanggan
+payment-of-customer = Semua pembayaran pelanggan ini
 payment-direct = Pembayaran ini dibuat lewat API, jadi data pelanggan tidak diminta.
 payment-device = Perangkat
 payment-location = Lokasi

@@ -59,6 +59,8 @@ pub(crate) struct PaymentShown {
     pub(crate) link: Option<Through>,
     /// None for a payment that was created by the API.
     pub(crate) customer: Option<Vec<Fact>>,
+    /// The page of the customer, where an email address or a phone number tells who it is.
+    pub(crate) customer_url: Option<String>,
     pub(crate) device: Vec<Fact>,
     /// What the merchant noted about the payment.
     pub(crate) metadata: Vec<(String, String)>,
@@ -119,6 +121,11 @@ fn view(page: &Page, shell: Shell, file: PaymentFile, money: &[Money]) -> Paymen
         happenings,
         link: link.map(|link| Through { url: format!("{base}/links/{}", link.id), title: link.title }),
         customer: payment.checkout.as_ref().map(|checkout| customer_facts(words, checkout)),
+        customer_url: payment
+            .checkout
+            .as_ref()
+            .is_some_and(|checkout| checkout.customer.is_known())
+            .then(|| format!("{base}/customers/{}", payment.id)),
         device: payment.checkout.as_ref().map(|checkout| device_facts(words, checkout)).unwrap_or_default(),
         metadata: payment.metadata.clone().map(|metadata| metadata.members).unwrap_or_default(),
         checkout_url: format!("{}/pay/{}", page.app.settings.pages_url, payment.id),

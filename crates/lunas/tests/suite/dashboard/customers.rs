@@ -52,6 +52,9 @@ async fn a_customers_page_has_all_their_payments_and_what_was_paid_of_them(kit: 
     payment(&kit, &project, "PL-3", ["Aisyah", "siti@example.com", "0819"]).await;
     let last = payment(&kit, &project, "PL-4", ["S. Aisyah", "s@example.com", "0812 3456"]).await;
     payment(&kit, &other, "PL-9", siti).await;
+    let shown = person.open(&format!("{}/payments/{}", desk(project.id), text(&first, "id"))).await;
+    let leads = format!("href=\"{}/customers/{}\"", desk(project.id), text(&first, "id"));
+    assert!(shown.text.contains(&leads), "the payment leads to its customer");
     let page = customer(&person, &project, &first).await;
     is_page("first", &page, 200);
     assert_eq!(references(&page), ["PL-4", "PL-3", "PL-1"]);
