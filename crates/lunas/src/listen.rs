@@ -29,6 +29,9 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// The first and the longest pause between retries while the server is unavailable.
 const PAUSE_FIRST: Duration = Duration::from_millis(250);
 const PAUSE_MOST: Duration = Duration::from_secs(5);
+/// How often in a row a server that was unavailable may refuse before it counts. While it is gone, another program may have its
+/// port.
+const REFUSALS_MOST: u32 = 5;
 
 #[derive(Args)]
 pub(crate) struct ListenOptions {
@@ -135,6 +138,7 @@ pub(crate) async fn run(options: ListenOptions, global: &GlobalOptions) -> Resul
         signature_header: options.signature.header(),
         cursor: EventCursor::default(),
         is_unavailable: false,
+        refusals: 0,
         output: global.output(),
     };
     let mut signals = Signals::watch()?;
@@ -160,6 +164,8 @@ struct Listener {
     cursor: EventCursor,
     /// Whether the server was unavailable when it was last polled.
     is_unavailable: bool,
+    /// How often in a row it has refused since it was unavailable.
+    refusals: u32,
     output: Output,
 }
 
@@ -237,6 +243,17 @@ impl Listener {
             tracing::info!("the server is available again, at {}", self.api.base_url());
         }
         self.is_unavailable = false;
+        self.refusals = 0;
+    }
+
+    /// Whether a retry may succeed.
+    fn is_passing(&mut self, error: &CallError) -> bool {
+        if error.is_temporary {
+            self.refusals = 0;
+            return true;
+        }
+        self.refusals += 1;
+        self.is_unavailable && self.refusals < REFUSALS_MOST
     }
 
     /// Forwards all new events, page by page. Returns the error where the server is only temporarily unavailable.
@@ -245,7 +262,7 @@ impl Listener {
         loop {
             let page = match self.api.events_after(after).await {
                 Ok(page) => page,
-                Err(error) if error.is_temporary => return Ok(Some(error)),
+                Err(error) if self.is_passing(&error) => return Ok(Some(error)),
                 Err(error) => return Err(error.into()),
             };
             self.tell_recovery();
