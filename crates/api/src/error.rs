@@ -122,7 +122,7 @@ fn failure_code(failure: Failure) -> ErrorCode {
 
 fn engine_code(error: &Error) -> ErrorCode {
     match error {
-        Error::Invalid(_) => error_code::VALIDATION_ERROR,
+        Error::Invalid(_) | Error::Mispriced(_) => error_code::VALIDATION_ERROR,
         Error::IdempotencyConflict => error_code::IDEMPOTENCY_CONFLICT,
         Error::NotFound(_) => error_code::RESOURCE_NOT_FOUND,
         Error::LinkNotActive => error_code::PAYMENT_LINK_NOT_ACTIVE,

@@ -8,6 +8,7 @@ use domain::{
     id::LinkId,
     idempotency::{Endpoint, Idempotency},
     link::{CustomerFields, Link},
+    money::Rupiah,
     orders::LinkRequest,
     project::Project,
 };
@@ -47,7 +48,7 @@ parameters!(LinkParameters: path::<schemas::PaymentLinkId>("paymentLinkID"));
 error_codes!(LinkErrors: KEYED, USABLE, &[RESOURCE_NOT_FOUND]);
 error_codes!(CancelErrors: KEYED, USABLE, &[RESOURCE_NOT_FOUND, PAYMENT_LINK_NOT_ACTIVE]);
 
-/// A hosted checkout page for a fixed amount.
+/// A hosted checkout page.
 #[derive(Serialize, ToSchema)]
 #[schema(title = "PaymentLink", as = PaymentLink, examples(json!({
     "id": "pl_01kzdq3f5ve8x9m2r7t4w6y8za", "project_id": "prj_01kzdq3f5ve8x9m2r7t4w6y8za",
@@ -78,13 +79,15 @@ pub(crate) struct LinkJson {
     /// Shown below the title; empty when not given.
     #[schema(max_length = 2000, examples("Dua gelas, tanpa gula"))]
     description: String,
+    /// What a payment costs; with `quantity_max` for one piece, with `amount_min` and `amount_max` always 0.
     #[schema(value_type = schemas::Amount)]
     amount: i64,
     #[schema(value_type = schemas::Currency)]
     currency: &'static str,
     #[schema(value_type = schemas::FeeBearer)]
     fee_bearer: &'static str,
-    /// One per method in `allowed_payment_methods`.
+    /// One per method in `allowed_payment_methods`. Where the customer chooses the quantity or the amount, it is for the smallest
+    /// amount that can be paid by the method.
     fee_previews: Vec<FeePreviewJson>,
     /// The payment methods that the customer can choose from: those of the link that the project offers now.
     allowed_payment_methods: Vec<MethodJson>,
@@ -105,6 +108,22 @@ pub(crate) struct LinkJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = schemas::Metadata, required = false)]
     metadata: Option<MetadataJson>,
+    /// Only where it was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = schemas::QuantityMax, required = false)]
+    quantity_max: Option<i64>,
+    /// The least that the customer may type; only where it was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = schemas::Amount, required = false)]
+    amount_min: Option<i64>,
+    /// The most that the customer may type; only where it was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = schemas::Amount, required = false)]
+    amount_max: Option<i64>,
+    /// Only where it was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = schemas::ReturnUrl, required = false)]
+    return_url: Option<String>,
 }
 
 /// The fee of a payment by one method.
@@ -137,7 +156,8 @@ impl LinkJson {
     fn of(app: &App, project: &Project, link: Link) -> LinkJson {
         let fees = app.engine.fees(project);
         let methods = link.offered_methods(project);
-        let previews = methods.iter().map(|method| fees.preview(*method, link.amount));
+        let previews = methods.iter().map(|method| fees.preview(*method, link.least_by(*method)));
+        let (least, most) = link.pricing.range().unzip();
         let CustomerFields { name, email, phone, address } = link.customer_fields;
         LinkJson {
             id: link.id.to_string(),
@@ -165,6 +185,10 @@ impl LinkJson {
             title: link.title,
             description: link.description,
             metadata: link.metadata.map(MetadataJson),
+            quantity_max: link.pricing.quantity_max(),
+            amount_min: least.map(Rupiah::get),
+            amount_max: most.map(Rupiah::get),
+            return_url: link.return_url.map(|url| url.as_str().to_owned()),
         }
     }
 }
@@ -187,9 +211,19 @@ pub(crate) struct CreateLink {
         examples("Kopi susu")
     )]
     title: String,
-    /// Whole rupiah; at least the highest minimum among the allowed methods: 100 for `qris`, 10000 for `virtual_account`.
+    /// Whole rupiah; at least the highest minimum among the allowed methods: 100 for `qris`, 10000 for `virtual_account`. Required,
+    /// unless `amount_min` and `amount_max` are given, which it must not be given with.
     #[schema(minimum = 100, maximum = 999_999_999_999_i64, examples(50000))]
-    amount: i64,
+    amount: Option<i64>,
+    /// The minimum of the methods then holds for `amount` times the quantity.
+    #[schema(value_type = Option<schemas::QuantityMax>)]
+    quantity_max: Option<i64>,
+    /// The customer types the amount: at least this. Only together with `amount_max`.
+    #[schema(minimum = 100, maximum = 999_999_999_999_i64, examples(10000))]
+    amount_min: Option<i64>,
+    /// The customer types the amount: at most this. Only together with `amount_min`, and no less.
+    #[schema(minimum = 100, maximum = 999_999_999_999_i64, examples(500_000))]
+    amount_max: Option<i64>,
     /// Your own order id; generated if omitted.
     #[schema(
         min_length = 1,
@@ -217,6 +251,8 @@ pub(crate) struct CreateLink {
     /// Payments made through the link carry it too.
     #[schema(value_type = Option<schemas::Metadata>)]
     metadata: Option<String>,
+    #[schema(value_type = Option<schemas::ReturnUrl>)]
+    return_url: Option<String>,
 }
 
 /// The details that the checkout page asks the customer for; false if omitted.
@@ -260,12 +296,16 @@ fn link_request(members: &Members<'_>) -> Result<LinkRequest, ShapeError> {
     Ok(LinkRequest {
         title: members.text("title")?,
         amount: members.integer("amount")?,
+        quantity_max: members.integer("quantity_max")?,
+        amount_min: members.integer("amount_min")?,
+        amount_max: members.integer("amount_max")?,
         reference: members.text("reference")?,
         description: members.text("description")?,
         expires_at: members.text("expires_at")?,
         methods: methods.map(|methods| methods.iter().map(method_request).collect()).transpose()?,
         allow_multiple_payments: members.boolean("allow_multiple_payments")?,
         metadata: members.texts("metadata")?,
+        return_url: members.text("return_url")?,
         customer_fields: fields.map(|fields| customer_fields(&fields)).transpose()?.unwrap_or_default(),
     })
 }

@@ -103,6 +103,8 @@ pub(crate) struct CreatePayment {
     expires_in_minutes: Option<i64>,
     #[schema(value_type = Option<schemas::Metadata>)]
     metadata: Option<String>,
+    #[schema(value_type = Option<schemas::ReturnUrl>)]
+    return_url: Option<String>,
 }
 
 /// Create a direct payment.
@@ -163,6 +165,7 @@ fn payment_request(members: &Members<'_>) -> Result<PaymentRequest, ShapeError> 
         method: method.map(|method| method_request(&method)).transpose()?,
         expires_in_minutes: members.integer("expires_in_minutes")?,
         metadata: members.texts("metadata")?,
+        return_url: members.text("return_url")?,
     })
 }
 

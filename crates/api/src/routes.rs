@@ -48,7 +48,7 @@ pub fn openapi_json() -> String {
     servers((url = "/", description = "Where this document came from")),
     tags(
         (name = "Payments", description = "Direct payments, by one method each"),
-        (name = "Payment links", description = "Hosted checkout pages for a fixed amount"),
+        (name = "Payment links", description = "Hosted checkout pages"),
         (name = "Receipts", description = "Money that fits no payment, held until somebody decides about it"),
         (name = "Balance", description = "The project's money"),
         (name = "Events", description = "What happened, for example while a webhook receiver was down"),

@@ -134,11 +134,11 @@
 
   // A form is sent once per press. The server creates one payment per form in any case, so a form that hangs may be sent again.
   each('form', (form) => {
-    const button = form.querySelector('[data-busy]'), text = button && button.textContent;
-    let sent = false;
+    const button = form.querySelector('[data-busy]');
+    let sent = false, text;
     const again = () => {
       sent = false;
-      if (!button) return;
+      if (!text) return;
       button.removeAttribute('aria-busy');
       button.textContent = text;
     };
@@ -147,6 +147,7 @@
       sent = true;
       setTimeout(again, BUSY_MS);
       if (!button) return;
+      text = button.textContent;
       button.setAttribute('aria-busy', 'true');
       button.textContent = button.dataset.busy;
     };

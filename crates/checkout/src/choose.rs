@@ -11,6 +11,7 @@ use domain::{
     link::LinkStanding,
     method::Method,
     payment::{Checkout, Customer, Location, Payment, Status},
+    pricing::Pricing,
     rules::Fault,
     time::Timestamp,
 };
@@ -30,9 +31,10 @@ use web::{
 };
 
 use crate::{
-    parts::{bank_row, frame, order},
+    parts::{PRICE_SCRIPT, bank_row, frame, order},
     path_id::PathId,
-    view::{Choose, Closed, ClosedReason, Field, FieldKind, MethodRow, Mistake, Notice, Replaced, TryLater},
+    price::Entered,
+    view::{Choose, Closed, ClosedReason, Field, FieldKind, MethodRow, Mistake, Notice, Order, Replaced, TryLater},
 };
 
 /// The cookie that a browser keeps for a link: the id of its payment, or of its form while there is no payment.
@@ -48,6 +50,7 @@ type LinkPath = Result<PathId<LinkId>, PageError>;
 /// What the form contains when the page shows it.
 struct FormContent {
     method: Option<Method>,
+    price: Entered,
     answers: Customer,
     faults: Vec<(CustomerField, Fault)>,
     form_id: String,
@@ -63,6 +66,7 @@ impl FormContent {
         let answers = fields.answered(|field| form.text(field.word()).unwrap_or_default().replace("\r\n", "\n"));
         Ok(FormContent {
             method: form.text("method").and_then(Method::parse).filter(|method| link_page.methods.contains(method)),
+            price: Entered::sent(form, &link_page.link),
             faults: fields.faults(&answers),
             answers,
             form_id: form.text("attempt").or(cookie).map_or_else(new_form_id, str::to_owned),
@@ -91,6 +95,7 @@ pub(super) async fn show(State(app): State<App>, visitor: Visitor, id: LinkPath)
     let form_id = new_form_id();
     let content = FormContent {
         method: None,
+        price: Entered::first(&link_page.link, change.as_ref()),
         answers: Customer::default(),
         faults: Vec::new(),
         form_id: form_id.clone(),
@@ -133,17 +138,15 @@ pub(super) async fn submit(
     let link_page = app.engine.link_page(id).await?;
     let cookie = visitor.cookie(CHECKOUT_COOKIE);
     let content = FormContent::sent(&form, &link_page, cookie)?;
-    let Some(method) = content.method.filter(|_| content.faults.is_empty()) else {
+    let Some(method) = content.method.filter(|_| content.faults.is_empty() && content.price.mistake.is_none()) else {
         return Ok(match closed(&link_page) {
             Some(reason) => closed_page(&app, &visitor, &link_page, StatusCode::CONFLICT, reason),
-            None => {
-                let content = FormContent { notice: Some(Notice::Mistakes), ..content };
-                chooser(&app, &visitor, &link_page, StatusCode::UNPROCESSABLE_ENTITY, content)
-            }
+            None => mistaken(&app, &visitor, &link_page, content),
         });
     };
     let attempt = Attempt {
         method,
+        chosen: content.price.number,
         checkout: Checkout {
             customer: content.answers.clone(),
             location: Location { ip: Some(visitor.address.to_string()), country: visitor.country.clone() },
@@ -161,6 +164,10 @@ pub(super) async fn submit(
         Err(Error::LinkNotActive | Error::NotEditable) => {
             answer_closed_link(&app, &visitor, link_page, attempt.remembered).await
         }
+        Err(Error::Mispriced(why)) => {
+            let price = content.price.refused(why);
+            Ok(mistaken(&app, &visitor, &link_page, FormContent { price, ..content }))
+        }
         Err(Error::AttemptsFull { until }) => Ok(try_later(&app, &visitor, &link_page, until)),
         Err(Error::Provider(_)) => {
             let content = FormContent { notice: Some(Notice::MethodDown), ..content };
@@ -170,6 +177,12 @@ pub(super) async fn submit(
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// The form with what is wrong in it.
+fn mistaken(app: &App, visitor: &Visitor, link_page: &LinkPage, content: FormContent) -> Response {
+    let content = FormContent { notice: Some(Notice::Mistakes), ..content };
+    chooser(app, visitor, link_page, StatusCode::UNPROCESSABLE_ENTITY, content)
 }
 
 fn redirect_to_payment(app: &App, link: LinkId, payment: PaymentId) -> Response {
@@ -290,9 +303,14 @@ fn chooser(app: &App, visitor: &Visitor, link_page: &LinkPage, status: StatusCod
     if let Some(id) = content.replaces {
         frame.switch_url = format!("{}&change={id}", frame.switch_url);
     }
+    let order = match link.pricing {
+        Pricing::PerPiece { .. } => Order { amount: link.amount.to_string(), ..order(project, link) },
+        Pricing::Fixed | Pricing::Open { .. } => order(project, link),
+    };
     let view = Choose {
         frame,
-        order: order(project, link),
+        order,
+        price: content.price.field(link, urls.url(PRICE_SCRIPT.path())),
         methods: rows.collect(),
         fields: fields.collect(),
         action: urls.url(format_args!("/p/{}", link.id)),

@@ -10,6 +10,8 @@ mod live;
 mod parts;
 mod path_id;
 mod pay;
+mod price;
+mod price_field;
 #[cfg(test)]
 mod samples;
 mod sandbox;
@@ -29,7 +31,7 @@ pub fn surface(app: &App) -> Surface {
         folders: &["p", "pay"],
         routes: finish::routes(app, routes(), parts::error_page),
         wording: FailureWording::Page(parts::error_page),
-        assets: vec![&parts::STYLE, &parts::SCRIPT],
+        assets: vec![&parts::STYLE, &parts::SCRIPT, &parts::PRICE_SCRIPT, &parts::BACK_SCRIPT],
         secret_paths: &[],
     }
 }

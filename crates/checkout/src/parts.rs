@@ -27,6 +27,8 @@ use crate::{
 
 pub(crate) static STYLE: Asset = Asset::style("checkout", &[assets::TOKENS, include_str!("../assets/checkout.css")]);
 pub(crate) static SCRIPT: Asset = Asset::script("checkout", &[include_str!("../assets/checkout.js")]);
+pub(crate) static PRICE_SCRIPT: Asset = Asset::script("price", &[include_str!("../assets/price.js")]);
+pub(crate) static BACK_SCRIPT: Asset = Asset::script("back", &[include_str!("../assets/way_back.js")]);
 const MARK_LETTERS: usize = 3;
 
 /// The page for an error.
@@ -90,20 +92,24 @@ pub(super) fn order(project: &Project, link: &Link) -> Order {
         title: text(&link.title),
         description: text(&link.description),
         reference: link.reference.clone(),
-        amount: link.amount.to_string(),
+        amount: link.price_text(),
+        pieces: None,
     }
 }
 
 /// What is paid for, according to the payment's link, or to the payment itself where it has none.
 pub(super) fn order_of(project: &Project, payment: &Payment, link: Option<&Link>) -> Order {
     match link {
-        Some(link) => order(project, link),
+        Some(link) => {
+            Order { amount: payment.amount.to_string(), pieces: payment.pieces_text(), ..order(project, link) }
+        }
         None => Order {
             merchant: project.merchant.name.clone(),
             title: None,
             description: None,
             reference: payment.reference.clone(),
             amount: payment.amount.to_string(),
+            pieces: None,
         },
     }
 }

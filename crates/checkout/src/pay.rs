@@ -1,5 +1,7 @@
 //! `/pay/<payment_id>`: the page of one payment. It shows how to pay, and then how the payment ended. It only reads.
 
+use std::time::Duration;
+
 use axum::{
     extract::State,
     http::{HeaderName, HeaderValue, StatusCode, header},
@@ -13,9 +15,10 @@ use domain::{
     link::LinkStanding,
     method::Method,
     payment::{Payment, State as PaymentState, Status},
-    project::Environment,
+    project::{Environment, Project},
     qr_image,
     receipt::{Decision, Unapplied as Reason, UnappliedReceipt},
+    time::Timestamp,
 };
 use engine::{Error, PaymentPage};
 use web::{
@@ -24,11 +27,11 @@ use web::{
 };
 
 use crate::{
-    parts::{bank_row, frame, order_of},
+    parts::{BACK_SCRIPT, bank_row, frame, order_of},
     path_id::PathId,
     view::{
-        Account, Change, Ended, NextStep, Paid, Pending, Processing, Qris, Steps, Unapplied, UnappliedStanding, Unpaid,
-        UnpaidReason,
+        Account, Back, Change, Ended, Leaves, NextStep, Paid, Pending, Processing, Qris, Steps, Unapplied,
+        UnappliedStanding, Unpaid, UnpaidReason,
     },
 };
 
@@ -37,6 +40,8 @@ const FILE_NAME_CHARACTERS: usize = 64;
 const GROUP_DIGITS: usize = 4;
 /// Unapplied money that a page tells of; there is rarely more than one.
 const UNAPPLIED_SHOWN: usize = 5;
+/// For how long after its money a receipt is new, so that its page leads back to the shop by itself.
+const FRESH: Duration = Duration::from_mins(1);
 
 pub(super) type PaymentPath = Result<PathId<PaymentId>, PageError>;
 
@@ -147,14 +152,33 @@ fn live_urls(app: &App, shown: &PaymentPage) -> LiveUrls {
     }
 }
 
-fn ended(shown: &PaymentPage) -> Ended {
+fn ended(app: &App, shown: &PaymentPage) -> Ended {
     let PaymentPage { project, payment, link, .. } = shown;
     Ended {
         order: order_of(project, payment, link.as_ref().map(|(link, _)| link)),
         unapplied: unapplied(shown),
         payment_id: payment.id.to_string(),
         method: payment.method.bank().map_or("QRIS", |bank| bank.name()).to_owned(),
+        back: back(app, project, payment),
     }
+}
+
+/// The way back to the merchant's site, where the merchant has named one.
+fn back(app: &App, project: &Project, payment: &Payment) -> Option<Back> {
+    let now = app.engine.now();
+    let status = match payment.status_at(now) {
+        Status::Pending | Status::Processing => return None,
+        Status::Paid => project.success_word.word(),
+        other => other.word(),
+    };
+    let leaves = |at: Timestamp| Leaves {
+        is_fresh: now <= at.plus(FRESH),
+        script_url: app.settings.urls.url(BACK_SCRIPT.path()),
+    };
+    Some(Back {
+        url: payment.return_url.as_ref()?.with(payment.id, &payment.reference, status),
+        leaves: payment.paid_at().map(leaves),
+    })
 }
 
 /// Money that came for this payment without paying it, the latest first.
@@ -190,13 +214,13 @@ fn standing(payment: &Payment, money: &UnappliedReceipt) -> Option<UnappliedStan
 fn processing(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Processing {
     let frame = frame(app, visitor, Some(&shown.project));
     let LiveUrls { page_url, status_url, events_url, simulate_url } = live_urls(app, shown);
-    Processing { frame, ended: ended(shown), page_url, status_url, events_url, simulate_url }
+    Processing { frame, ended: ended(app, shown), page_url, status_url, events_url, simulate_url }
 }
 
 fn paid(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Paid {
     let frame = frame(app, visitor, Some(&shown.project));
     let paid_at = shown.payment.paid_at().unwrap_or(shown.payment.created_at);
-    Paid { frame, ended: ended(shown), paid_at: moment(paid_at, visitor.language) }
+    Paid { frame, ended: ended(app, shown), paid_at: moment(paid_at, visitor.language) }
 }
 
 fn unpaid(app: &App, visitor: &Visitor, shown: &PaymentPage, why: UnpaidReason) -> Unpaid {
@@ -211,7 +235,7 @@ fn unpaid(app: &App, visitor: &Visitor, shown: &PaymentPage, why: UnpaidReason) 
     let LiveUrls { status_url, events_url, .. } = live_urls(app, shown);
     Unpaid {
         frame: frame(app, visitor, Some(&shown.project)),
-        ended: ended(shown),
+        ended: ended(app, shown),
         why,
         expired_at: moment(shown.payment.expires_at, visitor.language),
         next,

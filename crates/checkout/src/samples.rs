@@ -1,5 +1,7 @@
 //! Renders every page in every state from sample data, and checks what must hold on all pages. For tests only.
 
+mod prices;
+
 use askama::Template;
 use domain::{bank::Bank, instructions::step_groups, language::Language, money::Rupiah, qr_image};
 use web::page::{moment::Moment, page_error::ProblemKind};
@@ -62,6 +64,7 @@ impl Setting {
             description: Some("2 × 500 gram, sangrai sedang\nDikirim dari Bandung".to_owned()),
             reference: if hostile { HOSTILE } else { "INV-2026-00123" }.to_owned(),
             amount: if hostile { "Rp999.999.999.999" } else { "Rp150.000" }.to_owned(),
+            pieces: None,
         }
     }
 
@@ -84,13 +87,14 @@ impl Setting {
 
     fn ended(self) -> Ended {
         let payment_id = "pay_01kc2m8r5gfq9t3v7x1y4z6a8b".to_owned();
-        Ended { order: self.order(), unapplied: Vec::new(), payment_id, method: "QRIS".to_owned() }
+        Ended { order: self.order(), unapplied: Vec::new(), payment_id, method: "QRIS".to_owned(), back: None }
     }
 
     fn choose(self) -> Choose {
         Choose {
             frame: self.frame(),
             order: self.order(),
+            price: None,
             methods: methods(),
             fields: vec![field(FieldKind::Name, None), field(FieldKind::Email, None)],
             action: "/p/pl_01kc2m8r5gfq9t3v7x1y4z6a8b".to_owned(),
@@ -314,7 +318,9 @@ fn samples() -> Vec<Sample> {
     for language in LANGUAGES {
         for (kind, merchant, stripe) in kinds {
             let setting = Setting { language, stripe, merchant };
-            let pages = [choosers(setting), pendings(setting), ends(setting), unapplied(setting)].into_iter().flatten();
+            let pages =
+                [choosers(setting), pendings(setting), ends(setting), unapplied(setting), prices::pages(setting)];
+            let pages = pages.into_iter().flatten();
             let language = code(language);
             samples.extend(pages.map(|(page, html)| {
                 let name = format!("{kind}{page}.{language}");
@@ -390,9 +396,11 @@ fn every_state_has_a_title_of_its_own() {
 #[test]
 fn no_page_asks_for_what_the_content_security_policy_forbids() {
     for Sample { name, html, .. } in samples() {
+        let html = html.replace("<script src=\"/assets/more.js?v=1\" defer></script>", "");
         assert_eq!(html.matches("<script").count(), 1, "{name}");
         assert!(html.contains("<script src=\"/assets/checkout.js?v=1\" defer></script>"), "{name}");
         assert!(!html.contains("<style"), "{name}");
+        let html = html.replace(&format!("id=\"back\" href=\"{}", prices::BACK), "");
         assert!(!html.contains("http://") && !html.contains("https://") && !html.contains("=\"//"), "{name}");
         for attribute in attributes(&html) {
             assert!(attribute != "style" && !attribute.starts_with("on"), "{name}: {attribute}");

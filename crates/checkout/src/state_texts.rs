@@ -34,6 +34,7 @@ impl Choose {
     pub(crate) fn title(&self) -> String {
         match self.notice {
             Some(Notice::Mistakes) => fl!(self.frame.words, "choose-title-mistakes"),
+            Some(Notice::MethodDown) | None if self.price.is_some() => self.heading(),
             Some(Notice::MethodDown) | None => {
                 fl!(self.frame.words, "choose-title", amount = self.order.amount.as_str())
             }
@@ -43,6 +44,20 @@ impl Choose {
     pub(crate) fn heading(&self) -> String {
         let fallback = || fl!(self.frame.words, "choose-heading", merchant = self.order.merchant.as_str());
         self.order.title.clone().unwrap_or_else(fallback)
+    }
+
+    /// What stands above the amount of the order.
+    pub(crate) fn amount_label(&self) -> String {
+        let words = self.frame.words;
+        self.price.as_ref().map_or_else(|| fl!(words, "amount-label"), |field| field.kind.amount_label(words))
+    }
+
+    /// The text of the button; with script it follows what is entered.
+    pub(crate) fn pay_text(&self) -> String {
+        match self.price {
+            None => fl!(self.frame.words, "pay-button", amount = self.order.amount.as_str()),
+            Some(_) => fl!(self.frame.words, "price-pay"),
+        }
     }
 
     /// Whether the form is shown again because no payment method was chosen.

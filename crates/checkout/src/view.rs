@@ -6,7 +6,7 @@ use askama::Template;
 use i18n_embed_fl::fl;
 use web::page::{moment::Moment, page_error::ProblemKind};
 
-use crate::words::Words;
+use crate::{price_field::PriceField, words::Words};
 
 /// What surrounds the content of every page: header, language switch and footer.
 pub(crate) struct Frame {
@@ -41,6 +41,8 @@ pub(crate) struct Order {
     pub(crate) reference: String,
     /// `Rp150.000`.
     pub(crate) amount: String,
+    /// `3 × Rp50.000`, where the customer has chosen how many.
+    pub(crate) pieces: Option<String>,
 }
 
 /// `/p/<link_id>`: the form in which the customer chooses how to pay.
@@ -49,6 +51,8 @@ pub(crate) struct Order {
 pub(crate) struct Choose {
     pub(crate) frame: Frame,
     pub(crate) order: Order,
+    /// Where the customer says how many, or types the amount; none where it is fixed.
+    pub(crate) price: Option<PriceField>,
     pub(crate) methods: Vec<MethodRow>,
     pub(crate) fields: Vec<Field>,
     /// The URL that the form is sent to.
@@ -214,6 +218,21 @@ pub(crate) struct Ended {
     pub(crate) payment_id: String,
     /// `QRIS`, or the bank's name.
     pub(crate) method: String,
+    pub(crate) back: Option<Back>,
+}
+
+/// The way back to the merchant's own site.
+pub(crate) struct Back {
+    pub(crate) url: String,
+    /// Only a paid payment's page leaves by itself.
+    pub(crate) leaves: Option<Leaves>,
+}
+
+/// When a page leaves by itself: when it has seen the payment become paid, or right after that.
+pub(crate) struct Leaves {
+    /// Whether the payment was paid a moment ago, so that this is no old receipt.
+    pub(crate) is_fresh: bool,
+    pub(crate) script_url: String,
 }
 
 #[derive(Template)]

@@ -145,7 +145,7 @@ pub(crate) fn row(page: &Page, base: &str, link: &Link) -> LinkRow {
         url: format!("{base}/links/{}", link.id),
         title: link.title.clone(),
         reference: link.reference.clone(),
-        amount: link.amount.to_string(),
+        amount: link.price_text(),
         badge: link_badge(page, link),
         used_up: link.claimed_by.is_some(),
         created: page.moment(link.created_at),

@@ -243,6 +243,7 @@ fn payment(language: Language, direct: bool) -> PaymentShown {
         banners: (0..3).map(|_| banner()).filter(|_| !direct).collect(),
         banners_more: (!direct).then(hostile),
         received: (!direct).then(|| "Rp149.000".to_owned()),
+        pieces: (!direct).then(|| "3 × Rp50.000".to_owned()),
         fee: "-Rp1.050".to_owned(),
         net: "Rp148.950".to_owned(),
         method: "QRIS".to_owned(),

@@ -195,7 +195,7 @@ impl Filled {
             methods: Some(methods.collect()),
             allow_multiple_payments: Some(self.many),
             customer_fields: self.asked,
-            metadata: None,
+            ..LinkRequest::default()
         }
     }
 

@@ -1,4 +1,4 @@
-//! A payment link: a hosted page for a fixed amount, and the rules that say whether a customer may still pay through
+//! A payment link: a hosted page for an amount, and the rules that say whether a customer may still pay through
 //! it.
 
 use crate::{
@@ -6,7 +6,9 @@ use crate::{
     metadata::Metadata,
     method::Method,
     money::Rupiah,
+    pricing::{Mispriced, Price, Pricing},
     project::Project,
+    return_url::ReturnUrl,
     time::Timestamp,
 };
 
@@ -17,7 +19,9 @@ pub struct Link {
     pub reference: String,
     pub title: String,
     pub description: String,
+    /// What a payment costs; for one piece, or 0, where `pricing` says so.
     pub amount: Rupiah,
+    pub pricing: Pricing,
     /// The methods that the merchant chose. The project may have stopped offering some of them since: customers and
     /// programs see [`Link::offered_methods`].
     pub methods: Vec<Method>,
@@ -25,6 +29,8 @@ pub struct Link {
     pub customer_fields: CustomerFields,
     /// What the merchant noted about it; its payments carry the same.
     pub metadata: Option<Metadata>,
+    /// Where the pages of its payments lead back to.
+    pub return_url: Option<ReturnUrl>,
     pub expires_at: Option<Timestamp>,
     pub cancelled_at: Option<Timestamp>,
     /// On a single-use link, the payment that was confirmed first.
@@ -126,6 +132,25 @@ impl Link {
         }
     }
 
+    /// What a payment costs when the customer has chosen this number of pieces, or typed this amount.
+    pub fn price(&self, chosen: Option<i64>) -> Result<Price, Mispriced> {
+        self.pricing.price(self.amount, chosen)
+    }
+
+    /// What it costs, for people: `Rp50.000`, `Rp50.000 × 1–10` or `Rp10.000 – Rp500.000`.
+    pub fn price_text(&self) -> String {
+        match self.pricing {
+            Pricing::Fixed => self.amount.to_string(),
+            Pricing::PerPiece { quantity_max } => format!("{} × 1–{quantity_max}", self.amount),
+            Pricing::Open { least, most } => format!("{least} – {most}"),
+        }
+    }
+
+    /// The smallest amount that a payment by this method can have.
+    pub fn least_by(&self, method: Method) -> Rupiah {
+        self.pricing.least_from(self.amount, method.kind().floor())
+    }
+
     /// Whether a payment of this link that is confirmed now has to claim the link, and whether it still can.
     pub fn claim(&self) -> LinkClaim {
         match (self.allow_multiple_payments, self.claimed_by) {
@@ -163,10 +188,12 @@ mod tests {
             title: "Kopi".to_owned(),
             description: String::new(),
             amount: Rupiah::new(50_000),
+            pricing: Pricing::Fixed,
             methods: vec![Method::Qris],
             allow_multiple_payments: false,
             customer_fields: CustomerFields::default(),
             metadata: None,
+            return_url: None,
             expires_at: Some(Timestamp::from_millis(NOW.as_millis() + 10)),
             cancelled_at: None,
             claimed_by: None,

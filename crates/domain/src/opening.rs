@@ -7,6 +7,7 @@ use crate::{
     method::Method,
     money::Rupiah,
     payment::{Checkout, Payment, State},
+    return_url::ReturnUrl,
     time::Timestamp,
 };
 
@@ -24,10 +25,12 @@ pub struct Opening {
     /// The merchant's reference.
     pub reference: String,
     pub amount: Rupiah,
+    pub quantity: Option<i64>,
     pub fee: Rupiah,
     pub method: Method,
     pub checkout: Option<Checkout>,
     pub metadata: Option<Metadata>,
+    pub return_url: Option<ReturnUrl>,
     /// Who tried to pay a link; none for direct payments.
     pub attempt: Option<OpeningAttempt>,
     pub state: OpeningState,
@@ -85,11 +88,13 @@ impl Opening {
             link_id: self.link_id,
             reference: self.reference.clone(),
             amount: self.amount,
+            quantity: self.quantity,
             fee: self.fee,
             method: self.method,
             code,
             checkout: self.checkout.clone(),
             metadata: self.metadata.clone(),
+            return_url: self.return_url.clone(),
             state: State::Pending,
             created_at: now,
             expires_at: self.expires_at,

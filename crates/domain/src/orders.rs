@@ -9,7 +9,9 @@ use crate::{
     metadata::Metadata,
     method::{Method, MethodKind},
     money::Rupiah,
+    pricing::{Pricing, PricingRequest},
     project::Project,
+    return_url::ReturnUrl,
     rules::{DESCRIPTION, Invalid, REFERENCE, TITLE, positive_amount},
     time::Timestamp,
 };
@@ -29,6 +31,7 @@ pub struct PaymentRequest {
     pub method: Option<MethodRequest>,
     pub expires_in_minutes: Option<i64>,
     pub metadata: Option<Vec<(String, String)>>,
+    pub return_url: Option<String>,
 }
 
 /// A new payment that satisfies every rule.
@@ -39,6 +42,7 @@ pub struct PaymentOrder {
     pub method: Method,
     pub lifetime: Duration,
     pub metadata: Option<Metadata>,
+    pub return_url: Option<ReturnUrl>,
 }
 
 /// The fields of a new payment link, of the right JSON types and nothing more.
@@ -46,6 +50,9 @@ pub struct PaymentOrder {
 pub struct LinkRequest {
     pub title: Option<String>,
     pub amount: Option<i64>,
+    pub quantity_max: Option<i64>,
+    pub amount_min: Option<i64>,
+    pub amount_max: Option<i64>,
     pub reference: Option<String>,
     pub description: Option<String>,
     pub expires_at: Option<String>,
@@ -53,13 +60,16 @@ pub struct LinkRequest {
     pub allow_multiple_payments: Option<bool>,
     pub customer_fields: CustomerFields,
     pub metadata: Option<Vec<(String, String)>>,
+    pub return_url: Option<String>,
 }
 
 /// A new link that satisfies every rule. Without a reference, the engine generates one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkOrder {
     pub title: String,
+    /// As the link shows it: for one piece, or 0 where the customer types it.
     pub amount: Rupiah,
+    pub pricing: Pricing,
     pub reference: Option<String>,
     pub description: String,
     pub expires_at: Option<Timestamp>,
@@ -67,6 +77,7 @@ pub struct LinkOrder {
     pub allow_multiple_payments: bool,
     pub customer_fields: CustomerFields,
     pub metadata: Option<Metadata>,
+    pub return_url: Option<ReturnUrl>,
 }
 
 impl PaymentRequest {
@@ -78,20 +89,23 @@ impl PaymentRequest {
         let amount = amount_at_least(amount, kind.floor(), kind.word())?;
         let lifetime = lifetime(kind, self.expires_in_minutes)?;
         let metadata = self.metadata.map(Metadata::check).transpose()?;
-        Ok(PaymentOrder { reference, amount, method, lifetime, metadata })
+        let return_url = return_url(self.return_url, project)?;
+        Ok(PaymentOrder { reference, amount, method, lifetime, metadata, return_url })
     }
 }
 
 impl LinkRequest {
     pub fn check(self, project: &Project, now: Timestamp) -> Result<LinkOrder, Invalid> {
         let title = TITLE.check(required("title", self.title)?)?;
-        let amount = required("amount", self.amount)?;
+        let LinkRequest { amount, quantity_max, amount_min, amount_max, .. } = self;
+        let asked = PricingRequest { amount, quantity_max, amount_min, amount_max };
+        asked.check_members()?;
         let methods = link_methods(project, self.methods.unwrap_or_default())?;
-        let floor = methods.iter().map(|method| method.kind()).max_by_key(|kind| kind.floor());
-        let floor = floor.ok_or_else(|| Invalid::new("allowed_payment_methods", "must name at least one method"))?;
+        let (amount, pricing) = asked.check(&methods)?;
         Ok(LinkOrder {
             title,
-            amount: amount_at_least(amount, floor.floor(), floor.word())?,
+            amount,
+            pricing,
             reference: self.reference.map(|reference| REFERENCE.check(reference)).transpose()?,
             description: DESCRIPTION.check(self.description.unwrap_or_default())?,
             expires_at: self.expires_at.map(|text| future(&text, now)).transpose()?,
@@ -99,12 +113,17 @@ impl LinkRequest {
             allow_multiple_payments: self.allow_multiple_payments.unwrap_or(false),
             customer_fields: self.customer_fields,
             metadata: self.metadata.map(Metadata::check).transpose()?,
+            return_url: return_url(self.return_url, project)?,
         })
     }
 }
 
 fn required<T>(field: &str, value: Option<T>) -> Result<T, Invalid> {
     value.ok_or_else(|| Invalid::new(field, "is required"))
+}
+
+fn return_url(given: Option<String>, project: &Project) -> Result<Option<ReturnUrl>, Invalid> {
+    given.map(|text| ReturnUrl::check(text, project.environment)).transpose()
 }
 
 fn amount_at_least(amount: i64, floor: Rupiah, method: &str) -> Result<Rupiah, Invalid> {

@@ -14,6 +14,7 @@ use crate::{
     money::Rupiah,
     project::SuccessWord,
     receipt::{Difference, Receipt, Unapplied, Unfit},
+    return_url::ReturnUrl,
     time::Timestamp,
 };
 
@@ -24,6 +25,8 @@ pub struct Payment {
     pub link_id: Option<LinkId>,
     pub reference: String,
     pub amount: Rupiah,
+    /// How many pieces the amount is for, where the customer has chosen that.
+    pub quantity: Option<i64>,
     pub fee: Rupiah,
     pub method: Method,
     /// What the customer pays to: a QRIS payload, or a virtual account number.
@@ -32,6 +35,8 @@ pub struct Payment {
     pub checkout: Option<Checkout>,
     /// What the merchant noted about it, or about its link; none where nothing was given.
     pub metadata: Option<Metadata>,
+    /// Where its pages lead back to.
+    pub return_url: Option<ReturnUrl>,
     pub state: State,
     pub created_at: Timestamp,
     pub expires_at: Timestamp,
@@ -119,6 +124,12 @@ pub enum NotMoved {
 impl Payment {
     pub fn merchant_net(&self) -> Rupiah {
         self.amount - self.fee
+    }
+
+    /// `3 × Rp50.000`, where the customer has chosen how many.
+    pub fn pieces_text(&self) -> Option<String> {
+        let quantity = self.quantity.filter(|quantity| *quantity > 0)?;
+        Some(format!("{quantity} × {}", Rupiah::new(self.amount.get() / quantity)))
     }
 
     /// The exact status at `now`, whether or not the expiry was written yet.

@@ -86,8 +86,13 @@ pub fn changes_direction(character: char) -> bool {
 
 /// Checks that money of this amount can exist: at least 1 rupiah and at most [`Rupiah::MAX`].
 pub fn positive_amount(amount: i64) -> Result<Rupiah, Invalid> {
+    amount_of("amount", amount)
+}
+
+/// The same of another field than `amount`.
+pub fn amount_of(field: &str, amount: i64) -> Result<Rupiah, Invalid> {
     if amount < 1 || amount > Rupiah::MAX.get() {
-        return Err(Invalid::new("amount", format!("must be from 1 to {}", Rupiah::MAX.get())));
+        return Err(Invalid::new(field, format!("must be from 1 to {}", Rupiah::MAX.get())));
     }
     Ok(Rupiah::new(amount))
 }

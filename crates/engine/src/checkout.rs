@@ -13,6 +13,7 @@ use domain::{
     method::Method,
     opening::OpeningAttempt,
     payment::{Checkout, Payment, State, Status},
+    pricing::{Price, Pricing},
     project::Project,
     receipt::UnappliedReceipt,
     rules::Invalid,
@@ -33,6 +34,8 @@ const VISITOR_BYTES: usize = 16;
 #[derive(Clone, Debug)]
 pub struct Attempt {
     pub method: Method,
+    /// How many pieces, or which amount, where the link lets the customer choose.
+    pub chosen: Option<i64>,
     pub checkout: Checkout,
     /// Identifies one filled-in form: the same form sent again leads to the same payment.
     pub form: Option<String>,
@@ -50,7 +53,16 @@ pub struct Attempt {
 impl Attempt {
     /// An attempt without a form and without earlier payments, of a visitor who is not known.
     pub fn new(method: Method, checkout: Checkout) -> Attempt {
-        Attempt { method, checkout, form: None, replaces: None, remembered: None, visitor: None, network: None }
+        Attempt {
+            method,
+            chosen: None,
+            checkout,
+            form: None,
+            replaces: None,
+            remembered: None,
+            visitor: None,
+            network: None,
+        }
     }
 
     /// The visitor's token as it is stored.
@@ -58,18 +70,23 @@ impl Attempt {
         self.visitor.as_ref().map(|token| hex(&Sha256::digest(token)[..VISITOR_BYTES]))
     }
 
-    /// Whether `payment` has the same method and the same customer details.
-    fn chooses_like(&self, payment: &Payment) -> bool {
+    /// Whether `payment` has the same method, the same price and the same customer details.
+    fn chooses_like(&self, payment: &Payment, link: &Link) -> bool {
         let customer = payment.checkout.as_ref().map(|checkout| &checkout.customer);
-        payment.method == self.method && customer == Some(&self.checkout.customer)
+        let price = Price { amount: payment.amount, quantity: payment.quantity };
+        payment.method == self.method
+            && link.price(self.chosen) == Ok(price)
+            && customer == Some(&self.checkout.customer)
     }
 
     /// The Idempotency-Key of the form with this choice; `after` is what the form led to before.
     fn key(&self, form: &str, link: &Link, after: &str) -> Idempotency {
         let customer = &self.checkout.customer;
         let method = self.method.to_string();
+        let chosen = self.chosen.map(|number| number.to_string());
+        let parts = [form, &method, &customer.name, &customer.email, &customer.phone, &customer.address, after];
         let mut hash = Sha256::new();
-        for part in [form, &method, &customer.name, &customer.email, &customer.phone, &customer.address, after] {
+        for part in parts.into_iter().chain(chosen.as_deref()) {
             hash.update(part.len().to_be_bytes());
             hash.update(part);
         }
@@ -167,11 +184,11 @@ impl Engine {
     }
 
     /// The methods that a customer can pay a link by. One that no bank account can take money by would only disappoint,
-    /// and so would one whose account does not take the link's amount.
+    /// and so would one whose account takes no amount of the link's.
     async fn payable_methods(&self, link: &Link, project: &Project) -> Result<Vec<Method>, Error> {
         let mut payable = Vec::new();
         for method in link.offered_methods(project) {
-            if self.has_issuer(project, method) && self.issuer(project, method).await?.takes(link.amount) {
+            if self.has_issuer(project, method) && self.issuer(project, method).await?.takes_of(link, method) {
                 payable.push(method);
             }
         }
@@ -276,7 +293,7 @@ impl Engine {
                 continue;
             };
             match payment.status_at(now) {
-                Status::Pending if attempt.chooses_like(&payment) => return Ok(Earlier::Kept(payment.into())),
+                Status::Pending if attempt.chooses_like(&payment, link) => return Ok(Earlier::Kept(payment.into())),
                 Status::Pending => replaced.push(payment),
                 // The bank already has the money: do not let the customer pay a second time.
                 Status::Processing => return Ok(Earlier::Kept(payment.into())),
@@ -298,25 +315,32 @@ impl Engine {
         if !link.offered_methods(project).contains(&attempt.method) {
             return Err(Invalid::new("method", "is not one that this link accepts").into());
         }
+        let price = link.price(attempt.chosen)?;
         let bounds = self.attempt_bounds(link, attempt.network);
         self.check_room(link, &bounds, &judged.replaced, *now).await?;
+        let issuer = self.issuer(project, attempt.method).await?;
+        if link.pricing != Pricing::Fixed {
+            issuer.check_price(attempt.method, price.amount)?;
+        }
         let draft = Payment {
             id: self.mint(*now),
             project_id: project.id,
             link_id: Some(link.id),
-            fee: self.fees(project).fee(attempt.method.kind(), link.amount),
+            fee: self.fees(project).fee(attempt.method.kind(), price.amount),
             expires_at: link.attempt_expires_at(attempt.method, *now),
             reference: link.reference.clone(),
-            amount: link.amount,
+            amount: price.amount,
+            quantity: price.quantity,
             method: attempt.method,
             code: String::new(),
             checkout: Some(attempt.checkout.clone()),
             metadata: link.metadata.clone(),
+            return_url: link.return_url.clone(),
             state: State::Pending,
             created_at: *now,
             version: 1,
         };
-        if let Issuer::Bank(open) = self.issuer(project, attempt.method).await? {
+        if let Issuer::Bank(open) = issuer {
             let opening = OpeningAttempt {
                 visitor: judged.visitor.clone(),
                 network: bounds.network.map(|bound| bound.network),

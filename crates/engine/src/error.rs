@@ -1,6 +1,6 @@
 //! Why a use case failed, by what the caller can do about it.
 
-use domain::{receipt::Unfit, rules::Invalid, time::Timestamp};
+use domain::{pricing::Mispriced, receipt::Unfit, rules::Invalid, time::Timestamp};
 use gateway::ProviderError;
 use store::{CommitError, StoreError};
 
@@ -10,6 +10,8 @@ use crate::{bank_error::BankError, passwords::HashError, vault::VaultError};
 pub enum Error {
     #[error(transparent)]
     Invalid(#[from] Invalid),
+    #[error(transparent)]
+    Mispriced(#[from] Mispriced),
     #[error("this Idempotency-Key was used with a different body")]
     IdempotencyConflict,
     #[error("the project has no webhook URL")]

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, str::FromStr};
 
-use domain::{id::ProjectId, metadata::Metadata, money::Rupiah, time::Timestamp};
+use domain::{id::ProjectId, metadata::Metadata, money::Rupiah, return_url::ReturnUrl, time::Timestamp};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use tokio_postgres::types::{IsNull, Type, private::BytesMut, to_sql_checked};
 
@@ -192,6 +192,10 @@ impl<'a> Columns<'a> {
 
     pub(crate) fn metadata(&mut self) -> Result<Option<Metadata>, StoreError> {
         self.optional_text()?.map(|text| read(&text, metadata_column::read)).transpose()
+    }
+
+    pub(crate) fn return_url(&mut self) -> Result<Option<ReturnUrl>, StoreError> {
+        Ok(self.optional_text()?.map(ReturnUrl::stored))
     }
 
     pub(crate) fn integer(&mut self) -> Result<i64, StoreError> {

@@ -23,7 +23,7 @@ pub struct Breach {
     pub row: String,
 }
 
-pub(crate) const INVARIANTS: [(&str, &str); 49] = [
+pub(crate) const INVARIANTS: [(&str, &str); 50] = [
     (
         "I1 every posting has two legs or more that sum to zero",
         "SELECT p.id FROM postings p LEFT JOIN entries e ON e.posting_id = p.id \
@@ -310,7 +310,7 @@ pub(crate) const INVARIANTS: [(&str, &str); 49] = [
         "I20 an opening leads to a payment with its project, link, method, amount and fee",
         "SELECT o.id FROM openings o LEFT JOIN payments p ON p.id = o.payment_id AND p.project_id = o.project_id \
          AND COALESCE(p.link_id, '') = COALESCE(o.link_id, '') AND p.method = o.method AND p.amount = o.amount \
-         AND p.fee = o.fee AND p.closes_after_query = 1 WHERE (o.state = 'issued') <> (p.id IS NOT NULL)",
+         AND p.fee = o.fee AND COALESCE(p.quantity, 0) = COALESCE(o.quantity, 0) AND p.closes_after_query = 1 WHERE (o.state = 'issued') <> (p.id IS NOT NULL)",
     ),
     (
         "I20 a payment whose expiry waits for a bank came from an opening, and has a code while it can be paid",
@@ -349,6 +349,10 @@ pub(crate) const INVARIANTS: [(&str, &str); 49] = [
         "SELECT account_id || ':' || day FROM bank_reconciliations \
          WHERE first_at < (day + 1) * 86400000 - 25200000 OR first_at > at \
          UNION ALL SELECT account_id || ':' || subject FROM bank_differences WHERE found_at < day * 86400000 - 25200000",
+    ),
+    (
+        "I24 a payment for several pieces is of a link, and each piece costs the same",
+        "SELECT id FROM payments WHERE quantity IS NOT NULL AND (link_id IS NULL OR amount % quantity <> 0)",
     ),
 ];
 

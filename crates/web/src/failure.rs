@@ -59,7 +59,7 @@ pub fn retry_after(status: StatusCode) -> Option<u64> {
 /// The status of an error of the engine. It is the same on every surface.
 pub fn engine_status(error: &Error) -> StatusCode {
     match error {
-        Error::Invalid(_) => StatusCode::BAD_REQUEST,
+        Error::Invalid(_) | Error::Mispriced(_) => StatusCode::BAD_REQUEST,
         Error::NotFound(_) => StatusCode::NOT_FOUND,
         Error::IdempotencyConflict
         | Error::LinkNotActive

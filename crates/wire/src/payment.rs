@@ -85,6 +85,14 @@ pub struct PaymentJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = schemas::Metadata, required = false)]
     metadata: Option<MetadataJson>,
+    /// Only where the link lets the customer choose it: `amount` is for all pieces.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = schemas::Quantity, required = false)]
+    quantity: Option<i64>,
+    /// Only where it was given, for the payment or for its link.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = schemas::ReturnUrl, required = false)]
+    return_url: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = HeldReceiptJson, required = false)]
     receipt: Option<HeldReceiptJson>,
@@ -213,6 +221,8 @@ impl PaymentJson {
             instructions: instructions(&payment, view.language),
             reference: payment.reference,
             metadata: payment.metadata.map(MetadataJson),
+            quantity: payment.quantity,
+            return_url: payment.return_url.map(|url| url.as_str().to_owned()),
             receipt: held.map(HeldReceiptJson::from),
         }
     }

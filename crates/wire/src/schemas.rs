@@ -11,8 +11,10 @@ use domain::{
     method::MethodKind,
     money::Rupiah,
     payment::Status,
+    pricing::QUANTITY_MAX,
     project::{Environment as Surroundings, SuccessWord},
     receipt::{ReceiptState as Receipt, Unapplied},
+    return_url::RETURN_URL,
 };
 use utoipa::{
     PartialSchema, ToSchema,
@@ -100,6 +102,22 @@ schemas! {
     Currency = "Always rupiah." words(["IDR"]);
     FeeBearer = "Who pays the fee: always the merchant." words(["merchant"]);
     Outcome = "What the simulated bank reports; or `expired`, as if `expires_at` were now." words(["paid", "failed", "processing", "expired"]);
+    ReturnUrl = "Where the checkout page leads the customer back to: an https address of yours, in the sandbox also http to the same computer. `payment_id`, `reference` and `status` are added to its query. Anybody can make them up, so look the payment up before you rely on them." text()
+        .format(Some(SchemaFormat::Custom("uri".to_owned())))
+        .min_length(Some(RETURN_URL.least))
+        .max_length(Some(RETURN_URL.most))
+        .pattern(Some("^[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\\\]+$"))
+        .examples(["https://shop.example/order/1"]);
+    Quantity = "How many pieces the customer pays for." ObjectBuilder::new()
+        .schema_type(Type::Integer)
+        .minimum(Some(1))
+        .maximum(Some(*QUANTITY_MAX.end()))
+        .examples([2]);
+    QuantityMax = "How many pieces the customer may choose at most; `amount` is for one." ObjectBuilder::new()
+        .schema_type(Type::Integer)
+        .minimum(Some(*QUANTITY_MAX.start()))
+        .maximum(Some(*QUANTITY_MAX.end()))
+        .examples([10]);
     Metadata = "What you noted about your order; only where it was given." metadata();
     DeviceType = "The customer's kind of device, guessed from the browser's User-Agent." words(["desktop", "mobile", "tablet", "bot", "unknown"]);
     OpenApiDocument = "An OpenAPI 3.1 document." ObjectBuilder::new()

@@ -106,7 +106,9 @@ fn add_conditions(schemas: &mut Value) {
         "properties": { "allowed_payment_methods": { "type": "array", "contains": by_account } },
         "required": ["allowed_payment_methods"],
     });
-    schemas["CreateLink"]["then"] = higher_minimum;
+    // By the piece, the minimum holds for all pieces together, which a schema cannot say.
+    let by_piece = json!({ "properties": { "quantity_max": { "type": "integer" } }, "required": ["quantity_max"] });
+    schemas["CreateLink"]["then"] = json!({ "anyOf": [higher_minimum, by_piece] });
     schemas["CreateLink"]["properties"]["allowed_payment_methods"]["uniqueItems"] = json!(true);
     let about_a_key = json!({ "properties": { "type": { "const": "apikey.deleted" } } });
     let data_is = |name: &str| json!({ "properties": { "data": { "$ref": format!("#/components/schemas/{name}") } } });

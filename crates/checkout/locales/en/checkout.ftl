@@ -195,3 +195,24 @@ simulate-text = Choose what happens to this payment. This panel only exists in t
 simulate-paid = Pay
 simulate-failed = Fail
 simulate-processing = Mark as processing
+
+## Choosing the quantity or the amount
+
+price-each = Price for one
+price-open = You decide how much
+price-quantity = Quantity
+price-quantity-range = Choose 1 to { $most }.
+price-amount = Amount that you pay
+price-amount-range = From { $least } to { $most }.
+price-pay = Pay
+price-not-a-number = Please use digits only.
+price-outside = Outside of what is accepted.
+price-too-little = This payment method takes { $least } at least. Change it or choose another method.
+price-too-much = This payment method takes { $most } at most. Change it or choose another method.
+
+## The way back to the merchant
+
+back-to = Back to { $merchant }
+back-leaving = You will go back to { $merchant } in 5 seconds.
+back-stay = Stay on this page
+back-stayed = You stay on this page.

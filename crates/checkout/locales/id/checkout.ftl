@@ -195,3 +195,24 @@ simulate-text = Pilih apa yang terjadi pada pembayaran ini. Panel ini hanya ada 
 simulate-paid = Bayar
 simulate-failed = Gagalkan
 simulate-processing = Tandai diproses
+
+## Choosing the quantity or the amount
+
+price-each = Harga satuan
+price-open = Anda yang menentukan jumlahnya
+price-quantity = Banyaknya
+price-quantity-range = Pilih 1 sampai { $most }.
+price-amount = Jumlah yang Anda bayar
+price-amount-range = Dari { $least } sampai { $most }.
+price-pay = Bayar
+price-not-a-number = Tulis dengan angka saja.
+price-outside = Di luar batas yang diterima.
+price-too-little = Cara bayar ini menerima paling sedikit { $least }. Ubah jumlahnya atau pilih cara lain.
+price-too-much = Cara bayar ini menerima paling banyak { $most }. Ubah jumlahnya atau pilih cara lain.
+
+## The way back to the merchant
+
+back-to = Kembali ke { $merchant }
+back-leaving = Anda akan kembali ke { $merchant } dalam 5 detik.
+back-stay = Tetap di halaman ini
+back-stayed = Anda tetap di halaman ini.

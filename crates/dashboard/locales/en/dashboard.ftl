@@ -1294,3 +1294,7 @@ difference-settle-first = See to it at the bank and with the merchant first. Lun
 difference-settle-books = No money is moved by this.
 difference-settle-button = Settle
 difference-settled-already = Somebody has settled this difference already.
+
+## Quantities
+
+payment-quantity = Quantity

@@ -1221,3 +1221,7 @@ difference-settle-first = Urus dulu dengan bank dan merchant; di sini hanya dica
 difference-settle-books = Tidak ada uang yang berpindah.
 difference-settle-button = Selesai
 difference-settled-already = Selisih ini sudah diselesaikan orang lain.
+
+## Quantities
+
+payment-quantity = Banyaknya

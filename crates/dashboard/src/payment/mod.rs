@@ -46,6 +46,8 @@ pub(crate) struct PaymentShown {
     pub(crate) banners_more: Option<String>,
     /// What was received, where it is another amount, which somebody has accepted.
     pub(crate) received: Option<String>,
+    /// `3 × Rp50.000`, where the customer has chosen how many.
+    pub(crate) pieces: Option<String>,
     pub(crate) fee: String,
     pub(crate) net: String,
     pub(crate) method: String,
@@ -107,6 +109,7 @@ fn view(page: &Page, shell: Shell, file: PaymentFile, money: &[Money]) -> Paymen
         banners,
         banners_more,
         received: received.map(|amount: Rupiah| amount.to_string()),
+        pieces: payment.pieces_text(),
         fee: (-payment.fee).to_string(),
         net: received.map_or(payment.merchant_net(), |amount| amount - payment.fee).to_string(),
         code_label: match payment.method {

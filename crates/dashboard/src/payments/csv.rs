@@ -37,6 +37,7 @@ impl Table for PaymentTable {
         "link_id",
         "settled_at",
         "metadata",
+        "quantity",
     ];
 
     async fn page(&self, desk: &Desk, cursor: Option<PaymentId>) -> Result<Lines<PaymentId>, Error> {
@@ -48,6 +49,7 @@ impl Table for PaymentTable {
 fn cells(ScannedPayment { payment, settled_at, difference }: ScannedPayment, now: Timestamp) -> Vec<String> {
     let Customer { name, email, phone, .. } =
         payment.checkout.as_ref().map(|checkout| checkout.customer.clone()).unwrap_or_default();
+    let quantity = payment.quantity.map(|quantity| quantity.to_string()).unwrap_or_default();
     vec![
         payment.id.to_string(),
         without_formula(&payment.reference),
@@ -66,6 +68,7 @@ fn cells(ScannedPayment { payment, settled_at, difference }: ScannedPayment, now
         payment.link_id.map(|id| id.to_string()).unwrap_or_default(),
         settled_at.map(local_rfc3339).unwrap_or_default(),
         metadata(payment),
+        quantity,
     ]
 }
 

@@ -42,6 +42,7 @@ fn qris(amount: i64) -> PaymentRequest {
         method: Some(named("qris", None)),
         expires_in_minutes: None,
         metadata: None,
+        return_url: None,
     }
 }
 

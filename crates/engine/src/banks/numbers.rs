@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use domain::{
     bank_account::number_rests_until,
+    link::Link,
     method::Method,
     money::Rupiah,
     payment::Payment,
+    pricing::Mispriced,
     project::{Environment, Project},
     rules::Invalid,
     time::Timestamp,
@@ -82,6 +84,32 @@ impl Issuer<'_> {
         match self {
             Issuer::Provider(_) => true,
             Issuer::Account(open) | Issuer::Bank(open) => open.parameters.amounts.contains(&amount),
+        }
+    }
+
+    /// Whether it takes some amount that a payment of the link by this method can have.
+    pub(crate) fn takes_of(&self, link: &Link, method: Method) -> bool {
+        let amounts = link.pricing.amounts(link.amount);
+        match self {
+            Issuer::Provider(_) => true,
+            Issuer::Account(open) | Issuer::Bank(open) => {
+                let taken = &open.parameters.amounts;
+                link.least_by(method) <= *taken.end() && amounts.end() >= taken.start()
+            }
+        }
+    }
+
+    /// Checks an amount that a customer has chosen against what the method and the bank account take.
+    pub(crate) fn check_price(&self, method: Method, amount: Rupiah) -> Result<(), Mispriced> {
+        let (mut least, mut most) = (method.kind().floor(), Rupiah::MAX);
+        if let Issuer::Account(open) | Issuer::Bank(open) = self {
+            least = least.max(*open.parameters.amounts.start());
+            most = most.min(*open.parameters.amounts.end());
+        }
+        match () {
+            () if amount < least => Err(Mispriced::TooLittle(least)),
+            () if amount > most => Err(Mispriced::TooMuch(most)),
+            () => Ok(()),
         }
     }
 

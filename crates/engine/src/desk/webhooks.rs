@@ -78,6 +78,7 @@ impl Desk {
             method: Some(MethodRequest { kind: Some("qris".to_owned()), bank: None }),
             expires_in_minutes: None,
             metadata: None,
+            return_url: None,
         };
         let key = format!("test {form}");
         let idempotency = Idempotency { project_id: self.id(), endpoint: Endpoint::Payments, key, request: [0; 16] };

@@ -4,6 +4,7 @@ Otherwise a body that the schema allows would have to be accepted. That each of 
 suite. Schemathesis judges the request anew after this, by what is really sent.
 """
 
+import re
 from collections import Counter
 from datetime import datetime, timedelta, timezone
 
@@ -12,6 +13,8 @@ import schemathesis
 NOW = datetime.now(timezone.utc)
 YESTERDAY, TOMORROW = ((NOW + timedelta(days=days)).isoformat() for days in (-1, 1))
 USED = Counter()
+# The largest amount, and one that every method takes.
+MOST, FLOOR = 999_999_999_999, 10_000
 
 
 @schemathesis.hook
@@ -24,13 +27,17 @@ def before_call(context, case, kwargs):
     if not isinstance(case.body, dict):
         return
     body = dict(case.body)
-    for name in {"amount", "expires_in_minutes"} & body.keys():
+    for name in {"amount", "expires_in_minutes", "quantity_max", "amount_min", "amount_max"} & body.keys():
         body[name] = whole(body[name])
     for name in {"expires_at", "paid_at"} & body.keys():
         if isinstance(body[name], str):
             body[name] = in_future(body[name])
     if isinstance(body.get("allowed_payment_methods"), list):
         body["allowed_payment_methods"] = distinct(body["allowed_payment_methods"])
+    if isinstance(body.get("return_url"), str) and re.match("https?://", body["return_url"], re.IGNORECASE):
+        body["return_url"] = "https://shop.example/return"
+    if case.operation.path == "/v1/payment-links":
+        with_one_price(body)
     # The money of the receipt is not the payment's amount, which has to be said.
     if case.operation.path.endswith("/accept") and body.get("accept_difference") in (None, False):
         body["accept_difference"] = True
@@ -54,6 +61,25 @@ def vary_idempotency_key(case):
 def whole(value):
     """JSON Schema takes 1000.0 for an integer; the contract refuses it, as money is never a float."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def with_one_price(body):
+    """A link has an amount, which may be for each piece, or a range of amounts that its methods take."""
+    names = ("amount", "quantity_max", "amount_min", "amount_max")
+    if not all(type(body.get(name)) in (int, type(None)) for name in names):
+        return  # The schema itself refuses these.
+    amount, quantity, least, most = (body.get(name) for name in names)
+    if least is None and most is None and amount is not None:
+        if quantity is not None and 2 <= quantity <= 99 and 100 <= amount <= MOST:
+            body["amount"] = max(FLOOR, min(amount, MOST // quantity))
+        return
+    for name in names:
+        body.pop(name, None)
+    if least is None or most is None:
+        body["amount"] = FLOOR
+    else:
+        body["amount_min"] = max(least, FLOOR) if 100 <= least <= MOST else least
+        body["amount_max"] = max(most, body["amount_min"]) if 100 <= most <= MOST else most
 
 
 def in_future(time):

@@ -3,6 +3,7 @@
 use domain::{
     id::LinkId,
     link::{CustomerFields, Link},
+    money::Rupiah,
     search::folded,
     time::Timestamp,
 };
@@ -80,12 +81,14 @@ fn attempt_recorded(attempt: LinkAttempt) -> Statement {
 }
 
 fn new_link(link: Link) -> Statement {
+    let (least, most) = link.pricing.range().unzip();
     // Title and reference are separated by a line break, which neither they nor a search term can contain.
     let search_text = folded(&format!("{}\n{}", link.title, link.reference));
     Statement::new(
         "INSERT INTO links (id, project_id, reference, title, description, search_text, amount, methods, \
-         allow_multiple_payments, customer_fields, expires_at, created_at, version, metadata) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+         allow_multiple_payments, customer_fields, expires_at, created_at, version, metadata, \
+         quantity_max, amount_max, return_url) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
         [
             Value::shown(link.id),
             Value::shown(link.project_id),
@@ -93,7 +96,7 @@ fn new_link(link: Link) -> Statement {
             link.title.into(),
             link.description.into(),
             search_text.into(),
-            link.amount.into(),
+            least.unwrap_or(link.amount).into(),
             joined(&link.methods),
             link.allow_multiple_payments.into(),
             joined(customer_field_words(link.customer_fields)),
@@ -101,6 +104,9 @@ fn new_link(link: Link) -> Statement {
             link.created_at.into(),
             link.version.into(),
             link.metadata.as_ref().map(metadata_column::written).into(),
+            link.pricing.quantity_max().into(),
+            most.map(Rupiah::get).into(),
+            link.return_url.as_ref().map(|url| url.as_str().to_owned()).into(),
         ],
     )
 }

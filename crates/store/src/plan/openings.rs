@@ -215,8 +215,8 @@ fn opened(statements: &mut Vec<Statement>, opening: Opening, code: BankCode) {
     let Opening { checkout, attempt, .. } = opening;
     statements.push(Statement::new(
         "INSERT INTO openings (id, project_id, link_id, account_id, reference, amount, fee, method, state, generation, \
-         created_at, expires_at, version, metadata) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'open', $9, $10, $11, $12, $13)",
+         created_at, expires_at, version, metadata, quantity, return_url) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'open', $9, $10, $11, $12, $13, $14, $15)",
         [
             Value::shown(opening.id),
             Value::shown(opening.project_id),
@@ -231,6 +231,8 @@ fn opened(statements: &mut Vec<Statement>, opening: Opening, code: BankCode) {
             opening.expires_at.into(),
             opening.version.into(),
             opening.metadata.as_ref().map(metadata_column::written).into(),
+            opening.quantity.into(),
+            opening.return_url.as_ref().map(|url| url.as_str().to_owned()).into(),
         ],
     ));
     if let Some(attempt) = attempt {

@@ -104,8 +104,10 @@ fn new_payment(statements: &mut Vec<Statement>, payment: Payment, closes_after_q
     statements.push(
         Statement::new(
             "INSERT INTO payments (id, project_id, link_id, reference, search_text, amount, fee, method, code, state, \
-             paid_at, ended_at, created_at, expires_at, version, closes_after_query, metadata, metadata_text) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) ON CONFLICT DO NOTHING",
+             paid_at, ended_at, created_at, expires_at, version, closes_after_query, metadata, metadata_text, \
+             quantity, return_url) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20) \
+             ON CONFLICT DO NOTHING",
             [
                 Value::shown(id),
                 Value::shown(project_id),
@@ -125,6 +127,8 @@ fn new_payment(statements: &mut Vec<Statement>, payment: Payment, closes_after_q
                 closes_after_query.into(),
                 payment.metadata.as_ref().map(metadata_column::written).into(),
                 payment.metadata.as_ref().map(metadata_text).into(),
+                payment.quantity.into(),
+                payment.return_url.as_ref().map(|url| url.as_str().to_owned()).into(),
             ],
         )
         .guarded(Guard::AccountNumber),

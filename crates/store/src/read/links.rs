@@ -6,6 +6,8 @@ use domain::{
     id::{LinkId, ProjectId, first_id_at},
     link::{CustomerFields, Link},
     method::Method,
+    money::Rupiah,
+    pricing::Pricing,
     time::Timestamp,
 };
 
@@ -17,7 +19,8 @@ use crate::{
 };
 
 const COLUMNS: &str = "id, project_id, reference, title, description, amount, methods, allow_multiple_payments, \
-    customer_fields, expires_at, cancelled_at, claimed_by, created_at, version, metadata";
+    customer_fields, expires_at, cancelled_at, claimed_by, created_at, version, metadata, \
+    quantity_max, amount_max, return_url";
 
 static BY_ID: LazyLock<String> = LazyLock::new(|| format!("SELECT {COLUMNS} FROM links WHERE id = $1"));
 pub(crate) static SHOWN: LazyLock<String> = LazyLock::new(|| {
@@ -83,13 +86,14 @@ fn shown_link(columns: &mut Columns<'_>) -> Result<ShownLink, StoreError> {
 }
 
 fn link(columns: &mut Columns<'_>) -> Result<Link, StoreError> {
-    Ok(Link {
+    let mut link = Link {
         id: columns.parsed()?,
         project_id: columns.parsed()?,
         reference: columns.text()?,
         title: columns.text()?,
         description: columns.text()?,
         amount: columns.rupiah()?,
+        pricing: Pricing::Fixed,
         methods: columns.words(Method::parse)?,
         allow_multiple_payments: columns.truth()?,
         customer_fields: customer_fields(&columns.text()?),
@@ -99,7 +103,18 @@ fn link(columns: &mut Columns<'_>) -> Result<Link, StoreError> {
         created_at: columns.timestamp()?,
         version: columns.integer()?,
         metadata: columns.metadata()?,
-    })
+        return_url: None,
+    };
+    match (columns.optional_integer()?, columns.optional_integer()?) {
+        (Some(quantity_max), _) => link.pricing = Pricing::PerPiece { quantity_max },
+        (None, Some(most)) => {
+            link.pricing = Pricing::Open { least: link.amount, most: Rupiah::new(most) };
+            link.amount = Rupiah::ZERO;
+        }
+        (None, None) => {}
+    }
+    link.return_url = columns.return_url()?;
+    Ok(link)
 }
 
 fn customer_fields(words: &str) -> CustomerFields {

@@ -19,8 +19,8 @@ macro_rules! opening_by {
     ($condition:literal) => {
         concat!(
             "SELECT o.id, o.project_id, o.link_id, o.account_id, o.reference, o.amount, o.fee, o.method, o.state, \
-             o.payment_id, o.resolved_at, o.generation, o.created_at, o.expires_at, o.version, o.metadata, a.opening_id, \
-             a.customer_name, a.customer_email, a.customer_phone, a.customer_address, a.ip, a.country, a.device_kind, \
+             o.payment_id, o.resolved_at, o.generation, o.created_at, o.expires_at, o.version, o.metadata, o.quantity, o.return_url, \
+             a.opening_id, a.customer_name, a.customer_email, a.customer_phone, a.customer_address, a.ip, a.country, a.device_kind, \
              a.device_os, a.device_browser, a.user_agent, a.visitor, a.network, a.replaces FROM openings o \
              LEFT JOIN opening_attempts a ON a.opening_id = o.id WHERE ",
             $condition
@@ -153,6 +153,8 @@ fn opening(columns: &mut Columns<'_>) -> Result<Opening, StoreError> {
         expires_at: columns.timestamp()?,
         version: columns.integer()?,
         metadata: columns.metadata()?,
+        quantity: columns.optional_integer()?,
+        return_url: columns.return_url()?,
         checkout: None,
         attempt: None,
     };

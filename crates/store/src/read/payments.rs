@@ -20,7 +20,7 @@ use crate::{
 macro_rules! payment_columns {
     () => {
         "p.id, p.project_id, p.link_id, p.reference, p.amount, p.fee, p.method, p.code, p.state, p.paid_at, \
-         p.ended_at, p.created_at, p.expires_at, p.version, p.metadata"
+         p.ended_at, p.created_at, p.expires_at, p.version, p.metadata, p.quantity, p.return_url"
     };
 }
 macro_rules! checkout_columns {
@@ -179,6 +179,8 @@ pub(super) fn payment(columns: &mut Columns<'_>) -> Result<Payment, StoreError> 
         expires_at: columns.timestamp()?,
         version: columns.integer()?,
         metadata: columns.metadata()?,
+        quantity: columns.optional_integer()?,
+        return_url: columns.return_url()?,
         checkout: None,
     })
 }

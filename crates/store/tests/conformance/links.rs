@@ -7,6 +7,8 @@ use domain::{
     method::Method,
     money::Rupiah,
     payment::{Payment, State},
+    pricing::Pricing,
+    return_url::ReturnUrl,
 };
 use futures_util::future::join_all;
 use store::{Change, Guard, LinkWrite, PaymentWrite, ShownLink};
@@ -43,12 +45,16 @@ async fn a_link_is_read_back_as_it_was_committed(database: Database) {
     let with_fields =
         every_customer_fields().map(|customer_fields| Link { customer_fields, ..samples::link(&project) });
     let every_method = std::iter::once(Method::Qris).chain(Bank::ALL.into_iter().map(Method::VirtualAccount));
+    let open = Pricing::Open { least: Rupiah::new(100), most: Rupiah::MAX };
+    let back = Some(ReturnUrl::stored("https://shop.example/?a=É".to_owned()));
     let others = [
         Link { expires_at: Some(after(60_000)), ..samples::link(&project) },
         Link { allow_multiple_payments: true, version: 9, ..samples::link(&project) },
         Link { methods: every_method.collect(), amount: Rupiah::MAX, ..samples::link(&project) },
         Link { description: String::new(), title: "É'\"%_\\".to_owned(), ..samples::link(&project) },
         Link { id: mint(after(1), entropy()), created_at: after(1), ..samples::link(&project) },
+        Link { pricing: Pricing::PerPiece { quantity_max: 99 }, ..samples::link(&project) },
+        Link { amount: Rupiah::ZERO, pricing: open, return_url: back.clone(), ..samples::link(&project) },
     ];
     for link in with_fields.chain(others) {
         keep(&store, LinkWrite::Created { link: link.clone() }).await;

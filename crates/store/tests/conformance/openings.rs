@@ -9,6 +9,7 @@ use domain::{
     money::Rupiah,
     opening::{JobKind, Opening, OpeningState},
     payment::State,
+    return_url::ReturnUrl,
 };
 use store::{After, Change, CodeName, Guard, OpeningWrite, PaymentWrite, Window};
 
@@ -48,7 +49,9 @@ async fn an_opening_reads_back_as_it_was_written(database: Database) {
     let link = kept_link(&store, &project, true).await;
     let (one, two) = (kept_payment(&store, payment(&project)).await, kept_payment(&store, payment(&project)).await);
     let of_link = opening_samples::opening(&project, &account);
-    let of_link = attempted(Opening { link_id: Some(link.id), ..of_link }, &[&one, &two]);
+    let back = Some(ReturnUrl::stored("https://shop.example/".to_owned()));
+    let of_link = Opening { link_id: Some(link.id), quantity: Some(2), return_url: back, ..of_link };
+    let of_link = attempted(of_link, &[&one, &two]);
     keep(&store, opened(&of_link, &code(&of_link))).await;
     let alone = attempted(opening_samples::opening(&project, &account), &[]);
     keep(&store, opened(&alone, &code(&alone))).await;

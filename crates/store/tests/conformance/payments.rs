@@ -7,6 +7,7 @@ use domain::{
     method::Method,
     money::Rupiah,
     payment::{Checkout, Customer, Payment, State},
+    return_url::ReturnUrl,
 };
 use futures_util::future::join_all;
 use store::{Change, Guard, PaymentState, PaymentWrite, StoreError};
@@ -49,11 +50,14 @@ async fn a_payment_is_read_back_as_it_was_committed(database: Database) {
     let link = kept_link(&store, &project, true).await;
     let sparse =
         Checkout { customer: Customer { name: "Siti".to_owned(), ..Customer::default() }, ..Checkout::default() };
+    let back = Some(ReturnUrl::stored("https://shop.example/?a=É#b".to_owned()));
     let mut payments = vec![
         Payment { amount: Rupiah::MAX, fee: Rupiah::ZERO, ..samples::payment(&project) },
         Payment { amount: AMOUNT, fee: AMOUNT, ..samples::payment(&project) },
         Payment { reference: "É'\"%_\\".to_owned(), version: 9, ..samples::payment(&project) },
         Payment { checkout: Some(sparse), ..samples::attempt(&project, &link) },
+        Payment { quantity: Some(99), return_url: back.clone(), ..samples::attempt(&project, &link) },
+        Payment { return_url: back, ..samples::payment(&project) },
         Payment { id: mint(after(1), entropy()), created_at: after(1), ..samples::payment(&project) },
     ];
     for state in EVERY_STATE {

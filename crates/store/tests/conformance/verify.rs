@@ -65,6 +65,7 @@ const ATTEMPTS: &str = "I7 a delivery has as many attempts as it says, and is de
 const REPORTS: &str =
     "I8 a report is of a payment of its project, and money under another payment's receipt id is held";
 const OF_A_PROJECT: &str = "I13 every payment, event and posting belongs to an existing project";
+const PIECES: &str = "I24 a payment for several pieces is of a link, and each piece costs the same";
 const LIVE_CODES: &str = "I14 live account numbers and payloads are unique";
 
 /// One of everything that can happen.
@@ -256,6 +257,8 @@ fn paid_rows(history: &History) -> Vec<Row> {
             format!("UPDATE postings SET payment_id = '{pending}' WHERE id = 'settled:{settled}'"),
             pending.clone(),
         ),
+        (PIECES, format!("UPDATE payments SET quantity = 2 WHERE id = '{pending}'"), pending.clone()),
+        (PIECES, format!("UPDATE payments SET quantity = 3 WHERE id = '{loser}'"), loser.clone()),
         (PAID_AT, format!("UPDATE payments SET paid_at = NULL WHERE id = '{due}'"), due),
         (PAID_AT, format!("UPDATE payments SET paid_at = 1 WHERE id = '{pending}'"), pending),
     ]

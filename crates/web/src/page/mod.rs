@@ -11,5 +11,6 @@ pub mod moment;
 pub mod page_error;
 pub mod render;
 pub mod site_urls;
+pub mod typed_amount;
 pub mod visitor;
 pub mod words;

@@ -179,7 +179,7 @@ fn banks(account: &str) -> String {
 fn codes(account: &str) -> String {
     format!(
         "INSERT INTO openings SELECT 'opn_1', project_id, NULL, '{account}', 'é 1', 5000, 35, 'qris', 'abandoned', NULL, \
-         1, 1, 2, 2, 2, 'a' || char(31) || 'é' || char(30) FROM payments LIMIT 1; \
+         1, 1, 2, 2, 2, 'a' || char(31) || 'é' || char(30), 3, 'https://é.example/' FROM payments LIMIT 1; \
          INSERT INTO opening_attempts VALUES ('opn_1', 'Ibu é', '', '', '', '::1', NULL, NULL, NULL, NULL, NULL, 'v', \
          NULL, ''); \
          INSERT INTO bank_codes VALUES ('{account}', 'REF1', 'opn_1', 1, 'BANK1', '77', 1); \
