@@ -13,5 +13,7 @@ mod held;
 mod live;
 mod open;
 mod panel;
+mod prices;
 mod production;
 mod watching;
+mod way_back;
