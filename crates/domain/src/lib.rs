@@ -12,6 +12,7 @@ pub mod bank;
 pub mod bank_account;
 pub mod bank_difference;
 pub mod bank_request;
+pub mod colour;
 pub mod customer;
 pub mod delivery;
 pub mod event;

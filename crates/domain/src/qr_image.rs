@@ -5,7 +5,7 @@
 use qrcodegen::{Mask, QrCode, QrCodeEcc, QrSegment, Version};
 
 /// The white border that scanners need, in modules; the QR standard asks for four.
-const MARGIN_MODULES: usize = 4;
+pub const MARGIN_MODULES: usize = 4;
 
 /// The edge of a module in pixels. With one bit per pixel, four pixels are half a byte. With eight, encoding took twice
 /// as long and the file was half as large again, and scanners did no better.
@@ -23,14 +23,37 @@ const WHITE_RIGHT: u8 = 0x0F;
 #[error("is too long for a QR code")]
 pub struct TooLong;
 
-/// The QR code of `payload` as a PNG file. The mask is fixed, because trying all eight takes most of the time and
-/// today's scanners read any of them.
+/// The QR code of `payload` as a PNG file.
 pub fn png(payload: &str) -> Result<Vec<u8>, TooLong> {
+    Ok(encoded(&rows(&code(payload)?)))
+}
+
+/// The squares that a QR code consists of, without its white margin, for those who draw it into a larger picture.
+#[derive(Clone)]
+pub struct Modules(QrCode);
+
+impl Modules {
+    pub fn of(payload: &str) -> Result<Self, TooLong> {
+        code(payload).map(Self)
+    }
+
+    /// How many modules an edge has, without the margin.
+    pub fn edge(&self) -> u32 {
+        self.0.size().unsigned_abs()
+    }
+
+    /// Whether the module in this column and row is black; those outside of the code are not.
+    pub fn is_black(&self, column: u32, row: u32) -> bool {
+        let inside = column < self.edge() && row < self.edge();
+        inside && self.0.get_module(column.cast_signed(), row.cast_signed())
+    }
+}
+
+/// The mask is fixed, because trying all eight takes most of the time and today's scanners read any of them.
+fn code(payload: &str) -> Result<QrCode, TooLong> {
     let segments = segments(payload);
     let (smallest, largest, mask) = (Version::MIN, Version::MAX, Some(Mask::new(0)));
-    let code = QrCode::encode_segments_advanced(&segments, QrCodeEcc::Medium, smallest, largest, mask, false)
-        .map_err(|_| TooLong)?;
-    Ok(encoded(&rows(&code)))
+    QrCode::encode_segments_advanced(&segments, QrCodeEcc::Medium, smallest, largest, mask, false).map_err(|_| TooLong)
 }
 
 /// A QR code stores capitals, digits and some signs in fewer bits than other text. A payload consists of them except
