@@ -50,6 +50,34 @@ impl Image {
         }
     }
 
+    /// The picture upright, by the orientation that a camera noted for it: 1 to 8, others count as 1.
+    pub(crate) fn turned(self, orientation: u16) -> Self {
+        let (width, height) = (self.width as usize, self.height as usize);
+        let (right, bottom) = (width - 1, height - 1);
+        let from: fn(usize, usize, usize, usize) -> (usize, usize) = match orientation {
+            2 => |x, y, right, _| (right - x, y),
+            3 => |x, y, right, bottom| (right - x, bottom - y),
+            4 => |x, y, _, bottom| (x, bottom - y),
+            5 => |x, y, _, _| (y, x),
+            6 => |x, y, _, bottom| (y, bottom - x),
+            7 => |x, y, right, bottom| (right - y, bottom - x),
+            8 => |x, y, right, _| (right - y, x),
+            _ => return self,
+        };
+        let is_on_its_side = orientation > 4;
+        let (new_width, new_height) = if is_on_its_side { (height, width) } else { (width, height) };
+        let mut pixels = Vec::with_capacity(self.pixels.len());
+        for y in 0..new_height {
+            for x in 0..new_width {
+                let (column, row) = from(x, y, right, bottom);
+                let first = (row * width + column) * 4;
+                pixels.extend_from_slice(&self.pixels[first..first + 4]);
+            }
+        }
+        let (width, height) = if is_on_its_side { (self.height, self.width) } else { (self.width, self.height) };
+        Self { width, height, pixels }
+    }
+
     /// The picture in another size. Each new pixel is the average of those it covers.
     pub fn scaled_to(&self, width: u32, height: u32) -> Self {
         let columns = shares(self.width, width);
@@ -176,6 +204,27 @@ mod tests {
         assert_eq!(three.scaled_to(2, 1).pixels(), [170, 0, 85, 255, 0, 0, 255, 255]);
         assert_eq!(image(2, &[RED, CLEAR]).scaled_to(1, 1).pixels(), [255, 0, 0, 128]);
         assert_eq!(image(2, &[CLEAR, CLEAR]).scaled_to(1, 1).pixels(), [0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn a_picture_is_turned_as_its_camera_noted() {
+        let numbered = |width: u32, numbers: [u8; 6]| image(width, &numbers.map(|number| [number, 0, 0, 255]));
+        // Two rows of three.
+        let sent = || numbered(3, [1, 2, 3, 4, 5, 6]);
+        for (orientation, width, upright) in [
+            (0, 3, [1, 2, 3, 4, 5, 6]),
+            (1, 3, [1, 2, 3, 4, 5, 6]),
+            (2, 3, [3, 2, 1, 6, 5, 4]),
+            (3, 3, [6, 5, 4, 3, 2, 1]),
+            (4, 3, [4, 5, 6, 1, 2, 3]),
+            (5, 2, [1, 4, 2, 5, 3, 6]),
+            (6, 2, [4, 1, 5, 2, 6, 3]),
+            (7, 2, [6, 3, 5, 2, 4, 1]),
+            (8, 2, [3, 6, 2, 5, 1, 4]),
+            (9, 3, [1, 2, 3, 4, 5, 6]),
+        ] {
+            assert_eq!(sent().turned(orientation), numbered(width, upright), "{orientation}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@
 mod canvas;
 mod fonts;
 mod image;
+pub mod logo;
 mod text;
 
 #[cfg(test)]
