@@ -17,6 +17,7 @@ pub mod customer;
 pub mod delivery;
 pub mod event;
 pub mod event_kind;
+pub mod face;
 pub mod fee;
 pub mod hex;
 pub mod id;

@@ -173,6 +173,7 @@ mod tests {
     use super::*;
     use crate::{
         bank::Bank,
+        face::Face,
         fee::FeeOverrides,
         id::mint,
         project::{Environment, MerchantProfile, SuccessWord},
@@ -215,6 +216,7 @@ mod tests {
             success_word: SuccessWord::Paid,
             webhook_url: None,
             extra_events: Vec::new(),
+            face: Face::default(),
             fees: FeeOverrides::default(),
             banks: vec![Bank::Bca],
             default_methods: vec![Method::Qris],

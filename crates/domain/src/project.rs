@@ -4,6 +4,7 @@
 use crate::{
     bank::Bank,
     event_kind::EventKind,
+    face::Face,
     fee::FeeOverrides,
     id::{BankAccountId, ProjectId},
     method::Method,
@@ -60,6 +61,7 @@ pub struct Project {
     pub name: String,
     pub environment: Environment,
     pub merchant: MerchantProfile,
+    pub face: Face,
     pub active: bool,
     /// Sandbox projects need no approval; production projects wait for an operator's.
     pub approved: bool,

@@ -25,6 +25,11 @@ pub fn base_url(text: &str, scheme: Scheme) -> Result<String, String> {
     Ok(url.as_str().trim_end_matches('/').to_owned())
 }
 
+/// The address of a merchant's own site, or the rule that `text` breaks.
+pub fn site(text: &str) -> Result<String, String> {
+    web_address(text, Scheme::HttpsOnly).map(String::from)
+}
+
 /// Why a list of origins is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WrongOrigins {

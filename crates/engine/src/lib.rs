@@ -20,6 +20,7 @@ mod key_uses;
 mod keys;
 mod known_browsers;
 mod links;
+mod logos;
 mod observe;
 mod operator;
 mod page_views;
@@ -73,11 +74,13 @@ pub use error::Error;
 pub use gateway::{BlockedAddress, Outcome, USER_AGENT};
 pub use invites::Invitation;
 pub use keys::KeyOwner;
+pub use logos::NewLogo;
 pub use observe::Observed;
 pub use operator::Operator;
 pub use passwords::HashError;
 pub use payments::Created;
 pub use people::{NewUser, Visit};
+pub use picture::logo::LogoError;
 pub use projects::{NewProject, ProjectUpdate};
 pub use receipts::ReceiptFit;
 pub use reconcile::{Courier, Reconcilers};
@@ -150,6 +153,7 @@ pub struct Engine {
     unfinished: Arc<banks::Unfinished>,
     lookups: Arc<Lookups>,
     hasher: Arc<passwords::Hasher>,
+    logo_turns: Arc<logos::LogoTurns>,
     audited_refusals: Arc<sign_in::AuditedRefusals>,
 }
 
@@ -180,6 +184,7 @@ impl Engine {
             unfinished: Arc::default(),
             lookups: Arc::default(),
             hasher: Arc::default(),
+            logo_turns: Arc::default(),
             audited_refusals: Arc::default(),
         }
     }

@@ -6,7 +6,9 @@ use domain::{
     api_key::BASE62,
     audit::Deed,
     bank::Bank,
+    colour::Colour,
     event::EventKind,
+    face::{Contacts, Face, LogoMark},
     fee::FeeOverrides,
     id::ProjectId,
     method::Method,
@@ -15,7 +17,7 @@ use domain::{
 };
 use store::{Change, CommitError, Guard, ProjectWrite, SealedColumn, Write};
 
-use crate::{DECIDE_MOST, Engine, Error, random_text, vault::Unsealed};
+use crate::{DECIDE_MOST, Engine, Error, logos::NewLogo, random_text, vault::Unsealed};
 
 const WEBHOOK_SECRET_CHARACTERS: usize = 32;
 /// The name of the installation's value that says what kind of installation it is.
@@ -31,7 +33,7 @@ pub struct NewProject {
 }
 
 /// Changes of a project's settings; `None` leaves a setting as it is.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct ProjectUpdate {
     pub merchant: Option<MerchantProfile>,
     pub active: Option<bool>,
@@ -44,6 +46,11 @@ pub struct ProjectUpdate {
     pub banks: Option<Vec<Bank>>,
     pub default_methods: Option<Vec<Method>>,
     pub allowed_origins: Option<Vec<String>>,
+    /// `Some(None)` removes the logo.
+    pub logo: Option<Option<NewLogo>>,
+    /// `Some(None)` goes back to the colour of our own pages.
+    pub colour: Option<Option<Colour>>,
+    pub contacts: Option<Contacts>,
 }
 
 impl Engine {
@@ -74,6 +81,7 @@ impl Engine {
             success_word: SuccessWord::default(),
             webhook_url: None,
             extra_events: Vec::new(),
+            face: Face::default(),
             fees: FeeOverrides::default(),
             banks: Bank::ALL.to_vec(),
             default_methods: initial_default_methods(),
@@ -118,7 +126,10 @@ impl Engine {
             let project = updated(before, update.clone());
             let origins = update.allowed_origins.clone();
             let origins = origins.map(|origins| ProjectWrite::AllowedOrigins { project_id: id, origins });
-            let change = Change::from(ProjectWrite::Changed { project }).with_all(origins).with_all(lines);
+            let logo = update.logo.clone();
+            let logo = logo.map(|logo| ProjectWrite::Logo { project_id: id, logo: logo.map(|logo| logo.file) });
+            let change =
+                Change::from(ProjectWrite::Changed { project }).with_all(origins).with_all(logo).with_all(lines);
             match self.store.commit(change).await {
                 Ok(()) => return self.project(id).await,
                 Err(CommitError::Conflict(Guard::ProjectVersion)) => {}
@@ -155,6 +166,9 @@ impl Engine {
             ("fees", is_another(update.fees.as_ref(), &before.fees)),
             ("banks", is_another(update.banks.as_ref(), &before.banks)),
             ("default_methods", is_another(update.default_methods.as_ref(), &before.default_methods)),
+            ("logo", is_another(update.logo.as_ref().map(mark_of).as_ref(), &before.face.logo)),
+            ("colour", is_another(update.colour.as_ref(), &before.face.colour)),
+            ("contacts", is_another(update.contacts.as_ref(), &before.face.contacts)),
             ("allowed_origins", is_another(update.allowed_origins.as_deref().map(by_name).as_ref(), &by_name(origins))),
         ];
         let changed: Vec<&str> = settings.into_iter().filter_map(|(name, changed)| changed.then_some(name)).collect();
@@ -199,13 +213,23 @@ fn is_another<T: PartialEq>(wanted: Option<&T>, present: &T) -> bool {
     wanted.is_some_and(|wanted| wanted != present)
 }
 
+fn mark_of(logo: &Option<NewLogo>) -> Option<LogoMark> {
+    logo.as_ref().map(|logo| logo.mark.clone())
+}
+
 /// Origins as a set, since their order does not matter.
 fn by_name(origins: &[String]) -> BTreeSet<String> {
     origins.iter().cloned().collect()
 }
 
 fn updated(project: Project, update: ProjectUpdate) -> Project {
+    let face = Face {
+        logo: update.logo.as_ref().map_or(project.face.logo, mark_of),
+        colour: update.colour.unwrap_or(project.face.colour),
+        contacts: update.contacts.unwrap_or(project.face.contacts),
+    };
     Project {
+        face,
         merchant: update.merchant.unwrap_or(project.merchant),
         active: update.active.unwrap_or(project.active),
         approved: update.approved.unwrap_or(project.approved),

@@ -144,6 +144,8 @@ fn checked(options: UpdateOptions, project: Project) -> Result<ProjectUpdate, St
             .map_err(|wrong| wrong.to_string())?,
         banks,
         default_methods,
+        // A shop's face is set in the dashboard.
+        ..ProjectUpdate::default()
     })
 }
 
@@ -201,6 +203,7 @@ mod tests {
             success_word: SuccessWord::Paid,
             webhook_url: None,
             extra_events: Vec::new(),
+            face: domain::face::Face::default(),
             fees: FeeOverrides { qris_basis_points: Some(30), virtual_account: None },
             banks: vec![Bank::Bca],
             default_methods: initial_default_methods(),

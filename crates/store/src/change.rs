@@ -28,7 +28,7 @@ pub(crate) use maintenance::{FoldedCheckout, IndexedBatch, IndexedRow, SearchInd
 pub use openings::OpeningWrite;
 pub use payments::PaymentWrite;
 pub use people::PeopleWrite;
-pub use projects::ProjectWrite;
+pub use projects::{LogoFile, ProjectWrite};
 pub use sessions::SessionWrite;
 pub use webhooks::WebhookWrite;
 

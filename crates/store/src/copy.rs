@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Every table, after those that its rows refer to. The search indexes are not copied, as maintenance rebuilds them.
-pub(crate) const TABLES: [&str; 49] = [
+pub(crate) const TABLES: [&str; 50] = [
     "installation",
     "users",
     "projects",
@@ -33,6 +33,7 @@ pub(crate) const TABLES: [&str; 49] = [
     "forms",
     "audit",
     "allowed_origins",
+    "logos",
     "api_keys",
     "key_uses",
     "links",

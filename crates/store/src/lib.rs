@@ -38,9 +38,9 @@ use plan::Dialect;
 use tokio::sync::watch;
 
 pub use change::{
-    AttemptBounds, BankCall, BankWrite, Change, KeyWrite, LedgerWrite, LinkAttempt, LinkWrite, MaintenanceWrite,
-    NetworkBound, Noted, OpeningWrite, PaymentWrite, PeopleWrite, ProjectWrite, ReceiptNote, SessionWrite,
-    WebhookWrite, Write,
+    AttemptBounds, BankCall, BankWrite, Change, KeyWrite, LedgerWrite, LinkAttempt, LinkWrite, LogoFile,
+    MaintenanceWrite, NetworkBound, Noted, OpeningWrite, PaymentWrite, PeopleWrite, ProjectWrite, ReceiptNote,
+    SessionWrite, WebhookWrite, Write,
 };
 pub use commits::Commits;
 pub use copy::{CopiedTable, CopyError};

@@ -3,6 +3,7 @@
 
 use domain::{
     bank::Bank,
+    face::Face,
     id::{ENTROPY_BYTES, ProjectId, mint},
     link::{CustomerFields, Link},
     method::Method,
@@ -48,6 +49,7 @@ fn project(number: u8) -> Project {
         created_at: NOW,
         version: 1,
         extra_events: Vec::new(),
+        face: Face::default(),
     }
 }
 

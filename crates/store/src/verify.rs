@@ -23,7 +23,7 @@ pub struct Breach {
     pub row: String,
 }
 
-pub(crate) const INVARIANTS: [(&str, &str); 50] = [
+pub(crate) const INVARIANTS: [(&str, &str); 51] = [
     (
         "I1 every posting has two legs or more that sum to zero",
         "SELECT p.id FROM postings p LEFT JOIN entries e ON e.posting_id = p.id \
@@ -353,6 +353,11 @@ pub(crate) const INVARIANTS: [(&str, &str); 50] = [
     (
         "I24 a payment for several pieces is of a link, and each piece costs the same",
         "SELECT id FROM payments WHERE quantity IS NOT NULL AND (link_id IS NULL OR amount % quantity <> 0)",
+    ),
+    (
+        "I13 a project names the logo that is stored for it",
+        "SELECT p.id FROM projects p LEFT JOIN logos l ON l.project_id = p.id \
+         WHERE COALESCE(p.logo_hash, '') <> COALESCE(l.hash, '')",
     ),
 ];
 

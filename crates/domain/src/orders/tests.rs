@@ -1,5 +1,6 @@
 use super::*;
 use crate::{
+    face::Face,
     fee::FeeOverrides,
     id::mint,
     project::{Environment, MerchantProfile, SuccessWord, initial_default_methods},
@@ -22,6 +23,7 @@ fn project() -> Project {
         success_word: SuccessWord::Paid,
         webhook_url: None,
         extra_events: Vec::new(),
+        face: Face::default(),
         fees: FeeOverrides::default(),
         banks: Bank::ALL.to_vec(),
         default_methods: initial_default_methods(),

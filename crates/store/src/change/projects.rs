@@ -17,4 +17,16 @@ pub enum ProjectWrite {
         project_id: ProjectId,
         origins: Vec<String>,
     },
+    /// Replaces or removes the project's logo. It belongs to a change of the project, which names the logo.
+    Logo {
+        project_id: ProjectId,
+        logo: Option<LogoFile>,
+    },
+}
+
+/// A logo as it is served.
+#[derive(Clone)]
+pub struct LogoFile {
+    pub hash: String,
+    pub png: Vec<u8>,
 }

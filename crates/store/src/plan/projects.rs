@@ -1,9 +1,13 @@
 //! Projects and their origins.
 
-use domain::{id::ProjectId, project::Project};
+use domain::{face::Face, id::ProjectId, project::Project};
 
 use super::statement::{Statement, joined};
-use crate::{change::ProjectWrite, error::Guard, value::Value};
+use crate::{
+    change::{LogoFile, ProjectWrite},
+    error::Guard,
+    value::Value,
+};
 
 pub(super) fn plan(statements: &mut Vec<Statement>, write: ProjectWrite) {
     match write {
@@ -12,6 +16,7 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: ProjectWrite) {
         }
         ProjectWrite::Changed { project } => statements.push(changed(project)),
         ProjectWrite::AllowedOrigins { project_id, origins } => allowed_origins(statements, project_id, origins),
+        ProjectWrite::Logo { project_id, logo } => statements.push(logo_kept(project_id, logo)),
     }
 }
 
@@ -19,54 +24,91 @@ fn new(project: Project, sealed_webhook_secret: Vec<u8>) -> Statement {
     Statement::new(
         "INSERT INTO projects (id, name, environment, merchant_name, merchant_city, merchant_postal_code, active, \
          approved, success_word, webhook_url, webhook_secret, fee_qris_basis_points, fee_virtual_account, banks, \
-         default_methods, created_at, version, extra_events) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)",
-        [
-            Value::shown(project.id),
-            project.name.into(),
-            project.environment.word().into(),
-            project.merchant.name.into(),
-            project.merchant.city.into(),
-            project.merchant.postal_code.into(),
-            project.active.into(),
-            project.approved.into(),
-            project.success_word.word().into(),
-            project.webhook_url.into(),
-            sealed_webhook_secret.into(),
-            project.fees.qris_basis_points.into(),
-            project.fees.virtual_account.into(),
-            joined(project.banks.iter().map(|bank| bank.code())),
-            joined(&project.default_methods),
-            project.created_at.into(),
-            project.version.into(),
-            joined(project.extra_events.iter().map(|kind| kind.word())),
-        ],
+         default_methods, created_at, version, extra_events, face_colour, contact_whatsapp, contact_phone, \
+         contact_email, contact_site, logo_hash, logo_width, logo_height) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, \
+         $23, $24, $25, $26)",
+        with_face(
+            project.face,
+            [
+                Value::shown(project.id),
+                project.name.into(),
+                project.environment.word().into(),
+                project.merchant.name.into(),
+                project.merchant.city.into(),
+                project.merchant.postal_code.into(),
+                project.active.into(),
+                project.approved.into(),
+                project.success_word.word().into(),
+                project.webhook_url.into(),
+                sealed_webhook_secret.into(),
+                project.fees.qris_basis_points.into(),
+                project.fees.virtual_account.into(),
+                joined(project.banks.iter().map(|bank| bank.code())),
+                joined(&project.default_methods),
+                project.created_at.into(),
+                project.version.into(),
+                joined(project.extra_events.iter().map(|kind| kind.word())),
+            ],
+        ),
     )
 }
 
+/// The values of the columns for a face, after those of the other columns.
+fn with_face(face: Face, values: impl Into<Vec<Value>>) -> Vec<Value> {
+    let Face { logo, colour, contacts } = face;
+    let (width, height) = (logo.as_ref().map(|logo| logo.width), logo.as_ref().map(|logo| logo.height));
+    let mut values = values.into();
+    values.extend([
+        Value::from(colour.map(|colour| colour.to_string())),
+        contacts.whatsapp.into(),
+        contacts.phone.into(),
+        contacts.email.into(),
+        contacts.site.into(),
+        logo.map(|logo| logo.hash).into(),
+        width.map(i64::from).into(),
+        height.map(i64::from).into(),
+    ]);
+    values
+}
+
+fn logo_kept(project_id: ProjectId, logo: Option<LogoFile>) -> Statement {
+    match logo {
+        Some(LogoFile { hash, png }) => Statement::new(
+            "INSERT INTO logos (project_id, hash, png) VALUES ($1, $2, $3) \
+             ON CONFLICT (project_id) DO UPDATE SET hash = excluded.hash, png = excluded.png",
+            [Value::shown(project_id), hash.into(), png.into()],
+        ),
+        None => Statement::new("DELETE FROM logos WHERE project_id = $1", [Value::shown(project_id)]),
+    }
+}
+
 fn changed(project: Project) -> Statement {
+    let guard = [Value::shown(project.id), project.version.into()];
+    let settings = [
+        project.name.into(),
+        project.merchant.name.into(),
+        project.merchant.city.into(),
+        project.merchant.postal_code.into(),
+        project.active.into(),
+        project.approved.into(),
+        project.success_word.word().into(),
+        project.webhook_url.into(),
+        project.fees.qris_basis_points.into(),
+        project.fees.virtual_account.into(),
+        joined(project.banks.iter().map(|bank| bank.code())),
+        joined(&project.default_methods),
+        joined(project.extra_events.iter().map(|kind| kind.word())),
+    ];
+    let mut values = with_face(project.face, settings);
+    values.extend(guard);
     Statement::new(
         "UPDATE projects SET name = $1, merchant_name = $2, merchant_city = $3, merchant_postal_code = $4, \
          active = $5, approved = $6, success_word = $7, webhook_url = $8, fee_qris_basis_points = $9, \
-         fee_virtual_account = $10, banks = $11, default_methods = $12, extra_events = $13, version = version + 1 \
-         WHERE id = $14 AND version = $15",
-        [
-            project.name.into(),
-            project.merchant.name.into(),
-            project.merchant.city.into(),
-            project.merchant.postal_code.into(),
-            project.active.into(),
-            project.approved.into(),
-            project.success_word.word().into(),
-            project.webhook_url.into(),
-            project.fees.qris_basis_points.into(),
-            project.fees.virtual_account.into(),
-            joined(project.banks.iter().map(|bank| bank.code())),
-            joined(&project.default_methods),
-            joined(project.extra_events.iter().map(|kind| kind.word())),
-            Value::shown(project.id),
-            project.version.into(),
-        ],
+         fee_virtual_account = $10, banks = $11, default_methods = $12, extra_events = $13, face_colour = $14, \
+         contact_whatsapp = $15, contact_phone = $16, contact_email = $17, contact_site = $18, logo_hash = $19, \
+         logo_width = $20, logo_height = $21, version = version + 1 WHERE id = $22 AND version = $23",
+        values,
     )
     .guarded(Guard::ProjectVersion)
 }

@@ -4,7 +4,9 @@ use std::sync::LazyLock;
 
 use domain::{
     bank::Bank,
+    colour::Colour,
     event::EventKind,
+    face::{Contacts, Face, LogoMark},
     fee::FeeOverrides,
     id::ProjectId,
     method::Method,
@@ -19,7 +21,8 @@ use crate::{
 
 pub(super) const COLUMNS: &str = "p.id, p.name, p.environment, p.merchant_name, p.merchant_city, \
     p.merchant_postal_code, p.active, p.approved, p.success_word, p.webhook_url, p.fee_qris_basis_points, \
-    p.fee_virtual_account, p.banks, p.default_methods, p.created_at, p.version, p.extra_events, \
+    p.fee_virtual_account, p.banks, p.default_methods, p.created_at, p.version, p.extra_events, p.face_colour, \
+    p.contact_whatsapp, p.contact_phone, p.contact_email, p.contact_site, p.logo_hash, p.logo_width, p.logo_height, \
     COALESCE((SELECT string_agg(a.method || '=' || b.id || '=' || b.version, ',') FROM bank_assignments a \
     JOIN bank_accounts b ON b.id = a.account_id WHERE a.project_id = p.id AND b.enabled = 1), '')";
 
@@ -44,8 +47,24 @@ pub(super) fn project(columns: &mut Columns<'_>) -> Result<Project, StoreError> 
         created_at: columns.timestamp()?,
         version: columns.integer()?,
         extra_events: columns.words(EventKind::parse_extra)?,
+        face: face(columns)?,
         accounts: columns.words(assigned_account)?,
     })
+}
+
+fn face(columns: &mut Columns<'_>) -> Result<Face, StoreError> {
+    let colour = columns.optional_text()?;
+    let readable = |text: String| Colour::parse(&text).ok_or_else(|| StoreError::unexpected("a colour is malformed"));
+    let contacts = Contacts {
+        whatsapp: columns.optional_text()?,
+        phone: columns.optional_text()?,
+        email: columns.optional_text()?,
+        site: columns.optional_text()?,
+    };
+    let (hash, width, height) = (columns.optional_text()?, columns.optional_integer()?, columns.optional_integer()?);
+    let pixels = |edge: Option<i64>| edge.and_then(|edge| u32::try_from(edge).ok()).unwrap_or_default();
+    let logo = hash.map(|hash| LogoMark { hash, width: pixels(width), height: pixels(height) });
+    Ok(Face { logo, colour: colour.map(readable).transpose()?, contacts })
 }
 
 /// `virtual_account:bca=bac_…=1`: a method, the account that is assigned to it, and the account's version.
@@ -73,6 +92,12 @@ impl Store {
     pub async fn projects(&self) -> Result<Vec<Project>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM projects p ORDER BY p.id");
         self.many(Query::new(sql, []), project).await
+    }
+
+    /// The logo with that hash, as a PNG file. Projects that have the same logo share its address.
+    pub async fn logo(&self, hash: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let sql = "SELECT png FROM logos WHERE hash = $1 LIMIT 1";
+        self.one(Query::new(sql, [hash.to_owned().into()]), |columns| columns.bytes()).await
     }
 
     pub async fn allowed_origins(&self, id: ProjectId) -> Result<Vec<String>, StoreError> {

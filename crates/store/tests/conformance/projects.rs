@@ -2,13 +2,14 @@
 
 use domain::{
     bank::Bank,
+    face::{Contacts, Face, LogoMark},
     fee::FeeOverrides,
     id::mint,
     method::Method,
     money::Rupiah,
     project::{Environment, MerchantProfile, Project, SuccessWord},
 };
-use store::{Guard, ProjectWrite, Store};
+use store::{Change, Guard, LogoFile, ProjectWrite, Store};
 
 use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
@@ -21,6 +22,7 @@ on_every_database![
     projects_are_listed_in_the_order_of_their_making,
     allowed_origins_are_those_of_the_last_change,
     a_preflight_counts_active_projects_only,
+    a_logo_is_read_by_its_hash_until_its_project_has_another,
 ];
 
 /// A project without optional settings.
@@ -31,6 +33,7 @@ fn bare_project() -> Project {
         approved: false,
         success_word: SuccessWord::Paid,
         webhook_url: None,
+        face: Face::default(),
         fees: FeeOverrides::default(),
         banks: Vec::new(),
         default_methods: Vec::new(),
@@ -138,4 +141,31 @@ async fn a_preflight_counts_active_projects_only(database: Database) {
     assert!(!store.anyone_allows_origin("https://b.example").await.unwrap());
     keep(&store, ProjectWrite::Changed { project: Project { active: false, ..project } }).await;
     assert!(!store.anyone_allows_origin(origin).await.unwrap());
+}
+
+async fn a_logo_is_read_by_its_hash_until_its_project_has_another(database: Database) {
+    let store = database.open().await;
+    let (project, other) = (kept_project(&store).await, kept_project(&store).await);
+    let contacts = Contacts {
+        whatsapp: Some("62812".to_owned()),
+        phone: Some("+6221".to_owned()),
+        email: Some("a@b.id".to_owned()),
+        site: Some("https://toko.example/é".to_owned()),
+    };
+    for (version, logo) in (1..).zip([Some("first"), Some("second"), None]) {
+        let mark = logo.map(|hash| LogoMark { hash: hash.to_owned(), width: 480, height: 160 });
+        let face = Face { logo: mark, colour: None, contacts: contacts.clone() };
+        let changed = Project { face, version, ..project.clone() };
+        let file = logo.map(|hash| LogoFile { hash: hash.to_owned(), png: hash.as_bytes().to_vec() });
+        let write = ProjectWrite::Logo { project_id: project.id, logo: file };
+        keep(&store, Change::from(ProjectWrite::Changed { project: changed.clone() }).with(write)).await;
+        let expected = Project { version: version + 1, ..changed };
+        assert_eq!(store.project(project.id).await.unwrap(), Some(expected));
+        for hash in ["first", "second"] {
+            let stored = store.logo(hash).await.unwrap();
+            assert_eq!(stored.as_deref(), (logo == Some(hash)).then_some(hash.as_bytes()), "{version} {hash}");
+        }
+        assert_eq!(store.breaches().await.unwrap(), []);
+    }
+    assert_eq!(store.project(other.id).await.unwrap(), Some(other));
 }

@@ -19,7 +19,7 @@ use crate::support::{
     wait::until,
 };
 
-const TABLES: [&str; 49] = [
+const TABLES: [&str; 50] = [
     "installation",
     "users",
     "projects",
@@ -31,6 +31,7 @@ const TABLES: [&str; 49] = [
     "forms",
     "audit",
     "allowed_origins",
+    "logos",
     "api_keys",
     "key_uses",
     "links",
@@ -150,6 +151,9 @@ async fn fill_every_table(program: &Program) -> Installation {
         id(&others[3]),
     );
     file.execute_batch(&by_hand).unwrap();
+    let logo = "INSERT INTO logos SELECT id, 'ab12', x'89504e47' FROM projects; UPDATE projects SET logo_hash = 'ab12', \
+                logo_width = 1, logo_height = 1, face_colour = '#0b57d0', contact_whatsapp = '62812'";
+    file.execute_batch(logo).unwrap();
     let account = project.replacen("prj", "bac", 1);
     file.execute_batch(&banks(&account)).unwrap();
     file.execute_batch(&codes(&account)).unwrap();
