@@ -5,6 +5,7 @@
 //! open links too.
 
 mod choose;
+mod face;
 mod icon;
 mod live;
 mod parts;
@@ -39,6 +40,8 @@ pub fn surface(app: &App) -> Surface {
 fn routes() -> Router<App> {
     Router::new()
         .route("/p/{link}", get(choose::show).post(choose::submit))
+        .route("/p/colour/{file}", get(face::style))
+        .route("/p/logo/{file}", get(face::logo))
         .route("/pay/{payment}", get(pay::show))
         .route("/pay/{payment}/qr.png", get(pay::image))
         .route("/pay/{payment}/status", get(live::status))

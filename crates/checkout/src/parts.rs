@@ -21,6 +21,7 @@ use web::{
 };
 
 use crate::{
+    face::shop_face,
     view::{BankRow, Frame, Order, Problem, Stripe},
     words::{code, words},
 };
@@ -74,6 +75,7 @@ pub(super) fn frame(app: &App, visitor: &Visitor, project: Option<&Project>) -> 
             Environment::Production => app.settings.is_development.then_some(Stripe::Rehearsal),
         }),
         merchant: project.map(|project| project.merchant.name.clone()),
+        face: project.map(|project| shop_face(app, project)).unwrap_or_default(),
     }
 }
 

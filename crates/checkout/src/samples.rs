@@ -8,9 +8,9 @@ use web::page::{moment::Moment, page_error::ProblemKind};
 
 use crate::{
     view::{
-        Account, BankRow, Change, Choose, Closed, ClosedReason, Ended, Field, FieldKind, Frame, MethodRow, Mistake,
-        NextStep, Notice, Order, Paid, Pending, Problem, Processing, Qris, Replaced, Steps, Stripe, TryLater,
-        Unapplied, UnappliedStanding, Unpaid, UnpaidReason,
+        Account, BankRow, Change, Choose, Closed, ClosedReason, ContactLink, ContactWay, Ended, Field, FieldKind,
+        Frame, FrameLogo, MethodRow, Mistake, NextStep, Notice, Order, Paid, Pending, Problem, Processing, Qris,
+        Replaced, ShopFace, Steps, Stripe, TryLater, Unapplied, UnappliedStanding, Unpaid, UnpaidReason,
     },
     words::{code, words},
 };
@@ -53,6 +53,11 @@ impl Setting {
             script_url: "/assets/checkout.js?v=1".into(),
             stripe: self.stripe,
             merchant: Some(self.merchant.to_owned()),
+            face: ShopFace {
+                logo: Some(FrameLogo { url: "/p/logo/0a.png".to_owned(), width: 480, height: 160 }),
+                style_url: Some("/p/colour/0b57d0.0a.css".to_owned()),
+                contact: Some(ContactLink { url: "tel:+62215550000".to_owned(), way: ContactWay::Phone }),
+            },
         }
     }
 

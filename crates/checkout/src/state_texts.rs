@@ -6,8 +6,8 @@ use web::page::page_error::ProblemKind;
 use crate::{
     icon,
     view::{
-        Choose, Closed, ClosedReason, Ended, Field, FieldKind, Frame, Mistake, Notice, Order, Pending, Problem,
-        Unapplied, UnappliedStanding, Unpaid, UnpaidReason,
+        Choose, Closed, ClosedReason, ContactLink, ContactWay, Ended, Field, FieldKind, Frame, Mistake, Notice, Order,
+        Pending, Problem, Unapplied, UnappliedStanding, Unpaid, UnpaidReason,
     },
     words::Words,
 };
@@ -16,6 +16,17 @@ impl Frame {
     /// The language that the language switch leads to.
     pub(crate) fn other_language(&self) -> &'static str {
         if self.language == "id" { "en" } else { "id" }
+    }
+
+    /// What the link says by which the customer reaches the merchant.
+    pub(crate) fn contact_text(&self, contact: &ContactLink) -> String {
+        let merchant = self.merchant.as_deref().unwrap_or_default();
+        match contact.way {
+            ContactWay::WhatsApp => fl!(self.words, "contact-whatsapp", merchant = merchant),
+            ContactWay::Phone => fl!(self.words, "contact-phone", merchant = merchant),
+            ContactWay::Email => fl!(self.words, "contact-email", merchant = merchant),
+            ContactWay::Site => fl!(self.words, "contact-site", merchant = merchant),
+        }
     }
 
     /// The first letter of the merchant's name, in place of a logo.

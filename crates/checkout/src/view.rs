@@ -21,6 +21,38 @@ pub(crate) struct Frame {
     pub(crate) stripe: Option<Stripe>,
     /// The merchant's name; none where it is not known, as on error pages.
     pub(crate) merchant: Option<String>,
+    /// What the merchant's pages show besides its name.
+    pub(crate) face: ShopFace,
+}
+
+/// A shop's face; nothing where the merchant has given none, or is not known.
+#[derive(Default)]
+pub(crate) struct ShopFace {
+    pub(crate) logo: Option<FrameLogo>,
+    /// A style sheet with the shop's colour.
+    pub(crate) style_url: Option<String>,
+    pub(crate) contact: Option<ContactLink>,
+}
+
+/// A logo, and its size in pixels.
+pub(crate) struct FrameLogo {
+    pub(crate) url: String,
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+}
+
+/// How the customer reaches the merchant.
+pub(crate) struct ContactLink {
+    pub(crate) url: String,
+    pub(crate) way: ContactWay,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ContactWay {
+    WhatsApp,
+    Phone,
+    Email,
+    Site,
 }
 
 /// Why no money moves on a page.

@@ -182,6 +182,9 @@ fn setting(words: Words, name: &str) -> String {
         "banks" => fl!(words, "settings-banks"),
         "default_methods" => fl!(words, "settings-defaults"),
         "allowed_origins" => fl!(words, "settings-origins-label"),
+        "logo" => fl!(words, "face-logo"),
+        "colour" => fl!(words, "face-colour"),
+        "contacts" => fl!(words, "face-contacts"),
         other => other.to_owned(),
     }
 }

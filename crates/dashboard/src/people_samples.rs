@@ -21,6 +21,7 @@ use crate::{
         tabs::Tab,
         users::{UserRow, UsersPage},
     },
+    settings::face::{ColourForm, ContactField, ContactsForm, FacePage, ShownLogo, Swatch, UsedColours},
     settings::view::{Check, Facts, MerchantForm, MethodsForm, OriginsForm, SettingsPage},
     shell::{Attention, Bare, Failing, Flash, ProjectChoice, Section, Shell, ShellProject},
     table::Paging,
@@ -207,6 +208,27 @@ impl Setting {
         page.render().unwrap()
     }
 
+    fn face(self, may_configure: bool) -> String {
+        let field = || ContactField { text: self.text(), mistake: self.mistake() };
+        let swatch = || Swatch { label: self.text(), colour: "#0b57d0".to_owned() };
+        let page = FacePage {
+            shell: self.shell(Section::Settings, true),
+            base: url("/prj_1/settings"),
+            may_configure,
+            logo: Some(ShownLogo { url: "/p/logo/0a.png".to_owned(), width: 480, height: 160 }),
+            logo_hint: self.text(),
+            logo_mistake: self.mistake(),
+            colour: ColourForm {
+                is_own: true,
+                asked: self.text(),
+                mistake: self.mistake(),
+                used: Some(UsedColours { swatches: vec![swatch(), swatch()], is_adjusted: true }),
+            },
+            contacts: ContactsForm { whatsapp: field(), phone: field(), email: field(), site: field() },
+        };
+        page.render().unwrap()
+    }
+
     fn members(self, may_manage: bool) -> String {
         let role = |word, chosen| RoleRow { word, name: self.text(), text: self.text(), chosen };
         let page = MembersPage {
@@ -378,6 +400,8 @@ impl Setting {
             ("account-mistaken", self.account(true)),
             ("new-project", self.new_project()),
             ("settings", self.settings(true)),
+            ("face", self.face(true)),
+            ("face-read", self.face(false)),
             ("settings-of-others", self.settings(false)),
             ("members", self.members(true)),
             ("members-of-others", self.members(false)),

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use web::{
     App, Failure, client,
     limits::LimitedCaller,
-    page::{form::Form, page_error::PageError},
+    page::{form::Form, page_error::PageError, upload::Upload},
     path,
     session::visit,
 };
@@ -26,6 +26,9 @@ pub(crate) struct MaybeSignedIn(pub(crate) Option<Visit>);
 
 /// A form that carries the token of the session that sends it.
 pub(crate) struct SignedForm(pub(crate) Form);
+
+/// The same for a form that may carry a file. Only one that belongs to a session is read at all.
+pub(crate) struct SignedUpload(pub(crate) Upload);
 
 /// The id at the end of an address; a malformed id is treated as one that does not exist.
 pub(crate) struct LastId<Id>(pub(crate) Id);
@@ -81,12 +84,26 @@ impl FromRequest<App> for SignedForm {
         let (mut parts, body) = request.into_parts();
         let SignedIn(visit) = SignedIn::from_request_parts(&mut parts, app).await?;
         let form = Form::from_request(Request::from_parts(parts, body), app).await?;
-        let given = form.text(FORM_TOKEN).unwrap_or_default();
-        // Hashes are compared, so that the time it takes says nothing about the token.
-        if Sha256::digest(given) == Sha256::digest(visit.form_token()) {
-            Ok(SignedForm(form))
-        } else {
-            Err(PageError::with(StatusCode::FORBIDDEN))
-        }
+        check_token(&form, &visit)?;
+        Ok(SignedForm(form))
     }
+}
+
+impl FromRequest<App> for SignedUpload {
+    type Rejection = PageError;
+
+    async fn from_request(request: Request, app: &App) -> Result<SignedUpload, PageError> {
+        let (mut parts, body) = request.into_parts();
+        let SignedIn(visit) = SignedIn::from_request_parts(&mut parts, app).await?;
+        let upload = Upload::from_request(Request::from_parts(parts, body), app).await?;
+        check_token(&upload.form, &visit)?;
+        Ok(SignedUpload(upload))
+    }
+}
+
+fn check_token(form: &Form, visit: &Visit) -> Result<(), PageError> {
+    let given = form.text(FORM_TOKEN).unwrap_or_default();
+    // Hashes are compared, so that the time it takes says nothing about the token.
+    let is_theirs = Sha256::digest(given) == Sha256::digest(visit.form_token());
+    if is_theirs { Ok(()) } else { Err(PageError::with(StatusCode::FORBIDDEN)) }
 }

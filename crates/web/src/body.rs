@@ -23,7 +23,20 @@ pub async fn read_as(request: Request, app: &App, media_type: &'static str) -> R
 
 /// The whole body, of any media type.
 pub async fn read_any(request: Request, app: &App) -> Result<Bytes, Failure> {
-    let read = read(request.into_body());
+    match read_beginning(request, app, BYTES_MOST, DISCARDED_BYTES_MOST).await? {
+        (bytes, true) => Ok(bytes),
+        (_, false) => Err(Failure::BodyTooLarge { bytes_most: BYTES_MOST }),
+    }
+}
+
+/// The body up to `most` bytes, and whether that is all of it. What is longer is read up to `discarded_most` bytes.
+pub(crate) async fn read_beginning(
+    request: Request,
+    app: &App,
+    most: usize,
+    discarded_most: usize,
+) -> Result<(Bytes, bool), Failure> {
+    let read = read(request.into_body(), most, discarded_most);
     tokio::time::timeout(app.settings.body_timeout, read).await.map_err(|_| Failure::BodyTimeout)?
 }
 
@@ -33,17 +46,17 @@ fn is_of_type(headers: &HeaderMap, media_type: &str) -> bool {
     given.trim().eq_ignore_ascii_case(media_type)
 }
 
-async fn read(mut body: Body) -> Result<Bytes, Failure> {
+async fn read(mut body: Body, most: usize, discarded_most: usize) -> Result<(Bytes, bool), Failure> {
     let mut bytes = Vec::new();
     let mut received = 0_usize;
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame.map_err(|_| Failure::BodyBroken)?.into_data() else { continue };
         received += data.len();
-        if received <= BYTES_MOST {
-            bytes.extend_from_slice(&data);
-        } else if received > DISCARDED_BYTES_MOST {
+        let room = most - bytes.len();
+        bytes.extend_from_slice(&data[..data.len().min(room)]);
+        if received > discarded_most {
             break;
         }
     }
-    if received > BYTES_MOST { Err(Failure::BodyTooLarge { bytes_most: BYTES_MOST }) } else { Ok(bytes.into()) }
+    Ok((bytes.into(), received <= most))
 }

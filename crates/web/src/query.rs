@@ -57,6 +57,11 @@ impl Query {
         Ok(Query { parameters: parameters.collect::<Result<_, _>>()? })
     }
 
+    /// Parameters that are decoded already.
+    pub(crate) fn of(parameters: Vec<(String, String)>) -> Query {
+        Query { parameters }
+    }
+
     pub fn names_are_unique(&self) -> bool {
         let mut names: Vec<&str> = self.parameters.iter().map(|(name, _)| name.as_str()).collect();
         names.sort_unstable();

@@ -216,3 +216,9 @@ back-to = Back to { $merchant }
 back-leaving = You will go back to { $merchant } in 5 seconds.
 back-stay = Stay on this page
 back-stayed = You stay on this page.
+# Contacting the shop
+
+contact-whatsapp = Contact { $merchant } on WhatsApp
+contact-phone = Contact { $merchant } by phone
+contact-email = Contact { $merchant } by email
+contact-site = Contact { $merchant } on their website

@@ -216,3 +216,9 @@ back-to = Kembali ke { $merchant }
 back-leaving = Anda akan kembali ke { $merchant } dalam 5 detik.
 back-stay = Tetap di halaman ini
 back-stayed = Anda tetap di halaman ini.
+# Menghubungi toko
+
+contact-whatsapp = Hubungi { $merchant } lewat WhatsApp
+contact-phone = Hubungi { $merchant } lewat telepon
+contact-email = Hubungi { $merchant } lewat email
+contact-site = Hubungi { $merchant } lewat situsnya

@@ -1298,3 +1298,39 @@ difference-settled-already = Somebody has settled this difference already.
 ## Quantities
 
 payment-quantity = Quantity
+# The shop's face
+
+face = Shop’s face
+face-text = The logo, colour and contacts that customers see on payment pages and receipts.
+face-logo = Logo
+face-logo-now = The shop’s logo now
+face-logo-absent = There is no logo yet. Payment pages show the first letter of the shop’s name.
+face-logo-file = Logo file
+face-logo-hint = PNG, JPEG or WebP, at most { $kilobytes } KB. We keep it as a PNG without any other data, at most 160 pixels high.
+face-logo-save = Upload logo
+face-logo-remove = Remove logo
+face-logo-none = Choose a logo file first.
+face-logo-bytes = This file is larger than { $kilobytes } KB. Make the picture smaller, then upload it again.
+face-logo-pixels = This picture is too large: at most 4 million pixels (such as 2,000 × 2,000). Make it smaller, then upload it again.
+face-logo-format = This file is not PNG, JPEG or WebP. Save the logo in one of these formats, then upload it again.
+face-logo-animated = A logo must not move. Save a single still picture, then upload it again.
+face-logo-damaged = This file is damaged or incomplete. Save it again from your picture app, then upload it again.
+face-colour = Colour
+face-colour-usual = Usual colour
+face-colour-own = Own colour
+face-colour-pick = Choose a colour
+face-colour-hint = Used for buttons and links on payment pages if you choose your own colour.
+face-colour-wrong = Choose the usual colour or your own. A colour is written like #0b57d0.
+face-colour-asked = The colour you chose
+face-colour-light = Used in the light theme
+face-colour-dark = Used in the dark theme
+face-colour-adjusted = We adjusted your colour a little so that texts stay easy to read.
+face-contacts = Contacts
+face-contacts-text = Where payment pages tell customers to contact the shop, the link uses the first contact that you fill in here.
+face-whatsapp-hint = For example 0812 3456 7890.
+face-phone = Phone
+face-site = Website
+face-site-hint = Begins with https://
+face-number-wrong = Write the whole number, such as 0812 3456 7890 or +62 21 555 0000.
+face-email-wrong = Write one email address, such as shop@example.com.
+face-site-wrong = Write a whole address that begins with https://

@@ -1225,3 +1225,39 @@ difference-settled-already = Selisih ini sudah diselesaikan orang lain.
 ## Quantities
 
 payment-quantity = Banyaknya
+# Tampilan toko
+
+face = Tampilan toko
+face-text = Logo, warna, dan kontak yang dilihat pelanggan di halaman bayar dan tanda terima.
+face-logo = Logo
+face-logo-now = Logo toko saat ini
+face-logo-absent = Belum ada logo. Halaman bayar memakai huruf pertama nama toko.
+face-logo-file = Berkas logo
+face-logo-hint = PNG, JPEG, atau WebP, paling besar { $kilobytes } KB. Kami menyimpannya sebagai PNG tanpa data lain, setinggi paling banyak 160 piksel.
+face-logo-save = Unggah logo
+face-logo-remove = Hapus logo
+face-logo-none = Pilih berkas logo dulu.
+face-logo-bytes = Berkas ini lebih besar dari { $kilobytes } KB. Kecilkan gambarnya, lalu unggah lagi.
+face-logo-pixels = Gambar ini terlalu besar, paling banyak 4 juta piksel (misalnya 2.000 × 2.000). Kecilkan gambarnya, lalu unggah lagi.
+face-logo-format = Berkas ini bukan PNG, JPEG, atau WebP. Simpan logo dalam salah satu format itu, lalu unggah lagi.
+face-logo-animated = Logo tidak boleh bergerak. Simpan satu gambar diam, lalu unggah lagi.
+face-logo-damaged = Berkas ini rusak atau tidak lengkap. Simpan ulang dari aplikasi gambar Anda, lalu unggah lagi.
+face-colour = Warna
+face-colour-usual = Warna bawaan
+face-colour-own = Warna sendiri
+face-colour-pick = Pilih warna
+face-colour-hint = Dipakai untuk tombol dan tautan di halaman bayar jika Anda memilih warna sendiri.
+face-colour-wrong = Pilih warna bawaan atau warna sendiri. Warna ditulis seperti #0b57d0.
+face-colour-asked = Warna pilihan Anda
+face-colour-light = Dipakai di tampilan terang
+face-colour-dark = Dipakai di tampilan gelap
+face-colour-adjusted = Warna Anda kami sesuaikan sedikit supaya tulisan tetap mudah dibaca.
+face-contacts = Kontak
+face-contacts-text = Di mana halaman bayar menyarankan pelanggan menghubungi toko, tautannya memakai kontak pertama yang Anda isi di sini.
+face-whatsapp-hint = Misalnya 0812 3456 7890.
+face-phone = Telepon
+face-site = Situs
+face-site-hint = Diawali https://
+face-number-wrong = Tulis nomor lengkap, misalnya 0812 3456 7890 atau +62 21 555 0000.
+face-email-wrong = Tulis satu alamat email, misalnya toko@contoh.id.
+face-site-wrong = Tulis alamat lengkap yang diawali https://

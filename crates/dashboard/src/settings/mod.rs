@@ -1,5 +1,6 @@
 //! `/dashboard/<project>/settings`: what customers and the API see of a project, one form for each part.
 
+pub(crate) mod face;
 pub(crate) mod forms;
 pub(crate) mod view;
 
@@ -23,6 +24,7 @@ pub(crate) fn routes() -> Router<App> {
         .route("/dashboard/{project}/settings/origins", get(show).post(save_origins))
         .route("/dashboard/{project}/settings/methods", get(show).post(save_methods))
         .route("/dashboard/{project}/settings/success-word", get(show).post(save_success_word))
+        .merge(face::routes())
 }
 
 async fn show(page: Page) -> Result<Response, PageError> {

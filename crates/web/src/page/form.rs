@@ -24,6 +24,11 @@ impl FromRequest<App> for Form {
 }
 
 impl Form {
+    /// A form of these fields; none where one appears twice.
+    pub(super) fn of(fields: Vec<(String, String)>) -> Option<Form> {
+        Some(Query::of(fields)).filter(Query::names_are_unique).map(Form)
+    }
+
     /// The names of all fields that were sent.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.names()

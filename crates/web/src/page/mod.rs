@@ -12,5 +12,6 @@ pub mod page_error;
 pub mod render;
 pub mod site_urls;
 pub mod typed_amount;
+pub mod upload;
 pub mod visitor;
 pub mod words;

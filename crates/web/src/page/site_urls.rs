@@ -1,5 +1,7 @@
 //! The paths of our own pages as browsers see them, which behind a proxy may begin with a prefix.
 
+use domain::face::LogoMark;
+
 /// Turns paths of pages into URLs for browsers.
 pub struct SiteUrls {
     /// The prefix of every path; usually empty.
@@ -19,4 +21,9 @@ impl SiteUrls {
     pub fn url(&self, path: impl std::fmt::Display) -> String {
         format!("{}{path}", self.root)
     }
+}
+
+/// The path of a shop's logo. It names the content, so browsers may keep it for ever.
+pub fn logo_path(logo: &LogoMark) -> String {
+    format!("/p/logo/{}.png", logo.hash)
 }

@@ -12,6 +12,7 @@ mod browser_road;
 mod browser_use;
 mod customers;
 mod differences;
+mod face;
 mod home;
 mod invites;
 mod keys;

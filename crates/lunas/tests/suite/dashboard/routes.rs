@@ -107,6 +107,7 @@ fn table() -> Vec<Row> {
         get("/dashboard/{project}/payments/{payment}", LOOK),
         get("/dashboard/{project}/search", LOOK),
         get("/dashboard/{project}/settings", LOOK),
+        get("/dashboard/{project}/settings/face", LOOK),
         get("/dashboard/{project}/simulator", LOOK),
     ];
     table.extend(forms());
@@ -164,6 +165,9 @@ fn forms() -> Vec<Row> {
         both("/dashboard/{project}/settings/members/{user}/role", MEMBERS, MEMBERS, &[("role", "viewer")]),
         both("/dashboard/{project}/settings/members/{user}/remove", MEMBERS, MEMBERS, &[]),
         both("/dashboard/{project}/settings/invites/{invite}/withdraw", LOOK, MEMBERS, &[]),
+        both("/dashboard/{project}/settings/face/logo", LOOK, CONFIGURE, &[("remove", "logo")]),
+        both("/dashboard/{project}/settings/face/colour", LOOK, CONFIGURE, &[("colour_kind", "usual")]),
+        both("/dashboard/{project}/settings/face/contacts", LOOK, CONFIGURE, &[("phone", "1500123")]),
         both("/dashboard/{project}/settings/merchant", LOOK, CONFIGURE, merchant),
         both("/dashboard/{project}/settings/origins", LOOK, CONFIGURE, &[("allowed_origins", "https://example.com")]),
         both("/dashboard/{project}/settings/methods", LOOK, CONFIGURE, &[("default_qris", "on")]),
