@@ -1,22 +1,20 @@
 //! Instructions for paying a virtual account, step by step, in the customer's language.
 //!
-//! Menu names stay Indonesian in every language, as the bank's own screens show them. This module does not decide how
+//! Menu names stay Indonesian in every language, as the bank's own screens show them: they are in `bank_menus`. This module does not decide how
 //! much is owed: it repeats the account number and the amount exactly as given and must never name another sum.
 
 use std::fmt;
 
-use crate::{bank::Bank, language::Language, money::Rupiah};
+pub use crate::bank_menus::Channel;
+use crate::{
+    bank::Bank,
+    bank_menus::{Entry, Guide, Menu, guide},
+    language::Language,
+    money::Rupiah,
+};
 
 /// The most steps that one channel takes.
 const MOST_STEPS: usize = 5;
-
-/// Where the customer pays.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Channel {
-    Mobile,
-    Atm,
-    Internet,
-}
 
 /// The steps of one channel, for pages that show one channel at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,32 +23,27 @@ pub struct StepGroup {
     /// What customers call the channel at this bank, such as `ATM BCA` or `BRImo`.
     pub title: String,
     pub steps: Vec<String>,
+    /// The menu entries that one of the steps ends with. They are Indonesian in every language.
+    pub menu: &'static str,
 }
 
-/// The menu entries that lead to the payment form of one channel.
-struct Menu {
-    channel: Channel,
-    /// The product name of the channel, such as `BRImo`; without one, its title is made of its kind and the bank.
-    product: Option<&'static str>,
-    path: &'static str,
+/// The two parts of an account number that some banks' screens ask for one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SplitNumber<'a> {
+    pub company_code: &'a str,
+    pub customer_number: &'a str,
 }
 
-/// How the payment form asks for the account number.
-#[derive(Clone, Copy)]
-enum Entry {
-    Whole,
-    /// The company code on one screen, the customer number on the next.
-    Split,
-    /// A transfer from another bank, which also asks for the destination bank and the amount.
-    Interbank,
+/// The number in its two parts, where a screen of the bank asks for them apart. A number too short or too odd to split
+/// has none.
+pub fn split_number(bank: Bank, account_number: &str) -> Option<SplitNumber<'_>> {
+    let is_asked = guide(bank).menus.iter().any(|menu| menu.entry == Entry::Split);
+    halves(bank, account_number).filter(|_| is_asked)
 }
 
-/// Everything that differs between banks.
-struct Guide {
-    /// The bank's short name, as in `ATM BCA`; none where customers pay from any bank.
-    brand: Option<&'static str>,
-    entry: Entry,
-    menus: [Menu; 3],
+fn halves(bank: Bank, account_number: &str) -> Option<SplitNumber<'_>> {
+    let (company_code, customer_number) = account_number.split_at_checked(bank.company_code().len())?;
+    (!customer_number.is_empty()).then_some(SplitNumber { company_code, customer_number })
 }
 
 /// One step before it is put into words.
@@ -58,11 +51,12 @@ enum Step<'a> {
     Open,
     Choose(&'static str),
     Number(&'a str),
-    CompanyCode(&'a str),
-    CustomerNumber(&'a str),
+    Search(&'a str),
+    CompanyCode(Bank, &'a str),
+    CustomerNumber(Bank, &'a str),
     Destination(Bank, &'a str),
     Amount(&'a str),
-    Check(&'a str),
+    Check(Entry, &'a str),
 }
 
 /// A step in words.
@@ -74,12 +68,12 @@ struct Sentence<'a> {
 
 /// The steps of every channel in one list; each step starts with the title of its channel.
 pub fn payment_steps(bank: Bank, account_number: &str, amount: Rupiah, language: Language) -> Vec<String> {
-    let guide = guide(bank);
+    let Guide { brand, menus } = guide(bank);
     let amount = amount.to_string();
-    let mut list = Vec::with_capacity(guide.menus.len() * MOST_STEPS);
-    for menu in &guide.menus {
-        let title = title(menu, guide.brand, language);
-        let steps = steps_of(bank, guide.entry, menu, account_number, &amount).into_iter().flatten();
+    let mut list = Vec::with_capacity(menus.len() * MOST_STEPS);
+    for menu in &menus {
+        let title = title(menu, brand, language);
+        let steps = steps_of(bank, menu, account_number, &amount).into_iter().flatten();
         let sentences = steps.map(|step| Sentence { language, channel: menu.channel, step });
         list.extend(sentences.map(|sentence| format!("{title}: {sentence}")));
     }
@@ -88,35 +82,31 @@ pub fn payment_steps(bank: Bank, account_number: &str, amount: Rupiah, language:
 
 /// The same steps grouped by channel; each step is a sentence of its own.
 pub fn step_groups(bank: Bank, account_number: &str, amount: Rupiah, language: Language) -> Vec<StepGroup> {
-    let guide = guide(bank);
+    let Guide { brand, menus } = guide(bank);
     let amount = amount.to_string();
     let group = |menu: &Menu| {
-        let steps = steps_of(bank, guide.entry, menu, account_number, &amount).into_iter().flatten();
+        let steps = steps_of(bank, menu, account_number, &amount).into_iter().flatten();
         let sentences = steps.map(|step| Sentence { language, channel: menu.channel, step });
         StepGroup {
             channel: menu.channel,
-            title: title(menu, guide.brand, language),
+            title: title(menu, brand, language),
             steps: sentences.map(|sentence| capitalised(&sentence.to_string())).collect(),
+            menu: menu.path,
         }
     };
-    guide.menus.iter().map(group).collect()
+    menus.iter().map(group).collect()
 }
 
-fn steps_of<'a>(
-    bank: Bank,
-    entry: Entry,
-    menu: &Menu,
-    account_number: &'a str,
-    amount: &'a str,
-) -> [Option<Step<'a>>; MOST_STEPS] {
-    let (enter, then) = match (entry, account_number.split_at_checked(bank.company_code().len())) {
-        (Entry::Split, Some((company_code, rest))) => {
-            (Step::CompanyCode(company_code), Some(Step::CustomerNumber(rest)))
+fn steps_of<'a>(bank: Bank, menu: &Menu, account_number: &'a str, amount: &'a str) -> [Option<Step<'a>>; MOST_STEPS] {
+    let (enter, then) = match (menu.entry, halves(bank, account_number)) {
+        (Entry::Split, Some(SplitNumber { company_code, customer_number })) => {
+            (Step::CompanyCode(bank, company_code), Some(Step::CustomerNumber(bank, customer_number)))
         }
         (Entry::Interbank, _) => (Step::Destination(bank, account_number), Some(Step::Amount(amount))),
+        (Entry::Search, _) => (Step::Search(account_number), None),
         (Entry::Whole | Entry::Split, _) => (Step::Number(account_number), None),
     };
-    [Some(Step::Open), Some(Step::Choose(menu.path)), Some(enter), then, Some(Step::Check(amount))]
+    [Some(Step::Open), Some(Step::Choose(menu.path)), Some(enter), then, Some(Step::Check(menu.entry, amount))]
 }
 
 impl fmt::Display for Sentence<'_> {
@@ -134,17 +124,32 @@ fn indonesian(f: &mut fmt::Formatter<'_>, channel: Channel, step: &Step<'_>) -> 
             Channel::Mobile => "buka aplikasi lalu masuk",
             Channel::Atm => "masukkan kartu dan PIN",
             Channel::Internet => "buka situsnya lalu masuk",
+            Channel::OtherBank => "buka aplikasi atau ATM bank Anda",
         }),
         Step::Choose(path) => write!(f, "pilih {path}"),
         Step::Number(number) => write!(f, "masukkan nomor virtual account {number}"),
-        Step::CompanyCode(code) => write!(f, "masukkan kode perusahaan {code}"),
-        Step::CustomerNumber(number) => write!(f, "masukkan nomor pelanggan {number}"),
+        Step::Search(number) => {
+            write!(f, "ketik nomor virtual account {number} di kolom pencarian, lalu pilih penyedia jasa yang muncul")
+        }
+        Step::CompanyCode(Bank::Bsi, code) => write!(f, "masukkan kode institusi {code}"),
+        Step::CompanyCode(_, code) => write!(f, "masukkan kode perusahaan {code}"),
+        Step::CustomerNumber(Bank::Bsi, number) => write!(f, "masukkan kode bayar {number}"),
+        Step::CustomerNumber(_, number) => write!(f, "masukkan nomor pelanggan {number}"),
         Step::Destination(bank, number) => {
             let (code, name) = (bank.interbank_code(), bank.name());
             write!(f, "masukkan kode bank {code} ({name}) lalu nomor virtual account {number}")
         }
-        Step::Amount(amount) => write!(f, "masukkan nominal persis {amount}"),
-        Step::Check(amount) => {
+        Step::Amount(amount) => {
+            write!(f, "masukkan nominal persis {amount} dan pilih transfer online, bukan BI-FAST, SKN atau RTGS")
+        }
+        Step::Check(Entry::Interbank, amount) => {
+            write!(
+                f,
+                "periksa nama penerima dan jumlah {amount}, lalu konfirmasi; jika nomornya tidak ditemukan, pakai cara \
+                 bayar lain"
+            )
+        }
+        Step::Check(_, amount) => {
             let ending = if channel == Channel::Mobile { "masukkan PIN" } else { "konfirmasi" };
             write!(f, "periksa nama merchant dan pastikan jumlahnya persis {amount}, lalu {ending}")
         }
@@ -157,17 +162,35 @@ fn english(f: &mut fmt::Formatter<'_>, channel: Channel, step: &Step<'_>) -> fmt
             Channel::Mobile => "open the app and sign in",
             Channel::Atm => "insert your card and enter your PIN",
             Channel::Internet => "open the site and sign in",
+            Channel::OtherBank => "open your bank's app or go to its ATM",
         }),
         Step::Choose(path) => write!(f, "choose {path}"),
         Step::Number(number) => write!(f, "enter the virtual account number {number}"),
-        Step::CompanyCode(code) => write!(f, "enter the company code {code}"),
-        Step::CustomerNumber(number) => write!(f, "enter the customer number {number}"),
+        Step::Search(number) => {
+            write!(
+                f,
+                "type the virtual account number {number} into the search field, then choose the service it finds"
+            )
+        }
+        Step::CompanyCode(Bank::Bsi, code) => write!(f, "enter the institution code {code}"),
+        Step::CompanyCode(_, code) => write!(f, "enter the company code {code}"),
+        Step::CustomerNumber(Bank::Bsi, number) => write!(f, "enter the payment code {number}"),
+        Step::CustomerNumber(_, number) => write!(f, "enter the customer number {number}"),
         Step::Destination(bank, number) => {
             let (code, name) = (bank.interbank_code(), bank.name());
             write!(f, "enter the bank code {code} ({name}), then the virtual account number {number}")
         }
-        Step::Amount(amount) => write!(f, "enter exactly {amount}"),
-        Step::Check(amount) => {
+        Step::Amount(amount) => {
+            write!(f, "enter exactly {amount} and choose an online transfer, not BI-FAST, SKN or RTGS")
+        }
+        Step::Check(Entry::Interbank, amount) => {
+            write!(
+                f,
+                "check the recipient's name and the amount {amount}, then confirm; if the number is not found, pay by \
+                 another method"
+            )
+        }
+        Step::Check(_, amount) => {
             let ending = if channel == Channel::Mobile { "enter your PIN" } else { "confirm" };
             write!(f, "check the merchant name and that the amount is exactly {amount}, then {ending}")
         }
@@ -179,10 +202,17 @@ fn title(menu: &Menu, brand: Option<&str>, language: Language) -> String {
         Channel::Mobile => "mobile banking",
         Channel::Atm => "ATM",
         Channel::Internet => "internet banking",
+        Channel::OtherBank => {
+            return match language {
+                Language::Indonesian => "Dari bank lain".to_owned(),
+                Language::English => "From another bank".to_owned(),
+            };
+        }
     };
     match (menu.product, brand, language) {
         (Some(product), _, _) => product.to_owned(),
-        (None, None, _) => capitalised(kind),
+        (None, None, Language::Indonesian) => capitalised(&format!("{kind} bank mana pun")),
+        (None, None, Language::English) => capitalised(&format!("{kind} of any bank")),
         (None, Some(brand), Language::Indonesian) => capitalised(&format!("{kind} {brand}")),
         (None, Some(brand), Language::English) => format!("{brand} {kind}"),
     }
@@ -193,86 +223,6 @@ fn capitalised(text: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-const fn mobile(product: Option<&'static str>, path: &'static str) -> Menu {
-    Menu { channel: Channel::Mobile, product, path }
-}
-
-const fn atm(path: &'static str) -> Menu {
-    Menu { channel: Channel::Atm, product: None, path }
-}
-
-const fn internet(product: Option<&'static str>, path: &'static str) -> Menu {
-    Menu { channel: Channel::Internet, product, path }
-}
-
-/// The menus of each bank, as its screens name them.
-fn guide(bank: Bank) -> Guide {
-    let whole = |brand, menus| Guide { brand: Some(brand), entry: Entry::Whole, menus };
-    match bank {
-        Bank::Bca => whole(
-            "BCA",
-            [
-                mobile(Some("BCA mobile"), "m-BCA › m-Transfer › BCA Virtual Account"),
-                atm("Transaksi Lainnya › Transfer › ke Rek BCA Virtual Account"),
-                internet(Some("KlikBCA"), "Transfer Dana › Transfer ke BCA Virtual Account"),
-            ],
-        ),
-        Bank::Bni => whole(
-            "BNI",
-            [
-                mobile(None, "Transfer › Virtual Account Billing › Input Baru"),
-                atm("Menu Lainnya › Transfer › Rekening Tabungan › Virtual Account Billing"),
-                internet(None, "Transfer › Virtual Account Billing"),
-            ],
-        ),
-        Bank::Bri => whole(
-            "BRI",
-            [
-                mobile(Some("BRImo"), "BRIVA"),
-                atm("Transaksi Lain › Pembayaran › Lainnya › BRIVA"),
-                internet(None, "Pembayaran › BRIVA"),
-            ],
-        ),
-        Bank::Mandiri => Guide {
-            brand: Some("Mandiri"),
-            entry: Entry::Split,
-            menus: [
-                mobile(Some("Livin'"), "Bayar › Multipayment"),
-                atm("Bayar/Beli › Lainnya › Multi Payment"),
-                internet(None, "Pembayaran › Multi Payment"),
-            ],
-        },
-        Bank::Permata => whole(
-            "Permata",
-            [
-                mobile(Some("PermataMobile X"), "Bayar Tagihan › Virtual Account"),
-                atm("Transaksi Lainnya › Pembayaran › Pembayaran Lainnya › Virtual Account"),
-                internet(Some("PermataNet"), "Pembayaran Tagihan › Virtual Account"),
-            ],
-        ),
-        Bank::Cimb => whole(
-            "CIMB Niaga",
-            [
-                mobile(Some("OCTO Mobile"), "Transfer › Other CIMB Niaga"),
-                atm("Pembayaran › Lanjut › Virtual Account"),
-                internet(Some("OCTO Clicks"), "Transfer"),
-            ],
-        ),
-        Bank::Bsi => whole(
-            "BSI",
-            [
-                mobile(Some("BSI Mobile"), "Bayar › Institusi"),
-                atm("Pembayaran/Pembelian › Institusi"),
-                internet(Some("BSI Net"), "Pembayaran › Institusi"),
-            ],
-        ),
-        Bank::Danamon | Bank::Btn | Bank::Maybank | Bank::Bjb | Bank::Bnc | Bank::Bss => {
-            let path = "Transfer › Bank Lain";
-            Guide { brand: None, entry: Entry::Interbank, menus: [mobile(None, path), atm(path), internet(None, path)] }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -281,22 +231,45 @@ mod tests {
     const AMOUNT: Rupiah = Rupiah::new(150_000);
 
     #[test]
-    fn every_bank_has_three_channels_that_end_with_the_exact_amount() {
+    fn every_bank_has_steps_for_its_channels_and_from_another_bank_that_end_with_the_exact_amount() {
         for bank in Bank::ALL {
             let number = bank.account_number(7);
             for language in BOTH {
                 let groups = step_groups(bank, &number, AMOUNT, language);
-                let channels: Vec<Channel> = groups.iter().map(|group| group.channel).collect();
-                assert_eq!(channels, [Channel::Mobile, Channel::Atm, Channel::Internet]);
+                let has = |channel| groups.iter().any(|group| group.channel == channel);
+                assert!([Channel::Mobile, Channel::Atm, Channel::Internet].into_iter().all(has), "{bank:?}");
+                let interbank = groups.iter().filter(|group| group.steps.concat().contains("BI-FAST")).count();
+                // The smaller banks' steps are all for customers of any bank.
+                assert_eq!(interbank, if has(Channel::OtherBank) { 1 } else { 3 }, "{bank:?}");
                 for group in groups {
                     assert!(group.steps.len() >= 4);
                     assert!(group.steps.last().unwrap().contains("Rp150.000"), "{group:?}");
                     assert!(group.steps.iter().all(|step| step.starts_with(char::is_uppercase)), "{group:?}");
+                    assert_eq!(group.steps.iter().filter(|step| step.ends_with(group.menu)).count(), 1, "{group:?}");
                     let digits = group.steps.concat();
-                    assert!(bank == Bank::Mandiri || digits.contains(&number), "{group:?}");
+                    let split = split_number(bank, &number).is_some_and(|split| {
+                        digits.contains(split.company_code) && digits.contains(split.customer_number)
+                    });
+                    assert!(split || digits.contains(&number), "{group:?}");
                 }
             }
         }
+    }
+
+    #[test]
+    fn todays_apps_of_the_seven_largest_banks_lead() {
+        let apps = |bank: Bank| -> Vec<String> {
+            let groups = step_groups(bank, &bank.account_number(7), AMOUNT, Language::English);
+            groups.into_iter().filter(|group| group.channel == Channel::Mobile).map(|group| group.title).collect()
+        };
+        assert_eq!(apps(Bank::Bca), ["myBCA", "BCA mobile"]);
+        assert_eq!(apps(Bank::Bni), ["wondr by BNI", "BNI Mobile Banking"]);
+        assert_eq!(apps(Bank::Bri), ["BRImo"]);
+        assert_eq!(apps(Bank::Mandiri), ["Livin' by Mandiri"]);
+        assert_eq!(apps(Bank::Permata), ["PermataME"]);
+        assert_eq!(apps(Bank::Cimb), ["OCTO by CIMB Niaga"]);
+        assert_eq!(apps(Bank::Bsi), ["BYOND by BSI"]);
+        assert_eq!(apps(Bank::Danamon), ["Mobile banking of any bank"]);
     }
 
     #[test]
@@ -330,29 +303,45 @@ mod tests {
                 "KlikBCA: periksa nama merchant dan pastikan jumlahnya persis Rp150.000, lalu konfirmasi",
             ],
         );
-        check(Bank::Bni, Language::Indonesian, &["Mobile banking BNI: buka aplikasi lalu masuk"]);
-        check(Bank::Bni, Language::English, &["BNI mobile banking: open the app and sign in"]);
+        check(Bank::Bni, Language::Indonesian, &["Internet banking BNI: buka situsnya lalu masuk"]);
+        check(Bank::Bni, Language::English, &["BNI internet banking: open the site and sign in"]);
         check(Bank::Bri, Language::English, &["BRImo: choose BRIVA"]);
         check(
             Bank::Danamon,
             Language::English,
             &[
-                "ATM: choose Transfer › Bank Lain",
-                "ATM: enter the bank code 011 (Bank Danamon), then the virtual account number 9911000000000042",
-                "Internet banking: enter exactly Rp150.000",
+                "ATM of any bank: choose Transfer › Bank Lain",
+                "ATM of any bank: enter the bank code 011 (Bank Danamon), then the virtual account number \
+                 9911000000000042",
+                "Internet banking of any bank: enter exactly Rp150.000 and choose an online transfer, not BI-FAST, SKN \
+                 or RTGS",
             ],
         );
     }
 
     #[test]
-    fn mandiri_gets_company_code_and_customer_number_apart() {
+    fn mandiri_and_bsi_get_company_code_and_customer_number_apart_and_others_do_not() {
         let steps = payment_steps(Bank::Mandiri, "88608123456789012", AMOUNT, Language::Indonesian);
         assert!(steps.contains(&"ATM Mandiri: masukkan kode perusahaan 88608".to_owned()));
         assert!(steps.contains(&"ATM Mandiri: masukkan nomor pelanggan 123456789012".to_owned()));
+        assert!(
+            steps.iter().any(|step| step.starts_with("Livin' by Mandiri: ketik") && step.contains("88608123456789012"))
+        );
+        let steps = payment_steps(Bank::Bsi, "9347123456789012", AMOUNT, Language::English);
+        assert!(steps.contains(&"BYOND by BSI: enter the institution code 9347".to_owned()));
+        assert!(steps.contains(&"BYOND by BSI: enter the payment code 123456789012".to_owned()));
+        for bank in Bank::ALL {
+            let number = bank.account_number(7);
+            let split = split_number(bank, &number);
+            assert_eq!(split.is_some(), matches!(bank, Bank::Mandiri | Bank::Bsi), "{bank:?}");
+            let joined = split.map(|split| [split.company_code, split.customer_number].concat());
+            assert!(joined.is_none_or(|joined| joined == number), "{bank:?}");
+        }
         // A number too short or too odd to split is shown as it is.
-        for number in ["", "123", "ééé"] {
+        for number in ["", "123", "99008", "ééé"] {
+            assert_eq!(split_number(Bank::Mandiri, number), None);
             let steps = payment_steps(Bank::Mandiri, number, AMOUNT, Language::English);
-            assert!(steps.contains(&format!("Livin': enter the virtual account number {number}")));
+            assert!(steps.contains(&format!("Mandiri ATM: enter the virtual account number {number}")));
         }
     }
 }
