@@ -3,11 +3,16 @@
 (function () {
   'use strict';
   const POLL_MS = 5000, SILENCE_MS = 40000, LISTEN_AGAIN_MS = 60000, RELOAD_WAIT_MS = 10000, BUSY_MS = 15000;
-  const MOST_ERRORS = 3, MOST_RELOADS = 3;
+  const MOST_ERRORS = 3, MOST_RELOADS = 3, WIB_MS = 7 * 3600000;
   const one = (selector) => document.querySelector(selector);
   const each = (selector, act) => Array.prototype.forEach.call(document.querySelectorAll(selector), act);
   const watch = one('#watch');
   const say = (text) => { watch.textContent = text; };
+  // How far the server's clock is ahead of the phone's, as of the moment when the answer began to arrive.
+  const arrived = (window.performance && performance.timing && performance.timing.responseStart) || Date.now();
+  const ahead = watch ? watch.dataset.now - arrived : 0;
+  const two = (number) => (number < 10 ? '0' : '') + number;
+  const looked = one('#looked'), sentence = looked && looked.innerHTML;
 
   each('[data-script]', (part) => { part.hidden = false; });
   const first = one('[autofocus]');
@@ -30,11 +35,26 @@
     leaving = true;
     setTimeout(() => location.reload(), wait);
   };
-  const check = () => {
-    fetch(watch.dataset.poll, { cache: 'no-store', credentials: 'same-origin' })
-      .then((answer) => (answer.ok ? answer.json() : {}))
-      .then((body) => turn(body.status), () => {});
+  // The status was looked up: says when.
+  const seen = (status) => {
+    turn(status);
+    if (!looked || !status) return;
+    const now = Date.now() + ahead, time = new Date(now + WIB_MS).toISOString().slice(11, 19);
+    looked.innerHTML = sentence;
+    const clock = looked.querySelector('time');
+    clock.dateTime = new Date(now).toISOString();
+    clock.textContent = document.documentElement.lang === 'id' ? time.replace(/:/g, '.') : time;
   };
+  const ask = () => fetch(watch.dataset.poll, { cache: 'no-store', credentials: 'same-origin' })
+    .then((answer) => (answer.ok ? answer.json() : Promise.reject()))
+    .then((body) => seen(body.status));
+  const check = () => { ask().catch(() => {}); };
+  each('[data-check]', (link) => {
+    link.onclick = (event) => {
+      event.preventDefault();
+      ask().catch(() => { looked.textContent = looked.dataset.failed; }).then(() => say(looked.textContent));
+    };
+  });
   const poll = () => {
     check();
     if (!polling) polling = setInterval(() => { if (!document.hidden) check(); }, POLL_MS);
@@ -50,7 +70,7 @@
       clearTimeout(silence);
       silence = setTimeout(poll, SILENCE_MS);
       polling = clearInterval(polling);
-      turn(event.data.trim());
+      seen(event.data.trim());
     });
     source.onerror = () => {
       errors += 1;
@@ -69,12 +89,9 @@
     addEventListener('pageshow', (event) => { if (event.persisted) check(); });
   }
 
-  // The countdown. It goes by the server's clock, as of the moment when the answer began to arrive.
+  // The countdown. It goes by the server's clock.
   const left = one('#left');
   if (left) {
-    const arrived = (window.performance && performance.timing && performance.timing.responseStart) || Date.now();
-    const ahead = left.dataset.now - arrived;
-    const two = (number) => (number < 10 ? '0' : '') + number;
     let before = Infinity;
     const tick = () => {
       const seconds = Math.max(0, Math.ceil((left.dataset.expires - Date.now() - ahead) / 1000));
@@ -121,15 +138,18 @@
     };
   });
 
-  // Sharing the QR code, taken from the image in the page.
+  // Sharing the card with the QR code. Whether files can be shared is asked with an empty one.
   const share = one('[data-share]');
   if (share && navigator.canShare) {
-    const bytes = Uint8Array.from(atob(one('#qr img').src.split(',')[1]), (letter) => letter.charCodeAt(0));
-    const files = [new File([bytes], share.dataset.share, { type: 'image/png' })];
-    share.hidden = !navigator.canShare({ files: files });
-    share.onclick = () => navigator.share({ files: files }).catch(() => {});
+    const saved = one('a[download]');
+    const files = (blob) => ({ files: [new File([blob], saved.download, { type: 'image/png' })] });
+    share.hidden = !navigator.canShare(files(''));
+    share.onclick = () => {
+      fetch(saved.href, { credentials: 'same-origin' }).then((answer) => answer.blob())
+        .then((blob) => navigator.share(files(blob))).catch(() => {});
+    };
   }
-  addEventListener('keydown', (event) => { if (event.key === 'Escape' && location.hash === '#qr') location.hash = ''; });
+  addEventListener('keydown', (event) => { if (event.key === 'Escape' && location.hash === '#qr') location.hash = 'enlarge'; });
   each('[data-print]', (button) => { button.onclick = () => print(); });
 
   // A form is sent once per press. The server creates one payment per form in any case, so a form that hangs may be sent again.
@@ -153,4 +173,20 @@
     };
     addEventListener('pageshow', again);
   });
+
+  // With nothing to choose and nothing to fill in, the form sends itself: once a person sees the page, and never for a program
+  // that scans links, for a page that is loaded ahead, or after going back.
+  const straight = one('[data-straight]');
+  const went = window.performance && performance.navigation && performance.navigation.type === 2;
+  if (straight && !navigator.webdriver && !went) {
+    let gone = false;
+    const go = () => {
+      if (gone || document.hidden || document.prerendering) return;
+      gone = true;
+      straight.querySelector('.main').click();
+    };
+    document.addEventListener('visibilitychange', go);
+    document.addEventListener('prerenderingchange', go);
+    go();
+  }
 })();

@@ -3,7 +3,7 @@
 use axum::{
     extract::State,
     http::{HeaderMap, HeaderValue, StatusCode, header},
-    response::Response,
+    response::{IntoResponse, Response},
 };
 use domain::{
     customer::CustomerField,
@@ -16,6 +16,7 @@ use domain::{
     time::Timestamp,
 };
 use engine::{Attempt, Error, LinkPage};
+use i18n_embed_fl::fl;
 use rand::RngExt;
 use web::{
     App, Failure, client,
@@ -31,10 +32,13 @@ use web::{
 };
 
 use crate::{
-    parts::{PRICE_SCRIPT, bank_row, frame, order},
+    answers,
+    parts::{PRICE_SCRIPT, address, bank_row, frame, looked, order},
     path_id::PathId,
+    pay::has_held_money,
     price::Entered,
     view::{Choose, Closed, ClosedReason, Field, FieldKind, MethodRow, Mistake, Notice, Order, Replaced, TryLater},
+    words::words,
 };
 
 /// The cookie that a browser keeps for a link: the id of its payment, or of its form while there is no payment.
@@ -44,6 +48,9 @@ const COOKIE_SECONDS: u32 = 7 * 24 * 60 * 60;
 const RETRY_AFTER_DOWN: u64 = 30;
 const MILLIS_PER_SECOND: u64 = 1_000;
 const MINUTE_MILLIS: i64 = 60_000;
+
+/// The parameter by which a customer asks for the form in place of a payment that has ended.
+const AGAIN: &str = "again";
 
 type LinkPath = Result<PathId<LinkId>, PageError>;
 
@@ -84,10 +91,10 @@ pub(super) async fn show(State(app): State<App>, visitor: Visitor, id: LinkPath)
     let change = visitor.query.text("change").ok().flatten().and_then(|id| id.parse().ok());
     let change = pending_of(&app, &link_page, change).await?;
     if change.is_none()
-        && let Some(payment) = payment_of(&app, &link_page, cookie.and_then(|id| id.parse().ok())).await?
-        && is_resumed(&app, &link_page, &payment)
+        && let Some(id) = cookie.and_then(|id| id.parse().ok())
+        && let Some(id) = resumed(&app, &link_page, id, asks_again(&visitor)).await?
     {
-        return Ok(see_other(&app.settings.urls.url(format_args!("/pay/{}", payment.id))));
+        return Ok(see_other(&address(&app, &visitor, format_args!("/pay/{id}"))));
     }
     if let Some(reason) = closed(&link_page) {
         return Ok(closed_page(&app, &visitor, &link_page, StatusCode::OK, reason));
@@ -96,7 +103,7 @@ pub(super) async fn show(State(app): State<App>, visitor: Visitor, id: LinkPath)
     let content = FormContent {
         method: None,
         price: Entered::first(&link_page.link, change.as_ref()),
-        answers: Customer::default(),
+        answers: answers::kept(&visitor, link_page.link.customer_fields),
         faults: Vec::new(),
         form_id: form_id.clone(),
         replaces: change.map(|payment| payment.id),
@@ -114,13 +121,32 @@ fn new_form_id() -> String {
     format!("{:032x}", rand::rng().random::<u128>())
 }
 
-/// Whether a browser that has `payment` for this link is sent back to its page.
-fn is_resumed(app: &App, link_page: &LinkPage, payment: &Payment) -> bool {
-    match payment.status_at(app.engine.now()) {
-        Status::Pending | Status::Processing => true,
-        Status::Paid => !link_page.link.allow_multiple_payments,
-        Status::Failed | Status::Expired | Status::Cancelled => false,
+fn asks_again(visitor: &Visitor) -> bool {
+    visitor.query.text(AGAIN).ok().flatten().is_some()
+}
+
+/// The payment that a browser which remembers `remembered` is sent back to.
+async fn resumed(
+    app: &App,
+    link_page: &LinkPage,
+    remembered: PaymentId,
+    asks_again: bool,
+) -> Result<Option<PaymentId>, PageError> {
+    let Some(payment) = payment_of(app, link_page, Some(remembered)).await? else { return Ok(None) };
+    if is_resumed(app, &payment, asks_again).await? {
+        return Ok(Some(payment.id));
     }
+    Ok(app.engine.own_claim(&link_page.link, remembered).await?.filter(|_| !asks_again))
+}
+
+/// Whether a browser that has `payment` for this link is sent back to its page. One that has ended says what became of the
+/// customer's money, and offers to pay again where that is possible: `asks_again` is true after that.
+async fn is_resumed(app: &App, payment: &Payment, asks_again: bool) -> Result<bool, PageError> {
+    Ok(match payment.status_at(app.engine.now()) {
+        Status::Pending | Status::Processing => true,
+        Status::Paid => !asks_again,
+        Status::Failed | Status::Expired | Status::Cancelled => !asks_again && has_held_money(app, payment.id).await?,
+    })
 }
 
 /// POST `/p/<link_id>`: creates the payment that the form asks for, and redirects to its page.
@@ -136,12 +162,21 @@ pub(super) async fn submit(
     let form = form?;
     let PathId(id) = id?;
     let link_page = app.engine.link_page(id).await?;
+    let content = FormContent::sent(&form, &link_page, visitor.cookie(CHECKOUT_COOKIE))?;
+    let given = content.answers.clone();
+    let mut response = pay(&app, &visitor, &link_page, content).await.unwrap_or_else(IntoResponse::into_response);
+    answers::keep(&app, &link_page.link, &given, response.headers_mut());
+    Ok(response)
+}
+
+/// Makes the payment that the form asks for, or shows the form again.
+async fn pay(app: &App, visitor: &Visitor, link_page: &LinkPage, content: FormContent) -> Result<Response, PageError> {
+    let id = link_page.link.id;
     let cookie = visitor.cookie(CHECKOUT_COOKIE);
-    let content = FormContent::sent(&form, &link_page, cookie)?;
     let Some(method) = content.method.filter(|_| content.faults.is_empty() && content.price.mistake.is_none()) else {
-        return Ok(match closed(&link_page) {
-            Some(reason) => closed_page(&app, &visitor, &link_page, StatusCode::CONFLICT, reason),
-            None => mistaken(&app, &visitor, &link_page, content),
+        return Ok(match closed(link_page) {
+            Some(reason) => closed_page(app, visitor, link_page, StatusCode::CONFLICT, reason),
+            None => mistaken(app, visitor, link_page, content),
         });
     };
     let attempt = Attempt {
@@ -160,18 +195,18 @@ pub(super) async fn submit(
         network: app.limits.are_on().then(|| client::limited_as(visitor.address)),
     };
     match app.engine.attempt_link(id, &attempt).await {
-        Ok(payment) => Ok(redirect_to_payment(&app, id, payment.id)),
+        Ok(payment) => Ok(redirect_to_payment(app, visitor, id, payment.id)),
         Err(Error::LinkNotActive | Error::NotEditable) => {
-            answer_closed_link(&app, &visitor, link_page, attempt.remembered).await
+            answer_closed_link(app, visitor, link_page, attempt.remembered).await
         }
         Err(Error::Mispriced(why)) => {
             let price = content.price.refused(why);
-            Ok(mistaken(&app, &visitor, &link_page, FormContent { price, ..content }))
+            Ok(mistaken(app, visitor, link_page, FormContent { price, ..content }))
         }
-        Err(Error::AttemptsFull { until }) => Ok(try_later(&app, &visitor, &link_page, until)),
+        Err(Error::AttemptsFull { until }) => Ok(try_later(app, visitor, link_page, until)),
         Err(Error::Provider(_)) => {
             let content = FormContent { notice: Some(Notice::MethodDown), ..content };
-            let mut response = chooser(&app, &visitor, &link_page, StatusCode::SERVICE_UNAVAILABLE, content);
+            let mut response = chooser(app, visitor, link_page, StatusCode::SERVICE_UNAVAILABLE, content);
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(RETRY_AFTER_DOWN));
             Ok(response)
         }
@@ -185,8 +220,8 @@ fn mistaken(app: &App, visitor: &Visitor, link_page: &LinkPage, content: FormCon
     chooser(app, visitor, link_page, StatusCode::UNPROCESSABLE_ENTITY, content)
 }
 
-fn redirect_to_payment(app: &App, link: LinkId, payment: PaymentId) -> Response {
-    let mut response = see_other(&app.settings.urls.url(format_args!("/pay/{payment}")));
+fn redirect_to_payment(app: &App, visitor: &Visitor, link: LinkId, payment: PaymentId) -> Response {
+    let mut response = see_other(&address(app, visitor, format_args!("/pay/{payment}")));
     set_cookie(app, link, &payment.to_string(), response.headers_mut());
     response
 }
@@ -196,19 +231,20 @@ fn redirect_to_payment(app: &App, link: LinkId, payment: PaymentId) -> Response 
 async fn answer_closed_link(
     app: &App,
     visitor: &Visitor,
-    seen: LinkPage,
+    seen: &LinkPage,
     remembered: Option<PaymentId>,
 ) -> Result<Response, PageError> {
     // The link is read a second time only where it was still open before the attempt: it has been closed since, by another
     // customer, the merchant or the clock, so what was read then cannot say why.
-    let link_page = match closed(&seen) {
-        Some(_) => seen,
+    let link_page = match closed(seen) {
+        Some(_) => seen.clone(),
         None => app.engine.link_page(seen.link.id).await?,
     };
     if let Some(payment) = payment_of(app, &link_page, remembered).await?
-        && is_resumed(app, &link_page, &payment)
+        // On a link for many payments, an earlier receipt would pass for one of this attempt.
+        && is_resumed(app, &payment, link_page.link.allow_multiple_payments).await?
     {
-        return Ok(redirect_to_payment(app, link_page.link.id, payment.id));
+        return Ok(redirect_to_payment(app, visitor, link_page.link.id, payment.id));
     }
     // The other customer's payment may have failed in between: then the link is open again, and the same form works when retried.
     let reason = closed(&link_page).ok_or(Error::Contended)?;
@@ -257,7 +293,15 @@ fn closed_page(
     reason: ClosedReason,
 ) -> Response {
     let LinkPage { project, link, .. } = link_page;
-    page(status, &Closed { frame: frame(app, visitor, Some(project)), order: order(project, link), reason })
+    let view = Closed {
+        frame: frame(app, visitor, Some(project)),
+        order: order(project, link),
+        reason,
+        looked: looked(app.engine.now(), visitor, |time| {
+            fl!(words(visitor.language), "looked-processing", time = time)
+        }),
+    };
+    page(status, &view)
 }
 
 /// Says when the link may have room for one more attempt.
@@ -269,7 +313,8 @@ fn try_later(app: &App, visitor: &Visitor, link_page: &LinkPage, until: Timestam
         frame: frame(app, visitor, Some(project)),
         order: order(project, link),
         until: moment(shown_until, visitor.language),
-        url: app.settings.urls.url(format_args!("/p/{}", link.id)),
+        url: address(app, visitor, format_args!("/p/{}", link.id)),
+        support_reference: visitor.request_id.clone(),
     };
     let wait = until.as_millis() - app.engine.now().as_millis();
     let seconds = u64::try_from(wait).unwrap_or_default().div_ceil(MILLIS_PER_SECOND).max(1);
@@ -281,7 +326,6 @@ fn try_later(app: &App, visitor: &Visitor, link_page: &LinkPage, until: Timestam
 /// The page with the form.
 fn chooser(app: &App, visitor: &Visitor, link_page: &LinkPage, status: StatusCode, content: FormContent) -> Response {
     let LinkPage { project, link, methods, .. } = link_page;
-    let urls = &app.settings.urls;
     let rows = methods.iter().map(|method| {
         let is_chosen = content.method == Some(*method);
         let has_failed = is_chosen && content.notice == Some(Notice::MethodDown);
@@ -299,7 +343,14 @@ fn chooser(app: &App, visitor: &Visitor, link_page: &LinkPage, status: StatusCod
         value: content.answers.answer(field).to_owned(),
         mistake: content.faults.iter().find(|(wrong, _)| *wrong == field).map(|(_, fault)| mistake(*fault)),
     });
+    let fields: Vec<Field> = fields.collect();
+    let rows: Vec<MethodRow> = rows.collect();
+    let has_no_choice =
+        matches!(rows.as_slice(), [row] if !row.down) && fields.is_empty() && link.pricing == Pricing::Fixed;
     let mut frame = frame(app, visitor, Some(project));
+    if asks_again(visitor) {
+        frame.switch_url = format!("{}&{AGAIN}=1", frame.switch_url);
+    }
     if let Some(id) = content.replaces {
         frame.switch_url = format!("{}&change={id}", frame.switch_url);
     }
@@ -310,15 +361,17 @@ fn chooser(app: &App, visitor: &Visitor, link_page: &LinkPage, status: StatusCod
     let view = Choose {
         frame,
         order,
-        price: content.price.field(link, urls.url(PRICE_SCRIPT.path())),
-        methods: rows.collect(),
-        fields: fields.collect(),
-        action: urls.url(format_args!("/p/{}", link.id)),
+        price: content.price.field(link, app.settings.urls.url(PRICE_SCRIPT.path())),
+        is_straight: has_no_choice && content.notice.is_none() && content.replaces.is_none(),
+        methods: rows,
+        fields,
+        action: address(app, visitor, format_args!("/p/{}", link.id)),
         attempt: content.form_id,
         replaces: content
             .replaces
-            .map(|id| Replaced { payment_id: id.to_string(), url: urls.url(format_args!("/pay/{id}")) }),
+            .map(|id| Replaced { payment_id: id.to_string(), url: address(app, visitor, format_args!("/pay/{id}")) }),
         notice: content.notice,
+        support_reference: visitor.request_id.clone().filter(|_| content.notice == Some(Notice::MethodDown)),
     };
     page(status, &view)
 }

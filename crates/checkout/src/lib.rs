@@ -4,15 +4,19 @@
 //! Handlers decode, call the engine and fill a view. A GET never changes a payment or a link, because programs that scan messages
 //! open links too.
 
+mod answers;
 mod choose;
 mod face;
 mod icon;
 mod live;
+#[cfg(test)]
+mod page_rules;
 mod parts;
 mod path_id;
 mod pay;
 mod price;
 mod price_field;
+mod qr_card;
 #[cfg(test)]
 mod samples;
 mod sandbox;
@@ -32,7 +36,14 @@ pub fn surface(app: &App) -> Surface {
         folders: &["p", "pay"],
         routes: finish::routes(app, routes(), parts::error_page),
         wording: FailureWording::Page(parts::error_page),
-        assets: vec![&parts::STYLE, &parts::SCRIPT, &parts::PRICE_SCRIPT, &parts::BACK_SCRIPT],
+        assets: vec![
+            &parts::STYLE,
+            &parts::RECEIPT_STYLE,
+            &parts::SLIP_STYLE,
+            &parts::SCRIPT,
+            &parts::PRICE_SCRIPT,
+            &parts::BACK_SCRIPT,
+        ],
         secret_paths: &[],
     }
 }

@@ -1,5 +1,7 @@
 //! Parts that several pages of the checkout share: the frame, the order, the bank's row and the error page.
 
+use std::fmt;
+
 use axum::{
     http::{HeaderValue, StatusCode, header},
     response::Response,
@@ -9,11 +11,13 @@ use domain::{
     link::Link,
     payment::Payment,
     project::{Environment, Project},
+    time::Timestamp,
 };
 use web::{
     App,
     page::{
         assets::{self, Asset},
+        moment::clock_time,
         page_error::PageError,
         render::{page, switch_query},
         visitor::Visitor,
@@ -22,15 +26,22 @@ use web::{
 
 use crate::{
     face::shop_face,
-    view::{BankRow, Frame, Order, Problem, Stripe},
+    view::{BankRow, Frame, Looked, Order, Problem, Stripe},
     words::{code, words},
 };
 
 pub(crate) static STYLE: Asset = Asset::style("checkout", &[assets::TOKENS, include_str!("../assets/checkout.css")]);
 pub(crate) static SCRIPT: Asset = Asset::script("checkout", &[include_str!("../assets/checkout.js")]);
+/// How receipts print is a style sheet of its own, so that no other page pays for it.
+pub(crate) static RECEIPT_STYLE: Asset = Asset::style("receipt", &[include_str!("../assets/receipt.css")]);
+/// The receipt on a strip of paper needs a page size of its own, which only a style sheet of its own can have.
+pub(crate) static SLIP_STYLE: Asset = Asset::style("slip", &[include_str!("../assets/slip.css")]);
+/// Stands for a time in a sentence.
+const TIME: &str = "#";
+/// Codes up to this length are what people call the bank; longer ones are its name.
+const ACRONYM_LETTERS: usize = 4;
 pub(crate) static PRICE_SCRIPT: Asset = Asset::script("price", &[include_str!("../assets/price.js")]);
 pub(crate) static BACK_SCRIPT: Asset = Asset::script("back", &[include_str!("../assets/way_back.js")]);
-const MARK_LETTERS: usize = 3;
 
 /// The page for an error.
 pub(crate) fn error_page(app: &App, visitor: &Visitor, error: &PageError) -> Response {
@@ -79,11 +90,43 @@ pub(super) fn frame(app: &App, visitor: &Visitor, project: Option<&Project>) -> 
     }
 }
 
+/// The address of a page of ours. A language that was chosen by the address goes along, for browsers that keep no
+/// cookies.
+pub(super) fn address(app: &App, visitor: &Visitor, path: fmt::Arguments<'_>) -> String {
+    let url = app.settings.urls.url(path);
+    if !visitor.chose_language {
+        return url;
+    }
+    let joint = if url.contains('?') { '&' } else { '?' };
+    format!("{url}{joint}lang={}", code(visitor.language))
+}
+
+/// When a status was looked up, said in the sentence that `sentence` makes of a time.
+pub(super) fn looked(at: Timestamp, visitor: &Visitor, sentence: impl Fn(&'static str) -> String) -> Looked {
+    let text = sentence(TIME);
+    let (before, after) = text.split_once(TIME).unwrap_or((&text, ""));
+    let time = clock_time(at, visitor.language);
+    Looked { before: before.to_owned(), time, utc: at.to_string(), after: after.to_owned() }
+}
+
 pub(super) fn bank_row(bank: Bank) -> BankRow {
-    let bank_code = bank.code();
-    // A short code is the name that people use for the bank. Of a longer one the first letters are enough beside the full name.
-    let mark = bank_code.get(..MARK_LETTERS).filter(|_| bank_code.len() > MARK_LETTERS + 1).unwrap_or(bank_code);
-    BankRow { name: bank.name(), mark: mark.to_ascii_uppercase() }
+    let name = bank.code();
+    let letters = if name.len() > ACRONYM_LETTERS { 1 } else { name.len() };
+    let (large, small) = name.split_at(letters);
+    BankRow { name: bank.name(), mark: format!("{}{small}", large.to_ascii_uppercase()), tint: tint(bank) }
+}
+
+/// Colours that people know the banks by, of which the style sheet shows a pale shade.
+const fn tint(bank: Bank) -> &'static str {
+    match bank {
+        Bank::Bca | Bank::Bri | Bank::Btn => "blue",
+        Bank::Mandiri | Bank::Bjb => "navy",
+        Bank::Bni | Bank::Bsi => "teal",
+        Bank::Permata => "green",
+        Bank::Cimb | Bank::Bss => "red",
+        Bank::Danamon | Bank::Bnc => "orange",
+        Bank::Maybank => "gold",
+    }
 }
 
 /// What is paid for, according to the link.

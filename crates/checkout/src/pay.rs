@@ -11,30 +11,38 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use domain::{
     bank::Bank,
     id::PaymentId,
-    instructions::step_groups,
+    instructions::{SplitNumber, split_number, step_groups},
+    language::Language,
     link::LinkStanding,
     method::Method,
+    money::Rupiah,
     payment::{Payment, State as PaymentState, Status},
     project::{Environment, Project},
-    qr_image,
+    qr_image::Modules,
     receipt::{Decision, Unapplied as Reason, UnappliedReceipt},
     time::Timestamp,
 };
 use engine::{Error, PaymentPage};
+use i18n_embed_fl::fl;
+use picture::code_png;
 use web::{
     App,
     page::{moment::moment, page_error::PageError, render::page, visitor::Visitor},
 };
 
 use crate::{
-    parts::{BACK_SCRIPT, bank_row, frame, order_of},
+    parts::{BACK_SCRIPT, RECEIPT_STYLE, SLIP_STYLE, address, bank_row, frame, looked, order_of},
     path_id::PathId,
+    qr_card::Card,
     view::{
-        Account, Back, Change, Ended, Leaves, NextStep, Paid, Pending, Processing, Qris, Steps, Unapplied,
-        UnappliedStanding, Unpaid, UnpaidReason,
+        Account, Back, Change, Ended, Leaves, NextStep, NumberLabel, NumberRow, Paid, Pending, Processing, Qris, Slip,
+        StepLine, Steps, Unapplied, UnappliedStanding, Unpaid, UnpaidReason,
     },
+    words::words,
 };
 
+/// The parameter, and its value, that ask for the receipt on a strip of paper.
+const PRINT: (&str, &str) = ("print", "80mm");
 const FILE_NAME_CHARACTERS: usize = 64;
 /// Account numbers are shown in groups of this many digits.
 const GROUP_DIGITS: usize = 4;
@@ -56,29 +64,49 @@ pub(super) async fn show(State(app): State<App>, visitor: Visitor, id: PaymentPa
             Method::VirtualAccount(bank) => page(StatusCode::OK, &account(&app, &visitor, &shown, bank)),
         },
         Status::Processing => page(StatusCode::OK, &processing(&app, &visitor, &shown)),
+        Status::Paid if visitor.query.text(PRINT.0).ok().flatten() == Some(PRINT.1) => {
+            page(StatusCode::OK, &slip(&app, &visitor, &shown))
+        }
         Status::Paid => page(StatusCode::OK, &paid(&app, &visitor, &shown)),
         Status::Expired => page(StatusCode::OK, &unpaid(&app, &visitor, &shown, UnpaidReason::Expired)),
         Status::Failed => page(StatusCode::OK, &unpaid(&app, &visitor, &shown, UnpaidReason::Failed)),
-        Status::Cancelled => page(StatusCode::OK, &unpaid(&app, &visitor, &shown, UnpaidReason::Cancelled)),
+        Status::Cancelled => page(StatusCode::OK, &unpaid(&app, &visitor, &shown, cancelled_why(&shown))),
     })
 }
 
-/// `/pay/<payment_id>/qr.png`: the QR code as a file named by the reference, only while the payment is pending.
-pub(super) async fn image(State(app): State<App>, id: PaymentPath) -> Result<Response, PageError> {
+/// `/pay/<payment_id>/qr.png`: the card with the QR code as a file named by the reference, only while the payment is
+/// pending.
+pub(super) async fn image(State(app): State<App>, visitor: Visitor, id: PaymentPath) -> Result<Response, PageError> {
     let PathId(id) = id?;
-    let payment = app.engine.known_payment(id).await?;
+    let shown = app.engine.payment_page(id).await?;
+    let payment = &shown.payment;
     let is_shown = payment.method == Method::Qris && payment.status_at(app.engine.now()) == Status::Pending;
-    let png = is_shown.then(|| qr_image::png(&payment.code).ok()).flatten().ok_or(Error::NotFound("QR code"))?;
-    let disposition = format!("attachment; filename=\"{}\"", file_name(&payment));
+    let png = if is_shown { card(&app, &visitor, &shown).png().await } else { None };
+    let png = png.ok_or(Error::NotFound("QR code"))?;
+    let disposition = format!("attachment; filename=\"{}\"", file_name(payment));
     let disposition = HeaderValue::try_from(disposition).unwrap_or(HeaderValue::from_static("attachment"));
     let headers: [(HeaderName, HeaderValue); 2] =
         [(header::CONTENT_TYPE, HeaderValue::from_static("image/png")), (header::CONTENT_DISPOSITION, disposition)];
     Ok((headers, png).into_response())
 }
 
+fn card(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Card {
+    let PaymentPage { project, payment, .. } = shown;
+    let frame = frame(app, visitor, Some(project));
+    let deadline = moment(payment.expires_at, visitor.language).text;
+    Card {
+        payload: payment.code.clone(),
+        merchant: project.merchant.name.clone(),
+        amount: payment.amount.to_string(),
+        deadline: format!("{} {deadline}", fl!(frame.words, "pay-before")),
+        reference: format!("{} {}", fl!(frame.words, "reference"), payment.reference),
+        stripe: frame.stripe.map(|stripe| stripe.text(frame.words)),
+    }
+}
+
 fn qris(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Qris {
     let PaymentPage { project, payment, .. } = shown;
-    let image = qr_image::png(&payment.code).unwrap_or_default();
+    let image = Modules::of(&payment.code).map(|modules| code_png(&modules)).unwrap_or_default();
     Qris {
         frame: frame(app, visitor, Some(project)),
         pending: pending(app, visitor, shown),
@@ -90,33 +118,60 @@ fn qris(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Qris {
 
 fn account(app: &App, visitor: &Visitor, shown: &PaymentPage, bank: Bank) -> Account {
     let PaymentPage { project, payment, .. } = shown;
-    let groups = step_groups(bank, &payment.code, payment.amount, visitor.language);
-    let digits: Vec<char> = payment.code.chars().collect();
-    let grouped: Vec<String> = digits.chunks(GROUP_DIGITS).map(|group| group.iter().collect()).collect();
     Account {
         frame: frame(app, visitor, Some(project)),
         pending: pending(app, visitor, shown),
         bank: bank_row(bank),
-        number: payment.code.clone(),
-        grouped_number: grouped.join(" "),
+        numbers: numbers(bank, &payment.code),
         amount_digits: payment.amount.get().to_string(),
-        steps: groups.into_iter().map(|group| Steps { title: group.title, steps: group.steps }).collect(),
+        steps: steps(bank, &payment.code, payment.amount, visitor.language),
     }
+}
+
+/// The steps of every channel, with the names of menus apart.
+pub(crate) fn steps(bank: Bank, number: &str, amount: Rupiah, language: Language) -> Vec<Steps> {
+    let groups = step_groups(bank, number, amount, language).into_iter();
+    let steps = groups.map(|group| {
+        let line = |step: String| match step.strip_suffix(group.menu) {
+            Some(text) => StepLine { text: text.to_owned(), menu: Some(group.menu) },
+            None => StepLine { text: step, menu: None },
+        };
+        Steps { title: group.title, steps: group.steps.into_iter().map(line).collect() }
+    });
+    steps.collect()
+}
+
+/// The numbers that the customer types at the bank.
+pub(crate) fn numbers(bank: Bank, number: &str) -> Vec<NumberRow> {
+    let row = |label, digits: &str| {
+        let characters: Vec<char> = digits.chars().collect();
+        let groups: Vec<String> = characters.chunks(GROUP_DIGITS).map(|group| group.iter().collect()).collect();
+        NumberRow { label, digits: digits.to_owned(), grouped: groups.join(" ") }
+    };
+    let Some(SplitNumber { company_code, customer_number }) = split_number(bank, number) else {
+        return vec![row(NumberLabel::Account, number)];
+    };
+    let (code_label, number_label) = match bank {
+        Bank::Bsi => (NumberLabel::InstitutionCode, NumberLabel::PaymentCode),
+        _ => (NumberLabel::CompanyCode, NumberLabel::CustomerNumber),
+    };
+    // A code is short enough to be read at once.
+    let code = NumberRow { label: code_label, digits: company_code.to_owned(), grouped: company_code.to_owned() };
+    vec![code, row(number_label, customer_number), row(NumberLabel::Whole, number)]
 }
 
 fn pending(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Pending {
     let PaymentPage { project, payment, link, .. } = shown;
-    let urls = &app.settings.urls;
     let change = match link {
         Some((_, LinkStanding::Processing)) => Change::BeingPaid,
         Some(_) if !shown.has_other_methods => Change::NotAllowed,
         Some((link, LinkStanding::Open)) => {
-            Change::Allowed { url: urls.url(format_args!("/p/{}?change={}", link.id, payment.id)) }
+            Change::Allowed { url: address(app, visitor, format_args!("/p/{}?change={}", link.id, payment.id)) }
         }
         Some(_) => Change::Closed,
         None => Change::NotAllowed,
     };
-    let LiveUrls { page_url, status_url, events_url, simulate_url } = live_urls(app, shown);
+    let LiveUrls { page_url, status_url, events_url, simulate_url } = live_urls(app, visitor, shown);
     Pending {
         order: order_of(project, payment, link.as_ref().map(|(link, _)| link)),
         unapplied: unapplied(shown),
@@ -128,6 +183,7 @@ fn pending(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Pending {
         status_url,
         events_url,
         change,
+        looked: looked(app.engine.now(), visitor, |time| fl!(words(visitor.language), "looked-pending", time = time)),
         simulate_url,
     }
 }
@@ -141,11 +197,11 @@ struct LiveUrls {
     simulate_url: Option<String>,
 }
 
-fn live_urls(app: &App, shown: &PaymentPage) -> LiveUrls {
+fn live_urls(app: &App, visitor: &Visitor, shown: &PaymentPage) -> LiveUrls {
     let (id, urls) = (shown.payment.id, &app.settings.urls);
     let is_sandbox = shown.project.environment == Environment::Sandbox;
     LiveUrls {
-        page_url: urls.url(format_args!("/pay/{id}")),
+        page_url: address(app, visitor, format_args!("/pay/{id}")),
         status_url: urls.url(format_args!("/pay/{id}/status")),
         events_url: urls.url(format_args!("/pay/{id}/events")),
         simulate_url: is_sandbox.then(|| urls.url(format_args!("/pay/{id}/simulate"))),
@@ -181,6 +237,11 @@ fn back(app: &App, project: &Project, payment: &Payment) -> Option<Back> {
     })
 }
 
+/// Whether the merchant has still to decide about money that came for the payment.
+pub(super) async fn has_held_money(app: &App, id: PaymentId) -> Result<bool, PageError> {
+    Ok(unapplied(&app.engine.payment_page(id).await?).iter().any(Unapplied::is_held))
+}
+
 /// Money that came for this payment without paying it, the latest first.
 fn unapplied(shown: &PaymentPage) -> Vec<Unapplied> {
     let money = shown.unapplied.iter().filter_map(|money| {
@@ -213,26 +274,74 @@ fn standing(payment: &Payment, money: &UnappliedReceipt) -> Option<UnappliedStan
 
 fn processing(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Processing {
     let frame = frame(app, visitor, Some(&shown.project));
-    let LiveUrls { page_url, status_url, events_url, simulate_url } = live_urls(app, shown);
-    Processing { frame, ended: ended(app, shown), page_url, status_url, events_url, simulate_url }
+    let LiveUrls { page_url, status_url, events_url, simulate_url } = live_urls(app, visitor, shown);
+    let now = app.engine.now();
+    Processing {
+        frame,
+        ended: ended(app, shown),
+        page_url,
+        status_url,
+        events_url,
+        now_millis: now.as_millis(),
+        looked: looked(now, visitor, |time| fl!(words(visitor.language), "looked-processing", time = time)),
+        simulate_url,
+    }
 }
 
 fn paid(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Paid {
-    let frame = frame(app, visitor, Some(&shown.project));
-    let paid_at = shown.payment.paid_at().unwrap_or(shown.payment.created_at);
-    Paid { frame, ended: ended(app, shown), paid_at: moment(paid_at, visitor.language) }
+    let again = shown.link.as_ref().filter(|(_, standing)| *standing == LinkStanding::Open);
+    let (name, value) = PRINT;
+    Paid {
+        frame: frame(app, visitor, Some(&shown.project)),
+        ended: ended(app, shown),
+        paid_at: moment(paid_at(shown), visitor.language),
+        again_url: again.map(|(link, _)| address(app, visitor, format_args!("/p/{}?again=1", link.id))),
+        style_url: app.settings.urls.url(RECEIPT_STYLE.path()),
+        slip_url: address(app, visitor, format_args!("/pay/{}?{name}={value}", shown.payment.id)),
+    }
+}
+
+fn slip(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Slip {
+    let mut frame = frame(app, visitor, Some(&shown.project));
+    let (name, value) = PRINT;
+    frame.switch_url = format!("{}&{name}={value}", frame.switch_url);
+    Slip {
+        frame,
+        ended: ended(app, shown),
+        paid_at: moment(paid_at(shown), visitor.language),
+        style_url: app.settings.urls.url(SLIP_STYLE.path()),
+        page_url: address(app, visitor, format_args!("/pay/{}", shown.payment.id)),
+    }
+}
+
+fn paid_at(shown: &PaymentPage) -> Timestamp {
+    shown.payment.paid_at().unwrap_or(shown.payment.created_at)
+}
+
+/// Why a cancelled payment was: what became of its link tells.
+fn cancelled_why(shown: &PaymentPage) -> UnpaidReason {
+    match shown.link.as_ref().map(|(_, standing)| *standing) {
+        Some(LinkStanding::Cancelled) => UnpaidReason::Withdrawn,
+        Some(LinkStanding::Paid) => UnpaidReason::Superseded,
+        Some(LinkStanding::Open | LinkStanding::Processing) => UnpaidReason::Replaced,
+        Some(LinkStanding::Inactive) | None => UnpaidReason::Cancelled,
+    }
 }
 
 fn unpaid(app: &App, visitor: &Visitor, shown: &PaymentPage, why: UnpaidReason) -> Unpaid {
     let next = match &shown.link {
+        // The page of a cancelled payment has said it already.
+        Some((_, LinkStanding::Paid)) if why == UnpaidReason::Superseded => NextStep::Nothing,
+        Some((_, LinkStanding::Cancelled)) if why == UnpaidReason::Withdrawn => NextStep::Nothing,
         Some((link, LinkStanding::Open)) => {
-            NextStep::Again { url: app.settings.urls.url(format_args!("/p/{}", link.id)) }
+            NextStep::Again { url: address(app, visitor, format_args!("/p/{}?again=1", link.id)) }
         }
         Some((_, LinkStanding::Paid)) => NextStep::AlreadyPaid,
         Some((_, LinkStanding::Processing)) => NextStep::BeingPaid,
-        Some((_, LinkStanding::Cancelled | LinkStanding::Inactive)) | None => NextStep::AskMerchant,
+        Some((_, LinkStanding::Cancelled)) => NextStep::Withdrawn,
+        Some((_, LinkStanding::Inactive)) | None => NextStep::AskMerchant,
     };
-    let LiveUrls { status_url, events_url, .. } = live_urls(app, shown);
+    let LiveUrls { status_url, events_url, .. } = live_urls(app, visitor, shown);
     Unpaid {
         frame: frame(app, visitor, Some(&shown.project)),
         ended: ended(app, shown),
@@ -241,6 +350,7 @@ fn unpaid(app: &App, visitor: &Visitor, shown: &PaymentPage, why: UnpaidReason) 
         next,
         status_url,
         events_url,
+        now_millis: app.engine.now().as_millis(),
     }
 }
 

@@ -6,8 +6,8 @@ use web::page::page_error::ProblemKind;
 use crate::{
     icon,
     view::{
-        Choose, Closed, ClosedReason, ContactLink, ContactWay, Ended, Field, FieldKind, Frame, Mistake, Notice, Order,
-        Pending, Problem, Unapplied, UnappliedStanding, Unpaid, UnpaidReason,
+        Choose, Closed, ClosedReason, ContactLink, ContactWay, Ended, Field, FieldKind, Frame, Mistake, Notice,
+        NumberLabel, Order, Pending, Problem, Stripe, Unapplied, UnappliedStanding, Unpaid, UnpaidReason,
     },
     words::Words,
 };
@@ -38,6 +38,15 @@ impl Frame {
             .into_iter()
             .flat_map(char::to_uppercase)
             .collect()
+    }
+}
+
+impl Stripe {
+    pub(crate) fn text(self, words: Words) -> String {
+        match self {
+            Stripe::Sandbox => fl!(words, "sandbox-stripe"),
+            Stripe::Rehearsal => fl!(words, "rehearsal-stripe"),
+        }
     }
 }
 
@@ -140,6 +149,19 @@ impl Field {
     }
 }
 
+impl NumberLabel {
+    pub(crate) fn text(self, words: Words) -> String {
+        match self {
+            NumberLabel::Account => fl!(words, "account-number"),
+            NumberLabel::CompanyCode => fl!(words, "account-company-code"),
+            NumberLabel::CustomerNumber => fl!(words, "account-customer-number"),
+            NumberLabel::InstitutionCode => fl!(words, "account-institution-code"),
+            NumberLabel::PaymentCode => fl!(words, "account-payment-code"),
+            NumberLabel::Whole => fl!(words, "account-whole-number"),
+        }
+    }
+}
+
 impl Unapplied {
     /// Whether the merchant has still to decide about the money.
     pub(crate) const fn is_held(&self) -> bool {
@@ -186,7 +208,9 @@ impl UnpaidReason {
         match self {
             UnpaidReason::Expired => "expired",
             UnpaidReason::Failed => "failed",
-            UnpaidReason::Cancelled => "cancelled",
+            UnpaidReason::Replaced | UnpaidReason::Withdrawn | UnpaidReason::Superseded | UnpaidReason::Cancelled => {
+                "cancelled"
+            }
         }
     }
 
@@ -194,7 +218,8 @@ impl UnpaidReason {
         match self {
             UnpaidReason::Expired => icon::CLOCK,
             UnpaidReason::Failed => icon::CROSS,
-            UnpaidReason::Cancelled => icon::DASH,
+            UnpaidReason::Superseded => icon::CHECK,
+            UnpaidReason::Replaced | UnpaidReason::Withdrawn | UnpaidReason::Cancelled => icon::DASH,
         }
     }
 }
@@ -204,6 +229,9 @@ impl Unpaid {
         match self.why {
             UnpaidReason::Expired => fl!(self.frame.words, "expired-title"),
             UnpaidReason::Failed => fl!(self.frame.words, "failed-title"),
+            UnpaidReason::Replaced => fl!(self.frame.words, "replaced-title"),
+            UnpaidReason::Withdrawn => fl!(self.frame.words, "withdrawn-title"),
+            UnpaidReason::Superseded => fl!(self.frame.words, "superseded-title"),
             UnpaidReason::Cancelled => fl!(self.frame.words, "cancelled-title"),
         }
     }
@@ -212,14 +240,21 @@ impl Unpaid {
         match self.why {
             UnpaidReason::Expired => fl!(self.frame.words, "expired-heading"),
             UnpaidReason::Failed => fl!(self.frame.words, "failed-heading"),
+            UnpaidReason::Replaced => fl!(self.frame.words, "replaced-heading"),
+            UnpaidReason::Withdrawn => fl!(self.frame.words, "closed-cancelled-heading"),
+            UnpaidReason::Superseded => fl!(self.frame.words, "closed-already-paid-heading"),
             UnpaidReason::Cancelled => fl!(self.frame.words, "cancelled-heading"),
         }
     }
 
     pub(crate) fn text(&self) -> String {
+        let merchant = self.ended.order.merchant.as_str();
         match self.why {
             UnpaidReason::Expired => fl!(self.frame.words, "expired-text"),
             UnpaidReason::Failed => fl!(self.frame.words, "failed-text"),
+            UnpaidReason::Replaced => fl!(self.frame.words, "replaced-text"),
+            UnpaidReason::Withdrawn => fl!(self.frame.words, "closed-cancelled-text", merchant = merchant),
+            UnpaidReason::Superseded => fl!(self.frame.words, "closed-already-paid-text", merchant = merchant),
             UnpaidReason::Cancelled => fl!(self.frame.words, "cancelled-text"),
         }
     }
@@ -228,9 +263,11 @@ impl Unpaid {
         let merchant = self.ended.order.merchant.as_str();
         match self.why {
             UnpaidReason::Expired => fl!(self.frame.words, "expired-already-paid", merchant = merchant),
-            UnpaidReason::Failed | UnpaidReason::Cancelled => {
-                fl!(self.frame.words, "unpaid-already-paid", merchant = merchant)
-            }
+            UnpaidReason::Failed
+            | UnpaidReason::Replaced
+            | UnpaidReason::Withdrawn
+            | UnpaidReason::Superseded
+            | UnpaidReason::Cancelled => fl!(self.frame.words, "unpaid-already-paid", merchant = merchant),
         }
     }
 
@@ -238,7 +275,10 @@ impl Unpaid {
         match self.why {
             UnpaidReason::Expired => fl!(self.frame.words, "again-expired"),
             UnpaidReason::Failed => fl!(self.frame.words, "again-failed"),
-            UnpaidReason::Cancelled => fl!(self.frame.words, "again-cancelled"),
+            UnpaidReason::Replaced => fl!(self.frame.words, "again-replaced"),
+            UnpaidReason::Withdrawn | UnpaidReason::Superseded | UnpaidReason::Cancelled => {
+                fl!(self.frame.words, "again-cancelled")
+            }
         }
     }
 }

@@ -94,6 +94,10 @@ pub(crate) struct Choose {
     /// The pending payment that the new one replaces.
     pub(crate) replaces: Option<Replaced>,
     pub(crate) notice: Option<Notice>,
+    /// Whether there is nothing to choose and nothing to fill in, so that the script sends the form by itself.
+    pub(crate) is_straight: bool,
+    /// The request's id, which the customer gives to support; only beside a notice about a failure of ours.
+    pub(crate) support_reference: Option<String>,
 }
 
 pub(crate) struct Replaced {
@@ -122,8 +126,10 @@ pub(crate) struct MethodRow {
 
 pub(crate) struct BankRow {
     pub(crate) name: &'static str,
-    /// A few letters in place of a logo, such as `BCA`: banks' logos are their trademarks.
+    /// The bank's name in a few letters, in place of a logo, such as `BCA`: banks' logos are their trademarks.
     pub(crate) mark: String,
+    /// The CSS class of the mark's colour: a pale shade of a colour that people know the bank by.
+    pub(crate) tint: &'static str,
 }
 
 /// One field for the customer's details.
@@ -191,8 +197,19 @@ pub(crate) struct Pending {
     /// Sends the status as server-sent events.
     pub(crate) events_url: String,
     pub(crate) change: Change,
+    pub(crate) looked: Looked,
     /// The target of the sandbox panel's form; none in production.
     pub(crate) simulate_url: Option<String>,
+}
+
+/// When the server looked at the payment's status for the page: a sentence around the time, which the script replaces.
+pub(crate) struct Looked {
+    pub(crate) before: String,
+    /// `21.30.05`.
+    pub(crate) time: String,
+    /// The same in UTC.
+    pub(crate) utc: String,
+    pub(crate) after: String,
 }
 
 /// Whether the customer may change the payment method.
@@ -216,7 +233,7 @@ pub(crate) struct Qris {
     pub(crate) pending: Pending,
     /// A PNG as a `data:` URI.
     pub(crate) image: String,
-    /// The same image as a file to download.
+    /// A card with the same code, shop, amount and deadline, as a file to download.
     pub(crate) image_url: String,
     pub(crate) image_name: String,
 }
@@ -228,19 +245,45 @@ pub(crate) struct Account {
     pub(crate) frame: Frame,
     pub(crate) pending: Pending,
     pub(crate) bank: BankRow,
-    /// Digits only, for copying.
-    pub(crate) number: String,
-    /// In groups of four digits, for reading.
-    pub(crate) grouped_number: String,
+    /// The number, or its parts and then the whole where a screen of the bank asks for the parts.
+    pub(crate) numbers: Vec<NumberRow>,
     /// `150000`, for copying.
     pub(crate) amount_digits: String,
     pub(crate) steps: Vec<Steps>,
 }
 
+/// A number to copy.
+pub(crate) struct NumberRow {
+    pub(crate) label: NumberLabel,
+    /// Digits only, for copying.
+    pub(crate) digits: String,
+    /// In groups of four digits, for reading.
+    pub(crate) grouped: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NumberLabel {
+    Account,
+    CompanyCode,
+    CustomerNumber,
+    /// BSI's name for the company code.
+    InstitutionCode,
+    /// BSI's name for the customer number.
+    PaymentCode,
+    /// The whole number of an account whose parts are shown too.
+    Whole,
+}
+
 /// The instructions for one channel, such as an ATM, which the customer can unfold.
 pub(crate) struct Steps {
     pub(crate) title: String,
-    pub(crate) steps: Vec<String>,
+    pub(crate) steps: Vec<StepLine>,
+}
+
+/// One step. Names of menus are Indonesian in every language, so they stand apart.
+pub(crate) struct StepLine {
+    pub(crate) text: String,
+    pub(crate) menu: Option<&'static str>,
 }
 
 /// What the pages of payments that are no longer pending share.
@@ -273,6 +316,24 @@ pub(crate) struct Paid {
     pub(crate) frame: Frame,
     pub(crate) ended: Ended,
     pub(crate) paid_at: Moment,
+    /// The page on which the customer of a link for many payments pays once more.
+    pub(crate) again_url: Option<String>,
+    /// The receipt for counter printers.
+    pub(crate) slip_url: String,
+    /// How it prints.
+    pub(crate) style_url: String,
+}
+
+/// `/pay/<payment_id>?print=80mm`: the receipt on a strip of paper.
+#[derive(Template)]
+#[template(path = "slip.html")]
+pub(crate) struct Slip {
+    pub(crate) frame: Frame,
+    pub(crate) ended: Ended,
+    pub(crate) paid_at: Moment,
+    pub(crate) style_url: String,
+    /// The usual receipt.
+    pub(crate) page_url: String,
 }
 
 /// The page of a payment that the bank has not confirmed yet. It watches for changes.
@@ -284,6 +345,9 @@ pub(crate) struct Processing {
     pub(crate) page_url: String,
     pub(crate) status_url: String,
     pub(crate) events_url: String,
+    /// In milliseconds of the server's clock.
+    pub(crate) now_millis: i64,
+    pub(crate) looked: Looked,
     pub(crate) simulate_url: Option<String>,
 }
 
@@ -298,6 +362,8 @@ pub(crate) struct Unpaid {
     pub(crate) next: NextStep,
     pub(crate) status_url: String,
     pub(crate) events_url: String,
+    /// In milliseconds of the server's clock.
+    pub(crate) now_millis: i64,
 }
 
 /// What the customer can do after a payment that was not paid.
@@ -308,6 +374,10 @@ pub(crate) enum NextStep {
     AlreadyPaid,
     /// Wait: another payment of the link is being processed.
     BeingPaid,
+    /// Nothing: the merchant has cancelled the link.
+    Withdrawn,
+    /// Nothing that the page has not said already.
+    Nothing,
     /// Ask the merchant for a new link.
     AskMerchant,
 }
@@ -316,7 +386,13 @@ pub(crate) enum NextStep {
 pub(crate) enum UnpaidReason {
     Expired,
     Failed,
-    /// The customer replaced it by another payment, or its link was cancelled or paid by another payment.
+    /// The customer replaced it by another payment.
+    Replaced,
+    /// The merchant cancelled its link.
+    Withdrawn,
+    /// Another payment has paid its link.
+    Superseded,
+    /// It was cancelled without any of these reasons being known.
     Cancelled,
 }
 
@@ -327,6 +403,7 @@ pub(crate) struct Closed {
     pub(crate) frame: Frame,
     pub(crate) order: Order,
     pub(crate) reason: ClosedReason,
+    pub(crate) looked: Looked,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -351,6 +428,8 @@ pub(crate) struct TryLater {
     pub(crate) until: Moment,
     /// The link's page.
     pub(crate) url: String,
+    /// The request's id, which the customer gives to support.
+    pub(crate) support_reference: Option<String>,
 }
 
 /// The error page, with one next action.

@@ -183,6 +183,16 @@ impl Engine {
         Ok(PaymentPage { project, payment, link, has_other_methods, unapplied })
     }
 
+    /// The payment that claimed a single-use link, if the visitor who made `remembered` made that one too: they paid a code
+    /// for which they had chosen another since.
+    pub async fn own_claim(&self, link: &Link, remembered: PaymentId) -> Result<Option<PaymentId>, Error> {
+        let Some(claimed_by) = link.claimed_by else { return Ok(None) };
+        let claiming = self.store.latest_attempt(link.id, Some(claimed_by), None).await?;
+        let remembering = self.store.latest_attempt(link.id, Some(remembered), None).await?;
+        let is_own = claiming.zip(remembering).is_some_and(|(one, other)| one.visitor == other.visitor);
+        Ok(is_own.then_some(claimed_by))
+    }
+
     /// The methods that a customer can pay a link by. One that no bank account can take money by would only disappoint,
     /// and so would one whose account takes no amount of the link's.
     async fn payable_methods(&self, link: &Link, project: &Project) -> Result<Vec<Method>, Error> {

@@ -98,7 +98,7 @@ paid-heading = Paid. Thank you!
 paid-text = Your payment to { $merchant } has been received.
 paid-close = You may close this page.
 paid-stamp = Paid
-print = Print receipt
+print = Print receipt (A4)
 processing-title = Processing
 processing-heading = Your payment is being processed
 processing-warning = Do not pay again.
@@ -113,7 +113,7 @@ failed-heading = The payment failed
 failed-text = Your bank or app did not complete this payment.
 cancelled-title = Cancelled
 cancelled-heading = The payment was cancelled
-cancelled-text = This payment code no longer works: another payment method was chosen, or the bill was paid or cancelled.
+cancelled-text = This payment code was cancelled and no longer works. Please do not pay with it.
 already-paid-question = Already paid?
 expired-already-paid =
     Money that arrived in time still counts: open this page again in a moment. If it does not change, contact
@@ -222,3 +222,34 @@ contact-whatsapp = Contact { $merchant } on WhatsApp
 contact-phone = Contact { $merchant } by phone
 contact-email = Contact { $merchant } by email
 contact-site = Contact { $merchant } on their website
+## A status that was looked up
+
+looked-pending = Checked at { $time } WIB: no payment yet.
+looked-processing = Checked at { $time } WIB: still being processed.
+looked-failed = Could not check. Look at your internet connection, then try again.
+
+## Account numbers in parts
+
+account-company-code = Company code
+account-customer-number = Customer number
+account-institution-code = Institution code
+account-payment-code = Payment code
+account-whole-number = Whole virtual account number
+
+## Payments that were cancelled, by reason
+
+replaced-title = Code replaced
+replaced-heading = This payment code was replaced
+replaced-text = You chose another way to pay, so this code no longer works.
+withdrawn-title = Code cancelled
+superseded-title = Paid already
+again-replaced = Continue paying
+
+## Receipts
+
+pay-again = Pay again
+print-slip = 80 mm slip
+slip-title = Payment receipt
+slip-print = Print slip
+slip-back = Back to the full receipt
+slip-help = To print, choose Print in your browser's menu, then 80 mm paper without margins.

@@ -98,7 +98,7 @@ paid-heading = Lunas. Terima kasih!
 paid-text = Pembayaran Anda ke { $merchant } sudah diterima.
 paid-close = Anda boleh menutup halaman ini.
 paid-stamp = Lunas
-print = Cetak bukti
+print = Cetak bukti (A4)
 processing-title = Sedang diproses
 processing-heading = Pembayaran sedang diproses
 processing-warning = Jangan bayar lagi.
@@ -113,7 +113,7 @@ failed-heading = Pembayaran gagal
 failed-text = Pembayaran ini tidak diselesaikan oleh bank atau aplikasi Anda.
 cancelled-title = Dibatalkan
 cancelled-heading = Pembayaran dibatalkan
-cancelled-text = Kode bayar ini tidak berlaku lagi: cara bayarnya diganti, atau tagihannya sudah dibayar atau dibatalkan.
+cancelled-text = Kode bayar ini dibatalkan dan tidak berlaku lagi. Jangan memakainya untuk membayar.
 already-paid-question = Sudah telanjur membayar?
 expired-already-paid =
     Uang yang masuk sebelum batas waktu tetap dihitung: buka lagi halaman ini sebentar lagi. Jika tidak berubah juga, hubungi
@@ -222,3 +222,34 @@ contact-whatsapp = Hubungi { $merchant } lewat WhatsApp
 contact-phone = Hubungi { $merchant } lewat telepon
 contact-email = Hubungi { $merchant } lewat email
 contact-site = Hubungi { $merchant } lewat situsnya
+## A status that was looked up
+
+looked-pending = Dicek pukul { $time } WIB: belum ada pembayaran masuk.
+looked-processing = Dicek pukul { $time } WIB: masih diproses.
+looked-failed = Tidak bisa dicek. Periksa sambungan internet Anda, lalu coba lagi.
+
+## Account numbers in parts
+
+account-company-code = Kode perusahaan
+account-customer-number = Nomor pelanggan
+account-institution-code = Kode institusi
+account-payment-code = Kode bayar
+account-whole-number = Nomor virtual account lengkap
+
+## Payments that were cancelled, by reason
+
+replaced-title = Kode diganti
+replaced-heading = Kode bayar ini sudah diganti
+replaced-text = Anda memilih cara bayar lain, jadi kode ini tidak berlaku lagi.
+withdrawn-title = Kode dibatalkan
+superseded-title = Sudah dibayar
+again-replaced = Lanjutkan pembayaran
+
+## Receipts
+
+pay-again = Bayar lagi
+print-slip = Struk 80 mm
+slip-title = Bukti pembayaran
+slip-print = Cetak struk
+slip-back = Kembali ke bukti lengkap
+slip-help = Untuk mencetak, pilih menu cetak di peramban Anda, lalu pilih kertas 80 mm tanpa margin.

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// How the address of the way back begins.
-pub(super) const BACK: &str = "https://shop.example/";
+pub(crate) const BACK: &str = "https://shop.example/";
 
 fn script() -> String {
     "/assets/more.js?v=1".to_owned()
@@ -39,7 +39,16 @@ pub(super) fn pages(setting: Setting) -> Vec<(&'static str, String)> {
     };
     let paid = |is_fresh| {
         let ended = ended(Some(Leaves { is_fresh, script_url: script() }));
-        Paid { frame: setting.frame(), ended, paid_at: moment() }.render().unwrap()
+        Paid {
+            frame: setting.frame(),
+            ended,
+            paid_at: moment(),
+            again_url: None,
+            style_url: "/assets/receipt.css?v=1".to_owned(),
+            slip_url: "/pay/pay_1?print=80mm".to_owned(),
+        }
+        .render()
+        .unwrap()
     };
     let unpaid = |why| Unpaid { ended: ended(None), ..setting.unpaid(why, NextStep::AskMerchant) }.render().unwrap();
     vec![

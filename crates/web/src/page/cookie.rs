@@ -16,7 +16,7 @@ pub(crate) fn find<'a>(lines: impl Iterator<Item = &'a str>, name: &str) -> Opti
 /// A cookie to set. Scripts cannot read it, and browsers do not send it with forms of other sites.
 pub struct Cookie<'a> {
     pub name: &'static str,
-    /// Letters, digits and `_` only.
+    /// Letters, digits, `-` and `_` only.
     pub value: &'a str,
     pub path: &'a str,
     pub seconds: u32,

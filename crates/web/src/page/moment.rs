@@ -85,6 +85,16 @@ pub fn short_time(at: Timestamp, language: Language) -> String {
     }
 }
 
+/// The time of the day to the second: `21.30.05`, in English `21:30:05`.
+pub fn clock_time(at: Timestamp, language: Language) -> String {
+    let local = local(at);
+    let time = local.get(TIME.start..SECONDS_END).unwrap_or_default();
+    match language {
+        Language::Indonesian => time.replace(':', "."),
+        Language::English => time.to_owned(),
+    }
+}
+
 /// RFC 3339 with the offset of western Indonesia: `2026-11-15T21:30:00+07:00`.
 pub fn local_rfc3339(at: Timestamp) -> String {
     let local = local(at);
@@ -168,6 +178,7 @@ mod tests {
         assert_eq!(year("2026-12-31T16:59:59Z"), "1 Agu 00.00");
         assert_eq!(year("2026-12-31T17:00:00Z"), "1 Agu 2026 00.00", "in another year the year is told");
         assert_eq!([short_day(at, Language::Indonesian), short_day(at, Language::English)], ["1 Agu", "1 Aug"]);
+        assert_eq!([clock_time(at, Language::Indonesian), clock_time(at, Language::English)], ["00.00.00", "00:00:00"]);
         assert_eq!((date_of(at), local_rfc3339(at)), ("2026-08-01".to_owned(), "2026-08-01T00:00:00+07:00".to_owned()));
         assert_eq!(midnight_of("2026-08-01").map(|at| at.to_string()).as_deref(), Some("2026-07-31T17:00:00.000Z"));
         for wrong in

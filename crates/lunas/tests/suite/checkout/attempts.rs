@@ -47,6 +47,8 @@ fn asks_to_wait(reply: &Reply, seconds: u64) {
     assert_eq!(reply.header("retry-after"), Some(seconds.to_string().as_str()));
     assert_eq!(heading(reply), "Tagihan ini terlalu sering dicoba");
     assert!(!reply.text.contains("name=\"method\""), "there is no form");
+    assert!(reply.text.contains(reply.header("x-request-id").unwrap()), "support can find the request");
+    assert!(reply.text.contains("class=\"button main\""), "there is one thing to do next");
 }
 
 async fn a_single_use_link_has_at_most_twenty_pending_payments(kit: Arc<Kit>) {

@@ -140,7 +140,7 @@ async fn changing_the_method_voids_the_old_code_and_reopening_the_link_resumes_t
         let resumed = arrived(&browser, &project).await;
         assert_eq!(resumed["id"], second["id"]);
         browser.goto(text(&first, "checkout_url")).await;
-        browser.wait_for_text("h1", "dibatalkan").await;
+        browser.wait_for_text("h1", "sudah diganti").await;
     })
     .await;
 }
@@ -186,7 +186,7 @@ async fn the_countdown_goes_by_the_server_and_the_page_expires_by_itself() {
     .await;
 }
 
-async fn block(browser: &Browser, urls: &str) {
+pub(crate) async fn block(browser: &Browser, urls: &str) {
     browser.devtools("Network.enable", json!({})).await;
     browser.devtools("Network.setBlockedURLs", json!({ "urls": [urls] })).await;
 }

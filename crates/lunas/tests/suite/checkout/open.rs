@@ -23,7 +23,6 @@ on_every_database![
     reopening_a_link_resumes_this_browsers_payment_and_no_other_browsers,
     a_failed_or_expired_attempt_is_not_resumed,
     a_paid_single_use_link_leads_its_payer_to_the_receipt_and_shows_others_that_it_is_paid,
-    a_link_for_many_payments_offers_the_choice_again_after_paying,
     a_closed_link_shows_why_takes_no_form_and_makes_nothing,
     a_production_project_that_is_not_approved_takes_no_customers,
     a_link_whose_methods_the_project_no_longer_offers_takes_no_customers,
@@ -148,21 +147,6 @@ async fn a_paid_single_use_link_leads_its_payer_to_the_receipt_and_shows_others_
     assert!(!page.text.contains("<form"));
     is_page("another browser's form", &other.post(&link_path(&link), &form).await, 409);
     assert_eq!(count_payments(&project, "").await, 1);
-}
-
-async fn a_link_for_many_payments_offers_the_choice_again_after_paying(kit: Arc<Kit>) {
-    let project = kit.sandbox().await;
-    let link = create_link(&project, json!({ "allow_multiple_payments": true })).await;
-    let customer = Customer::of(&kit);
-    let mut paid = Vec::new();
-    for _ in 0..3 {
-        let payment = customer.pays_by(&project, &link, "qris").await;
-        simulate_paid(&project, &payment).await;
-        paid.push(text(&payment, "id").to_owned());
-    }
-    paid.dedup();
-    assert_eq!(paid.len(), 3, "each form is another payment");
-    assert_eq!(count_payments(&project, "status=paid").await, 3);
 }
 
 /// How a link can be closed to customers.

@@ -150,6 +150,7 @@ async fn a_provider_that_fails_gets_the_form_back_and_leaves_nothing_behind(kit:
         let failed =
             refused.text.split("<input type=\"radio\"").skip(1).find(|row| attribute(row, "value") == BCA).unwrap();
         assert!(failed.split('>').next().unwrap().ends_with(" disabled"), "another one is to be chosen: {failed}");
+        assert!(refused.text.contains(refused.header("x-request-id").unwrap()), "support can find the request");
     }
     assert_eq!(rows(&kit.database), before);
     shop.acquirer.set_failing(false);
