@@ -1,6 +1,6 @@
 //! The menus that lead to the payment of a virtual account: in each bank's apps, at its machines, and from other banks.
 //!
-//! Names are those on the banks' own screens, so they are the same in every language. `docs/banks.md` says which of them
+//! Names are those on the banks' own screens, so they are the same in every language. `docs/checkout.md` says which of them
 //! could be checked, and against what.
 
 use crate::bank::Bank;
