@@ -36,6 +36,7 @@ use crate::{
     parts::{PRICE_SCRIPT, address, bank_row, frame, looked, order},
     path_id::PathId,
     pay::has_held_money,
+    preview::Preview,
     price::Entered,
     view::{Choose, Closed, ClosedReason, Field, FieldKind, MethodRow, Mistake, Notice, Order, Replaced, TryLater},
     words::words,
@@ -293,15 +294,11 @@ fn closed_page(
     reason: ClosedReason,
 ) -> Response {
     let LinkPage { project, link, .. } = link_page;
-    let view = Closed {
-        frame: frame(app, visitor, Some(project)),
-        order: order(project, link),
-        reason,
-        looked: looked(app.engine.now(), visitor, |time| {
-            fl!(words(visitor.language), "looked-processing", time = time)
-        }),
-    };
-    page(status, &view)
+    let mut frame = frame(app, visitor, Some(project));
+    frame.preview = Some(Preview::of(app, visitor.language, link_page));
+    let looked =
+        looked(app.engine.now(), visitor, |time| fl!(words(visitor.language), "looked-processing", time = time));
+    page(status, &Closed { frame, order: order(project, link), reason, looked })
 }
 
 /// Says when the link may have room for one more attempt.
@@ -351,6 +348,7 @@ fn chooser(app: &App, visitor: &Visitor, link_page: &LinkPage, status: StatusCod
     if asks_again(visitor) {
         frame.switch_url = format!("{}&{AGAIN}=1", frame.switch_url);
     }
+    frame.preview = Some(Preview::of(app, visitor.language, link_page));
     if let Some(id) = content.replaces {
         frame.switch_url = format!("{}&change={id}", frame.switch_url);
     }

@@ -5,6 +5,7 @@
 //! open links too.
 
 mod answers;
+mod chat_card;
 mod choose;
 mod face;
 mod icon;
@@ -14,6 +15,7 @@ mod page_rules;
 mod parts;
 mod path_id;
 mod pay;
+mod preview;
 mod price;
 mod price_field;
 mod qr_card;
@@ -58,4 +60,5 @@ fn routes() -> Router<App> {
         .route("/pay/{payment}/status", get(live::status))
         .route("/pay/{payment}/events", get(live::events))
         .route("/pay/{payment}/simulate", post(sandbox::simulate).fallback(sandbox::no_such_page))
+        .merge(preview::routes())
 }

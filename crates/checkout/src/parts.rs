@@ -87,6 +87,7 @@ pub(super) fn frame(app: &App, visitor: &Visitor, project: Option<&Project>) -> 
         }),
         merchant: project.map(|project| project.merchant.name.clone()),
         face: project.map(|project| shop_face(app, project)).unwrap_or_default(),
+        preview: None,
     }
 }
 

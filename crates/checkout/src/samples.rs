@@ -10,6 +10,7 @@ use web::page::{moment::Moment, page_error::ProblemKind};
 use crate::{
     parts::bank_row,
     pay::{numbers, steps},
+    preview::Preview,
     view::{
         Account, Change, Choose, Closed, ClosedReason, ContactLink, ContactWay, Ended, Field, FieldKind, Frame,
         FrameLogo, Looked, MethodRow, Mistake, NextStep, Notice, Order, Paid, Pending, Problem, Processing, Qris,
@@ -58,6 +59,7 @@ impl Setting {
                 style_url: Some("/p/colour/0b57d0.0a.css".to_owned()),
                 contact: Some(ContactLink { url: "tel:+62215550000".to_owned(), way: ContactWay::Phone }),
             },
+            preview: None,
         }
     }
 
@@ -104,7 +106,7 @@ impl Setting {
 
     fn choose(self) -> Choose {
         Choose {
-            frame: self.frame(),
+            frame: Frame { preview: Some(Preview::sample(self.merchant)), ..self.frame() },
             order: self.order(),
             price: None,
             methods: methods(),

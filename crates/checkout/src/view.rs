@@ -6,7 +6,7 @@ use askama::Template;
 use i18n_embed_fl::fl;
 use web::page::{moment::Moment, page_error::ProblemKind};
 
-use crate::{price_field::PriceField, words::Words};
+use crate::{preview::Preview, price_field::PriceField, words::Words};
 
 /// What surrounds the content of every page: header, language switch and footer.
 pub(crate) struct Frame {
@@ -23,6 +23,8 @@ pub(crate) struct Frame {
     pub(crate) merchant: Option<String>,
     /// What the merchant's pages show besides its name.
     pub(crate) face: ShopFace,
+    /// How chats show the page; only links have that.
+    pub(crate) preview: Option<Preview>,
 }
 
 /// A shop's face; nothing where the merchant has given none, or is not known.

@@ -253,3 +253,11 @@ slip-title = Payment receipt
 slip-print = Print slip
 slip-back = Back to the full receipt
 slip-help = To print, choose Print in your browser's menu, then 80 mm paper without margins.
+
+## How chats show a link
+
+preview-pay = Pay { $amount } to { $shop }.
+preview-paid = Paid in full. Thank you from { $shop }.
+preview-paid-note = Paid in full
+preview-closed = This link does not take payments any more.
+preview-how = Pay by QRIS or virtual account

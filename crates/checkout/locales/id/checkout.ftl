@@ -253,3 +253,11 @@ slip-title = Bukti pembayaran
 slip-print = Cetak struk
 slip-back = Kembali ke bukti lengkap
 slip-help = Untuk mencetak, pilih menu cetak di peramban Anda, lalu pilih kertas 80 mm tanpa margin.
+
+## How chats show a link
+
+preview-pay = Bayar { $amount } ke { $shop }.
+preview-paid = Sudah lunas. Terima kasih dari { $shop }.
+preview-paid-note = Sudah lunas
+preview-closed = Tautan ini tidak menerima pembayaran lagi.
+preview-how = Bayar dengan QRIS atau virtual account

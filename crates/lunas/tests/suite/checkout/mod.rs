@@ -18,6 +18,7 @@ mod held;
 mod live;
 mod open;
 mod panel;
+mod preview;
 mod prices;
 mod production;
 mod receipts;
