@@ -37,12 +37,19 @@
     }, () => { if (source) getSelection().selectAllChildren(source); });
   };
 
+  // Sharing, where the system has a sheet for it.
+  document.querySelectorAll('[data-share]').forEach((button) => { button.hidden = !navigator.share; });
+  const share = (button) => navigator.share({ title: button.dataset.shareTitle, text: button.dataset.shareText, url: button.dataset.share }).catch(() => {});
+
   const popovers = () => document.querySelectorAll('.menu[open], .switch[open], .pop[open]');
   document.addEventListener('click', (event) => {
     const target = event.target;
     popovers().forEach((part) => { if (!part.contains(target)) part.open = false; });
     const button = target.closest('[data-copy], [data-copy-from]');
     if (button) return copy(button);
+    const shared = target.closest('[data-share]');
+    if (shared) return share(shared);
+    if (target.closest('[data-print]')) return print();
     // A click on a row opens its link, unless it was on another control or selected text.
     const row = target.closest('tbody tr'), link = row && row.querySelector('a.row');
     if (!link || target.closest('a, button, input, select, label, summary') || !getSelection().isCollapsed) return;
@@ -101,13 +108,13 @@
   const preview = (form) => {
     let waiting, asked;
     const ask = () => {
-      const fields = new FormData(form), into = one(form.dataset.previewInto);
+      const fields = new FormData(form);
       fields.delete('form_token');
       if (asked) asked.abort();
       asked = new AbortController();
       fetch(form.dataset.previewUrl + '?' + new URLSearchParams(fields), { credentials: 'same-origin', redirect: 'error', signal: asked.signal })
         .then((answer) => (answer.ok ? answer.text() : Promise.reject()))
-        .then((html) => into.replaceChildren(...parsed(html).body.childNodes)).catch(() => {});
+        .then((html) => parsed(html).querySelectorAll('[id]').forEach((fresh) => one(fresh.id).replaceChildren(...fresh.childNodes))).catch(() => {});
     };
     form.addEventListener('input', () => {
       clearTimeout(waiting);
@@ -115,6 +122,12 @@
     });
   };
   document.querySelectorAll('form[data-preview-url]').forEach((form) => { if (ours(form.dataset.previewUrl)) preview(form); });
+
+  // A wide page has room for what a narrow one folds.
+  const wide = matchMedia('(min-width: 75em)');
+  const unfold = () => document.querySelectorAll('.phone-fold').forEach((part) => { part.open = wide.matches; });
+  wide.addEventListener('change', unfold);
+  unfold();
 
   // Live regions. The HTML that the server sent is remembered, because the user's own clicks change the page as well.
   const live = document.body.dataset.liveUrl;

@@ -96,6 +96,7 @@ pub(crate) fn deed(words: Words, deed: Deed) -> String {
         Deed::WebhookTested => fl!(words, "deed-webhook-tested"),
         Deed::LinkCreated => fl!(words, "deed-link-created"),
         Deed::LinkCancelled => fl!(words, "deed-link-cancelled"),
+        Deed::LinkEdited => fl!(words, "deed-link-edited"),
         Deed::PaymentSimulated => fl!(words, "deed-payment-simulated"),
         Deed::ReceiptAccepted => fl!(words, "deed-receipt-accepted"),
         Deed::ReceiptAssigned => fl!(words, "deed-receipt-assigned"),
@@ -162,6 +163,7 @@ fn detail(page: &PublicPage, line: &AuditLine) -> String {
         Deed::SettingsChanged => {
             Some(detail.split(", ").map(|name| setting(words, name)).collect::<Vec<_>>().join(", "))
         }
+        Deed::LinkEdited => Some(detail.split(", ").map(|name| link_term(words, name)).collect::<Vec<_>>().join(", ")),
         Deed::WebhooksRecovered => detail.strip_prefix("since ").and_then(|at| Timestamp::parse(at).ok()).map(|at| {
             let since = page.moment(at).text;
             fl!(words, "audit-since", since = since)
@@ -171,6 +173,15 @@ fn detail(page: &PublicPage, line: &AuditLine) -> String {
         _ => None,
     };
     text.unwrap_or_else(|| detail.to_owned())
+}
+
+fn link_term(words: Words, name: &str) -> String {
+    match name {
+        "title" => fl!(words, "link-title"),
+        "description" => fl!(words, "link-description"),
+        "expires_at" => fl!(words, "link-expires"),
+        other => other.to_owned(),
+    }
 }
 
 fn setting(words: Words, name: &str) -> String {

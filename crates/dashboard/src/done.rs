@@ -44,6 +44,7 @@ done! {
     KeyRevoked "key-revoked" "done-key-revoked",
     LinkCreated "link-created" "done-link-created",
     LinkCancelled "link-cancelled" "done-link-cancelled",
+    LinkEdited "link-edited" "done-link-edited",
     UrlSaved "url-saved" "done-url-saved",
     UrlRemoved "url-removed" "done-url-removed",
     EventsSaved "events-saved" "done-events-saved",

@@ -7,8 +7,13 @@ use web::page::moment::{Moment, moment};
 use crate::{
     keys::{CreatedKey, KeyRow, Keys, RevokeKey},
     labels::Badge,
-    links::{CancelLink, LinkPage, LinkRow, Links, PaymentRow},
-    new_link::{Choice, FeeRow, Fees, FeesOnly, Filled, Mistakes, NewLink},
+    links::{CancelLink, LinkPage, LinkRow, Links, PaymentRow, share::Share},
+    new_link::{
+        Choice, NewLink,
+        filled::{Filled, Mistakes},
+        preview::{FeeRow, Fees, Phone, PhoneMethod, Preview},
+        price::{PriceFields, PriceMistakes},
+    },
     notifications::{
         delivery::{Answer, AttemptRow, DeliveryPage},
         events::EventChoice,
@@ -89,7 +94,6 @@ fn link_row(language: Language) -> LinkRow {
         reference: text(HOSTILE),
         amount: text("Rp999.999.999.999"),
         badge: badge("active"),
-        used_up: true,
         created: at(language),
     }
 }
@@ -114,9 +118,16 @@ fn link(language: Language, payments: Vec<PaymentRow>) -> String {
         description: text(HOSTILE),
         metadata: vec![(text(HOSTILE), text(HOSTILE)), (text("kasir"), text(""))],
         checkout_url: text("https://pay.example/p/pl_1"),
+        share: Some(Share {
+            whatsapp_url: text("https://wa.me/?text=Kopi"),
+            poster_url: format!("{BASE}/links/pl_1/poster"),
+            title: text(HOSTILE),
+            text: text(HOSTILE),
+        }),
         image_url: format!("{BASE}/links/pl_1/qr.png"),
         image_name: text("QR-PL-1.png"),
         expires: Some(at(language)),
+        return_url: Some(text(HOSTILE)),
         cancelled: Some(at(language)),
         many: false,
         methods: vec![text("QRIS"), text("Virtual account BCA")],
@@ -124,6 +135,8 @@ fn link(language: Language, payments: Vec<PaymentRow>) -> String {
         payments,
         payments_url: format!("{BASE}/payments?link=pl_1"),
         payments_total: Some(text("11")),
+        duplicate_url: Some(format!("{BASE}/links/new?from=pl_1")),
+        edit_url: Some(format!("{BASE}/links/pl_1/edit")),
         cancel_url: Some(format!("{BASE}/links/pl_1/cancel")),
     };
     view.render().unwrap()
@@ -162,6 +175,23 @@ fn fees(language: Language) -> Fees {
     Fees { words: words(language), rows: vec![row], note: Some(text("Paling sedikit Rp10.000")) }
 }
 
+fn preview(language: Language) -> Preview {
+    let phone = Phone {
+        words: words(language),
+        is_sandbox: true,
+        shop: text(HOSTILE),
+        initial: text("<"),
+        amount: Some(text("Rp150.000")),
+        choice: Some(text(HOSTILE)),
+        title: text(HOSTILE),
+        description: text(HOSTILE),
+        reference: text(HOSTILE),
+        methods: vec![PhoneMethod { mark: text("QR"), name: "QRIS" }],
+        asked: vec![text("Nama")],
+    };
+    Preview { fees: fees(language), phone }
+}
+
 fn new_link(language: Language, mistake: Option<String>) -> String {
     let hostile = || text(HOSTILE);
     let choice = |name: &str| Choice { name: text(name), text: text("QRIS"), checked: true };
@@ -169,17 +199,29 @@ fn new_link(language: Language, mistake: Option<String>) -> String {
         shell: shell(language),
         base: text(BASE),
         attempt: text("0"),
-        filled: Filled { title: hostile(), amount: hostile(), description: hostile(), ..Filled::default() },
+        filled: Filled {
+            title: hostile(),
+            price: PriceFields { amount: hostile(), ..PriceFields::default() },
+            description: hostile(),
+            ..Filled::default()
+        },
         mistakes: Mistakes {
             title: mistake.clone(),
-            amount: mistake.clone(),
+            price: PriceMistakes {
+                amount: mistake.clone(),
+                quantity_max: mistake.clone(),
+                amount_min: mistake.clone(),
+                amount_max: mistake.clone(),
+            },
             reference: mistake.clone(),
             description: mistake.clone(),
             expires_at: mistake.clone(),
+            return_url: mistake.clone(),
             methods: mistake.clone(),
         },
         notice: mistake,
-        fees: fees(language),
+        preview: preview(language),
+        prices: vec![choice("fixed")],
         methods: vec![choice("qris"), choice("virtual_account:bca")],
         asked: vec![choice("ask_name")],
     };
@@ -418,10 +460,12 @@ fn every_page_is_whole_in_both_languages_and_lets_nothing_break_out() {
 }
 
 #[test]
-fn the_fees_alone_are_what_the_form_shows_of_them() {
+fn the_preview_alone_is_what_the_form_shows_of_it() {
     for language in LANGUAGES {
-        let alone = FeesOnly { fees: fees(language) }.render().unwrap();
-        assert!(alone.contains("Rp148.950") && !alone.contains("<html"));
-        assert!(new_link(language, None).contains(alone.trim()), "{alone}");
+        let (alone, whole) = (preview(language).render().unwrap(), new_link(language, None));
+        assert!(alone.contains("Rp148.950") && !alone.contains("<html") && !alone.contains("<script>alert"));
+        for part in [fees(language).render().unwrap(), preview(language).phone.render().unwrap()] {
+            assert!(alone.contains(part.trim()) && whole.contains(part.trim()), "{part}");
+        }
     }
 }

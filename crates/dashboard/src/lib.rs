@@ -25,6 +25,8 @@ mod integration_samples;
 mod invite;
 mod keys;
 mod labels;
+#[cfg(test)]
+mod link_samples;
 mod links;
 mod live;
 mod members;
@@ -62,7 +64,7 @@ pub fn surface(app: &App) -> Surface {
         folders: &["dashboard"],
         routes: finish::routes(app, routes(), sign_in::error_page),
         wording: FailureWording::Page(sign_in::error_page),
-        assets: vec![&shell::STYLE, &shell::SCRIPT],
+        assets: vec![&shell::STYLE, &shell::SCRIPT, &links::poster::POSTER_A6, &links::poster::POSTER_A4],
         // The address of an invitation holds the token that opens it, which readers of the log must not see.
         secret_paths: &[invite::INVITATIONS],
     }

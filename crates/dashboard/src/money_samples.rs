@@ -202,7 +202,6 @@ fn search(language: Language, found: Option<usize>) -> SearchPage {
         reference: hostile(),
         amount: "Rp1".to_owned(),
         badge: badge(),
-        used_up: false,
         created: now(language),
     };
     let customer = |_| CustomerRow { url: "/x".to_owned(), name: hostile(), reached: hostile() };

@@ -13,7 +13,7 @@ pub enum Role {
 pub enum Act {
     /// Reading everything but secrets.
     Look,
-    /// Creating and cancelling payment links.
+    /// Creating, changing and cancelling payment links.
     ManageLinks,
     /// Having the sandbox's simulator report payments.
     Simulate,

@@ -49,6 +49,7 @@ deeds! {
     WebhookTested "webhook.tested",
     LinkCreated "link.created",
     LinkCancelled "link.cancelled",
+    LinkEdited "link.edited",
     PaymentSimulated "payment.simulated",
     ReceiptAccepted "receipt.accepted",
     ReceiptAssigned "receipt.assigned",

@@ -27,6 +27,7 @@ pub mod instructions;
 pub mod language;
 pub mod ledger;
 pub mod link;
+pub mod link_edit;
 pub mod metadata;
 pub mod method;
 pub mod money;

@@ -1,4 +1,4 @@
-//! Draws a payload as a QR code: a black and white PNG that a phone can scan from a screen.
+//! Draws a payload as a QR code: a black and white PNG that a phone can scan from a screen, or a path for paper.
 //!
 //! The same payload always gives the same bytes. This module does not check the payload; any text can be drawn.
 
@@ -23,9 +23,27 @@ const WHITE_RIGHT: u8 = 0x0F;
 #[error("is too long for a QR code")]
 pub struct TooLong;
 
+/// A QR code as a drawing that stays sharp at any size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QrPath {
+    /// The edge of the drawing in modules, margin included.
+    pub modules: usize,
+    /// The path of the black modules, as SVG writes it.
+    pub path: String,
+}
+
 /// The QR code of `payload` as a PNG file.
 pub fn png(payload: &str) -> Result<Vec<u8>, TooLong> {
     Ok(encoded(&rows(&code(payload)?)))
+}
+
+/// The QR code of `payload` as a path.
+pub fn path(payload: &str) -> Result<QrPath, TooLong> {
+    let (code, margin) = (code(payload)?, MARGIN_MODULES as i32);
+    let size = code.size();
+    let black = (0..size).flat_map(|y| (0..size).map(move |x| (x, y))).filter(|(x, y)| code.get_module(*x, *y));
+    let path = black.map(|(x, y)| format!("M{} {}h1v1h-1z", x + margin, y + margin)).collect();
+    Ok(QrPath { modules: size as usize + 2 * MARGIN_MODULES, path })
 }
 
 /// The squares that a QR code consists of, without its white margin, for those who draw it into a larger picture.
@@ -160,6 +178,19 @@ mod tests {
         assert!((margin..margin + 7 * 4).all(|x| !white[margin * width + x]));
         assert!(white[margin * width + margin + 7 * 4]);
         assert_eq!((width - 2 * margin - 17 * 4) % (4 * 4), 0, "a code has 17 + 4 × version modules");
+    }
+
+    #[test]
+    fn the_path_has_the_black_modules_of_the_picture() {
+        let payload = "https://lunas.example/p/abc";
+        let (QrPath { modules, path }, (width, white)) = (path(payload).unwrap(), decoded(&png(payload).unwrap()));
+        assert_eq!(modules * PIXELS_PER_MODULE, width);
+        let pixel = |x: usize, y: usize| white[y * PIXELS_PER_MODULE * width + x * PIXELS_PER_MODULE];
+        for y in 0..modules {
+            for x in 0..modules {
+                assert_eq!(path.contains(&format!("M{x} {y}h1v1h-1z")), !pixel(x, y), "{x} {y}");
+            }
+        }
     }
 
     #[test]

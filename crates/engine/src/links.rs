@@ -1,10 +1,11 @@
-//! Payment links: creating, listing and cancelling them.
+//! Payment links: creating, listing, changing and cancelling them.
 
 use domain::{
     audit::Deed,
     id::{LinkId, ProjectId},
     idempotency::Idempotency,
     link::Link,
+    link_edit::{EditRefusal, LinkTerms},
     orders::{LinkOrder, LinkRequest},
     project::Project,
 };
@@ -92,6 +93,46 @@ impl Engine {
         window: Window,
     ) -> Result<Listed<Link>, Error> {
         Ok(self.store.links(project_id, filter, window).await?)
+    }
+
+    /// Whether some payment of the link is paid.
+    pub(crate) async fn link_is_paid(&self, link: &Link) -> Result<bool, Error> {
+        Ok(link.claimed_by.is_some() || self.store.link_is_paid(link.id).await?)
+    }
+
+    /// Changes a link from the terms that the caller has seen, while it is active and unpaid. Payments that were begun before keep
+    /// their own expiry.
+    pub(crate) async fn edit_link(
+        &self,
+        project: &Project,
+        id: LinkId,
+        from: &LinkTerms,
+        to: LinkTerms,
+    ) -> Result<Result<(), EditRefusal>, Error> {
+        let to = to.check(from, self.now())?;
+        for _ in 0..DECIDE_MOST {
+            let (link, now) = (self.link(project.id, id).await?, self.now());
+            if let Some(refusal) = link.edit_refusal(now, project, self.link_is_paid(&link).await?) {
+                return Ok(Err(refusal));
+            }
+            if LinkTerms::of(&link) != *from {
+                return Ok(Err(EditRefusal::ChangedMeanwhile));
+            }
+            let changed = to.changed(from);
+            if changed.is_empty() {
+                return Ok(Ok(()));
+            }
+            let line = self.audit(Some(project.id), Deed::LinkEdited, id, changed.join(", "));
+            let (reference, from, to) = (link.reference, from.clone(), to.clone());
+            let change = Change::from(LinkWrite::Edited { id, reference, from, to, at: now }).with(line);
+            match self.store.commit(change).await {
+                Ok(()) => return Ok(Ok(())),
+                // It was changed, paid or cancelled since: read again, and answer that.
+                Err(CommitError::Conflict(Guard::LinkEditable)) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Error::Contended)
     }
 
     /// Cancels an active link and its pending payments.

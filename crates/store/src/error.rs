@@ -75,6 +75,8 @@ pub enum Guard {
     PaymentVersion,
     /// The link was neither cancelled nor past its expiry.
     LinkActive,
+    /// The link had the terms that were read, was active, and no payment of it was paid.
+    LinkEditable,
     /// No payment had claimed the link.
     LinkUnclaimed,
     /// The link took payments, and one more was within its bounds.

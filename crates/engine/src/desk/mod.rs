@@ -20,6 +20,7 @@ use domain::{
     id::{KeyId, LinkId, ProjectId, SessionId, UserId},
     idempotency::{Endpoint, Idempotency},
     link::Link,
+    link_edit::{EditRefusal, LinkTerms},
     method::Method,
     orders::LinkRequest,
     project::{Environment, Project},
@@ -232,6 +233,24 @@ impl Desk {
         match self.engine.create_link(&self.project, Some(idempotency), request).await? {
             Created::New(link) | Created::Replayed(link) => Ok(link),
         }
+    }
+
+    /// Why the member cannot change this link now; none if they can.
+    pub async fn link_edit_refusal(&self, link: &Link) -> Result<Option<EditRefusal>, Error> {
+        self.check(Act::ManageLinks)?;
+        let is_paid = self.engine.link_is_paid(link).await?;
+        Ok(link.edit_refusal(self.engine.now(), &self.project, is_paid))
+    }
+
+    /// Changes a link that is active and unpaid. `from` is what the member has seen of it.
+    pub async fn edit_link(
+        &self,
+        id: LinkId,
+        from: &LinkTerms,
+        to: LinkTerms,
+    ) -> Result<Result<(), EditRefusal>, Error> {
+        self.check(Act::ManageLinks)?;
+        self.engine.edit_link(&self.project, id, from, to).await
     }
 
     pub async fn cancel_link(&self, id: LinkId) -> Result<Link, Error> {

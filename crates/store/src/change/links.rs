@@ -5,6 +5,7 @@ use std::time::Duration;
 use domain::{
     id::{LinkId, PaymentId, ProjectId},
     link::Link,
+    link_edit::LinkTerms,
     time::Timestamp,
 };
 
@@ -16,6 +17,15 @@ pub enum LinkWrite {
     /// does not matter.
     Cancelled {
         id: LinkId,
+        at: Timestamp,
+    },
+    /// Guarded: the link has the terms `from`, at `at` it is neither cancelled nor past its expiry, no payment of it is paid, and
+    /// none was made after its new expiry.
+    Edited {
+        id: LinkId,
+        reference: String,
+        from: LinkTerms,
+        to: LinkTerms,
         at: Timestamp,
     },
     /// A customer starts a payment. Guarded: at `at` the link takes payments, and there is room within the bounds. It
@@ -69,9 +79,10 @@ impl LinkWrite {
     pub(super) fn link_to_lock(&self) -> Option<LinkId> {
         match self {
             LinkWrite::Created { .. } => None,
-            LinkWrite::Cancelled { id, .. } | LinkWrite::Attempted { id, .. } | LinkWrite::Claimed { id, .. } => {
-                Some(*id)
-            }
+            LinkWrite::Cancelled { id, .. }
+            | LinkWrite::Edited { id, .. }
+            | LinkWrite::Attempted { id, .. }
+            | LinkWrite::Claimed { id, .. } => Some(*id),
             LinkWrite::AttemptRecorded(attempt) => Some(attempt.link_id),
         }
     }

@@ -3,6 +3,7 @@
 use domain::{
     id::LinkId,
     link::{CustomerFields, Link},
+    link_edit::LinkTerms,
     money::Rupiah,
     search::folded,
     time::Timestamp,
@@ -25,6 +26,7 @@ pub(super) fn plan(write: LinkWrite) -> Statement {
             [at.into(), Value::shown(id)],
         )
         .guarded(Guard::LinkActive),
+        LinkWrite::Edited { id, reference, from, to, at } => edited(id, &reference, from, to, at),
         LinkWrite::Attempted { id, at, bounds } => attempted(id, at, bounds),
         LinkWrite::AttemptRecorded(attempt) => attempt_recorded(attempt),
         LinkWrite::Claimed { id, payment_id } => Statement::new(
@@ -34,6 +36,35 @@ pub(super) fn plan(write: LinkWrite) -> Statement {
         )
         .guarded(Guard::LinkUnclaimed),
     }
+}
+
+fn edited(id: LinkId, reference: &str, from: LinkTerms, to: LinkTerms, at: Timestamp) -> Statement {
+    let search_text = searched(&to.title, reference);
+    Statement::new(
+        "UPDATE links SET title = $1, description = $2, expires_at = $3, search_text = $4, version = version + 1 \
+         WHERE id = $5 AND cancelled_at IS NULL AND claimed_by IS NULL AND (expires_at IS NULL OR expires_at >= $6) \
+         AND title = $7 AND description = $8 AND COALESCE(expires_at, -1) = COALESCE(CAST($9 AS BIGINT), -1) \
+         AND NOT EXISTS (SELECT 1 FROM payments p WHERE p.link_id = $5 AND p.state = 'paid') \
+         AND NOT EXISTS (SELECT 1 FROM link_attempts a WHERE a.link_id = $5 AND a.at > CAST($3 AS BIGINT))",
+        [
+            to.title.into(),
+            to.description.into(),
+            to.expires_at.into(),
+            search_text.into(),
+            Value::shown(id),
+            at.into(),
+            from.title.into(),
+            from.description.into(),
+            from.expires_at.into(),
+        ],
+    )
+    .guarded(Guard::LinkEditable)
+}
+
+/// What a link is searched by. Title and reference are separated by a line break, which neither they nor a search term can
+/// contain.
+fn searched(title: &str, reference: &str) -> String {
+    folded(&format!("{title}\n{reference}"))
 }
 
 /// Pending payments and recent attempts are counted only up to their bounds, by indexes, so that it takes the same time
@@ -82,8 +113,7 @@ fn attempt_recorded(attempt: LinkAttempt) -> Statement {
 
 fn new_link(link: Link) -> Statement {
     let (least, most) = link.pricing.range().unzip();
-    // Title and reference are separated by a line break, which neither they nor a search term can contain.
-    let search_text = folded(&format!("{}\n{}", link.title, link.reference));
+    let search_text = searched(&link.title, &link.reference);
     Statement::new(
         "INSERT INTO links (id, project_id, reference, title, description, search_text, amount, methods, \
          allow_multiple_payments, customer_fields, expires_at, created_at, version, metadata, \

@@ -32,6 +32,8 @@ pub(crate) static SHOWN: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
+const PAID: &str = "SELECT id FROM payments WHERE link_id = $1 AND state = 'paid' LIMIT 1";
+
 /// Which links of a project to list.
 #[derive(Clone, Debug, Default)]
 pub struct LinkFilter {
@@ -59,6 +61,12 @@ impl Store {
 
     pub async fn link(&self, id: LinkId) -> Result<Option<Link>, StoreError> {
         self.one(Query::new(BY_ID.as_str(), [Value::shown(id)]), link).await
+    }
+
+    /// Whether some payment of the link is paid.
+    pub async fn link_is_paid(&self, id: LinkId) -> Result<bool, StoreError> {
+        let query = Query::new(PAID, [Value::shown(id)]);
+        Ok(self.one(query, |columns| columns.text()).await?.is_some())
     }
 
     pub async fn links(

@@ -1,6 +1,7 @@
 //! A change is committed as a whole or not at all, and in either case other changes at the same time are not disturbed.
 
 mod banks;
+mod links;
 
 use std::time::Duration;
 
@@ -31,6 +32,7 @@ use crate::{
     samples::{self, AMOUNT, EVERYTHING, NOW, after, entropy, kept_key, kept_link, kept_payment, kept_project},
 };
 use banks::{BankWorld, bank_world, refused_to_banks};
+use links::refused_edits;
 
 on_every_database![
     a_plan_whose_guard_fails_leaves_nothing_behind,
@@ -42,11 +44,12 @@ on_every_database![
     a_change_of_nothing_is_kept,
 ];
 
-const EVERY_GUARD: [Guard; 35] = [
+const EVERY_GUARD: [Guard; 36] = [
     Guard::IdempotencyKey,
     Guard::AccountNumber,
     Guard::PaymentVersion,
     Guard::LinkActive,
+    Guard::LinkEditable,
     Guard::LinkUnclaimed,
     Guard::LinkOpen,
     Guard::Receipt,
@@ -176,6 +179,7 @@ fn refused_by(guard: Guard, world: &World) -> Vec<Write> {
         Guard::LinkActive => {
             writes([world.cancelled_link.id, mint(NOW, entropy())].map(|id| LinkWrite::Cancelled { id, at: NOW }))
         }
+        Guard::LinkEditable => writes(refused_edits(&world.cancelled_link)),
         Guard::LinkUnclaimed => writes([LinkWrite::Claimed { id: world.cancelled_link.id, payment_id: waiting.id }]),
         Guard::LinkOpen => {
             writes([LinkWrite::Attempted { id: world.cancelled_link.id, at: NOW, bounds: samples::WIDE }])

@@ -4,14 +4,17 @@ use domain::{
     bank::Bank,
     id::{LinkId, mint},
     link::{CustomerFields, Link},
+    link_edit::LinkTerms,
     method::Method,
     money::Rupiah,
     payment::{Payment, State},
     pricing::Pricing,
+    project::Project,
     return_url::ReturnUrl,
+    time::Timestamp,
 };
 use futures_util::future::join_all;
-use store::{Change, Guard, LinkWrite, PaymentWrite, ShownLink};
+use store::{Change, Guard, LinkFilter, LinkWrite, PaymentWrite, ShownLink, Store, Window};
 
 use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
@@ -22,6 +25,9 @@ on_every_database![
     a_link_is_read_back_as_it_was_committed,
     a_link_is_cancelled_once_however_often_it_was_attempted,
     a_link_past_its_expiry_is_not_cancelled,
+    a_changed_link_is_read_and_found_as_it_is_now,
+    a_link_is_changed_only_as_it_was_seen_and_only_while_it_is_active_and_unpaid,
+    a_link_cannot_end_before_a_payment_that_was_made_through_it,
     a_link_is_claimed_only_once,
     of_many_claims_exactly_one_is_kept,
     an_attempt_needs_an_open_link,
@@ -85,6 +91,73 @@ async fn a_link_past_its_expiry_is_not_cancelled(database: Database) {
     let cancel = |at| LinkWrite::Cancelled { id: link.id, at };
     assert_eq!(commit(&store, cancel(after(6))).await, Outcome::Conflict(Guard::LinkActive));
     assert_eq!(commit(&store, cancel(after(5))).await, Outcome::Kept);
+}
+
+/// Gives the link another title, as a member who has seen `link` would.
+fn retitled(link: &Link, title: &str) -> LinkWrite {
+    let (id, reference, from) = (link.id, link.reference.clone(), LinkTerms::of(link));
+    let to = LinkTerms { title: title.to_owned(), ..from.clone() };
+    LinkWrite::Edited { id, reference, from, to, at: after(1) }
+}
+
+async fn found(store: &Store, project: &Project, search: &str) -> usize {
+    let filter = LinkFilter { search: Some(search.to_owned()), ..LinkFilter::default() };
+    store.links(project.id, &filter, Window { offset: 0, limit: 10 }).await.unwrap().items.len()
+}
+
+async fn a_changed_link_is_read_and_found_as_it_is_now(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    let link = kept_link(&store, &project, false).await;
+    let (id, reference, from) = (link.id, link.reference.clone(), LinkTerms::of(&link));
+    let to = LinkTerms { title: "Teh manis".to_owned(), description: String::new(), expires_at: Some(after(9)) };
+    keep(&store, LinkWrite::Edited { id, reference, from, to, at: NOW }).await;
+    let expected = Link {
+        title: "Teh manis".to_owned(),
+        description: String::new(),
+        expires_at: Some(after(9)),
+        version: 2,
+        ..link.clone()
+    };
+    assert_eq!(store.link(link.id).await.unwrap(), Some(expected));
+    assert_eq!((found(&store, &project, "teh man").await, found(&store, &project, "kopi").await), (1, 0));
+    assert_eq!(found(&store, &project, "pl-1").await, 1);
+}
+
+async fn a_link_is_changed_only_as_it_was_seen_and_only_while_it_is_active_and_unpaid(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    let refused = Outcome::Conflict(Guard::LinkEditable);
+    let seen = kept_link(&store, &project, false).await;
+    assert_eq!(commit(&store, retitled(&seen, "Teh")).await, Outcome::Kept);
+    assert_eq!(commit(&store, retitled(&seen, "Susu")).await, refused, "it is not as it was seen");
+    let attempted = kept_link(&store, &project, true).await;
+    let payment = samples::kept_attempt(&store, samples::attempt(&project, &attempted)).await;
+    assert_eq!(commit(&store, retitled(&attempted, "Kopi")).await, Outcome::Kept, "attempts do not matter");
+    keep(&store, samples::confirmation(&payment, None, "paid")).await;
+    assert!(store.link_is_paid(attempted.id).await.unwrap());
+    assert_eq!(commit(&store, retitled(&attempted, "Susu")).await, refused, "it is paid");
+    let expired = Link { expires_at: Some(NOW), ..samples::link(&project) };
+    keep(&store, LinkWrite::Created { link: expired.clone() }).await;
+    assert_eq!(commit(&store, retitled(&expired, "Susu")).await, refused, "it is past its expiry");
+    let cancelled = kept_link(&store, &project, false).await;
+    keep(&store, LinkWrite::Cancelled { id: cancelled.id, at: NOW }).await;
+    assert_eq!(commit(&store, retitled(&cancelled, "Susu")).await, refused, "it is cancelled");
+}
+
+async fn a_link_cannot_end_before_a_payment_that_was_made_through_it(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    // The clock of the node that changes the link is behind.
+    let ahead = kept_link(&store, &project, false).await;
+    let made = samples::kept_attempt(&store, samples::attempt(&project, &ahead)).await;
+    let (id, reference, from) = (ahead.id, ahead.reference.clone(), LinkTerms::of(&ahead));
+    let expires_at = Some(Timestamp::from_millis(made.created_at.as_millis() - 1));
+    let to = LinkTerms { expires_at, ..from.clone() };
+    assert_eq!(
+        commit(&store, LinkWrite::Edited { id, reference, from, to, at: NOW }).await,
+        Outcome::Conflict(Guard::LinkEditable)
+    );
 }
 
 async fn a_link_is_claimed_only_once(database: Database) {

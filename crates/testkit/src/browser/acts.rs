@@ -263,6 +263,13 @@ impl Browser {
         self.capture_area(area).await
     }
 
+    /// The page as a PDF, on the paper that its style sheet asks for.
+    pub async fn print(&self) -> Vec<u8> {
+        let how = json!({ "preferCSSPageSize": true, "printBackground": true });
+        let printed = self.devtools("Page.printToPDF", how).await;
+        STANDARD.decode(printed["data"].as_str().unwrap_or_default()).unwrap()
+    }
+
     async fn capture_area(&self, mut area: Value) -> Vec<u8> {
         area["scale"] = json!(1);
         self.capture(json!({ "format": "png", "captureBeyondViewport": true, "clip": area })).await

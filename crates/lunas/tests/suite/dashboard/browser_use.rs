@@ -44,6 +44,8 @@ async fn without_script_a_link_is_made_with_its_fees_and_cancelled_after_a_quest
         browser.fill("#amount", "25.000").await;
         browser.click("button[name=preview]").await;
         browser.wait_for_text("#fees", "Rp25.000").await;
+        browser.click(".phone-fold summary").await;
+        browser.wait_for_text("#phone", "Kopi susu").await;
         assert_eq!(browser.value("#title").await, "Kopi susu", "what was written stays");
         browser.click("form.cols button.main").await;
         browser.wait_for_text(".flash", "siap dibagikan").await;

@@ -87,7 +87,12 @@ async fn a_links_page_shows_its_address_its_terms_and_its_payments(kit: Arc<Kit>
     let page = person.open(&page_of(&project, &link)).await;
     assert!(page.text.contains(&format!("{}/payments/{}", desk(project.id), text(&payment, "id"))));
     assert!(page.text.contains(&format!("/payments?link={}", text(&link, "id"))));
-    assert!(page.text.contains("Sudah dibayar"), "a link for one payment that was paid says so");
+    for path in [page_of(&project, &link), format!("{}/links", desk(project.id))] {
+        let page = person.open(&path).await;
+        assert!(page.text.contains("<span class=\"badge paid\">Lunas</span>"), "{path}: {}", page.text);
+        assert!(!page.text.contains("<span class=\"badge active\">"), "{path}");
+    }
+    assert!(!person.open(&page_of(&project, &link)).await.text.contains("wa.me"), "there is nothing to share any more");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -187,13 +192,19 @@ async fn a_viewer_sees_links_and_changes_none(kit: Arc<Kit>) {
     for path in [&base, &page] {
         let shown = person.open(path).await;
         is_page(path, &shown, 200);
-        assert!(!shown.text.contains("/links/new") && !shown.text.contains("/cancel\""), "{path}");
+        for act in ["/links/new", "/cancel\"", "/edit\""] {
+            assert!(!shown.text.contains(act), "{path}: {act}");
+        }
     }
-    for path in [format!("{base}/new"), format!("{base}/fees?amount=15000"), format!("{page}/cancel")] {
+    for path in
+        [format!("{base}/new"), format!("{base}/fees?amount=15000"), format!("{page}/cancel"), format!("{page}/edit")]
+    {
         is_page(&path, &person.open(&path).await, 403);
     }
     is_page("create", &person.post(&base, &[("title", "Kopi"), ("amount", "15000")]).await, 403);
     is_page("cancel", &person.post(&format!("{page}/cancel"), &[]).await, 403);
+    is_page("edit", &person.post(&format!("{page}/edit"), &[("title", "Teh")]).await, 403);
+    is_page("poster", &person.open(&format!("{page}/poster")).await, 200);
     assert_eq!(total(&project.api, "/v1/payment-links").await, 1);
     assert_eq!(link_status(&project, &link).await, "active");
 }
@@ -204,14 +215,21 @@ async fn another_projects_link_is_not_found(kit: Arc<Kit>) {
     let link = create_link(&other, json!({})).await;
     let id = text(&link, "id");
     for base in [desk(mine.id), desk(other.id)] {
-        for rest in ["", "/cancel", "/qr.png"] {
+        for rest in ["", "/cancel", "/qr.png", "/edit", "/poster", "/poster?size=a4"] {
             let path = format!("{base}/links/{id}{rest}");
             is_page(&path, &person.open(&path).await, 404);
         }
-        is_page("cancel", &person.post(&format!("{base}/links/{id}/cancel"), &[]).await, 404);
+        for act in ["cancel", "edit"] {
+            is_page(act, &person.post(&format!("{base}/links/{id}/{act}"), &[("title", "Teh")]).await, 404);
+        }
+        is_page("duplicate", &person.open(&format!("{base}/links/new?from={id}")).await, 404);
     }
     for malformed in ["x", "pl_1", "pay_01kzdq3f5ve8x9m2r7t4w6y8za", "%00"] {
-        let path = format!("{}/links/{malformed}", desk(mine.id));
+        for rest in ["", "/poster", "/edit"] {
+            let path = format!("{}/links/{malformed}{rest}", desk(mine.id));
+            is_page(&path, &person.open(&path).await, 404);
+        }
+        let path = format!("{}/links/new?from={malformed}", desk(mine.id));
         is_page(&path, &person.open(&path).await, 404);
     }
     assert_eq!(link_status(&other, &link).await, "active");

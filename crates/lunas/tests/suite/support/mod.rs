@@ -19,6 +19,7 @@ pub(crate) mod nodes;
 pub(crate) mod options;
 pub(crate) mod payments;
 pub(crate) mod people;
+pub(crate) mod printed;
 pub(crate) mod receipts;
 pub(crate) mod refusals;
 pub(crate) mod rehearsal;

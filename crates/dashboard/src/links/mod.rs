@@ -1,5 +1,10 @@
 //! Payment links: the list, one link with its address, its QR code and its payments, and cancelling a link.
 
+pub(crate) mod edit;
+pub(crate) mod poster;
+pub(crate) mod share;
+mod terms;
+
 use askama::Template;
 use axum::{
     Router,
@@ -23,6 +28,9 @@ use web::{
     App,
     page::{moment::Moment, page_error::PageError},
 };
+
+use share::Share;
+use terms::checkout_url;
 
 use crate::{
     done::Done,
@@ -55,8 +63,6 @@ pub(crate) struct LinkRow {
     pub(crate) reference: String,
     pub(crate) amount: String,
     pub(crate) badge: Badge,
-    /// Whether it takes one payment only and has been paid.
-    pub(crate) used_up: bool,
     pub(crate) created: Moment,
 }
 
@@ -72,9 +78,13 @@ pub(crate) struct LinkPage {
     pub(crate) metadata: Vec<(String, String)>,
     /// The address where customers pay.
     pub(crate) checkout_url: String,
+    /// None where the link cannot be paid, so that there is nothing to share.
+    pub(crate) share: Option<Share>,
     pub(crate) image_url: String,
     pub(crate) image_name: String,
     pub(crate) expires: Option<Moment>,
+    /// Where customers are led back to.
+    pub(crate) return_url: Option<String>,
     pub(crate) cancelled: Option<Moment>,
     pub(crate) many: bool,
     pub(crate) methods: Vec<String>,
@@ -83,6 +93,8 @@ pub(crate) struct LinkPage {
     pub(crate) payments_url: String,
     /// How many payments there are, where the page does not show all of them.
     pub(crate) payments_total: Option<String>,
+    pub(crate) duplicate_url: Option<String>,
+    pub(crate) edit_url: Option<String>,
     pub(crate) cancel_url: Option<String>,
 }
 
@@ -115,6 +127,8 @@ pub(crate) fn routes() -> Router<App> {
         .route("/dashboard/{project}/links/{link}", get(show))
         .route("/dashboard/{project}/links/{link}/qr.png", get(qr_code))
         .route("/dashboard/{project}/links/{link}/cancel", get(ask).post(cancel))
+        .merge(edit::routes())
+        .merge(poster::routes())
 }
 
 async fn list(page: Page) -> Result<Response, PageError> {
@@ -147,13 +161,15 @@ pub(crate) fn row(page: &Page, base: &str, link: &Link) -> LinkRow {
         reference: link.reference.clone(),
         amount: link.price_text(),
         badge: link_badge(page, link),
-        used_up: link.claimed_by.is_some(),
         created: page.moment(link.created_at),
     }
 }
 
 fn link_badge(page: &Page, link: &Link) -> Badge {
     let (words, status) = (page.words(), link.status_at(page.now(), page.desk.project()));
+    if link.claimed_by.is_some() {
+        return payment_badge(words, Status::Paid);
+    }
     let text = match status {
         LinkStatus::Active => fl!(words, "link-active"),
         LinkStatus::Cancelled => fl!(words, "link-cancelled"),
@@ -170,12 +186,14 @@ async fn show(page: Page, LastId(id): LastId<LinkId>) -> Result<Response, PageEr
     let (payments, matches) = page.desk.payments(&filter, Window { offset: 0, limit: PAYMENTS_SHOWN }).await?;
     let (base, now, project) = (page.base(), page.now(), page.desk.project());
     let rows = payments.iter().map(|payment| payment_row(&page, &base, now, payment)).collect();
-    let may_cancel = page.desk.may(Act::ManageLinks) && link.status_at(now, project) == LinkStatus::Active;
+    let (may_manage, is_active) = (page.desk.may(Act::ManageLinks), link.status_at(now, project) == LinkStatus::Active);
+    let may_edit = may_manage && page.desk.link_edit_refusal(&link).await?.is_none();
     let methods = link.offered_methods(project);
     let asked = CustomerField::ALL.into_iter().filter(|field| link.customer_fields.asks(*field));
     let view = LinkPage {
         row: row(&page, &base, &link),
         checkout_url: checkout_url(&page, id),
+        share: (is_active && link.claimed_by.is_none()).then(|| Share::of(&page, &link)),
         image_url: format!("{base}/links/{id}/qr.png"),
         image_name: image_name(&link),
         expires: link.expires_at.map(|expires_at| page.moment(expires_at)),
@@ -189,7 +207,10 @@ async fn show(page: Page, LastId(id): LastId<LinkId>) -> Result<Response, PageEr
             Matches::All(Sums { payments, .. }) => (payments > PAYMENTS_SHOWN).then(|| payments.to_string()),
             Matches::More => Some(format!("{MATCHES_COUNTED}+")),
         },
-        cancel_url: may_cancel.then(|| format!("{base}/links/{id}/cancel")),
+        duplicate_url: may_manage.then(|| format!("{base}/links/new?from={id}")),
+        edit_url: may_edit.then(|| format!("{base}/links/{id}/edit")),
+        cancel_url: (may_manage && is_active).then(|| format!("{base}/links/{id}/cancel")),
+        return_url: link.return_url.map(|url| url.as_str().to_owned()),
         description: link.description,
         metadata: link.metadata.map(|metadata| metadata.members).unwrap_or_default(),
         base,
@@ -211,10 +232,6 @@ fn payment_row(page: &Page, base: &str, now: Timestamp, payment: &Payment) -> Pa
         badge: payment_badge(words, payment.status_at(now)),
         created: page.moment(payment.created_at),
     }
-}
-
-fn checkout_url(page: &Page, id: LinkId) -> String {
-    format!("{}/p/{id}", page.app.settings.pages_url)
 }
 
 /// The name of the QR code's file, such as `QR-PL-1.png`. Of the reference it keeps the characters that every file
