@@ -12,7 +12,7 @@ use crate::{
     answer::Listing,
     auth::Reader,
     error::ApiError,
-    error_code::{KEYED_OR_SIGNED_IN, RESOURCE_NOT_FOUND, USABLE, error_codes},
+    error_code::{KEYED_OR_SIGNED_IN, RESOURCE_NOT_FOUND, ROLE_FORBIDS, USABLE, error_codes},
     openapi::{page, page_size, parameters, path, project, query},
     path_id::PathId,
 };
@@ -22,9 +22,9 @@ parameters!(
     query::<schemas::EventType>("type", "Only events of this type."),
     query::<schemas::EventId>("after", "Only events after this event, oldest first."),
 );
-error_codes!(ListErrors: KEYED_OR_SIGNED_IN, USABLE);
+error_codes!(ListErrors: KEYED_OR_SIGNED_IN, USABLE, &[ROLE_FORBIDS]);
 parameters!(EventParameters: path::<schemas::EventId>("eventID"), project());
-error_codes!(EventErrors: KEYED_OR_SIGNED_IN, USABLE, &[RESOURCE_NOT_FOUND]);
+error_codes!(EventErrors: KEYED_OR_SIGNED_IN, USABLE, &[ROLE_FORBIDS, RESOURCE_NOT_FOUND]);
 
 /// List events, newest first; with `after`, those that came after that event, oldest first.
 #[utoipa::path(

@@ -39,9 +39,9 @@ parameters!(
     query::<schemas::ReceiptState>("state", "Only money in this state."),
     query::<schemas::PaymentId>("payment_id", "Only money that was sent for this payment, or that pays it."),
 );
-error_codes!(ListErrors: KEYED_OR_SIGNED_IN, USABLE);
+error_codes!(ListErrors: KEYED_OR_SIGNED_IN, USABLE, &[ROLE_FORBIDS]);
 parameters!(ReceiptParameters: path::<schemas::ReceiptId>("receiptID"), project());
-error_codes!(ReceiptErrors: KEYED_OR_SIGNED_IN, USABLE, &[RESOURCE_NOT_FOUND]);
+error_codes!(ReceiptErrors: KEYED_OR_SIGNED_IN, USABLE, &[ROLE_FORBIDS, RESOURCE_NOT_FOUND]);
 error_codes!(
     AcceptErrors: KEYED_OR_SIGNED_IN, USABLE, JSON_BODY,
     &[ROLE_FORBIDS, RESOURCE_NOT_FOUND, ALREADY_DECIDED_OR_BELOW_FEE, PAID_BY_OTHER_MONEY]

@@ -97,6 +97,8 @@ pub(crate) fn deed(words: Words, deed: Deed) -> String {
         Deed::LinkCreated => fl!(words, "deed-link-created"),
         Deed::LinkCancelled => fl!(words, "deed-link-cancelled"),
         Deed::LinkEdited => fl!(words, "deed-link-edited"),
+        Deed::SaleCreated => fl!(words, "deed-sale-created"),
+        Deed::SaleCancelled => fl!(words, "deed-sale-cancelled"),
         Deed::PaymentSimulated => fl!(words, "deed-payment-simulated"),
         Deed::ReceiptAccepted => fl!(words, "deed-receipt-accepted"),
         Deed::ReceiptAssigned => fl!(words, "deed-receipt-assigned"),
@@ -196,6 +198,7 @@ fn setting(words: Words, name: &str) -> String {
         "logo" => fl!(words, "face-logo"),
         "colour" => fl!(words, "face-colour"),
         "contacts" => fl!(words, "face-contacts"),
+        "frame_origins" => fl!(words, "settings-frames"),
         other => other.to_owned(),
     }
 }

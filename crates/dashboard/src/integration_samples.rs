@@ -67,6 +67,8 @@ fn shell(language: Language) -> Shell {
             sandbox: true,
             rehearsal: true,
             base: text(BASE),
+            may_look: true,
+            may_sell: true,
             attention: Attention { undecided: 0, failing: Failing::Exhausted },
         }),
         projects: vec![ProjectChoice {

@@ -95,6 +95,7 @@ pub(crate) fn role_name(words: Words, role: Role) -> String {
         Role::Owner => fl!(words, "role-owner"),
         Role::Developer => fl!(words, "role-developer"),
         Role::Viewer => fl!(words, "role-viewer"),
+        Role::Cashier => fl!(words, "role-cashier"),
     }
 }
 
@@ -104,6 +105,7 @@ pub(crate) fn role_text(words: Words, role: Role) -> String {
         Role::Owner => fl!(words, "role-owner-text"),
         Role::Developer => fl!(words, "role-developer-text"),
         Role::Viewer => fl!(words, "role-viewer-text"),
+        Role::Cashier => fl!(words, "role-cashier-text"),
     }
 }
 

@@ -13,6 +13,9 @@ mod balance;
 mod bank_samples;
 mod change_mark;
 mod chart;
+mod counter;
+#[cfg(test)]
+mod counter_samples;
 mod csv;
 mod customers;
 mod done;
@@ -64,7 +67,14 @@ pub fn surface(app: &App) -> Surface {
         folders: &["dashboard"],
         routes: finish::routes(app, routes(), sign_in::error_page),
         wording: FailureWording::Page(sign_in::error_page),
-        assets: vec![&shell::STYLE, &shell::SCRIPT, &links::poster::POSTER_A6, &links::poster::POSTER_A4],
+        assets: vec![
+            &shell::STYLE,
+            &shell::SCRIPT,
+            &links::poster::POSTER_A6,
+            &links::poster::POSTER_A4,
+            &counter::STYLE,
+            &counter::SCRIPT,
+        ],
         // The address of an invitation holds the token that opens it, which readers of the log must not see.
         secret_paths: &[invite::INVITATIONS],
     }
@@ -76,6 +86,7 @@ fn routes() -> Router<App> {
         .merge(accounting::routes())
         .merge(audit::routes())
         .merge(balance::routes())
+        .merge(counter::routes())
         .merge(customers::routes())
         .merge(home::routes())
         .merge(invite::routes())

@@ -105,7 +105,8 @@ impl Changes {
         };
         match self.app.engine.desk(&visit, self.project).await {
             Ok(desk) => Ok(Some(desk)),
-            Err(Error::NotFound(_)) => Ok(None),
+            // They are no member any more, or one whose role sees nothing of the project.
+            Err(Error::NotFound(_) | Error::RoleForbids) => Ok(None),
             Err(error) => Err(error),
         }
     }

@@ -61,6 +61,8 @@ pub(crate) fn shell(language: Language) -> Shell {
             sandbox: true,
             rehearsal: true,
             base: "/dashboard/prj_1".to_owned(),
+            may_look: true,
+            may_sell: true,
             attention: Attention { undecided: 1, failing: Failing::Exhausted },
         }),
         projects: Vec::new(),

@@ -75,6 +75,8 @@ impl Setting {
                 sandbox: true,
                 rehearsal: true,
                 base: url("/prj_1"),
+                may_look: true,
+                may_sell: true,
                 attention: Attention { undecided: 1, failing: Failing::Retrying },
             }),
             projects: vec![ProjectChoice {
@@ -195,6 +197,7 @@ impl Setting {
                 postal_mistake: None,
             },
             origins: OriginsForm { text: self.text(), mistake: self.mistake() },
+            frames: OriginsForm { text: self.text(), mistake: self.mistake() },
             methods: MethodsForm {
                 banks: vec![check("bank_bca")],
                 defaults: vec![check("default_qris"), check("default_bca")],

@@ -55,6 +55,9 @@ pub(crate) struct ShellProject {
     pub(crate) rehearsal: bool,
     /// `/dashboard/prj_…`.
     pub(crate) base: String,
+    /// Whether the user's role sees the pages of its desk, and whether it sells at its counter.
+    pub(crate) may_look: bool,
+    pub(crate) may_sell: bool,
     pub(crate) attention: Attention,
 }
 
@@ -97,6 +100,7 @@ pub(crate) enum Section {
     Balance,
     Keys,
     Notifications,
+    Counter,
     Simulator,
     Settings,
     Audit,
@@ -131,6 +135,11 @@ pub(crate) struct Bare {
 impl Shell {
     pub(crate) fn top(&self) -> FrameTop<'_> {
         FrameTop { shell: self }
+    }
+
+    /// Whether the user may do nothing in this project but sell, so that the menu has the counter alone.
+    pub(crate) fn only_sells(&self) -> bool {
+        self.project.as_ref().is_some_and(|project| !project.may_look)
     }
 
     /// Shows `text` above the page as an error, in place of what was done.

@@ -3,6 +3,8 @@
 /// A member's role in a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
+    /// Sells at the counter, and sees nothing but its own sales.
+    Cashier,
     Viewer,
     Developer,
     Owner,
@@ -13,6 +15,8 @@ pub enum Role {
 pub enum Act {
     /// Reading everything but secrets.
     Look,
+    /// Making sales at the counter, and cancelling one's own.
+    Sell,
     /// Creating, changing and cancelling payment links.
     ManageLinks,
     /// Having the sandbox's simulator report payments.
@@ -28,13 +32,14 @@ pub enum Act {
 }
 
 impl Role {
-    pub const ALL: [Role; 3] = [Role::Owner, Role::Developer, Role::Viewer];
+    pub const ALL: [Role; 4] = [Role::Owner, Role::Developer, Role::Viewer, Role::Cashier];
 
     pub const fn word(self) -> &'static str {
         match self {
             Role::Owner => "owner",
             Role::Developer => "developer",
             Role::Viewer => "viewer",
+            Role::Cashier => "cashier",
         }
     }
 
@@ -44,7 +49,8 @@ impl Role {
 
     pub const fn may(self, act: Act) -> bool {
         match act {
-            Act::Look => true,
+            Act::Look => !matches!(self, Role::Cashier),
+            Act::Sell => !matches!(self, Role::Viewer),
             Act::ManageLinks | Act::Simulate | Act::ManageKeys | Act::ManageWebhooks => {
                 matches!(self, Role::Owner | Role::Developer)
             }
@@ -54,8 +60,9 @@ impl Role {
 }
 
 impl Act {
-    pub const ALL: [Act; 8] = [
+    pub const ALL: [Act; 9] = [
         Act::Look,
+        Act::Sell,
         Act::ManageLinks,
         Act::Simulate,
         Act::ManageKeys,
@@ -71,12 +78,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn viewers_look_developers_integrate_and_owners_do_everything() {
+    fn viewers_look_cashiers_sell_developers_integrate_and_owners_do_everything() {
         let may = |role: Role| Act::ALL.into_iter().filter(|act| role.may(*act)).collect::<Vec<_>>();
+        assert_eq!(may(Role::Cashier), [Act::Sell]);
         assert_eq!(may(Role::Viewer), [Act::Look]);
         assert_eq!(
             may(Role::Developer),
-            [Act::Look, Act::ManageLinks, Act::Simulate, Act::ManageKeys, Act::ManageWebhooks]
+            [Act::Look, Act::Sell, Act::ManageLinks, Act::Simulate, Act::ManageKeys, Act::ManageWebhooks]
         );
         assert_eq!(may(Role::Owner), Act::ALL);
     }

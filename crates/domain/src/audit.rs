@@ -50,6 +50,8 @@ deeds! {
     LinkCreated "link.created",
     LinkCancelled "link.cancelled",
     LinkEdited "link.edited",
+    SaleCreated "sale.created",
+    SaleCancelled "sale.cancelled",
     PaymentSimulated "payment.simulated",
     ReceiptAccepted "receipt.accepted",
     ReceiptAssigned "receipt.assigned",

@@ -42,6 +42,7 @@ pub mod qris;
 pub mod receipt;
 pub mod return_url;
 pub mod rules;
+pub mod sale;
 pub mod search;
 pub mod signature;
 pub mod stray;

@@ -220,6 +220,7 @@ mod tests {
             fees: FeeOverrides::default(),
             banks: vec![Bank::Bca],
             default_methods: vec![Method::Qris],
+            frame_origins: Vec::new(),
             accounts: Vec::new(),
             created_at: NOW,
             version: 1,

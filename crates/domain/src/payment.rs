@@ -243,7 +243,8 @@ impl Payment {
         }
     }
 
-    /// The customer chose another method or other details, so a new payment replaces this one.
+    /// The customer chose another method or other details, so a new payment replaces this one; or the member who made it at
+    /// the counter has given it up.
     pub fn replace(self, now: Timestamp) -> Result<Transition, NotMoved> {
         match self.status_at(now) {
             Status::Pending => Ok(self.moved(State::Cancelled { at: now }, Some(OwedEvent::Cancelled))),

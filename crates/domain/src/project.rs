@@ -74,6 +74,8 @@ pub struct Project {
     pub banks: Vec<Bank>,
     /// The methods of a link that names none.
     pub default_methods: Vec<Method>,
+    /// The origins whose pages may show its checkout in a frame; by default none.
+    pub frame_origins: Vec<String>,
     /// The methods that an enabled bank account is assigned to. Only production projects have any.
     pub accounts: Vec<AssignedAccount>,
     pub created_at: Timestamp,

@@ -125,9 +125,26 @@ impl fmt::Display for Timestamp {
     }
 }
 
+/// The last midnight in western Indonesia.
+pub fn midnight(at: Timestamp) -> Timestamp {
+    let local = at.plus(WIB).as_millis();
+    Timestamp::from_millis(local - local.rem_euclid(DAY_MILLIS)).minus(WIB)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_day_begins_at_midnight_in_western_indonesia() {
+        for (at, begins) in [
+            ("2026-11-14T17:00:00.000Z", "2026-11-14T17:00:00.000Z"),
+            ("2026-11-15T16:59:59.999Z", "2026-11-14T17:00:00.000Z"),
+            ("2026-11-15T17:00:00.000Z", "2026-11-15T17:00:00.000Z"),
+        ] {
+            assert_eq!(midnight(Timestamp::parse(at).unwrap()).to_string(), begins);
+        }
+    }
 
     #[test]
     fn any_rfc3339_offset_is_read_and_utc_with_milliseconds_is_written() {

@@ -1,13 +1,15 @@
 //! Web addresses that operators and merchants enter: the base URL of the service, and a project's allowed origins. The
 //! webhook URL is checked by the gateway's address guard instead.
 
-use domain::rules::changes_direction;
-use url::Url;
+use domain::{project::Environment, rules::changes_direction};
+use url::{Host, Url};
 
 /// Servers and proxies reject longer URLs.
 const URL_CHARACTERS_MOST: usize = 2_048;
 /// Origins of one project; each CORS preflight request searches all of them.
 pub const ORIGINS_MOST: usize = 100;
+/// Origins of one project whose pages may show its checkout in a frame.
+pub const FRAME_ORIGINS_MOST: usize = 20;
 
 /// Which schemes an address may have.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -33,25 +35,65 @@ pub fn site(text: &str) -> Result<String, String> {
 /// Why a list of origins is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WrongOrigins {
-    #[error("a project has at most {ORIGINS_MOST} allowed origins, not {0}")]
-    TooMany(usize),
+    #[error("a project has at most {most} such origins, not {given}")]
+    TooMany { given: usize, most: usize },
     #[error("the origin `{}` {rule}", .origin.escape_debug())]
     Wrong { origin: String, rule: String },
 }
 
-/// The allowed origins as browsers send them, each once. A single empty text means none.
+/// The allowed origins as browsers send them, each once.
 pub fn origins(texts: &[String]) -> Result<Vec<String>, WrongOrigins> {
+    list_of_origins(texts, ORIGINS_MOST, |_| Ok(()))
+}
+
+/// The origins whose pages may show the checkout in a frame, each once. They are https; a sandbox may also be tried out on
+/// this machine, over http.
+pub fn frame_origins(texts: &[String], environment: Environment) -> Result<Vec<String>, WrongOrigins> {
+    let rule = match environment {
+        Environment::Sandbox => "must begin with https://, or with http:// and name this machine, such as localhost",
+        Environment::Production => "must begin with https://",
+    };
+    list_of_origins(texts, FRAME_ORIGINS_MOST, |url| {
+        let is_reached = url.scheme() == "https" || environment == Environment::Sandbox && is_loopback(url);
+        if is_reached && is_plain_host(url) { Ok(()) } else { Err(rule.to_owned()) }
+    })
+}
+
+/// The parser lets marks such as `;` and `,` be part of a name. In a header they would end the origin.
+fn is_plain_host(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte)),
+        Some(Host::Ipv4(_) | Host::Ipv6(_)) => true,
+        None => false,
+    }
+}
+
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
+}
+
+/// A single empty text means none.
+fn list_of_origins(
+    texts: &[String],
+    most: usize,
+    fits: impl Fn(&Url) -> Result<(), String>,
+) -> Result<Vec<String>, WrongOrigins> {
     if let [only] = texts
         && only.is_empty()
     {
         return Ok(Vec::new());
     }
-    if texts.len() > ORIGINS_MOST {
-        return Err(WrongOrigins::TooMany(texts.len()));
+    if texts.len() > most {
+        return Err(WrongOrigins::TooMany { given: texts.len(), most });
     }
     let mut origins = Vec::with_capacity(texts.len());
     for text in texts {
-        let origin = origin(text).map_err(|rule| WrongOrigins::Wrong { origin: text.clone(), rule })?;
+        let origin = origin(text, &fits).map_err(|rule| WrongOrigins::Wrong { origin: text.clone(), rule })?;
         if !origins.contains(&origin) {
             origins.push(origin);
         }
@@ -59,12 +101,13 @@ pub fn origins(texts: &[String]) -> Result<Vec<String>, WrongOrigins> {
     Ok(origins)
 }
 
-fn origin(text: &str) -> Result<String, String> {
+fn origin(text: &str, fits: impl Fn(&Url) -> Result<(), String>) -> Result<String, String> {
     let url = web_address(text, Scheme::HttpOrHttps)?;
     let bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
     if !bare || text.contains('*') {
         return Err("must be scheme://host or scheme://host:port, with no path and no wildcard".to_owned());
     }
+    fits(&url)?;
     Ok(url.origin().ascii_serialization())
 }
 
@@ -139,6 +182,34 @@ mod tests {
         assert!(origins(&[String::new(), "https://a.example".to_owned()]).is_err());
         let many: Vec<String> = (0..=ORIGINS_MOST).map(|n| format!("https://s{n}.example")).collect();
         assert!(origins(&many).is_err());
+    }
+
+    #[test]
+    fn frames_are_held_by_https_origins_and_in_the_sandbox_by_this_machine() {
+        let fits = |text: &str, environment| frame_origins(&[text.to_owned()], environment).is_ok();
+        for (text, sandbox, production) in [
+            ("https://shop.example", true, true),
+            ("https://localhost:3000", true, true),
+            ("http://localhost:3000", true, false),
+            ("http://127.0.0.1:3000", true, false),
+            ("http://[::1]", true, false),
+            ("http://shop.example", false, false),
+            ("http://localhost.shop.example", false, false),
+            ("http://192.168.1.2", false, false),
+            ("https://*.shop.example", false, false),
+            ("https://shop.example/path", false, false),
+            ("https://a.example,https://b.example", false, false),
+            ("https://a.example;script-src", false, false),
+            ("https://a.example,b.example", false, false),
+            ("https://a.example'", false, false),
+            ("*", false, false),
+        ] {
+            assert_eq!(fits(text, Environment::Sandbox), sandbox, "{text}");
+            assert_eq!(fits(text, Environment::Production), production, "{text}");
+        }
+        let many: Vec<String> = (0..=FRAME_ORIGINS_MOST).map(|n| format!("https://s{n}.example")).collect();
+        assert!(frame_origins(&many[1..], Environment::Production).is_ok());
+        assert!(frame_origins(&many, Environment::Production).is_err());
     }
 
     #[test]

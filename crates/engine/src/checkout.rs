@@ -20,9 +20,9 @@ use domain::{
     time::Timestamp,
 };
 use sha2::{Digest, Sha256};
-use store::{AttemptBounds, Change, CommitError, Guard, LinkAttempt, LinkWrite, NetworkBound, PaymentWrite, Write};
+use store::{AttemptBounds, Change, CommitError, Guard, LinkAttempt, LinkWrite, NetworkBound, PaymentWrite};
 
-use crate::{DECIDE_MOST, Engine, Error, banks::Issuer, payments::Attempted};
+use crate::{DECIDE_MOST, Engine, Error, banks::Issuer, besides::bind, payments::Attempted};
 
 /// How often the same form may be sent again after its payment has ended unpaid. Each time costs one more read.
 const TRIES_PER_FORM: usize = 32;
@@ -356,7 +356,8 @@ impl Engine {
                 network: bounds.network.map(|bound| bound.network),
                 replaces: judged.replaced.iter().map(|payment| payment.id).collect(),
             };
-            return Box::pin(self.issue_at_bank(open, &draft, Some(opening), judged.key.as_ref())).await;
+            let besides = |resource: &str| bind(judged.key.as_ref(), resource);
+            return Box::pin(self.issue_at_bank(open, &draft, Some(opening), &besides)).await;
         }
         self.issue_and_commit(project, draft, |payment| self.attempted(&judged, &bounds, payment)).await
     }
@@ -396,7 +397,6 @@ impl Engine {
     fn attempted(&self, judged: &Judged<'_>, bounds: &AttemptBounds, payment: &Payment) -> Change {
         let Judged { now, page, key, visitor, replaced, .. } = judged;
         let link_id = page.link.id;
-        let bind = key.clone().map(|idempotency| Write::Bind { idempotency, resource: payment.id.to_string() });
         let transitions: Vec<_> = replaced.iter().cloned().filter_map(|payment| payment.replace(*now).ok()).collect();
         let cancelled = transitions.iter().map(|transition| PaymentWrite::Moved {
             id: transition.payment.id,
@@ -410,7 +410,7 @@ impl Engine {
             .filter_map(|transition| transition.event.map(|owed| self.told(&transition.payment, owed, *now)));
         let same_visitor = visitor.clone().map(|visitor| PaymentWrite::VisitorReplaced { link_id, visitor, at: *now });
         Change::default()
-            .with_all(bind)
+            .with_all(bind(key.as_ref(), &payment.id.to_string()))
             .with_all(cancelled)
             .with_all(told)
             .with_all(same_visitor)

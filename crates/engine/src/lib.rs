@@ -7,14 +7,17 @@ mod audit;
 mod balance;
 mod bank_error;
 mod banks;
+mod besides;
 mod change_tokens;
 mod checkout;
 mod clock;
+mod counter;
 mod deliveries;
 mod desk;
 mod error;
 mod events;
 mod forms;
+mod frames;
 mod invites;
 mod key_uses;
 mod keys;
@@ -67,6 +70,7 @@ pub use banks::{
 };
 pub use checkout::{Attempt, LinkPage, PaymentPage};
 pub use clock::{Clock, SystemClock};
+pub use counter::Counter;
 pub use desk::{
     CustomerFile, DECISIONS_MOST, Day, Desk, FoundCustomer, Home, Jump, KeyShown, PaymentFile, SearchResults, Sent,
 };

@@ -11,9 +11,13 @@ use domain::{
     project::Project,
 };
 use gateway::{Issue, ProviderError};
-use store::{Change, CommitError, Guard, Listed, PaymentFilter, PaymentWrite, Window, Write};
+use store::{Change, CommitError, Guard, Listed, PaymentFilter, PaymentWrite, Window};
 
-use crate::{Engine, Error, OpenAccount, banks::Issuer};
+use crate::{
+    Engine, Error, OpenAccount,
+    banks::Issuer,
+    besides::{Besides, bind},
+};
 
 /// How often another account number is tried when one is still in use.
 const ISSUE_MOST: usize = 8;
@@ -47,13 +51,24 @@ impl Engine {
         idempotency: Idempotency,
         request: PaymentRequest,
     ) -> Result<Created<Payment>, Error> {
+        self.create_payment_with(project, idempotency, request, &|_| Vec::new()).await
+    }
+
+    /// Creates a payment, and commits the writes of `besides` with it.
+    pub(crate) async fn create_payment_with(
+        &self,
+        project: &Project,
+        idempotency: Idempotency,
+        request: PaymentRequest,
+        besides: Besides<'_>,
+    ) -> Result<Created<Payment>, Error> {
         // A key that was used before returns its payment, even if the rules or the provider would reject the request
         // now.
         if let Some(payment) = self.replayed_payment(project, &idempotency).await? {
             return Ok(Created::Replayed(payment));
         }
         let order = request.check(project)?;
-        if let Some(payment) = self.make_payment(project, &idempotency, order).await? {
+        if let Some(payment) = self.make_payment(project, &idempotency, order, besides).await? {
             return Ok(Created::New(payment));
         }
         // Another request with the same key was faster.
@@ -75,6 +90,7 @@ impl Engine {
         project: &Project,
         idempotency: &Idempotency,
         order: PaymentOrder,
+        besides: Besides<'_>,
     ) -> Result<Option<Payment>, Error> {
         let now = self.now();
         let draft = Payment {
@@ -95,16 +111,21 @@ impl Engine {
             expires_at: now.plus(order.lifetime),
             version: 1,
         };
+        let besides = |resource: &str| {
+            let mut writes = bind(Some(idempotency), resource);
+            writes.extend(besides(resource));
+            writes
+        };
         if let Issuer::Bank(open) = self.issuer(project, draft.method).await? {
-            return match Box::pin(self.issue_at_bank(open, &draft, None, Some(idempotency))).await {
+            return match Box::pin(self.issue_at_bank(open, &draft, None, &besides)).await {
                 Err(Error::UnexpectedConflict(CommitError::Conflict(Guard::IdempotencyKey))) => Ok(None),
                 outcome => outcome.map(Some),
             };
         }
-        let bind = |id: PaymentId| Write::Bind { idempotency: idempotency.clone(), resource: id.to_string() };
         match self
             .issue_and_commit(project, draft, |payment| {
-                Change::from(bind(payment.id)).with(PaymentWrite::Created { payment: payment.clone() })
+                let created = PaymentWrite::Created { payment: payment.clone() };
+                Change::default().with_all(besides(&payment.id.to_string())).with(created)
             })
             .await
         {
@@ -119,7 +140,7 @@ impl Engine {
         open: Arc<OpenAccount>,
         draft: &Payment,
         attempt: Option<OpeningAttempt>,
-        key: Option<&Idempotency>,
+        besides: Besides<'_>,
     ) -> Result<Payment, Error> {
         Issuer::Bank(Arc::clone(&open)).check(draft.amount, draft.created_at.until(draft.expires_at))?;
         let opening = Opening {
@@ -142,7 +163,7 @@ impl Engine {
             expires_at: draft.expires_at,
             version: 1,
         };
-        self.open_at_bank(open, opening, key).await
+        self.open_at_bank(open, opening, besides).await
     }
 
     /// Has the provider issue a code for `draft`, and commits the change that creates the payment.

@@ -51,6 +51,7 @@ pub struct ProjectUpdate {
     /// `Some(None)` goes back to the colour of our own pages.
     pub colour: Option<Option<Colour>>,
     pub contacts: Option<Contacts>,
+    pub frame_origins: Option<Vec<String>>,
 }
 
 impl Engine {
@@ -85,6 +86,7 @@ impl Engine {
             fees: FeeOverrides::default(),
             banks: Bank::ALL.to_vec(),
             default_methods: initial_default_methods(),
+            frame_origins: Vec::new(),
             accounts: Vec::new(),
             created_at: now,
             version: 1,
@@ -169,6 +171,7 @@ impl Engine {
             ("logo", is_another(update.logo.as_ref().map(mark_of).as_ref(), &before.face.logo)),
             ("colour", is_another(update.colour.as_ref(), &before.face.colour)),
             ("contacts", is_another(update.contacts.as_ref(), &before.face.contacts)),
+            ("frame_origins", is_another(update.frame_origins.as_ref(), &before.frame_origins)),
             ("allowed_origins", is_another(update.allowed_origins.as_deref().map(by_name).as_ref(), &by_name(origins))),
         ];
         let changed: Vec<&str> = settings.into_iter().filter_map(|(name, changed)| changed.then_some(name)).collect();
@@ -239,6 +242,7 @@ fn updated(project: Project, update: ProjectUpdate) -> Project {
         fees: update.fees.unwrap_or(project.fees),
         banks: update.banks.unwrap_or(project.banks),
         default_methods: update.default_methods.unwrap_or(project.default_methods),
+        frame_origins: update.frame_origins.unwrap_or(project.frame_origins),
         ..project
     }
 }

@@ -75,6 +75,7 @@ struct ProjectJson {
     webhook_url: Option<String>,
     extra_events: Vec<&'static str>,
     allowed_origins: Vec<String>,
+    frame_origins: Vec<String>,
     /// The project's own fees; none where the installation's fees apply.
     fee_qris_basis_points: Option<i64>,
     fee_virtual_account: Option<i64>,
@@ -98,6 +99,7 @@ impl ProjectJson {
             success_status: project.success_word.word(),
             webhook_url: project.webhook_url,
             extra_events: project.extra_events.iter().map(|kind| kind.word()).collect(),
+            frame_origins: project.frame_origins,
             fee_qris_basis_points: project.fees.qris_basis_points,
             fee_virtual_account: project.fees.virtual_account.map(Rupiah::get),
             banks: project.banks.iter().map(|bank| bank.code()).collect(),
@@ -119,6 +121,7 @@ impl ProjectJson {
             ("webhook URL", self.webhook_url.clone().unwrap_or_else(|| "none".to_owned())),
             ("extra events", none_or_joined(&self.extra_events)),
             ("allowed origins", none_or_joined(&self.allowed_origins)),
+            ("frame origins", none_or_joined(&self.frame_origins)),
             ("QRIS fee", own_fee(self.fee_qris_basis_points.map(|points| format!("{points} basis points")))),
             ("account fee", own_fee(self.fee_virtual_account.map(|fee| Rupiah::new(fee).to_string()))),
             ("banks", self.banks.join(", ")),

@@ -33,6 +33,10 @@ pub(crate) struct UpdateOptions {
     /// clears it.
     #[arg(long = "allow-origin", value_name = "ORIGIN")]
     allow_origins: Option<Vec<String>>,
+    /// Let web pages of this origin show the checkout in a frame. It may be repeated; the given origins replace the list, and a
+    /// single empty one clears it.
+    #[arg(long = "frame-origin", value_name = "ORIGIN")]
+    frame_origins: Option<Vec<String>>,
     /// Approve a production project, so that its keys work.
     #[arg(long)]
     approve: bool,
@@ -142,6 +146,12 @@ fn checked(options: UpdateOptions, project: Project) -> Result<ProjectUpdate, St
             .map(addresses::origins)
             .transpose()
             .map_err(|wrong| wrong.to_string())?,
+        frame_origins: options
+            .frame_origins
+            .as_deref()
+            .map(|origins| addresses::frame_origins(origins, project.environment))
+            .transpose()
+            .map_err(|wrong| wrong.to_string())?,
         banks,
         default_methods,
         // A shop's face is set in the dashboard.
@@ -207,6 +217,7 @@ mod tests {
             fees: FeeOverrides { qris_basis_points: Some(30), virtual_account: None },
             banks: vec![Bank::Bca],
             default_methods: initial_default_methods(),
+            frame_origins: Vec::new(),
             accounts: Vec::new(),
             created_at: now,
             version: 1,
@@ -240,6 +251,10 @@ mod tests {
         let update = read(Environment::Sandbox, &arguments).unwrap();
         assert_eq!(update.allowed_origins.unwrap(), ["https://b.example", "https://a.example"]);
         assert_eq!(update.webhook_url, Some(None));
+        let local = ["--frame-origin", "http://localhost:3000"];
+        assert_eq!(read(Environment::Sandbox, &local).unwrap().frame_origins.unwrap(), [local[1]]);
+        assert!(read(Environment::Production, &local).unwrap_err().contains("https://"));
+        assert_eq!(read(Environment::Production, &["--frame-origin", ""]).unwrap().frame_origins, Some(Vec::new()));
         let arguments =
             ["--extra-event", "payment.held", "--extra-event=payment.expired", "--extra-event=payment.held"];
         let update = read(Environment::Sandbox, &arguments).unwrap();

@@ -46,7 +46,7 @@ pub(crate) enum UserCommand {
         /// The project's id, prj_….
         #[arg(long, value_name = "ID")]
         project: String,
-        /// The user's role in the project: owner, developer or viewer.
+        /// The user's role in the project: owner, developer, viewer or cashier.
         #[arg(long, value_parser = role)]
         role: Role,
     },
@@ -62,7 +62,7 @@ pub(crate) struct CreateOptions {
     /// Add the user to this project, prj_….
     #[arg(long, value_name = "ID", requires = "role")]
     project: Option<String>,
-    /// The user's role in the project: owner, developer or viewer.
+    /// The user's role in the project: owner, developer, viewer or cashier.
     #[arg(long, requires = "project", value_parser = role)]
     role: Option<Role>,
     /// Read the password from standard input, as one line, instead of generating one.
@@ -71,7 +71,7 @@ pub(crate) struct CreateOptions {
 }
 
 fn role(word: &str) -> Result<Role, String> {
-    Role::parse(word).ok_or_else(|| "it must be `owner`, `developer` or `viewer`".to_owned())
+    Role::parse(word).ok_or_else(|| "it must be `owner`, `developer`, `viewer` or `cashier`".to_owned())
 }
 
 #[derive(Serialize)]

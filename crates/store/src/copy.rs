@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Every table, after those that its rows refer to. The search indexes are not copied, as maintenance rebuilds them.
-pub(crate) const TABLES: [&str; 50] = [
+pub(crate) const TABLES: [&str; 51] = [
     "installation",
     "users",
     "projects",
@@ -63,6 +63,7 @@ pub(crate) const TABLES: [&str; 50] = [
     "strays",
     "stray_entries",
     "openings",
+    "sales",
     "opening_attempts",
     "bank_codes",
     "bank_jobs",

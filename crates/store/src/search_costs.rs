@@ -45,6 +45,7 @@ fn project(number: u8) -> Project {
         fees: domain::fee::FeeOverrides { qris_basis_points: None, virtual_account: None },
         banks: Vec::new(),
         default_methods: Vec::new(),
+        frame_origins: Vec::new(),
         accounts: Vec::new(),
         created_at: NOW,
         version: 1,

@@ -15,6 +15,7 @@ use web::{
     page::{
         moment::{Moment, day},
         page_error::PageError,
+        render::see_other,
     },
 };
 
@@ -28,7 +29,7 @@ use crate::{
     chart::Chart,
     labels::{Badge, payment_badge, short_method},
     method_state,
-    page::Page,
+    page::{Page, UserPage},
     shell::{Attention, Section, Shell},
 };
 
@@ -70,7 +71,14 @@ pub(crate) fn routes() -> Router<App> {
     Router::new().route("/dashboard/{project}", get(show))
 }
 
-async fn show(page: Page) -> Result<Response, PageError> {
+/// A member who may only sell comes to the counter in place of a page that they may not see.
+async fn show(user: UserPage, page: Result<Page, PageError>) -> Result<Response, PageError> {
+    let page = match page {
+        Err(error) if error.status == StatusCode::FORBIDDEN => {
+            return Ok(see_other(&user.url(format_args!("{}/counter", user.visitor.path))));
+        }
+        page => page?,
+    };
     let change_token = page.change_token().await?;
     let days = chosen_period(page.query("days"));
     let (home, now, language) = (page.desk.home(days).await?, page.now(), page.language());

@@ -10,21 +10,13 @@ use axum::{
 };
 use domain::{access::Act, id::ProjectId, project::Project};
 use engine::{Desk, Error};
-use web::{
-    App,
-    page::{cookie::Cookie, page_error::PageError},
-    path,
-    session::mark_as_refresh,
-};
+use web::{App, page::page_error::PageError, path, session::mark_as_refresh};
 
-use super::{UserPage, user::PROJECT_COOKIE};
+use super::UserPage;
 use crate::{
     change_mark::change_mark,
-    shell::{Attention, Section, Shell, ShellProject, Unusable},
+    shell::{Attention, Section, Shell},
 };
-
-/// How long the project of the last page is remembered.
-const PROJECT_SECONDS: u32 = 30 * 24 * 60 * 60;
 
 /// A page of the project that the address names, for one of its members.
 pub(crate) struct Page {
@@ -53,18 +45,7 @@ impl Page {
     /// Answers with the page, and remembers the project for pages that belong to none.
     pub(crate) fn render(&self, status: StatusCode, view: &impl Template) -> Response {
         let mut response = self.user.render(status, view);
-        let (urls, project) = (&self.app.settings.urls, self.project().id.to_string());
-        if self.visitor.cookie(PROJECT_COOKIE) != Some(&project) {
-            let path = urls.url("/dashboard");
-            let cookie = Cookie {
-                name: PROJECT_COOKIE,
-                value: &project,
-                path: &path,
-                seconds: PROJECT_SECONDS,
-                secure: urls.https,
-            };
-            cookie.write(response.headers_mut());
-        }
+        self.user.remember(self.project(), &mut response);
         response
     }
 
@@ -95,23 +76,10 @@ impl Page {
         change_token: &str,
         attention: Attention,
     ) -> Result<Shell, Error> {
-        let (project, base) = (self.project(), self.base());
-        let mut shell = self.user.shell(section).await?;
-        for choice in &mut shell.projects {
-            choice.current = choice.url == base;
-        }
-        shell.live_url = Some(format!("{base}/live?seen={}", change_mark(change_token)));
-        shell.unusable = unusable(project);
-        shell.project = Some(ShellProject { attention, ..self.shell_project(project) });
+        let mut shell = self.user.shell_of(section, self.project(), self.desk.role(), attention).await?;
+        shell.live_url = Some(format!("{}/live?seen={}", self.base(), change_mark(change_token)));
         Ok(shell)
     }
-}
-
-fn unusable(project: &Project) -> Option<Unusable> {
-    if !project.active {
-        return Some(Unusable::Inactive);
-    }
-    (!project.is_usable()).then_some(Unusable::AwaitingApproval)
 }
 
 impl Deref for Page {

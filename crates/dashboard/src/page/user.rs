@@ -2,21 +2,29 @@
 
 use std::ops::Deref;
 
-use axum::{extract::FromRequestParts, http::request::Parts};
-use domain::project::{Environment, Project};
+use axum::{extract::FromRequestParts, http::request::Parts, response::Response};
+use domain::{
+    access::{Act, Role},
+    project::{Environment, Project},
+};
 use engine::{Error, Visit};
-use web::{App, page::page_error::PageError};
+use web::{
+    App,
+    page::{cookie::Cookie, page_error::PageError},
+};
 
 use super::PublicPage;
 use crate::{
     done::Done,
     session::SignedIn,
-    shell::{Attention, Flash, ProjectChoice, SCRIPT, STYLE, Section, Shell, ShellProject},
+    shell::{Attention, Flash, ProjectChoice, SCRIPT, STYLE, Section, Shell, ShellProject, Unusable},
     words,
 };
 
 /// Names the project of the last page that belonged to one, so that the menu of the next page is that project's.
-pub(super) const PROJECT_COOKIE: &str = "lunas_project";
+const PROJECT_COOKIE: &str = "lunas_project";
+/// How long the project of the last page is remembered.
+const PROJECT_SECONDS: u32 = 30 * 24 * 60 * 60;
 
 /// A page of a user who is signed in.
 pub(crate) struct UserPage {
@@ -30,8 +38,8 @@ impl UserPage {
         let words = self.words();
         let projects = self.app.engine.projects_of(self.visit.user.id).await?;
         let last = self.visitor.cookie(PROJECT_COOKIE);
-        let last = projects.iter().map(|(project, _)| project).find(|project| last == Some(&project.id.to_string()));
-        let last = last.map(|project| self.shell_project(project));
+        let last = projects.iter().find(|(project, _)| last == Some(&project.id.to_string()));
+        let last = last.map(|(project, role)| self.shell_project(project, *role));
         let choice = |(project, role)| ProjectChoice {
             url: self.desk_url(&project),
             sandbox: project.environment == Environment::Sandbox,
@@ -63,16 +71,58 @@ impl UserPage {
     }
 
     /// A project in the menu, without what needs attention.
-    pub(super) fn shell_project(&self, project: &Project) -> ShellProject {
+    pub(super) fn shell_project(&self, project: &Project, role: Role) -> ShellProject {
         let is_sandbox = project.environment == Environment::Sandbox;
         ShellProject {
             name: project.name.clone(),
             sandbox: is_sandbox,
             rehearsal: !is_sandbox && self.app.settings.is_development,
             base: self.desk_url(project),
+            may_look: role.may(Act::Look),
+            may_sell: role.may(Act::Sell),
             attention: Attention::default(),
         }
     }
+
+    /// What stands around a page of `project`. The caller has read what needs attention, if the role may see that.
+    pub(super) async fn shell_of(
+        &self,
+        section: Section,
+        project: &Project,
+        role: Role,
+        attention: Attention,
+    ) -> Result<Shell, Error> {
+        let (mut shell, base) = (self.shell(section).await?, self.desk_url(project));
+        for choice in &mut shell.projects {
+            choice.current = choice.url == base;
+        }
+        shell.unusable = unusable(project);
+        shell.project = Some(ShellProject { attention, ..self.shell_project(project, role) });
+        Ok(shell)
+    }
+
+    /// Remembers the project of a page, for pages that belong to none.
+    pub(super) fn remember(&self, project: &Project, response: &mut Response) {
+        let (urls, project) = (&self.app.settings.urls, project.id.to_string());
+        if self.visitor.cookie(PROJECT_COOKIE) != Some(&project) {
+            let path = urls.url("/dashboard");
+            let cookie = Cookie {
+                name: PROJECT_COOKIE,
+                value: &project,
+                path: &path,
+                seconds: PROJECT_SECONDS,
+                secure: urls.https,
+            };
+            cookie.write(response.headers_mut());
+        }
+    }
+}
+
+fn unusable(project: &Project) -> Option<Unusable> {
+    if !project.active {
+        return Some(Unusable::Inactive);
+    }
+    (!project.is_usable()).then_some(Unusable::AwaitingApproval)
 }
 
 impl Deref for UserPage {

@@ -4,13 +4,14 @@ use domain::{
     bank::Bank,
     method::Method,
     project::{
-        MerchantProfile, POSTAL_CODE_DIGITS, Project, SuccessWord, checked_merchant, is_postal_code, not_offered,
+        Environment, MerchantProfile, POSTAL_CODE_DIGITS, Project, SuccessWord, checked_merchant, is_postal_code,
+        not_offered,
     },
     rules::{MERCHANT_CITY, MERCHANT_NAME},
 };
 use engine::{
     ProjectUpdate,
-    addresses::{self, ORIGINS_MOST, WrongOrigins},
+    addresses::{self, FRAME_ORIGINS_MOST, ORIGINS_MOST, WrongOrigins},
 };
 use i18n_embed_fl::fl;
 use web::page::form::Form;
@@ -26,6 +27,9 @@ pub(crate) struct Filled {
     /// What the form for origins has sent; none where the project's own are shown.
     pub(crate) origins: Option<String>,
     pub(crate) origins_mistake: Option<String>,
+    environment: Environment,
+    pub(crate) frames: String,
+    pub(crate) frames_mistake: Option<String>,
     pub(crate) banks: Vec<Bank>,
     pub(crate) defaults: Vec<Method>,
     pub(crate) defaults_mistake: Option<String>,
@@ -55,6 +59,9 @@ impl Filled {
             postal_mistake: None,
             origins: None,
             origins_mistake: None,
+            environment: project.environment,
+            frames: project.frame_origins.join("\n"),
+            frames_mistake: None,
             banks: project.banks.clone(),
             defaults: project.default_methods.clone(),
             defaults_mistake: None,
@@ -81,13 +88,11 @@ impl Filled {
     }
 
     pub(crate) fn origins(&mut self, words: Words, form: &Form) -> Option<ProjectUpdate> {
-        let typed = form.text("allowed_origins").unwrap_or_default().replace("\r\n", "\n");
-        let lines = typed.lines().map(str::trim).filter(|line| !line.is_empty());
-        let lines: Vec<String> = lines.map(str::to_owned).collect();
+        let (typed, lines) = lines(form, "allowed_origins");
         self.origins = Some(typed);
         match addresses::origins(&lines) {
             Ok(origins) => Some(ProjectUpdate { allowed_origins: Some(origins), ..ProjectUpdate::default() }),
-            Err(WrongOrigins::TooMany(_)) => {
+            Err(WrongOrigins::TooMany { .. }) => {
                 let most = ORIGINS_MOST.to_string();
                 self.origins_mistake = Some(fl!(words, "settings-origins-many", most = most));
                 None
@@ -95,6 +100,24 @@ impl Filled {
             Err(WrongOrigins::Wrong { origin, .. }) => {
                 let origin = shortened(&origin);
                 self.origins_mistake = Some(fl!(words, "settings-origins-wrong", origin = origin));
+                None
+            }
+        }
+    }
+
+    pub(crate) fn frames(&mut self, words: Words, form: &Form) -> Option<ProjectUpdate> {
+        let (typed, lines) = lines(form, "frame_origins");
+        self.frames = typed;
+        match addresses::frame_origins(&lines, self.environment) {
+            Ok(origins) => Some(ProjectUpdate { frame_origins: Some(origins), ..ProjectUpdate::default() }),
+            Err(WrongOrigins::TooMany { .. }) => {
+                let most = FRAME_ORIGINS_MOST.to_string();
+                self.frames_mistake = Some(fl!(words, "settings-origins-many", most = most));
+                None
+            }
+            Err(WrongOrigins::Wrong { origin, .. }) => {
+                let origin = shortened(&origin);
+                self.frames_mistake = Some(fl!(words, "settings-frames-wrong", origin = origin));
                 None
             }
         }
@@ -128,6 +151,13 @@ impl Filled {
             }
         }
     }
+}
+
+/// What was typed into a field with one origin per line, and its lines.
+fn lines(form: &Form, field: &str) -> (String, Vec<String>) {
+    let typed = form.text(field).unwrap_or_default().replace("\r\n", "\n");
+    let lines = typed.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect();
+    (typed, lines)
 }
 
 /// The beginning of a line, long enough to find the line again.

@@ -22,6 +22,7 @@ pub(crate) fn routes() -> Router<App> {
         .route("/dashboard/{project}/settings", get(show))
         .route("/dashboard/{project}/settings/merchant", get(show).post(save_merchant))
         .route("/dashboard/{project}/settings/origins", get(show).post(save_origins))
+        .route("/dashboard/{project}/settings/frames", get(show).post(save_frames))
         .route("/dashboard/{project}/settings/methods", get(show).post(save_methods))
         .route("/dashboard/{project}/settings/success-word", get(show).post(save_success_word))
         .merge(face::routes())
@@ -38,6 +39,10 @@ async fn save_merchant(page: Page, SignedForm(form): SignedForm) -> Result<Respo
 
 async fn save_origins(page: Page, SignedForm(form): SignedForm) -> Result<Response, PageError> {
     save(&page, &form, Filled::origins).await
+}
+
+async fn save_frames(page: Page, SignedForm(form): SignedForm) -> Result<Response, PageError> {
+    save(&page, &form, Filled::frames).await
 }
 
 async fn save_methods(page: Page, SignedForm(form): SignedForm) -> Result<Response, PageError> {

@@ -29,6 +29,8 @@ pub(crate) struct SettingsPage {
     pub(crate) method_states: Vec<MethodState>,
     pub(crate) merchant: MerchantForm,
     pub(crate) origins: OriginsForm,
+    /// The origins whose pages may show the checkout in a frame.
+    pub(crate) frames: OriginsForm,
     pub(crate) methods: MethodsForm,
     /// `paid` or `succeeded`.
     pub(crate) success_word: &'static str,
@@ -105,6 +107,7 @@ pub(crate) fn view(
             text: filled.origins.unwrap_or_else(|| origins.join("\n")),
             mistake: filled.origins_mistake,
         },
+        frames: OriginsForm { text: filled.frames, mistake: filled.frames_mistake },
         methods,
         success_word: filled.success_word.word(),
         success_mistake: filled.success_mistake,

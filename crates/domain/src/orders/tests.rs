@@ -27,6 +27,7 @@ fn project() -> Project {
         fees: FeeOverrides::default(),
         banks: Bank::ALL.to_vec(),
         default_methods: initial_default_methods(),
+        frame_origins: Vec::new(),
         accounts: Vec::new(),
         created_at: NOW,
         version: 1,

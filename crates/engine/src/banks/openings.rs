@@ -8,7 +8,6 @@ use std::{
 
 use domain::{
     id::OpeningId,
-    idempotency::Idempotency,
     opening::{BankCode, BankSend, JobKey, JobKind, Opening, OpeningState, bank_reference},
     payment::Payment,
     time::Timestamp,
@@ -18,14 +17,14 @@ use gateway::{
     snap::{CallError, CodeKind, CodeOrder, IssuedCode, Numbers, Service},
 };
 use rand::Rng;
-use store::{Change, CommitError, Guard, OpeningWrite, Write};
+use store::{Change, CommitError, Guard, OpeningWrite};
 
 use super::{
     OpenAccount,
     bank_rows::{answered, code_kind, done, issue_job, issue_key, issue_service, job},
     outbound::{answer_code, not_set_up},
 };
-use crate::{Engine, Error};
+use crate::{Engine, Error, besides::Besides};
 
 /// How long a request waits for a code. The work goes on afterwards.
 const WAIT_MOST: Duration = Duration::from_secs(25);
@@ -52,12 +51,12 @@ pub(super) struct Try {
 }
 
 impl Engine {
-    /// Commits the attempt and has the bank issue its code. `key` is bound to the attempt.
+    /// Commits the attempt with the writes of `besides`, and has the bank issue its code.
     pub(crate) async fn open_at_bank(
         &self,
         open: Arc<OpenAccount>,
         opening: Opening,
-        key: Option<&Idempotency>,
+        besides: Besides<'_>,
     ) -> Result<Payment, Error> {
         if self.outbound.is_down(open.id(), self.now()) {
             return Err(ProviderError::Down.into());
@@ -66,10 +65,8 @@ impl Engine {
             let now = self.now();
             let (code, send) = self.new_code(&open, &opening, now).await?;
             let job = issue_job(&opening, &code, now.plus(LEASE), now);
-            let bind = key.cloned();
-            let bind = bind.map(|idempotency| Write::Bind { idempotency, resource: opening.id.to_string() });
             let opened = OpeningWrite::Opened { opening: Box::new(opening.clone()), code: code.clone() };
-            let change = Change::default().with_all(bind).with(opened);
+            let change = Change::default().with_all(besides(&opening.id.to_string())).with(opened);
             let change = change.with(OpeningWrite::JobQueued(job)).with(OpeningWrite::Sent(send.clone()));
             match self.store.commit(change).await {
                 Ok(()) => {

@@ -64,9 +64,13 @@ pub struct KeyShown {
 }
 
 impl Engine {
-    /// The desk of a project, for its members; for all other users the project does not exist.
+    /// The desk of a project, for its members whose role may look at it; for users who are no members the project does not
+    /// exist.
     pub async fn desk(&self, visit: &Visit, project_id: ProjectId) -> Result<Desk, Error> {
         let membership = self.store.membership(visit.user.id, project_id).await?.ok_or(Error::NotFound("project"))?;
+        if !membership.role.may(Act::Look) {
+            return Err(Error::RoleForbids);
+        }
         let project = self.project_at(project_id, membership.project_version).await?;
         Ok(Desk {
             engine: self.by(visit.actor()),

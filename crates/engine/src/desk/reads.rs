@@ -9,7 +9,7 @@ use domain::{
     money::Rupiah,
     payment::Payment,
     receipt::{Decided, Decider, UnappliedReceipt},
-    time::{DAY, DAY_MILLIS, Timestamp, WIB},
+    time::{DAY, Timestamp, midnight},
     user::User,
 };
 use store::{
@@ -247,27 +247,5 @@ impl Desk {
 
     pub async fn audit(&self, window: Window) -> Result<Listed<Audited>, Error> {
         self.engine.audited(Some(self.id()), window).await
-    }
-}
-
-/// The last midnight in western Indonesia.
-fn midnight(at: Timestamp) -> Timestamp {
-    let local = at.plus(WIB).as_millis();
-    Timestamp::from_millis(local - local.rem_euclid(DAY_MILLIS)).minus(WIB)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_day_begins_at_midnight_in_western_indonesia() {
-        for (at, begins) in [
-            ("2026-11-14T17:00:00.000Z", "2026-11-14T17:00:00.000Z"),
-            ("2026-11-15T16:59:59.999Z", "2026-11-14T17:00:00.000Z"),
-            ("2026-11-15T17:00:00.000Z", "2026-11-15T17:00:00.000Z"),
-        ] {
-            assert_eq!(midnight(Timestamp::parse(at).unwrap()).to_string(), begins);
-        }
     }
 }

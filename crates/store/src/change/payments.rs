@@ -1,7 +1,7 @@
 //! Writes about payments.
 
 use domain::{
-    id::{LinkId, PaymentId, ProjectId},
+    id::{LinkId, PaymentId, ProjectId, UserId},
     payment::{Payment, State},
     time::Timestamp,
 };
@@ -28,6 +28,8 @@ pub enum PaymentWrite {
     Settled { payment_id: PaymentId },
     /// A customer's browser has shown the payment's page; only the first time is stored.
     Viewed { payment_id: PaymentId, project_id: ProjectId, at: Timestamp },
+    /// A member has made a payment at the counter: `resource` is its id, or that of the opening which leads to it.
+    Sold { resource: String, project_id: ProjectId, user_id: UserId, at: Timestamp },
 }
 
 impl PaymentWrite {
@@ -41,7 +43,8 @@ impl PaymentWrite {
             PaymentWrite::Created { .. }
             | PaymentWrite::CreatedAtBank { .. }
             | PaymentWrite::Settled { .. }
-            | PaymentWrite::Viewed { .. } => false,
+            | PaymentWrite::Viewed { .. }
+            | PaymentWrite::Sold { .. } => false,
         }
     }
 
@@ -53,7 +56,8 @@ impl PaymentWrite {
             | PaymentWrite::VisitorReplaced { .. }
             | PaymentWrite::PendingExpired { .. }
             | PaymentWrite::ExpiredEarly { .. }
-            | PaymentWrite::Viewed { .. } => false,
+            | PaymentWrite::Viewed { .. }
+            | PaymentWrite::Sold { .. } => false,
         }
     }
 
@@ -70,7 +74,8 @@ impl PaymentWrite {
             | PaymentWrite::PendingExpired { .. }
             | PaymentWrite::ExpiredEarly { .. }
             | PaymentWrite::Settled { .. }
-            | PaymentWrite::Viewed { .. } => None,
+            | PaymentWrite::Viewed { .. }
+            | PaymentWrite::Sold { .. } => None,
         }
     }
 }

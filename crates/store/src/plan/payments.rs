@@ -93,6 +93,10 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: PaymentWrite, dialect
             "INSERT INTO views (payment_id, project_id, at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
             [Value::shown(payment_id), Value::shown(project_id), at.into()],
         )),
+        PaymentWrite::Sold { resource, project_id, user_id, at } => statements.push(Statement::new(
+            "INSERT INTO sales (resource, project_id, user_id, at) VALUES ($1, $2, $3, $4)",
+            [resource.into(), Value::shown(project_id), Value::shown(user_id), at.into()],
+        )),
     }
 }
 

@@ -24,10 +24,10 @@ fn new(project: Project, sealed_webhook_secret: Vec<u8>) -> Statement {
     Statement::new(
         "INSERT INTO projects (id, name, environment, merchant_name, merchant_city, merchant_postal_code, active, \
          approved, success_word, webhook_url, webhook_secret, fee_qris_basis_points, fee_virtual_account, banks, \
-         default_methods, created_at, version, extra_events, face_colour, contact_whatsapp, contact_phone, \
-         contact_email, contact_site, logo_hash, logo_width, logo_height) \
+         default_methods, created_at, version, extra_events, frame_origins, face_colour, contact_whatsapp, \
+         contact_phone, contact_email, contact_site, logo_hash, logo_width, logo_height) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, \
-         $23, $24, $25, $26)",
+         $23, $24, $25, $26, $27)",
         with_face(
             project.face,
             [
@@ -49,6 +49,7 @@ fn new(project: Project, sealed_webhook_secret: Vec<u8>) -> Statement {
                 project.created_at.into(),
                 project.version.into(),
                 joined(project.extra_events.iter().map(|kind| kind.word())),
+                joined(&project.frame_origins),
             ],
         ),
     )
@@ -99,15 +100,16 @@ fn changed(project: Project) -> Statement {
         joined(project.banks.iter().map(|bank| bank.code())),
         joined(&project.default_methods),
         joined(project.extra_events.iter().map(|kind| kind.word())),
+        joined(&project.frame_origins),
     ];
     let mut values = with_face(project.face, settings);
     values.extend(guard);
     Statement::new(
         "UPDATE projects SET name = $1, merchant_name = $2, merchant_city = $3, merchant_postal_code = $4, \
          active = $5, approved = $6, success_word = $7, webhook_url = $8, fee_qris_basis_points = $9, \
-         fee_virtual_account = $10, banks = $11, default_methods = $12, extra_events = $13, face_colour = $14, \
-         contact_whatsapp = $15, contact_phone = $16, contact_email = $17, contact_site = $18, logo_hash = $19, \
-         logo_width = $20, logo_height = $21, version = version + 1 WHERE id = $22 AND version = $23",
+         fee_virtual_account = $10, banks = $11, default_methods = $12, extra_events = $13, frame_origins = $14, \
+         face_colour = $15, contact_whatsapp = $16, contact_phone = $17, contact_email = $18, contact_site = $19, \
+         logo_hash = $20, logo_width = $21, logo_height = $22, version = version + 1 WHERE id = $23 AND version = $24",
         values,
     )
     .guarded(Guard::ProjectVersion)

@@ -28,6 +28,7 @@ pub(crate) mod project_health;
 pub(crate) mod projects;
 pub(crate) mod receipts;
 pub(crate) mod reconciliations;
+pub(crate) mod sales;
 pub(crate) mod sealed;
 pub(crate) mod search_term;
 pub(crate) mod sessions;

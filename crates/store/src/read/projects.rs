@@ -21,8 +21,9 @@ use crate::{
 
 pub(super) const COLUMNS: &str = "p.id, p.name, p.environment, p.merchant_name, p.merchant_city, \
     p.merchant_postal_code, p.active, p.approved, p.success_word, p.webhook_url, p.fee_qris_basis_points, \
-    p.fee_virtual_account, p.banks, p.default_methods, p.created_at, p.version, p.extra_events, p.face_colour, \
-    p.contact_whatsapp, p.contact_phone, p.contact_email, p.contact_site, p.logo_hash, p.logo_width, p.logo_height, \
+    p.fee_virtual_account, p.banks, p.default_methods, p.created_at, p.version, p.extra_events, p.frame_origins, \
+    p.face_colour, p.contact_whatsapp, p.contact_phone, p.contact_email, p.contact_site, p.logo_hash, p.logo_width, \
+    p.logo_height, \
     COALESCE((SELECT string_agg(a.method || '=' || b.id || '=' || b.version, ',') FROM bank_assignments a \
     JOIN bank_accounts b ON b.id = a.account_id WHERE a.project_id = p.id AND b.enabled = 1), '')";
 
@@ -47,6 +48,7 @@ pub(super) fn project(columns: &mut Columns<'_>) -> Result<Project, StoreError> 
         created_at: columns.timestamp()?,
         version: columns.integer()?,
         extra_events: columns.words(EventKind::parse_extra)?,
+        frame_origins: columns.words(|origin| Some(origin.to_owned()))?,
         face: face(columns)?,
         accounts: columns.words(assigned_account)?,
     })

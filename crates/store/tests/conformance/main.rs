@@ -36,6 +36,7 @@ mod openings;
 mod payments;
 mod people;
 mod projects;
+mod sales;
 mod samples;
 mod sealed;
 mod search;

@@ -37,6 +37,7 @@ fn bare_project() -> Project {
         fees: FeeOverrides::default(),
         banks: Vec::new(),
         default_methods: Vec::new(),
+        frame_origins: Vec::new(),
         version: 41,
         ..samples::project()
     }

@@ -78,6 +78,7 @@ pub(crate) fn project() -> Project {
         fees: FeeOverrides { qris_basis_points: Some(50), virtual_account: Some(Rupiah::new(3_500)) },
         banks: vec![Bank::Bri, Bank::Bca],
         default_methods: vec![Method::VirtualAccount(Bank::Bri), Method::Qris],
+        frame_origins: vec!["https://a.example".to_owned(), "http://[::1]:3000".to_owned()],
         accounts: Vec::new(),
         created_at: NOW,
         version: 1,

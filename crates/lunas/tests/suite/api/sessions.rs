@@ -29,6 +29,7 @@ on_every_database![
     a_session_opens_keys_project_events_and_receipts_and_every_other_route_still_demands_a_key,
     where_authorization_is_sent_the_key_decides_and_the_session_is_not_looked_at,
     viewers_read_and_developers_and_owners_make_keys_too,
+    a_cashiers_session_opens_no_route,
     a_session_names_its_project_unless_there_is_only_one,
     only_members_find_a_project_and_no_session_finds_another_projects_event,
     a_removed_member_is_refused_at_once,
@@ -155,6 +156,24 @@ async fn viewers_read_and_developers_and_owners_make_keys_too(kit: Arc<Kit>) {
         }
     }
     assert_eq!(kit.engine.keys(project.id).await.unwrap().len(), 3);
+}
+
+async fn a_cashiers_session_opens_no_route(kit: Arc<Kit>) {
+    let project = sandbox_with_owner(&kit).await;
+    let event = event_of(&kit, &project).await;
+    let session = Session::member(&kit, &project, Role::Cashier).await;
+    let keys = kit.engine.keys(project.id).await.unwrap().len();
+    for route in routes() {
+        let (method, path) = method_and_path(&route, &event);
+        let body = (method == Method::POST).then(|| json!({ "name": "by session", "note": "x" }));
+        let request = session.request(method, &path);
+        let reply = session.send(body.iter().fold(request, |request, body| request.json(body))).await;
+        match OPEN.iter().any(|(open, _)| *open == route) {
+            true => drop(refused(&route, reply, 403, "FORBIDDEN")),
+            false => assert!([401, 403].contains(&reply.status.as_u16()) || route.contains("/health"), "{route}"),
+        }
+    }
+    assert_eq!(kit.engine.keys(project.id).await.unwrap().len(), keys);
 }
 
 async fn a_session_names_its_project_unless_there_is_only_one(kit: Arc<Kit>) {

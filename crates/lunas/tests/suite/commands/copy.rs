@@ -19,7 +19,7 @@ use crate::support::{
     wait::until,
 };
 
-const TABLES: [&str; 50] = [
+const TABLES: [&str; 51] = [
     "installation",
     "users",
     "projects",
@@ -61,6 +61,7 @@ const TABLES: [&str; 50] = [
     "strays",
     "stray_entries",
     "openings",
+    "sales",
     "opening_attempts",
     "bank_codes",
     "bank_jobs",
@@ -141,6 +142,8 @@ async fn fill_every_table(program: &Program) -> Installation {
          INSERT INTO sign_ins VALUES ('account:1', 6, 2000, 2001, 1); \
          INSERT INTO known_addresses SELECT id, 'address:1', 1 FROM users; \
          INSERT INTO forms SELECT id, 'key form', 'key_1', 1 FROM users; \
+         INSERT INTO sales SELECT p.id, p.project_id, m.user_id, 1 FROM payments p \
+         JOIN members m ON m.project_id = p.project_id LIMIT 1; \
          INSERT INTO views SELECT id, project_id, created_at FROM payments LIMIT 1; \
          INSERT INTO volumes SELECT project_id, at / 3600000, COUNT(*), -SUM(amount) FROM entries \
          WHERE account = 'clearing' AND posting_id LIKE 'paid:%' GROUP BY project_id, at / 3600000; \

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Addresses that are no pages: an event stream, a part of a page, a picture, a file.
-const NO_PAGES: [&str; 4] = ["/live", "/links/fees", "/qr.png", "/payments.csv"];
+const NO_PAGES: [&str; 6] = ["/live", "/links/fees", "/qr.png", "/payments.csv", "/{sale}/status", "/{sale}/events"];
 
 fn looks() -> [Look; 5] {
     let (phone, desktop) = (Look::phone(), Look::desktop());

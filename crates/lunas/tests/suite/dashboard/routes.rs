@@ -13,6 +13,7 @@ use testkit::{Kit, Reply, TestProject, on_every_database};
 
 use crate::support::{
     bank_accounts::{account_of, stray},
+    counter::sell,
     customer::{Customer, is_page, payment_of},
     held::held,
     json::text,
@@ -34,7 +35,7 @@ on_every_database![
 
 /// Who an address is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum For {
+pub(super) enum For {
     /// Everybody who knows the address.
     Anyone,
     SignedIn,
@@ -44,14 +45,15 @@ enum For {
 }
 
 /// One address and one method. `fields`: a form that would be taken from the right person.
-struct Row {
-    path: &'static str,
+pub(super) struct Row {
+    pub(super) path: &'static str,
     method: Method,
-    is_for: For,
+    pub(super) is_for: For,
     fields: &'static [(&'static str, &'static str)],
 }
 
 const LOOK: For = For::Role(Act::Look);
+const SELL: For = For::Role(Act::Sell);
 const LINKS: For = For::Role(Act::ManageLinks);
 const KEYS: For = For::Role(Act::ManageKeys);
 const WEBHOOKS: For = For::Role(Act::ManageWebhooks);
@@ -73,7 +75,7 @@ fn both(path: &'static str, shown: For, is_for: For, fields: &'static [(&'static
     [get(path, shown), post(path, is_for, fields)]
 }
 
-fn table() -> Vec<Row> {
+pub(super) fn table() -> Vec<Row> {
     let mut table = vec![
         get("/dashboard", For::SignedIn),
         post("/dashboard/sign-out", For::SignedIn, &[]),
@@ -93,6 +95,9 @@ fn table() -> Vec<Row> {
         get("/dashboard/{project}/balance", LOOK),
         get("/dashboard/{project}/balance/receipts", LOOK),
         get("/dashboard/{project}/balance/receipts/{receipt}", LOOK),
+        get("/dashboard/{project}/counter/{sale}", SELL),
+        get("/dashboard/{project}/counter/{sale}/status", SELL),
+        get("/dashboard/{project}/counter/{sale}/events", SELL),
         get("/dashboard/{project}/customers/{payment}", LOOK),
         get("/dashboard/{project}/links/fees", LINKS),
         get("/dashboard/{project}/links/new", LINKS),
@@ -145,6 +150,8 @@ fn forms() -> Vec<Row> {
         both("/dashboard/operator/differences/settle", For::Operators, For::Operators, difference),
         both("/dashboard/operator/strays/{stray}/assign", For::Operators, For::Operators, assigned),
         both("/dashboard/operator/strays/{stray}/return", For::Operators, For::Operators, &[("note", "why")]),
+        both("/dashboard/{project}/counter", SELL, SELL, &[("amount", "15000")]),
+        both("/dashboard/{project}/counter/{sale}/cancel", SELL, SELL, &[]),
         both("/dashboard/{project}/keys", LOOK, KEYS, &[("name", "server")]),
         both("/dashboard/{project}/keys/{key}/revoke", KEYS, KEYS, &[]),
         both("/dashboard/{project}/links", LOOK, LINKS, link),
@@ -172,6 +179,7 @@ fn forms() -> Vec<Row> {
         both("/dashboard/{project}/settings/face/contacts", LOOK, CONFIGURE, &[("phone", "1500123")]),
         both("/dashboard/{project}/settings/merchant", LOOK, CONFIGURE, merchant),
         both("/dashboard/{project}/settings/origins", LOOK, CONFIGURE, &[("allowed_origins", "https://example.com")]),
+        both("/dashboard/{project}/settings/frames", LOOK, CONFIGURE, &[("frame_origins", "https://example.com")]),
         both("/dashboard/{project}/settings/methods", LOOK, CONFIGURE, &[("default_qris", "on")]),
         both("/dashboard/{project}/settings/success-word", LOOK, CONFIGURE, &[("success_word", "paid")]),
     ];
@@ -255,14 +263,14 @@ fn every_address_of_a_form_has_something_to_show() {
 }
 
 /// A project with one of each resource that an address can name.
-struct SampleProject {
-    project: TestProject,
+pub(super) struct SampleProject {
+    pub(super) project: TestProject,
     owner: Person,
     names: Vec<(&'static str, String)>,
 }
 
 impl SampleProject {
-    async fn new(kit: &Kit) -> SampleProject {
+    pub(super) async fn new(kit: &Kit) -> SampleProject {
         let (project, _receiver) = kit.hooked(testkit::Answer::Status(200)).await;
         let owner = Person::member(kit, project.id, Role::Owner, "owner@toko.test").await;
         let link = create_link(&project, json!({})).await;
@@ -276,11 +284,13 @@ impl SampleProject {
         let visit = kit.engine.visit(&owner.token().unwrap(), String::new(), false).await.unwrap().unwrap();
         let own = kit.engine.desk(&visit, project.id).await.unwrap();
         let (invite, token) = own.invite("guest@toko.test", Role::Viewer, None).await.unwrap();
+        let sale = sell(&owner, &project, "15000").await;
         let account = account_of(kit, kit.production().await.id).await;
         let stray = stray(kit, account, "stray", 15_000).await;
         let names = vec![
             ("{account}", account.to_string()),
             ("{stray}", stray.to_string()),
+            ("{sale}", sale),
             ("{receipt}", receipt.id),
             ("{project}", project.id.to_string()),
             ("{link}", text(&link, "id").to_owned()),
@@ -295,11 +305,17 @@ impl SampleProject {
         SampleProject { project, owner, names }
     }
 
+    /// Addresses of the counter name this sale.
+    pub(super) fn sale_is(&mut self, id: String) {
+        self.names.retain(|(name, _)| *name != "{sale}");
+        self.names.push(("{sale}", id));
+    }
+
     fn path(&self, row: &Row) -> String {
         self.names.iter().fold(row.path.to_owned(), |path, (name, id)| path.replace(name, id))
     }
 
-    async fn ask(&self, person: &Person, row: &Row) -> Reply {
+    pub(super) async fn ask(&self, person: &Person, row: &Row) -> Reply {
         let path = self.path(row);
         match row.method {
             Method::GET => person.open(&path).await,
@@ -317,7 +333,7 @@ async fn send(world: &SampleProject, row: &Row, token: &str, headers: &[(&'stati
     world.owner.browser.send(form).await
 }
 
-fn said(row: &Row, who: &str) -> String {
+pub(super) fn said(row: &Row, who: &str) -> String {
     format!("{} {} by {who}", row.method, row.path)
 }
 
@@ -402,6 +418,7 @@ async fn ids_of_another_project_are_not_found_at_ones_own_desk(kit: Arc<Kit>) {
 async fn a_role_that_is_too_low_is_refused(kit: Arc<Kit>) {
     let world = SampleProject::new(&kit).await;
     let people = [
+        (Role::Cashier, Person::member(&kit, world.project.id, Role::Cashier, "cashier@toko.test").await),
         (Role::Viewer, Person::member(&kit, world.project.id, Role::Viewer, "viewer@toko.test").await),
         (Role::Developer, Person::member(&kit, world.project.id, Role::Developer, "developer@toko.test").await),
     ];
@@ -409,6 +426,8 @@ async fn a_role_that_is_too_low_is_refused(kit: Arc<Kit>) {
     for row in table() {
         for (role, person) in &people {
             let (who, reply) = match row.is_for {
+                // There they come to the counter.
+                For::Role(_) if *role == Role::Cashier && row.path == "/dashboard/{project}" => continue,
                 For::Role(act) if !role.may(act) => (role.word(), world.ask(person, &row).await),
                 For::Operators => {
                     is_page(&said(&row, role.word()), &world.ask(person, &row).await, 404);
@@ -423,11 +442,15 @@ async fn a_role_that_is_too_low_is_refused(kit: Arc<Kit>) {
 }
 
 async fn a_role_that_is_high_enough_is_let_in(kit: Arc<Kit>) {
-    let world = SampleProject::new(&kit).await;
+    let mut world = SampleProject::new(&kit).await;
     for role in Role::ALL {
         let person = Person::member(&kit, world.project.id, role, &format!("{}@role.test", role.word())).await;
-        // A stream never ends.
-        let is_opened = |row: &Row| row.method == Method::GET && row.path != "/dashboard/{project}/live";
+        // Each has a sale of their own. A stream never ends.
+        if role.may(Act::Sell) {
+            world.sale_is(sell(&person, &world.project, "15000").await);
+        }
+        let is_opened =
+            |row: &Row| row.method == Method::GET && !row.path.ends_with("/live") && !row.path.ends_with("/events");
         let shown = table().into_iter().filter(is_opened);
         for row in shown.filter(|row| matches!(row.is_for, For::Role(act) if role.may(act))) {
             let status = world.ask(&person, &row).await.status.as_u16();

@@ -36,6 +36,10 @@ async fn an_owner_saves_each_part_by_itself(kit: Arc<Kit>) {
             "origins",
             &[("allowed_origins", "HTTPS://Shop.Example:443/\r\n\r\n http://localhost:3000 \r\nhttps://shop.example")],
         ),
+        (
+            "frames",
+            &[("frame_origins", "HTTPS://Shop.Example:443/\r\n http://localhost:3000 \r\nhttps://shop.example")],
+        ),
         ("methods", &[("bank_bca", "on"), ("bank_bss", "on"), ("default_qris", "on"), ("default_bss", "on")]),
         ("success-word", &[("success_word", "succeeded")]),
     ] {
@@ -49,7 +53,8 @@ async fn an_owner_saves_each_part_by_itself(kit: Arc<Kit>) {
     assert_eq!(now.default_methods, [Method::Qris, Method::VirtualAccount(Bank::Bss)]);
     let origins = kit.engine.allowed_origins(project.id).await.unwrap();
     assert_eq!(origins, ["http://localhost:3000", "https://shop.example"]);
-    assert_eq!(audited(&kit, Deed::SettingsChanged).await.len(), 4);
+    assert_eq!(now.frame_origins, ["https://shop.example", "http://localhost:3000"]);
+    assert_eq!(audited(&kit, Deed::SettingsChanged).await.len(), 5);
     let page = owner.open(&settings(&project)).await;
     assert!(
         page.text.contains("Kopi &#60;Senja&#62;") && page.text.contains("http://localhost:3000\nhttps://shop.example")
@@ -58,6 +63,8 @@ async fn an_owner_saves_each_part_by_itself(kit: Arc<Kit>) {
     // An empty list is one too.
     owner.post(&format!("{}/origins", settings(&project)), &[("allowed_origins", "\r\n")]).await;
     assert_eq!(kit.engine.allowed_origins(project.id).await.unwrap(), Vec::<String>::new());
+    owner.post(&format!("{}/frames", settings(&project)), &[("frame_origins", "")]).await;
+    assert_eq!(kit.engine.project(project.id).await.unwrap().frame_origins, Vec::<String>::new());
 }
 
 async fn a_value_that_breaks_a_rule_is_reported_at_its_field_and_changes_nothing(kit: Arc<Kit>) {
@@ -76,6 +83,14 @@ async fn a_value_that_breaks_a_rule_is_reported_at_its_field_and_changes_nothing
         ("origins", &[("allowed_origins", "https://a.example\r\nhttps://b.example/path")], "allowed_origins-why"),
         ("origins", &[("allowed_origins", "*")], "allowed_origins-why"),
         ("origins", &[("allowed_origins", many.as_str())], "allowed_origins-why"),
+        ("frames", &[("frame_origins", "http://shop.example")], "frame_origins-why"),
+        ("frames", &[("frame_origins", "https://a.example\r\nhttps://*.b.example")], "frame_origins-why"),
+        ("frames", &[("frame_origins", "https://a.example 'unsafe-inline'")], "frame_origins-why"),
+        ("frames", &[("frame_origins", "https://a.example; script-src *")], "frame_origins-why"),
+        ("frames", &[("frame_origins", "https://a.example,https://b.example")], "frame_origins-why"),
+        ("frames", &[("frame_origins", "*")], "frame_origins-why"),
+        ("frames", &[("frame_origins", "null")], "frame_origins-why"),
+        ("frames", &[("frame_origins", many.as_str())], "frame_origins-why"),
         ("methods", &[("bank_bca", "on"), ("default_qris", "on"), ("default_bni", "on")], "defaults-why"),
         ("methods", &[("bank_bca", "on")], "defaults-why"),
         ("success-word", &[("success_word", "done")], "success_word-why"),

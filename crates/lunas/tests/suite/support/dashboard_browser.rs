@@ -21,6 +21,7 @@ use testkit::{Answer, Browser, Kit, Receiver, TestProject};
 
 use crate::support::{
     bank_accounts::{account_of, new_account, stray},
+    counter::sell,
     customer::{Customer, payment_of},
     held::receipt_id,
     json::{text, with},
@@ -99,6 +100,8 @@ impl BusyProject {
         pending_qris(&project, 30_000).await;
         let waits = create(&project, &samples::virtual_account(&project, "bca", 35_000)).await;
         let event = events_of(&project, &paid, "payment.paid").await;
+        let person = Person::signed_in(kit, owner.clone()).await;
+        names.push(("{sale}", sell(&person, &project, "15000").await));
         names.extend(banks(kit, waiting).await);
         names.push(("{receipt}", undecided[0].clone()));
         names.push(("{link}", text(&link, "id").to_owned()));

@@ -4,6 +4,7 @@ pub(crate) mod acquirers;
 pub(crate) mod bank_accounts;
 pub(crate) mod banks;
 pub(crate) mod commands;
+pub(crate) mod counter;
 pub(crate) mod customer;
 pub(crate) mod dashboard;
 pub(crate) mod dashboard_browser;
