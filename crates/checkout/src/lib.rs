@@ -7,6 +7,7 @@
 mod answers;
 mod chat_card;
 mod choose;
+mod embed;
 mod face;
 mod icon;
 mod live;
@@ -28,6 +29,7 @@ mod words;
 
 use axum::{
     Router,
+    middleware::from_fn_with_state,
     routing::{get, post},
 };
 use web::{App, FailureWording, Surface, page::finish};
@@ -35,8 +37,8 @@ use web::{App, FailureWording, Surface, page::finish};
 /// The checkout, as a server mounts it.
 pub fn surface(app: &App) -> Surface {
     Surface {
-        folders: &["p", "pay"],
-        routes: finish::routes(app, routes(), parts::error_page),
+        folders: &["p", "pay", embed::FOLDER],
+        routes: finish::routes(app, routes(app), parts::error_page),
         wording: FailureWording::Page(parts::error_page),
         assets: vec![
             &parts::STYLE,
@@ -45,12 +47,13 @@ pub fn surface(app: &App) -> Surface {
             &parts::SCRIPT,
             &parts::PRICE_SCRIPT,
             &parts::BACK_SCRIPT,
+            &embed::SCRIPT,
         ],
         secret_paths: &[],
     }
 }
 
-fn routes() -> Router<App> {
+fn routes(app: &App) -> Router<App> {
     Router::new()
         .route("/p/{link}", get(choose::show).post(choose::submit))
         .route("/p/colour/{file}", get(face::style))
@@ -60,5 +63,7 @@ fn routes() -> Router<App> {
         .route("/pay/{payment}/status", get(live::status))
         .route("/pay/{payment}/events", get(live::events))
         .route("/pay/{payment}/simulate", post(sandbox::simulate).fallback(sandbox::no_such_page))
+        .route_layer(from_fn_with_state(app.clone(), embed::allow_frame))
+        .route("/embed.js", get(embed::script))
         .merge(preview::routes())
 }

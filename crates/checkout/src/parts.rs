@@ -13,6 +13,7 @@ use domain::{
     project::{Environment, Project},
     time::Timestamp,
 };
+use engine::PaymentPage;
 use web::{
     App,
     page::{
@@ -25,6 +26,7 @@ use web::{
 };
 
 use crate::{
+    embed,
     face::shop_face,
     view::{BankRow, Frame, Looked, Order, Problem, Stripe},
     words::{code, words},
@@ -88,7 +90,17 @@ pub(super) fn frame(app: &App, visitor: &Visitor, project: Option<&Project>) -> 
         merchant: project.map(|project| project.merchant.name.clone()),
         face: project.map(|project| shop_face(app, project)).unwrap_or_default(),
         preview: None,
+        framed: project.and_then(|project| embed::framed(app, visitor, project)),
     }
+}
+
+/// The frame of a payment's page.
+pub(super) fn payment_frame(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Frame {
+    let mut frame = frame(app, visitor, Some(&shown.project));
+    if let Some(framed) = &mut frame.framed {
+        framed.payment = Some(embed::told(&shown.payment, app.engine.now()));
+    }
+    frame
 }
 
 /// The address of a page of ours. A language that was chosen by the address goes along, for browsers that keep no

@@ -31,7 +31,7 @@ use web::{
 };
 
 use crate::{
-    parts::{BACK_SCRIPT, RECEIPT_STYLE, SLIP_STYLE, address, bank_row, frame, looked, order_of},
+    parts::{BACK_SCRIPT, RECEIPT_STYLE, SLIP_STYLE, address, bank_row, looked, order_of, payment_frame},
     path_id::PathId,
     qr_card::Card,
     view::{
@@ -92,7 +92,7 @@ pub(super) async fn image(State(app): State<App>, visitor: Visitor, id: PaymentP
 
 fn card(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Card {
     let PaymentPage { project, payment, .. } = shown;
-    let frame = frame(app, visitor, Some(project));
+    let frame = payment_frame(app, visitor, shown);
     let deadline = moment(payment.expires_at, visitor.language).text;
     Card {
         payload: payment.code.clone(),
@@ -105,10 +105,10 @@ fn card(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Card {
 }
 
 fn qris(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Qris {
-    let PaymentPage { project, payment, .. } = shown;
+    let payment = &shown.payment;
     let image = Modules::of(&payment.code).map(|modules| code_png(&modules)).unwrap_or_default();
     Qris {
-        frame: frame(app, visitor, Some(project)),
+        frame: payment_frame(app, visitor, shown),
         pending: pending(app, visitor, shown),
         image: format!("data:image/png;base64,{}", STANDARD.encode(image)),
         image_url: app.settings.urls.url(format_args!("/pay/{}/qr.png", payment.id)),
@@ -117,9 +117,9 @@ fn qris(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Qris {
 }
 
 fn account(app: &App, visitor: &Visitor, shown: &PaymentPage, bank: Bank) -> Account {
-    let PaymentPage { project, payment, .. } = shown;
+    let payment = &shown.payment;
     Account {
-        frame: frame(app, visitor, Some(project)),
+        frame: payment_frame(app, visitor, shown),
         pending: pending(app, visitor, shown),
         bank: bank_row(bank),
         numbers: numbers(bank, &payment.code),
@@ -273,7 +273,7 @@ fn standing(payment: &Payment, money: &UnappliedReceipt) -> Option<UnappliedStan
 }
 
 fn processing(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Processing {
-    let frame = frame(app, visitor, Some(&shown.project));
+    let frame = payment_frame(app, visitor, shown);
     let LiveUrls { page_url, status_url, events_url, simulate_url } = live_urls(app, visitor, shown);
     let now = app.engine.now();
     Processing {
@@ -292,7 +292,7 @@ fn paid(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Paid {
     let again = shown.link.as_ref().filter(|(_, standing)| *standing == LinkStanding::Open);
     let (name, value) = PRINT;
     Paid {
-        frame: frame(app, visitor, Some(&shown.project)),
+        frame: payment_frame(app, visitor, shown),
         ended: ended(app, shown),
         paid_at: moment(paid_at(shown), visitor.language),
         again_url: again.map(|(link, _)| address(app, visitor, format_args!("/p/{}?again=1", link.id))),
@@ -302,7 +302,7 @@ fn paid(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Paid {
 }
 
 fn slip(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Slip {
-    let mut frame = frame(app, visitor, Some(&shown.project));
+    let mut frame = payment_frame(app, visitor, shown);
     let (name, value) = PRINT;
     frame.switch_url = format!("{}&{name}={value}", frame.switch_url);
     Slip {
@@ -343,7 +343,7 @@ fn unpaid(app: &App, visitor: &Visitor, shown: &PaymentPage, why: UnpaidReason) 
     };
     let LiveUrls { status_url, events_url, .. } = live_urls(app, visitor, shown);
     Unpaid {
-        frame: frame(app, visitor, Some(&shown.project)),
+        frame: payment_frame(app, visitor, shown),
         ended: ended(app, shown),
         why,
         expired_at: moment(shown.payment.expires_at, visitor.language),

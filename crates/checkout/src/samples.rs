@@ -60,6 +60,7 @@ impl Setting {
                 contact: Some(ContactLink { url: "tel:+62215550000".to_owned(), way: ContactWay::Phone }),
             },
             preview: None,
+            framed: None,
         }
     }
 

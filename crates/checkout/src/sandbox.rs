@@ -9,7 +9,7 @@ use web::{
     page::{form::Form, page_error::PageError, render::see_other, visitor::Visitor},
 };
 
-use crate::{path_id::PathId, pay::PaymentPath};
+use crate::{parts::address, path_id::PathId, pay::PaymentPath};
 
 /// A GET is 404 in both environments, since the panel is part of the payment's page and has none of its own.
 pub(super) async fn no_such_page() -> PageError {
@@ -46,5 +46,5 @@ pub(super) async fn simulate(
         let receipt_id = format!("checkout:{id}:{word}");
         app.engine.simulate(&payment, Some(&receipt_id), |now| outcome(payment.amount, now)).await?;
     }
-    Ok(see_other(&app.settings.urls.url(format_args!("/pay/{id}"))))
+    Ok(see_other(&address(&app, &visitor, format_args!("/pay/{id}"))))
 }

@@ -25,6 +25,8 @@ pub(crate) struct Frame {
     pub(crate) face: ShopFace,
     /// How chats show the page; only links have that.
     pub(crate) preview: Option<Preview>,
+    /// None where the page is not shown in a shop's page.
+    pub(crate) framed: Option<Framed>,
 }
 
 /// A shop's face; nothing where the merchant has given none, or is not known.
@@ -55,6 +57,23 @@ pub(crate) enum ContactWay {
     Phone,
     Email,
     Site,
+}
+
+/// The frame in a shop's page that shows a page.
+pub(crate) struct Framed {
+    /// The origin of the shop's page.
+    pub(crate) origin: String,
+    pub(crate) script_url: String,
+    /// None while there is no payment.
+    pub(crate) payment: Option<FramedPayment>,
+}
+
+/// What the shop's page is told of the payment.
+pub(crate) struct FramedPayment {
+    pub(crate) id: String,
+    pub(crate) reference: String,
+    /// A status of the API.
+    pub(crate) status: &'static str,
 }
 
 /// Why no money moves on a page.

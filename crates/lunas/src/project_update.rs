@@ -253,7 +253,7 @@ mod tests {
         assert_eq!(update.webhook_url, Some(None));
         let local = ["--frame-origin", "http://localhost:3000"];
         assert_eq!(read(Environment::Sandbox, &local).unwrap().frame_origins.unwrap(), [local[1]]);
-        assert!(read(Environment::Production, &local).unwrap_err().contains("https://"));
+        assert!(read(Environment::Production, &local).is_err_and(|why| why.contains("https://")));
         assert_eq!(read(Environment::Production, &["--frame-origin", ""]).unwrap().frame_origins, Some(Vec::new()));
         let arguments =
             ["--extra-event", "payment.held", "--extra-event=payment.expired", "--extra-event=payment.held"];

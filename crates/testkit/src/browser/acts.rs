@@ -48,6 +48,20 @@ impl Browser {
         self.must("going back", self.session.post("/back", json!({})).await).await;
     }
 
+    /// Goes on inside a frame of the page: what follows is about the page in it.
+    pub async fn enter_frame(&self, css: &str) {
+        let ask = async || {
+            let frame = self.session.find(css).await?;
+            self.session.post("/frame", json!({ "id": frame.argument() })).await.map(Some)
+        };
+        self.until(&format!("the frame `{css}`"), ask).await;
+    }
+
+    /// Goes on with the page itself.
+    pub async fn leave_frame(&self) {
+        self.must("leaving the frame", self.session.post("/frame", json!({ "id": null })).await).await;
+    }
+
     pub async fn url(&self) -> String {
         self.must("the address", self.session.text("/url").await).await
     }

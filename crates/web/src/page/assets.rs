@@ -22,6 +22,9 @@ const HASH_BYTES: usize = 8;
 /// The content at a path never changes, so browsers need not ask again.
 const CACHE_FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 
+/// For a path whose content changes with the program.
+const CACHE_FOR_A_WHILE: HeaderValue = HeaderValue::from_static("public, max-age=3600");
+
 /// A style sheet or script.
 pub struct Asset {
     /// Such as `shop`, for `/assets/shop.0123456789abcdef.css`.
@@ -97,6 +100,18 @@ impl Asset {
     }
 
     fn answer(&'static self, request: &HeaderMap) -> Response {
+        self.answer_for(request, CACHE_FOREVER)
+    }
+
+    /// The file at a path that other sites' pages name: it stays the same when the content changes, so browsers ask again after a
+    /// while.
+    pub fn answer_to_other_sites(&'static self, request: &HeaderMap) -> Response {
+        let mut response = self.answer_for(request, CACHE_FOR_A_WHILE);
+        response.headers_mut().insert("cross-origin-resource-policy", HeaderValue::from_static("cross-origin"));
+        response
+    }
+
+    fn answer_for(&'static self, request: &HeaderMap, cached: HeaderValue) -> Response {
         let built = self.built();
         let media_type = match self.kind {
             Kind::Style => "text/css; charset=utf-8",
@@ -104,7 +119,7 @@ impl Asset {
         };
         let headers = [
             (header::CONTENT_TYPE, HeaderValue::from_static(media_type)),
-            (header::CACHE_CONTROL, CACHE_FOREVER),
+            (header::CACHE_CONTROL, cached),
             (header::ETAG, built.etag.clone()),
             (header::VARY, HeaderValue::from_static("accept-encoding")),
         ];

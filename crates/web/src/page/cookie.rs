@@ -1,4 +1,5 @@
-//! Reads and writes cookies. Malformed cookies of a request are skipped; every cookie we set is `HttpOnly` and `SameSite=Lax`.
+//! Reads and writes cookies. Malformed cookies of a request are skipped; every cookie we set is `HttpOnly` and
+//! `SameSite=Lax`, but in a frame of another site.
 
 use axum::http::{HeaderMap, HeaderValue, header};
 
@@ -34,9 +35,34 @@ impl Cookie<'_> {
     }
 }
 
+/// Makes the cookies of an answer ones that browsers keep for a page in another site's frame. Browsers keep them apart from those
+/// of the same page elsewhere, and send them with nothing but that frame in that site's pages.
+pub fn keep_in_frame(headers: &mut HeaderMap) {
+    let lines: Vec<HeaderValue> = headers.get_all(header::SET_COOKIE).iter().cloned().collect();
+    headers.remove(header::SET_COOKIE);
+    for line in lines {
+        let text = line.to_str().unwrap_or_default();
+        let bare = text.trim_end_matches("; Secure").trim_end_matches("; SameSite=Lax");
+        if let Ok(line) = HeaderValue::try_from(format!("{bare}; SameSite=None; Secure; Partitioned")) {
+            headers.append(header::SET_COOKIE, line);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cookie_is_kept_in_a_frame_apart_from_all_others() {
+        let mut headers = HeaderMap::new();
+        for secure in [false, true] {
+            Cookie { name: "a", value: "1", path: "/p", seconds: 60, secure }.write(&mut headers);
+        }
+        keep_in_frame(&mut headers);
+        let lines: Vec<&HeaderValue> = headers.get_all(header::SET_COOKIE).iter().collect();
+        assert_eq!(lines, ["a=1; Path=/p; Max-Age=60; HttpOnly; SameSite=None; Secure; Partitioned"; 2]);
+    }
 
     #[test]
     fn a_cookie_is_found_among_others_and_malformed_ones_are_skipped() {

@@ -12,7 +12,7 @@ use tower_http::csrf::CsrfLayer;
 
 use super::{
     cookie::Cookie,
-    headers,
+    headers::{self, FramedBy},
     page_error::PageError,
     visitor::{LANGUAGE_COOKIE, Visitor},
     words,
@@ -55,7 +55,8 @@ pub(crate) fn finish(app: &App, visitor: &Visitor, error_page: ErrorPage, mut re
         Cookie { name: LANGUAGE_COOKIE, value, path: &path, seconds: LANGUAGE_SECONDS, secure: urls.https }
             .write(response.headers_mut());
     }
-    headers::protect(response.headers_mut(), urls.https);
+    let framed_by = response.extensions_mut().remove::<FramedBy>();
+    headers::protect(response.headers_mut(), framed_by, urls.https);
     response
 }
 

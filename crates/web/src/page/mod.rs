@@ -6,7 +6,7 @@ pub mod cookie;
 pub mod device;
 pub mod finish;
 pub mod form;
-mod headers;
+pub mod headers;
 pub mod moment;
 pub mod page_error;
 pub mod render;
