@@ -44,17 +44,18 @@ pub(crate) fn shop_face(app: &App, project: &Project) -> ShopFace {
             height: logo.height,
         }),
         style_url: face.colour.map(|colour| urls.url(sheet_path(colour))),
-        contact: face.contacts.first().map(|contact| ContactLink { url: contact.address(), way: way(contact) }),
+        contacts: face.contacts.ways().map(contact_link).collect(),
     }
 }
 
-fn way(contact: Contact<'_>) -> ContactWay {
-    match contact {
+fn contact_link(contact: Contact<'_>) -> ContactLink {
+    let way = match contact {
         Contact::WhatsApp(_) => ContactWay::WhatsApp,
         Contact::Phone(_) => ContactWay::Phone,
         Contact::Email(_) => ContactWay::Email,
         Contact::Site(_) => ContactWay::Site,
-    }
+    };
+    ContactLink { url: contact.address(), way, text: contact.text() }
 }
 
 /// `/p/colour/0b57d0.1a2b3c4d.css`: the colour, and the hash of what it becomes.

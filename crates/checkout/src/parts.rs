@@ -40,8 +40,6 @@ pub(crate) static RECEIPT_STYLE: Asset = Asset::style("receipt", &[include_str!(
 pub(crate) static SLIP_STYLE: Asset = Asset::style("slip", &[include_str!("../assets/slip.css")]);
 /// Stands for a time in a sentence.
 const TIME: &str = "#";
-/// Codes up to this length are what people call the bank; longer ones are its name.
-const ACRONYM_LETTERS: usize = 4;
 pub(crate) static PRICE_SCRIPT: Asset = Asset::script("price", &[include_str!("../assets/price.js")]);
 pub(crate) static BACK_SCRIPT: Asset = Asset::script("back", &[include_str!("../assets/way_back.js")]);
 
@@ -123,10 +121,7 @@ pub(super) fn looked(at: Timestamp, visitor: &Visitor, sentence: impl Fn(&'stati
 }
 
 pub(super) fn bank_row(bank: Bank) -> BankRow {
-    let name = bank.code();
-    let letters = if name.len() > ACRONYM_LETTERS { 1 } else { name.len() };
-    let (large, small) = name.split_at(letters);
-    BankRow { name: bank.name(), mark: format!("{}{small}", large.to_ascii_uppercase()), tint: tint(bank) }
+    BankRow { name: bank.name(), mark: bank.mark(), tint: tint(bank) }
 }
 
 /// Colours that people know the banks by, of which the style sheet shows a pale shade.

@@ -57,7 +57,11 @@ impl Setting {
             face: ShopFace {
                 logo: Some(FrameLogo { url: "/p/logo/0a.png".to_owned(), width: 480, height: 160 }),
                 style_url: Some("/p/colour/0b57d0.0a.css".to_owned()),
-                contact: Some(ContactLink { url: "tel:+62215550000".to_owned(), way: ContactWay::Phone }),
+                contacts: vec![ContactLink {
+                    url: "tel:+62215550000".to_owned(),
+                    way: ContactWay::Phone,
+                    text: "+62215550000".to_owned(),
+                }],
             },
             preview: None,
             framed: None,

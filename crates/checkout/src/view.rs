@@ -35,7 +35,8 @@ pub(crate) struct ShopFace {
     pub(crate) logo: Option<FrameLogo>,
     /// A style sheet with the shop's colour.
     pub(crate) style_url: Option<String>,
-    pub(crate) contact: Option<ContactLink>,
+    /// Ways to reach the merchant; the first is the one to offer where there is room for one.
+    pub(crate) contacts: Vec<ContactLink>,
 }
 
 /// A logo, and its size in pixels.
@@ -49,6 +50,8 @@ pub(crate) struct FrameLogo {
 pub(crate) struct ContactLink {
     pub(crate) url: String,
     pub(crate) way: ContactWay,
+    /// What can be read and dialled on paper.
+    pub(crate) text: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -183,6 +183,7 @@ fn preview(language: Language) -> Preview {
         is_sandbox: true,
         shop: text(HOSTILE),
         initial: text("<"),
+        logo: None,
         amount: Some(text("Rp150.000")),
         choice: Some(text(HOSTILE)),
         title: text(HOSTILE),

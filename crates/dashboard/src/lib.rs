@@ -32,6 +32,7 @@ mod labels;
 mod link_samples;
 mod links;
 mod live;
+mod logo;
 mod members;
 mod method_state;
 #[cfg(test)]

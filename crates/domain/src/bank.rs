@@ -21,6 +21,9 @@ pub enum Bank {
     Bss,
 }
 
+/// Codes up to this length are what people call the bank; longer ones are its name.
+const ACRONYM_LETTERS: usize = 4;
+
 /// All that differs between banks, so that a bank is one row.
 struct Facts {
     code: &'static str,
@@ -69,6 +72,13 @@ impl Bank {
     /// The same where there is little room, as merchants say it.
     pub const fn short_name(self) -> &'static str {
         self.facts().short_name
+    }
+
+    /// One word in place of the bank's logo: `BCA`, `Mandiri`.
+    pub fn mark(self) -> String {
+        let name = self.code();
+        let (large, small) = name.split_at(if name.len() > ACRONYM_LETTERS { 1 } else { name.len() });
+        format!("{}{small}", large.to_ascii_uppercase())
     }
 
     /// The three digits that other banks' machines ask for when money goes to this bank.

@@ -57,13 +57,13 @@ const LIGHT_TINT: u16 = 90;
 const DARK_TINT: u16 = 88;
 
 impl Contacts {
-    /// The way that most customers can use at once.
-    pub fn first(&self) -> Option<Contact<'_>> {
+    /// The ways that are given; first the one that most customers can use at once.
+    pub fn ways(&self) -> impl Iterator<Item = Contact<'_>> {
         let whatsapp = self.whatsapp.as_deref().map(Contact::WhatsApp);
-        let phone = || self.phone.as_deref().map(Contact::Phone);
-        let email = || self.email.as_deref().map(Contact::Email);
-        let site = || self.site.as_deref().map(Contact::Site);
-        whatsapp.or_else(phone).or_else(email).or_else(site)
+        let phone = self.phone.as_deref().map(Contact::Phone);
+        let email = self.email.as_deref().map(Contact::Email);
+        let site = self.site.as_deref().map(Contact::Site);
+        [whatsapp, phone, email, site].into_iter().flatten()
     }
 }
 
@@ -75,6 +75,16 @@ impl Contact<'_> {
             Contact::Phone(number) => format!("tel:{number}"),
             Contact::Email(email) => format!("mailto:{email}"),
             Contact::Site(site) => site.to_owned(),
+        }
+    }
+
+    /// What people read and dial, on paper too.
+    pub fn text(self) -> String {
+        match self {
+            Contact::WhatsApp(digits) => format!("WhatsApp +{digits}"),
+            Contact::Phone(number) => number.to_owned(),
+            Contact::Email(email) => email.to_owned(),
+            Contact::Site(site) => site.trim_start_matches("https://").trim_end_matches('/').to_owned(),
         }
     }
 }
@@ -222,14 +232,16 @@ mod tests {
     }
 
     #[test]
-    fn the_first_way_that_is_given_is_the_one_that_pages_link_to() {
+    fn the_ways_that_are_given_are_linked_to_and_read_in_one_order() {
         let all = Contacts {
             whatsapp: Some("62812".to_owned()),
             phone: Some("+6221".to_owned()),
             email: Some("a@b.id".to_owned()),
             site: Some("https://toko.example/".to_owned()),
         };
-        let address = |contacts: &Contacts| contacts.first().map(Contact::address);
+        let texts: Vec<String> = all.ways().map(Contact::text).collect();
+        assert_eq!(texts, ["WhatsApp +62812", "+6221", "a@b.id", "toko.example"]);
+        let address = |contacts: &Contacts| contacts.ways().next().map(Contact::address);
         assert_eq!(address(&all).unwrap(), "https://wa.me/62812");
         let all = Contacts { whatsapp: None, ..all };
         assert_eq!(address(&all).unwrap(), "tel:+6221");

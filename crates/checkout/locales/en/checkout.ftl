@@ -15,6 +15,7 @@ payee = Merchant
 item = For
 reference = Reference
 payment-id = Payment ID
+contacts = Questions?
 method = Payment method
 paid-at = Paid at
 
@@ -213,7 +214,7 @@ price-too-much = This payment method takes { $most } at most. Change it or choos
 ## The way back to the merchant
 
 back-to = Back to { $merchant }
-back-leaving = You will go back to { $merchant } in 5 seconds.
+back-leaving = You will go back to { $merchant } in a moment.
 back-stay = Stay on this page
 back-stayed = You stay on this page.
 # Contacting the shop

@@ -15,6 +15,7 @@ payee = Penerima
 item = Untuk
 reference = Referensi
 payment-id = ID pembayaran
+contacts = Ada pertanyaan?
 method = Cara bayar
 paid-at = Waktu bayar
 
@@ -213,7 +214,7 @@ price-too-much = Cara bayar ini menerima paling banyak { $most }. Ubah jumlahnya
 ## The way back to the merchant
 
 back-to = Kembali ke { $merchant }
-back-leaving = Anda akan kembali ke { $merchant } dalam 5 detik.
+back-leaving = Anda akan kembali ke { $merchant } sebentar lagi.
 back-stay = Tetap di halaman ini
 back-stayed = Anda tetap di halaman ini.
 # Menghubungi toko

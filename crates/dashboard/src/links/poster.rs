@@ -3,6 +3,7 @@
 use askama::Template;
 use axum::{Router, http::StatusCode, response::Response, routing::get};
 use domain::{
+    face::{Contact, Palette},
     id::LinkId,
     link::{Link, LinkStatus},
     pricing::Pricing,
@@ -17,6 +18,7 @@ use web::{
 
 use super::terms::checkout_url;
 use crate::{
+    logo::ShownLogo,
     page::Page,
     session::LastId,
     shell::SCRIPT,
@@ -48,6 +50,11 @@ pub(crate) struct Poster {
     pub(crate) sizes: Vec<SizeChoice>,
     pub(crate) switch_url: String,
     pub(crate) shop: String,
+    pub(crate) logo: Option<ShownLogo>,
+    /// The shop's colour; none where it has none of its own.
+    pub(crate) colour: Option<String>,
+    /// Ways to reach the shop, in one line.
+    pub(crate) contacts: String,
     pub(crate) title: String,
     /// None where customers choose the amount.
     pub(crate) amount: Option<String>,
@@ -127,6 +134,7 @@ async fn show(page: Page, LastId(id): LastId<LinkId>) -> Result<Response, PageEr
         url: format!("{poster_url}?size={}", one.word()),
         current: one == size,
     });
+    let face = &page.project().face;
     let is_active = link.status_at(page.now(), page.project()) == LinkStatus::Active;
     let view = Poster {
         words: page.words(),
@@ -139,6 +147,9 @@ async fn show(page: Page, LastId(id): LastId<LinkId>) -> Result<Response, PageEr
         sizes: sizes.into(),
         switch_url: page.switch_url(),
         shop: page.project().merchant.name.clone(),
+        logo: ShownLogo::of(&page),
+        colour: face.colour.map(|colour| Palette::of(colour).light.accent.to_string()),
+        contacts: face.contacts.ways().map(Contact::text).collect::<Vec<_>>().join(" · "),
         amount: poster_amount(&link),
         address: url.split_once("://").map_or(url.as_str(), |(_, address)| address).to_owned(),
         qr: qr_image::path(&url).map_err(|_| Error::NotFound("QR code"))?,

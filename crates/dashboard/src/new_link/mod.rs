@@ -93,7 +93,7 @@ async fn show(page: Page) -> Result<Response, PageError> {
 async fn refresh(page: Page) -> Result<Response, PageError> {
     page.require(Act::ManageLinks)?;
     let filled = Filled::read(|name| page.query(name));
-    let preview = Preview::of(page.words(), page.desk.fees(), page.project(), &filled);
+    let preview = Preview::of(&page, &filled);
     Ok(page.render(StatusCode::OK, &preview))
 }
 
@@ -146,7 +146,7 @@ async fn form_page(page: &Page, status: StatusCode, link_form: LinkForm) -> Resu
     let view = NewLink {
         base: page.base(),
         attempt,
-        preview: Preview::of(words, page.desk.fees(), project, &filled),
+        preview: Preview::of(page, &filled),
         prices: prices.into(),
         methods: methods.collect(),
         asked: asked.collect(),

@@ -16,11 +16,10 @@ use super::{
 use crate::{
     input::{self, NoAmount, amount_mistake},
     labels::{customer_field_name, method_name},
+    logo::ShownLogo,
+    page::Page,
     words::Words,
 };
-
-/// How many letters of a bank's code stand in its mark.
-const MARK_LETTERS: usize = 3;
 
 /// The fees and the phone alone, which the page's script fetches while the form is filled in.
 #[derive(Template)]
@@ -37,7 +36,9 @@ pub(crate) struct Phone {
     pub(crate) words: Words,
     pub(crate) is_sandbox: bool,
     pub(crate) shop: String,
+    /// The first letter of the shop's name, in place of a logo.
     pub(crate) initial: String,
+    pub(crate) logo: Option<ShownLogo>,
     /// None while it is not filled in, or not valid.
     pub(crate) amount: Option<String>,
     /// What the customer chooses about the amount, in words; none where it is fixed.
@@ -50,7 +51,7 @@ pub(crate) struct Phone {
 }
 
 pub(crate) struct PhoneMethod {
-    /// A few letters in place of a logo.
+    /// One word in place of a logo.
     pub(crate) mark: String,
     pub(crate) name: &'static str,
 }
@@ -73,12 +74,13 @@ pub(crate) struct FeeRow {
 }
 
 impl Preview {
-    pub(super) fn of(words: Words, schedule: FeeSchedule, project: &Project, filled: &Filled) -> Preview {
-        Preview { fees: fees(words, schedule, project, filled), phone: phone(words, project, filled) }
+    pub(super) fn of(page: &Page, filled: &Filled) -> Preview {
+        Preview { fees: fees(page.words(), page.desk.fees(), page.project(), filled), phone: phone(page, filled) }
     }
 }
 
-fn phone(words: Words, project: &Project, filled: &Filled) -> Phone {
+fn phone(page: &Page, filled: &Filled) -> Phone {
+    let (words, project) = (page.words(), page.project());
     let shop = project.merchant.name.clone();
     let asked = CustomerField::ALL.into_iter().filter(|field| filled.asked.asks(*field));
     Phone {
@@ -86,6 +88,7 @@ fn phone(words: Words, project: &Project, filled: &Filled) -> Phone {
         is_sandbox: project.environment == Environment::Sandbox,
         initial: shop.chars().next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default(),
         shop,
+        logo: ShownLogo::of(page),
         amount: shown_amount(filled),
         choice: choice(words, filled),
         title: filled.title.clone(),
@@ -115,9 +118,7 @@ fn choice(words: Words, filled: &Filled) -> Option<String> {
 
 fn phone_method(method: Method) -> PhoneMethod {
     let Some(bank) = method.bank() else { return PhoneMethod { mark: "QR".to_owned(), name: "QRIS" } };
-    let code = bank.code();
-    let mark = code.get(..MARK_LETTERS).filter(|_| code.len() > MARK_LETTERS + 1).unwrap_or(code);
-    PhoneMethod { mark: mark.to_ascii_uppercase(), name: bank.name() }
+    PhoneMethod { mark: bank.mark(), name: bank.name() }
 }
 
 fn fees(words: Words, schedule: FeeSchedule, project: &Project, filled: &Filled) -> Fees {

@@ -15,13 +15,13 @@ use web::{
     page::{
         form::Form,
         page_error::PageError,
-        site_urls::logo_path,
         upload::{FILE_BYTES_MOST, UploadedFile},
     },
 };
 
 use crate::{
     done::Done,
+    logo::ShownLogo,
     page::Page,
     session::{SignedForm, SignedUpload},
     shell::{Section, Shell},
@@ -45,12 +45,6 @@ pub(crate) struct FacePage {
     pub(crate) logo_mistake: Option<String>,
     pub(crate) colour: ColourForm,
     pub(crate) contacts: ContactsForm,
-}
-
-pub(crate) struct ShownLogo {
-    pub(crate) url: String,
-    pub(crate) width: u32,
-    pub(crate) height: u32,
 }
 
 pub(crate) struct ColourForm {
@@ -202,13 +196,13 @@ async fn face_page(page: &Page, status: StatusCode, change: impl FnOnce(&mut Fac
 }
 
 fn view(page: &Page, shell: Shell) -> FacePage {
-    let Face { logo, colour, contacts } = page.project().face.clone();
+    let Face { colour, contacts, .. } = page.project().face.clone();
     let words = shell.words;
     let field = |text: Option<String>| ContactField { text: text.unwrap_or_default(), mistake: None };
     FacePage {
         base: page.url(page.path("/settings")),
         may_configure: page.desk.may(Act::Configure),
-        logo: logo.map(|logo| ShownLogo { url: page.url(logo_path(&logo)), width: logo.width, height: logo.height }),
+        logo: ShownLogo::of(page),
         logo_hint: fl!(words, "face-logo-hint", kilobytes = kilobytes()),
         logo_mistake: None,
         colour: ColourForm {

@@ -194,7 +194,7 @@ async fn a_banks_own_limits_hold_and_its_code_keeps_the_quantity_and_the_way_bac
 }
 
 #[tokio::test]
-async fn the_button_tells_the_total_and_works_without_script() {
+async fn the_button_tells_the_total_and_works_without_script_in_a_browser() {
     on_sqlite(|kit| async move {
         let project = kit.sandbox().await;
         let (tickets, gift) = (create_link(&project, tickets()).await, create_link(&project, gift()).await);

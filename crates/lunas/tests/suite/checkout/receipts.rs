@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::json;
 use testkit::{Browser, Kit, Look, on_every_database, on_sqlite};
 
@@ -11,6 +10,7 @@ use crate::support::{
     held::contains_all,
     json::text,
     payments::{pending_qris, report, simulate_paid},
+    printed::printed,
     samples,
 };
 
@@ -45,23 +45,13 @@ async fn a_paid_payment_has_a_slip_with_everything_on_it_and_others_have_none(ki
     contains_all(&Customer::of(&kit).open(&slip_path(&failed)).await, &["Pembayaran gagal"]);
 }
 
-/// Width and height of each page of a printed document, in points of 1/72 inch.
-async fn printed(browser: &Browser) -> Vec<(u32, u32)> {
-    let how = json!({ "preferCSSPageSize": true, "printBackground": false });
-    let answer = browser.devtools("Page.printToPDF", how).await;
-    let file = STANDARD.decode(answer["data"].as_str().unwrap()).unwrap();
-    let text = String::from_utf8_lossy(&file).into_owned();
-    let boxes = text.split("/MediaBox [").skip(1).map(|rest| rest.split(']').next().unwrap().to_owned());
-    boxes
-        .map(|numbers| {
-            let sides: Vec<f64> = numbers.split_whitespace().map(|number| number.parse().unwrap()).collect();
-            (sides[2].round() as u32, sides[3].round() as u32)
-        })
-        .collect()
+/// The sizes of the sheets that the page is printed on, in millimetres.
+async fn sheets(browser: &Browser) -> Vec<(u32, u32)> {
+    printed(browser).await.iter().map(|sheet| sheet.size).collect()
 }
 
 #[tokio::test]
-async fn a_receipt_prints_on_one_page_of_a4_and_its_slip_on_one_strip_of_80_millimetres() {
+async fn a_receipt_prints_on_one_page_of_a4_and_its_slip_on_one_strip_of_80_millimetres_in_a_browser() {
     on_sqlite(|kit| async move {
         let project = kit.sandbox().await;
         let order = samples::virtual_account(&project, "mandiri", 75_000);
@@ -70,10 +60,10 @@ async fn a_receipt_prints_on_one_page_of_a4_and_its_slip_on_one_strip_of_80_mill
         // Without script, and in the dark theme: what is printed is black on white.
         let browser = Browser::open(Look::phone().dark().without_script()).await;
         browser.goto(text(&payment, "checkout_url")).await;
-        assert_eq!(printed(&browser).await, [(595, 842)]);
+        assert_eq!(sheets(&browser).await, [(210, 297)]);
         browser.click(&format!("a[href='{}']", slip_path(&payment))).await;
         browser.wait_for_text("h1", "Bukti pembayaran").await;
-        assert_eq!(printed(&browser).await, [(227, 567)]);
+        assert_eq!(sheets(&browser).await, [(80, 200)]);
         browser.check_page().await;
         let print = json!({ "media": "print", "features": [{ "name": "prefers-color-scheme", "value": "dark" }] });
         browser.devtools("Emulation.setEmulatedMedia", print).await;

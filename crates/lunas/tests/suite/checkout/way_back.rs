@@ -103,14 +103,14 @@ fn shop(kit: &Kit) -> String {
 }
 
 #[tokio::test]
-async fn a_page_that_saw_the_payment_paid_goes_back_once_and_a_customer_may_stay() {
+async fn a_page_that_saw_the_payment_paid_goes_back_once_and_a_customer_may_stay_in_a_browser() {
     on_sqlite(|kit| async move {
         let project = kit.sandbox().await;
         let browser = Browser::open(Look::phone()).await;
         let payment = direct(&project, "first", &shop(&kit)).await;
         browser.goto(text(&payment, "checkout_url")).await;
         simulate_paid(&project, &payment).await;
-        browser.wait_for_text("#leave [role=status]", "dalam 5 detik").await;
+        browser.wait_for_text("#leave [role=status]", "sebentar lagi").await;
         assert!(browser.is_shown("#leave button").await && browser.is_shown("#leave b").await);
         browser.check_page().await;
         assert_eq!(browser.console_errors().await, [""; 0]);

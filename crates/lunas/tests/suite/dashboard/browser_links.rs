@@ -5,6 +5,7 @@ use testkit::{Browser, Look, decode_qr, on_sqlite};
 
 use crate::support::{
     dashboard_browser::{LONG, at, enter, owner_of},
+    face::give_face,
     json::text,
     links::create_link,
     people::desk,
@@ -20,12 +21,19 @@ async fn a_printed_poster_is_one_sheet_of_its_size_whose_code_leads_to_the_link(
         owner_of(&kit, project.id, OWNER).await;
         let browser = Browser::open(Look::phone()).await;
         enter(&browser, &kit, OWNER, &desk(project.id)).await;
-        for title in ["Kopi susu", &format!("{LONG} {LONG} {LONG}"), "مقهى الصباح ☕"] {
+        let long = format!("{LONG} {LONG} {LONG}");
+        for (title, has_face) in [("Kopi susu", false), ("مقهى الصباح ☕", false), (&long, false), (&long, true)]
+        {
+            if has_face {
+                give_face(&kit, project.id).await;
+            }
             let link = create_link(&project, json!({ "title": title })).await;
             for (size, paper) in [("a6", (105, 148)), ("a4", (210, 297))] {
                 let path = format!("{}/links/{}/poster?size={size}", desk(project.id), text(&link, "id"));
                 browser.goto(&at(&kit, &path)).await;
                 browser.check_page().await;
+                let fits = "(sheet => sheet.scrollHeight <= sheet.clientHeight)(document.querySelector('.sheet'))";
+                assert_eq!(browser.evaluate(fits).await, json!(true), "{size}: {title}");
                 let pages = printed(&browser).await;
                 assert_eq!(pages.iter().map(|page| page.size).collect::<Vec<_>>(), [paper], "{size}: {title}");
                 assert_eq!(decode_qr(&pages[0].png).as_deref(), Some(text(&link, "url")), "{size}: {title}");

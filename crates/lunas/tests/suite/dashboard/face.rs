@@ -17,10 +17,11 @@ use crate::support::{
     customer::{Customer, attribute, is_page, link_path, pay_path},
     dashboard::audited,
     dashboard_browser::{at, enter, owner_of},
-    held::held,
+    face::{give_face, logo_file},
+    held::{contains_all, held},
     json::text,
     links::{cancel_link, create_link},
-    payments::pending_qris,
+    payments::{pending_qris, simulate_paid},
     people::{Person, desk},
     rows::rows,
 };
@@ -33,6 +34,7 @@ on_every_database![
     what_is_no_colour_is_reported_and_the_usual_one_can_be_had_again,
     contacts_are_kept_as_links_need_them_and_wrong_ones_are_reported_at_their_field,
     pages_that_tell_to_contact_the_merchant_link_to_it,
+    receipts_posters_and_the_phone_beside_a_new_link_show_the_face_too,
     members_who_are_no_owners_see_the_face_and_change_none,
     two_owners_who_change_different_parts_at_once_both_succeed,
 ];
@@ -41,19 +43,6 @@ const BOUNDARY: &str = "----lunas-test";
 
 fn page_of(project: &TestProject) -> String {
     format!("{}/settings/face", desk(project.id))
-}
-
-/// A PNG file with a red square on a transparent ground.
-fn logo_file(width: u32, height: u32) -> Vec<u8> {
-    let mut file = Vec::new();
-    let mut encoder = png::Encoder::new(&mut file, width, height);
-    encoder.set_color(png::ColorType::Rgba);
-    encoder.add_text_chunk("Comment".to_owned(), "taken at -6.2, 106.8".to_owned()).unwrap();
-    let mut writer = encoder.write_header().unwrap();
-    let pixels = (0..width * height).flat_map(|at| if at % width < width / 2 { [200, 20, 20, 255] } else { [0; 4] });
-    writer.write_image_data(&pixels.collect::<Vec<u8>>()).unwrap();
-    writer.finish().unwrap();
-    file
 }
 
 /// Sends a file as the page's form does.
@@ -305,6 +294,27 @@ async fn pages_that_tell_to_contact_the_merchant_link_to_it(kit: Arc<Kit>) {
     }
 }
 
+async fn receipts_posters_and_the_phone_beside_a_new_link_show_the_face_too(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let owner = owner(&kit, &project).await;
+    let link = create_link(&project, json!({})).await;
+    let paid = pending_qris(&project, 15_000).await;
+    simulate_paid(&project, &paid).await;
+    give_face(&kit, project.id).await;
+    let logo = format!("src=\"{}\"", logo_at(&kit, &project).await);
+    let texts = ["WhatsApp +6281234567890", "1500123", "toko@example.com", "toko.example"];
+    for path in [pay_path(&paid), format!("{}?print=80mm", pay_path(&paid))] {
+        let page = Customer::of(&kit).open(&path).await;
+        contains_all(&page, &[&logo, "href=\"https://wa.me/6281234567890\"", "href=\"tel:1500123\""]);
+        contains_all(&page, &texts);
+    }
+    let waits = Customer::of(&kit).open(&pay_path(&pending_qris(&project, 15_000).await)).await;
+    contains_all(&waits, &[&logo, "href=\"https://wa.me/6281234567890\"", "lewat WhatsApp"]);
+    let poster = owner.open(&format!("{}/links/{}/poster", desk(project.id), text(&link, "id"))).await;
+    contains_all(&poster, &[&logo, "fill=\"#0b57d0\"", &texts.join(" · ")]);
+    contains_all(&owner.open(&format!("{}/links/new", desk(project.id))).await, &[&logo]);
+}
+
 async fn members_who_are_no_owners_see_the_face_and_change_none(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     owner(&kit, &project).await;
@@ -347,7 +357,7 @@ async fn two_owners_who_change_different_parts_at_once_both_succeed(kit: Arc<Kit
 }
 
 #[tokio::test]
-async fn an_owner_uploads_a_logo_and_a_colour_and_the_checkout_shows_both() {
+async fn an_owner_uploads_a_logo_and_a_colour_and_the_checkout_shows_both_in_a_browser() {
     on_sqlite(|kit| async move {
         let project = kit.sandbox().await;
         owner_of(&kit, project.id, "siti@example.com").await;

@@ -144,7 +144,7 @@ async fn a_choice_of_none_of_too_many_or_of_other_projects_decides_nothing(kit: 
 }
 
 #[tokio::test]
-async fn ticks_survive_what_happens_meanwhile_and_lead_to_one_decision_about_all() {
+async fn ticks_survive_what_happens_meanwhile_and_lead_to_one_decision_about_all_in_a_browser() {
     on_sqlite(|kit| async move {
         let project = kit.sandbox().await;
         let owner = owner_of(&kit, project.id, "owner@toko.test").await;

@@ -8,6 +8,7 @@ pub(crate) mod counter;
 pub(crate) mod customer;
 pub(crate) mod dashboard;
 pub(crate) mod dashboard_browser;
+pub(crate) mod face;
 pub(crate) mod faulty_server;
 pub(crate) mod held;
 pub(crate) mod held_writes;
