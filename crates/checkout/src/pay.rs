@@ -18,13 +18,12 @@ use domain::{
     money::Rupiah,
     payment::{Payment, State as PaymentState, Status},
     project::{Environment, Project},
-    qr_image::Modules,
+    qr_image::small_png,
     receipt::{Decision, Unapplied as Reason, UnappliedReceipt},
     time::Timestamp,
 };
 use engine::{Error, PaymentPage};
 use i18n_embed_fl::fl;
-use picture::code_png;
 use web::{
     App,
     page::{moment::moment, page_error::PageError, render::page, visitor::Visitor},
@@ -106,7 +105,7 @@ fn card(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Card {
 
 fn qris(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Qris {
     let payment = &shown.payment;
-    let image = Modules::of(&payment.code).map(|modules| code_png(&modules)).unwrap_or_default();
+    let image = small_png(&payment.code).unwrap_or_default();
     Qris {
         frame: payment_frame(app, visitor, shown),
         pending: pending(app, visitor, shown),

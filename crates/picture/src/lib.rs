@@ -4,7 +4,6 @@
 //! a replacement, and what does not fit is cut with an ellipsis. This crate knows no HTTP, no store and no page.
 
 mod canvas;
-mod code;
 mod fonts;
 mod image;
 pub mod logo;
@@ -14,7 +13,6 @@ mod text;
 mod tests;
 
 pub use canvas::{Area, Canvas};
-pub use code::code_png;
 pub use domain::colour::Colour;
 pub use fonts::Weight;
 pub use image::Image;
