@@ -60,6 +60,9 @@ pub(crate) async fn run(options: &DoctorOptions, global: &GlobalOptions) -> Resu
 
 async fn examine(database: &Database, public_url: &PublicUrl) -> Vec<Point> {
     let (mut points, ready) = match database {
+        Database::Sqlite(_) if !database.has_directory() => {
+            (vec![Point::failure("file", "its directory does not exist; create it, then run `lunas migrate`")], false)
+        }
         Database::Sqlite(path) if !path.exists() => {
             (vec![Point::failure("file", "there is none; `lunas migrate` creates it")], false)
         }

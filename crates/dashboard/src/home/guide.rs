@@ -131,7 +131,7 @@ async fn pay(page: &Page, recent: &[Payment]) -> Result<StepState, Error> {
 fn curl(page: &Page, path: &str, body: Option<&Value>) -> String {
     let quote = if path.contains('?') { "'" } else { "" };
     let mut command = format!("curl {quote}{}{path}{quote}", page.app.settings.base_url);
-    command.push_str(" \\\n  -H \"Authorization: Bearer $LUNAS_KEY\"");
+    command.push_str(" \\\n  -H \"Authorization: Bearer $LUNAS_API_KEY\"");
     if path == "/v1/payments" {
         command.push_str(" \\\n  -H \"Idempotency-Key: order-1-$(date +%s)\"");
     }

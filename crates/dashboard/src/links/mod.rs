@@ -186,14 +186,15 @@ async fn show(page: Page, LastId(id): LastId<LinkId>) -> Result<Response, PageEr
     let (payments, matches) = page.desk.payments(&filter, Window { offset: 0, limit: PAYMENTS_SHOWN }).await?;
     let (base, now, project) = (page.base(), page.now(), page.desk.project());
     let rows = payments.iter().map(|payment| payment_row(&page, &base, now, payment)).collect();
-    let (may_manage, is_active) = (page.desk.may(Act::ManageLinks), link.status_at(now, project) == LinkStatus::Active);
+    let may_manage = page.desk.may(Act::ManageLinks);
+    let is_payable = link.status_at(now, project) == LinkStatus::Active && link.claimed_by.is_none();
     let may_edit = may_manage && page.desk.link_edit_refusal(&link).await?.is_none();
     let methods = link.offered_methods(project);
     let asked = CustomerField::ALL.into_iter().filter(|field| link.customer_fields.asks(*field));
     let view = LinkPage {
         row: row(&page, &base, &link),
         checkout_url: checkout_url(&page, id),
-        share: (is_active && link.claimed_by.is_none()).then(|| Share::of(&page, &link)),
+        share: is_payable.then(|| Share::of(&page, &link)),
         image_url: format!("{base}/links/{id}/qr.png"),
         image_name: image_name(&link),
         expires: link.expires_at.map(|expires_at| page.moment(expires_at)),
@@ -209,7 +210,7 @@ async fn show(page: Page, LastId(id): LastId<LinkId>) -> Result<Response, PageEr
         },
         duplicate_url: may_manage.then(|| format!("{base}/links/new?from={id}")),
         edit_url: may_edit.then(|| format!("{base}/links/{id}/edit")),
-        cancel_url: (may_manage && is_active).then(|| format!("{base}/links/{id}/cancel")),
+        cancel_url: (may_manage && is_payable).then(|| format!("{base}/links/{id}/cancel")),
         return_url: link.return_url.map(|url| url.as_str().to_owned()),
         description: link.description,
         metadata: link.metadata.map(|metadata| metadata.members).unwrap_or_default(),

@@ -164,6 +164,9 @@ fn a_file_passes_once_it_is_used_and_each_fault_is_reported() {
     let program = program();
     let database = program.database();
     check(&doctor(&program, &database, &[]), &[("file", "failure"), ("secret key", "warning")]);
+    let nowhere = format!("sqlite:{}", program.directory.path().join("none/lunas.db").display());
+    let unwell = check(&doctor(&program, &nowhere, &[]), &[("file", "failure"), ("secret key", "warning")]);
+    assert!(unwell["file"].1.contains("its directory does not exist"), "`lunas migrate` makes none: {unwell:?}");
     assert_eq!(fs::read_dir(program.directory.path()).unwrap().count(), 0, "it changes nothing");
     let running = program.dev();
     check(&doctor(&program, &database, &[]), &[]);

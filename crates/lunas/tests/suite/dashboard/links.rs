@@ -92,7 +92,8 @@ async fn a_links_page_shows_its_address_its_terms_and_its_payments(kit: Arc<Kit>
         assert!(page.text.contains("<span class=\"badge paid\">Lunas</span>"), "{path}: {}", page.text);
         assert!(!page.text.contains("<span class=\"badge active\">"), "{path}");
     }
-    assert!(!person.open(&page_of(&project, &link)).await.text.contains("wa.me"), "there is nothing to share any more");
+    let page = person.open(&page_of(&project, &link)).await;
+    assert!(!page.text.contains("wa.me") && !page.text.contains("/cancel\""), "nothing is left to share or to cancel");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

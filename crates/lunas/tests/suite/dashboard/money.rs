@@ -49,7 +49,7 @@ async fn the_guide_ticks_each_step_and_disappears_when_all_are_done(kit: Arc<Kit
     let (made, _) = kit.engine.create_project(new).await.unwrap();
     let person = Person::member(&kit, made.id, Role::Owner, "owner@toko.example").await;
     let page = person.open(&desk(made.id)).await;
-    guides(&page, 0, &[&format!("curl http://{}/v1/balance", kit.address), "$LUNAS_KEY"]);
+    guides(&page, 0, &[&format!("curl http://{}/v1/balance", kit.address), "$LUNAS_API_KEY"]);
 
     let (key, secret) = kit.engine.create_key(made.id, "first".to_owned()).await.unwrap();
     let key_text = secret.reveal().to_owned();
