@@ -1,13 +1,16 @@
 # `make test` runs every check there is, on a machine that has Rust and a C compiler. Python tools go into the build folder;
-# PostgreSQL, Chromium, npm and what Python lacks are installed where a Debian does not have them.
+# PostgreSQL, Chromium, PHP, npm and what Python lacks are installed where a Debian does not have them.
 #
-# `make check` is for daily work: the same without browsers, faults and Python.
+# `make check` is for daily work: the same without browsers, faults, Python and the clients.
 
 TOOLS := target/test-tools
 REQUIREMENTS := crates/lunas/tests/requirements.txt
 AXE := target/axe-core
 # Names the version of axe-core and its checksum.
 AXE_LOCK := crates/testkit/axe/package-lock.json
+TYPESCRIPT := target/typescript
+# Names the version of the TypeScript compiler and its checksum.
+TYPESCRIPT_LOCK := clients/typescript/test/tools/package-lock.json
 FONTS_THERE := ls /usr/share/fonts/truetype/*/LiberationSansNarrow-Regular.ttf /usr/share/fonts/truetype/*/DejaVuSans.ttf >/dev/null 2>&1
 # Tests wait for sockets, processes and browsers as much as for the cores.
 export RUST_TEST_THREADS ?= $(shell echo $$(( $$(nproc) * 2 )))
@@ -24,7 +27,7 @@ export RUSTC_WORKSPACE_WRAPPER := $(CURDIR)/crates/testkit/clippy-denies
 # Every build names the whole workspace, so that all of them share one feature set and no crate is built twice.
 CARGO_TEST := cargo test --workspace --locked
 
-.PHONY: test check format build install tests browser-tests tools python postgres install-postgres browser install-browser fonts install-fonts axe npm
+.PHONY: test check format build install tests browser-tests tools python postgres install-postgres browser install-browser fonts install-fonts axe typescript php install-php npm
 
 # Packages are fetched while the tests are compiled. Browser tests leave the cores idle while they wait for pages, so the others
 # run beside them. What a compiler keeps for the next build is worth its time in `check` alone.
@@ -46,16 +49,16 @@ browser-tests:
 	$(CARGO_TEST) --lib --test suite -- browser
 
 # Python tools hold the OpenAPI document against an independent validator, the real server against schemathesis, and webhooks
-# against Stripe's own library. Their tests are ignored otherwise.
+# against Stripe's own library. The clients are run in their own languages. Their tests are ignored otherwise.
 tests:
 	$(CARGO_TEST) --lib --bins --tests -- --skip browser --include-ignored
 
 # One after the other, as the `|` below say: two `apt-get` at once would not do.
-install: postgres browser fonts axe tools
+install: postgres browser fonts php axe typescript tools
 
 tools: $(TOOLS)/installed
 
-$(TOOLS)/installed: $(REQUIREMENTS) | $(AXE)/installed
+$(TOOLS)/installed: $(REQUIREMENTS) | $(TYPESCRIPT)/installed
 	@python3 -c 'import ensurepip, venv' 2>/dev/null || $(MAKE) python
 	python3 -m venv --clear $(TOOLS)
 	$(TOOLS)/bin/pip install --quiet --disable-pip-version-check --requirement $(REQUIREMENTS)
@@ -97,14 +100,31 @@ install-fonts:
 	$$sudo apt-get update && $$sudo apt-get install --yes fonts-dejavu-core fonts-liberation && \
 	{ $(FONTS_THERE) || $$sudo apt-get install --yes fonts-liberation-sans-narrow; }
 
+# Runs the client for PHP and its shop.
+php: | fonts
+	@command -v php >/dev/null || $(MAKE) install-php
+
+install-php:
+	sudo=$$(test "$$(id -u)" = 0 || echo sudo); \
+	$$sudo apt-get update && $$sudo apt-get install --yes --no-install-recommends php-cli
+
 # What looks for barriers in pages. npm holds it against its checksum.
 axe: $(AXE)/installed
 
-$(AXE)/installed: $(AXE_LOCK) | fonts
+$(AXE)/installed: $(AXE_LOCK) | php
 	@command -v npm >/dev/null || $(MAKE) npm
 	mkdir -p $(AXE)
 	cp $(<D)/package.json $(AXE_LOCK) $(AXE)
 	cd $(AXE) && npm ci --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+# Checks the types of the client for TypeScript.
+typescript: $(TYPESCRIPT)/installed
+
+$(TYPESCRIPT)/installed: $(TYPESCRIPT_LOCK) | $(AXE)/installed
+	mkdir -p $(TYPESCRIPT)
+	cp $(<D)/package.json $(TYPESCRIPT_LOCK) $(TYPESCRIPT)
+	cd $(TYPESCRIPT) && npm ci --ignore-scripts --no-audit --no-fund
 	@touch $@
 
 npm:

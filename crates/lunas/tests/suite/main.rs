@@ -5,6 +5,7 @@
 
 mod api;
 mod checkout;
+mod clients;
 mod commands;
 mod dashboard;
 mod faults;

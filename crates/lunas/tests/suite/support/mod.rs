@@ -29,5 +29,6 @@ pub(crate) mod repository;
 pub(crate) mod routes;
 pub(crate) mod rows;
 pub(crate) mod samples;
+pub(crate) mod scripts;
 pub(crate) mod wait;
 pub(crate) mod webhooks;

@@ -1,0 +1,76 @@
+//! A customer's way through each example shop in a real browser: from the cart to an order that is "Lunas".
+
+use std::process::{Child, Stdio};
+
+use testkit::{Browser, Look};
+use tokio::net::TcpStream;
+
+use crate::support::{
+    commands::dev,
+    scripts::{script, webhook_address},
+    wait::until,
+};
+
+/// A shop's process. It is killed when this value is dropped.
+struct Shop(Child);
+
+impl Drop for Shop {
+    fn drop(&mut self) {
+        // The process may have ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The customer first goes back without paying, with an address that claims otherwise, and then pays.
+async fn leads_from_the_cart_to_a_paid_order(words: &[&str]) {
+    let (program, running) = dev();
+    let address = webhook_address(&program, &running);
+    let (shop_url, listen) = (format!("http://{address}"), address.to_string());
+    // PHP is told the address by its own option.
+    let words: Vec<&str> = words.iter().map(|&word| if word == "ADDRESS" { listen.as_str() } else { word }).collect();
+    let mut command = script(&words, &running);
+    command
+        .env("PORT", address.port().to_string())
+        .env("SHOP_URL", &shop_url)
+        .env("SHOP_DATA", program.directory.path().join("shop.json"))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let _shop = Shop(command.spawn().unwrap());
+    until(|| async { TcpStream::connect(address).await.is_ok() }).await;
+
+    let browser = Browser::open(Look::phone()).await;
+    browser.goto(&shop_url).await;
+    browser.wait_for_text("h1", "Keranjang").await;
+    browser.check_page().await;
+    let order_url = format!("{shop_url}/orders/{}", browser.value("input[name=order]").await);
+    browser.click("form button").await;
+    browser.choose("input[value=qris]").await;
+    browser.click("form button.main").await;
+    browser.wait_for_url(|url| url.contains("/pay/")).await;
+
+    browser.goto(&format!("{order_url}?status=paid")).await;
+    browser.wait_for_text("h1", "Menunggu pembayaran").await;
+    browser.click("main a").await;
+    browser.wait_for_url(|url| url.contains("/pay/")).await;
+    browser.click("button[value=paid]").await;
+    browser.wait_for_url(|url| url.starts_with(&order_url)).await;
+    browser.wait_for_text("h1", "Lunas").await;
+    browser.check_page().await;
+    assert_eq!(browser.console_errors().await, [""; 0]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_shop_in_node_leads_from_the_cart_to_a_paid_order() {
+    leads_from_the_cart_to_a_paid_order(&["node", "examples/node/shop.js"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_shop_in_php_leads_from_the_cart_to_a_paid_order() {
+    leads_from_the_cart_to_a_paid_order(&["php", "-S", "ADDRESS", "examples/php/shop.php"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_shop_in_python_leads_from_the_cart_to_a_paid_order() {
+    leads_from_the_cart_to_a_paid_order(&["python3", "examples/python/shop.py"]).await;
+}
