@@ -1,6 +1,9 @@
 <?php
 
-/** Holds the client against the OpenAPI document of a running server, LUNAS_URL: methods, parameters and members. */
+/**
+ * Holds the client against the OpenAPI document of a running server, LUNAS_URL: methods, parameters, members, and which of them
+ * may be missing.
+ */
 
 declare(strict_types=1);
 
@@ -44,9 +47,10 @@ function reached(mixed $schema, array $schemas, array $found): array
     return $found;
 }
 
-function parameters(string $class, string $method): array
+function parameters(string $class, string $method, bool $optional = false): array
 {
-    return array_column((new ReflectionMethod($class, $method))->getParameters(), 'name');
+    $all = (new ReflectionMethod($class, $method))->getParameters();
+    return array_column($optional ? array_filter($all, fn (ReflectionParameter $one) => $one->isOptional()) : $all, 'name');
 }
 
 function has(array $known, array $wanted, string $what): void
@@ -84,6 +88,8 @@ foreach (array_keys($answers) as $name) {
     if ($members !== []) {
         $class = 'Lunas\\' . strtok($name, '_');
         has(class_exists($class) ? parameters($class, '__construct') : [], $members, $name);
+        $required = array_merge(...array_map(fn (array $shape): array => $shape['required'] ?? [], $shapes));
+        has(parameters($class, '__construct', optional: true), array_diff($members, $required), "what may be missing of $name");
     }
 }
 echo count($operations), ' operations and ', count($answers), " schemas are in the client\n";

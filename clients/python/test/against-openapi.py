@@ -1,4 +1,7 @@
-"""Holds the client against the OpenAPI document of a running server, LUNAS_URL: methods, parameters and members."""
+"""Holds the client against the OpenAPI document of a running server, LUNAS_URL.
+
+Methods, parameters, members, which of them may be missing, and the words that they may have.
+"""
 
 import inspect
 import json
@@ -47,11 +50,17 @@ def reached(schema, found):
 
 
 def members_of(name):
-    """The members of the client's type of that name; of all types, where it is a union."""
+    """The members of the client's type of that name, and those that may be missing; of all types, where it is a union."""
     prefix, _, item = name.partition("_")
     kind = getattr(types, item + prefix if prefix == "Listing" else name, None)
     kinds = typing.get_args(kind) if typing.get_origin(kind) is typing.Union else [kind]
-    return {member for one in kinds for member in getattr(one, "__annotations__", {})}
+    optional = {member for one in kinds for member in getattr(one, "__optional_keys__", ())}
+    return optional | {member for one in kinds for member in getattr(one, "__required_keys__", ())}, optional
+
+
+def words(schema):
+    """The words of every `enum` in a schema."""
+    return {word for words in re.findall(r'"enum": (\[.*?\])', json.dumps(schema)) for word in json.loads(words)}
 
 
 def has(known, wanted, what):
@@ -68,19 +77,30 @@ operations = [
 ]
 assert sorted(METHODS) == sorted(operation["operationId"] for operation in operations)
 answers = set()
+taken = set()
+allowed = set()
 for operation in operations:
     name = operation["operationId"]
     sent = inspect.signature(METHODS[name]).parameters
     query = {one["name"] for one in operation.get("parameters", []) if one.get("in") == "query"}
     # A key names its project already.
     has(sent, query - {"project_id"}, name)
+    allowed |= words(operation.get("parameters", []))
     if "requestBody" in operation:
-        schema = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"].rsplit("/")[-1]
-        has(sent, schemas[schema]["properties"], name)
+        schema = operation["requestBody"]["content"]["application/json"]["schema"]
+        has(sent, schemas[schema["$ref"].rsplit("/")[-1]]["properties"], name)
+        reached(schema, taken)
     for status, answer in operation["responses"].items():
         if status.startswith("2"):
             reached(answer["content"]["application/json"]["schema"], answers)
 for name in sorted(answers):
     shapes = [schemas[name], *schemas[name].get("oneOf", [])]
-    has(members_of(name), [member for shape in shapes for member in shape.get("properties", {})], name)
+    members = {member for shape in shapes for member in shape.get("properties", {})}
+    required = {member for shape in shapes for member in shape.get("required", [])}
+    known, optional = members_of(name)
+    has(known, members, name)
+    assert not members or optional == members - required, f"{name}: what may be missing is {sorted(members - required)}"
+for name in answers | taken:
+    allowed |= words(schemas[name])
+has(re.findall(r'"([\w.]+)"', inspect.getsource(types)), allowed, "the types")
 print(f"{len(operations)} operations and {len(answers)} schemas are in the client")

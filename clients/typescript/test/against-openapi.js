@@ -1,4 +1,7 @@
-/** Holds the client against the OpenAPI document of a running server, LUNAS_URL: methods, parameters and members. */
+/**
+ * Holds the client against the OpenAPI document of a running server, LUNAS_URL: methods, parameters, members, which of them may
+ * be missing, and the words that they may have.
+ */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -33,11 +36,11 @@ const types = readFileSync(new URL("../src/index.d.ts", import.meta.url), "utf8"
 const openapi = await (await fetch(new URL("/openapi.json", process.env.LUNAS_URL))).json();
 const { schemas } = openapi.components;
 
-function membersOf(type) {
+function membersOf(type, mark = "\\??") {
   if (type === "{ at") return ["at"];
   const body = types.match(new RegExp(`interface ${type}(?:<T>)? \\{\\n(.*?)\\n\\}`, "s"))?.[1];
   assert(body !== undefined, `the types have ${type}`);
-  return [...body.matchAll(/^ {2}(\w+)\??:/gm)].map(([, name]) => name);
+  return [...body.matchAll(new RegExp(`^ {2}(\\w+)${mark}:`, "gm"))].map(([, name]) => name);
 }
 
 /** The names of objects that an answer can contain, each once. */
@@ -50,15 +53,23 @@ function reached(schema, found = new Set()) {
 }
 
 const has = (type, names, what) => {
-  const known = type.flatMap(membersOf);
+  const known = type.flatMap((one) => membersOf(one));
   for (const name of names) assert(known.includes(name), `${what}: ${type} has ${name}`);
 };
+
+/** Adds the words of every `enum` in a schema. */
+function words(schema, found) {
+  for (const [, list] of JSON.stringify(schema).matchAll(/"enum":(\[.*?\])/g)) {
+    for (const word of JSON.parse(list)) found.add(word);
+  }
+}
 
 const lunas = new Lunas({ baseUrl: "http://localhost", apiKey: ["sk", "test", "a"].join("_") });
 const operations = Object.entries(openapi.paths).filter(([path]) => path.startsWith("/v1/"))
   .flatMap(([, methods]) => Object.values(methods)).filter(({ operationId }) => !SESSION_ONLY.includes(operationId));
 assert.deepEqual(operations.map(({ operationId }) => operationId).sort(), Object.keys(METHODS).sort());
 const answers = new Set();
+const allowed = new Set();
 for (const { operationId, parameters = [], requestBody, responses } of operations) {
   const [method, ...sent] = METHODS[operationId];
   const [resource, name] = method.split(".");
@@ -67,9 +78,11 @@ for (const { operationId, parameters = [], requestBody, responses } of operation
   // A key names its project already.
   const query = parameters.filter((one) => one.in === "query" && one.name !== "project_id").map((one) => one.name);
   has(sent, query, operationId);
+  words(parameters, allowed);
   if (requestBody) {
-    const schema = requestBody.content["application/json"].schema.$ref.split("/").pop();
-    has(sent, Object.keys(schemas[schema].properties), operationId);
+    const { schema } = requestBody.content["application/json"];
+    has(sent, Object.keys(schemas[schema.$ref.split("/").pop()].properties), operationId);
+    for (const name of reached(schema)) words(schemas[name], allowed);
   }
   for (const [status, answer] of Object.entries(responses)) {
     if (status.startsWith("2")) reached(answer.content["application/json"].schema, answers);
@@ -81,5 +94,10 @@ for (const name of answers) {
   const type = SPLIT[name] ?? [name.replace(/_.*/, "")];
   if (name === "PaymentMethod") for (const member of members) assert.match(types, new RegExp(`type PaymentMethod = .*\\b${member}: `));
   else if (members.length > 0) has(type, members, name);
+  const required = shapes.flatMap((shape) => shape.required ?? []);
+  const optional = type.flatMap((one) => types.includes(`interface ${one}`) ? membersOf(one, "\\?") : []).sort();
+  assert.deepEqual(optional, members.filter((member) => !required.includes(member)).sort(), `${name}: what may be missing`);
+  words(schemas[name], allowed);
 }
+for (const word of allowed) assert(types.includes(`"${word}"`), `the types have "${word}"`);
 console.log(`${operations.length} operations and ${answers.size} schemas are in the client`);
