@@ -13,6 +13,7 @@ import { createServer } from "node:http";
 import { Lunas, LunasError, verifyWebhook } from "../src/index.js";
 
 const { LUNAS_URL, LUNAS_API_KEY, LUNAS_PROJECT_ID, LUNAS_WEBHOOK_SECRET, LUNAS_WEBHOOK_PORT, LUNAS_SPARE_KEY_ID } = process.env;
+const WEBHOOK_PATIENCE_MS = 60_000;
 const RETURN_URL = "https://shop.example/orders/1";
 const lunas = new Lunas({ baseUrl: LUNAS_URL, apiKey: LUNAS_API_KEY, projectId: LUNAS_PROJECT_ID, language: "en" });
 const reference = `typescript-${Date.now()}`;
@@ -103,6 +104,7 @@ async function pricesAndTheWayBack() {
 /** Resolves when the webhook of the payment has come and its signature is valid. */
 function webhookOf(server, payment) {
   return new Promise((resolve, reject) => {
+    setTimeout(() => reject(new Error("no webhook came")), WEBHOOK_PATIENCE_MS).unref();
     server.on("request", async (request, response) => {
       try {
         const pieces = await request.toArray();

@@ -1,4 +1,5 @@
-//! Each client passes its own tests, has all that the OpenAPI document has, and calls every endpoint of a running server.
+//! Each client passes its own tests, has all that the OpenAPI document has, calls every endpoint of a running server, and does
+//! what its README and docs/clients.md show.
 
 use std::process::Command;
 
@@ -18,12 +19,14 @@ fn passes(mut command: Command) {
     assert_eq!(ran.code, 0, "{arguments:?}\n{}\n{}", ran.stdout, ran.stderr);
 }
 
-/// Runs a client's own tests, then its two scripts against a server.
+/// Runs a client's own tests, then its three scripts against a server.
 #[track_caller]
 fn holds(own_tests: &[&str], runtime: &str, folder: &str, ending: &str) {
     let (program, running) = dev();
     passes(script(own_tests, &running));
-    passes(script(&[runtime, &format!("{folder}/against-openapi.{ending}")], &running));
+    for name in ["against-openapi", "documents"] {
+        passes(script(&[runtime, &format!("{folder}/{name}.{ending}")], &running));
+    }
     let project = running.said("project_id");
     let database = program.database();
     let spare =

@@ -1,8 +1,9 @@
 //! Programs in other languages that use a running server: the clients' tests, and the example shops.
 
 use std::{
-    net::{SocketAddr, TcpListener},
-    process::Command,
+    net::{Ipv4Addr, SocketAddr, TcpListener},
+    process::{self, Command},
+    sync::atomic::{AtomicU16, Ordering},
 };
 
 use testkit::{Program, Running};
@@ -24,9 +25,26 @@ pub(crate) fn script(words: &[&str], running: &Running) -> Command {
     command
 }
 
+/// Below the ports that the kernel hands out, so that no other test is given the port before the script listens on it.
+const FIRST_PORT: u16 = 20_000;
+/// Processes that run tests side by side begin their search this far apart, most of the time.
+const PORTS_OF_A_PROCESS: u16 = 10;
+
+fn unused_address() -> SocketAddr {
+    static TAKEN: AtomicU16 = AtomicU16::new(0);
+    let process = u16::try_from(process::id() % 1_000).unwrap();
+    loop {
+        let port = FIRST_PORT + process * PORTS_OF_A_PROCESS + TAKEN.fetch_add(1, Ordering::Relaxed);
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        if TcpListener::bind(address).is_ok() {
+            return address;
+        }
+    }
+}
+
 /// An address on loopback that nobody uses, to which the demo project's webhooks go from now on.
 pub(crate) fn webhook_address(program: &Program, running: &Running) -> SocketAddr {
-    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let address = unused_address();
     let url = format!("http://{address}/hooks");
     program.json(&["project", "update", running.said("project_id"), "--json", "--webhook-url", &url]);
     address
