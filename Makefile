@@ -27,7 +27,7 @@ export RUSTC_WORKSPACE_WRAPPER := $(CURDIR)/crates/testkit/clippy-denies
 # Every build names the whole workspace, so that all of them share one feature set and no crate is built twice.
 CARGO_TEST := cargo test --workspace --locked
 
-.PHONY: test check format build install tests browser-tests tools python postgres install-postgres browser install-browser fonts install-fonts axe typescript php install-php npm
+.PHONY: test check format build install tests browser-tests tools python postgres install-postgres browser install-browser fonts install-fonts php install-php node install-node axe typescript
 
 # Packages are fetched while the tests are compiled. Browser tests leave the cores idle while they wait for pages, so the others
 # run beside them. What a compiler keeps for the next build is worth its time in `check` alone.
@@ -54,7 +54,7 @@ tests:
 	$(CARGO_TEST) --lib --bins --tests -- --skip browser --include-ignored
 
 # One after the other, as the `|` below say: two `apt-get` at once would not do.
-install: postgres browser fonts php axe typescript tools
+install: postgres browser fonts php node axe typescript tools
 
 tools: $(TOOLS)/installed
 
@@ -108,11 +108,18 @@ install-php:
 	sudo=$$(test "$$(id -u)" = 0 || echo sudo); \
 	$$sudo apt-get update && $$sudo apt-get install --yes --no-install-recommends php-cli
 
+# Runs the client for TypeScript and its shop; npm, which comes with it, fetches the tools below.
+node: | php
+	@command -v node >/dev/null && command -v npm >/dev/null || $(MAKE) install-node
+
+install-node:
+	sudo=$$(test "$$(id -u)" = 0 || echo sudo); \
+	$$sudo apt-get update && $$sudo apt-get install --yes --no-install-recommends npm
+
 # What looks for barriers in pages. npm holds it against its checksum.
 axe: $(AXE)/installed
 
-$(AXE)/installed: $(AXE_LOCK) | php
-	@command -v npm >/dev/null || $(MAKE) npm
+$(AXE)/installed: $(AXE_LOCK) | node
 	mkdir -p $(AXE)
 	cp $(<D)/package.json $(AXE_LOCK) $(AXE)
 	cd $(AXE) && npm ci --ignore-scripts --no-audit --no-fund
@@ -126,7 +133,3 @@ $(TYPESCRIPT)/installed: $(TYPESCRIPT_LOCK) | $(AXE)/installed
 	cp $(<D)/package.json $(TYPESCRIPT_LOCK) $(TYPESCRIPT)
 	cd $(TYPESCRIPT) && npm ci --ignore-scripts --no-audit --no-fund
 	@touch $@
-
-npm:
-	sudo=$$(test "$$(id -u)" = 0 || echo sudo); \
-	$$sudo apt-get update && $$sudo apt-get install --yes --no-install-recommends npm
