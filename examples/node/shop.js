@@ -29,7 +29,7 @@ function page(title, main, head = "") {
 <meta name="viewport" content="width=device-width">
 <style>body{font:18px/1.5 sans-serif;max-width:28rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}
 button,a{display:inline-block;font:inherit;padding:.6rem 1.2rem;border:0;border-radius:.4rem;color:#fff;
-background:#065f46;min-height:44px;box-sizing:border-box}td:last-child{text-align:right}table{width:100%}</style></head>
+background:#065f46;min-height:44px;box-sizing:border-box}td:last-child{text-align:right}table{width:100%;margin-bottom:1rem}</style></head>
 <body><main><h1>${title}</h1>${main}</main></body></html>`;
 }
 
@@ -73,8 +73,10 @@ function webhook(body, header) {
   }
   if (!seenEvents.has(event.id) && event.type === "payment.paid") {
     const paid = orders.get(event.data.reference);
-    if (paid?.amount === event.data.amount) paid.paid = true;
-    console.log(`${event.data.reference} is paid`);
+    if (paid?.amount === event.data.amount) {
+      paid.paid = true;
+      console.log(`${event.data.reference} is paid`);
+    }
   }
   seenEvents.add(event.id);
   return { status: 204 };

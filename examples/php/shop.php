@@ -47,7 +47,7 @@ function page(string $title, string $main = '', string $head = ''): void
         <meta name="viewport" content="width=device-width">
         <style>body{font:18px/1.5 sans-serif;max-width:28rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}
         button,a{display:inline-block;font:inherit;padding:.6rem 1.2rem;border:0;border-radius:.4rem;color:#fff;
-        background:#065f46;min-height:44px;box-sizing:border-box}td:last-child{text-align:right}table{width:100%}</style></head>
+        background:#065f46;min-height:44px;box-sizing:border-box}td:last-child{text-align:right}table{width:100%;margin-bottom:1rem}</style></head>
         <body><main><h1>$title</h1>$main</main></body></html>
         HTML;
 }

@@ -22,7 +22,7 @@ PAGE = """<!doctype html><html lang="id"><head><meta charset="utf-8"><title>{tit
 <meta name="viewport" content="width=device-width">
 <style>body{{font:18px/1.5 sans-serif;max-width:28rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}}
 button,a{{display:inline-block;font:inherit;padding:.6rem 1.2rem;border:0;border-radius:.4rem;color:#fff;
-background:#065f46;min-height:44px;box-sizing:border-box}}td:last-child{{text-align:right}}table{{width:100%}}</style></head>
+background:#065f46;min-height:44px;box-sizing:border-box}}td:last-child{{text-align:right}}table{{width:100%;margin-bottom:1rem}}</style></head>
 <body><main><h1>{title}</h1>{main}</main></body></html>"""
 
 lunas = Lunas(
@@ -78,7 +78,7 @@ class Shop(BaseHTTPRequestHandler):
 
     def do_POST(self):
         length = int(self.headers.get("Content-Length", "0"))
-        if length > BODY_BYTES_MOST:
+        if not 0 <= length <= BODY_BYTES_MOST:
             self.answer(413, page("Terlalu besar"))
             return
         body = self.rfile.read(length)
