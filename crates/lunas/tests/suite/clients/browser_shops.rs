@@ -1,12 +1,18 @@
 //! A customer's way through each example shop in a real browser: from the cart to an order that is "Lunas".
 
-use std::process::{Child, Stdio};
+use std::{
+    fs,
+    net::SocketAddr,
+    process::{Child, Stdio},
+};
 
-use testkit::{Browser, Look};
+use serde_json::json;
+use testkit::{Browser, Look, exchange, request_bytes};
 use tokio::net::TcpStream;
 
 use crate::support::{
     commands::dev,
+    repository::root,
     scripts::{script, webhook_address},
     wait::until,
 };
@@ -20,6 +26,16 @@ impl Drop for Shop {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+/// Sends a webhook that says that the order is paid, but that nobody with the secret has signed.
+async fn refuses_a_forged_webhook(shop: SocketAddr, order: &str) {
+    let data = json!({ "id": "pay_1", "reference": order, "amount": 68_000, "status": "paid" });
+    let event = json!({ "id": "evt_1", "type": "payment.paid", "created_at": "", "data": data }).to_string();
+    let signature = format!("t=1763300000,v1={}", "0".repeat(64));
+    let headers = [("Connection", "close"), ("X-Service-Signature", signature.as_str())];
+    let answer = exchange(shop, &request_bytes("POST", "/hooks", &headers, event.as_bytes())).await;
+    assert_eq!(answer.split(' ').nth(1), Some("400"), "{answer}");
 }
 
 /// The customer first goes back without paying, with an address that claims otherwise, and then pays.
@@ -43,12 +59,14 @@ async fn leads_from_the_cart_to_a_paid_order(words: &[&str]) {
     browser.goto(&shop_url).await;
     browser.wait_for_text("h1", "Keranjang").await;
     browser.check_page().await;
-    let order_url = format!("{shop_url}/orders/{}", browser.value("input[name=order]").await);
+    let order = browser.value("input[name=order]").await;
+    let order_url = format!("{shop_url}/orders/{order}");
     browser.click("form button").await;
     browser.choose("input[value=qris]").await;
     browser.click("form button.main").await;
     browser.wait_for_url(|url| url.contains("/pay/")).await;
 
+    refuses_a_forged_webhook(address, &order).await;
     browser.goto(&format!("{order_url}?status=paid")).await;
     browser.wait_for_text("h1", "Menunggu pembayaran").await;
     browser.click("main a").await;
@@ -73,4 +91,13 @@ async fn the_shop_in_php_leads_from_the_cart_to_a_paid_order() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_shop_in_python_leads_from_the_cart_to_a_paid_order() {
     leads_from_the_cart_to_a_paid_order(&["python3", "examples/python/shop.py"]).await;
+}
+
+#[test]
+fn each_shop_is_one_file_of_less_than_150_lines() {
+    for shop in ["node/shop.js", "php/shop.php", "python/shop.py"] {
+        let path = root().join("examples").join(shop);
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "{shop} is the only file of its folder");
+        assert!(fs::read_to_string(path).unwrap().lines().count() < 150, "{shop}");
+    }
 }
