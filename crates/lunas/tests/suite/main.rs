@@ -8,6 +8,7 @@ mod checkout;
 mod clients;
 mod commands;
 mod dashboard;
+mod documents;
 mod faults;
 mod house;
 mod snap;

@@ -2,7 +2,7 @@
 
 use std::{
     net::{Ipv4Addr, SocketAddr, TcpListener},
-    process::{self, Command},
+    process::{self, Child, Command},
     sync::atomic::{AtomicU16, Ordering},
 };
 
@@ -30,7 +30,8 @@ const FIRST_PORT: u16 = 20_000;
 /// Processes that run tests side by side begin their search this far apart, most of the time.
 const PORTS_OF_A_PROCESS: u16 = 10;
 
-fn unused_address() -> SocketAddr {
+/// An address on loopback that nobody uses.
+pub(crate) fn unused_address() -> SocketAddr {
     static TAKEN: AtomicU16 = AtomicU16::new(0);
     let process = u16::try_from(process::id() % 1_000).unwrap();
     loop {
@@ -48,4 +49,10 @@ pub(crate) fn webhook_address(program: &Program, running: &Running) -> SocketAdd
     let url = format!("http://{address}/hooks");
     program.json(&["project", "update", running.said("project_id"), "--json", "--webhook-url", &url]);
     address
+}
+
+/// Sends a signal, by name, to a process that leads a group, and to all that it has started.
+pub(crate) fn signal_group(leader: &Child, name: &str) {
+    // The group may have ended already.
+    let _ = Command::new("kill").args([&format!("-{name}"), "--", &format!("-{}", leader.id())]).status();
 }
