@@ -35,12 +35,16 @@ const LOCK_FILE: &str = "dev.lock";
 pub(crate) struct DevOptions {
     #[command(flatten)]
     server: ServerOptions,
-    /// The directory of the database, the secret key and the demo credentials. It is created if it is missing.
+    /// The directory of `lunas dev`, with its database, its secret key and the demo credentials, which other commands find there
+    /// too. It is created if it is missing.
     #[arg(long, env = "LUNAS_DATA", value_name = "DIRECTORY", default_value = DEFAULT_DATA)]
     data: PathBuf,
     /// Adds a production project whose banks are our own, with their screens at /bank, to rehearse real payments.
     #[arg(long)]
     rehearse: bool,
+    /// Show no line for each request, so that what is printed at the start stays in sight. What goes wrong is still shown.
+    #[arg(long)]
+    pub(crate) quiet: bool,
     #[command(flatten)]
     attempts: AttemptOptions,
     #[command(flatten)]

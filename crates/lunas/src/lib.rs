@@ -6,6 +6,8 @@
 
 mod api_client;
 mod bank;
+mod config;
+mod configuration;
 mod copy;
 mod database;
 mod demo_credentials;
@@ -27,72 +29,36 @@ mod project;
 mod project_update;
 mod rehearsal;
 mod remote;
+mod request_lines;
 mod running_server;
 mod secret;
 mod secret_key;
 mod serve;
+mod settings;
 mod simulate;
 mod surfaces;
 mod trigger;
 mod user;
+mod variables;
 mod verify;
 mod webhook;
 
 use std::{ffi::OsString, process::ExitCode};
 
-use clap::{Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use configuration::Configuration;
 use error::CliError;
 use logging::LogReader;
 use options::GlobalOptions;
+use settings::Setting;
 use simulate::Report;
 
 pub use surfaces::bind;
 
-const ENVIRONMENT_HELP: &str = "\
-Environment variables that have a flag, which overrides them:
-  LUNAS_DATABASE  is the database, as with --database: sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE.
-  LUNAS_DATABASE_CONNECTIONS  is the most connections to open to a PostgreSQL server; 20 when not set.
-  LUNAS_DATA  is the directory of `lunas dev`, where other commands find lunas.db too; ./lunas-data when not set.
-  LUNAS_LISTEN  is the address and port to accept connections on; 127.0.0.1:8080 when not set.
-  LUNAS_BASE_URL  is the URL at which merchants' programs reach the API, and banks their doors; `lunas serve` needs an https
-    one.
-  LUNAS_CHECKOUT_URL_BASE  is the URL at which people reach the checkout and the dashboard; the base URL when not set.
-  LUNAS_RATE_LIMIT  is the number of requests per second that each API key may make; 100 when not set, 0 lifts all limits.
-  LUNAS_TRUSTED_PROXIES  lists the networks, separated by commas, whose X-Forwarded-For is trusted; none when not set.
-  LUNAS_ATTEMPTS_PENDING_SINGLE  is how many payments of a single-use link may be pending at a time; 20 when not set.
-  LUNAS_ATTEMPTS_PENDING_MANY  is the same for a link that takes many payments; 1000 when not set.
-  LUNAS_ATTEMPTS_PER_ADDRESS  is how many payments of a single-use link one address may start within the window; 10 when
-    not set, 0 lifts this limit.
-  LUNAS_ATTEMPTS_WINDOW_MINUTES  is the length of that window; 10 when not set.
-  LUNAS_CONNECTIONS_PER_ADDRESS  is how many connections one address may have open; 2048 when not set, 0 lifts the limit.
-  LUNAS_FEE_QRIS_BASIS_POINTS  is the QRIS fee in hundredths of a percent; 70 when not set.
-  LUNAS_FEE_VIRTUAL_ACCOUNT  is the virtual account fee in rupiah; 4000 when not set.
-  LUNAS_SETTLE_SANDBOX_SECONDS  is how long money of sandbox payments stays pending; 60 when not set.
-  LUNAS_SETTLE_QRIS_SECONDS  is how long money of QRIS payments stays pending in production; 86400 when not set.
-  LUNAS_SETTLE_VIRTUAL_ACCOUNT_SECONDS  is the same for virtual accounts; 86400 when not set.
-  LUNAS_WEBHOOK_ALLOW  lists private networks, separated by commas, that webhooks may be sent to; none when not set.
-  LUNAS_WEBHOOK_SIGNATURE_HEADER  is the header that carries a webhook's signature; X-Service-Signature when not set.
-  LUNAS_WEBHOOK_IN_FLIGHT  is how many webhooks of one project may be in flight at once; 4 when not set.
-  LUNAS_URL  is the server that `lunas listen` and `lunas trigger` call; that of `lunas dev` when not set.
-  LUNAS_API_KEY  is the API key that they use; that of the demo project when not set.
-  LUNAS_WEBHOOK_SECRET  is the secret that `lunas listen` signs with and `lunas webhook verify` checks with.
-
-Environment variables without a flag:
-  LUNAS_SECRET_KEY  is the key that stored secrets are encrypted with: 32 bytes in base64, which `openssl rand -base64 32`
-    generates. `lunas serve` needs it; other commands also find it in the file secret.key, where `lunas dev` puts it:
-    beside lunas.db, or in the directory LUNAS_DATA when the database is on a server.
-  LUNAS_SECRET_KEY_PREVIOUS  is the key before it, while `lunas secret rotate` has not replaced it everywhere. It only decrypts.
-    Commands also find it in the file secret.key.previous, beside secret.key.
-  LUNAS_SECRET_KEY_NEXT  is the key that other nodes encrypt with already, while nodes change over one by one. It only decrypts.
-  LUNAS_LOG  is the filter of the log on standard error, such as `debug` or `warn,engine=debug`.
-  NO_COLOR  turns off the colours of this help.
-
-To start: run `lunas dev`, and copy the commands that it prints.";
-
 /// A self-hosted payment service: QRIS and virtual accounts, payment links and webhooks.
 #[derive(Parser)]
-#[command(name = "lunas", version, after_help = ENVIRONMENT_HELP, arg_required_else_help = true)]
+#[command(name = "lunas", version, arg_required_else_help = true)]
 struct Arguments {
     #[command(flatten)]
     global: GlobalOptions,
@@ -146,6 +112,9 @@ enum Command {
     Doctor(doctor::DoctorOptions),
     /// Check the invariants of the data in the database. It lists the rows that break one, and then fails.
     Verify,
+    /// Show the settings, where their values come from, and what is wrong with them.
+    #[command(subcommand)]
+    Config(config::ConfigCommand),
     /// Print the OpenAPI document of the API.
     Openapi,
 }
@@ -153,10 +122,16 @@ enum Command {
 impl Command {
     fn log_reader(&self) -> LogReader {
         match self {
-            Command::Dev(_) | Command::Listen(_) => LogReader::Developer,
+            Command::Dev(options) => LogReader::Developer { with_requests: !options.quiet },
+            Command::Listen(_) => LogReader::Developer { with_requests: true },
             Command::Serve(_) => LogReader::Collector,
             _ => LogReader::CommandUser,
         }
+    }
+
+    /// Whether it needs no setting, so that it also works where some are wrong. `lunas config` tells of those itself.
+    fn needs_no_setting(&self) -> bool {
+        matches!(self, Command::Config(_) | Command::Openapi)
     }
 }
 
@@ -167,12 +142,32 @@ pub fn run() -> ExitCode {
 
 /// Runs the command that `words` ask for; the first of them is the program's name.
 pub fn run_from(words: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let Arguments { global, command } = Arguments::parse_from(words);
-    let outcome = logging::start(command.log_reader()).and_then(|()| {
+    let words: Vec<OsString> = words.into_iter().collect();
+    let configuration = Configuration::read(&Arguments::command(), &words);
+    let matches = configuration.fill(command_line()).get_matches_from(words);
+    let Arguments { global, command } = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let given = Given { global: &global, configuration: &configuration, matches: innermost(&matches) };
+    exit_code(prepare(&command, &configuration).and_then(|()| {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|error| CliError::because("cannot start threads", &error))?;
-        runtime.block_on(dispatch(command, &global))
-    });
+        runtime.block_on(dispatch(command, given))
+    }))
+}
+
+/// Gives the settings to the command and starts the log, or says what is wrong with the settings.
+fn prepare(command: &Command, configuration: &Configuration) -> Result<(), CliError> {
+    if command.needs_no_setting() {
+        return Ok(());
+    }
+    if !configuration.mistakes.is_empty() {
+        return Err(CliError::several(configuration.mistakes.clone()));
+    }
+    variables::remember(configuration.file_values());
+    logging::start(command.log_reader())
+}
+
+/// Tells why a command failed.
+fn exit_code(outcome: Result<(), CliError>) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -184,7 +179,34 @@ pub fn run_from(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-async fn dispatch(command: Command, global: &GlobalOptions) -> Result<(), CliError> {
+/// The whole command line, with a help that names every setting.
+fn command_line() -> clap::Command {
+    let command = Arguments::command();
+    let settings = settings::all(&command);
+    let width = settings.iter().map(|setting| setting.variable.len()).max().unwrap_or_default();
+    let line = |setting: &Setting| format!("  {:width$}  {}\n", setting.variable, setting.first_sentence());
+    let lines: String = settings.iter().map(line).collect();
+    command.after_help(format!(
+        "Environment variables; `lunas config list` explains them. A flag overrides its variable, and that overrides lunas.toml:\n\
+         {lines}  {:width$}  Turns off the colours of this help\n\n\
+         To start: run `lunas dev`, and copy the commands that it prints.",
+        "NO_COLOR"
+    ))
+}
+
+/// What was given to the command itself, which also has the options of all commands.
+fn innermost(matches: &ArgMatches) -> &ArgMatches {
+    matches.subcommand().map_or(matches, |(_, matches)| innermost(matches))
+}
+
+/// What commands know besides their own arguments.
+struct Given<'a> {
+    global: &'a GlobalOptions,
+    configuration: &'a Configuration,
+    matches: &'a ArgMatches,
+}
+
+async fn dispatch(command: Command, Given { global, configuration, matches }: Given<'_>) -> Result<(), CliError> {
     match command {
         Command::Dev(options) => dev::run(*options, global).await,
         Command::Serve(options) => serve::run(*options, global).await,
@@ -203,14 +225,13 @@ async fn dispatch(command: Command, global: &GlobalOptions) -> Result<(), CliErr
         Command::Copy(options) => copy::run(&options, global).await,
         Command::Doctor(options) => doctor::run(&options, global).await,
         Command::Verify => verify::run(global).await,
+        Command::Config(command) => config::run(&command, configuration, matches, global),
         Command::Openapi => output::print(&api::openapi_json()),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]
@@ -232,16 +253,16 @@ mod tests {
     }
 
     #[test]
-    fn the_help_explains_every_environment_variable() {
-        fn variables(command: &clap::Command, into: &mut Vec<String>) {
-            into.extend(command.get_arguments().filter_map(|argument| Some(argument.get_env()?.to_str()?.to_owned())));
-            command.get_subcommands().for_each(|command| variables(command, into));
+    fn every_setting_has_a_name_and_a_meaning_of_its_own() {
+        let settings = settings::all(&Arguments::command());
+        assert!(settings.len() > 20);
+        for setting in &settings {
+            let (variable, meaning) = (&setting.variable, &setting.meaning);
+            assert!(variable.starts_with("LUNAS_") && setting.key() == setting.key().to_lowercase(), "{variable}");
+            assert!(meaning.len() > 10 && meaning.ends_with('.') && !meaning.contains('\n'), "{variable}: {meaning}");
+            assert!(!setting.first_sentence().contains(". "), "{variable}");
         }
-        let mut named = Vec::new();
-        variables(&Arguments::command(), &mut named);
-        assert!(named.len() > 10);
-        for variable in named {
-            assert!(ENVIRONMENT_HELP.contains(&format!("  {variable}  ")), "{variable}");
-        }
+        let keys: std::collections::BTreeSet<String> = settings.iter().map(Setting::key).collect();
+        assert_eq!(keys.len(), settings.len());
     }
 }

@@ -40,7 +40,8 @@ pub(crate) struct ListenOptions {
     forward_to: String,
     #[command(flatten)]
     remote: RemoteOptions,
-    /// The secret to sign with. Without it, that of the demo project for the demo's key; for other keys one is generated and shown.
+    /// The webhook secret to sign with, and to check with in `lunas webhook verify`. Without it, that of the demo project for the
+    /// demo's key; for other keys one is generated and shown.
     #[arg(long, env = "LUNAS_WEBHOOK_SECRET", value_name = "SECRET", hide_env_values = true)]
     secret: Option<String>,
     /// Begin with this event. Without it, only events from now on are sent.

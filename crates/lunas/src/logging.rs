@@ -3,21 +3,28 @@
 //! A line that cannot be written, such as on a full disk, is lost and counted. It never fails what it tells of.
 
 use std::{
-    io::{self, Write},
+    io::{self, IsTerminal, Write},
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
 use tracing_subscriber::{EnvFilter, fmt::MakeWriter};
 
-use crate::error::CliError;
+use crate::{
+    error::{CliError, chain},
+    request_lines::RequestLines,
+    variables,
+};
 
-const VARIABLE: &str = "LUNAS_LOG";
+pub(crate) const VARIABLE: &str = "LUNAS_LOG";
+
+/// Leaves requests out of the log, but not what goes wrong with them.
+const WITHOUT_REQUESTS: &str = "web::handle_request=warn";
 
 /// Who reads the log, which decides its format and its default level.
 #[derive(Clone, Copy)]
 pub(crate) enum LogReader {
-    /// A developer at a terminal: text, from `info` on.
-    Developer,
+    /// A developer: text, from `info` on. At a terminal, a request is one short line.
+    Developer { with_requests: bool },
     /// A program that collects logs: JSON, from `info` on.
     Collector,
     /// The user of a single command: text, from `warn` on.
@@ -26,22 +33,34 @@ pub(crate) enum LogReader {
 
 pub(crate) fn start(reader: LogReader) -> Result<(), CliError> {
     let usual = match reader {
-        LogReader::Developer | LogReader::Collector => "info",
+        LogReader::Developer { .. } | LogReader::Collector => "info",
         LogReader::CommandUser => "warn",
     };
-    let wanted = std::env::var(VARIABLE).ok().filter(|wanted| !wanted.is_empty());
-    let filter = EnvFilter::try_new(wanted.as_deref().unwrap_or(usual)).map_err(|error| {
-        CliError::because(format!("{VARIABLE} is not a log filter such as `info` or `engine=debug`"), &error)
+    let wanted = variables::get(VARIABLE).map(|wanted| wanted.text.to_string_lossy().into_owned());
+    let mut filter = filter(wanted.as_deref().unwrap_or(usual)).map_err(|error| {
+        CliError::new(format!("{VARIABLE} is not a log filter such as `info` or `engine=debug`: {error}"))
     })?;
+    if let (LogReader::Developer { with_requests: false }, Ok(directive)) = (reader, WITHOUT_REQUESTS.parse()) {
+        filter = filter.add_directive(directive);
+    }
     let log = LossyLog::new(|| io::stderr().lock());
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(log).with_ansi(false);
+    let compact = tracing_subscriber::fmt::format().compact().with_target(false).with_ansi(false);
     let started = match reader {
-        LogReader::Developer | LogReader::CommandUser => lines.compact().with_target(false).try_init(),
+        LogReader::Developer { .. } if io::stderr().is_terminal() => {
+            lines.event_format(RequestLines::new(compact)).try_init()
+        }
+        LogReader::Developer { .. } | LogReader::CommandUser => lines.event_format(compact).try_init(),
         LogReader::Collector => {
             lines.json().flatten_event(true).with_current_span(false).with_span_list(false).try_init()
         }
     };
     started.map_err(|error| CliError::because("cannot start logging", error.as_ref()))
+}
+
+/// The filter that a text describes, or why it describes none.
+pub(crate) fn filter(text: &str) -> Result<EnvFilter, String> {
+    EnvFilter::try_new(text).map_err(|error| chain(&error))
 }
 
 /// Tells people on standard error why a command failed. The exit status says so too, so a text that cannot be written is dropped.

@@ -1,7 +1,6 @@
 //! Options that several commands share, by flag or environment variable, and the settings that they become. No command is here.
 
 use std::{
-    env,
     net::{IpAddr, SocketAddr},
     path::PathBuf,
     str::FromStr,
@@ -18,7 +17,7 @@ use web::{ServerConfig, Timeouts, limits::BANK_CALLS_PER_SECOND};
 
 use engine::addresses::{Scheme, base_url};
 
-use crate::{error::CliError, output::Output};
+use crate::{error::CliError, output::Output, variables};
 
 pub(crate) const DEFAULT_DATA: &str = "./lunas-data";
 pub(crate) const DATABASE_FILE: &str = "lunas.db";
@@ -39,20 +38,27 @@ const WINDOW_MINUTES_MOST: u64 = 24 * 60;
 /// A year; a longer delay of settlement is a typing mistake.
 const SETTLE_SECONDS_MOST: u64 = 366 * 24 * 60 * 60;
 
+const OF_EVERY_COMMAND: &str = "Options of every command";
+
 /// Options of every command, before its name or after it.
 #[derive(Args)]
 pub(crate) struct GlobalOptions {
     /// The database: sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE. Without it, commands use lunas.db in the directory
     /// LUNAS_DATA, or in ./lunas-data. Use the variable to keep a password out of the process list.
     // The URL may contain a password, so the help must not show its value.
-    #[arg(long, global = true, value_name = "URL", env = "LUNAS_DATABASE", hide_env_values = true)]
+    #[arg(long, global = true, help_heading = OF_EVERY_COMMAND, value_name = "URL", env = "LUNAS_DATABASE",
+          hide_env_values = true)]
     database: Option<String>,
-    /// The most connections to open to a PostgreSQL server.
-    #[arg(long, global = true, value_name = "NUMBER", env = "LUNAS_DATABASE_CONNECTIONS",
+    /// The most connections to open to a PostgreSQL server, 8 to 1000.
+    #[arg(long, global = true, help_heading = OF_EVERY_COMMAND, value_name = "NUMBER", env = "LUNAS_DATABASE_CONNECTIONS",
           default_value_t = CONNECTIONS, value_parser = value_parser!(u16).range(CONNECTIONS_LEAST..=CONNECTIONS_MOST))]
     database_connections: u16,
+    /// The configuration file. Without it, lunas.toml in the current directory, or /etc/lunas/lunas.toml. Flags and environment
+    /// variables override its values.
+    #[arg(long, global = true, help_heading = OF_EVERY_COMMAND, value_name = "FILE", env = "LUNAS_CONFIG")]
+    config: Option<PathBuf>,
     /// Answer with one line of JSON in place of text for people.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = OF_EVERY_COMMAND)]
     json: bool,
 }
 
@@ -73,8 +79,7 @@ impl GlobalOptions {
 
 /// The data directory of `lunas dev`.
 pub(crate) fn data_directory() -> PathBuf {
-    let data = env::var_os("LUNAS_DATA").filter(|data| !data.is_empty());
-    data.map_or_else(|| PathBuf::from(DEFAULT_DATA), PathBuf::from)
+    variables::get("LUNAS_DATA").map_or_else(|| PathBuf::from(DEFAULT_DATA), |data| PathBuf::from(data.text))
 }
 
 /// The database file that commands use when none is given.
@@ -88,8 +93,8 @@ pub(crate) struct ServerOptions {
     /// The address and port to accept connections on. With port 0 the system chooses one.
     #[arg(long, env = "LUNAS_LISTEN", value_name = "ADDRESS", default_value = DEFAULT_LISTEN)]
     listen: SocketAddr,
-    /// The URL at which merchants' programs reach the API. `lunas dev` derives it from the listening address; `lunas serve`
-    /// needs an https one.
+    /// The URL at which merchants' programs reach the API, and banks their doors. `lunas dev` derives it from the listening
+    /// address; `lunas serve` needs an https one.
     #[arg(long, env = "LUNAS_BASE_URL", value_name = "URL")]
     base_url: Option<String>,
     /// The URL at which people reach the checkout and the dashboard, if it is not the base URL.
@@ -103,8 +108,9 @@ pub(crate) struct ServerOptions {
     /// only from them.
     #[arg(long, env = "LUNAS_TRUSTED_PROXIES", value_name = "NETWORKS", default_value = "", hide_default_value = true)]
     trusted_proxies: Networks,
-    /// How many connections one address may have open at once; further ones are closed. Mobile networks put many people
-    /// behind one address. Connections from your own proxies do not count. 0 lifts the limit, and so does --rate-limit 0.
+    /// How many connections one address (IPv6: one /64) may have open at once; further ones are closed. Mobile networks put
+    /// many people behind one address. Connections from your own proxies do not count. 0 lifts the limit, and so does
+    /// --rate-limit 0.
     #[arg(long, env = "LUNAS_CONNECTIONS_PER_ADDRESS", value_name = "NUMBER",
           default_value_t = CONNECTIONS_PER_ADDRESS, value_parser = value_parser!(u32).range(0..=web::CONNECTIONS_MOST as i64))]
     connections_per_address: u32,
@@ -181,7 +187,7 @@ pub(crate) fn shown(text: &str) -> String {
 
 /// Networks separated by commas; an address alone is a network of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Networks(Vec<IpNet>);
+pub(crate) struct Networks(Vec<IpNet>);
 
 impl FromStr for Networks {
     type Err = String;
@@ -243,7 +249,7 @@ pub(crate) struct WebhookOptions {
     pub(crate) targets: WebhookTargets,
     #[command(flatten)]
     signature: SignatureOptions,
-    /// How many webhooks of one project may be in flight at once.
+    /// How many webhooks of one project may be in flight at once, and as many more for events about security.
     #[arg(long, env = "LUNAS_WEBHOOK_IN_FLIGHT", value_name = "NUMBER", default_value_t = 4,
           value_parser = value_parser!(u16).range(1..=IN_FLIGHT_MOST))]
     webhook_in_flight: u16,
@@ -288,7 +294,7 @@ pub(crate) struct AttemptOptions {
     #[arg(long, env = "LUNAS_ATTEMPTS_PER_ADDRESS", value_name = "NUMBER", default_value_t = 10,
           value_parser = value_parser!(i64).range(0..=ATTEMPTS_MOST))]
     attempts_per_address: i64,
-    /// The length of that window.
+    /// The length of that window, in minutes.
     #[arg(long, env = "LUNAS_ATTEMPTS_WINDOW_MINUTES", value_name = "MINUTES", default_value_t = 10,
           value_parser = value_parser!(u64).range(1..=WINDOW_MINUTES_MOST))]
     attempts_window_minutes: u64,
@@ -318,15 +324,15 @@ pub(crate) struct MoneyOptions {
     #[arg(long, env = "LUNAS_FEE_VIRTUAL_ACCOUNT", value_name = "RUPIAH", default_value_t = 4_000,
           value_parser = value_parser!(i64).range(0..=Rupiah::MAX.get()))]
     fee_virtual_account: i64,
-    /// How long a sandbox payment's money stays pending before it is available.
+    /// How long a sandbox payment's money stays pending before it is available, in seconds.
     #[arg(long, env = "LUNAS_SETTLE_SANDBOX_SECONDS", value_name = "SECONDS", default_value_t = 60,
           value_parser = value_parser!(u64).range(0..=SETTLE_SECONDS_MOST))]
     settle_sandbox_seconds: u64,
-    /// How long the money of a QRIS payment in production stays pending.
+    /// How long the money of a QRIS payment in production stays pending, in seconds.
     #[arg(long, env = "LUNAS_SETTLE_QRIS_SECONDS", value_name = "SECONDS", default_value_t = 86_400,
           value_parser = value_parser!(u64).range(0..=SETTLE_SECONDS_MOST))]
     settle_qris_seconds: u64,
-    /// How long the money of a virtual account payment in production stays pending.
+    /// How long the money of a virtual account payment in production stays pending, in seconds.
     #[arg(long, env = "LUNAS_SETTLE_VIRTUAL_ACCOUNT_SECONDS", value_name = "SECONDS", default_value_t = 86_400,
           value_parser = value_parser!(u64).range(0..=SETTLE_SECONDS_MOST))]
     settle_virtual_account_seconds: u64,

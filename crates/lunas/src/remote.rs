@@ -30,10 +30,10 @@ const ADDRESS_FILE: &str = "dev.url";
 /// Options of the commands that are clients of a running server.
 #[derive(Args)]
 pub(crate) struct RemoteOptions {
-    /// The server's URL. Without it, the one of `lunas dev`.
+    /// The URL of the running server to call. Without it, that of `lunas dev`.
     #[arg(long, env = "LUNAS_URL", value_name = "BASE")]
     url: Option<String>,
-    /// An API key of the project. Without it, the key of the demo project of `lunas dev`. Use the variable to keep the key out of
+    /// The API key to call it with. Without it, that of the demo project of `lunas dev`. Use the variable to keep the key out of
     /// the process list.
     #[arg(long, env = "LUNAS_API_KEY", value_name = "KEY", hide_env_values = true)]
     key: Option<String>,

@@ -1,5 +1,5 @@
-//! The secret keys, which stored secrets are encrypted with: found in the environment, or in files in the installation's
-//! directory. Secrets are encrypted with one of them; the others only decrypt, while the key is being rotated.
+//! The secret keys, which stored secrets are encrypted with: found in the environment, in the configuration file, or in files in the
+//! installation's directory. Secrets are encrypted with one of them; the others only decrypt, while the key is being rotated.
 //!
 //! No flag takes them, because the process list shows flags to all users of the machine.
 
@@ -8,11 +8,15 @@ use std::path::{Path, PathBuf};
 use engine::{SecretKey, SecretKeys, UnopenedSecret};
 use secrecy::SecretString;
 
-use crate::{error::CliError, private_files};
+use crate::{
+    error::CliError,
+    private_files,
+    variables::{self, Value},
+};
 
 pub(crate) const VARIABLE: &str = "LUNAS_SECRET_KEY";
 pub(crate) const PREVIOUS_VARIABLE: &str = "LUNAS_SECRET_KEY_PREVIOUS";
-const NEXT_VARIABLE: &str = "LUNAS_SECRET_KEY_NEXT";
+pub(crate) const NEXT_VARIABLE: &str = "LUNAS_SECRET_KEY_NEXT";
 pub(crate) const FILE: &str = "secret.key";
 const PREVIOUS_FILE: &str = "secret.key.previous";
 pub(crate) const HOW_TO_GENERATE: &str = "`openssl rand -base64 32` generates one";
@@ -49,7 +53,7 @@ impl FoundKeys {
     }
 }
 
-/// The keys in the environment; an empty value counts as none.
+/// The keys in the environment or the configuration file; an empty value counts as none.
 pub(crate) fn from_environment() -> Result<Option<FoundKeys>, CliError> {
     let Some(current) = variable(VARIABLE)? else { return Ok(None) };
     with_others(current, variable(PREVIOUS_VARIABLE)?).map(Some)
@@ -82,6 +86,11 @@ pub(crate) fn placeholder() -> Result<SecretKeys, CliError> {
     Ok(key.map_err(|error| CliError::because("no key", &error))?.into())
 }
 
+/// Whether a text is no key.
+pub(crate) fn is_malformed(text: &str) -> bool {
+    SecretKey::from_base64(&text.into()).is_err()
+}
+
 /// The path of the key file in the directory `home`.
 pub(crate) fn file_in(home: &Path) -> PathBuf {
     home.join(FILE)
@@ -100,9 +109,9 @@ fn with_others(current: FoundKey, previous: Option<FoundKey>) -> Result<FoundKey
 }
 
 fn variable(name: &str) -> Result<Option<FoundKey>, CliError> {
-    let Some(text) = std::env::var_os(name).filter(|text| !text.is_empty()) else { return Ok(None) };
+    let Some(Value { text, origin }) = variables::get(name) else { return Ok(None) };
     let text: SecretString = text.into_string().unwrap_or_default().into();
-    found(&text, name.to_owned()).map(Some)
+    found(&text, origin).map(Some)
 }
 
 fn from_file(path: &Path) -> Result<Option<FoundKey>, CliError> {

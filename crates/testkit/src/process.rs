@@ -49,13 +49,14 @@ impl Program {
         format!("sqlite:{}", self.data().join("lunas.db").display())
     }
 
-    /// A command without the environment of the person who runs the tests.
+    /// A command without the environment and the configuration file of the person who runs the tests.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.binary);
         command.args(arguments).current_dir(self.directory.path()).stdin(Stdio::null());
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("LUNAS_")) {
             command.env_remove(name);
         }
+        command.env("LUNAS_CONFIG", "/dev/null");
         command
     }
 

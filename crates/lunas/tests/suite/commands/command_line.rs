@@ -31,6 +31,8 @@ fn wrong_arguments_exit_2_and_do_nothing() {
         &["key", "revoke"],
         &["event"],
         &["event", "frobnicate"],
+        &["config"],
+        &["config", "check", "extra"],
         &["webhook"],
         &["webhook", "rotate-secret"],
         &["secret"],
@@ -178,6 +180,7 @@ fn the_help_explains_every_setting() {
         "migrate",
         "copy",
         "doctor",
+        "config",
     ] {
         assert!(ran.stdout.contains(words), "`{words}` is not explained");
     }

@@ -3,6 +3,8 @@
 mod bank;
 mod beside_a_server;
 mod command_line;
+mod config_check;
+mod config_file;
 mod copy;
 mod dev;
 mod doctor;

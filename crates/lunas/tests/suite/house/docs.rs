@@ -20,7 +20,9 @@ fn paths(text: &str) -> Vec<&str> {
     let quoted = text.split('`').skip(1).step_by(2);
     let is_path = |quoted: &&str| {
         let plain = quoted.chars().all(|character| character.is_ascii_alphanumeric() || "/_.-".contains(character));
-        plain && quoted.contains('/') && [".rs", ".html", ".css", ".toml"].iter().any(|ending| quoted.ends_with(ending))
+        // What begins with a slash is on the machine of an operator.
+        let is_ours = quoted.contains('/') && !quoted.starts_with('/');
+        plain && is_ours && [".rs", ".html", ".css", ".toml"].iter().any(|ending| quoted.ends_with(ending))
     };
     quoted.filter(is_path).collect()
 }
