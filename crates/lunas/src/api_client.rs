@@ -21,8 +21,9 @@ const ANSWER_TIME_MOST: Duration = Duration::from_secs(30);
 const ANSWER_BYTES_MOST: usize = 16 * 1_024 * 1_024;
 /// How much of a server's error message is shown.
 const MESSAGE_CHARACTERS_MOST: usize = 300;
-/// Events per page: the most that the API allows.
-pub(crate) const PAGE_EVENTS: usize = 100;
+/// Objects per page: the most that the API allows.
+const PAGE_OBJECTS: usize = 100;
+pub(crate) const PAGE_EVENTS: usize = PAGE_OBJECTS;
 
 /// A server and an API key for it. Without `Debug`, so that the key cannot end up in a log.
 pub(crate) struct ApiClient {
@@ -122,6 +123,27 @@ impl ApiClient {
             None => request,
         };
         self.json(request).await
+    }
+
+    /// Sends a GET request, and returns the answer.
+    pub(crate) async fn get(&self, path: &str) -> Result<Value, CallError> {
+        self.json(self.request(Method::GET, path)).await
+    }
+
+    /// The first `most` objects of a list, page by page. `filter` is a query without its question mark.
+    pub(crate) async fn list(&self, path: &str, filter: &str, most: usize) -> Result<Vec<Value>, CallError> {
+        let page_size = most.min(PAGE_OBJECTS);
+        let mut objects = Vec::new();
+        for page in 1..=most.div_ceil(page_size) {
+            let answer = self.get(&format!("{path}?page={page}&page_size={page_size}&{filter}")).await?;
+            let Value::Array(data) = &answer["data"] else { return Err(self.unexpected_answer()) };
+            objects.extend(data.iter().cloned());
+            if data.len() < page_size {
+                break;
+            }
+        }
+        objects.truncate(most);
+        Ok(objects)
     }
 
     pub(crate) async fn revoke(&self, id: KeyId) -> Result<(), CallError> {
@@ -227,7 +249,7 @@ fn root_cause(error: &reqwest::Error) -> String {
 }
 
 /// A server's text on one line, shortened and without control characters that a terminal would obey.
-fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     let plain = text.chars().map(|character| if character.is_control() { ' ' } else { character });
     plain.take(MESSAGE_CHARACTERS_MOST).collect()
 }

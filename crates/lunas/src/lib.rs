@@ -5,6 +5,7 @@
 //! and 2 for a command line that cannot be parsed.
 
 mod api_client;
+mod api_objects;
 mod bank;
 mod config;
 mod configuration;
@@ -17,13 +18,16 @@ mod error;
 mod event;
 mod event_cursor;
 mod key;
+mod link;
 mod listen;
 mod logging;
+mod manual;
 mod migrate;
 mod open_files;
 mod options;
 mod output;
 mod password;
+mod payment;
 mod private_files;
 mod project;
 mod project_update;
@@ -83,6 +87,12 @@ enum Command {
     /// Create and list users of the dashboard, set their passwords, and add them to projects.
     #[command(subcommand)]
     User(user::UserCommand),
+    /// Create, list, show and cancel payment links, through the API of a running server.
+    #[command(subcommand)]
+    Link(link::LinkCommand),
+    /// Create, list, search and show payments, through the API of a running server.
+    #[command(subcommand)]
+    Payment(payment::PaymentCommand),
     /// Show events and their webhook deliveries, and send events again.
     #[command(subcommand)]
     Event(event::EventCommand),
@@ -117,6 +127,10 @@ enum Command {
     Config(config::ConfigCommand),
     /// Print the OpenAPI document of the API.
     Openapi,
+    /// Print a script that completes commands and flags in a shell.
+    Completions(manual::CompletionsOptions),
+    /// Write the manual pages, lunas.1 and one for each command.
+    Man(manual::ManOptions),
 }
 
 impl Command {
@@ -131,7 +145,7 @@ impl Command {
 
     /// Whether it needs no setting, so that it also works where some are wrong. `lunas config` tells of those itself.
     fn needs_no_setting(&self) -> bool {
-        matches!(self, Command::Config(_) | Command::Openapi)
+        matches!(self, Command::Config(_) | Command::Openapi | Command::Completions(_) | Command::Man(_))
     }
 }
 
@@ -213,6 +227,8 @@ async fn dispatch(command: Command, Given { global, configuration, matches }: Gi
         Command::Project(command) => project::run(command, global).await,
         Command::Key(command) => key::run(command, global).await,
         Command::User(command) => user::run(command, global).await,
+        Command::Link(command) => link::run(command, global).await,
+        Command::Payment(command) => payment::run(command, global).await,
         Command::Event(command) => event::run(command, global).await,
         Command::Pay(options) => simulate::run(Report::Paid, options, global).await,
         Command::Fail(options) => simulate::run(Report::Failed, options, global).await,
@@ -227,6 +243,8 @@ async fn dispatch(command: Command, Given { global, configuration, matches }: Gi
         Command::Verify => verify::run(global).await,
         Command::Config(command) => config::run(&command, configuration, matches, global),
         Command::Openapi => output::print(&api::openapi_json()),
+        Command::Completions(options) => manual::completions(&options, command_line()),
+        Command::Man(options) => manual::man(&options, command_line()),
     }
 }
 
