@@ -158,7 +158,7 @@ pub fn run() -> ExitCode {
 pub fn run_from(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     let words: Vec<OsString> = words.into_iter().collect();
     let configuration = Configuration::read(&Arguments::command(), &words);
-    let matches = configuration.fill(command_line()).get_matches_from(words);
+    let matches = parse(&configuration, &words);
     let Arguments { global, command } = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let given = Given { global: &global, configuration: &configuration, matches: innermost(&matches) };
     exit_code(prepare(&command, &configuration).and_then(|()| {
@@ -166,6 +166,17 @@ pub fn run_from(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         let runtime = runtime.map_err(|error| CliError::because("cannot start threads", &error))?;
         runtime.block_on(dispatch(command, given))
     }))
+}
+
+/// Parses the command line. Where a value in the environment is wrong, `lunas config` runs all the same and tells of it.
+fn parse(configuration: &Configuration, words: &[OsString]) -> ArgMatches {
+    configuration.fill(command_line()).try_get_matches_from(words).unwrap_or_else(|error| {
+        let alone = command_line().mut_args(|argument| argument.env(None::<&str>)).try_get_matches_from(words);
+        match alone {
+            Ok(matches) if matches.subcommand_name() == Some("config") => matches,
+            _ => error.exit(),
+        }
+    })
 }
 
 /// Gives the settings to the command and starts the log, or says what is wrong with the settings.

@@ -41,6 +41,7 @@ fn check_shows_what_is_set_where_it_comes_from_and_no_secret() {
 fn check_names_every_mistake_of_the_environment_in_a_line() {
     let program = program();
     let variables = [
+        ("LUNAS_DATABASE_CONNECTIONS", "7"),
         ("LUNAS_LISTEN", "nowhere"),
         ("LUNAS_RATE_LIMIT", "many"),
         ("LUNAS_BASE_URL", "pay.example.com"),
@@ -56,6 +57,9 @@ fn check_names_every_mistake_of_the_environment_in_a_line() {
         assert_eq!(about.count(), 1, "{variable}: {lines:#?}");
     }
     assert!(!ran.stderr.contains("quiet"), "a secret is not repeated");
+    run(&program, &["config", "chek"], &variables).failed(2);
+    run(&program, &["config", "check", "--database-connections", "7"], &[]).failed(2);
+    run(&program, &["project", "list"], &variables).failed(2);
     let json = run(&program, &["config", "check", "--json"], &variables);
     assert_eq!(
         (&json.json(1)["ok"], json.json(1)["mistakes"].as_array().unwrap().len()),
