@@ -24,7 +24,7 @@ mod sandbox;
 use axum::response::{IntoResponse, Response};
 use web::{App, Failure, FailureWording, Surface};
 
-pub use routes::openapi_json;
+pub use routes::{openapi_document, openapi_json};
 
 /// The API, as a server mounts it.
 pub fn surface(app: &App) -> Surface {

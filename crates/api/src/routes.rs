@@ -12,6 +12,7 @@ use axum::{
     middleware::from_fn_with_state,
     response::{IntoResponse, Response},
 };
+use serde_json::Value;
 use utoipa::{
     Modify, OpenApi,
     openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme},
@@ -28,11 +29,17 @@ use crate::{
     keys, links, openapi, payments, project, receipts, sandbox,
 };
 
-static DOCUMENT: LazyLock<String> = LazyLock::new(|| format!("{:#}", openapi::finished(described())));
+static DOCUMENT: LazyLock<Value> = LazyLock::new(|| openapi::finished(described()));
+static DOCUMENT_TEXT: LazyLock<String> = LazyLock::new(|| format!("{:#}", *DOCUMENT));
 
 /// The OpenAPI document of this version, as JSON.
 pub fn openapi_json() -> String {
-    DOCUMENT.clone()
+    DOCUMENT_TEXT.clone()
+}
+
+/// The same as a value, for pages that describe the API.
+pub fn openapi_document() -> &'static Value {
+    &DOCUMENT
 }
 
 #[derive(OpenApi)]

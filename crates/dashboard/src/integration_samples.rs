@@ -62,6 +62,7 @@ fn shell(language: Language) -> Shell {
         account_url: text("/dashboard/account"),
         sign_out_url: text("/dashboard/sign-out"),
         operator_url: text("/dashboard/operator"),
+        docs_url: Some("/docs".to_owned()),
         project: Some(ShellProject {
             name: text(HOSTILE),
             sandbox: true,

@@ -56,6 +56,7 @@ pub(crate) fn shell(language: Language) -> Shell {
         account_url: "/dashboard/account".to_owned(),
         sign_out_url: "/dashboard/sign-out".to_owned(),
         operator_url: "/dashboard/operator".to_owned(),
+        docs_url: Some("/docs".to_owned()),
         project: Some(ShellProject {
             name: hostile(),
             sandbox: true,

@@ -71,6 +71,7 @@ impl Setting {
             account_url: url("/account"),
             sign_out_url: url("/sign-out"),
             operator_url: url("/operator"),
+            docs_url: Some("/docs".to_owned()),
             project: has_project.then(|| ShellProject {
                 name: self.text(),
                 sandbox: true,

@@ -28,6 +28,8 @@ pub(crate) struct Shell {
     pub(crate) account_url: String,
     pub(crate) sign_out_url: String,
     pub(crate) operator_url: String,
+    /// The documentation; none where it is turned off.
+    pub(crate) docs_url: Option<String>,
     /// The project of the page. On a page of a user or of the installation, the project that the user comes from, if any.
     pub(crate) project: Option<ShellProject>,
     /// All projects of the user.

@@ -66,6 +66,9 @@ struct Ready<'a> {
     /// What `DELETE /v1/api-keys/{id}` names the key by; for people, as programs get it from `lunas key list`.
     #[serde(skip)]
     api_key_id: &'a str,
+    /// The documentation for people; where it is turned off, the description of the API for programs.
+    #[serde(skip)]
+    docs_url: &'a str,
     webhook_secret: &'a str,
     #[serde(flatten)]
     rehearsal: Option<RehearsalReady>,
@@ -84,10 +87,15 @@ pub(crate) async fn run(options: DevOptions, global: &GlobalOptions) -> Result<(
         false => None,
     };
     let screens = rehearsal.as_ref().map(Rehearsal::screens);
+    let has_docs = config.has_docs;
     let running = RunningServer::start(installation, config, &options.webhooks, screens).await?;
     remote::save_address(data, running.address())?;
     // The dashboard has the same URL as all pages, because browsers keep sessions by host.
     let dashboard_url = format!("{}/dashboard", running.pages_url());
+    let docs_url = match has_docs {
+        true => format!("{}/docs", running.pages_url()),
+        false => format!("{}/openapi.json", running.base_url()),
+    };
     let ready = Ready {
         base_url: running.base_url(),
         checkout_url_base: running.pages_url(),
@@ -97,6 +105,7 @@ pub(crate) async fn run(options: DevOptions, global: &GlobalOptions) -> Result<(
         project_id: &credentials.project_id,
         api_key: &credentials.api_key,
         api_key_id: &key_id,
+        docs_url: &docs_url,
         webhook_secret: &credentials.webhook_secret,
         rehearsal: rehearsal
             .map(|rehearsal| rehearsal.open(running.address(), running.base_url(), running.pages_url())),
@@ -176,7 +185,7 @@ fn summary(ready: &Ready<'_>, data: &Path, database: &Database) -> String {
         ("  Checkout", ready.checkout_url_base.to_owned()),
         ("  Dashboard", ready.dashboard_url.to_owned()),
         ("", format!("sign in as {} with {}", ready.dashboard_email, ready.dashboard_password)),
-        ("  Docs", format!("{}/openapi.json", ready.base_url)),
+        ("  Docs", ready.docs_url.to_owned()),
         ("  Project", ready.project_id.to_owned()),
         ("  API key", ready.api_key.to_owned()),
         ("  API key id", ready.api_key_id.to_owned()),

@@ -114,6 +114,16 @@ pub(crate) struct ServerOptions {
     #[arg(long, env = "LUNAS_CONNECTIONS_PER_ADDRESS", value_name = "NUMBER",
           default_value_t = CONNECTIONS_PER_ADDRESS, value_parser = value_parser!(u32).range(0..=web::CONNECTIONS_MOST as i64))]
     connections_per_address: u32,
+    /// Whether the documentation is served at /docs.
+    #[arg(long, env = "LUNAS_DOCS", value_name = "SWITCH", value_enum, default_value_t = Switch::On)]
+    docs: Switch,
+}
+
+/// Whether something is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Switch {
+    On,
+    Off,
 }
 
 impl ServerOptions {
@@ -147,6 +157,7 @@ impl ServerOptions {
             connections_per_address: self.connections_per_address(),
             signature_header: DEFAULT_SIGNATURE_HEADER.to_owned(),
             is_development: false,
+            has_docs: self.docs == Switch::On,
             timeouts: Timeouts::default(),
         })
     }
@@ -367,6 +378,7 @@ mod tests {
             rate_limit: 100,
             trusted_proxies: Networks(Vec::new()),
             connections_per_address: 7,
+            docs: Switch::On,
         }
     }
 
@@ -392,6 +404,16 @@ mod tests {
     fn development_needs_no_url() {
         let config = options(None, Some("http://b.example/")).config(Scheme::HttpOrHttps).unwrap();
         assert_eq!((config.base_url, config.pages_url.as_deref()), (None, Some("http://b.example")));
+    }
+
+    #[test]
+    fn docs_are_served_unless_they_are_turned_off() {
+        let has_docs =
+            |docs| ServerOptions { docs, ..options(None, None) }.config(Scheme::HttpOrHttps).unwrap().has_docs;
+        assert_eq!((has_docs(Switch::On), has_docs(Switch::Off)), (true, false));
+        let read = |word| <Switch as clap::ValueEnum>::from_str(word, false);
+        assert_eq!((read("on"), read("off")), (Ok(Switch::On), Ok(Switch::Off)));
+        assert!(read("false").is_err());
     }
 
     #[test]

@@ -38,6 +38,8 @@ pub struct Options {
     pub attempts: AttemptLimits,
     /// Connections of one address; 0, the default, lifts the limit.
     pub connections_per_address: usize,
+    /// Serves no documentation.
+    pub without_docs: bool,
 }
 
 /// A running server with its engine, its store and its clock. Reconcilers run only when a test starts or calls them.
@@ -187,6 +189,7 @@ impl Kit {
             connections_per_address: options.connections_per_address,
             signature_header: "X-Service-Signature".to_owned(),
             is_development: false,
+            has_docs: !options.without_docs,
             timeouts: options.timeouts,
         };
         let server = lunas::bind(engine.clone(), config).await.unwrap();

@@ -37,6 +37,8 @@ pub struct Settings {
     pub signature_header: String,
     /// Whether the installation is for development: its production projects take no real money.
     pub is_development: bool,
+    /// Whether the documentation is served at `/docs`, so that pages may lead there.
+    pub has_docs: bool,
     pub urls: SiteUrls,
     /// The networks whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<IpNet>,

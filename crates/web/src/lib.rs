@@ -27,4 +27,4 @@ pub use caller_notes::{CallerNotes, LoggedCaller};
 pub use failure::{Cause, Failure, chain, engine_status, retry_after};
 pub use request_id::RequestId;
 pub use server::{CONNECTIONS_MOST, Server, ServerConfig, Timeouts};
-pub use surface::{FailureWording, Surface, Surfaces};
+pub use surface::{FailureWording, ROOT, Surface, Surfaces};

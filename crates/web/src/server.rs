@@ -69,6 +69,8 @@ pub struct ServerConfig {
     pub signature_header: String,
     /// Whether the installation is for development: its production projects take no real money, and pages say so.
     pub is_development: bool,
+    /// Whether the documentation is served at `/docs`.
+    pub has_docs: bool,
     pub timeouts: Timeouts,
 }
 
@@ -124,6 +126,7 @@ impl Server {
         let connections = Connections::new(config.connections_per_address, config.trusted_proxies.clone());
         let settings = Settings {
             is_development: config.is_development,
+            has_docs: config.has_docs,
             own_origins,
             base_url,
             urls: SiteUrls::below(&pages_url),

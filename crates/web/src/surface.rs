@@ -17,9 +17,12 @@ use crate::{
     },
 };
 
+/// Names the path `/` in a surface's folders. No segment contains a slash, so it stands for no folder.
+pub const ROOT: &str = "/";
+
 /// One part of the service that people or programs reach over HTTP.
 pub struct Surface {
-    /// The first segments of the paths that belong to it.
+    /// The first segments of the paths that belong to it. [`ROOT`] stands for the path `/` alone.
     pub folders: &'static [&'static str],
     /// All of its routes. Its fallback must answer the paths in its folders that are no route.
     pub routes: Router,
@@ -62,7 +65,7 @@ impl Surfaces {
 
     /// The surface that a path belongs to.
     pub(crate) fn of(&self, path: &str) -> &Surface {
-        let folder = path.split('/').nth(1).unwrap_or_default();
+        let folder = if path == ROOT { ROOT } else { path.split('/').nth(1).unwrap_or_default() };
         self.with_folders.iter().find(|surface| surface.folders.contains(&folder)).unwrap_or(&self.rest)
     }
 }

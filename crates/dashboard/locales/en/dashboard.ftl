@@ -41,6 +41,7 @@ nav-simulator = Simulator
 nav-settings = Settings
 nav-audit = Audit log
 nav-operator = Operator
+nav-docs = Docs
 nav-account = Account
 attention = Needs attention:
 sign-out = Sign out

@@ -41,6 +41,7 @@ nav-simulator = Simulator
 nav-settings = Pengaturan
 nav-audit = Riwayat tindakan
 nav-operator = Operator
+nav-docs = Dokumentasi
 nav-account = Akun
 attention = Perlu perhatian:
 sign-out = Keluar

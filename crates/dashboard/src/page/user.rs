@@ -61,6 +61,7 @@ impl UserPage {
             account_url: self.url("/dashboard/account"),
             sign_out_url: self.url("/dashboard/sign-out"),
             operator_url: self.url("/dashboard/operator"),
+            docs_url: self.app.settings.has_docs.then(|| self.url("/docs")),
             project: last,
             projects: projects.into_iter().map(choice).collect(),
             section,

@@ -8,12 +8,13 @@ use axum::{
 };
 use domain::language::Language;
 
-use super::{visitor::Visitor, words};
+use super::{page_error::PageError, stored_file::StoredFile, visitor::Visitor, words};
 
 /// Belongs into the head of pages with forms. The header of every page says `no-referrer`, under which browsers send
 /// `Origin: null` with our own forms. Old browsers send nothing else about where a form comes from, so the check against forged
 /// requests would take them for another site.
 pub const REFERRER: &str = r#"<meta name="referrer" content="same-origin">"#;
+const HTML: &str = "text/html; charset=utf-8";
 /// Room for a page; few are larger.
 const PAGE_BYTES_USUAL: usize = 6 * 1024;
 /// Room for the headers of the page, its cookies and the server.
@@ -27,12 +28,23 @@ pub fn page(status: StatusCode, view: &impl Template) -> Response {
         Ok(()) => {
             let mut response = (status, Body::from(html)).into_response();
             response.headers_mut().reserve(HEADERS_USUAL);
-            response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+            response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(HTML));
             response
         }
         Err(error) => {
             tracing::error!(%error, "a page could not be rendered");
             StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+    }
+}
+
+/// Renders `view` once, for a page that is sent to many visitors.
+pub fn stored_page(view: &impl Template) -> Result<StoredFile, PageError> {
+    match view.render() {
+        Ok(html) => Ok(StoredFile::new(HTML, html.into_bytes())),
+        Err(error) => {
+            tracing::error!(%error, "a page could not be rendered");
+            Err(PageError::with(StatusCode::INTERNAL_SERVER_ERROR))
         }
     }
 }

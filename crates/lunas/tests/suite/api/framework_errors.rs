@@ -58,7 +58,7 @@ async fn an_unknown_path_is_404_before_401(kit: Arc<Kit>) {
     let authorization = format!("Bearer {}", project.key);
     let with_key = [("Authorization", authorization.as_str())];
     for path in [
-        "/",
+        "//",
         "/v1",
         "/v1/",
         "/v2/payments",

@@ -224,6 +224,7 @@ async fn the_block_for_people_has_all_a_first_payment_needs() {
     for member in ["project_id", "api_key", "webhook_secret", "dashboard_email", "dashboard_password"] {
         assert!(text.contains(&said(member)), "no {member} in {text}");
     }
+    assert!(text.contains("/docs\n") && !text.contains("openapi.json"), "{text}");
     assert!(text.contains("/dashboard\n") && text.contains("  sign in as demo@lunas.localhost with "), "{text}");
     for words in ["http://127.0.0.1:", "/v1/payments", "curl", "Authorization: Bearer", "Idempotency-Key:"] {
         assert!(text.contains(words), "no `{words}` in {text}");

@@ -46,7 +46,7 @@ impl InFlight {
     async fn finish(mut self) -> Value {
         assert!(self.socket.send(&self.body).await);
         let reply = self.socket.answer().await.expect("a request in flight is answered");
-        assert_eq!(reply.header("connection"), Some("close"));
+        assert_eq!(reply.header("connection"), Some("close"), "{} {}", reply.status, reply.text);
         let payment = reply.expect(201);
         self.socket.closed().await;
         payment

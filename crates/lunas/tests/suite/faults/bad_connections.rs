@@ -311,7 +311,7 @@ async fn a_target_may_be_an_absolute_url_and_no_tunnel_is_opened(kit: Arc<Kit>) 
     let mut socket = Socket::connect(kit.address).await;
     socket.send(&get(&project, "http://lunas.test/v1/balance?x=1", "whole")).await;
     socket.answer().await.unwrap().expect(200);
-    for (method, target) in [("OPTIONS", "*"), ("CONNECT", "lunas.test:443"), ("GET", "http://lunas.test")] {
+    for (method, target) in [("OPTIONS", "*"), ("CONNECT", "lunas.test:443"), ("GET", "http://lunas.test/nothing")] {
         let mut socket = Socket::connect(kit.address).await;
         socket.send(&request_bytes(method, target, &[], b"")).await;
         let reply = socket.answer().await.unwrap();

@@ -8,10 +8,10 @@ use std::{
 use crate::support::repository::root;
 
 /// The surfaces with pages: the name of each crate, which is that of its Fluent files too.
-pub(super) const SURFACES: [&str; 2] = ["checkout", "dashboard"];
+pub(super) const SURFACES: [&str; 3] = ["checkout", "dashboard", "site"];
 pub(super) const LANGUAGES: [&str; 2] = ["id", "en"];
 /// Each surface has more texts than this, so that a check of an empty file would be noticed.
-const TEXTS_LEAST: usize = 100;
+const TEXTS_LEAST: [usize; SURFACES.len()] = [100, 100, 40];
 
 /// The keys of a Fluent file, each with the variables of its text. Whether the file is well-formed, the loader checks.
 fn keys(file: &str, text: &str) -> BTreeMap<String, BTreeSet<String>> {
@@ -35,12 +35,12 @@ fn keys(file: &str, text: &str) -> BTreeMap<String, BTreeSet<String>> {
 
 #[test]
 fn both_languages_of_each_surface_have_the_same_texts_with_the_same_variables() {
-    for surface in SURFACES {
+    for (surface, least) in SURFACES.into_iter().zip(TEXTS_LEAST) {
         let [indonesian, english] = LANGUAGES.map(|language| {
             let file = format!("crates/{surface}/locales/{language}/{surface}.ftl");
             keys(&file, &fs::read_to_string(root().join(&file)).unwrap())
         });
-        assert!(indonesian.len() > TEXTS_LEAST, "{surface} has {} texts", indonesian.len());
+        assert!(indonesian.len() > least, "{surface} has {} texts", indonesian.len());
         assert_eq!(indonesian, english, "{surface}");
     }
 }

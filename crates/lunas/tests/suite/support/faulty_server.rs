@@ -30,6 +30,7 @@ impl FaultyServer {
             connections_per_address: 0,
             signature_header: "X-Service-Signature".to_owned(),
             is_development: false,
+            has_docs: true,
             timeouts: Timeouts { request: request_timeout, ..Timeouts::default() },
         };
         let server = Server::bind(kit.engine.clone(), config, surfaces).await.unwrap();

@@ -52,6 +52,7 @@ impl Node {
             connections_per_address: 0,
             signature_header: "X-Service-Signature".to_owned(),
             is_development: false,
+            has_docs: true,
             timeouts: Timeouts::default(),
         };
         let server = lunas::bind(engine.clone(), config).await.unwrap();

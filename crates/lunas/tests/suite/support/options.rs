@@ -19,3 +19,8 @@ pub(crate) fn trusted_proxy() -> Options {
 pub(crate) fn trusted_proxy_and_rate_limit(rate_limit_per_second: u32) -> Options {
     Options { rate_limit_per_second, ..trusted_proxy() }
 }
+
+/// A server without documentation.
+pub(crate) fn without_docs() -> Options {
+    Options { without_docs: true, ..Options::default() }
+}
