@@ -1,11 +1,12 @@
 # `make test` runs every check there is, on a machine that has Rust and a C compiler. Python tools go into the build folder;
-# PostgreSQL, Chromium, PHP, npm and what Python lacks are installed where a Debian does not have them.
+# PostgreSQL, nginx, Chromium, PHP, npm and what Python lacks are installed where a Debian does not have them.
 #
-# `make check` is for daily work: the same without browsers, faults, Python and the clients.
+# `make check` is for daily work: the same without browsers, faults, Python and the clients. `make dist` builds packages.
 
 TOOLS := target/test-tools
 REQUIREMENTS := crates/lunas/tests/requirements.txt
 AXE := target/axe-core
+NGINX := target/nginx
 # Names the version of axe-core and its checksum.
 AXE_LOCK := crates/testkit/axe/package-lock.json
 TYPESCRIPT := target/typescript
@@ -27,7 +28,7 @@ export RUSTC_WORKSPACE_WRAPPER := $(CURDIR)/crates/testkit/clippy-denies
 # Every build names the whole workspace, so that all of them share one feature set and no crate is built twice.
 CARGO_TEST := cargo test --workspace --locked
 
-.PHONY: test check format build install tests browser-tests tools python postgres install-postgres browser install-browser fonts install-fonts php install-php node install-node axe typescript
+.PHONY: test check format build install tests browser-tests tools python postgres install-postgres browser install-browser fonts install-fonts nginx unpack-nginx php install-php node install-node axe typescript
 
 # Packages are fetched while the tests are compiled. Browser tests leave the cores idle while they wait for pages, so the others
 # run beside them. What a compiler keeps for the next build is worth its time in `check` alone.
@@ -36,7 +37,7 @@ test: format
 	$(MAKE) --jobs=2 build install
 	$(MAKE) --jobs=2 browser-tests tests
 
-check: format postgres
+check: format postgres nginx
 	$(CARGO_TEST) --lib --bins --tests -- --skip browser --skip faults::
 
 format:
@@ -54,7 +55,7 @@ tests:
 	$(CARGO_TEST) --lib --bins --tests -- --skip browser --include-ignored
 
 # One after the other, as the `|` below say: two `apt-get` at once would not do.
-install: postgres browser fonts php node axe typescript tools
+install: postgres nginx browser fonts php node axe typescript tools
 
 tools: $(TOOLS)/installed
 
@@ -79,9 +80,18 @@ install-postgres:
 	$$sudo mkdir -p $${told%/*} && echo 'create_main_cluster = false' | $$sudo tee $$told && \
 	$$sudo apt-get update && $$sudo apt-get install --yes postgresql; done=$$?; $$sudo rm $$told; exit $$done
 
+# The proxy of docs/install.md. It is unpacked and not installed, since the package would start a server on port 80.
+nginx: | postgres
+	@command -v nginx >/dev/null || test -x $(NGINX)/usr/sbin/nginx || $(MAKE) unpack-nginx
+
+unpack-nginx:
+	sudo=$$(test "$$(id -u)" = 0 || echo sudo); $$sudo apt-get update
+	rm -rf $(NGINX) && mkdir -p $(NGINX)
+	cd $(NGINX) && apt-get download nginx && dpkg-deb --extract nginx_*.deb . && usr/sbin/nginx -v
+
 # Chromium and what drives it, looked for where the test kit looks. The whole of Chromium does where there is no package of its
 # headless shell, but the tests take longer.
-browser: | postgres
+browser: | nginx
 	@command -v chromedriver >/dev/null && { command -v chromium-headless-shell || \
 	{ command -v chromium && ! apt-cache show chromium-headless-shell; }; } >/dev/null 2>&1 || $(MAKE) install-browser
 
@@ -133,3 +143,5 @@ $(TYPESCRIPT)/installed: $(TYPESCRIPT_LOCK) | $(AXE)/installed
 	cp $(<D)/package.json $(TYPESCRIPT_LOCK) $(TYPESCRIPT)
 	cd $(TYPESCRIPT) && npm ci --ignore-scripts --no-audit --no-fund
 	@touch $@
+
+include packaging/dist.mk

@@ -72,10 +72,18 @@ impl Home {
         Ok((store, engine))
     }
 
-    /// A `lunas` command for this installation; an installation of the person who measures is not used.
+    /// A `lunas` command for this installation; an installation of the person who measures is not used. The binary is the
+    /// one that `BENCH_LUNAS` names, or the product as it was built into this one.
     pub(crate) fn lunas(&self, words: &[&str]) -> io::Result<Command> {
-        let mut command = Command::new(std::env::current_exe()?);
-        command.arg("lunas").args(words).env_remove("LUNAS_SECRET_KEY");
+        let mut command = match std::env::var_os("BENCH_LUNAS") {
+            Some(binary) => Command::new(binary),
+            None => {
+                let mut own = Command::new(std::env::current_exe()?);
+                own.arg("lunas");
+                own
+            }
+        };
+        command.args(words).env_remove("LUNAS_SECRET_KEY");
         command.env("LUNAS_DATA", self.directory.path()).env("LUNAS_DATABASE", self.database.url());
         Ok(command)
     }

@@ -211,6 +211,11 @@ impl Engine {
         Ok(self.store.notes().await?)
     }
 
+    /// Whether the database answers reads, whether or not it takes commits.
+    pub async fn database_answers(&self) -> bool {
+        self.store.answers().await
+    }
+
     /// Whether the database answers and takes commits.
     pub async fn is_ready(&self) -> bool {
         self.store.is_ready().await

@@ -38,6 +38,7 @@ mod running_server;
 mod secret;
 mod secret_key;
 mod serve;
+mod service_manager;
 mod settings;
 mod simulate;
 mod surfaces;
@@ -59,6 +60,11 @@ use settings::Setting;
 use simulate::Report;
 
 pub use surfaces::bind;
+
+/// The allocator of musl's C library takes one lock for all threads; this one does not.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// A self-hosted payment service: QRIS and virtual accounts, payment links and webhooks.
 #[derive(Parser)]

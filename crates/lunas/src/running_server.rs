@@ -12,7 +12,7 @@ use web::{Server, ServerConfig};
 
 use crate::{
     database::Installation, error::CliError, open_files, options::WebhookOptions, rehearsal::Screens,
-    surfaces::bind_with,
+    service_manager::ServiceManager, surfaces::bind_with,
 };
 
 /// A server that is bound, and from [`RunningServer::until_stopped`] on serves.
@@ -76,15 +76,20 @@ impl RunningServer {
         let RunningServer { server, installation, mut signals, courier } = self;
         let reconcilers = Reconcilers::start(&installation.engine, courier);
         let (stop, stopped) = oneshot::channel::<()>();
+        let address = server.address();
         let serving = server.run(async {
             // Dropping the sender means the same as sending.
             let _ = stopped.await;
         });
         pin!(serving);
+        let manager = ServiceManager::from_environment();
+        manager.ready(address);
         select! {
             () = &mut serving => {}
+            never = manager.ping_while_healthy(&installation.engine) => match never {},
             name = signals.next() => {
                 tracing::info!(signal = name, "stopping after the requests in flight");
+                manager.stopping();
                 drop(stop);
                 finish(serving, &mut signals).await;
             }

@@ -219,10 +219,19 @@ impl Store {
         }
     }
 
+    /// Whether reads are answered and the task that commits is alive. A full disk or a standby does not change that.
+    pub async fn answers(&self) -> bool {
+        let is_alive = match &self.backend {
+            Backend::Sqlite(sqlite) => sqlite.is_alive(),
+            Backend::Postgres(postgres) => postgres.is_alive(),
+        };
+        is_alive && self.installation("kind").await.is_ok()
+    }
+
     /// Whether the database answers and commits succeed. At most once a second it commits something to find out.
     pub async fn is_ready(&self) -> bool {
         let answers = match &self.backend {
-            Backend::Sqlite(sqlite) => sqlite.is_alive() && self.installation("kind").await.is_ok(),
+            Backend::Sqlite(_) => self.answers().await,
             Backend::Postgres(postgres) => postgres.is_ready().await,
         };
         let store = self.clone();

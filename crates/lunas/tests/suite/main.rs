@@ -11,6 +11,7 @@ mod dashboard;
 mod documents;
 mod faults;
 mod house;
+mod install;
 mod site;
 mod snap;
 mod support;

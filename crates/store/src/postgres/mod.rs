@@ -108,10 +108,14 @@ impl Postgres {
         self.notifier.notify_others();
     }
 
+    pub(crate) fn is_alive(&self) -> bool {
+        self.writer.is_alive()
+    }
+
     pub(crate) async fn is_ready(&self) -> bool {
         // It is not `off` on a standby, and on a server that an operator or a full disk has made read-only.
         let query = Query::new("SELECT 1 WHERE current_setting('transaction_read_only') = 'off'", []);
-        self.writer.is_alive() && matches!(self.one(query, |_| Ok(())).await, Ok(Some(())))
+        self.is_alive() && matches!(self.one(query, |_| Ok(())).await, Ok(Some(())))
     }
 
     pub(crate) async fn close(&self) {

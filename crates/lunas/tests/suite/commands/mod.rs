@@ -21,6 +21,7 @@ mod rehearse;
 mod request_log;
 mod secret_rotate;
 mod serve;
+mod service_manager;
 mod shutdown;
 mod terminal;
 mod trigger;

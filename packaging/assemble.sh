@@ -1,0 +1,42 @@
+#!/bin/sh
+# Makes what people install of a binary that is built: `assemble.sh TARGET BINARY DIRECTORY`. Called by `make dist`.
+set -eu
+
+target=$1 binary=$2 out=$3
+architecture=${target%%-*}
+version=$("$binary" --version | cut -d ' ' -f 2)
+name=lunas-$version-$architecture-linux
+sbom=lunas-$version.cdx
+
+rm -rf "$out"
+mkdir -p "$out/man" "$out/completions"
+"$binary" man "$out/man"
+for shell in bash zsh fish; do
+    "$binary" completions "$shell" >"$out/completions/lunas.$shell"
+done
+
+# The archive, for systems without Debian's packages.
+mkdir "$out/$name"
+install -m 0755 "$binary" packaging/lunasctl "$out/$name"
+install -m 0644 packaging/lunas.service packaging/lunas.env LICENSE docs/install.md docs/operating.md "$out/$name"
+cp -r "$out/man" "$out/completions" "$out/$name"
+tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -C "$out" -c "$name" |
+    gzip -n -9 >"$out/$name.tar.gz"
+rm -r "${out:?}/$name"
+
+cargo deb --quiet --no-build --no-strip --package lunas --profile dist --target "$target" --output "$out/"
+
+# The tool writes beside every Cargo.toml of the workspace; only the program's own list is kept, without paths of this machine.
+cargo cyclonedx --quiet --format json --spec-version 1.5 --target "$target" --override-filename "$sbom" \
+    --manifest-path crates/lunas/Cargo.toml
+sed "s|file://$(pwd)|file:///lunas|g" "crates/lunas/$sbom.json" >"$out/$sbom.json"
+find crates -name "$sbom.json" -delete
+
+# The root of the container image.
+mkdir -p "$out/image/usr/bin" "$out/image/etc/ssl/certs" "$out/image/var/lib/lunas" "$out/image/tmp"
+install -m 0755 "$binary" "$out/image/usr/bin/lunas"
+install -m 0644 /etc/ssl/certs/ca-certificates.crt "$out/image/etc/ssl/certs/"
+
+cd "$out"
+sha256sum -- *.deb *.tar.gz *.json >SHA256SUMS
+ls -l
