@@ -1,8 +1,8 @@
 #!/bin/sh
-# Makes what people install of a binary that is built: `assemble.sh TARGET BINARY DIRECTORY`. Called by `make dist`.
+# Makes what people install of binaries that are built: `assemble.sh TARGET BINARY STATIC-BINARY DIRECTORY`. Called by `make dist`.
 set -eu
 
-target=$1 binary=$2 out=$3
+target=$1 binary=$2 static=$3 out=$4
 architecture=${target%%-*}
 version=$("$binary" --version | cut -d ' ' -f 2)
 name=lunas-$version-$architecture-linux
@@ -34,7 +34,7 @@ find crates -name "$sbom.json" -delete
 
 # The root of the container image.
 mkdir -p "$out/image/usr/bin" "$out/image/etc/ssl/certs" "$out/image/var/lib/lunas" "$out/image/tmp"
-install -m 0755 "$binary" "$out/image/usr/bin/lunas"
+install -m 0755 "$static" "$out/image/usr/bin/lunas"
 install -m 0644 /etc/ssl/certs/ca-certificates.crt "$out/image/etc/ssl/certs/"
 
 cd "$out"

@@ -145,8 +145,8 @@ PYTHON
     tar -xzf "$dist"/lunas-*.tar.gz -C "$scratch"
     is "the archive's version" "lunas $(dpkg-deb -f "$package" Version | cut -d - -f 1)" "$("$scratch"/lunas-*/lunas --version)"
     # A static program has no interpreter.
-    is "interpreter" "$(readelf --program-headers "$scratch"/lunas-*/lunas | grep INTERP || true)" ""
-    ok "the archive has a static program of the same version"
+    is "interpreter" "$(readelf --program-headers "$dist/image/usr/bin/lunas" | grep INTERP || true)" ""
+    ok "the archive has the same version, and the image a static program"
     is "owners" "$(dpkg-deb --fsys-tarfile "$package" | tar --numeric-owner -tv | awk '{ print $2 }' | sort -u)" 0/0
     ok "files of the package belong to root"
 }
