@@ -36,7 +36,7 @@ async fn every_link_from_the_home_page_on_leads_to_a_page_and_a_heading_that_are
                 let page = customer.open(&path).await;
                 let is_ours = path == "/" || path.starts_with("/docs");
                 // Other pages may ask to sign in.
-                let is_there = if is_ours { page.status == 200 || page.status == 303 } else { page.status != 404 };
+                let is_there = if is_ours { page.status == 200 } else { page.status != 404 };
                 broken.extend((!is_there).then(|| format!("{from} leads to {path}, which is {}", page.status)));
                 for target in links(&page.text).into_iter().filter(|_| is_ours && page.status == 200) {
                     let target = url.join(&target).unwrap();
