@@ -45,9 +45,9 @@ pub(crate) enum EventCommand {
 
 #[derive(Args)]
 pub(crate) struct ListOptions {
-    /// The project's id, prj_….
+    /// The project's id, prj_…. Not needed where there is only one.
     #[arg(long, value_name = "ID")]
-    project: String,
+    project: Option<String>,
     /// Only events of this type, such as payment.paid.
     #[arg(long = "type", value_name = "TYPE", value_parser = kind)]
     kind: Option<EventKind>,
@@ -148,7 +148,7 @@ pub(crate) async fn run(command: EventCommand, global: &GlobalOptions) -> Result
 async fn find(engine: &Engine, id: &str) -> Result<Event, CliError> {
     let unknown = || {
         let id = id.escape_debug();
-        CliError::new(format!("there is no event {id} in this database; `lunas event list --project ID` shows them"))
+        CliError::new(format!("there is no event {id} in this database; `lunas event list` shows them"))
     };
     let parsed: EventId = id.parse().map_err(|_| unknown())?;
     match engine.event_of_any(parsed).await {
@@ -158,7 +158,7 @@ async fn find(engine: &Engine, id: &str) -> Result<Event, CliError> {
 }
 
 async fn list(options: ListOptions, engine: &Engine, output: Output) -> Result<(), CliError> {
-    let project = project::find(engine, &options.project).await?;
+    let project = project::chosen(engine, options.project.as_deref()).await?;
     let window = Window { offset: 0, limit: options.limit };
     let mut lines = Vec::new();
     for listed in engine.events(project.id, options.kind, None, window).await?.items {

@@ -208,6 +208,24 @@ async fn list(engine: &Engine, output: Output) -> Result<(), CliError> {
 }
 
 /// The project with the id that the user has given.
+/// The project that a command names, or the only one that there is.
+pub(crate) async fn chosen(engine: &Engine, id: Option<&str>) -> Result<Project, CliError> {
+    if let Some(id) = id {
+        return find(engine, id).await;
+    }
+    let mut projects = engine.projects().await?;
+    match (projects.pop(), projects.len()) {
+        (Some(only), 0) => Ok(only),
+        (Some(_), others) => Err(CliError::new(format!(
+            "there are {} projects; name one with `--project ID`, `lunas project list` lists them",
+            others + 1
+        ))),
+        (None, _) => {
+            Err(CliError::new("there is no project yet; `lunas project create --help` says how to create one"))
+        }
+    }
+}
+
 pub(crate) async fn find(engine: &Engine, id: &str) -> Result<Project, CliError> {
     let unknown = || {
         let id = id.escape_debug();

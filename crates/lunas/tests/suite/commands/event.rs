@@ -303,6 +303,17 @@ async fn without_a_webhook_url_resending_fails_and_says_what_to_do() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_list_needs_no_project_where_there_is_only_one() {
+    let shop = Shop::silent().await;
+    shop.trigger("payment.paid");
+    assert_eq!(shop.json(&["list"]), shop.list(&[]));
+    shop.program.json(&["project", "create", "--name", "Lain", "--environment", "sandbox", "--json"]);
+    let ran = shop.run(&["list"]);
+    let lines = ran.failed(1);
+    assert!(lines.len() == 1 && lines[0].contains("there are 2 projects"), "{lines:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_unknown_event_is_reported_in_one_line_and_changes_nothing() {
     let shop = Shop::silent().await;
     shop.tell(&shop.receiver.url());
@@ -338,8 +349,7 @@ fn wrong_arguments_exit_2_and_say_what_is_possible() {
     let program = program();
     let project = format!("prj_{}", "0".repeat(26));
     for (arguments, reason) in [
-        (&["list"][..], "--project"),
-        (&["list", "--project", &project, "--limit", "0"], "1..=1000"),
+        (&["list", "--project", &project, "--limit", "0"][..], "1..=1000"),
         (&["list", "--project", &project, "--limit", "1001"], "1..=1000"),
         (&["list", "--project", &project, "--limit=-1"], "1..=1000"),
         (&["list", "--project", &project, "--limit", "many"], "--limit"),
