@@ -15,6 +15,7 @@ mod idle_timeout;
 pub mod limits;
 pub mod page;
 pub mod path;
+pub mod payment_status;
 pub mod query;
 mod request_id;
 mod server;
