@@ -67,7 +67,7 @@ struct Sentence<'a> {
 }
 
 /// The steps of every channel in one list; each step starts with the title of its channel.
-pub fn payment_steps(bank: Bank, account_number: &str, amount: Rupiah, language: Language) -> Vec<String> {
+pub fn payment_steps(bank: Bank, account_number: &str, amount: impl fmt::Display, language: Language) -> Vec<String> {
     let Guide { brand, menus } = guide(bank);
     let amount = amount.to_string();
     let mut list = Vec::with_capacity(menus.len() * MOST_STEPS);

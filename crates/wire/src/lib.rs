@@ -10,3 +10,4 @@ pub mod metadata;
 pub mod method;
 pub mod payment;
 pub mod schemas;
+mod steps;

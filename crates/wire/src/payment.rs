@@ -3,7 +3,6 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use domain::{
     event::HeldMoney,
-    instructions::payment_steps,
     language::Language,
     method::Method,
     payment::{Device, Location, Payment, Status},
@@ -12,9 +11,10 @@ use domain::{
     time::Timestamp,
 };
 use serde::Serialize;
+use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use crate::{metadata::MetadataJson, method::MethodJson, schemas};
+use crate::{metadata::MetadataJson, method::MethodJson, schemas, steps::steps_json};
 
 /// What a payment's JSON depends on besides the payment.
 #[derive(Clone, Copy)]
@@ -134,8 +134,8 @@ enum InstructionsJson {
         #[schema(min_length = 1, examples("9901418357157900"))]
         virtual_account_number: String,
         /// Instructions for the customer, ready to display.
-        #[schema(min_items = 1)]
-        payment_steps: Vec<String>,
+        #[schema(value_type = Vec<String>, min_items = 1)]
+        payment_steps: Box<RawValue>,
     },
 }
 
@@ -255,7 +255,7 @@ fn instructions(payment: &Payment, language: Language) -> InstructionsJson {
         Method::VirtualAccount(bank) => InstructionsJson::VirtualAccount {
             bank_name: bank.name(),
             virtual_account_number: payment.code.clone(),
-            payment_steps: payment_steps(bank, &payment.code, payment.amount, language),
+            payment_steps: steps_json(bank, &payment.code, payment.amount, language),
         },
     }
 }
