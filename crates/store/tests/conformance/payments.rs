@@ -244,7 +244,7 @@ async fn a_payload_is_found_however_many_payments_came_after_it(database: Databa
     keep(&store, Change::default().with_all(newer)).await;
     let found = store.payment_by_code(project.id, &payment.code).await.unwrap();
     assert_eq!(found, Some(payment.clone()));
-    // Another payload with the same checksum is another payload.
+    // Another payload that ends in the same way is another payload.
     let longer = format!("0{}", payment.code);
     assert_eq!(store.payment_by_code(project.id, &longer).await.unwrap(), None);
 }
