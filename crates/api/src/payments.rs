@@ -213,9 +213,9 @@ pub(crate) async fn get(
     caller: Caller,
     PathId(id): PathId<PaymentId>,
     headers: HeaderMap,
-) -> Result<Json<PaymentJson>, ApiError> {
+) -> Result<Answer<PaymentJson>, ApiError> {
     let payment = app.engine.payment(caller.project.id, id).await?;
-    Ok(Json(PaymentJson::of(payment, view(&app, &caller.project, &headers))))
+    Ok(Answer::ok(PaymentJson::of(payment, view(&app, &caller.project, &headers))))
 }
 
 /// How payments are rendered for this caller at this time.

@@ -80,12 +80,17 @@ impl<Stream> IdleTimeoutStream<Stream> {
         (IdleTimeoutStream { stream, phase: phase.clone(), head: timeouts.head, timer }, phase)
     }
 
-    /// Ready with an error once `until` has passed.
+    /// Ready with an error once `until` has passed. The timer is set again only where it would ring too late, or has rung too
+    /// early: setting it for every request takes longer than the request's other work here.
     fn poll_late(&mut self, context: &mut Context<'_>, until: Instant) -> Poll<io::Error> {
-        if self.timer.deadline() != until {
+        if self.timer.deadline() > until {
             self.timer.as_mut().reset(until);
         }
         ready!(self.timer.as_mut().poll(context));
+        if self.timer.deadline() < until {
+            self.timer.as_mut().reset(until);
+            ready!(self.timer.as_mut().poll(context));
+        }
         Poll::Ready(io::ErrorKind::TimedOut.into())
     }
 }
