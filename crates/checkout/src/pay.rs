@@ -18,7 +18,7 @@ use domain::{
     money::Rupiah,
     payment::{Payment, State as PaymentState, Status},
     project::{Environment, Project},
-    qr_image::small_png,
+    qr_image,
     receipt::{Decision, Unapplied as Reason, UnappliedReceipt},
     time::Timestamp,
 };
@@ -105,7 +105,7 @@ fn card(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Card {
 
 fn qris(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Qris {
     let payment = &shown.payment;
-    let image = small_png(&payment.code).unwrap_or_default();
+    let image = qr_image::png(&payment.code).unwrap_or_default();
     Qris {
         frame: payment_frame(app, visitor, shown),
         pending: pending(app, visitor, shown),

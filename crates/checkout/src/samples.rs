@@ -3,7 +3,7 @@
 pub(crate) mod prices;
 
 use askama::Template;
-use domain::{bank::Bank, language::Language, money::Rupiah, qr_image::small_png};
+use domain::{bank::Bank, language::Language, money::Rupiah, qr_image};
 use i18n_embed_fl::fl;
 use web::page::{moment::Moment, page_error::ProblemKind};
 
@@ -129,7 +129,7 @@ impl Setting {
         Qris {
             frame: self.frame(),
             pending: self.pending(),
-            image: format!("data:image/png;base64,{}", base64(&small_png(PAYLOAD).unwrap())),
+            image: format!("data:image/png;base64,{}", base64(&qr_image::png(PAYLOAD).unwrap())),
             image_url: "/pay/pay_01kc2m8r5gfq9t3v7x1y4z6a8b/qr.png".to_owned(),
             image_name: "INV-2026-00123.png".to_owned(),
         }
