@@ -47,7 +47,7 @@ impl Bench {
             goal: "-".to_owned(),
             holds: None,
         };
-        Ok(vec![at_least("checkout", &measured, 400), one])
+        Ok(vec![at_least("checkout", &measured, 450), one])
     }
 }
 

@@ -21,6 +21,7 @@ use crate::{
 pub(crate) enum Group {
     CreateVa,
     CreateQris,
+    CreateRandom,
     Get,
     List,
     ListDeep,
@@ -32,10 +33,12 @@ pub(crate) enum Group {
     Replay,
     Webhook,
     WebhookLatency,
+    Deliver,
     Checkout,
     Attempts,
     Watchers,
     Dashboard,
+    Disk,
     Idle,
     Start,
     PgCreate,
@@ -43,46 +46,18 @@ pub(crate) enum Group {
     PgHot,
     PgList,
     PgWebhook,
+    PgDeliver,
+    PgDisk,
     PgNodes,
     Peers,
-}
-
-impl Group {
-    pub(crate) const ALL: [Group; 26] = [
-        Group::CreateVa,
-        Group::CreateQris,
-        Group::Get,
-        Group::List,
-        Group::ListDeep,
-        Group::Search,
-        Group::Paid,
-        Group::SnapPay,
-        Group::SnapIssue,
-        Group::SnapSilent,
-        Group::Replay,
-        Group::Webhook,
-        Group::WebhookLatency,
-        Group::Checkout,
-        Group::Attempts,
-        Group::Watchers,
-        Group::Dashboard,
-        Group::Idle,
-        Group::Start,
-        Group::PgCreate,
-        Group::PgGet,
-        Group::PgHot,
-        Group::PgList,
-        Group::PgWebhook,
-        Group::PgNodes,
-        Group::Peers,
-    ];
 }
 
 impl Bench {
     pub(crate) async fn run(&mut self, group: Group) -> io::Result<Vec<Finding>> {
         match group {
             Group::CreateVa => self.create("create-va", VIRTUAL_ACCOUNT, 600).await,
-            Group::CreateQris => self.create("create-qris", QRIS, 450).await,
+            Group::CreateQris => self.create("create-qris", QRIS, 400).await,
+            Group::CreateRandom => self.create_random().await,
             Group::Get => self.get().await,
             Group::List | Group::ListDeep | Group::Search => self.list(group).await,
             Group::Paid => self.paid().await,
@@ -90,19 +65,36 @@ impl Bench {
             Group::Replay => self.replay().await,
             Group::Webhook => self.webhook().await,
             Group::WebhookLatency => self.webhook_latency().await,
+            Group::Deliver => self.deliver().await,
             Group::Checkout => self.chooser().await,
             Group::Attempts => self.attempts().await,
             Group::Watchers => self.watchers().await,
             Group::Dashboard => self.dashboard().await,
+            Group::Disk => self.disk().await,
             Group::Idle => self.idle().await,
             Group::Start => self.start().await,
+            Group::PgCreate
+            | Group::PgGet
+            | Group::PgHot
+            | Group::PgList
+            | Group::PgWebhook
+            | Group::PgDeliver
+            | Group::PgDisk
+            | Group::PgNodes => self.on_postgres(group).await,
+            Group::Peers => peers::run(&self.product().await?, self.duration, self.rounds).await,
+        }
+    }
+
+    async fn on_postgres(&mut self, group: Group) -> io::Result<Vec<Finding>> {
+        match group {
             Group::PgCreate => self.pg_create().await,
             Group::PgGet => self.pg_get().await,
             Group::PgHot => self.pg_hot().await,
             Group::PgList => self.pg_list().await,
             Group::PgWebhook => self.pg_webhook().await,
-            Group::PgNodes => self.pg_nodes().await,
-            Group::Peers => peers::run(&self.product().await?, self.duration, self.rounds).await,
+            Group::PgDeliver => self.pg_deliver().await,
+            Group::PgDisk => self.pg_disk().await,
+            _ => self.pg_nodes().await,
         }
     }
 

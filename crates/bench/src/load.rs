@@ -129,7 +129,11 @@ pub(crate) async fn connect(address: SocketAddr) -> io::Result<TcpStream> {
 }
 
 /// One request and its answer; the range of the body within `answer`. An answer that is neither 2xx nor 3xx ends the run.
-async fn exchange(stream: &mut TcpStream, request: &[u8], answer: &mut Vec<u8>) -> io::Result<std::ops::Range<usize>> {
+pub(crate) async fn exchange(
+    stream: &mut TcpStream,
+    request: &[u8],
+    answer: &mut Vec<u8>,
+) -> io::Result<std::ops::Range<usize>> {
     stream.write_all(request).await?;
     answer.clear();
     loop {

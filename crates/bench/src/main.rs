@@ -11,9 +11,12 @@ mod ceiling;
 mod checkout;
 mod dashboard;
 mod database;
+mod deliver;
 mod directory;
+mod disk;
 mod groups;
 mod issuing;
+mod keys;
 mod lists;
 mod load;
 mod peers;
@@ -30,7 +33,7 @@ mod webhooks;
 
 use std::{process::ExitCode, time::Duration};
 
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 
 use bench::{Bench, PostgresDatabases};
 use groups::Group;
@@ -82,7 +85,7 @@ fn main() -> ExitCode {
 }
 
 async fn measure(arguments: Arguments) -> std::io::Result<()> {
-    let groups = if arguments.groups.is_empty() { Group::ALL.to_vec() } else { arguments.groups };
+    let groups = if arguments.groups.is_empty() { Group::value_variants().to_vec() } else { arguments.groups };
     let mut bench = Bench {
         duration: arguments.seconds,
         rounds: arguments.rounds.max(1),

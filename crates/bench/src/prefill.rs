@@ -5,13 +5,14 @@ use std::{io, sync::Arc};
 use domain::{
     bank::Bank,
     id::{ProjectId, mint},
+    idempotency::{Endpoint, Idempotency},
     method::Method,
     money::Rupiah,
     payment::{Payment, State},
     time::{DAY_MILLIS, Timestamp},
 };
 use pgcluster::Cluster;
-use store::{Change, PaymentFilter, PaymentWrite, Store, Window};
+use store::{Change, PaymentFilter, PaymentWrite, Store, Window, Write};
 
 use crate::process::{Home, Served};
 
@@ -28,8 +29,9 @@ const AFTER_ALL: Timestamp = Timestamp::from_millis(FIRST_MILLIS * 2);
 const COPY_PAYMENTS: &str = "COPY payments (id, project_id, reference, search_text, amount, fee, method, code, state, \
                              created_at, expires_at, version) FROM STDIN;\n";
 const COPY_KEYS: &str = "COPY idempotency (project_id, endpoint, key, request, resource) FROM STDIN;\n";
-/// The fingerprint of a request, of the size of a real one.
-const FINGERPRINT: &str = r"\\x55555555555555555555555555555555";
+/// The fingerprint of a request, and the same as COPY reads it.
+const FINGERPRINT: [u8; 16] = [0x55; 16];
+const COPIED_FINGERPRINT: &str = r"\\x55555555555555555555555555555555";
 
 /// An installation of `lunas dev` with payments in it.
 pub(crate) struct Prefilled {
@@ -46,11 +48,15 @@ pub(crate) struct Lists {
 
 impl Prefilled {
     pub(crate) async fn on_sqlite(count: u64) -> io::Result<Prefilled> {
+        Prefilled::with_keys(count, prefill_key).await
+    }
+
+    /// The same with Idempotency-Keys that `key` makes.
+    pub(crate) async fn with_keys(count: u64, key: impl Fn(u64) -> String) -> io::Result<Prefilled> {
         let prefilled = Prefilled::empty(Home::on_sqlite()?, count).await?;
         let store = prefilled.home.database.open().await?;
-        fill(&store, prefilled.project, count).await?;
-        request_maintenance(&store, prefilled.project).await?;
-        maintain(&store, AFTER_ALL).await?;
+        fill(&store, prefilled.project, count, key).await?;
+        make_searchable(&store, prefilled.project).await?;
         store.close().await;
         Ok(prefilled)
     }
@@ -60,8 +66,7 @@ impl Prefilled {
         let (url, project) = (prefilled.home.database.url(), prefilled.project);
         copy(cluster, &url, project, count, |payment, _| payment.id.to_string()).await?;
         let store = prefilled.home.database.open().await?;
-        request_maintenance(&store, project).await?;
-        maintain(&store, AFTER_ALL).await?;
+        make_searchable(&store, project).await?;
         store.close().await;
         vacuum(cluster, &url).await?;
         Ok(prefilled)
@@ -86,23 +91,36 @@ impl Prefilled {
     }
 }
 
-async fn fill(store: &Store, project: ProjectId, count: u64) -> io::Result<()> {
+async fn fill(store: &Store, project: ProjectId, count: u64, key: impl Fn(u64) -> String) -> io::Result<()> {
     for first in (0..count).step_by(PAYMENTS_PER_CHANGE as usize) {
-        let writes = (first..count.min(first + PAYMENTS_PER_CHANGE))
-            .map(|index| PaymentWrite::Created { payment: payment(project, index) });
+        let writes = (first..count.min(first + PAYMENTS_PER_CHANGE)).flat_map(|index| {
+            let payment = payment(project, index);
+            [bound(&payment, key(index)), PaymentWrite::Created { payment }.into()]
+        });
         store.commit(Change::default().with_all(writes)).await.map_err(io::Error::other)?;
     }
     Ok(())
 }
 
-/// Reads a list and searches once, which requests the maintenance that they need.
-async fn request_maintenance(store: &Store, project: ProjectId) -> io::Result<()> {
+/// Binds a key to a payment, as the request that created it did.
+pub(crate) fn bound(payment: &Payment, key: String) -> Write {
+    let (project_id, endpoint, request) = (payment.project_id, Endpoint::Payments, FINGERPRINT);
+    let idempotency = Idempotency { project_id, endpoint, key, request };
+    Write::Bind { idempotency, resource: payment.id.to_string() }
+}
+
+pub(crate) fn prefill_key(index: u64) -> String {
+    format!("prefill-{index}")
+}
+
+/// Reads a list and searches once, which requests the maintenance that they need, and does it.
+pub(crate) async fn make_searchable(store: &Store, project: ProjectId) -> io::Result<()> {
     let window = Window { offset: 0, limit: 1 };
     let search = PaymentFilter { search: Some("order".to_owned()), ..PaymentFilter::default() };
     for filter in [PaymentFilter::default(), search] {
         store.payments(project, &filter, window).await.map_err(io::Error::other)?;
     }
-    Ok(())
+    maintain(store, AFTER_ALL).await
 }
 
 /// Runs every maintenance job until it has nothing more to do.
@@ -129,7 +147,8 @@ pub(crate) async fn copy(
                 let payment = payment(project, index);
                 let id = id(&payment, index);
                 payments.push_str(&payment_line(&payment, &id));
-                keys.push_str(&format!("{project}\tpayments\tprefill-{index}\t{FINGERPRINT}\t{id}\n"));
+                let key = prefill_key(index);
+                keys.push_str(&format!("{project}\tpayments\t{key}\t{COPIED_FINGERPRINT}\t{id}\n"));
             }
             format!("{payments}\\.\n{keys}\\.\n")
         })

@@ -23,8 +23,7 @@ use tokio::{
 
 /// Worker threads of every server, product and ceiling alike.
 pub(crate) const WORKER_THREADS: &str = "2";
-/// Concurrent webhooks of one project: the default, and as many as the load has connections.
-const IN_FLIGHT: &str = "4";
+/// Concurrent webhooks of one project where the default is lifted: as many as the load has connections.
 const IN_FLIGHT_LIFTED: &str = "64";
 /// Warnings, but for the calls to a bank that is silent on purpose.
 const LOG: &str = "warn,engine::banks::outbound=error";
@@ -127,17 +126,18 @@ impl Drop for Served {
 impl Served {
     /// The product on this installation, without a rate limit and with warnings logged only.
     pub(crate) async fn lunas(home: &Home) -> io::Result<Served> {
-        Served::dev(home, IN_FLIGHT).await
+        Served::dev(home, None).await
     }
 
     /// The same with a higher limit on concurrent webhooks.
     pub(crate) async fn lunas_sending_freely(home: &Home) -> io::Result<Served> {
-        Served::dev(home, IN_FLIGHT_LIFTED).await
+        Served::dev(home, Some(IN_FLIGHT_LIFTED)).await
     }
 
-    async fn dev(home: &Home, webhooks_in_flight: &str) -> io::Result<Served> {
+    async fn dev(home: &Home, webhooks_in_flight: Option<&str>) -> io::Result<Served> {
         let mut command = home.lunas(&["dev", "--json", "--listen", "127.0.0.1:0"])?;
-        command.env("LUNAS_RATE_LIMIT", "0").env("LUNAS_WEBHOOK_IN_FLIGHT", webhooks_in_flight).env("LUNAS_LOG", LOG);
+        command.env("LUNAS_RATE_LIMIT", "0").env("LUNAS_LOG", LOG).env_remove("LUNAS_WEBHOOK_IN_FLIGHT");
+        command.envs(webhooks_in_flight.map(|number| ("LUNAS_WEBHOOK_IN_FLIGHT", number)));
         Served::start(command).await
     }
 
@@ -172,10 +172,12 @@ impl Served {
 
     /// Resident memory in KiB.
     pub(crate) fn resident_kib(&self) -> io::Result<u64> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.id()?))?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        let digits = line.and_then(|line| line.split_whitespace().next()).and_then(|digits| digits.parse().ok());
-        digits.ok_or_else(|| io::Error::other("no resident size is known"))
+        figure(&self.id()?.to_string(), "status", "VmRSS:")
+    }
+
+    /// The bytes that it has had written to disks so far. Memory file systems do not count.
+    pub(crate) fn written_bytes(&self) -> io::Result<u64> {
+        written_bytes(&self.id()?.to_string())
     }
 
     /// The processor time of all its threads so far.
@@ -197,4 +199,17 @@ impl Served {
     pub(crate) async fn end(mut self) -> io::Result<()> {
         self.child.kill().await
     }
+}
+
+/// The bytes that a process, or `self`, has had written to disks so far.
+pub(crate) fn written_bytes(process: &str) -> io::Result<u64> {
+    figure(process, "io", "write_bytes:")
+}
+
+/// A number that the system reports about a process.
+fn figure(process: &str, file: &str, name: &str) -> io::Result<u64> {
+    let figures = std::fs::read_to_string(format!("/proc/{process}/{file}"))?;
+    let line = figures.lines().find_map(|line| line.strip_prefix(name));
+    let digits = line.and_then(|line| line.split_whitespace().next()).and_then(|digits| digits.parse().ok());
+    digits.ok_or_else(|| io::Error::other(format!("the system does not report {name}")))
 }

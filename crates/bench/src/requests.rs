@@ -23,12 +23,21 @@ pub(crate) fn creates(served: &Served, method: &'static str, run: &str) -> Reque
 /// The same with several callers in turn.
 pub(crate) fn creates_by(callers: Vec<Caller>, method: &'static str, run: &str) -> Requests {
     let run = run.to_owned();
+    keyed_creates(callers, method, move |index| format!("{run}-{index}"))
+}
+
+/// Creates payments whose Idempotency-Keys `key` makes.
+pub(crate) fn keyed_creates(
+    callers: Vec<Caller>,
+    method: &'static str,
+    key: impl Fn(u64) -> String + Send + Sync + 'static,
+) -> Requests {
     Arc::new(move |index, out| {
-        let Caller { project_id: project, api_key: key } = turn(&callers, index);
+        let Caller { project_id: project, api_key } = turn(&callers, index);
         let body = format!(
             r#"{{"project_id":"{project}","reference":"order-{index}","amount":{AMOUNT},"payment_method":{method}}}"#
         );
-        post(out, "/v1/payments", key, &format!("Idempotency-Key: {run}-{index}\r\n"), &body);
+        post(out, "/v1/payments", api_key, &format!("Idempotency-Key: {}\r\n", key(index)), &body);
     })
 }
 

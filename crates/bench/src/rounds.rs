@@ -44,6 +44,6 @@ where
     Ok(Measured { product: middle(&products), ceiling: middle(&ceilings), ratios })
 }
 
-fn middle(sorted: &[u64]) -> u64 {
+pub(crate) fn middle(sorted: &[u64]) -> u64 {
     sorted.get(sorted.len() / 2).copied().unwrap_or_default()
 }

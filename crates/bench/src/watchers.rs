@@ -26,7 +26,7 @@ use crate::{
 const WATCHERS: u64 = 10_000;
 /// One in this many watchers shares its payment with another, like a customer with a phone and a computer.
 const SHARING_PART: u64 = 10;
-const BYTES_MOST: u64 = 12_000;
+const BYTES_MOST: u64 = 10_000;
 /// Payments that are paid one after the other, to measure how soon watchers see it: one per this many watchers, up to
 /// the most.
 const PAID_PART: u64 = 50;

@@ -7,9 +7,10 @@
 use std::process::Command;
 
 /// The groups on SQLite.
-const EMBEDDED: [&str; 18] = [
+const EMBEDDED: [&str; 21] = [
     "create-va",
     "create-qris",
+    "create-random",
     "get",
     "list",
     "list-deep",
@@ -21,13 +22,24 @@ const EMBEDDED: [&str; 18] = [
     "replay",
     "webhook",
     "webhook-latency",
+    "deliver",
     "checkout",
     "attempts",
     "watchers",
+    "disk",
     "idle",
     "start",
 ];
-const POSTGRES: [&str; 6] = ["pg-create", "pg-get", "pg-hot", "pg-list", "pg-webhook", "pg-nodes"];
+const POSTGRES: [&str; 8] = [
+    "pg-create",
+    "pg-get",
+    "pg-hot",
+    "pg-list",
+    "pg-webhook",
+    "pg-deliver",
+    "pg-disk",
+    "pg-nodes",
+];
 const SMALL: [&str; 9] = ["--json", "--seconds", "0.3", "--rounds", "1", "--prefill", "300", "--large", "2500"];
 
 fn check(groups: &[&str]) {
