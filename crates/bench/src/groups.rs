@@ -34,6 +34,7 @@ pub(crate) enum Group {
     Webhook,
     WebhookLatency,
     Deliver,
+    Latency,
     Checkout,
     Attempts,
     Watchers,
@@ -47,6 +48,7 @@ pub(crate) enum Group {
     PgList,
     PgWebhook,
     PgDeliver,
+    PgLatency,
     PgDisk,
     PgNodes,
     Peers,
@@ -66,6 +68,7 @@ impl Bench {
             Group::Webhook => self.webhook().await,
             Group::WebhookLatency => self.webhook_latency().await,
             Group::Deliver => self.deliver().await,
+            Group::Latency => self.latency().await,
             Group::Checkout => self.chooser().await,
             Group::Attempts => self.attempts().await,
             Group::Watchers => self.watchers().await,
@@ -79,6 +82,7 @@ impl Bench {
             | Group::PgList
             | Group::PgWebhook
             | Group::PgDeliver
+            | Group::PgLatency
             | Group::PgDisk
             | Group::PgNodes => self.on_postgres(group).await,
             Group::Peers => peers::run(&self.product().await?, self.duration, self.rounds).await,
@@ -93,6 +97,7 @@ impl Bench {
             Group::PgList => self.pg_list().await,
             Group::PgWebhook => self.pg_webhook().await,
             Group::PgDeliver => self.pg_deliver().await,
+            Group::PgLatency => self.pg_latency().await,
             Group::PgDisk => self.pg_disk().await,
             _ => self.pg_nodes().await,
         }

@@ -65,6 +65,11 @@ impl Report {
 pub(crate) fn millis(sorted_micros: &[u128], percent: usize) -> String {
     let at = (sorted_micros.len() * percent / 100).min(sorted_micros.len().saturating_sub(1));
     let micros = sorted_micros.get(at).copied().unwrap_or_default();
+    milliseconds(u64::try_from(micros).unwrap_or(u64::MAX))
+}
+
+/// `1.2 ms` for 1234 microseconds.
+pub(crate) fn milliseconds(micros: u64) -> String {
     format!("{}.{:01} ms", micros / 1_000, micros % 1_000 / 100)
 }
 

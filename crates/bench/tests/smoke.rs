@@ -7,7 +7,7 @@
 use std::process::Command;
 
 /// The groups on SQLite.
-const EMBEDDED: [&str; 21] = [
+const EMBEDDED: [&str; 22] = [
     "create-va",
     "create-qris",
     "create-random",
@@ -23,6 +23,7 @@ const EMBEDDED: [&str; 21] = [
     "webhook",
     "webhook-latency",
     "deliver",
+    "latency",
     "checkout",
     "attempts",
     "watchers",
@@ -30,13 +31,14 @@ const EMBEDDED: [&str; 21] = [
     "idle",
     "start",
 ];
-const POSTGRES: [&str; 8] = [
+const POSTGRES: [&str; 9] = [
     "pg-create",
     "pg-get",
     "pg-hot",
     "pg-list",
     "pg-webhook",
     "pg-deliver",
+    "pg-latency",
     "pg-disk",
     "pg-nodes",
 ];
