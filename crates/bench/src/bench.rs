@@ -5,6 +5,7 @@ use std::{io, sync::Arc, time::Duration};
 use pgcluster::Cluster;
 
 use crate::{
+    curve::Curve,
     pgbench::Pgbench,
     prefill::{Lists, Prefilled},
     process::Served,
@@ -21,6 +22,9 @@ pub(crate) struct Bench {
     pub(crate) rounds: usize,
     pub(crate) prefill: u64,
     pub(crate) large: u64,
+    pub(crate) growth_most: u64,
+    /// What the groups about growth have measured.
+    pub(crate) curves: Vec<Curve>,
     pub(crate) prefilled: Option<Arc<Prefilled>>,
     pub(crate) lists: Option<Arc<Lists>>,
     pub(crate) postgres: PostgresDatabases,

@@ -39,6 +39,7 @@ pub(crate) enum Group {
     Attempts,
     Watchers,
     Dashboard,
+    Growth,
     Disk,
     Idle,
     Start,
@@ -49,6 +50,7 @@ pub(crate) enum Group {
     PgWebhook,
     PgDeliver,
     PgLatency,
+    PgGrowth,
     PgDisk,
     PgNodes,
     Peers,
@@ -73,6 +75,7 @@ impl Bench {
             Group::Attempts => self.attempts().await,
             Group::Watchers => self.watchers().await,
             Group::Dashboard => self.dashboard().await,
+            Group::Growth => self.growth().await,
             Group::Disk => self.disk().await,
             Group::Idle => self.idle().await,
             Group::Start => self.start().await,
@@ -83,6 +86,7 @@ impl Bench {
             | Group::PgWebhook
             | Group::PgDeliver
             | Group::PgLatency
+            | Group::PgGrowth
             | Group::PgDisk
             | Group::PgNodes => self.on_postgres(group).await,
             Group::Peers => peers::run(&self.product().await?, self.duration, self.rounds).await,
@@ -98,6 +102,7 @@ impl Bench {
             Group::PgWebhook => self.pg_webhook().await,
             Group::PgDeliver => self.pg_deliver().await,
             Group::PgLatency => self.pg_latency().await,
+            Group::PgGrowth => self.pg_growth().await,
             Group::PgDisk => self.pg_disk().await,
             _ => self.pg_nodes().await,
         }

@@ -9,12 +9,14 @@ mod banks;
 mod bench;
 mod ceiling;
 mod checkout;
+mod curve;
 mod dashboard;
 mod database;
 mod deliver;
 mod directory;
 mod disk;
 mod groups;
+mod growth;
 mod issuing;
 mod keys;
 mod latency;
@@ -30,10 +32,12 @@ mod receiver;
 mod report;
 mod requests;
 mod rounds;
+mod shop;
+mod svg;
 mod watchers;
 mod webhooks;
 
-use std::{process::ExitCode, time::Duration};
+use std::{path::PathBuf, process::ExitCode, time::Duration};
 
 use clap::{Parser, ValueEnum};
 
@@ -60,6 +64,13 @@ struct Arguments {
     /// How many payments the large lists hold; the small ones hold a thousandth.
     #[arg(long, default_value_t = 1_000_000)]
     large: u64,
+    /// How many payments the largest database of `growth` and `pg-growth` holds. The smallest holds 10,000, and each one ten
+    /// times as many as the one before.
+    #[arg(long, default_value_t = 1_000_000)]
+    growth_most: u64,
+    /// Draw the curves of `growth` and `pg-growth` into this file.
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
@@ -93,6 +104,8 @@ async fn measure(arguments: Arguments) -> std::io::Result<()> {
         rounds: arguments.rounds.max(1),
         prefill: arguments.prefill,
         large: arguments.large,
+        growth_most: arguments.growth_most,
+        curves: Vec::new(),
         prefilled: None,
         lists: None,
         postgres: PostgresDatabases::default(),
@@ -102,5 +115,11 @@ async fn measure(arguments: Arguments) -> std::io::Result<()> {
         report.add(bench.run(group).await?);
     }
     report.close();
-    Ok(())
+    if !arguments.json {
+        bench.curves.iter().for_each(|curve| print!("\n{}", curve.text()));
+    }
+    match arguments.svg {
+        Some(file) => std::fs::write(file, svg::picture(&bench.curves)),
+        None => Ok(()),
+    }
 }

@@ -7,7 +7,7 @@
 use std::process::Command;
 
 /// The groups on SQLite.
-const EMBEDDED: [&str; 22] = [
+const EMBEDDED: [&str; 23] = [
     "create-va",
     "create-qris",
     "create-random",
@@ -27,11 +27,12 @@ const EMBEDDED: [&str; 22] = [
     "checkout",
     "attempts",
     "watchers",
+    "growth",
     "disk",
     "idle",
     "start",
 ];
-const POSTGRES: [&str; 9] = [
+const POSTGRES: [&str; 10] = [
     "pg-create",
     "pg-get",
     "pg-hot",
@@ -39,10 +40,12 @@ const POSTGRES: [&str; 9] = [
     "pg-webhook",
     "pg-deliver",
     "pg-latency",
+    "pg-growth",
     "pg-disk",
     "pg-nodes",
 ];
-const SMALL: [&str; 9] = ["--json", "--seconds", "0.3", "--rounds", "1", "--prefill", "300", "--large", "2500"];
+const SMALL: [&str; 11] =
+    ["--json", "--seconds", "0.3", "--rounds", "1", "--prefill", "300", "--large", "2500", "--growth-most", "100"];
 
 fn check(groups: &[&str]) {
     let run = Command::new(env!("CARGO_BIN_EXE_bench")).args(groups).args(SMALL).output().unwrap();

@@ -1,0 +1,169 @@
+//! A merchant whose payments of the last month are all paid, for the groups that read lists, totals and balances.
+
+use std::{io, sync::Arc, time::Duration};
+
+use domain::{
+    event::{Event, News},
+    id::{ProjectId, mint},
+    ledger::Posting,
+    payment::{Payment, State},
+    project::SuccessWord,
+    time::{DAY, Timestamp},
+    user::{Session, Token},
+};
+use engine::{Clock, SystemClock};
+use pgcluster::Cluster;
+use store::{Change, LedgerWrite, PaymentFilter, PaymentWrite, SessionWrite, Store, WebhookWrite, Window, Write};
+use tokio::task::JoinSet;
+
+use crate::{
+    checkout::BROWSER,
+    load::Requests,
+    prefill::{self, bound, maintain, payment, prefill_key},
+    process::{Home, Served},
+};
+
+const PAYMENTS_PER_CHANGE: u64 = 200;
+/// Changes that are prepared while another one is committed.
+const CHANGES_AT_ONCE: usize = 8;
+/// All payments are within the 30 days that the dashboard's home shows.
+const SPAN: Duration = DAY.saturating_mul(29);
+
+/// Somebody is signed in to the dashboard.
+pub(crate) struct Shop {
+    pub(crate) home: Home,
+    pub(crate) count: u64,
+    project: ProjectId,
+    token: Token,
+    times: Times,
+}
+
+/// When payments were created, evenly over the last month.
+#[derive(Clone, Copy)]
+struct Times {
+    first: Timestamp,
+    apart: Duration,
+}
+
+impl Shop {
+    pub(crate) async fn on_sqlite(count: u64) -> io::Result<Shop> {
+        Shop::filled(Home::on_sqlite()?, count).await
+    }
+
+    pub(crate) async fn on_postgres(cluster: &Arc<Cluster>, count: u64) -> io::Result<Shop> {
+        let shop = Shop::filled(Home::on_postgres(cluster)?, count).await?;
+        prefill::vacuum(cluster, &shop.home.database.url()).await?;
+        Ok(shop)
+    }
+
+    async fn filled(home: Home, count: u64) -> io::Result<Shop> {
+        let served = Served::lunas(&home).await?;
+        let project = served.ready.project_id.parse().map_err(io::Error::other)?;
+        served.end().await?;
+        let store = home.database.open().await?;
+        let now = SystemClock.now();
+        let apart = SPAN / u32::try_from(count).unwrap_or(u32::MAX).max(1);
+        let times = Times { first: now.minus(SPAN), apart };
+        fill(&store, project, count, times).await?;
+        request_maintenance(&store, project, now).await?;
+        maintain(&store, now).await?;
+        while store.extend_balance_checkpoints(now).await.map_err(io::Error::other)? {}
+        let token = sign_in(&store, now).await?;
+        store.close().await;
+        Ok(Shop { home, count, project, token, times })
+    }
+
+    /// Opens a page of the project, as a browser would.
+    pub(crate) fn opens(&self, page: &str) -> Requests {
+        let (project, token) = (self.project, self.token.reveal());
+        let head = format!(
+            "GET /dashboard/{project}{page} HTTP/1.1\r\nHost: bench\r\n{BROWSER}Cookie: lunas_session={token}\r\n\r\n"
+        );
+        Arc::new(move |_, out| out.extend_from_slice(head.as_bytes()))
+    }
+
+    /// The id of the `index`-th payment, for any number of threads.
+    pub(crate) fn ids(&self) -> impl Fn(u64) -> String + Send + Sync + 'static {
+        let (project, times, count) = (self.project, self.times, self.count.max(1));
+        move |index| created(project, index % count, times).id.to_string()
+    }
+}
+
+async fn fill(store: &Store, project: ProjectId, count: u64, times: Times) -> io::Result<()> {
+    let mut commits = JoinSet::new();
+    for begin in (0..count).step_by(PAYMENTS_PER_CHANGE as usize) {
+        let until = count.min(begin + PAYMENTS_PER_CHANGE);
+        let writes = (begin..until).flat_map(|index| paid(created(project, index, times), index));
+        let (store, change) = (store.clone(), Change::default().with_all(writes));
+        commits.spawn(async move { store.commit(change).await });
+        if commits.len() >= CHANGES_AT_ONCE
+            && let Some(done) = commits.join_next().await
+        {
+            done?.map_err(io::Error::other)?;
+        }
+    }
+    while let Some(done) = commits.join_next().await {
+        done?.map_err(io::Error::other)?;
+    }
+    Ok(())
+}
+
+fn created(project: ProjectId, index: u64, times: Times) -> Payment {
+    let at = times.first.plus(times.apart * u32::try_from(index).unwrap_or(u32::MAX));
+    Payment {
+        id: mint(at, entropy(index)),
+        state: State::Paid { at },
+        created_at: at,
+        expires_at: at.plus(DAY),
+        ..payment(project, index)
+    }
+}
+
+/// A payment with its key that was paid and posted, and its event.
+fn paid(payment: Payment, index: u64) -> [Write; 4] {
+    let (project, at) = (payment.project_id, payment.created_at);
+    let posting = Posting::paid(project, payment.id, payment.amount, payment.fee, at);
+    let news = News::PaymentPaid { payment: payment.id, paid_at: at, word: SuccessWord::Paid };
+    let event = Event { id: mint(at, entropy(index)), project_id: project, created_at: at, news };
+    [
+        bound(&payment, prefill_key(index)),
+        PaymentWrite::Created { payment }.into(),
+        LedgerWrite::Posting(posting).into(),
+        WebhookWrite::Event(event).into(),
+    ]
+}
+
+fn entropy(index: u64) -> [u8; 10] {
+    let mut entropy = [0; 10];
+    entropy[2..].copy_from_slice(&index.to_be_bytes());
+    entropy
+}
+
+/// Reads lists and totals and searches once, which requests the maintenance that they need.
+async fn request_maintenance(store: &Store, project: ProjectId, now: Timestamp) -> io::Result<()> {
+    let window = Window { offset: 0, limit: 1 };
+    let search = PaymentFilter { search: Some("order".to_owned()), ..PaymentFilter::default() };
+    for filter in [PaymentFilter::default(), search] {
+        store.payments(project, &filter, window).await.map_err(io::Error::other)?;
+    }
+    store.volume(project, now.minus(SPAN), now).await.map_err(io::Error::other)?;
+    store.balance(project, None).await.map_err(io::Error::other)?;
+    Ok(())
+}
+
+/// Begins a session of the demo's owner without a password, as signing in is not measured.
+async fn sign_in(store: &Store, now: Timestamp) -> io::Result<Token> {
+    let users = store.users().await.map_err(io::Error::other)?;
+    let user = users.first().ok_or_else(|| io::Error::other("nobody can sign in"))?;
+    let token = Token::of([7; 32]);
+    let session = Session {
+        id: mint(now, [7; 10]),
+        user_id: user.id,
+        created_at: now,
+        seen_at: now,
+        address: "127.0.0.1".to_owned(),
+        browser: String::new(),
+    };
+    store.commit(SessionWrite::Begun { session, hash: token.hash() }.into()).await.map_err(io::Error::other)?;
+    Ok(token)
+}
