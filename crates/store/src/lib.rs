@@ -10,6 +10,8 @@ mod change;
 mod commit_probe;
 mod commits;
 mod copy;
+#[cfg(test)]
+mod delivery_costs;
 mod error;
 mod history;
 #[cfg(test)]
