@@ -159,8 +159,8 @@ fn size(
 /// What was written: by the server itself on SQLite, to the write-ahead log on PostgreSQL. None on a memory file system.
 fn written(group: &'static str, what: &str, count: u64, before: &Usage, after: &Usage) -> Option<Finding> {
     let bytes = after.written_bytes.saturating_sub(before.written_bytes) / count;
-    let where_to = if group == "disk" { "to disk" } else { "to the write-ahead log" };
-    (bytes > 0).then(|| row(group, format!("{bytes} bytes written"), format!("{where_to}, {what}")))
+    let target = if group == "disk" { "disk" } else { "the write-ahead log" };
+    (bytes > 0).then(|| row(group, format!("{bytes} bytes written"), format!("{target}, {what}")))
 }
 
 /// How much each table and index has grown, the largest first.
