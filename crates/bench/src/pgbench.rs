@@ -119,11 +119,14 @@ impl Pgbench {
     }
 }
 
-/// The rate in the output. Older versions print two such lines; the last one is without the time to connect.
+/// The rate in the output. Older versions print two such lines; the last one is without the time to connect. On a machine that is
+/// busy enough for no transaction to end in time, there is none.
 fn rate(output: &str) -> io::Result<Rate> {
     let line = output.lines().rev().find_map(|line| line.strip_prefix("tps = "));
     let whole = line.and_then(|line| line.split(['.', ' ']).next()?.parse().ok());
+    let nothing_ended = output.lines().any(|line| line == "number of transactions actually processed: 0").then_some(0);
     whole
+        .or(nothing_ended)
         .map(|per_second| Rate { per_second })
         .ok_or_else(|| io::Error::other(format!("pgbench printed no rate: {output}")))
 }
@@ -159,6 +162,7 @@ mod tests {
         for (output, per_second) in [
             ("number of clients: 8\ntps = 8123.456789 (without initial connection time)", Some(8_123)),
             ("tps = 1.5 (including connections establishing)\ntps = 2.5 (excluding connections establishing)", Some(2)),
+            ("number of transactions actually processed: 0\nnumber of failed transactions: 0 (NaN%)", Some(0)),
             ("pgbench: error", None),
         ] {
             assert_eq!(rate(output).ok().map(|rate| rate.per_second), per_second);
