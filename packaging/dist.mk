@@ -4,8 +4,8 @@
 
 DIST := target/dist
 DIST_TOOLS := target/dist-tools
-# With glibc twice as many payments are created in a second as with musl (docs/performance.md). An empty container has no C
-# library, so there it is part of the program.
+# Packages use the system's C library. An empty container has none, so there it is part of the program (docs/performance.md compares
+# the two).
 DIST_TARGET := $(shell uname -m)-unknown-linux-gnu
 DIST_STATIC_TARGET := $(shell uname -m)-unknown-linux-musl
 # Not target/ itself: cargo's own files of the profile `dist` would be in target/dist too.
