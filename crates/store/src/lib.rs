@@ -173,12 +173,35 @@ impl Store {
         self.commit_probe.note(&committed);
         committed?;
         if awaited {
-            self.commit_signal.send_modify(|count| *count += 1);
-            if let Backend::Postgres(postgres) = &self.backend {
-                postgres.notify_others();
-            }
+            self.signal_commit();
         }
         Ok(())
+    }
+
+    /// Commits each of these changes by itself, as [`Store::commit`] does, but requests them together: they share a sync
+    /// to disk. Ask for a few hundred at a time, so that payments do not wait for long.
+    pub async fn commit_each(&self, changes: Vec<Change>) -> Vec<Result<(), CommitError>> {
+        if changes.is_empty() {
+            return Vec::new();
+        }
+        let awaited = changes.iter().any(Change::is_awaited);
+        let plans = changes.into_iter().map(|change| plan::of(change, self.dialect())).collect();
+        let committed = match &self.backend {
+            Backend::Sqlite(sqlite) => sqlite.commit_each(plans).await,
+            Backend::Postgres(postgres) => postgres.commit_each(plans).await,
+        };
+        committed.iter().for_each(|committed| self.commit_probe.note(committed));
+        if awaited && committed.iter().any(Result::is_ok) {
+            self.signal_commit();
+        }
+        committed
+    }
+
+    fn signal_commit(&self) {
+        self.commit_signal.send_modify(|count| *count += 1);
+        if let Backend::Postgres(postgres) = &self.backend {
+            postgres.notify_others();
+        }
     }
 
     async fn commit_unnoted(&self, change: Change) -> Result<(), CommitError> {

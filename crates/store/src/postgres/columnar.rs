@@ -7,7 +7,7 @@ use tokio_postgres::types::Type;
 /// it. `$1`, `$2`, … become columns of a table `v`, and an UPDATE or SELECT returns for which of its rows it found
 /// anything.
 pub(super) fn for_many(sql: &str, types: &[Type]) -> Option<String> {
-    numbered_from(1, sql, types)
+    numbered_from(1, sql, types, None)
 }
 
 /// One statement of a plan.
@@ -22,46 +22,81 @@ pub(super) struct Part {
 /// rows. None if a part cannot be run for many rows, or if two parts update the same table, since only one update would
 /// take effect.
 pub(super) fn together(parts: &[Part]) -> Option<String> {
-    let (mut statements, mut guards, mut changed, mut next) = (Vec::new(), Vec::new(), Vec::new(), 1);
-    for (number, Part { sql, types, guarded }) in parts.iter().enumerate() {
-        if let Some(table) = sql.strip_prefix("UPDATE ").and_then(|rest| rest.split(' ').next()) {
-            if changed.contains(&table) {
-                return None;
-            }
-            changed.push(table);
+    let (mut statements, mut guards) = (Vec::new(), Vec::new());
+    for (number, many) in many_of(parts, |_| None)?.into_iter().enumerate() {
+        let returning = if many.sql.contains(" RETURNING ") { "" } else { " RETURNING 1" };
+        statements.push(format!("s{number} AS ({}{returning})", many.sql));
+        if parts[number].guarded {
+            guards.push(format!("(SELECT COUNT(*) FROM s{number}) = CARDINALITY(${})", many.first));
         }
-        let many = numbered_from(next, sql, types)?;
-        let returning = if many.contains(" RETURNING ") { "" } else { " RETURNING 1" };
-        statements.push(format!("s{number} AS ({many}{returning})"));
-        if *guarded {
-            guards.push(format!("(SELECT COUNT(*) FROM s{number}) = CARDINALITY(${next})"));
-        }
-        next += types.len();
     }
     let guards = if guards.is_empty() { "TRUE".to_owned() } else { guards.join(" AND ") };
     // A statement can only roll itself back with an error, so a guard that does not hold divides by zero.
     Some(format!("WITH {} SELECT 1 / CASE WHEN {guards} THEN 1 ELSE 0 END", statements.join(", ")))
 }
 
-/// The same with parameters numbered from `first` on.
-fn numbered_from(first: usize, sql: &str, types: &[Type]) -> Option<String> {
+/// One statement for plans of which only the first part is guarded, an UPDATE: it runs the other parts for those rows of
+/// parameters for which the first has changed a row, and returns which these were. So a plan whose guard does not hold
+/// does not undo the others. None for other plans.
+pub(super) fn each_by_itself(parts: &[Part]) -> Option<String> {
+    let (first, others) = parts.split_first()?;
+    if !first.guarded || !first.sql.starts_with("UPDATE ") || others.iter().any(|part| part.guarded) {
+        return None;
+    }
+    let done = |number| (number > 0).then_some("v.place = ANY (ARRAY(SELECT s0.place FROM s0))");
+    let many = many_of(parts, done)?.into_iter().map(|many| many.sql).enumerate();
+    let statements: Vec<String> = many.map(|(number, sql)| format!("s{number} AS ({sql})")).collect();
+    Some(format!("WITH {} SELECT s0.place FROM s0", statements.join(", ")))
+}
+
+/// A part for many rows, and the number of its first parameter.
+struct Many {
+    sql: String,
+    first: usize,
+}
+
+/// All parts for many rows; `condition` gives one that the rows of a part must meet besides its own.
+fn many_of(parts: &[Part], condition: impl Fn(usize) -> Option<&'static str>) -> Option<Vec<Many>> {
+    let (mut many, mut changed, mut next) = (Vec::with_capacity(parts.len()), Vec::new(), 1);
+    for (number, Part { sql, types, .. }) in parts.iter().enumerate() {
+        if let Some(table) = sql.strip_prefix("UPDATE ").and_then(|rest| rest.split(' ').next()) {
+            if changed.contains(&table) {
+                return None;
+            }
+            changed.push(table);
+        }
+        many.push(Many { sql: numbered_from(next, sql, types, condition(number))?, first: next });
+        next += types.len();
+    }
+    Some(many)
+}
+
+/// The same with parameters numbered from `first` on, for those rows that meet `condition` too.
+fn numbered_from(first: usize, sql: &str, types: &[Type], condition: Option<&str>) -> Option<String> {
     let rows = rows(first, types)?;
     let (head, tail) = parts(sql)?;
+    if condition.is_some() && tail.contains(" OR ") {
+        return None;
+    }
+    let and = condition.map(|condition| format!(" AND {condition}")).unwrap_or_default();
     if head.starts_with("UPDATE ") {
-        Some(format!("{} FROM {rows} WHERE {} RETURNING v.place", columns(head), columns(tail)))
+        Some(format!("{} FROM {rows} WHERE {}{and} RETURNING v.place", columns(head), columns(tail)))
     } else if head.starts_with("DELETE FROM ") {
-        Some(format!("{head} USING {rows} WHERE {}", columns(tail)))
+        Some(format!("{head} USING {rows} WHERE {}{and}", columns(tail)))
     } else if let Some(head) = head.strip_prefix("SELECT ") {
         let of_one_row = [" LIMIT ", " ORDER BY ", " GROUP BY "].iter().all(|word| !tail.contains(word));
-        of_one_row.then(|| format!("SELECT v.place, {}, {rows} WHERE {}", columns(head), columns(tail)))
+        of_one_row.then(|| format!("SELECT v.place, {}, {rows} WHERE {}{and}", columns(head), columns(tail)))
     } else if head.contains(" SELECT ") {
-        Some(format!("{}, {rows} WHERE {}", columns(head), columns(tail)))
+        // What follows a conflict may have conditions of its own.
+        (and.is_empty() || !tail.contains(" ON CONFLICT "))
+            .then(|| format!("{}, {rows} WHERE {}{and}", columns(head), columns(tail)))
     } else {
         // What follows the values may name columns in parentheses.
         let end = tail.find(") ON CONFLICT ").or_else(|| tail.rfind(')'))?;
         let (values, conflict) = tail.split_at(end);
         let conflict = conflict.strip_prefix(')')?;
-        (!conflict.contains('$')).then(|| format!("{head} SELECT {} FROM {rows}{conflict}", columns(values)))
+        let only = condition.map(|condition| format!(" WHERE {condition}")).unwrap_or_default();
+        (!conflict.contains('$')).then(|| format!("{head} SELECT {} FROM {rows}{only}{conflict}", columns(values)))
     }
 }
 
@@ -157,6 +192,35 @@ mod tests {
         );
         let again = || part("UPDATE u SET a = $1 WHERE b = $2", false);
         assert_eq!(together(&[again(), again()]), None);
+    }
+
+    #[test]
+    fn a_plan_whose_first_update_is_its_only_guard_fails_by_itself() {
+        let part = |sql, guarded| Part { sql, types: TWO.to_vec(), guarded };
+        let update = |guarded| part("UPDATE u SET a = $1 WHERE b = $2", guarded);
+        let insert = |guarded| part("INSERT INTO t (a, b) VALUES ($1, $2) ON CONFLICT DO NOTHING", guarded);
+        let chosen = || part("INSERT INTO t (a, b) SELECT $1, p.b FROM p WHERE p.id = $2 OR TRUE", false);
+        let rows = |first: usize| ROWS.replace("$2", &format!("${}", first + 1)).replace("$1", &format!("${first}"));
+        let done = "v.place = ANY (ARRAY(SELECT s0.place FROM s0))";
+        assert_eq!(
+            each_by_itself(&[update(true), insert(false)]).unwrap(),
+            format!(
+                "WITH s0 AS (UPDATE u SET a = v.c1 FROM {} WHERE b = v.c2 RETURNING v.place), \
+                 s1 AS (INSERT INTO t (a, b) SELECT v.c1, v.c2 FROM {} WHERE {done} ON CONFLICT DO NOTHING) \
+                 SELECT s0.place FROM s0",
+                rows(1),
+                rows(3)
+            )
+        );
+        for parts in [
+            &[update(false), insert(false)][..],
+            &[update(true), insert(true)],
+            &[insert(true), update(false)],
+            &[update(true), update(false)],
+            &[update(true), chosen()],
+        ] {
+            assert_eq!(each_by_itself(parts), None);
+        }
     }
 
     #[test]

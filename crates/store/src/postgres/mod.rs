@@ -99,6 +99,10 @@ impl Postgres {
         Box::pin(self.writer.commit(plan))
     }
 
+    pub(crate) fn commit_each(&self, plans: Vec<Plan>) -> BoxFuture<'_, Vec<Result<(), CommitError>>> {
+        Box::pin(self.writer.commit_each(plans))
+    }
+
     pub(crate) fn confirm(&self) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(self.writer.confirm())
     }

@@ -28,6 +28,7 @@ pub(super) struct Session {
     prepared: HashMap<usize, Option<Statement>>,
     /// The same for the statements of whole plans.
     together: HashMap<Vec<usize>, Option<Statement>>,
+    each_by_itself: HashMap<Vec<usize>, Option<Statement>>,
 }
 
 impl Session {
@@ -35,7 +36,13 @@ impl Session {
         let client = connector.session().await?;
         let set = timeout(connector.within(), client.batch_execute(BY_KEYS)).await;
         set.map_err(StoreError::unavailable)?.map_err(fault::failure)?;
-        Ok(Session { client, made: Instant::now(), prepared: HashMap::new(), together: HashMap::new() })
+        Ok(Session {
+            client,
+            made: Instant::now(),
+            prepared: HashMap::new(),
+            together: HashMap::new(),
+            each_by_itself: HashMap::new(),
+        })
     }
 
     pub(super) fn is_usable(&self, connector: &Connector) -> bool {
@@ -64,26 +71,52 @@ impl Session {
     /// The statement that does for many plans what these statements do for one. The flag says whether a statement is
     /// guarded.
     pub(super) async fn together(&mut self, statements: &[(&'static str, bool)]) -> Result<Option<Statement>, Error> {
-        let shape: Vec<usize> = statements.iter().map(|(sql, _)| sql.as_ptr().addr()).collect();
+        let shape = shape(statements);
         if let Some(prepared) = self.together.get(&shape) {
             return Ok(prepared.clone());
         }
+        let prepared = self.plans(statements, columnar::together).await?;
+        self.together.insert(shape, prepared.clone());
+        Ok(prepared)
+    }
+
+    /// The same, but a plan whose guard does not hold does not undo the others; none where that is not possible.
+    pub(super) async fn each_by_itself(
+        &mut self,
+        statements: &[(&'static str, bool)],
+    ) -> Result<Option<Statement>, Error> {
+        let shape = shape(statements);
+        if let Some(prepared) = self.each_by_itself.get(&shape) {
+            return Ok(prepared.clone());
+        }
+        let prepared = self.plans(statements, columnar::each_by_itself).await?;
+        self.each_by_itself.insert(shape, prepared.clone());
+        Ok(prepared)
+    }
+
+    async fn plans(
+        &self,
+        statements: &[(&'static str, bool)],
+        text: fn(&[Part]) -> Option<String>,
+    ) -> Result<Option<Statement>, Error> {
         let mut parts = Vec::with_capacity(statements.len());
         for (sql, guarded) in statements {
             parts.push(Part { sql, types: self.types(sql).await?, guarded: *guarded });
         }
-        let prepared = match columnar::together(&parts) {
-            Some(sql) => Some(self.client.prepare(&sql).await?),
-            None => None,
-        };
-        self.together.insert(shape, prepared.clone());
-        Ok(prepared)
+        match text(&parts) {
+            Some(sql) => self.client.prepare(&sql).await.map(Some),
+            None => Ok(None),
+        }
     }
 
     /// The types of a statement's parameters, which only the server knows.
     async fn types(&self, sql: &str) -> Result<Vec<Type>, Error> {
         Ok(self.client.prepare(sql).await?.params().to_vec())
     }
+}
+
+fn shape(statements: &[(&'static str, bool)]) -> Vec<usize> {
+    statements.iter().map(|(sql, _)| sql.as_ptr().addr()).collect()
 }
 
 /// Turns rows of parameters into columns.

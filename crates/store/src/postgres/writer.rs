@@ -34,14 +34,14 @@ use crate::{
     value::Value,
 };
 use batch::{Batch, BatchError};
-use job::{Job, Outcome};
+use job::{Job, Jobs, Outcome};
 
 /// Connections that commit batches. With a single one, more plans are collected while it waits for the disk, and a
 /// larger batch costs less per plan.
 pub(super) const WORKERS: usize = 1;
 /// Plans that may wait. One more fails at once, as the database is too busy.
 const QUEUE_MOST: usize = 2_048;
-/// Plans in one batch.
+/// Plans in one batch; those that were requested together count as one.
 const BATCH_MOST: usize = 256;
 /// How long a plan may wait for a connection, how long its commit may take, and how long both together.
 const PERMIT_WITHIN: Duration = Duration::from_secs(5);
@@ -55,7 +55,7 @@ const CONFIRMATION: &str = "SELECT CASE WHEN current_setting('synchronous_standb
     THEN CAST(pg_logical_emit_message(true, 'lunas', '') AS TEXT) END";
 
 pub(super) struct Writer {
-    queue: Mutex<Option<mpsc::Sender<Job>>>,
+    queue: Mutex<Option<mpsc::Sender<Jobs>>>,
     workers: Mutex<Vec<JoinHandle<()>>>,
     single: SingleCommits,
 }
@@ -88,9 +88,27 @@ impl Writer {
             return committed.await.map_err(StoreError::unavailable)?;
         }
         let (answer, outcome) = oneshot::channel();
-        self.enqueue(Job { plan, answer })?;
-        let outcome = timeout(ANSWER_WITHIN, outcome).await.map_err(StoreError::unavailable)?;
-        outcome.map_err(|_| StoreError::unavailable("the writer has stopped"))?
+        self.enqueue(Jobs::One(Job { plan, answer }))?;
+        answered(outcome).await
+    }
+
+    /// Commits each plan by itself. Frequent ones are taken from the queue together, so that they are in one batch.
+    pub(super) async fn commit_each(&self, plans: Vec<Plan>) -> Vec<Outcome> {
+        if !plans.iter().all(|plan| plan.frequent && !plan.statements.is_empty()) {
+            return join_all(plans.into_iter().map(|plan| self.commit(plan))).await;
+        }
+        let (jobs, outcomes): (Vec<Job>, Vec<oneshot::Receiver<Outcome>>) = plans
+            .into_iter()
+            .map(|plan| {
+                let (answer, outcome) = oneshot::channel();
+                (Job { plan, answer }, outcome)
+            })
+            .unzip();
+        if let Err(error) = self.enqueue(Jobs::Many(jobs)) {
+            let reason = error.to_string();
+            return outcomes.iter().map(|_| Err(StoreError::unavailable(reason.clone()).into())).collect();
+        }
+        join_all(outcomes.into_iter().map(answered)).await
     }
 
     /// If commits wait for standbys, commits an empty message; with it, all commits before it are confirmed.
@@ -98,10 +116,10 @@ impl Writer {
         self.single.confirm().await
     }
 
-    fn enqueue(&self, job: Job) -> Result<(), StoreError> {
+    fn enqueue(&self, jobs: Jobs) -> Result<(), StoreError> {
         let queue = self.queue();
         let queue = queue.as_ref().ok_or_else(|| StoreError::unavailable("the database is closed"))?;
-        queue.try_send(job).map_err(|error| StoreError::unavailable(error.to_string()))
+        queue.try_send(jobs).map_err(|error| StoreError::unavailable(error.to_string()))
     }
 
     pub(super) fn is_alive(&self) -> bool {
@@ -118,9 +136,14 @@ impl Writer {
         }
     }
 
-    fn queue(&self) -> MutexGuard<'_, Option<mpsc::Sender<Job>>> {
+    fn queue(&self) -> MutexGuard<'_, Option<mpsc::Sender<Jobs>>> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+async fn answered(outcome: oneshot::Receiver<Outcome>) -> Outcome {
+    let outcome = timeout(ANSWER_WITHIN, outcome).await.map_err(StoreError::unavailable)?;
+    outcome.map_err(|_| StoreError::unavailable("the writer has stopped"))?
 }
 
 /// A task with one connection that commits batches.
@@ -133,12 +156,12 @@ struct Worker {
 }
 
 impl Worker {
-    async fn run(mut self, queue: Arc<tokio::sync::Mutex<mpsc::Receiver<Job>>>) {
-        let mut jobs = Vec::new();
-        while queue.lock().await.recv_many(&mut jobs, BATCH_MOST).await > 0 {
-            // The callers of these have gone, and nothing of them was committed.
-            jobs.retain(|job| !job.answer.is_closed());
-            for batch in Batch::sorted(jobs.drain(..)) {
+    async fn run(mut self, queue: Arc<tokio::sync::Mutex<mpsc::Receiver<Jobs>>>) {
+        let mut received = Vec::new();
+        while queue.lock().await.recv_many(&mut received, BATCH_MOST).await > 0 {
+            let jobs = received.drain(..).flat_map(Jobs::into_jobs);
+            // The callers of the others have gone, and nothing of them was committed.
+            for batch in Batch::sorted(jobs.filter(|job| !job.answer.is_closed())) {
                 self.commit(batch).await;
                 if let Some(late) = self.late.take() {
                     late.finished(&self.connector).await;

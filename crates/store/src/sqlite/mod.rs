@@ -67,6 +67,10 @@ impl Sqlite {
         self.writer.commit(plan).await
     }
 
+    pub(crate) async fn commit_each(&self, plans: Vec<Plan>) -> Vec<Result<(), CommitError>> {
+        self.writer.commit_each(plans).await
+    }
+
     pub(crate) fn is_alive(&self) -> bool {
         self.writer.is_alive()
     }

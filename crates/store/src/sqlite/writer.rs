@@ -8,6 +8,7 @@ use std::{
     thread::{self, JoinHandle},
 };
 
+use futures_util::future::join_all;
 use rusqlite::{Connection, ErrorCode, params_from_iter};
 use tokio::sync::{mpsc, oneshot};
 
@@ -19,7 +20,7 @@ use crate::{
 
 /// Plans that may wait. One more fails at once, as the database is too busy.
 const QUEUE_MOST: usize = 2_048;
-/// Plans committed by one transaction.
+/// Plans committed by one transaction, but for the rest of those that were requested together.
 const BATCH_MOST: usize = 512;
 
 type Outcome = Result<(), CommitError>;
@@ -29,8 +30,23 @@ struct Job {
     answer: oneshot::Sender<Outcome>,
 }
 
+/// What waits in the queue: a plan, or several that were requested together.
+enum Jobs {
+    One(Job),
+    Many(Vec<Job>),
+}
+
+impl Jobs {
+    fn add_to(self, batch: &mut Vec<Job>) {
+        match self {
+            Jobs::One(job) => batch.push(job),
+            Jobs::Many(jobs) => batch.extend(jobs),
+        }
+    }
+}
+
 pub(super) struct Writer {
-    queue: Mutex<Option<mpsc::Sender<Job>>>,
+    queue: Mutex<Option<mpsc::Sender<Jobs>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -46,14 +62,30 @@ impl Writer {
 
     pub(super) async fn commit(&self, plan: Plan) -> Outcome {
         let (answer, outcome) = oneshot::channel();
-        self.enqueue(Job { plan, answer })?;
-        outcome.await.map_err(|_| StoreError::unavailable("the writer has stopped"))?
+        self.enqueue(Jobs::One(Job { plan, answer }))?;
+        answered(outcome).await
     }
 
-    fn enqueue(&self, job: Job) -> Result<(), StoreError> {
+    /// Commits each plan by itself. They are taken from the queue together, so that one sync to disk serves all of them.
+    pub(super) async fn commit_each(&self, plans: Vec<Plan>) -> Vec<Outcome> {
+        let (jobs, outcomes): (Vec<Job>, Vec<oneshot::Receiver<Outcome>>) = plans
+            .into_iter()
+            .map(|plan| {
+                let (answer, outcome) = oneshot::channel();
+                (Job { plan, answer }, outcome)
+            })
+            .unzip();
+        if let Err(error) = self.enqueue(Jobs::Many(jobs)) {
+            let reason = error.to_string();
+            return outcomes.iter().map(|_| Err(StoreError::unavailable(reason.clone()).into())).collect();
+        }
+        join_all(outcomes.into_iter().map(answered)).await
+    }
+
+    fn enqueue(&self, jobs: Jobs) -> Result<(), StoreError> {
         let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         let queue = queue.as_ref().ok_or_else(|| StoreError::unavailable("the database is closed"))?;
-        queue.try_send(job).map_err(|error| StoreError::unavailable(error.to_string()))
+        queue.try_send(jobs).map_err(|error| StoreError::unavailable(error.to_string()))
     }
 
     /// Whether commits can still be taken.
@@ -72,12 +104,17 @@ impl Writer {
     }
 }
 
-fn run(connection: &Connection, mut queue: mpsc::Receiver<Job>, mut log: Log) {
+async fn answered(outcome: oneshot::Receiver<Outcome>) -> Outcome {
+    outcome.await.map_err(|_| StoreError::unavailable("the writer has stopped"))?
+}
+
+fn run(connection: &Connection, mut queue: mpsc::Receiver<Jobs>, mut log: Log) {
     while let Some(first) = queue.blocking_recv() {
-        let mut batch = vec![first];
+        let mut batch = Vec::new();
+        first.add_to(&mut batch);
         while batch.len() < BATCH_MOST {
             match queue.try_recv() {
-                Ok(job) => batch.push(job),
+                Ok(jobs) => jobs.add_to(&mut batch),
                 Err(_) => break,
             }
         }

@@ -9,7 +9,7 @@ use domain::{
     project::Project,
     time::Timestamp,
 };
-use store::{Change, Guard, ProjectWrite, Store, WebhookWrite};
+use store::{Change, CommitError, Guard, ProjectWrite, Store, WebhookWrite};
 
 use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
@@ -23,6 +23,7 @@ on_every_database![
     at_most_so_many_of_each_project_are_read_however_many_are_due,
     urgent_deliveries_are_read_first_however_many_others_are_due,
     a_leased_delivery_is_hidden_until_the_lease_is_over_and_is_leased_once,
+    of_leases_and_attempts_committed_together_each_holds_or_fails_by_itself,
     what_is_delivered_or_exhausted_is_never_due,
     attempts_are_read_back_as_they_were_noted,
     an_attempt_is_noted_under_the_lease_it_was_made_under_only,
@@ -202,6 +203,55 @@ async fn a_leased_delivery_is_hidden_until_the_lease_is_over_and_is_leased_once(
     assert_eq!(commit(&store, lease(until, after(6))).await, Outcome::Conflict(Guard::DeliveryDue));
     keep(&store, lease(after(5), after(60))).await;
     assert_eq!(due(&store, after(59), 1).await, []);
+}
+
+/// Two nodes lease these deliveries at the same time, each all of them. Answers until when each is leased.
+async fn leased_by_two_nodes(nodes: [&Store; 2], owed: &[Delivery]) -> Vec<(Delivery, Timestamp)> {
+    let leases = |until| {
+        let moved =
+            |delivery: &Delivery| WebhookWrite::DeliveryMoved { event_id: delivery.event_id, from: NOW, to: until };
+        owed.iter().map(|delivery| moved(delivery).into()).collect::<Vec<Change>>()
+    };
+    let (first, second) =
+        tokio::join!(nodes[0].commit_each(leases(after(30))), nodes[1].commit_each(leases(after(31))));
+    let until = |outcomes: (Result<(), CommitError>, Result<(), CommitError>)| match outcomes {
+        (Ok(()), Err(CommitError::Conflict(Guard::DeliveryDue))) => after(30),
+        (Err(CommitError::Conflict(Guard::DeliveryDue)), Ok(())) => after(31),
+        neither_or_both => panic!("{neither_or_both:?}"),
+    };
+    owed.iter().copied().zip(first.into_iter().zip(second).map(until)).collect()
+}
+
+async fn of_leases_and_attempts_committed_together_each_holds_or_fails_by_itself(database: Database) {
+    let (store, beside) = (database.open().await, database.open().await);
+    let project = kept_project(&store).await;
+    let mut owed = Vec::new();
+    for _ in 0..40 {
+        owed.push(kept_delivery(&store, &project).await);
+    }
+    let held = leased_by_two_nodes([&store, &beside], &owed).await;
+    // Some are asked for by hand while they are sent.
+    for (delivery, _) in held.iter().step_by(7) {
+        let (event_id, project_id) = (delivery.event_id, project.id);
+        keep(&store, WebhookWrite::Resent { event_id, project_id, urgent: true, at: after(3) }).await;
+    }
+    let attempted = |(delivery, leased_until): &(Delivery, Timestamp)| {
+        let attempt = Attempt { at: after(2), outcome: succeeded() };
+        let delivery = delivery.attempted(&attempt.outcome, after(2), Jitter::NONE);
+        WebhookWrite::Attempted { leased_until: *leased_until, delivery, attempt }.into()
+    };
+    let outcomes = store.commit_each(held.iter().map(attempted).collect()).await;
+    for (number, (outcome, delivery)) in outcomes.into_iter().zip(&owed).enumerate() {
+        let (outcome, state, attempts) = match outcome {
+            Err(CommitError::Conflict(guard)) => (Some(guard), DeliveryState::Pending { due_at: after(3) }, 0),
+            outcome => (outcome.map(|()| None).unwrap(), DeliveryState::Delivered, 1),
+        };
+        assert_eq!(outcome, (number % 7 == 0).then_some(Guard::DeliveryAttempts), "{number}");
+        assert_eq!(store.delivery(delivery.event_id).await.unwrap().unwrap().state, state);
+        assert_eq!(store.attempts(delivery.event_id).await.unwrap().len(), attempts);
+    }
+    assert_eq!(store.breaches().await.unwrap(), []);
+    assert!(store.commit_each(Vec::new()).await.is_empty());
 }
 
 async fn what_is_delivered_or_exhausted_is_never_due(database: Database) {

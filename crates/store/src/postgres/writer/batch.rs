@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use tokio_postgres::Error;
+use tokio_postgres::{Error, Row};
 
 use super::{
     super::{
@@ -86,7 +86,13 @@ impl Batch {
         let runs = self.runs();
         match runs.as_slice() {
             [run] if run.sql.starts_with("UPDATE ") && run.rows.len() == self.jobs.len() => update(session, run).await,
+            _ if runs.len() > RUNS_MOST => Err(BatchError::Plan),
             _ => {
+                if runs.iter().all(|run| run.rows.len() == self.jobs.len())
+                    && let Some(outcomes) = do_each(session, &runs).await?
+                {
+                    return Ok(outcomes);
+                }
                 do_together(session, &runs).await?;
                 Ok(self.jobs.iter().map(|_| Ok(())).collect())
             }
@@ -121,23 +127,38 @@ async fn update(session: &mut Session, run: &Run<'_>) -> Result<Vec<Outcome>, Ba
     let statement = session.for_many(run.sql).await.map_err(BatchError::of)?.ok_or(BatchError::Plan)?;
     let columns = columns(&run.rows);
     let rows = session.client.query(&statement, &arrays(&columns)).await.map_err(BatchError::of)?;
-    let done: HashSet<i64> = rows.iter().map(|row| row.get(0)).collect();
-    let places = (1..).take(run.rows.len());
-    Ok(places
-        .map(|place: i64| match run.guard {
-            Some(guard) if !done.contains(&place) => Err(CommitError::Conflict(guard)),
-            _ => Ok(()),
-        })
-        .collect())
+    Ok(outcomes(run, &rows))
+}
+
+/// Runs all statements as one, which returns for which plans the first has changed a row; the others get a conflict.
+/// None where the plans are not such that one of them can fail by itself.
+async fn do_each(session: &mut Session, runs: &[Run<'_>]) -> Result<Option<Vec<Outcome>>, BatchError> {
+    let statement = session.each_by_itself(&statements(runs)).await.map_err(BatchError::of)?;
+    let Some((statement, first)) = statement.zip(runs.first()) else { return Ok(None) };
+    let columns: Vec<_> = runs.iter().flat_map(|run| columns(&run.rows)).collect();
+    let rows = session.client.query(&statement, &arrays(&columns)).await.map_err(BatchError::of)?;
+    Ok(Some(outcomes(first, &rows)))
 }
 
 /// Runs all statements as one. If a guard does not hold, the whole statement fails.
 async fn do_together(session: &mut Session, runs: &[Run<'_>]) -> Result<(), BatchError> {
-    if runs.len() > RUNS_MOST {
-        return Err(BatchError::Plan);
-    }
-    let statements: Vec<_> = runs.iter().map(|run| (run.sql, run.guard.is_some())).collect();
-    let statement = session.together(&statements).await.map_err(BatchError::of)?.ok_or(BatchError::Plan)?;
+    let statement = session.together(&statements(runs)).await.map_err(BatchError::of)?.ok_or(BatchError::Plan)?;
     let columns: Vec<_> = runs.iter().flat_map(|run| columns(&run.rows)).collect();
     session.client.query(&statement, &arrays(&columns)).await.map(drop).map_err(BatchError::of)
+}
+
+fn statements(runs: &[Run<'_>]) -> Vec<(&'static str, bool)> {
+    runs.iter().map(|run| (run.sql, run.guard.is_some())).collect()
+}
+
+/// What became of each plan, by the places of those for which the update `run` has changed a row.
+fn outcomes(run: &Run<'_>, changed: &[Row]) -> Vec<Outcome> {
+    let changed: HashSet<i64> = changed.iter().map(|row| row.get(0)).collect();
+    let places = (1..).take(run.rows.len());
+    places
+        .map(|place: i64| match run.guard {
+            Some(guard) if !changed.contains(&place) => Err(CommitError::Conflict(guard)),
+            _ => Ok(()),
+        })
+        .collect()
 }
