@@ -4,7 +4,7 @@ use domain::{
     event::{Event, EventKind, News},
     id::{EventId, ProjectId},
 };
-use store::{Listed, Window};
+use store::{EventToSend, Listed, Window};
 use wire::event::{EventWithSubject, Subject};
 
 use crate::{Engine, Error};
@@ -34,6 +34,28 @@ impl Engine {
             items.push(self.with_subject(event).await?);
         }
         Ok(Listed { items, total: listed.total })
+    }
+
+    /// These events of a project with what is told about them, in the same order.
+    pub(crate) async fn events_to_send(
+        &self,
+        project_id: ProjectId,
+        ids: &[EventId],
+    ) -> Vec<Result<EventWithSubject, Error>> {
+        let mut events = Vec::with_capacity(ids.len());
+        for found in self.store.events_to_send(project_id, ids).await {
+            events.push(match found {
+                Ok(Some(EventToSend { event, payment: Some(payment) })) => {
+                    let subject = Subject::Payment(Box::new(payment.as_seen_by(&event)));
+                    Ok(EventWithSubject { event, subject })
+                }
+                // An event about a key, which is rare.
+                Ok(Some(EventToSend { event, payment: None })) => self.with_subject(event).await,
+                Ok(None) => Err(Error::NotFound("event")),
+                Err(error) => Err(error.into()),
+            });
+        }
+        events
     }
 
     async fn with_subject(&self, event: Event) -> Result<EventWithSubject, Error> {

@@ -260,8 +260,9 @@ pub(crate) struct WebhookOptions {
     pub(crate) targets: WebhookTargets,
     #[command(flatten)]
     signature: SignatureOptions,
-    /// How many webhooks of one project may be in flight at once, and as many more for events about security.
-    #[arg(long, env = "LUNAS_WEBHOOK_IN_FLIGHT", value_name = "NUMBER", default_value_t = 4,
+    /// How many webhooks of one project may be in flight at once while its receiver answers quickly, and as many more for
+    /// events about security. A receiver that is slow or fails gets four.
+    #[arg(long, env = "LUNAS_WEBHOOK_IN_FLIGHT", value_name = "NUMBER", default_value_t = 64,
           value_parser = value_parser!(u16).range(1..=IN_FLIGHT_MOST))]
     webhook_in_flight: u16,
 }

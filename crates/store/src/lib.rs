@@ -36,6 +36,7 @@ use std::{path::Path, sync::Arc};
 
 use commit_probe::CommitProbe;
 use domain::time::Timestamp;
+use futures_util::future::join_all;
 use plan::Dialect;
 use tokio::sync::watch;
 
@@ -57,7 +58,7 @@ pub use read::{
     bank_stories::JobStanding,
     banks::{FirstNumbers, OpenStrays, SealedCredential},
     customers::CustomerSums,
-    deliveries::{SealedSecrets, WebhookTarget},
+    deliveries::{EventToSend, SealedSecrets, WebhookTarget},
     idempotency::Bound,
     keys::KeyOwner,
     ledger::{Balance, LedgerLine, LedgerPosting, PostingCursor},
@@ -272,6 +273,19 @@ impl Store {
         match &self.backend {
             Backend::Sqlite(sqlite) => sqlite.one(&query, decode),
             Backend::Postgres(postgres) => postgres.one(query, decode).await,
+        }
+    }
+
+    /// Reads the first row that each of these queries finds by a key.
+    async fn each<T>(
+        &self,
+        queries: Vec<value::Query>,
+        decode: value::Decode<T>,
+    ) -> Vec<Result<Option<T>, StoreError>> {
+        match &self.backend {
+            Backend::Sqlite(sqlite) => queries.iter().map(|query| sqlite.one(query, decode)).collect(),
+            // They wait in one queue, and are sent together.
+            Backend::Postgres(postgres) => join_all(queries.into_iter().map(|query| postgres.one(query, decode))).await,
         }
     }
 

@@ -150,6 +150,7 @@ pub(crate) struct Columns<'a> {
     next: usize,
 }
 
+#[derive(Clone, Copy)]
 enum Row<'a> {
     Sqlite(&'a rusqlite::Row<'a>),
     Postgres(&'a tokio_postgres::Row),
@@ -175,6 +176,11 @@ impl<'a> Columns<'a> {
             Row::Sqlite(row) => row.get(index).map_err(StoreError::unexpected),
             Row::Postgres(row) => row.try_get(index).map_err(StoreError::unexpected),
         }
+    }
+
+    /// The same row, from so many columns further on.
+    pub(crate) const fn ahead(&self, columns: usize) -> Columns<'a> {
+        Columns { row: self.row, next: self.next + columns }
     }
 
     /// Skips columns.

@@ -249,7 +249,7 @@ impl Kit {
             // The receivers of tests are on this machine, which the guard allows for development.
             sender: WebhookSender::new(AddressGuard::new(Vec::new(), true), limits).unwrap(),
             signature_header: "X-Service-Signature".to_owned(),
-            in_flight_per_project: 4,
+            in_flight_per_project: 64,
             pages_url: self.pages_url.clone(),
         }
     }

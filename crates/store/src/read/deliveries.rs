@@ -1,14 +1,20 @@
 //! Deliveries of events, their attempts, and where webhooks go.
 
-use std::time::Duration;
+use std::{sync::LazyLock, time::Duration};
 
 use domain::{
     delivery::{Attempt, AttemptOutcome, Delivery, DeliveryState, Failure, FailureClass},
+    event::Event,
     id::{EventId, ProjectId, first_id_at, kind},
+    payment::Payment,
     project::Environment,
     time::Timestamp,
 };
 
+use super::{
+    events,
+    payments::{self, checkout_columns, payment_columns},
+};
 use crate::{
     Store,
     error::StoreError,
@@ -32,12 +38,50 @@ pub struct SealedSecrets {
     pub previous: Option<(Vec<u8>, Timestamp)>,
 }
 
+/// An event, and the payment that it is about, as it is now; none for events about API keys.
+pub struct EventToSend {
+    pub event: Event,
+    pub payment: Option<Payment>,
+}
+
+static EVENT_TO_SEND: LazyLock<String> = LazyLock::new(|| {
+    let of_event = events::COLUMNS.split(", ").map(|column| format!("e.{column}")).collect::<Vec<_>>().join(", ");
+    let (of_payment, of_checkout) = (payment_columns!(), checkout_columns!());
+    format!(
+        "SELECT {of_event}, {of_payment}, {of_checkout} FROM events e LEFT JOIN payments p ON p.id = e.subject \
+         LEFT JOIN checkouts c ON c.payment_id = p.id WHERE e.project_id = $1 AND e.id = $2"
+    )
+});
+
 impl Store {
     /// Due deliveries: urgent ones first, then longest due first, but at most `per_project` urgent ones and as many
     /// others of each project. So a slow receiver with many due deliveries crowds out neither other projects nor its
     /// own project's urgent deliveries.
     pub async fn due_deliveries(&self, now: Timestamp, per_project: usize) -> Result<Vec<Delivery>, StoreError> {
         self.due(Query::new(due_deliveries_sql(self.dialect(), per_project), [now.into()]), delivery).await
+    }
+
+    /// The same for these projects only.
+    pub async fn due_deliveries_of(
+        &self,
+        projects: &[ProjectId],
+        now: Timestamp,
+        per_project: usize,
+    ) -> Result<Vec<Delivery>, StoreError> {
+        let waiting = projects.iter().map(ProjectId::to_string).collect::<Vec<_>>().join(",");
+        let sql = due_deliveries_of_sql(self.dialect(), per_project);
+        self.due(Query::new(sql, [waiting.into(), now.into()]), delivery).await
+    }
+
+    /// These events of a project with what is told about them, in the same order; none where there is no such event.
+    pub async fn events_to_send(
+        &self,
+        project_id: ProjectId,
+        ids: &[EventId],
+    ) -> Vec<Result<Option<EventToSend>, StoreError>> {
+        let project_id = Value::shown(project_id);
+        let query = |id: &EventId| Query::new(EVENT_TO_SEND.as_str(), [project_id.clone(), Value::shown(id)]);
+        self.each(ids.iter().map(query).collect(), event_to_send).await
     }
 
     pub async fn delivery(&self, event_id: EventId) -> Result<Option<Delivery>, StoreError> {
@@ -70,20 +114,61 @@ impl Store {
 /// The limit is part of the text: SQLite prepares a statement anew each time that a limit is bound to it, and this one is
 /// run after nearly every commit.
 fn due_deliveries_sql(dialect: Dialect, per_project: usize) -> String {
+    let waiting = "WITH RECURSIVE waiting (project_id) AS (SELECT MIN(project_id) FROM deliveries \
+        WHERE state = 'pending' UNION ALL SELECT (SELECT MIN(n.project_id) FROM deliveries n WHERE n.state = 'pending' \
+        AND n.project_id > waiting.project_id) FROM waiting WHERE waiting.project_id IS NOT NULL)";
+    format!("{waiting} {}", due_of_waiting(dialect, per_project, "$1"))
+}
+
+fn due_deliveries_of_sql(dialect: Dialect, per_project: usize) -> String {
+    let projects = match dialect {
+        Dialect::Sqlite => "SELECT value FROM json_each('[\"' || replace($1, ',', '\",\"') || '\"]')",
+        Dialect::Postgres => "SELECT UNNEST(string_to_array($1, ','))",
+    };
+    format!("WITH waiting (project_id) AS ({projects}) {}", due_of_waiting(dialect, per_project, "$2"))
+}
+
+/// Reads the due deliveries of the projects in `waiting`.
+fn due_of_waiting(dialect: Dialect, per_project: usize, now: &str) -> String {
     let most = i64::try_from(per_project).unwrap_or(i64::MAX);
     let (rows, end) = match dialect {
         Dialect::Sqlite => ("JOIN deliveries d ON d.event_id IN (SELECT t.event_id", ""),
         Dialect::Postgres => ("CROSS JOIN LATERAL (SELECT *", " d"),
     };
     format!(
-        "WITH RECURSIVE waiting (project_id) AS (SELECT MIN(project_id) FROM deliveries WHERE state = 'pending' \
-         UNION ALL SELECT (SELECT MIN(n.project_id) FROM deliveries n WHERE n.state = 'pending' \
-         AND n.project_id > waiting.project_id) FROM waiting WHERE waiting.project_id IS NOT NULL) \
-         SELECT {COLUMNS} FROM waiting CROSS JOIN (SELECT 1 AS urgent UNION ALL SELECT 0) kinds \
+        "SELECT {COLUMNS} FROM waiting CROSS JOIN (SELECT 1 AS urgent UNION ALL SELECT 0) kinds \
          {rows} FROM deliveries t WHERE t.state = 'pending' AND t.project_id = waiting.project_id \
-         AND t.urgent = kinds.urgent AND t.due_at <= $1 ORDER BY t.due_at LIMIT {most}){end} \
+         AND t.urgent = kinds.urgent AND t.due_at <= {now} ORDER BY t.due_at LIMIT {most}){end} \
          ORDER BY d.urgent DESC, d.due_at"
     )
+}
+
+/// How many columns a list of them names.
+const fn width(columns: &str) -> usize {
+    let (bytes, mut at, mut width) = (columns.as_bytes(), 0, 1);
+    while at < bytes.len() {
+        if bytes[at] == b',' {
+            width += 1;
+        }
+        at += 1;
+    }
+    width
+}
+
+fn event_to_send(columns: &mut Columns<'_>) -> Result<EventToSend, StoreError> {
+    let mut payment = columns.ahead(width(events::COLUMNS));
+    let mut checkout = payment.ahead(width(payment_columns!()));
+    let event = events::event(columns)?;
+    let payment = match payment.ahead(0).optional_text()? {
+        None => None,
+        Some(_) => {
+            let payment = payments::payment(&mut payment)?;
+            // Only payments of links have a checkout.
+            let checkout = payment.link_id.map(|_| payments::checkout(&mut checkout)).transpose()?.flatten();
+            Some(Payment { checkout, ..payment })
+        }
+    };
+    Ok(EventToSend { event, payment })
 }
 
 pub(super) fn delivery(columns: &mut Columns<'_>) -> Result<Delivery, StoreError> {
@@ -130,9 +215,12 @@ mod tests {
         Store::migrate_sqlite(&path).await.unwrap();
         let connection = Connection::open(&path).unwrap();
         let mut statement = connection.prepare(&due_deliveries_sql(Dialect::Sqlite, 30)).unwrap();
+        let mut of_some = connection.prepare(&due_deliveries_of_sql(Dialect::Sqlite, 30)).unwrap();
         for now in 0..10_i64 {
             assert!(!statement.exists([now]).unwrap());
+            assert!(!of_some.exists(("prj_1,prj_2", now)).unwrap());
         }
         assert_eq!(statement.get_status(StatementStatus::RePrepare), 0);
+        assert_eq!(of_some.get_status(StatementStatus::RePrepare), 0);
     }
 }

@@ -1,11 +1,12 @@
 //! Deliveries: which events have one, which node may send it, and what is stored of each attempt.
 
-use std::time::Duration;
+use std::{collections::HashSet, time::Duration};
 
 use domain::{
     delivery::{Attempt, AttemptOutcome, Delivery, DeliveryState, Failure, FailureClass, Jitter},
     event::{Event, News},
     id::{EventId, mint},
+    payment::Payment,
     project::Project,
     time::Timestamp,
 };
@@ -13,7 +14,7 @@ use store::{Change, CommitError, Guard, ProjectWrite, Store, WebhookWrite};
 
 use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
-    samples::{self, NOW, after, entropy, kept_delivery, kept_project},
+    samples::{self, NOW, after, entropy, kept_attempt, kept_delivery, kept_link, kept_payment, kept_project},
 };
 
 on_every_database![
@@ -22,6 +23,8 @@ on_every_database![
     what_is_due_is_read_longest_due_first_and_not_before_its_time,
     at_most_so_many_of_each_project_are_read_however_many_are_due,
     urgent_deliveries_are_read_first_however_many_others_are_due,
+    more_is_read_of_the_projects_that_are_named_and_nothing_of_others,
+    events_are_read_for_sending_with_their_payments_in_the_order_that_is_asked_for,
     a_leased_delivery_is_hidden_until_the_lease_is_over_and_is_leased_once,
     of_leases_and_attempts_committed_together_each_holds_or_fails_by_itself,
     what_is_delivered_or_exhausted_is_never_due,
@@ -184,6 +187,52 @@ async fn urgent_deliveries_are_read_first_however_many_others_are_due(database: 
     let write = WebhookWrite::Resent { event_id: unowed.id, project_id: busy.id, urgent: false, at: NOW };
     keep(&store, write).await;
     assert!(!store.delivery(unowed.id).await.unwrap().unwrap().urgent);
+}
+
+async fn more_is_read_of_the_projects_that_are_named_and_nothing_of_others(database: Database) {
+    let store = database.open().await;
+    let (one, two, other) = (kept_project(&store).await, kept_project(&store).await, kept_project(&store).await);
+    for project in [&one, &two, &other] {
+        let events = (0..40).map(|_| WebhookWrite::Event(payment_event(project)));
+        keep(&store, Change::default().with_all(events)).await;
+    }
+    let urgent = owed_at(&store, &two, after(1)).await;
+    let later = owed_at(&store, &one, after(2)).await;
+    let wanted = store.due_deliveries(after(1), 30).await.unwrap();
+    let read = store.due_deliveries_of(&[one.id, two.id], after(1), 30).await.unwrap();
+    assert_eq!((read.len(), read[0]), (61, urgent));
+    // Which of those that are due at the same time are read is not defined.
+    let of_each = |deliveries: Vec<Delivery>, project: &Project| {
+        deliveries.into_iter().filter(|delivery| delivery.project_id == project.id).count()
+    };
+    for project in [&one, &two] {
+        assert_eq!(of_each(read.clone(), project), of_each(wanted.clone(), project));
+    }
+    assert_eq!(read.iter().map(|delivery| delivery.event_id).collect::<HashSet<_>>().len(), 61, "none twice");
+    assert_eq!(store.due_deliveries_of(&[one.id], after(2), 100).await.unwrap()[0], later, "urgent ones first");
+    assert_eq!(store.due_deliveries_of(&[], after(2), 100).await.unwrap(), []);
+}
+
+async fn events_are_read_for_sending_with_their_payments_in_the_order_that_is_asked_for(database: Database) {
+    let store = database.open().await;
+    let (project, other) = (kept_project(&store).await, kept_project(&store).await);
+    let link = kept_link(&store, &project, true).await;
+    let direct = kept_payment(&store, samples::payment(&project)).await;
+    let of_link = kept_attempt(&store, samples::attempt(&project, &link)).await;
+    let about =
+        |payment: &Payment| Event { news: News::PaymentFailed { payment: payment.id }, ..samples::event(&project) };
+    let (about_key, of_other) = (samples::event(&project), samples::event(&other));
+    let (of_direct, of_link_event) = (about(&direct), about(&of_link));
+    let all = [&of_direct, &about_key, &of_other, &of_link_event];
+    keep(&store, Change::default().with_all(all.map(|event| WebhookWrite::Event(event.clone())))).await;
+    let ids = [of_link_event.id, about_key.id, of_other.id, of_direct.id, mint(NOW, entropy())];
+    let read = store.events_to_send(project.id, &ids).await;
+    let read: Vec<_> = read.into_iter().map(|found| found.unwrap().map(|found| (found.event, found.payment))).collect();
+    let checkout = store.payment(of_link.id).await.unwrap().unwrap();
+    assert!(checkout.checkout.is_some());
+    let wanted =
+        [Some((of_link_event, Some(checkout))), Some((about_key, None)), None, Some((of_direct, Some(direct))), None];
+    assert_eq!(read, wanted);
 }
 
 async fn a_leased_delivery_is_hidden_until_the_lease_is_over_and_is_leased_once(database: Database) {

@@ -24,6 +24,7 @@ use crate::support::{
 
 on_every_database![
     a_receiver_that_hangs_holds_four_of_its_own_webhooks_and_none_of_anyone_elses,
+    a_receiver_that_answers_quickly_gets_more_webhooks_at_once_up_to_the_limit,
     many_receivers_that_hang_delay_nobody_else,
     a_hanging_project_with_many_due_webhooks_delays_none_of_a_busy_neighbours,
     when_a_receiver_that_hung_answers_again_its_events_all_arrive,
@@ -72,6 +73,21 @@ async fn a_receiver_that_hangs_holds_four_of_its_own_webhooks_and_none_of_anyone
     assert_eq!((stuck.count(), stuck.waiting_most()), (4, 4));
     kit.crash();
     kit.may_leave_deliveries_due();
+}
+
+async fn a_receiver_that_answers_quickly_gets_more_webhooks_at_once_up_to_the_limit(kit: Arc<Kit>) {
+    const QUICK: usize = 30;
+    let (project, receiver) = kit.hooked(Answer::Hang).await;
+    let witness = kit.hooked(Answer::Status(200)).await;
+    receiver.answer_next(vec![Answer::Status(200); QUICK]);
+    pay_often(&project, QUICK + 12).await;
+    let reconcilers = Reconcilers::start(&kit.engine, Courier { in_flight_per_project: 7, ..kit.courier(PATIENT) });
+    receiver.arrived(QUICK + 7).await;
+    for _ in 0..5 {
+        wait_for_a_poll(&witness).await;
+    }
+    assert_eq!((receiver.count(), receiver.waiting_most()), (QUICK + 7, 7));
+    drop(reconcilers);
 }
 
 async fn many_receivers_that_hang_delay_nobody_else(kit: Arc<Kit>) {
