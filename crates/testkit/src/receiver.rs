@@ -240,7 +240,8 @@ async fn serve(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
     let mut unread = Vec::new();
     loop {
         if unread.is_empty() {
-            stream.readable().await?;
+            // Waits for the first byte and leaves it unread. A stream may call itself readable before.
+            stream.peek(&mut [0]).await?;
         }
         let early = shared.early_answer();
         if let Some(status) = early {

@@ -8,6 +8,7 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
 use domain::{
@@ -41,6 +42,10 @@ pub struct Options {
     /// Serves no documentation.
     pub without_docs: bool,
 }
+
+/// How long deliveries that are due when a test ends may take, and how often they are looked for.
+const DUE_WITHIN: Duration = Duration::from_secs(30);
+const DUE_POLL: Duration = Duration::from_millis(10);
 
 /// A running server with its engine, its store and its clock. Reconcilers run only when a test starts or calls them.
 pub struct Kit {
@@ -137,6 +142,15 @@ async fn run<Test: Future<Output = ()>>(kit: Kit, test: impl FnOnce(Arc<Kit>) ->
     let kit = Arc::new(kit);
     let database = kit.database.name();
     test(Arc::clone(&kit)).await;
+    if kit.leaves_nothing_due.load(Ordering::SeqCst) {
+        // What a test requested last may still be due.
+        let made = async {
+            while !kit.store.due_deliveries(kit.engine.now(), 1).await.unwrap().is_empty() {
+                tokio::time::sleep(DUE_POLL).await;
+            }
+        };
+        let _ = tokio::time::timeout(DUE_WITHIN, made).await;
+    }
     kit.stop_delivering().await;
     if kit.leaves_nothing_due.load(Ordering::SeqCst) {
         let due = kit.store.due_deliveries(kit.engine.now(), 1).await.unwrap();

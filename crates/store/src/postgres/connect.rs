@@ -2,7 +2,7 @@
 
 use std::{
     future::poll_fn,
-    pin::Pin,
+    pin::{Pin, pin},
     sync::{
         Arc,
         atomic::{AtomicU64, AtomicUsize, Ordering},
@@ -13,6 +13,7 @@ use std::{
 use deadpool_postgres::{ClientWrapper, Connect, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
+    runtime::Handle,
     sync::{mpsc, watch},
     task::JoinHandle,
     time::timeout,
@@ -56,6 +57,8 @@ pub(super) struct Connector {
     moved: watch::Sender<Option<Instant>>,
     tls: Option<MakeRustlsConnect>,
     warnings: Warnings,
+    /// The runtime that drives connections, whoever asks for them: that of requests, which outlasts all others.
+    runtime: Handle,
 }
 
 /// Counts the server's warnings. With synchronous replication, a commit whose wait for the standby was cancelled still
@@ -83,7 +86,8 @@ impl Connector {
         let tls = tls.map_err(|error| StoreError::unavailable(format!("no root certificates: {error:?}")))?;
         let tls = tls.map(|(tls, _)| tls);
         let (hosts, moved) = (url.by_host().into(), watch::Sender::default());
-        Ok(Connector { hosts, last: Arc::default(), moved, tls, warnings: Warnings::default() })
+        let runtime = Handle::current();
+        Ok(Connector { hosts, last: Arc::default(), moved, tls, warnings: Warnings::default(), runtime })
     }
 
     /// Whether there was a failover since the connection was made, so that its server no longer accepts writes.
@@ -215,8 +219,13 @@ impl Connector {
         Tls: MakeTlsConnect<tokio_postgres::Socket>,
         Tls::Stream: Send + 'static,
     {
-        let (client, connection) = config.connect(tls).await?;
-        Ok((client, tokio::spawn(drive(connection, self.warnings.clone(), notifications))))
+        let mut connected = pin!(config.connect(tls));
+        let (client, connection) = poll_fn(|context| {
+            let _entered = self.runtime.enter();
+            connected.as_mut().poll(context)
+        })
+        .await?;
+        Ok((client, self.runtime.spawn(drive(connection, self.warnings.clone(), notifications))))
     }
 }
 
