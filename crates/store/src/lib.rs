@@ -14,6 +14,7 @@ mod copy;
 mod delivery_costs;
 mod error;
 mod history;
+mod jobs;
 #[cfg(test)]
 mod list_costs;
 mod maintenance;

@@ -32,14 +32,39 @@ pub(crate) struct Plan {
     /// The links whose rows must be locked before anything else, where several plans run at the same time: each of
     /// these plans depends on a link and its payments together, so two of them must not run on the same link at once.
     pub(crate) links: Vec<Value>,
-    /// Whether many requests make such a plan at the same time, so that committing them in batches pays off.
-    pub(crate) frequent: bool,
+    /// Where many such plans are made at the same time, so that committing them in batches pays off.
+    pub(crate) queue: Option<Queue>,
+}
+
+/// Which plans are committed in batches with each other. Each queue has a connection of its own on PostgreSQL, so that payments
+/// do not wait for webhooks to be leased and saved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Queue {
+    Payments,
+    Webhooks,
+}
+
+impl Queue {
+    fn of(writes: &[Write]) -> Option<Queue> {
+        if !writes.iter().all(Write::is_frequent) {
+            return None;
+        }
+        let is_webhooks = writes.iter().all(|write| matches!(write, Write::Webhook(_)));
+        Some(if is_webhooks { Queue::Webhooks } else { Queue::Payments })
+    }
+}
+
+impl Plan {
+    /// Whether it is committed in batches of this queue. A plan without statements needs no commit.
+    pub(crate) fn is_for(&self, queue: Queue) -> bool {
+        self.queue == Some(queue) && !self.statements.is_empty()
+    }
 }
 
 pub(crate) fn of(change: Change, dialect: Dialect) -> Plan {
     let mut statements = Vec::with_capacity(change.writes.len() + 3);
     let links: Vec<Value> = change.writes.iter().filter_map(Write::link_to_lock).map(Value::shown).collect();
-    let frequent = links.is_empty() && change.writes.iter().all(Write::is_frequent);
+    let queue = if links.is_empty() { Queue::of(&change.writes) } else { None };
     // The payment of a customer takes over what its opening has kept about them.
     let is_taken_over = change.writes.iter().any(Write::has_checkout);
     for write in keys::in_lock_order(change.writes) {
@@ -61,7 +86,7 @@ pub(crate) fn of(change: Change, dialect: Dialect) -> Plan {
             Write::Opening(write) => openings::plan(&mut statements, write, is_taken_over, dialect),
         }
     }
-    Plan { statements, links, frequent }
+    Plan { statements, links, queue }
 }
 
 fn installation(name: &'static str, value: String) -> Statement {

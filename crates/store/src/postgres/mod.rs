@@ -71,7 +71,7 @@ impl Postgres {
         Box::pin(async move {
             let connector = Connector::new(url)?;
             migrate::run(&connector).await?;
-            let pool = connector.pool(connections.saturating_sub(reader::WORKERS + writer::WORKERS + 1).max(1))?;
+            let pool = connector.pool(connections.saturating_sub(reader::WORKERS + writer::QUEUES + 1).max(1))?;
             notifier.start(connector.clone(), pool.clone());
             Ok(Postgres {
                 reader: Arc::new(Reader::new(connector.clone())),

@@ -6,7 +6,6 @@
 //! caller gets the error that the database is unavailable and retries; guards keep the retry from doing anything twice.
 
 mod batch;
-mod job;
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -16,7 +15,7 @@ use std::{
 use deadpool_postgres::{ClientWrapper, Pool};
 use futures_util::future::{join, join_all};
 use tokio::{
-    sync::{Semaphore, mpsc, oneshot},
+    sync::{Semaphore, mpsc},
     task::{AbortHandle, JoinHandle},
     time::timeout,
 };
@@ -30,15 +29,15 @@ use super::{
 };
 use crate::{
     error::{CommitError, Guard, StoreError},
-    plan::{Plan, Statement},
+    jobs::{Answer, Jobs, Outcome, refused},
+    plan::{Plan, Queue, Statement},
     value::Value,
 };
 use batch::{Batch, BatchError};
-use job::{Job, Jobs, Outcome};
 
-/// Connections that commit batches. With a single one, more plans are collected while it waits for the disk, and a
-/// larger batch costs less per plan.
-pub(super) const WORKERS: usize = 1;
+/// Queues, each with one connection that commits its batches. With a single one, more plans are collected while it waits
+/// for the disk, and a larger batch costs less per plan.
+pub(super) const QUEUES: usize = 2;
 /// Plans that may wait. One more fails at once, as the database is too busy.
 const QUEUE_MOST: usize = 2_048;
 /// Plans in one batch; those that were requested together count as one.
@@ -55,23 +54,29 @@ const CONFIRMATION: &str = "SELECT CASE WHEN current_setting('synchronous_standb
     THEN CAST(pg_logical_emit_message(true, 'lunas', '') AS TEXT) END";
 
 pub(super) struct Writer {
-    queue: Mutex<Option<mpsc::Sender<Jobs>>>,
+    queues: Mutex<Option<Queues>>,
     workers: Mutex<Vec<JoinHandle<()>>>,
     single: SingleCommits,
+}
+
+struct Queues {
+    payments: mpsc::Sender<Jobs>,
+    webhooks: mpsc::Sender<Jobs>,
 }
 
 impl Writer {
     /// Plans that are committed one by one use at most `connections` of the pool.
     pub(super) fn start(connector: &Connector, pool: &Pool, connections: usize) -> Writer {
-        let (sender, receiver) = mpsc::channel(QUEUE_MOST);
-        let receiver = Arc::new(tokio::sync::Mutex::new(receiver));
         let permits = Arc::new(Semaphore::new(connections));
         let single = SingleCommits { pool: pool.clone(), connector: connector.clone(), permits };
-        let workers = (0..WORKERS).map(|_| {
+        let queue = || {
+            let (sender, receiver) = mpsc::channel(QUEUE_MOST);
             let worker = Worker { connector: connector.clone(), session: None, late: None, single: single.clone() };
-            tokio::spawn(worker.run(Arc::clone(&receiver)))
-        });
-        Writer { queue: Mutex::new(Some(sender)), workers: Mutex::new(workers.collect()), single }
+            (sender, tokio::spawn(worker.run(receiver)))
+        };
+        let ((payments, of_payments), (webhooks, of_webhooks)) = (queue(), queue());
+        let queues = Mutex::new(Some(Queues { payments, webhooks }));
+        Writer { queues, workers: Mutex::new(vec![of_payments, of_webhooks]), single }
     }
 
     pub(super) async fn commit(&self, plan: Plan) -> Outcome {
@@ -81,34 +86,28 @@ impl Writer {
         if plan.statements.is_empty() {
             return Ok(());
         }
-        if !plan.frequent {
+        let Some(queue) = plan.queue else {
             let single = self.single.clone();
             // A task of its own, which finishes even when the caller has gone.
             let committed = tokio::spawn(async move { single.commit(&plan).await });
             return committed.await.map_err(StoreError::unavailable)?;
-        }
-        let (answer, outcome) = oneshot::channel();
-        self.enqueue(Jobs::One(Job { plan, answer }))?;
-        answered(outcome).await
+        };
+        let (jobs, answer) = Jobs::one(plan);
+        self.enqueue(queue, jobs)?;
+        answered(answer).await
     }
 
-    /// Commits each plan by itself. Frequent ones are taken from the queue together, so that they are in one batch.
+    /// Commits each plan by itself. Those of one queue are taken from it together, so that they are in one batch.
     pub(super) async fn commit_each(&self, plans: Vec<Plan>) -> Vec<Outcome> {
-        if !plans.iter().all(|plan| plan.frequent && !plan.statements.is_empty()) {
+        let queue = plans.first().and_then(|plan| plan.queue);
+        let Some(queue) = queue.filter(|queue| plans.iter().all(|plan| plan.is_for(*queue))) else {
             return join_all(plans.into_iter().map(|plan| self.commit(plan))).await;
+        };
+        let (jobs, answers) = Jobs::many(plans);
+        match self.enqueue(queue, jobs) {
+            Ok(()) => join_all(answers.into_iter().map(answered)).await,
+            Err(error) => refused(answers.len(), &error),
         }
-        let (jobs, outcomes): (Vec<Job>, Vec<oneshot::Receiver<Outcome>>) = plans
-            .into_iter()
-            .map(|plan| {
-                let (answer, outcome) = oneshot::channel();
-                (Job { plan, answer }, outcome)
-            })
-            .unzip();
-        if let Err(error) = self.enqueue(Jobs::Many(jobs)) {
-            let reason = error.to_string();
-            return outcomes.iter().map(|_| Err(StoreError::unavailable(reason.clone()).into())).collect();
-        }
-        join_all(outcomes.into_iter().map(answered)).await
     }
 
     /// If commits wait for standbys, commits an empty message; with it, all commits before it are confirmed.
@@ -116,18 +115,22 @@ impl Writer {
         self.single.confirm().await
     }
 
-    fn enqueue(&self, jobs: Jobs) -> Result<(), StoreError> {
-        let queue = self.queue();
-        let queue = queue.as_ref().ok_or_else(|| StoreError::unavailable("the database is closed"))?;
-        queue.try_send(jobs).map_err(|error| StoreError::unavailable(error.to_string()))
+    fn enqueue(&self, queue: Queue, jobs: Jobs) -> Result<(), StoreError> {
+        let queues = self.queues();
+        let queues = queues.as_ref().ok_or_else(|| StoreError::unavailable("the database is closed"))?;
+        let sender = match queue {
+            Queue::Payments => &queues.payments,
+            Queue::Webhooks => &queues.webhooks,
+        };
+        sender.try_send(jobs).map_err(|error| StoreError::unavailable(error.to_string()))
     }
 
     pub(super) fn is_alive(&self) -> bool {
-        self.queue().as_ref().is_some_and(|queue| !queue.is_closed())
+        self.queues().as_ref().is_some_and(|queues| !queues.payments.is_closed() && !queues.webhooks.is_closed())
     }
 
     pub(super) async fn close(&self) {
-        drop(self.queue().take());
+        drop(self.queues().take());
         let workers = std::mem::take(&mut *self.workers.lock().unwrap_or_else(PoisonError::into_inner));
         let aborts: Vec<_> = workers.iter().map(JoinHandle::abort_handle).collect();
         // A commit may wait for a standby that is away; closing does not wait for it any longer.
@@ -136,13 +139,13 @@ impl Writer {
         }
     }
 
-    fn queue(&self) -> MutexGuard<'_, Option<mpsc::Sender<Jobs>>> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    fn queues(&self) -> MutexGuard<'_, Option<Queues>> {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-async fn answered(outcome: oneshot::Receiver<Outcome>) -> Outcome {
-    let outcome = timeout(ANSWER_WITHIN, outcome).await.map_err(StoreError::unavailable)?;
+async fn answered(answer: Answer) -> Outcome {
+    let outcome = timeout(ANSWER_WITHIN, answer).await.map_err(StoreError::unavailable)?;
     outcome.map_err(|_| StoreError::unavailable("the writer has stopped"))?
 }
 
@@ -156,12 +159,14 @@ struct Worker {
 }
 
 impl Worker {
-    async fn run(mut self, queue: Arc<tokio::sync::Mutex<mpsc::Receiver<Jobs>>>) {
+    async fn run(mut self, mut queue: mpsc::Receiver<Jobs>) {
         let mut received = Vec::new();
-        while queue.lock().await.recv_many(&mut received, BATCH_MOST).await > 0 {
-            let jobs = received.drain(..).flat_map(Jobs::into_jobs);
+        while queue.recv_many(&mut received, BATCH_MOST).await > 0 {
+            let mut jobs = Vec::new();
+            received.drain(..).for_each(|some: Jobs| some.add_to(&mut jobs));
             // The callers of the others have gone, and nothing of them was committed.
-            for batch in Batch::sorted(jobs.filter(|job| !job.answer.is_closed())) {
+            jobs.retain(|job| !job.answer.is_closed());
+            for batch in Batch::sorted(jobs) {
                 self.commit(batch).await;
                 if let Some(late) = self.late.take() {
                     late.finished(&self.connector).await;

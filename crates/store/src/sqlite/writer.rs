@@ -10,11 +10,12 @@ use std::{
 
 use futures_util::future::join_all;
 use rusqlite::{Connection, ErrorCode, params_from_iter};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
 use super::log::Log;
 use crate::{
     error::{CommitError, StoreError},
+    jobs::{Answer, Job, Jobs, Outcome, refused},
     plan::{Plan, Statement},
 };
 
@@ -22,28 +23,6 @@ use crate::{
 const QUEUE_MOST: usize = 2_048;
 /// Plans committed by one transaction, but for the rest of those that were requested together.
 const BATCH_MOST: usize = 512;
-
-type Outcome = Result<(), CommitError>;
-
-struct Job {
-    plan: Plan,
-    answer: oneshot::Sender<Outcome>,
-}
-
-/// What waits in the queue: a plan, or several that were requested together.
-enum Jobs {
-    One(Job),
-    Many(Vec<Job>),
-}
-
-impl Jobs {
-    fn add_to(self, batch: &mut Vec<Job>) {
-        match self {
-            Jobs::One(job) => batch.push(job),
-            Jobs::Many(jobs) => batch.extend(jobs),
-        }
-    }
-}
 
 pub(super) struct Writer {
     queue: Mutex<Option<mpsc::Sender<Jobs>>>,
@@ -61,25 +40,18 @@ impl Writer {
     }
 
     pub(super) async fn commit(&self, plan: Plan) -> Outcome {
-        let (answer, outcome) = oneshot::channel();
-        self.enqueue(Jobs::One(Job { plan, answer }))?;
-        answered(outcome).await
+        let (jobs, answer) = Jobs::one(plan);
+        self.enqueue(jobs)?;
+        answered(answer).await
     }
 
     /// Commits each plan by itself. They are taken from the queue together, so that one sync to disk serves all of them.
     pub(super) async fn commit_each(&self, plans: Vec<Plan>) -> Vec<Outcome> {
-        let (jobs, outcomes): (Vec<Job>, Vec<oneshot::Receiver<Outcome>>) = plans
-            .into_iter()
-            .map(|plan| {
-                let (answer, outcome) = oneshot::channel();
-                (Job { plan, answer }, outcome)
-            })
-            .unzip();
-        if let Err(error) = self.enqueue(Jobs::Many(jobs)) {
-            let reason = error.to_string();
-            return outcomes.iter().map(|_| Err(StoreError::unavailable(reason.clone()).into())).collect();
+        let (jobs, answers) = Jobs::many(plans);
+        match self.enqueue(jobs) {
+            Ok(()) => join_all(answers.into_iter().map(answered)).await,
+            Err(error) => refused(answers.len(), &error),
         }
-        join_all(outcomes.into_iter().map(answered)).await
     }
 
     fn enqueue(&self, jobs: Jobs) -> Result<(), StoreError> {
@@ -104,8 +76,8 @@ impl Writer {
     }
 }
 
-async fn answered(outcome: oneshot::Receiver<Outcome>) -> Outcome {
-    outcome.await.map_err(|_| StoreError::unavailable("the writer has stopped"))?
+async fn answered(answer: Answer) -> Outcome {
+    answer.await.map_err(|_| StoreError::unavailable("the writer has stopped"))?
 }
 
 fn run(connection: &Connection, mut queue: mpsc::Receiver<Jobs>, mut log: Log) {

@@ -4,15 +4,13 @@ use std::collections::{HashMap, HashSet};
 
 use tokio_postgres::{Error, Row};
 
-use super::{
-    super::{
-        fault,
-        session::{Session, arrays, columns},
-    },
-    job::{Job, Outcome},
+use super::super::{
+    fault,
+    session::{Session, arrays, columns},
 };
 use crate::{
     error::{CommitError, Guard, StoreError},
+    jobs::{Job, Outcome},
     plan::Plan,
     value::Value,
 };
@@ -53,7 +51,7 @@ struct Run<'a> {
 impl Batch {
     /// Groups jobs by their statements. Each batch is sorted, so that batches which change the same rows lock them in
     /// the same order.
-    pub(super) fn sorted(jobs: impl Iterator<Item = Job>) -> impl Iterator<Item = Batch> {
+    pub(super) fn sorted(jobs: Vec<Job>) -> impl Iterator<Item = Batch> {
         let mut by_shape: HashMap<Vec<usize>, Vec<Job>> = HashMap::new();
         for job in jobs {
             by_shape.entry(shape(&job.plan)).or_default().push(job);
