@@ -50,6 +50,11 @@ pub(crate) fn grams(text: &str) -> Vec<String> {
     letters.windows(LETTERS).chain(numbers).map(|gram| gram.iter().collect()).collect()
 }
 
+/// Whether a gram is one of five digits.
+pub(crate) fn is_number(gram: &str) -> bool {
+    gram.len() == DIGITS && gram.bytes().all(|letter| letter.is_ascii_digit())
+}
+
 /// An amount as a whole. No text has control characters, so it is no gram of a text.
 pub(crate) fn amount_gram(amount: Rupiah) -> String {
     format!("\0{}", amount.get())
