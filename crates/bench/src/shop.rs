@@ -13,7 +13,9 @@ use domain::{
 };
 use engine::{Clock, SystemClock};
 use pgcluster::Cluster;
-use store::{Change, LedgerWrite, PaymentFilter, PaymentWrite, SessionWrite, Store, WebhookWrite, Window, Write};
+use store::{
+    Change, CommitError, LedgerWrite, PaymentFilter, PaymentWrite, SessionWrite, Store, WebhookWrite, Window, Write,
+};
 use tokio::task::JoinSet;
 
 use crate::{
@@ -23,9 +25,9 @@ use crate::{
     process::{Home, Served},
 };
 
-const PAYMENTS_PER_CHANGE: u64 = 200;
-/// Changes that are prepared while another one is committed.
-const CHANGES_AT_ONCE: usize = 8;
+/// Changes that are committed together, and how often that is done at once.
+const CHANGES_TOGETHER: u64 = 200;
+const COMMITS_AT_ONCE: usize = 4;
 /// All payments are within the 30 days that the dashboard's home shows.
 const SPAN: Duration = DAY.saturating_mul(29);
 
@@ -91,21 +93,27 @@ impl Shop {
 
 async fn fill(store: &Store, project: ProjectId, count: u64, times: Times) -> io::Result<()> {
     let mut commits = JoinSet::new();
-    for begin in (0..count).step_by(PAYMENTS_PER_CHANGE as usize) {
-        let until = count.min(begin + PAYMENTS_PER_CHANGE);
-        let writes = (begin..until).flat_map(|index| paid(created(project, index, times), index));
-        let (store, change) = (store.clone(), Change::default().with_all(writes));
-        commits.spawn(async move { store.commit(change).await });
-        if commits.len() >= CHANGES_AT_ONCE
+    for begin in (0..count).step_by(CHANGES_TOGETHER as usize) {
+        let until = count.min(begin + CHANGES_TOGETHER);
+        // One change for each payment, as requests make them: PostgreSQL commits such changes in batches.
+        let changes =
+            (begin..until).map(|index| Change::default().with_all(paid(created(project, index, times), index)));
+        let (store, changes) = (store.clone(), changes.collect());
+        commits.spawn(async move { store.commit_each(changes).await });
+        if commits.len() >= COMMITS_AT_ONCE
             && let Some(done) = commits.join_next().await
         {
-            done?.map_err(io::Error::other)?;
+            committed(done?)?;
         }
     }
     while let Some(done) = commits.join_next().await {
-        done?.map_err(io::Error::other)?;
+        committed(done?)?;
     }
     Ok(())
+}
+
+fn committed(outcomes: Vec<Result<(), CommitError>>) -> io::Result<()> {
+    outcomes.into_iter().collect::<Result<(), CommitError>>().map_err(io::Error::other)
 }
 
 fn created(project: ProjectId, index: u64, times: Times) -> Payment {
