@@ -195,7 +195,7 @@ impl Bench {
 
     async fn webhook(&mut self) -> io::Result<Vec<Finding>> {
         let prefilled = self.prefilled().await?;
-        let product = Served::lunas_sending_freely(&prefilled.home).await?;
+        let product = Served::lunas(&prefilled.home).await?;
         let measured = webhooks::throughput(&prefilled, &product, self.rounds, self.prepared()).await?;
         Ok(vec![at_least("webhook", &measured, 400)])
     }

@@ -98,7 +98,7 @@ impl Bench {
     /// Whether payments of one project slow each other down. Each round ends when its webhooks are sent.
     pub(crate) async fn pg_hot(&mut self) -> io::Result<Vec<Finding>> {
         let (prefilled, prepared) = (self.pg_prefilled().await?, self.prepared());
-        let product = Served::lunas_sending_freely(&prefilled.home).await?;
+        let product = Served::lunas(&prefilled.home).await?;
         let receiver = Receiver::start().await?;
         webhooks::set_url(&prefilled.home, prefilled.project, &receiver.url()).await?;
         let many = more_projects(&prefilled.home, SPREAD_OVER.min(prepared), &receiver.url()).await?;
@@ -136,7 +136,7 @@ impl Bench {
 
     pub(crate) async fn pg_webhook(&mut self) -> io::Result<Vec<Finding>> {
         let prefilled = self.pg_prefilled().await?;
-        let product = Served::lunas_sending_freely(&prefilled.home).await?;
+        let product = Served::lunas(&prefilled.home).await?;
         let measured = webhooks::throughput(&prefilled, &product, self.rounds, self.prepared()).await?;
         Ok(vec![at_least("pg-webhook", &measured, 250)])
     }

@@ -23,8 +23,6 @@ use tokio::{
 
 /// Worker threads of every server, product and ceiling alike.
 pub(crate) const WORKER_THREADS: &str = "2";
-/// Concurrent webhooks of one project where the default is lifted: as many as the load has connections.
-const IN_FLIGHT_LIFTED: &str = "64";
 /// Warnings, but for the calls to a bank that is silent on purpose.
 const LOG: &str = "warn,engine::banks::outbound=error";
 const READY_WITHIN: Duration = Duration::from_secs(60);
@@ -126,18 +124,8 @@ impl Drop for Served {
 impl Served {
     /// The product on this installation, without a rate limit and with warnings logged only.
     pub(crate) async fn lunas(home: &Home) -> io::Result<Served> {
-        Served::dev(home, None).await
-    }
-
-    /// The same with a higher limit on concurrent webhooks.
-    pub(crate) async fn lunas_sending_freely(home: &Home) -> io::Result<Served> {
-        Served::dev(home, Some(IN_FLIGHT_LIFTED)).await
-    }
-
-    async fn dev(home: &Home, webhooks_in_flight: Option<&str>) -> io::Result<Served> {
         let mut command = home.lunas(&["dev", "--json", "--listen", "127.0.0.1:0"])?;
         command.env("LUNAS_RATE_LIMIT", "0").env("LUNAS_LOG", LOG).env_remove("LUNAS_WEBHOOK_IN_FLIGHT");
-        command.envs(webhooks_in_flight.map(|number| ("LUNAS_WEBHOOK_IN_FLIGHT", number)));
         Served::start(command).await
     }
 
