@@ -4,6 +4,8 @@
 //! A payload is EMVCo tag-length-value text that ends with a checksum. This module must never write an amount other
 //! than the one it was given, and never accept a payload whose checksum or structure is wrong.
 
+use std::sync::LazyLock;
+
 use crate::{id::PaymentId, money::Rupiah, project::is_postal_code};
 
 /// The longest payload that QRIS allows.
@@ -101,17 +103,8 @@ pub enum QrisError {
 /// The payload of one payment, for exactly its amount. An amount outside of 1 to `Rupiah::MAX` is written as it is, and
 /// readers reject it: a code that nobody can pay is better than one for another amount.
 pub fn dynamic_payload(merchant: &Merchant<'_>, amount: Rupiah, payment: PaymentId) -> String {
-    let acquirer =
-        [field(0, "ID.CO.SANDBOX.WWW"), field(1, "936009990000000017"), field(2, "SBX000000000001"), field(3, "UKE")];
-    let repository = [field(0, "ID.CO.QRIS.WWW"), field(2, "ID1099900000001"), field(3, "UKE")];
     let additional = [field(5, &reference_label(payment)), field(7, "A01")];
     let fields = [
-        field(0, "01"),
-        field(1, DYNAMIC),
-        field(26, &acquirer.concat()),
-        field(51, &repository.concat()),
-        field(52, "5999"),
-        field(53, RUPIAH_CURRENCY),
         field(54, &amount.get().to_string()),
         field(58, "ID"),
         field(59, &plain(merchant.name, NAME_CHARACTERS, "MERCHANT")),
@@ -119,8 +112,24 @@ pub fn dynamic_payload(merchant: &Merchant<'_>, amount: Rupiah, payment: Payment
         field(61, postal_code(merchant.postal_code)),
         field(62, &additional.concat()),
     ];
-    sealed(&fields.concat())
+    sealed(&(BEGINNING.clone() + &fields.concat()))
 }
+
+/// The fields with which every payload begins.
+static BEGINNING: LazyLock<String> = LazyLock::new(|| {
+    let acquirer =
+        [field(0, "ID.CO.SANDBOX.WWW"), field(1, "936009990000000017"), field(2, "SBX000000000001"), field(3, "UKE")];
+    let repository = [field(0, "ID.CO.QRIS.WWW"), field(2, "ID1099900000001"), field(3, "UKE")];
+    let fields = [
+        field(0, "01"),
+        field(1, DYNAMIC),
+        field(26, &acquirer.concat()),
+        field(51, &repository.concat()),
+        field(52, "5999"),
+        field(53, RUPIAH_CURRENCY),
+    ];
+    fields.concat()
+});
 
 /// The label that identifies the payment in a payload: the end of its id, which is random.
 pub fn reference_label(payment: PaymentId) -> String {
@@ -152,9 +161,12 @@ pub fn plain(text: &str, limit: usize, fallback: &str) -> String {
         if shown.len() >= limit {
             break;
         }
+        if matches!(letter, '!'..='{' | '}' | '~') {
+            shown.push(letter);
+            continue;
+        }
         match TRANSLITERATIONS.iter().find(|(from, _)| from.contains(letter)) {
             Some((_, to)) => shown.push_str(to),
-            None if matches!(letter, '!'..='{' | '}' | '~') => shown.push(letter),
             // An accent that follows its letter is dropped, since a space in its place would split the word.
             None if matches!(letter, '\u{300}'..='\u{36F}') => {}
             None if shown.is_empty() || shown.ends_with(' ') => {}

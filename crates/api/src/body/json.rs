@@ -3,7 +3,7 @@
 //! It never accepts a member twice, because two parsers could then disagree about the amount, nor invalid UTF-8, nor nesting
 //! beyond serde_json's limit of 128.
 
-use std::{collections::HashSet, fmt};
+use std::{collections::BTreeSet, fmt};
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::error::Category;
@@ -137,7 +137,7 @@ impl<'de> Visitor<'de> for JsonVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Json, A::Error> {
         let mut members = Vec::new();
         // A set, because comparing each name with all earlier ones would take quadratic time on a hostile body.
-        let mut names = HashSet::new();
+        let mut names = BTreeSet::new();
         while let Some(name) = entries.next_key::<String>()? {
             if !names.insert(name.clone()) {
                 // Before the value is read, so that the error's position is that of the name.

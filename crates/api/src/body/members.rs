@@ -3,7 +3,7 @@
 //! It never applies a business rule: a missing member, an empty string or a negative amount is for the caller to check. It never
 //! reads a number as money unless it was written as a plain integer.
 
-use std::{cell::RefCell, collections::HashSet, ptr};
+use std::{cell::RefCell, collections::BTreeSet, ptr};
 
 use axum::http::HeaderValue;
 use domain::orders::MethodRequest;
@@ -27,7 +27,7 @@ pub(crate) struct Body {
 
 /// The members that were read, by their address in memory. The tree does not change while the body lives, and unlike a path an
 /// address is never ambiguous: a member may be named `payment_method.type`.
-type Asked = RefCell<HashSet<usize>>;
+type Asked = RefCell<BTreeSet<usize>>;
 
 fn address_of(value: &Json) -> usize {
     ptr::from_ref(value).addr()
@@ -69,7 +69,7 @@ fn members_of(json: &Json) -> Option<&[(String, Json)]> {
 }
 
 /// Looks only into members that were read: an unread member is listed once, without what it contains.
-fn collect_ignored(json: &Json, path: &str, asked: &HashSet<usize>, paths: &mut Vec<String>) {
+fn collect_ignored(json: &Json, path: &str, asked: &BTreeSet<usize>, paths: &mut Vec<String>) {
     match json {
         Json::Object(members) => {
             for (name, value) in members {
