@@ -1,7 +1,7 @@
 //! Closes connections that send no request in time: a head that has begun must be complete soon, while a connection that
 //! has served a request may stay idle for longer, since proxies keep theirs and use them again.
 //!
-//! The HTTP library has one time limit for both, so this stream keeps the shorter ones.
+//! The HTTP library has one time limit for both, and sets a timer for every request, so this stream has the limits instead.
 
 use std::{
     io,

@@ -22,10 +22,7 @@ use hyper::{
     body::{Frame, SizeHint},
     server::conn::http1,
 };
-use hyper_util::{
-    rt::{TokioIo, TokioTimer},
-    server::graceful::GracefulShutdown,
-};
+use hyper_util::{rt::TokioIo, server::graceful::GracefulShutdown};
 use ipnet::IpNet;
 use tokio::{
     net::{TcpListener, TcpStream},
@@ -221,9 +218,8 @@ fn connection(
             Ok::<_, Infallible>(answer.map(|body| AnswerBody { body, _handling: handling }))
         })
     });
+    // It gets no timer: the stream knows all limits, and one more timer would be set for every request.
     http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(timeouts.idle + timeouts.header)
         .max_headers(HEADERS_MOST)
         .max_buf_size(HEAD_BYTES_MOST)
         .serve_connection(TokioIo::new(stream), service)
