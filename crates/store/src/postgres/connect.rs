@@ -57,7 +57,7 @@ pub(super) struct Connector {
     moved: watch::Sender<Option<Instant>>,
     tls: Option<MakeRustlsConnect>,
     warnings: Warnings,
-    /// The runtime that drives connections, whoever asks for them: that of requests, which outlasts all others.
+    /// The runtime that drives all connections, also those that the thread for webhooks opens: that of requests, which outlasts it.
     runtime: Handle,
 }
 
