@@ -72,33 +72,11 @@ fn chosen_within(
 
 #[cfg(test)]
 mod tests {
-    use domain::{
-        delivery::DeliveryState,
-        id::{ENTROPY_BYTES, mint},
-        time::Timestamp,
-    };
-
-    use super::*;
-
-    const NOW: Timestamp = Timestamp::from_millis(1_794_648_600_000);
-
-    fn entropy(number: usize) -> [u8; ENTROPY_BYTES] {
-        let mut bytes = [0; ENTROPY_BYTES];
-        bytes[ENTROPY_BYTES - 8..].copy_from_slice(&number.to_be_bytes());
-        bytes
-    }
+    use super::{super::samples, *};
 
     /// `count` deliveries of one project, longest due first.
     fn due(project: usize, count: usize) -> Vec<Delivery> {
-        let delivery = |number| Delivery {
-            event_id: mint(NOW, entropy(project * 1_000_000 + number)),
-            project_id: mint(NOW, entropy(project)),
-            state: DeliveryState::Pending { due_at: NOW },
-            attempts: 0,
-            resent_after: 0,
-            urgent: false,
-        };
-        (0..count).map(delivery).collect()
+        (0..count).map(|number| samples::due(project, number, false)).collect()
     }
 
     fn due_of(projects: std::ops::Range<usize>, count: usize) -> Vec<Delivery> {

@@ -186,32 +186,10 @@ impl Lanes {
 
 #[cfg(test)]
 mod tests {
-    use domain::{
-        delivery::DeliveryState,
-        id::{ENTROPY_BYTES, mint},
-        time::Timestamp,
+    use super::{
+        super::samples::{NOW, due},
+        *,
     };
-
-    use super::*;
-
-    const NOW: Timestamp = Timestamp::from_millis(1_794_648_600_000);
-
-    fn entropy(number: usize) -> [u8; ENTROPY_BYTES] {
-        let mut bytes = [0; ENTROPY_BYTES];
-        bytes[ENTROPY_BYTES - 8..].copy_from_slice(&number.to_be_bytes());
-        bytes
-    }
-
-    fn due(project: usize, number: usize, urgent: bool) -> Delivery {
-        Delivery {
-            event_id: mint(NOW, entropy(project * 1_000_000 + number)),
-            project_id: mint(NOW, entropy(project)),
-            state: DeliveryState::Pending { due_at: NOW },
-            attempts: 0,
-            resent_after: 0,
-            urgent,
-        }
-    }
 
     fn lease(delivery: Delivery) -> Lease {
         Lease { delivery, until: NOW }

@@ -11,6 +11,8 @@ mod choose;
 mod courier;
 mod lanes;
 mod lease;
+#[cfg(test)]
+mod samples;
 mod window;
 
 use std::{
