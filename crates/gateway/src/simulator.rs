@@ -21,19 +21,23 @@ use crate::provider::{BoxFuture, Issue, Observation, Outcome, Provider, Provider
 
 const NAME: &str = "sandbox";
 /// Account numbers repeat after ten days. The longest-lived account expires after seven.
-const WINDOW_MILLIS: i64 = 10 * DAY_MILLIS;
-/// Account numbers within one millisecond.
+const WINDOW_MILLIS: u64 = 10 * DAY_MILLIS.unsigned_abs();
+/// Account numbers of one millisecond. When they are used up, those of the next ones are given out.
 const NUMBERS_PER_MILLI: u64 = 100;
 
 #[derive(Clone)]
 pub struct Simulator {
-    issued: Arc<AtomicU64>,
+    /// The last account number was this one of all since 1970.
+    last: Arc<AtomicU64>,
+    /// At which number of each millisecond this node begins: a random one, so that nodes of one installation do not issue the same
+    /// numbers at the same moment.
+    first: u64,
 }
 
 impl Default for Simulator {
-    /// Starts at a random number, so that nodes of one installation do not issue the same numbers at the same moment.
     fn default() -> Simulator {
-        Simulator { issued: Arc::new(AtomicU64::new(RandomState::new().build_hasher().finish())) }
+        let first = RandomState::new().build_hasher().finish() % NUMBERS_PER_MILLI;
+        Simulator { last: Arc::default(), first }
     }
 }
 
@@ -47,9 +51,12 @@ impl Simulator {
 
     /// A serial that grows with time, so that neighbouring payments are neighbours on disk.
     fn serial(&self, now: Timestamp) -> u64 {
-        let within = now.as_millis().rem_euclid(WINDOW_MILLIS).unsigned_abs();
-        let number = self.issued.fetch_add(1, Ordering::Relaxed) % NUMBERS_PER_MILLI;
-        within * NUMBERS_PER_MILLI + number
+        let earliest = now.as_millis().unsigned_abs() * NUMBERS_PER_MILLI;
+        let next = |last: u64| earliest.max(last + 1);
+        let last = self.last.update(Ordering::Relaxed, Ordering::Relaxed, next);
+        let (milli, number) = (next(last) / NUMBERS_PER_MILLI, next(last) % NUMBERS_PER_MILLI);
+        let within = milli % WINDOW_MILLIS;
+        within * NUMBERS_PER_MILLI + (number + self.first) % NUMBERS_PER_MILLI
     }
 }
 
@@ -78,19 +85,34 @@ mod tests {
 
     use super::*;
 
+    const START: u64 = WINDOW_MILLIS * 2_000;
+
+    fn serials(simulator: &Simulator, milli: u64, count: u64) -> Vec<u64> {
+        let now = Timestamp::from_millis(i64::try_from(START + milli).unwrap());
+        (0..count).map(|_| simulator.serial(now)).collect()
+    }
+
     #[test]
     fn serials_of_one_window_fit_every_bank_and_do_not_repeat() {
         let simulator = Simulator::default();
-        let start = WINDOW_MILLIS * 200_000;
-        let mut seen = HashSet::new();
-        for milli in [0, 1, WINDOW_MILLIS / 2, WINDOW_MILLIS - 1] {
-            for _ in 0..NUMBERS_PER_MILLI {
-                assert!(seen.insert(simulator.serial(Timestamp::from_millis(start + milli))));
-            }
-        }
+        let millis = [0, 1, WINDOW_MILLIS / 2, WINDOW_MILLIS - 1];
+        let issued = millis.map(|milli| serials(&simulator, milli, NUMBERS_PER_MILLI)).concat();
+        let seen: HashSet<u64> = issued.iter().copied().collect();
+        assert_eq!(seen.len(), issued.len());
         for bank in Bank::ALL {
             let numbers: HashSet<String> = seen.iter().map(|serial| bank.account_number(*serial)).collect();
             assert_eq!(numbers.len(), seen.len(), "{}", bank.code());
         }
+    }
+
+    #[test]
+    fn when_the_numbers_of_a_millisecond_are_used_up_those_of_the_next_are_issued() {
+        let simulator = Simulator::default();
+        let burst = serials(&simulator, 0, 3 * NUMBERS_PER_MILLI);
+        // The clock has been set back, or has not come so far yet.
+        let after = [0, 1, 2].map(|milli| serials(&simulator, milli, 10)).concat();
+        let seen: HashSet<u64> = burst.iter().chain(&after).copied().collect();
+        assert_eq!(seen.len(), burst.len() + after.len());
+        assert!(burst.iter().all(|serial| *serial < 3 * NUMBERS_PER_MILLI), "no number is left out");
     }
 }

@@ -181,17 +181,15 @@ fn step(value: &Value) -> &str {
     value.as_str().unwrap()
 }
 
+/// The sandbox has a hundred numbers for each millisecond, and the clock of a test stands still.
 async fn account_numbers_of_many_payments_are_distinct(kit: Arc<Kit>) {
     let projects = [kit.sandbox().await, kit.sandbox().await];
     let mut seen = HashSet::new();
-    for round in 0..60 {
+    for _ in 0..120 {
         for project in &projects {
             let payment = create(project, &virtual_account(project, "bca", 10_000)).await;
             let number = text(&payment["instructions"], "virtual_account_number").to_owned();
             assert!(seen.insert(number.clone()), "{number} was given out twice");
-        }
-        if round % 20 == 19 {
-            kit.clock.advance(Duration::from_millis(1));
         }
     }
 }
@@ -205,15 +203,10 @@ async fn an_account_number_that_is_still_payable_is_never_given_out_again(kit: A
     let mut seen = HashSet::from([text(&first["instructions"], "virtual_account_number").to_owned()]);
     kit.clock.set(began.plus(Duration::from_hours(240)));
     for _ in 0..100 {
-        let reply = project.api.pay(&fresh_key(), &virtual_account(&project, "bca", 10_000)).await;
-        if reply.status.as_u16() == 201 {
-            let number = text(&reply.json["instructions"], "virtual_account_number").to_owned();
-            assert!(seen.insert(number.clone()), "{number} was given out twice");
-        } else {
-            reply.refused(503, "SERVICE_UNAVAILABLE");
-        }
+        let payment = create(&project, &virtual_account(&project, "bca", 10_000)).await;
+        let number = text(&payment["instructions"], "virtual_account_number").to_owned();
+        assert!(seen.insert(number.clone()), "{number} was given out twice");
     }
-    assert!(seen.len() > 90, "a number in use is passed over: {}", seen.len());
 }
 
 async fn in_language(
