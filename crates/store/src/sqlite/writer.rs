@@ -4,6 +4,7 @@
 //! requests. The writer never waits for more plans: under load the queue fills by itself while the disk is busy.
 
 use std::{
+    collections::{HashMap, hash_map::Entry},
     sync::{Mutex, PoisonError},
     thread::{self, JoinHandle},
 };
@@ -17,6 +18,7 @@ use crate::{
     error::{CommitError, StoreError},
     jobs::{Answer, Job, Jobs, Outcome, refused},
     plan::{Plan, Statement},
+    value::Value,
 };
 
 /// Plans that may wait. One more fails at once, as the database is too busy.
@@ -80,7 +82,26 @@ async fn answered(answer: Answer) -> Outcome {
     answer.await.map_err(|_| StoreError::unavailable("the writer has stopped"))?
 }
 
+/// A connection with its prepared statements. They are found by the addresses of their texts, which is quicker than by the
+/// texts.
+struct Session<'c> {
+    connection: &'c Connection,
+    prepared: HashMap<usize, rusqlite::Statement<'c>>,
+}
+
+impl Session<'_> {
+    /// Runs a statement, and answers how many rows it has changed.
+    fn execute(&mut self, sql: &'static str, parameters: &[Value]) -> rusqlite::Result<usize> {
+        let statement = match self.prepared.entry(sql.as_ptr().addr()) {
+            Entry::Occupied(found) => found.into_mut(),
+            Entry::Vacant(first) => first.insert(self.connection.prepare(sql)?),
+        };
+        statement.execute(params_from_iter(parameters))
+    }
+}
+
 fn run(connection: &Connection, mut queue: mpsc::Receiver<Jobs>, mut log: Log) {
+    let mut session = Session { connection, prepared: HashMap::new() };
     while let Some(first) = queue.blocking_recv() {
         let mut batch = Vec::new();
         first.add_to(&mut batch);
@@ -90,7 +111,7 @@ fn run(connection: &Connection, mut queue: mpsc::Receiver<Jobs>, mut log: Log) {
                 Err(_) => break,
             }
         }
-        commit_batch(connection, batch);
+        commit_batch(&mut session, batch);
         log.maintain(connection);
     }
     log.close();
@@ -98,10 +119,10 @@ fn run(connection: &Connection, mut queue: mpsc::Receiver<Jobs>, mut log: Log) {
 
 /// Commits the plans of a batch whose guards hold, and answers each job. If the transaction itself fails, all jobs
 /// fail.
-fn commit_batch(connection: &Connection, batch: Vec<Job>) {
-    let outcomes = match transact(connection, &batch, Rollback::Nothing) {
+fn commit_batch(session: &mut Session<'_>, batch: Vec<Job>) {
+    let outcomes = match transact(session, &batch, Rollback::Nothing) {
         // This is rare, so running the batch again with savepoints costs less than using savepoints every time.
-        Err(TransactionError::Plan) => transact(connection, &batch, Rollback::EachPlan),
+        Err(TransactionError::Plan) => transact(session, &batch, Rollback::EachPlan),
         done => done,
     };
     let outcomes = outcomes.unwrap_or_else(|failed| {
@@ -133,48 +154,44 @@ enum TransactionError {
     Sqlite(#[from] rusqlite::Error),
 }
 
-fn transact(connection: &Connection, batch: &[Job], rollback: Rollback) -> Result<Vec<Outcome>, TransactionError> {
-    let run = || {
-        begin(connection)?;
+fn transact(session: &mut Session<'_>, batch: &[Job], rollback: Rollback) -> Result<Vec<Outcome>, TransactionError> {
+    let mut run = || {
+        session.execute("BEGIN IMMEDIATE", &[])?;
         let outcomes =
-            batch.iter().map(|job| apply(connection, &job.plan, rollback)).collect::<Result<_, TransactionError>>()?;
-        connection.prepare_cached("COMMIT")?.execute([])?;
+            batch.iter().map(|job| apply(session, &job.plan, rollback)).collect::<Result<_, TransactionError>>()?;
+        session.execute("COMMIT", &[])?;
         Ok(outcomes)
     };
     let outcomes = run();
     if outcomes.is_err()
-        && !connection.is_autocommit()
-        && let Err(error) = connection.execute_batch("ROLLBACK")
+        && !session.connection.is_autocommit()
+        && let Err(error) = session.connection.execute_batch("ROLLBACK")
     {
         tracing::error!(%error, "a transaction was not rolled back");
     }
     outcomes
 }
 
-fn begin(connection: &Connection) -> rusqlite::Result<()> {
-    connection.prepare_cached("BEGIN IMMEDIATE")?.execute([]).map(drop)
-}
-
 /// Runs one plan. The outer error means that the whole transaction must be rolled back.
-fn apply(connection: &Connection, plan: &Plan, rollback: Rollback) -> Result<Outcome, TransactionError> {
+fn apply(session: &mut Session<'_>, plan: &Plan, rollback: Rollback) -> Result<Outcome, TransactionError> {
     // A failed statement changes nothing, so a plan that fails at its first statement needs no rollback.
     let savepoint = rollback == Rollback::EachPlan && plan.statements.len() > 1;
     if savepoint {
-        connection.prepare_cached("SAVEPOINT plan")?.execute([])?;
+        session.execute("SAVEPOINT plan", &[])?;
     }
     let mut done = 0;
     let outcome = plan.statements.iter().try_for_each(|statement| {
-        execute(connection, statement)?;
+        execute(session, statement)?;
         done += 1;
         Ok(())
     });
     let failed = outcome.is_err();
-    let outcome = fatal_or(connection, outcome)?;
+    let outcome = fatal_or(session.connection, outcome)?;
     if failed && done > 0 && !savepoint {
         return Err(TransactionError::Plan);
     }
     if savepoint {
-        connection.execute_batch(if failed { "ROLLBACK TO plan; RELEASE plan" } else { "RELEASE plan" })?;
+        session.connection.execute_batch(if failed { "ROLLBACK TO plan; RELEASE plan" } else { "RELEASE plan" })?;
     }
     Ok(outcome)
 }
@@ -184,9 +201,9 @@ enum Failure {
     Sqlite(rusqlite::Error),
 }
 
-fn execute(connection: &Connection, statement: &Statement) -> Result<(), Failure> {
-    let run = || connection.prepare_cached(statement.sql)?.execute(params_from_iter(&statement.parameters));
-    match (run().map_err(Failure::Sqlite)?, statement.guard) {
+fn execute(session: &mut Session<'_>, statement: &Statement) -> Result<(), Failure> {
+    let changed = session.execute(statement.sql, &statement.parameters).map_err(Failure::Sqlite)?;
+    match (changed, statement.guard) {
         (0, Some(guard)) => Err(Failure::Conflict(CommitError::Conflict(guard))),
         _ => Ok(()),
     }
