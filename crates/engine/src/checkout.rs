@@ -350,16 +350,16 @@ impl Engine {
             created_at: *now,
             version: 1,
         };
-        if let Issuer::Bank(open) = issuer {
+        if let Issuer::Bank(open) = &issuer {
             let opening = OpeningAttempt {
                 visitor: judged.visitor.clone(),
                 network: bounds.network.map(|bound| bound.network),
                 replaces: judged.replaced.iter().map(|payment| payment.id).collect(),
             };
             let besides = |resource: &str| bind(judged.key.as_ref(), resource);
-            return Box::pin(self.issue_at_bank(open, &draft, Some(opening), &besides)).await;
+            return Box::pin(self.issue_at_bank(Arc::clone(open), &draft, Some(opening), &besides)).await;
         }
-        self.issue_and_commit(project, draft, |payment| self.attempted(&judged, &bounds, payment)).await
+        self.issue_and_commit(project, &issuer, draft, |payment| self.attempted(&judged, &bounds, payment)).await
     }
 
     /// How many attempts the link takes.

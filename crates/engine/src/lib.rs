@@ -33,6 +33,7 @@ mod people;
 mod project_cache;
 mod projects;
 mod receipts;
+mod recent_keys;
 mod reconcile;
 #[cfg(test)]
 mod samples;
@@ -149,6 +150,7 @@ pub struct Engine {
     /// Who uses it; the audit log names them.
     actor: Arc<Actor>,
     key_uses: Arc<key_uses::KeyUses>,
+    recent_keys: Arc<recent_keys::RecentKeys>,
     change_tokens: Arc<change_tokens::ChangeTokens>,
     page_views: Arc<page_views::PageViews>,
     accounts: Arc<banks::OpenAccounts>,
@@ -180,6 +182,7 @@ impl Engine {
             watchers: Arc::default(),
             actor: Arc::new(Actor::CommandLine),
             key_uses: Arc::default(),
+            recent_keys: Arc::default(),
             change_tokens: Arc::default(),
             page_views: Arc::default(),
             accounts: Arc::default(),

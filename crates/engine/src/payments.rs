@@ -62,18 +62,59 @@ impl Engine {
         request: PaymentRequest,
         besides: Besides<'_>,
     ) -> Result<Created<Payment>, Error> {
-        // A key that was used before returns its payment, even if the rules or the provider would reject the request
-        // now.
-        if let Some(payment) = self.replayed_payment(project, &idempotency).await? {
+        let order = match request.check(project) {
+            Ok(order) => order,
+            Err(invalid) => return self.replayed_or(project, &idempotency, invalid.into()).await,
+        };
+        let draft = self.draft(project, order);
+        let issuer = match self.issuer(project, draft.method).await {
+            Ok(issuer) => issuer,
+            Err(Error::Store(error)) => return Err(error.into()),
+            Err(error) => return self.replayed_or(project, &idempotency, error).await,
+        };
+        // Most keys are new, so the payment is committed first, and the key is looked up where that fails. But a bank is never
+        // asked for a second code, and a request that is repeated shall not wait for a commit.
+        let is_looked_up = self.recent_keys.note(&idempotency) || issuer.asks_others(project);
+        if is_looked_up && let Some(payment) = self.replayed_payment(project, &idempotency).await? {
             return Ok(Created::Replayed(payment));
         }
-        let order = request.check(project)?;
-        if let Some(payment) = self.make_payment(project, &idempotency, order, besides).await? {
-            return Ok(Created::New(payment));
+        let besides = |resource: &str| {
+            let mut writes = bind(Some(&idempotency), resource);
+            writes.extend(besides(resource));
+            writes
+        };
+        let created = match issuer {
+            Issuer::Bank(open) => Box::pin(self.issue_at_bank(open, &draft, None, &besides)).await,
+            issuer => {
+                let change = |payment: &Payment| {
+                    let created = PaymentWrite::Created { payment: payment.clone() };
+                    Change::default().with_all(besides(&payment.id.to_string())).with(created)
+                };
+                self.issue_and_commit(project, &issuer, draft, change).await
+            }
+        };
+        match created {
+            Ok(payment) => Ok(Created::New(payment)),
+            Err(Error::UnexpectedConflict(CommitError::Conflict(Guard::IdempotencyKey))) => {
+                self.replayed_or(project, &idempotency, Error::Contended).await
+            }
+            Err(error @ (Error::Invalid(_) | Error::Provider(_) | Error::Contended)) if !is_looked_up => {
+                self.replayed_or(project, &idempotency, error).await
+            }
+            Err(error) => Err(error),
         }
-        // Another request with the same key was faster.
-        let payment = self.replayed_payment(project, &idempotency).await?;
-        payment.map(Created::Replayed).ok_or(Error::Contended)
+    }
+
+    /// A key that was used before returns its payment, even if the rules or the provider would reject the request now. Otherwise
+    /// the request fails with `error`.
+    async fn replayed_or(
+        &self,
+        project: &Project,
+        idempotency: &Idempotency,
+        error: Error,
+    ) -> Result<Created<Payment>, Error> {
+        let payment = self.replayed_payment(project, idempotency).await?;
+        payment.map(Created::Replayed).ok_or(error)
     }
 
     async fn replayed_payment(&self, project: &Project, idempotency: &Idempotency) -> Result<Option<Payment>, Error> {
@@ -84,16 +125,10 @@ impl Engine {
         }
     }
 
-    /// Creates the payment; none if the key turns out to be used.
-    async fn make_payment(
-        &self,
-        project: &Project,
-        idempotency: &Idempotency,
-        order: PaymentOrder,
-        besides: Besides<'_>,
-    ) -> Result<Option<Payment>, Error> {
+    /// The payment that is ordered, without its code.
+    fn draft(&self, project: &Project, order: PaymentOrder) -> Payment {
         let now = self.now();
-        let draft = Payment {
+        Payment {
             id: self.mint(now),
             project_id: project.id,
             link_id: None,
@@ -110,27 +145,6 @@ impl Engine {
             created_at: now,
             expires_at: now.plus(order.lifetime),
             version: 1,
-        };
-        let besides = |resource: &str| {
-            let mut writes = bind(Some(idempotency), resource);
-            writes.extend(besides(resource));
-            writes
-        };
-        if let Issuer::Bank(open) = self.issuer(project, draft.method).await? {
-            return match Box::pin(self.issue_at_bank(open, &draft, None, &besides)).await {
-                Err(Error::UnexpectedConflict(CommitError::Conflict(Guard::IdempotencyKey))) => Ok(None),
-                outcome => outcome.map(Some),
-            };
-        }
-        match self
-            .issue_and_commit(project, draft, |payment| {
-                let created = PaymentWrite::Created { payment: payment.clone() };
-                Change::default().with_all(besides(&payment.id.to_string())).with(created)
-            })
-            .await
-        {
-            Err(Error::UnexpectedConflict(CommitError::Conflict(Guard::IdempotencyKey))) => Ok(None),
-            outcome => outcome.map(Some),
         }
     }
 
@@ -170,10 +184,10 @@ impl Engine {
     pub(crate) async fn issue_and_commit(
         &self,
         project: &Project,
+        issuer: &Issuer<'_>,
         draft: Payment,
         change: impl Fn(&Payment) -> Change,
     ) -> Result<Payment, Error> {
-        let issuer = self.issuer(project, draft.method).await?;
         issuer.check(draft.amount, draft.created_at.until(draft.expires_at))?;
         for tries in 0..ISSUE_MOST {
             let issue = Issue {
@@ -184,7 +198,7 @@ impl Engine {
                 created_at: draft.created_at,
                 expires_at: draft.expires_at,
             };
-            let code = match &issuer {
+            let code = match issuer {
                 Issuer::Provider(provider) => provider.issue(issue).await?,
                 Issuer::Account(open) => self.free_number(open, tries).await?,
                 // Callers have a bank asked before they come here.

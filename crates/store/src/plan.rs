@@ -100,7 +100,7 @@ fn installation(name: &'static str, value: String) -> Statement {
 fn bind(idempotency: Idempotency, resource: String) -> Statement {
     Statement::new(
         "INSERT INTO idempotency (project_id, endpoint, key, request, resource) VALUES ($1, $2, $3, $4, $5) \
-         ON CONFLICT DO NOTHING",
+         ON CONFLICT (project_id, endpoint, key) DO NOTHING",
         [
             Value::shown(idempotency.project_id),
             idempotency.endpoint.word().into(),

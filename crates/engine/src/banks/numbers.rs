@@ -79,6 +79,15 @@ impl Engine {
 }
 
 impl Issuer<'_> {
+    /// Whether a bank or an acquirer is asked for each code, and would issue one more each time.
+    pub(crate) fn asks_others(&self, project: &Project) -> bool {
+        match self {
+            Issuer::Provider(_) => project.environment == Environment::Production,
+            Issuer::Account(_) => false,
+            Issuer::Bank(_) => true,
+        }
+    }
+
     /// Whether the bank account takes this amount.
     pub(crate) fn takes(&self, amount: Rupiah) -> bool {
         match self {

@@ -100,7 +100,8 @@ impl Site {
             ..samples::payment(number, State::Pending, 1)
         };
         let change = |payment: &Payment| Change::from(PaymentWrite::Created { payment: payment.clone() });
-        self.engine.issue_and_commit(&self.project, draft, change).await.unwrap()
+        let issuer = self.engine.issuer(&self.project, BCA).await.unwrap();
+        self.engine.issue_and_commit(&self.project, &issuer, draft, change).await.unwrap()
     }
 
     async fn asked(&self, external_id: &str, number: &str) -> Option<Verdict> {

@@ -22,31 +22,63 @@ pub(super) struct Part {
 /// rows. None if a part cannot be run for many rows, or if two parts update the same table, since only one update would
 /// take effect.
 pub(super) fn together(parts: &[Part]) -> Option<String> {
-    let (mut statements, mut guards) = (Vec::new(), Vec::new());
-    for (number, many) in many_of(parts, |_| None)?.into_iter().enumerate() {
-        let returning = if many.sql.contains(" RETURNING ") { "" } else { " RETURNING 1" };
-        statements.push(format!("s{number} AS ({}{returning})", many.sql));
-        if parts[number].guarded {
-            guards.push(format!("(SELECT COUNT(*) FROM s{number}) = CARDINALITY(${})", many.first));
-        }
-    }
-    let guards = if guards.is_empty() { "TRUE".to_owned() } else { guards.join(" AND ") };
-    // A statement can only roll itself back with an error, so a guard that does not hold divides by zero.
-    Some(format!("WITH {} SELECT 1 / CASE WHEN {guards} THEN 1 ELSE 0 END", statements.join(", ")))
+    let (statements, guards) = with_guards(parts, None, "")?;
+    Some(format!("WITH {statements} SELECT 1 / {guards}"))
 }
 
-/// One statement for plans of which only the first part is guarded, an UPDATE: it runs the other parts for those rows of
-/// parameters for which the first has changed a row, and returns which these were. So a plan whose guard does not hold
-/// does not undo the others. None for other plans.
+/// One statement for plans of which only the first part can fail: it runs the others for those rows of parameters for
+/// which the first has changed a row, and returns which these were. So a plan whose guard does not hold does not undo
+/// the others. None for other plans.
 pub(super) fn each_by_itself(parts: &[Part]) -> Option<String> {
-    let (first, others) = parts.split_first()?;
-    if !first.guarded || !first.sql.starts_with("UPDATE ") || others.iter().any(|part| part.guarded) {
+    let (first, others) = parts.split_first().filter(|(first, _)| first.guarded)?;
+    if first.sql.starts_with("INSERT ") {
+        return unless_taken(first, parts);
+    }
+    if !first.sql.starts_with("UPDATE ") || others.iter().any(|part| part.guarded) {
         return None;
     }
     let done = |number| (number > 0).then_some("v.place = ANY (ARRAY(SELECT s0.place FROM s0))");
     let many = many_of(parts, done)?.into_iter().map(|many| many.sql).enumerate();
     let statements: Vec<String> = many.map(|(number, sql)| format!("s{number} AS ({sql})")).collect();
     Some(format!("WITH {} SELECT s0.place FROM s0", statements.join(", ")))
+}
+
+/// The same for plans whose first part inserts a row by a key, unless that is taken. Should another guard not hold, or
+/// somebody else take a key at the same time, the whole statement fails.
+fn unless_taken(first: &Part, parts: &[Part]) -> Option<String> {
+    const FREE: &str = "v.place <> ALL (ARRAY(SELECT taken.place FROM taken))";
+    let taken = taken(first)?;
+    let (statements, guards) = with_guards(parts, Some(FREE), " - (SELECT COUNT(*) FROM taken)")?;
+    let places = rows(1, first.types.get(..1)?)?;
+    Some(format!("WITH taken AS ({taken}), {statements} SELECT v.place / {guards} FROM {places} WHERE {FREE}"))
+}
+
+/// A SELECT of those rows of parameters whose key is taken, for an INSERT that names the columns of the key.
+fn taken(insert: &Part) -> Option<String> {
+    let (head, tail) = insert.sql.strip_prefix("INSERT INTO ")?.split_once(") VALUES (")?;
+    let (table, names) = head.split_once(" (")?;
+    let (values, conflict) = tail.split_once(") ON CONFLICT (")?;
+    let of_key = conflict.strip_suffix(") DO NOTHING")?.split(", ").map(|column| {
+        let index = names.split(", ").position(|name| name == column)?;
+        Some(format!("t.{column} = {}", columns(values.split(", ").nth(index)?)))
+    });
+    let of_key = of_key.collect::<Option<Vec<_>>>()?.join(" AND ");
+    Some(format!("SELECT v.place FROM {table} t, {} WHERE {of_key}", rows(1, &insert.types)?))
+}
+
+/// All parts for many rows that meet `condition`, and a divisor that is zero if a guarded part has changed too few rows:
+/// a statement can only roll itself back with an error. `but` is subtracted from the number of rows.
+fn with_guards(parts: &[Part], condition: Option<&'static str>, but: &str) -> Option<(String, String)> {
+    let (mut statements, mut guards) = (Vec::new(), Vec::new());
+    for (number, many) in many_of(parts, |_| condition)?.into_iter().enumerate() {
+        let returning = if many.sql.contains(" RETURNING ") { "" } else { " RETURNING 1" };
+        statements.push(format!("s{number} AS ({}{returning})", many.sql));
+        if parts[number].guarded {
+            guards.push(format!("(SELECT COUNT(*) FROM s{number}) = CARDINALITY(${}){but}", many.first));
+        }
+    }
+    let guards = if guards.is_empty() { "TRUE".to_owned() } else { guards.join(" AND ") };
+    Some((statements.join(", "), format!("CASE WHEN {guards} THEN 1 ELSE 0 END")))
 }
 
 /// A part for many rows, and the number of its first parameter.
@@ -221,6 +253,28 @@ mod tests {
         ] {
             assert_eq!(each_by_itself(parts), None);
         }
+    }
+
+    #[test]
+    fn a_plan_whose_first_insert_finds_its_key_taken_fails_by_itself() {
+        let part = |sql, guarded| Part { sql, types: TWO.to_vec(), guarded };
+        let bind = || part("INSERT INTO t (a, b) VALUES ($1, $2) ON CONFLICT (b) DO NOTHING", true);
+        let update = |guarded| part("UPDATE u SET a = $1 WHERE b = $2", guarded);
+        let rows = ROWS.replace("$1", "$3").replace("$2", "$4");
+        let free = "v.place <> ALL (ARRAY(SELECT taken.place FROM taken))";
+        assert_eq!(
+            each_by_itself(&[bind(), update(true)]).unwrap(),
+            format!(
+                "WITH taken AS (SELECT v.place FROM t t, {ROWS} WHERE t.b = v.c2), \
+                 s0 AS (INSERT INTO t (a, b) SELECT v.c1, v.c2 FROM {ROWS} WHERE {free} ON CONFLICT (b) DO NOTHING RETURNING 1), \
+                 s1 AS (UPDATE u SET a = v.c1 FROM {rows} WHERE b = v.c2 AND {free} RETURNING v.place) \
+                 SELECT v.place / CASE WHEN (SELECT COUNT(*) FROM s0) = CARDINALITY($1) - (SELECT COUNT(*) FROM taken) \
+                 AND (SELECT COUNT(*) FROM s1) = CARDINALITY($3) - (SELECT COUNT(*) FROM taken) THEN 1 ELSE 0 END \
+                 FROM UNNEST($1::text[]) WITH ORDINALITY AS v (c1, place) WHERE {free}"
+            )
+        );
+        let any = part("INSERT INTO t (a, b) VALUES ($1, $2) ON CONFLICT DO NOTHING", true);
+        assert_eq!(each_by_itself(&[any, update(false)]), None);
     }
 
     #[test]

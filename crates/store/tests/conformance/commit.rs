@@ -11,7 +11,6 @@ use domain::{
     delivery::Delivery,
     event::Event,
     id::{ProjectId, mint},
-    idempotency::{Endpoint, Idempotency},
     ledger::Posting,
     link::Link,
     money::Rupiah,
@@ -23,13 +22,13 @@ use domain::{
 };
 use futures_util::future::join_all;
 use store::{
-    Change, Guard, KeyWrite, LedgerWrite, LinkWrite, Noted, PaymentFilter, PaymentWrite, PeopleWrite, ProjectWrite,
-    SealedColumn, SessionWrite, Store, WebhookWrite, Write,
+    Change, Guard, KeyWrite, LedgerWrite, LinkWrite, Noted, PaymentWrite, PeopleWrite, ProjectWrite, SealedColumn,
+    SessionWrite, Store, WebhookWrite, Write,
 };
 
 use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
-    samples::{self, AMOUNT, EVERYTHING, NOW, after, entropy, kept_key, kept_link, kept_payment, kept_project},
+    samples::{self, AMOUNT, NOW, after, entropy, kept_key, kept_link, kept_payment, kept_project},
 };
 use banks::{BankWorld, bank_world, refused_to_banks};
 use links::refused_edits;
@@ -37,8 +36,6 @@ use links::refused_edits;
 on_every_database![
     a_plan_whose_guard_fails_leaves_nothing_behind,
     a_change_that_breaks_a_constraint_leaves_nothing_behind,
-    of_many_that_bind_one_idempotency_key_exactly_one_wins,
-    an_idempotency_key_leads_to_what_it_was_bound_to,
     a_value_of_the_installation_is_set_once,
     each_kind_of_report_is_noted_once_under_its_key,
     a_change_of_nothing_is_kept,
@@ -407,45 +404,6 @@ async fn a_change_that_breaks_a_constraint_leaves_nothing_behind(database: Datab
         }
         assert_eq!(commit(&store, refused()).await, Outcome::Unexpected, "{name}");
         check_refused(&database, &store, &world, refused, Outcome::Unexpected).await;
-    }
-}
-
-async fn of_many_that_bind_one_idempotency_key_exactly_one_wins(database: Database) {
-    const CALLERS: usize = 64;
-    let store = database.open().await;
-    let project = kept_project(&store).await;
-    let payments: Vec<Payment> = (0..CALLERS).map(|_| samples::payment(&project)).collect();
-    let callers = payments.iter().cloned().map(|payment| {
-        let store = store.clone();
-        let change = Change::from(samples::bind(&project, "same", payment.id)).with(PaymentWrite::Created { payment });
-        tokio::spawn(async move { commit(&store, change).await })
-    });
-    let outcomes: Vec<Outcome> = join_all(callers).await.into_iter().map(Result::unwrap).collect();
-
-    let winners: Vec<usize> = (0..CALLERS).filter(|index| outcomes[*index] == Outcome::Kept).collect();
-    let losers = outcomes.iter().filter(|outcome| **outcome == Outcome::Conflict(Guard::IdempotencyKey)).count();
-    assert_eq!((winners.len(), losers), (1, CALLERS - 1));
-    let winner = &payments[winners[0]];
-    let listed = store.payments(project.id, &PaymentFilter::default(), EVERYTHING).await.unwrap();
-    assert_eq!((listed.total, listed.items.as_slice()), (1, std::slice::from_ref(winner)));
-    let bound = store.bound(&samples::idempotency(&project, "same")).await.unwrap().unwrap();
-    assert_eq!(bound.resource, winner.id.to_string());
-}
-
-async fn an_idempotency_key_leads_to_what_it_was_bound_to(database: Database) {
-    let store = database.open().await;
-    let project = kept_project(&store).await;
-    keep(&store, samples::bind(&project, "used", "pl_1")).await;
-    let bound = store.bound(&samples::idempotency(&project, "used")).await.unwrap().unwrap();
-    assert_eq!((bound.request, bound.resource), (vec![7; 16], "pl_1".to_owned()));
-    let used = samples::idempotency(&project, "used");
-    let elsewhere = kept_project(&store).await.id;
-    for unused in [
-        samples::idempotency(&project, "unused"),
-        Idempotency { endpoint: Endpoint::Links, ..used.clone() },
-        Idempotency { project_id: elsewhere, ..used.clone() },
-    ] {
-        assert!(store.bound(&unused).await.unwrap().is_none(), "{unused:?}");
     }
 }
 

@@ -24,6 +24,7 @@ mod extra_events;
 mod files;
 mod handles;
 mod held;
+mod idempotency;
 mod keys;
 mod ledger;
 mod links;
