@@ -315,15 +315,21 @@ impl Store {
         }
     }
 
-    /// A read of whole tables, without a time limit.
+    /// Reads of whole tables, one after another, without a time limit. Answers the rows of each.
     async fn whole<T: Send + 'static>(
         &self,
-        query: value::Query,
+        queries: Vec<value::Query>,
         decode: value::Decode<T>,
-    ) -> Result<Vec<T>, StoreError> {
+    ) -> Result<Vec<Vec<T>>, StoreError> {
         match &self.backend {
-            Backend::Sqlite(sqlite) => sqlite.many(query, decode).await,
-            Backend::Postgres(postgres) => postgres.whole(&query, decode).await,
+            Backend::Sqlite(sqlite) => {
+                let mut found = Vec::new();
+                for query in queries {
+                    found.push(sqlite.many(query, decode).await?);
+                }
+                Ok(found)
+            }
+            Backend::Postgres(postgres) => postgres.whole(&queries, decode).await,
         }
     }
 

@@ -364,22 +364,21 @@ pub(crate) const INVARIANTS: [(&str, &str); 51] = [
 impl Store {
     /// Every row that breaks an invariant; empty when there is none.
     pub async fn breaches(&self) -> Result<Vec<Breach>, StoreError> {
-        let mut breaches = Vec::new();
-        for (invariant, sql) in INVARIANTS {
-            let rows = self.whole(Query::new(sql, []), |columns| columns.text()).await?;
-            breaches.extend(rows.into_iter().map(|row| Breach { invariant, row }));
-        }
-        Ok(breaches)
+        let found = self.rows_of(&INVARIANTS).await?;
+        Ok(found.into_iter().map(|(invariant, row)| Breach { invariant, row }).collect())
     }
 
     /// Every row that is worth a look, though it breaks no invariant.
     pub async fn notes(&self) -> Result<Vec<Note>, StoreError> {
-        let mut notes = Vec::new();
-        for (note, sql) in NOTES {
-            let rows = self.whole(Query::new(sql, []), |columns| columns.text()).await?;
-            notes.extend(rows.into_iter().map(|row| Note { note, row }));
-        }
-        Ok(notes)
+        let found = self.rows_of(&NOTES).await?;
+        Ok(found.into_iter().map(|(note, row)| Note { note, row }).collect())
+    }
+
+    /// What each statement finds, with the statement's name.
+    async fn rows_of(&self, named: &[(&'static str, &'static str)]) -> Result<Vec<(&'static str, String)>, StoreError> {
+        let queries = named.iter().map(|(_, sql)| Query::new(*sql, [])).collect();
+        let found = self.whole(queries, |columns| columns.text()).await?;
+        Ok(named.iter().zip(found).flat_map(|((name, _), rows)| rows.into_iter().map(|row| (*name, row))).collect())
     }
 
     /// How many invariants [`Store::breaches`] checks.

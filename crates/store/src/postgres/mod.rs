@@ -159,19 +159,23 @@ impl Postgres {
         })
     }
 
-    /// Reads whole tables, without a time limit.
-    pub(crate) async fn whole<T>(&self, query: &Query, decode: Decode<T>) -> Result<Vec<T>, StoreError> {
-        decoded(&self.whole_rows(query).await?, decode)
+    /// Reads whole tables, one query after another, without a time limit. Answers the rows of each query.
+    pub(crate) async fn whole<T>(&self, queries: &[Query], decode: Decode<T>) -> Result<Vec<Vec<T>>, StoreError> {
+        self.whole_rows(queries).await?.iter().map(|rows| decoded(rows, decode)).collect()
     }
 
-    fn whole_rows<'a>(&'a self, query: &'a Query) -> BoxFuture<'a, Result<Vec<Row>, StoreError>> {
-        Box::pin(async {
-            let permit = self.scans.scan(query.project()).await?;
+    fn whole_rows<'a>(&'a self, queries: &'a [Query]) -> BoxFuture<'a, Result<Vec<Vec<Row>>, StoreError>> {
+        Box::pin(async move {
+            let permit = self.scans.scan(None).await?;
             let connection = Borrowed::from(&self.pool, &self.connector, Some(Box::new(permit))).await?;
             let settings = "SET statement_timeout = 0; SET enable_seqscan = on";
             connection.get().batch_execute(settings).await.map_err(fault::failure)?;
+            let mut found = Vec::new();
+            for query in queries {
+                found.push(rows(connection.get(), query).await.map_err(fault::failure)?);
+            }
             // The connection is closed and not returned to the pool, so these settings end with it.
-            rows(connection.get(), query).await.map_err(fault::failure)
+            Ok(found)
         })
     }
 
