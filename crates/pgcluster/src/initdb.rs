@@ -37,6 +37,7 @@ impl Initialised {
         let made = initialised.initdb(&password_file, "C.UTF-8").or_else(|_| initialised.initdb(&password_file, "C"));
         made.unwrap_or_else(|error| panic!("initdb failed: {error}"));
         fs::remove_file(&password_file).unwrap();
+        initialised.accept_md5();
         initialised
     }
 
@@ -45,6 +46,13 @@ impl Initialised {
         initdb.args(["--auth=scram-sha-256", "--encoding=UTF8", "--no-sync", "--username", ROLE]);
         initdb.arg(format!("--locale={locale}")).arg("--pwfile").arg(password_file).arg("--pgdata").arg(self.data());
         finish(initdb, "")
+    }
+
+    /// In this file `md5` stands for what a role's password was stored for: SCRAM, or MD5 where the cluster wants that.
+    fn accept_md5(&self) {
+        let file = self.data().join("pg_hba.conf");
+        let rules = fs::read_to_string(&file).unwrap();
+        fs::write(&file, rules.replace("scram-sha-256", "md5")).unwrap();
     }
 
     /// Copies it to `data` in the directory of a cluster.

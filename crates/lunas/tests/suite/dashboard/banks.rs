@@ -17,7 +17,8 @@ use serde_json::Value;
 use testkit::{Kit, Reply, on_every_database};
 
 use crate::support::{
-    bank_accounts::{SERVICE_ID, account_of, banks_public_key, new_account, set_credentials},
+    bank_accounts::{SERVICE_ID, account_of, new_account, set_credentials},
+    bank_keys::public_bank_key,
     customer::is_page,
     dashboard::{audited, element, leads},
     json::text,
@@ -96,7 +97,7 @@ async fn keys_that_are_older_than_a_year_are_pointed_out(kit: Arc<Kit>) {
     kit.clock.advance(Duration::from_millis(1));
     contains_all(&operator.open(&page_of(id)).await, &[old]);
     contains_all(&operator.open(BANKS).await, &[old]);
-    kit.engine.import_bank_key(id, &banks_public_key()).await.unwrap();
+    kit.engine.import_bank_key(id, &public_bank_key()).await.unwrap();
     kit.engine.rotate_bank_account(id).await.unwrap();
     assert!(!operator.open(&page_of(id)).await.text.contains(old));
 }
@@ -118,7 +119,7 @@ async fn an_accounts_page_names_the_command_of_the_next_step(kit: Arc<Kit>) {
     let settings = [("partner_service_id".to_owned(), SERVICE_ID.to_owned())].into();
     kit.engine.set_bank_account(id, &settings).await.unwrap();
     assert_eq!(seen(&operator, id).await, (1, format!("lunas bank key {id} --import bank.pem")));
-    kit.engine.import_bank_key(id, &banks_public_key()).await.unwrap();
+    kit.engine.import_bank_key(id, &public_bank_key()).await.unwrap();
     assert_eq!(seen(&operator, id).await, (2, format!("lunas bank inbound {id}")));
     kit.engine.set_bank_inbound(id, None, None).await.unwrap();
     assert_eq!(seen(&operator, id).await, (3, format!("lunas bank assign {id} --project … --method bca")));

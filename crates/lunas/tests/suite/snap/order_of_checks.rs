@@ -2,12 +2,13 @@
 
 use std::{sync::Arc, time::Duration};
 
-use demobank::{BankKey, Contract, Knobs, STALE_MS, Signing, Style, TokenChoice};
+use demobank::{Contract, Knobs, STALE_MS, Signing, Style, TokenChoice};
 use secrecy::ExposeSecret;
 use testkit::{Kit, on_every_database};
 
 use super::acts::{SERVICES, both_refuse, call, said};
 use crate::support::{
+    bank_keys::bank_key,
     banks::{Contracted, contracted, contracted_with, number},
     options::{base_url, trusted_proxy},
     rows::rows,
@@ -194,7 +195,7 @@ async fn a_token_ends_with_the_key_that_it_was_asked_for_with(kit: Arc<Kit>) {
     let old_key = contracted.contract.key.clone();
     let token = contracted.bank.token(&contracted.contract).await.unwrap();
     let old = Knobs { token: TokenChoice::Given(token), ..Knobs::default() };
-    let key = BankKey::generate().unwrap();
+    let key = bank_key();
     kit.engine.import_bank_key(contracted.account, &key.public_key_pem()).await.unwrap();
     // Both are taken until the rotation.
     assert_eq!(said(&contracted.ask(&number, old.clone()).await), ("2002400", "00"));

@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
 use demobank::{
-    Answer, AskedBank, Bank, BankKey, Code, CodeState, Contract, Doors, Habits, Knobs, Merchant, Notice, Notification,
+    Answer, AskedBank, Bank, Code, CodeState, Contract, Doors, Habits, Knobs, Merchant, Notice, Notification,
     NotifyDoor, PaidCode, PayOrder, Prepared, Service, Style,
 };
 use domain::{bank::Bank as BankCode, id::BankAccountId, method::Method, stray::Stray};
@@ -14,6 +14,7 @@ use serde_json::Value;
 use testkit::{Kit, Reply, TestProject};
 
 use super::{
+    bank_keys::bank_key,
     json::text,
     payments::fresh_key,
     samples::{qris, virtual_account},
@@ -89,7 +90,7 @@ pub(crate) async fn contract_of(
     all.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
     let new = NewBankAccount { name: profile.to_owned(), profile: profile.to_owned(), settings: all };
     let account = engine.create_bank_account(new).await.unwrap().id;
-    let bank_key = BankKey::generate().unwrap();
+    let bank_key = bank_key();
     let public_key_pem = engine.make_bank_key(account).await.unwrap();
     engine.import_bank_key(account, &bank_key.public_key_pem()).await.unwrap();
     let inbound = engine.set_bank_inbound(account, None, None).await.unwrap();

@@ -10,9 +10,10 @@ use domain::{
     money::Rupiah,
 };
 use engine::{NewBankAccount, PaymentAsked, Taken, Window};
-use gateway::snap::PrivateKey;
 use secrecy::ExposeSecret;
 use testkit::Kit;
+
+use super::bank_keys::public_bank_key;
 
 /// What begins every number of the accounts here.
 pub(crate) const SERVICE_ID: &str = "88899";
@@ -25,14 +26,9 @@ pub(crate) async fn new_account(kit: &Kit, name: &str, settings: &[(&str, &str)]
     kit.engine.create_bank_account(new).await.unwrap().id
 }
 
-/// The public part of a key that a bank would have made.
-pub(crate) fn banks_public_key() -> String {
-    PrivateKey::generate().unwrap().public_key_pem()
-}
-
 /// Imports the bank's key and sets what the bank uses at our doors; returns the secret of that.
 pub(crate) async fn set_credentials(kit: &Kit, id: BankAccountId) -> String {
-    kit.engine.import_bank_key(id, &banks_public_key()).await.unwrap();
+    kit.engine.import_bank_key(id, &public_bank_key()).await.unwrap();
     let inbound = kit.engine.set_bank_inbound(id, Some("bank-client".to_owned()), None).await.unwrap();
     inbound.secret.expose_secret().to_owned()
 }

@@ -3,14 +3,14 @@
 
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
 
-use demobank::{Bank, BankKey, Contract, Style};
+use demobank::{Bank, Contract, Style};
 use domain::{bank::Bank as BankCode, id::BankAccountId, method::Method};
 use engine::{Clock, Engine, NewBankAccount};
 use secrecy::ExposeSecret;
 use serde_json::Value;
 use testkit::{Kit, TestProject};
 
-use super::{json::text, payments::create, samples::virtual_account};
+use super::{bank_keys::bank_key, json::text, payments::create, samples::virtual_account};
 
 pub(crate) const COMPANY_CODE: &str = "88899";
 pub(crate) const AMOUNT: i64 = 150_000;
@@ -46,7 +46,7 @@ pub(crate) async fn contract_of(
     style: Style,
     settings: &[(&str, &str)],
 ) -> Contracted {
-    let key = BankKey::generate().unwrap();
+    let key = bank_key();
     let mut all = BTreeMap::from([("partner_service_id".to_owned(), COMPANY_CODE.to_owned())]);
     all.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
     let new = NewBankAccount { name: style.profile.to_owned(), profile: style.profile.to_owned(), settings: all };

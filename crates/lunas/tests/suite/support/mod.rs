@@ -2,6 +2,7 @@
 
 pub(crate) mod acquirers;
 pub(crate) mod bank_accounts;
+pub(crate) mod bank_keys;
 pub(crate) mod banks;
 pub(crate) mod commands;
 pub(crate) mod counter;

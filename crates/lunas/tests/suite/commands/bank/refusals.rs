@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::site::{Site, bank_key, private_key};
-use crate::support::{commands::program, rows::rows};
+use super::site::{Site, private_key};
+use crate::support::{bank_keys::public_bank_key, commands::program, rows::rows};
 
 on_every_database![
     an_impossible_command_exits_1_says_why_and_changes_nothing,
@@ -142,7 +142,7 @@ async fn a_secret_needs_the_secret_key(site: Site) {
     let listed: testkit::Ran = command.env_remove("LUNAS_SECRET_KEY").output().unwrap().into();
     assert_eq!(listed.json(0)[0]["id"], account);
     // The bank's key is public.
-    assert_eq!(site.told_json(&bank_key(), &["bank", "key", &account, "--import", "-"])["kind"], "bank_key");
+    assert_eq!(site.told_json(&public_bank_key(), &["bank", "key", &account, "--import", "-"])["kind"], "bank_key");
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use domain::audit::{Actor, Deed};
 use serde_json::{Value, json};
 
-use super::site::{Site, bank_key, id};
+use super::site::{Site, id};
+use crate::support::bank_keys::public_bank_key;
 
 on_every_database![
     an_account_is_enabled_once_nothing_is_missing,
@@ -43,7 +44,7 @@ fn keys_and_secrets_are_set(site: &Site, account: &str) {
     let made = site.json(&["bank", "key", account, "--make"]);
     assert_eq!((&made["kind"], &made["stage"]), (&json!("our_key"), &json!("current")));
     assert!(made["public_key"].as_str().unwrap().starts_with("-----BEGIN PUBLIC KEY-----\n"));
-    let pem = bank_key();
+    let pem = public_bank_key();
     std::fs::write(site.program.directory.path().join("bank.pem"), &pem).unwrap();
     let imported = site.json(&["bank", "key", account, "--import", "bank.pem"]);
     assert_eq!((&imported["kind"], &imported["public_key"]), (&json!("bank_key"), &json!(pem)));
@@ -89,7 +90,7 @@ async fn a_project_takes_money_by_an_account_until_it_is_taken_away(site: Site) 
 
 async fn a_next_key_waits_beside_the_current_one_until_the_account_is_rotated(site: Site) {
     let account = site.bare_account();
-    let (first, second) = (bank_key(), bank_key());
+    let (first, second) = (public_bank_key(), public_bank_key());
     let stages = |kind: &str| -> Vec<(String, Value)> {
         let credentials = site.show(&account)["credentials"].as_array().unwrap().clone();
         let of_kind = credentials.into_iter().filter(|credential| credential["kind"] == kind);
@@ -194,7 +195,7 @@ async fn people_read_what_to_do_next(site: Site) {
     ] {
         assert!(ran.stdout.contains(words), "`{words}` is not in {}", ran.stdout);
     }
-    let imported = site.told(&bank_key(), &["bank", "key", &account, "--import", "-"]);
+    let imported = site.told(&public_bank_key(), &["bank", "key", &account, "--import", "-"]);
     assert!(imported.stdout.contains(&format!("next: lunas bank inbound {account}")), "{imported:?}");
     let inbound = site.run(&["bank", "inbound", &account]);
     for words in ["client id  ", "secret     ", "not shown again", &format!("next: lunas bank enable {account}")] {

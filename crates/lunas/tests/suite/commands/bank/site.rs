@@ -14,7 +14,10 @@ use serde_json::Value;
 use store::{Store, Window};
 use testkit::{Cluster, Database, Program, Ran, Running};
 
-use crate::support::commands::{program, secret_key};
+use crate::support::{
+    bank_keys::public_bank_key,
+    commands::{program, secret_key},
+};
 
 pub(super) struct Site {
     pub(super) program: Program,
@@ -95,7 +98,7 @@ impl Site {
     /// An account of BCA that takes money as soon as it is assigned.
     pub(super) fn enabled_account(&self) -> String {
         let account = self.bare_account();
-        self.told_json(&bank_key(), &["bank", "key", &account, "--import", "-"]);
+        self.told_json(&public_bank_key(), &["bank", "key", &account, "--import", "-"]);
         self.json(&["bank", "inbound", &account]);
         self.json(&["bank", "enable", &account]);
         account
@@ -128,11 +131,6 @@ impl Site {
 
 pub(super) fn id(answer: &Value) -> String {
     answer["id"].as_str().unwrap().to_owned()
-}
-
-/// A public key that a bank could have given us.
-pub(super) fn bank_key() -> String {
-    PrivateKey::generate().unwrap().public_key_pem()
 }
 
 /// A private key, which belongs to nobody but its owner.

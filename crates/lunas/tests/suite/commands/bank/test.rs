@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use store::{Store, Window};
 use testkit::{Program, Ran};
 
-use super::site::{bank_key, id};
-use crate::support::commands::dev;
+use super::site::id;
+use crate::support::{bank_keys::public_bank_key, commands::dev};
 
 /// A bank that gives everybody the same answer.
 async fn bank(status: StatusCode, answer: Value) -> String {
@@ -39,7 +39,7 @@ async fn a_test_says_which_part_failed_and_what_to_check() {
     let account = id(&added);
     assert_eq!(added["inbound_url"], format!("http://{}/snap/{account}", running.address()));
     let directory = program.directory.path();
-    std::fs::write(directory.join("bank.pem"), bank_key()).unwrap();
+    std::fs::write(directory.join("bank.pem"), public_bank_key()).unwrap();
     std::fs::write(directory.join("secret"), "quiet words of the bank").unwrap();
     for arguments in [
         &["bank", "key", &account, "--make"][..],
