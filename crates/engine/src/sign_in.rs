@@ -107,7 +107,7 @@ impl Engine {
         let fits = self.hasher.matches(turn, password, kept).await?;
         if let Some((user, password)) = found.filter(|_| fits) {
             let Counted { forgiven, address, .. } = counted;
-            let change = Change::from(SessionWrite::Succeeded { forgiven, address, at: self.now() })
+            let change = Change::from(SessionWrite::Succeeded { forgiven, address })
                 .with(PeopleWrite::PasswordUnchanged { user_id: user.id, password });
             match self.begin_session(change, &user, from).await {
                 // The password was changed while it was checked.
@@ -231,7 +231,7 @@ impl Engine {
             return Err(wrong());
         }
         let stands = kept.map(|password| PeopleWrite::PasswordUnchanged { user_id: visit.user.id, password });
-        let forgiven = SessionWrite::Succeeded { forgiven: counted.forgiven, address: None, at: self.now() };
+        let forgiven = SessionWrite::Succeeded { forgiven: counted.forgiven, address: None };
         let change = Change::from(forgiven).with_all(stands);
         match self.by(visit.actor()).set_password(change, &visit.user, new, Some(visit.session.id)).await {
             // The password was changed while it was checked.

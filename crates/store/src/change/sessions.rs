@@ -46,7 +46,6 @@ pub enum SessionWrite {
     Succeeded {
         forgiven: Option<String>,
         address: Option<String>,
-        at: Timestamp,
     },
     /// Deletes all failed attempts, so that nobody has to wait.
     AllForgiven,

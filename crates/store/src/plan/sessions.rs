@@ -38,7 +38,7 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: SessionWrite, dialect
         )),
         SessionWrite::OldDeleted { created_before, most } => old_deleted(statements, created_before, most, dialect),
         SessionWrite::Tried { subject, at, longest } => statements.push(sign_in_tried(subject, at, longest)),
-        SessionWrite::Succeeded { forgiven, address, at } => sign_in_succeeded(statements, forgiven, address, at),
+        SessionWrite::Succeeded { forgiven, address } => sign_in_succeeded(statements, forgiven, address),
         SessionWrite::AllForgiven => statements.push(all_forgiven(dialect)),
         SessionWrite::AddressKnown { user_id, address, at, most } => {
             address_known(statements, user_id, address, at, most);
@@ -91,17 +91,18 @@ fn old_deleted(statements: &mut Vec<Statement>, before: Timestamp, most: i64, di
     statements.extend(deletions.map(|sql| Statement::new(sql, [before.into(), most.into()])));
 }
 
-/// Counts and checks in one statement, so that of many attempts at the same moment each counts those before it.
+/// Counts and checks in one statement, so that of many attempts at the same moment each counts those before it. A subject that
+/// need not wait is blocked until 0 and not until now: the next attempt may have read the clock, or another clock, a little earlier.
 fn sign_in_tried(subject: String, at: Timestamp, longest: Duration) -> Statement {
     // The new delay is computed twice, since no assignment can use the new value of another column.
-    const SQL: &str = "INSERT INTO sign_ins (subject, tries, delay, blocked_until, at) VALUES ($1, 1, 0, $2, $2) \
+    const SQL: &str = "INSERT INTO sign_ins (subject, tries, delay, blocked_until, at) VALUES ($1, 1, 0, 0, $2) \
         ON CONFLICT (subject) DO UPDATE SET \
         tries = CASE WHEN sign_ins.at < $3 THEN 1 ELSE sign_ins.tries + 1 END, \
         delay = CASE WHEN sign_ins.at < $3 OR sign_ins.tries + 1 < $4 THEN 0 WHEN sign_ins.delay * 2 < $5 THEN $5 \
         WHEN sign_ins.delay * 2 > $6 THEN $6 ELSE sign_ins.delay * 2 END, \
-        blocked_until = $2 + \
-        CASE WHEN sign_ins.at < $3 OR sign_ins.tries + 1 < $4 THEN 0 WHEN sign_ins.delay * 2 < $5 THEN $5 \
-        WHEN sign_ins.delay * 2 > $6 THEN $6 ELSE sign_ins.delay * 2 END, \
+        blocked_until = \
+        CASE WHEN sign_ins.at < $3 OR sign_ins.tries + 1 < $4 THEN 0 WHEN sign_ins.delay * 2 < $5 THEN $2 + $5 \
+        WHEN sign_ins.delay * 2 > $6 THEN $2 + $6 ELSE $2 + sign_ins.delay * 2 END, \
         at = $2 WHERE sign_ins.blocked_until <= $2";
     Statement::new(
         SQL,
@@ -117,19 +118,14 @@ fn sign_in_tried(subject: String, at: Timestamp, longest: Duration) -> Statement
     .guarded(Guard::SignInAllowed)
 }
 
-fn sign_in_succeeded(
-    statements: &mut Vec<Statement>,
-    forgiven: Option<String>,
-    address: Option<String>,
-    at: Timestamp,
-) {
+fn sign_in_succeeded(statements: &mut Vec<Statement>, forgiven: Option<String>, address: Option<String>) {
     statements
         .extend(forgiven.map(|subject| Statement::new("DELETE FROM sign_ins WHERE subject = $1", [subject.into()])));
     statements.extend(address.map(|address| {
         Statement::new(
             "UPDATE sign_ins SET tries = CASE WHEN tries > 0 THEN tries - 1 ELSE 0 END, \
-             delay = CASE WHEN delay / 2 < $1 THEN 0 ELSE delay / 2 END, blocked_until = $2 WHERE subject = $3",
-            [FIRST_DELAY_MILLIS.into(), at.into(), address.into()],
+             delay = CASE WHEN delay / 2 < $1 THEN 0 ELSE delay / 2 END, blocked_until = 0 WHERE subject = $2",
+            [FIRST_DELAY_MILLIS.into(), address.into()],
         )
     }));
 }

@@ -113,9 +113,9 @@ impl Store {
         self.one(Query::new(sql, [Value::shown(user), form.to_owned().into()]), |columns| columns.text()).await
     }
 
-    /// Until when an attempt to sign in must wait that counts against all of these; the latest of them.
+    /// Until when an attempt to sign in must wait that counts against all of these, the latest of them; none where it need not.
     pub async fn sign_in_blocked_until(&self, subjects: &[String]) -> Result<Option<Timestamp>, StoreError> {
-        let sql = "SELECT blocked_until FROM sign_ins WHERE subject = $1";
+        let sql = "SELECT blocked_until FROM sign_ins WHERE subject = $1 AND blocked_until > 0";
         let mut latest = None;
         for subject in subjects {
             let until = self.one(Query::new(sql, [subject.clone().into()]), |columns| columns.timestamp()).await?;

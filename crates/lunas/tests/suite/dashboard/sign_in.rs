@@ -22,6 +22,7 @@ on_every_database![
     the_right_password_leads_to_the_page_that_was_asked_for,
     a_refusal_does_not_reveal_whether_the_account_exists,
     of_fifty_attempts_at_once_five_are_judged_and_the_right_password_waits_as_well,
+    an_attempt_whose_clock_is_behind_that_of_the_last_one_is_judged,
     each_failure_after_the_fifth_doubles_the_wait_up_to_a_quarter_of_an_hour,
     an_account_is_throttled_across_all_addresses with trusted_proxy(),
     an_address_is_throttled_across_all_accounts with trusted_proxy(),
@@ -143,6 +144,15 @@ async fn of_fifty_attempts_at_once_five_are_judged_and_the_right_password_waits_
     must_wait(&sign_in(&Customer::of(&kit), "siti@example.com", PASSWORD).await);
     kit.clock.advance(FIRST_DELAY);
     assert_eq!(sign_in(&Customer::of(&kit), "siti@example.com", PASSWORD).await.status, 303);
+}
+
+/// Of two attempts at the same moment, the one that read the clock first may be counted last. Nor are two nodes' clocks equal.
+async fn an_attempt_whose_clock_is_behind_that_of_the_last_one_is_judged(kit: Arc<Kit>) {
+    make(&kit, "siti@example.com", false).await;
+    for (password, status) in [(PASSWORD, 303), ("wrong", 401), ("wrong", 401), (PASSWORD, 303), (PASSWORD, 303)] {
+        assert_eq!(sign_in(&Customer::of(&kit), "siti@example.com", password).await.status, status);
+        kit.clock.set(kit.engine.now().minus(Duration::from_millis(1)));
+    }
 }
 
 async fn each_failure_after_the_fifth_doubles_the_wait_up_to_a_quarter_of_an_hour(kit: Arc<Kit>) {
