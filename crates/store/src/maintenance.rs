@@ -24,12 +24,17 @@ use domain::{
 
 use crate::CommitError;
 
+pub(crate) use balance_checkpoints::LONG_BALANCE;
+pub(crate) use closed_hours::MANY_OPEN;
 pub(crate) use list_checkpoints::{LONG_TAIL, PAYMENTS_APART};
 pub(crate) use search_index::LONG_SEARCH;
 
 /// Checkpoints and closed hours are never updated, so they must not cover a time for which payments may still be
 /// committed: a request may take half a minute, and the clocks of two nodes may differ.
 const STABLE_AFTER: Duration = HOUR;
+/// The same for postings. One that is committed later all the same removes the checkpoints and closed hours that it makes untrue,
+/// unless they are committed at the same moment.
+const POSTED_AFTER: Duration = Duration::from_mins(10);
 /// Sorts after every id, since ids consist of letters, digits and an underscore.
 pub(crate) const AFTER_EVERY_ID: &str = "~";
 

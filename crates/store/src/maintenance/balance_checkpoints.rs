@@ -1,18 +1,20 @@
-//! Balance checkpoints: every thousandth entry of an account that a project has, with the account's balance after it.
+//! Balance checkpoints: every two-hundredth entry of an account that a project has, with the account's balance after it.
 //! With them, balances and pages of the ledger are read without adding up the whole history.
 
 use domain::{id::ProjectId, ledger::Account, money::Rupiah, time::Timestamp};
 
-use super::STABLE_AFTER;
+use super::POSTED_AFTER;
 use crate::{
     Change, CommitError, MaintenanceWrite, Store, StoreError,
     value::{Columns, Query, Value},
 };
 
 /// Entries from one checkpoint to the next.
-const ENTRIES_APART: i64 = 1_000;
+const ENTRIES_APART: i64 = 200;
+/// A read that goes through more entries after the last checkpoint requests more checkpoints.
+pub(crate) const LONG_BALANCE: i64 = 5 * ENTRIES_APART;
 /// Checkpoints of one account that are added by one commit.
-const CHECKPOINTS_AT_ONCE: usize = 16;
+const CHECKPOINTS_AT_ONCE: usize = 64;
 
 /// An entry of an account, how many entries there are up to and including it, and what they add up to.
 #[derive(Clone)]
@@ -93,7 +95,7 @@ impl Store {
             account.word().into(),
             last.at.into(),
             last.posting_id.clone().into(),
-            now.minus(STABLE_AFTER).into(),
+            now.minus(POSTED_AFTER).into(),
             ENTRIES_APART.into(),
         ];
         let next = self.many(Query::new(sql, parameters), checkpoint).await?.pop();

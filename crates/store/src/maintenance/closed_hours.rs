@@ -5,11 +5,13 @@ use domain::{
     time::{HOUR_MILLIS, Timestamp},
 };
 
-use super::STABLE_AFTER;
+use super::POSTED_AFTER;
 use crate::{Change, CommitError, MaintenanceWrite, Store};
 
 /// Hours that are closed by one commit.
 const HOURS_AT_ONCE: i64 = 6;
+/// A read that goes through more payments of hours that are over and not closed requests closing them.
+pub(crate) const MANY_OPEN: i64 = 300;
 
 impl Store {
     /// Closes the next hours of one project that a read has requested it for; answers whether there is more to do.
@@ -23,7 +25,7 @@ impl Store {
     /// Adds up the next hours in which anything was paid. They are stored in their order by one commit, so all hours up
     /// to a project's latest stored one are closed.
     async fn close_hours_of(&self, project_id: ProjectId, now: Timestamp) -> Result<bool, CommitError> {
-        let open = now.minus(STABLE_AFTER).as_millis() / HOUR_MILLIS;
+        let open = now.minus(POSTED_AFTER).as_millis() / HOUR_MILLIS;
         let next = self.closed_hour(project_id).await?.map_or(0, |hour| hour + 1);
         let Some(first) = self.first_paid_hour(project_id, next, open).await? else { return Ok(false) };
         let until = open.min(first + HOURS_AT_ONCE);

@@ -13,7 +13,7 @@ use super::{Listed, Window};
 use crate::{
     Store,
     error::StoreError,
-    maintenance::LONG_TAIL,
+    maintenance::LONG_BALANCE,
     value::{Columns, Query, Value},
 };
 
@@ -188,7 +188,7 @@ impl Store {
         let until = at.map_or(i64::MAX, Timestamp::as_millis);
         let query = Query::new(BALANCE.as_str(), [Value::shown(project_id), until.into()]);
         let sums = self.many(query, sum).await?;
-        if sums.iter().any(|sum| sum.tail > LONG_TAIL) {
+        if sums.iter().any(|sum| sum.tail > LONG_BALANCE) {
             self.maintenance.balance_checkpoints(project_id);
         }
         let of = |wanted| sums.iter().filter(|sum| sum.account == wanted).map(|sum| sum.balance).sum();
@@ -229,7 +229,7 @@ impl Store {
             Some(&(_, whole)) => whole,
             None => self.many(Query::new(WHOLE, of_account), whole).await?.pop().unwrap_or_default(),
         };
-        if whole.tail > LONG_TAIL {
+        if whole.tail > LONG_BALANCE {
             self.maintenance.balance_checkpoints(project_id);
         }
         let Some((first, _)) = lines.first() else { return Ok(Listed { items: Vec::new(), total: whole.lines }) };

@@ -112,8 +112,8 @@ async fn closed_hours_say_what_the_postings_say(database: Database) {
     let (project, other) = (kept_project(&store).await, kept_project(&store).await);
     let expected = with_volumes(&store, &project).await;
     keep(&store, paid(&other, std::iter::once(at_hour(0, 0)))).await;
-    // An hour stays open until another hour has passed, and projects with few payments request nothing.
-    for (now, rows) in [(at_hour(0, HOUR - 1), 0), (at_hour(2, 0), 1), (at_hour(32, HOUR - 1), 5), (at_hour(34, 0), 5)]
+    // An hour stays open for ten minutes more, and projects with few payments in hours that are over request nothing.
+    for (now, rows) in [(at_hour(0, HOUR - 1), 0), (at_hour(2, 0), 1), (at_hour(32, HOUR - 1), 6), (at_hour(34, 0), 6)]
     {
         assert_volumes(&store, &project, &expected).await;
         while store.close_hours(now).await.unwrap() {}
@@ -131,7 +131,7 @@ async fn days_are_the_sums_of_their_hours_whether_or_not_those_are_closed(databa
     keep(&store, paid(&other, std::iter::once(at_hour(0, 0)))).await;
     let of = |payments| Paid { payments, amount: Rupiah::new(payments * 10_000) };
     // Nothing is closed, some hours of the second day are, all are.
-    for now in [at_hour(0, 0), at_hour(32, HOUR - 1), at_hour(40, 0)] {
+    for now in [at_hour(0, 0), at_hour(31, HOUR / 2), at_hour(40, 0)] {
         while store.close_hours(now).await.unwrap() {}
         for (first, days, expected) in [
             (0, 2, &[of(1_600), of(1_200)][..]),
