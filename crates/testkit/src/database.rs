@@ -7,6 +7,7 @@ use std::{
 
 use pgcluster::{Cluster, ScratchDatabase};
 use store::{CONNECTIONS, Store};
+use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
 /// The database of a server; a test can open other servers on it too.
@@ -18,7 +19,19 @@ pub enum Database {
 
 impl Database {
     pub fn sqlite_in(directory: &Path) -> Database {
-        Database::Sqlite(directory.join("lunas.db"))
+        Database::Sqlite(file_in(directory))
+    }
+
+    /// A file with the tables and nothing in them. To copy the tables takes less time than to create them.
+    pub async fn fresh_sqlite(directory: &Path) -> Database {
+        static TEMPLATE: OnceCell<Vec<u8>> = OnceCell::const_new();
+        let template = TEMPLATE.get_or_init(|| async {
+            let template = TempDir::new().unwrap();
+            Database::sqlite_in(template.path()).open().await.close().await;
+            fs::read(file_in(template.path())).unwrap()
+        });
+        fs::write(file_in(directory), template.await).unwrap();
+        Database::sqlite_in(directory)
     }
 
     /// A database of the shared cluster with the tables and nothing in them. To copy the tables takes less time than to create
@@ -107,4 +120,8 @@ impl Database {
             Database::Postgres { url } => Store::open_postgres(&url.parse().unwrap(), CONNECTIONS).await.unwrap(),
         }
     }
+}
+
+fn file_in(directory: &Path) -> PathBuf {
+    directory.join("lunas.db")
 }

@@ -177,7 +177,7 @@ async fn patiently<T>(read: impl AsyncFn() -> Result<T, StoreError>) -> T {
 impl Kit {
     async fn start_on_sqlite(options: Options) -> Kit {
         let directory = tempfile::tempdir().unwrap();
-        let database = Database::sqlite_in(directory.path());
+        let database = Database::fresh_sqlite(directory.path()).await;
         Kit::start(options, database, directory).await
     }
 
