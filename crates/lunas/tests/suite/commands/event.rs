@@ -268,15 +268,12 @@ async fn recovering_resends_what_failed_since_then_and_nothing_else() {
         shop.run(&[&arguments.iter().map(String::as_str).collect::<Vec<_>>(), more].concat())
     };
     assert_eq!(recover(&created(&delivered), &["--json"]).json(0), json!({ "requeued": 2 }));
-    for event in &failed {
-        shop.attempted(event, 2).await;
-    }
-    assert_eq!(recover(&created(&failed[1]), &[]).stdout, "1 event will be sent again\n");
-    shop.attempted(&failed[1], 3).await;
+    // What waits to be sent again is not counted until that has failed too. On a slow machine, retries may come in between.
+    until(async || recover(&created(&failed[1]), &[]).stdout == "1 event will be sent again\n").await;
     assert_eq!(recover(&json!("2999-01-01T00:00:00+07:00"), &[]).stdout, "0 events will be sent again\n");
+    until(async || recover(&json!("0000-01-01T00:00:00Z"), &[]).stdout == "3 events will be sent again\n").await;
 
     shop.receiver.answer(Answer::Status(200));
-    assert_eq!(recover(&json!("0000-01-01T00:00:00Z"), &[]).stdout, "3 events will be sent again\n");
     for event in [&early, &failed[0], &failed[1]] {
         until(async || shop.json(&["show", event])["delivery"] == "delivered").await;
     }
