@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::Value;
 
-use crate::{Reply, contract};
+use crate::{Reply, contract, plain_client};
 
 /// Calls the API, with a key or without.
 #[derive(Clone)]
@@ -17,7 +17,7 @@ pub struct Api {
 
 impl Api {
     pub fn new(address: SocketAddr, key: Option<&str>) -> Api {
-        let client = Client::builder().no_proxy().build().unwrap();
+        let client = plain_client().build().unwrap();
         Api { client, base_url: format!("http://{address}"), key: key.map(str::to_owned) }
     }
 

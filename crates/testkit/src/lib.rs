@@ -5,6 +5,7 @@
 
 mod api;
 mod browser;
+mod client;
 mod clock;
 mod contract;
 mod database;
@@ -16,6 +17,7 @@ mod socket;
 
 pub use api::Api;
 pub use browser::{Browser, Look, TARGET_LEAST, Theme, Transfer, Violation, decode_qr};
+pub use client::plain_client;
 pub use clock::ManualClock;
 pub use contract::{Contract, contract};
 pub use database::Database;

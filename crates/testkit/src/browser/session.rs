@@ -8,6 +8,8 @@ use std::{fmt, time::Duration};
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
 
+use crate::plain_client;
+
 /// The most time for a command. Pages and scripts have shorter limits of their own.
 const COMMAND_LIMIT: Duration = Duration::from_secs(120);
 /// The member under which WebDriver writes an element's id.
@@ -161,5 +163,5 @@ impl Session {
 }
 
 fn client() -> Client {
-    Client::builder().no_proxy().timeout(COMMAND_LIMIT).build().unwrap()
+    plain_client().timeout(COMMAND_LIMIT).build().unwrap()
 }

@@ -3,9 +3,9 @@
 
 use std::{net::TcpListener, sync::Arc};
 
-use reqwest::{Client, Method, header::LOCATION, redirect::Policy};
+use reqwest::{Method, header::LOCATION, redirect::Policy};
 use serde_json::{Value, json};
-use testkit::{Kit, Reply, on_sqlite_with};
+use testkit::{Kit, Reply, on_sqlite_with, plain_client};
 
 use super::proxy::{NAME, Proxy, Visitor, behind_proxy};
 use crate::support::{
@@ -132,7 +132,7 @@ async fn while_the_server_is_away_programs_are_told_to_try_again_and_people_see_
 async fn addresses_without_tls_lead_to_those_with_it() {
     on_sqlite_with(behind_proxy(0), async |kit: Arc<Kit>| {
         let proxy = Proxy::before(&kit).await;
-        let client = Client::builder().no_proxy().redirect(Policy::none()).build().unwrap();
+        let client = plain_client().redirect(Policy::none()).build().unwrap();
         let url = format!("http://127.0.0.1:{}/p/pl_1?lang=id", proxy.plain_port);
         let reply = client.get(url).header("Host", NAME).send().await.unwrap();
         assert_eq!(reply.status(), 308);

@@ -4,9 +4,9 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use demobank::{Contract, Knobs, Style};
 use engine::NewBankAccount;
-use reqwest::{Client, Method};
+use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::{Kit, on_every_database};
+use testkit::{Kit, on_every_database, plain_client};
 
 use super::acts::{both_refuse, said};
 use crate::support::{
@@ -42,7 +42,7 @@ async fn the_doors_take_post_only(kit: Arc<Kit>) {
 
 async fn other_paths_below_the_folder_have_snaps_shape(kit: Arc<Kit>) {
     let contracted = contracted(&kit, Style::BCA).await;
-    let (account, client) = (contracted.account, Client::builder().no_proxy().build().unwrap());
+    let (account, client) = (contracted.account, plain_client().build().unwrap());
     for path in [
         "/snap".to_owned(),
         "/snap/".to_owned(),

@@ -8,7 +8,7 @@ use reqwest::{
     redirect::Policy,
 };
 use serde_json::{Value, json};
-use testkit::{Kit, Reply, TestProject};
+use testkit::{Kit, Reply, TestProject, plain_client};
 
 use crate::support::{json::text, links::create_link, payments::fetch};
 
@@ -28,7 +28,7 @@ impl Customer {
     }
 
     pub(crate) fn at(address: SocketAddr) -> Customer {
-        let client = Client::builder().no_proxy().redirect(Policy::none()).build().unwrap();
+        let client = plain_client().redirect(Policy::none()).build().unwrap();
         Customer { client, base_url: format!("http://{address}"), cookies: Mutex::default() }
     }
 

@@ -3,8 +3,7 @@
 use std::{future, net::SocketAddr, time::Duration};
 
 use axum::routing::get;
-use reqwest::Client;
-use testkit::{Kit, Reply};
+use testkit::{Kit, Reply, plain_client};
 use tokio::task::JoinHandle;
 use web::{App, Server, ServerConfig, Surfaces, Timeouts, limits::BANK_CALLS_PER_SECOND};
 
@@ -39,7 +38,7 @@ impl FaultyServer {
     }
 
     pub(crate) async fn get(&self, path: &str) -> Reply {
-        let client = Client::builder().no_proxy().build().unwrap();
+        let client = plain_client().build().unwrap();
         let response = client.get(format!("http://{}{path}", self.address)).send().await.unwrap();
         let (status, headers) = (response.status(), response.headers().clone());
         let text = response.text().await.unwrap();
