@@ -1,9 +1,10 @@
 //! The groups of measurements, and those on SQLite that have no file of their own. A group compares the product with a
 //! ceiling and has a goal.
 
-use std::{io, sync::Arc};
+use std::{io, sync::Arc, time::Duration};
 
 use clap::ValueEnum;
+use tokio::time::sleep;
 
 use crate::{
     bench::Bench,
@@ -16,6 +17,9 @@ use crate::{
     rounds::interleave,
     webhooks,
 };
+
+/// By then a server has given back the memory that only its start needed.
+const SETTLED_AFTER: Duration = Duration::from_secs(12);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Group {
@@ -209,6 +213,7 @@ impl Bench {
     async fn idle(&mut self) -> io::Result<Vec<Finding>> {
         let home = Home::on_sqlite()?;
         let product = Served::lunas(&home).await?;
+        sleep(SETTLED_AFTER).await;
         let before = product.resident_kib()?;
         let requests = creates(&product, VIRTUAL_ACCOUNT, "idle");
         load::run(product.address, CONNECTIONS, self.duration * 3, &requests).await?;

@@ -1,7 +1,11 @@
-//! Password hashing with argon2id. Hashing takes memory and a core for a while, so few passwords are hashed at once, in
-//! memory that is kept: the allocator would keep what is freed too, once for each thread that ever hashed.
+//! Password hashing with argon2id. Hashing takes memory and a core for a while, so few passwords are hashed at once. Their
+//! memory, which is more than all else that an idle server uses, is kept only while one sign-in soon follows another. It is
+//! not freed at once: the allocator would use it for small things next, and could not give it back to the system.
 
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::{
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    time::Duration,
+};
 
 use argon2::{
     Algorithm, Argon2, Block, Params, Version,
@@ -9,7 +13,10 @@ use argon2::{
 };
 use rand::Rng;
 use secrecy::{ExposeSecret, SecretString};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::{Instant, sleep},
+};
 
 const MEMORY_KIB: u32 = 19 * 1024;
 const PASSES: u32 = 2;
@@ -20,9 +27,8 @@ const OUTPUT_BYTES: usize = Params::DEFAULT_OUTPUT_LEN;
 const AT_ONCE_MOST: usize = 4;
 /// Requests that may wait for their turn. Further ones are answered that the server is busy.
 const WAITING_MOST: usize = 64;
-
-/// The hash that is compared with when there is no such user, so that the check takes as long.
-static NOBODYS: LazyLock<Option<String>> = LazyLock::new(|| hashed(b"nobody's password", &mut Vec::new()).ok());
+/// How long memory is kept for the next password.
+const KEPT_FOR: Duration = Duration::from_secs(3);
 
 #[derive(Debug, thiserror::Error)]
 pub enum HashError {
@@ -37,8 +43,8 @@ pub(crate) struct Hasher {
     /// Those that hash or wait for it.
     places: Arc<Semaphore>,
     turns: Arc<Semaphore>,
-    /// The memory of earlier hashes; as many pieces as were ever needed at once.
-    memory: Arc<Mutex<Vec<Memory>>>,
+    /// The memory of the last hashes, and when each piece was used.
+    memory: Arc<Mutex<Vec<(Memory, Instant)>>>,
 }
 
 type Memory = Vec<Block>;
@@ -85,10 +91,10 @@ impl Hasher {
     ) -> Result<bool, HashError> {
         let check = move |memory: &mut Memory| {
             // Computed at the first call, whether or not the user exists.
-            let nobodys = NOBODYS.clone();
+            let nobodys = nobodys(memory);
             let known = kept.is_some();
-            let kept = kept.or(nobodys).unwrap_or_default();
-            fits(password.expose_secret().as_bytes(), &kept, memory).unwrap_or(false) && known
+            let kept = kept.as_deref().or(nobodys).unwrap_or_default();
+            fits(password.expose_secret().as_bytes(), kept, memory).unwrap_or(false) && known
         };
         self.on_a_thread(turn, check).await
     }
@@ -102,17 +108,28 @@ impl Hasher {
         let worked = tokio::task::spawn_blocking(move || {
             let _turn = turn;
             let kept = lock(&pool).pop();
-            let mut memory = kept.unwrap_or_default();
+            let mut memory = kept.map(|(memory, _)| memory).unwrap_or_default();
             let done = work(&mut memory);
-            lock(&pool).push(memory);
+            lock(&pool).push((memory, Instant::now()));
+            // From here, as the caller may have gone.
+            tokio::spawn(async move {
+                sleep(KEPT_FOR).await;
+                lock(&pool).retain(|(_, used_at)| used_at.elapsed() < KEPT_FOR);
+            });
             done
         });
         worked.await.map_err(|_| HashError::Failed)
     }
 }
 
-fn lock(pool: &Mutex<Vec<Memory>>) -> MutexGuard<'_, Vec<Memory>> {
+fn lock<T>(pool: &Mutex<T>) -> MutexGuard<'_, T> {
     pool.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The hash that is compared with when there is no such user, so that the check takes as long.
+fn nobodys(memory: &mut Memory) -> Option<&'static str> {
+    static HASH: OnceLock<Option<String>> = OnceLock::new();
+    HASH.get_or_init(|| hashed(b"nobody's password", memory).ok()).as_deref()
 }
 
 fn hashed(password: &[u8], memory: &mut Memory) -> Result<String, HashError> {
@@ -190,24 +207,44 @@ mod tests {
 
     #[tokio::test]
     async fn nobody_has_no_password_not_even_the_one_that_theirs_is_compared_with() {
-        let kept = NOBODYS.as_deref().unwrap();
+        let kept = nobodys(&mut Vec::new()).unwrap();
         assert!(kept.starts_with(HEAD), "it costs what anybody's costs: {kept}");
         assert!(!matches("nobody's password", None).await);
     }
 
     #[tokio::test]
-    async fn passwords_are_hashed_a_few_at_once_in_memory_that_is_kept() {
+    async fn passwords_are_hashed_a_few_at_once_in_memory_that_is_kept_for_a_while() {
         let hasher = Hasher::default();
         let at_once = hasher.turns.available_permits();
         assert!(at_once <= AT_ONCE_MOST);
         let hashes = join_all((0..16).map(|_| hasher.hash("correct horse".into()))).await;
         assert!(hashes.iter().all(Result::is_ok));
         let kept: Vec<(usize, *const Block)> =
-            lock(&hasher.memory).iter().map(|one| (one.len(), one.as_ptr())).collect();
+            lock(&hasher.memory).iter().map(|(one, _)| (one.len(), one.as_ptr())).collect();
         assert!((1..=at_once).contains(&kept.len()), "{}", kept.len());
         assert!(kept.iter().all(|(blocks, _)| *blocks == MEMORY_KIB as usize));
         hasher.hash("correct horse".into()).await.unwrap();
-        assert!(lock(&hasher.memory).iter().all(|one| kept.iter().any(|(_, place)| *place == one.as_ptr())));
+        assert!(lock(&hasher.memory).iter().all(|(one, _)| kept.iter().any(|(_, place)| *place == one.as_ptr())));
+        tokio::time::pause();
+        tokio::time::advance(KEPT_FOR / 2).await;
+        assert!(!lock(&hasher.memory).is_empty());
+        tokio::time::advance(KEPT_FOR).await;
+        tokio::task::yield_now().await;
+        assert!(lock(&hasher.memory).is_empty());
+    }
+
+    #[tokio::test]
+    async fn memory_is_not_kept_for_a_caller_who_has_gone() {
+        let hasher = Hasher::default();
+        assert!(Box::pin(hasher.hash("correct horse".into())).now_or_never().is_none());
+        while lock(&hasher.memory).is_empty() {
+            sleep(Duration::from_millis(1)).await;
+        }
+        tokio::time::pause();
+        for _ in 0..3 {
+            sleep(KEPT_FOR).await;
+        }
+        assert!(lock(&hasher.memory).is_empty());
     }
 
     #[tokio::test]

@@ -4,6 +4,7 @@
 //! Commands answer on standard output; everything else goes to standard error. The exit status is 0 for success, 1 for failure
 //! and 2 for a command line that cannot be parsed.
 
+mod allocator;
 mod api_client;
 mod api_objects;
 mod bank;
@@ -48,7 +49,7 @@ mod variables;
 mod verify;
 mod webhook;
 
-use std::{alloc::GlobalAlloc, ffi::OsString, process::ExitCode};
+use std::{ffi::OsString, process::ExitCode};
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
@@ -60,12 +61,6 @@ use settings::Setting;
 use simulate::Report;
 
 pub use surfaces::bind;
-
-/// Links mimalloc, whose `malloc` takes the place of the C library's: a page takes a quarter less of the cores with it than with
-/// glibc's, and musl's takes one lock for all threads. So it serves Rust's own allocator and SQLite alike. As a global allocator it
-/// would be asked for an alignment each time, and then allocates more than it needs.
-#[used]
-static ALLOCATOR: &(dyn GlobalAlloc + Sync) = &mimalloc::MiMalloc;
 
 /// A self-hosted payment service: QRIS and virtual accounts, payment links and webhooks.
 #[derive(Parser)]

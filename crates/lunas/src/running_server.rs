@@ -11,8 +11,8 @@ use tokio::{
 use web::{Server, ServerConfig};
 
 use crate::{
-    database::Installation, error::CliError, open_files, options::WebhookOptions, rehearsal::Screens,
-    service_manager::ServiceManager, surfaces::bind_with,
+    allocator::give_back_memory, database::Installation, error::CliError, open_files, options::WebhookOptions,
+    rehearsal::Screens, service_manager::ServiceManager, surfaces::bind_with,
 };
 
 /// A server that is bound, and from [`RunningServer::until_stopped`] on serves.
@@ -87,6 +87,7 @@ impl RunningServer {
         select! {
             () = &mut serving => {}
             never = manager.ping_while_healthy(&installation.engine) => match never {},
+            never = give_back_memory() => match never {},
             name = signals.next() => {
                 tracing::info!(signal = name, "stopping after the requests in flight");
                 manager.stopping();
