@@ -10,6 +10,7 @@ mod columnar;
 mod connect;
 mod copy;
 mod fault;
+mod gather;
 mod inspect;
 mod migrate;
 mod notify;

@@ -1,5 +1,5 @@
-//! Reads by key. Reads with the same statement that arrive while the last ones are under way are sent as one query for
-//! many rows.
+//! Reads by key. Reads with the same statement that arrive together, or while the last ones are under way, are sent as
+//! one query for many rows.
 
 use std::{
     borrow::Cow,
@@ -18,6 +18,7 @@ use super::{
     borrowed::parameters,
     connect::Connector,
     fault,
+    gather::gather,
     session::{Session, arrays, columns},
 };
 use crate::{
@@ -95,7 +96,7 @@ struct Worker {
 impl Worker {
     async fn run(mut self, queue: Arc<tokio::sync::Mutex<mpsc::Receiver<Job>>>) {
         let mut jobs = Vec::new();
-        while queue.lock().await.recv_many(&mut jobs, BATCH_MOST).await > 0 {
+        while gather(&mut *queue.lock().await, &mut jobs, BATCH_MOST).await {
             // The callers of these have gone.
             jobs.retain(|job| !job.answer.is_closed());
             self.answer(std::mem::take(&mut jobs)).await;

@@ -1,6 +1,6 @@
-//! Commits plans. Frequent plans that arrive while the last ones are being committed are collected, and those with the
-//! same statements are committed as one batch; every other plan has a transaction of its own on a connection from the
-//! pool.
+//! Commits plans. Frequent plans that arrive together, or while the last ones are being committed, are collected, and
+//! those with the same statements are committed as one batch; every other plan has a transaction of its own on a
+//! connection from the pool.
 //!
 //! A commit that is not answered in time, or during which the server sends a warning, may or may not be durable. Its
 //! caller gets the error that the database is unavailable and retries; guards keep the retry from doing anything twice.
@@ -25,6 +25,7 @@ use super::{
     borrowed::{Borrowed, parameters},
     connect::Connector,
     fault,
+    gather::gather,
     session::Session,
 };
 use crate::{
@@ -161,7 +162,7 @@ struct Worker {
 impl Worker {
     async fn run(mut self, mut queue: mpsc::Receiver<Jobs>) {
         let mut received = Vec::new();
-        while queue.recv_many(&mut received, BATCH_MOST).await > 0 {
+        while gather(&mut queue, &mut received, BATCH_MOST).await {
             let mut jobs = Vec::new();
             received.drain(..).for_each(|some: Jobs| some.add_to(&mut jobs));
             // The callers of the others have gone, and nothing of them was committed.
