@@ -5,6 +5,7 @@ use domain::{
     id::PaymentId,
     money::Rupiah,
     payment::Payment,
+    project::Project,
     rules::{Invalid, RECEIPT_ID, positive_amount},
     time::Timestamp,
 };
@@ -59,17 +60,19 @@ impl Report {
     }
 
     /// Lets the simulated bank report on a payment; answers the payment afterwards.
-    async fn send(&self, engine: &Engine, payment: &Payment) -> Result<Payment, Error> {
+    async fn send(&self, engine: &Engine, project: &Project, payment: Payment) -> Result<Payment, Error> {
         let receipt_id = self.receipt_id.as_deref();
         let observed = match self.outcome {
             SimulatedOutcome::Paid => {
                 let amount = self.amount.unwrap_or(payment.amount);
                 let paid = |now| Outcome::Paid { amount, paid_at: self.paid_at.unwrap_or(now) };
-                engine.simulate(payment, receipt_id, paid).await?
+                engine.simulate(project, payment, receipt_id, paid).await?
             }
-            SimulatedOutcome::Failed => engine.simulate(payment, receipt_id, |_| Outcome::Failed).await?,
-            SimulatedOutcome::Processing => engine.simulate(payment, receipt_id, |_| Outcome::Processing).await?,
-            SimulatedOutcome::Expired => return engine.simulate_expiry(payment).await,
+            SimulatedOutcome::Failed => engine.simulate(project, payment, receipt_id, |_| Outcome::Failed).await?,
+            SimulatedOutcome::Processing => {
+                engine.simulate(project, payment, receipt_id, |_| Outcome::Processing).await?
+            }
+            SimulatedOutcome::Expired => return engine.simulate_expiry(project, &payment).await,
         };
         match observed {
             Observed::Ended(_) => Err(Error::NotEditable),
@@ -120,7 +123,7 @@ pub(crate) async fn simulate(
     let PathId(id) = id?;
     let payment = app.engine.payment(caller.project.id, id).await?;
     report.check_paid_at(&payment)?;
-    let payment = report.send(&app.engine, &payment).await?;
+    let payment = report.send(&app.engine, &caller.project, payment).await?;
     Ok(Answer::ok(PaymentJson::of(payment, view(&app, &caller.project, &headers))).ignoring(ignored))
 }
 

@@ -60,24 +60,43 @@ pub(crate) struct Money {
     pub(crate) reused: bool,
 }
 
-/// A decision: what to commit, and for money that pays nothing, why.
+/// A decision: what to commit, and the payment as it is then, or why money pays nothing.
 pub(crate) struct Decision {
     pub(crate) change: Change,
-    pub(crate) unapplied: Option<Unapplied>,
+    pub(crate) moved: Result<Payment, Unapplied>,
 }
 
 impl Engine {
-    pub async fn observe(&self, mut observation: Observation) -> Result<Observed, Error> {
+    pub async fn observe(&self, observation: Observation) -> Result<Observed, Error> {
+        self.observe_known(observation, None).await
+    }
+
+    /// The same for requests that have read the payment and its project already. Only a payment that moves is decided about by
+    /// what they have read, since the commit is refused when it has changed meanwhile.
+    pub(crate) async fn observe_known(
+        &self,
+        mut observation: Observation,
+        mut known: Option<(Payment, &Project)>,
+    ) -> Result<Observed, Error> {
         let mut reused = false;
         for _ in 0..DECIDE_MOST {
-            let payment = self.observed(&observation).await?;
+            let read;
+            let is_known = known.is_some();
+            let (payment, project) = match known.take() {
+                Some(known) => known,
+                None => {
+                    let payment = self.observed(&observation).await?;
+                    read = self.project_of(&payment).await?;
+                    (payment, &*read)
+                }
+            };
             let decided = match observation.outcome {
                 Outcome::Paid { amount, paid_at } => {
                     let money = Money { amount, paid_at, reused };
-                    Ok(self.on_money(&observation.receipt, &payment, money).await?)
+                    Ok(self.on_money(&observation.receipt, &payment, project, money).await?)
                 }
-                Outcome::Failed => self.on_notice(&observation, &payment, Notice::Failed).await?,
-                Outcome::Processing => self.on_notice(&observation, &payment, Notice::Processing).await?,
+                Outcome::Failed => self.on_notice(&observation, &payment, project, Notice::Failed),
+                Outcome::Processing => self.on_notice(&observation, &payment, project, Notice::Processing),
             };
             let decision = match decided {
                 Ok(decision) => decision,
@@ -86,12 +105,16 @@ impl Engine {
                     None => continue,
                 },
             };
+            // Held money is committed whatever has become of the payment.
+            if is_known && decision.moved.is_err() {
+                continue;
+            }
             match self.store.commit(decision.change).await {
                 Ok(()) => {
-                    let payment = self.observed(&observation).await?;
-                    return Ok(match decision.unapplied {
-                        Some(reason) => Observed::Unapplied(payment, reason),
-                        None => Observed::Moved(payment),
+                    return Ok(match decision.moved {
+                        Ok(payment) => Observed::Moved(payment),
+                        // It may have moved since it was read, by other money.
+                        Err(reason) => Observed::Unapplied(self.observed(&observation).await?, reason),
                     });
                 }
                 // Other money has this receipt id. The report is not dropped: its money is held under a key of its own.
@@ -130,9 +153,14 @@ impl Engine {
     }
 
     /// What follows from money for a payment, however it was reported.
-    pub(crate) async fn on_money(&self, key: &ReceiptKey, payment: &Payment, money: Money) -> Result<Decision, Error> {
+    pub(crate) async fn on_money(
+        &self,
+        key: &ReceiptKey,
+        payment: &Payment,
+        project: &Project,
+        money: Money,
+    ) -> Result<Decision, Error> {
         let Money { amount, paid_at, reused } = money;
-        let project = self.project_of(payment).await?;
         let link = match payment.link_id {
             Some(id) => self.store.link(id).await?,
             None => None,
@@ -147,54 +175,42 @@ impl Engine {
         };
         let noted = |held| Change::from(note(key, payment, now, Noted::Money { amount, paid_at, held }));
         Ok(match confirmed {
-            Ok(transition) => {
-                Decision { change: self.with_transition(noted(None), &project, transition, now), unapplied: None }
-            }
+            Ok(transition) => self.moved(noted(None), project, transition, now),
             Err(reason) => {
                 let held = Held { id: self.mint(now), reason };
                 let money = HeldMoney { receipt: held.id, amount, reason, paid_at };
                 let posting = Posting::unapplied(payment.project_id, payment.id, receipt.key, amount, now);
                 let change = noted(Some(held))
                     .with(LedgerWrite::Posting(posting))
-                    .with(self.held_event(&project, payment, money, now));
-                Decision { change, unapplied: Some(reason) }
+                    .with(self.held_event(project, payment, money, now));
+                Decision { change, moved: Err(reason) }
             }
         })
     }
 
-    async fn on_notice(
+    fn on_notice(
         &self,
         observation: &Observation,
         payment: &Payment,
+        project: &Project,
         notice: Notice,
-    ) -> Result<Result<Decision, NotMoved>, Error> {
+    ) -> Result<Decision, NotMoved> {
         let now = self.now();
         let (moved, noted) = match notice {
             Notice::Processing => (payment.clone().begin_processing(now), Noted::Progress),
             Notice::Failed => (payment.clone().refuse(now), Noted::Refusal),
         };
-        let transition = match moved {
-            Ok(transition) => transition,
-            Err(unmoved) => return Ok(Err(unmoved)),
-        };
-        let project = self.project_of(payment).await?;
         let change = Change::from(note(&observation.receipt, payment, now, noted));
-        Ok(Ok(Decision { change: self.with_transition(change, &project, transition, now), unapplied: None }))
+        Ok(self.moved(change, project, moved?, now))
     }
 
-    /// Adds everything that a transition causes to a change.
-    pub(crate) fn with_transition(
-        &self,
-        change: Change,
-        project: &Project,
-        transition: Transition,
-        now: Timestamp,
-    ) -> Change {
+    /// The decision for a transition: everything that it causes is added to a change.
+    pub(crate) fn moved(&self, change: Change, project: &Project, transition: Transition, now: Timestamp) -> Decision {
         let Transition { payment, posting, event, claims, settles_at } = transition;
         let claimed = claims.map(|id| LinkWrite::Claimed { id, payment_id: payment.id });
         let others = claims.map(|id| PaymentWrite::PendingCancelled { link_id: id, but: Some(payment.id), at: now });
         let event = event.map(|owed| self.event(project.id, owed.news(payment.id, project.success_word), now));
-        change
+        let change = change
             .with(PaymentWrite::Moved {
                 id: payment.id,
                 version: payment.version,
@@ -205,7 +221,8 @@ impl Engine {
             .with_all(claimed)
             .with_all(others)
             .with_all(posting.map(LedgerWrite::Posting))
-            .with_all(event)
+            .with_all(event);
+        Decision { change, moved: Ok(Payment { version: payment.version + 1, ..payment }) }
     }
 
     /// Tells that money for a payment is held. The payment has not changed by it.

@@ -139,7 +139,7 @@ impl Engine {
         let void = is_payable.then_some(OpeningWrite::VoidQueued { payment_id, at: now });
         let transition = payment.accept(receipt, claim, difference, delay, now).map_err(Error::DoesNotFit)?;
         let change = self.decided(held, decision, now, note);
-        Ok(self.with_transition(change, &project, transition, now).with_all(void))
+        Ok(self.moved(change, &project, transition, now).change.with_all(void))
     }
 
     /// Held money goes back to the customer.

@@ -1,7 +1,5 @@
 //! The sandbox's simulator: reports of a bank that nobody had to pay for, and expiries before their time.
 
-use std::sync::Arc;
-
 use domain::{
     id::PaymentId,
     payment::{OwedEvent, Payment},
@@ -14,23 +12,26 @@ use store::{Change, CommitError, Guard, PaymentWrite, Write};
 use crate::{DECIDE_MOST, Engine, Error, Observed};
 
 impl Engine {
-    /// Lets the simulator report `outcome` for a sandbox payment. Without a `receipt_id`, the report is a new one.
+    /// Lets the simulator report `outcome` for a sandbox payment, which the same request has read, and its project. Without a
+    /// `receipt_id`, the report is a new one.
     pub async fn simulate(
         &self,
-        payment: &Payment,
+        project: &Project,
+        payment: Payment,
         receipt_id: Option<&str>,
         outcome: impl FnOnce(Timestamp) -> Outcome,
     ) -> Result<Observed, Error> {
-        let project = self.sandbox_of(payment).await?;
+        check_sandbox(project, &payment)?;
         let now = self.now();
         let fresh: PaymentId = self.mint(now);
         let receipt_id = receipt_id.map_or_else(|| fresh.to_string(), str::to_owned);
-        self.observe(self.providers.sandbox.report(project.id, payment.id, &receipt_id, outcome(now))).await
+        let report = self.providers.sandbox.report(project.id, payment.id, &receipt_id, outcome(now));
+        self.observe_known(report, Some((payment, project))).await
     }
 
     /// Expires a pending sandbox payment now, whenever it was to expire.
-    pub async fn simulate_expiry(&self, payment: &Payment) -> Result<Payment, Error> {
-        self.sandbox_of(payment).await?;
+    pub async fn simulate_expiry(&self, project: &Project, payment: &Payment) -> Result<Payment, Error> {
+        check_sandbox(project, payment)?;
         self.expire_early(payment.id, || None).await
     }
 
@@ -49,12 +50,12 @@ impl Engine {
         }
         Err(Error::Contended)
     }
+}
 
-    async fn sandbox_of(&self, payment: &Payment) -> Result<Arc<Project>, Error> {
-        let project = self.project_of(payment).await?;
-        match project.environment {
-            Environment::Sandbox => Ok(project),
-            Environment::Production => Err(Error::NotSandbox),
-        }
+fn check_sandbox(project: &Project, payment: &Payment) -> Result<(), Error> {
+    match project.environment {
+        _ if payment.project_id != project.id => Err(Error::NotFound("payment")),
+        Environment::Sandbox => Ok(()),
+        Environment::Production => Err(Error::NotSandbox),
     }
 }

@@ -53,12 +53,12 @@ async fn simulate(report: Report, id: &str, installation: &Installation) -> Resu
     let engine = &installation.engine;
     let payment = find(installation, id).await?;
     let project = engine.project(payment.project_id).await?;
-    let amount = payment.amount;
+    let (id, amount) = (payment.id, payment.amount);
     let outcome = |now| match report {
         Report::Paid => Outcome::Paid { amount, paid_at: now },
         Report::Failed => Outcome::Failed,
     };
-    match engine.simulate(&payment, None, outcome).await {
+    match engine.simulate(&project, payment, None, outcome).await {
         Ok(Observed::Moved(payment)) => Ok(describe(engine, &project, &payment, "moved", None)),
         Ok(Observed::Known(payment)) => Ok(describe(engine, &project, &payment, "known", None)),
         Ok(Observed::Unapplied(payment, why)) => Ok(describe(engine, &project, &payment, "unapplied", Some(why))),
@@ -67,7 +67,7 @@ async fn simulate(report: Report, id: &str, installation: &Installation) -> Resu
             Err(CliError::new(format!("{} is already {status} and can no longer fail", payment.id)))
         }
         Err(engine::Error::NotSandbox) => {
-            let what = format!("{} is a production payment, which cannot be simulated", payment.id);
+            let what = format!("{id} is a production payment, which cannot be simulated");
             Err(CliError::new(format!("{what}; use a payment of a sandbox project")))
         }
         Err(error) => Err(error.into()),

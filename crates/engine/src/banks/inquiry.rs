@@ -53,7 +53,7 @@ impl Engine {
                 };
                 return self.answered(known.verdict, payment).await;
             }
-            let payment = self.store.payment_of_number(open.id(), &inquiry.number).await?;
+            let payment = self.store.payment_of_number(open.id(), &inquiry.number).await?.map(|(payment, _)| payment);
             let verdict = match &payment {
                 Some(payment) => Verdict::of_bill(payment, self.is_claimed_by_other(payment).await?, now),
                 None => Verdict::Unknown,

@@ -67,8 +67,8 @@ impl Engine {
             return Err(BankError::NotProduction.into());
         }
         let money = Money { amount: stray.amount, paid_at: stray.paid_at, reused: false };
-        let decision = self.on_money(&stray.receipt_key(), &payment, money).await?;
-        Ok((StrayFit { project, payment, unapplied: decision.unapplied }, decision))
+        let decision = self.on_money(&stray.receipt_key(), &payment, &project, money).await?;
+        Ok((StrayFit { project, payment, unapplied: decision.moved.as_ref().err().copied() }, decision))
     }
 
     /// Records that the bank was told to give a stray back.

@@ -121,7 +121,7 @@ impl Engine {
 
     async fn judged(&self, open: &OpenAccount, asked: &PaymentAsked, now: Timestamp) -> Result<Judgement, Error> {
         let reverses = open.parameters.refusal_reverses;
-        let Some(payment) = self.store.payment_of_number(open.id(), &asked.number).await? else {
+        let Some((payment, project_version)) = self.store.payment_of_number(open.id(), &asked.number).await? else {
             let kept = BankWrite::StrayReceived(Stray {
                 id: self.mint(now),
                 account_id: open.id(),
@@ -150,9 +150,10 @@ impl Engine {
             return Ok(Judgement { verdict: Verdict::Unknown, payment_id, change: Change::default() });
         }
         let money = Money { amount: asked.amount, paid_at, reused: false };
-        let decision = self.on_money(&key, &payment, money).await?;
-        Ok(match decision.unapplied {
-            Some(reason) if reverses => {
+        let project = self.project_at(payment.project_id, project_version).await?;
+        let decision = self.on_money(&key, &payment, &project, money).await?;
+        Ok(match decision.moved {
+            Err(reason) if reverses => {
                 Judgement { verdict: Verdict::of_refusal(reason, payment.state), payment_id, change: Change::default() }
             }
             // Where the bank would not give it back, it is held like all money that does not fit.

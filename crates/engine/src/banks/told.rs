@@ -25,7 +25,10 @@ use super::{
     conclude::next_look,
     money_key::MoneyKey,
 };
-use crate::{DECIDE_MOST, Engine, Error, observe::Money};
+use crate::{
+    DECIDE_MOST, Engine, Error,
+    observe::{Decision, Money},
+};
 
 impl Engine {
     /// Takes what a bank tells us. What cannot be relied on only makes us ask.
@@ -199,21 +202,24 @@ impl Engine {
         let opening = self.store.opening(code.opening_id).await?.ok_or(Error::NotFound("opening"))?;
         if let Some(id) = opening.payment_id() {
             let payment = self.known_payment(id).await?;
+            let project = self.project_of(&payment).await?;
             let money = Money { reused, ..paid(money, code, payment.expires_at, now) };
-            let decision = self.on_money(receipt, &payment, money).await?;
-            return Ok(Some(decision.change.with_all(after_money(&opening, code, id, decision.unapplied, now))));
+            let Decision { change, moved } = self.on_money(receipt, &payment, &project, money).await?;
+            return Ok(Some(change.with_all(after_money(&opening, code, id, moved.err(), now))));
         }
         let payment = made_by_money(self.mint(now), &opening, code, now);
+        let project = self.project_of(&payment).await?;
         let money = Money { reused, ..paid(money, code, payment.expires_at, now) };
-        let decision = self.on_money(receipt, &payment, money).await?;
+        let Decision { change, moved } = self.on_money(receipt, &payment, &project, money).await?;
+        let unapplied = moved.err();
         let can_stand = payment.state != State::Pending || !payment.code.is_empty();
-        if decision.unapplied.is_some() && !can_stand {
+        if unapplied.is_some() && !can_stand {
             return Ok(None);
         }
         let opened = OpeningWrite::Paid { id: opening.id, version: opening.version, payment_id: payment.id };
-        let after = after_money(&opening, code, payment.id, decision.unapplied, now);
+        let after = after_money(&opening, code, payment.id, unapplied, now);
         // A payment that waits for more money expires like any other.
-        let query = match decision.unapplied.is_some() && payment.state == State::Pending {
+        let query = match unapplied.is_some() && payment.state == State::Pending {
             true => {
                 let parameters = &self.open_account(opening.account_id).await?.parameters;
                 let due_at = Some(next_look(parameters, opening.expires_at, now));
@@ -221,7 +227,7 @@ impl Engine {
             }
             false => None,
         };
-        let made = Change::from(PaymentWrite::CreatedAtBank { payment }).with(opened).then(decision.change);
+        let made = Change::from(PaymentWrite::CreatedAtBank { payment }).with(opened).then(change);
         Ok(Some(made.with(done(&issue_key(code), "paid")).with_all(after).with_all(query)))
     }
 }

@@ -62,7 +62,8 @@ impl Desk {
     ) -> Result<Observed, Error> {
         self.check_sandbox()?;
         let payment = self.payment(id).await?;
-        let observed = self.engine.simulate(&payment, Some(receipt), |now| outcome(&payment, now)).await?;
+        let report = outcome(&payment, self.engine.now());
+        let observed = self.engine.simulate(&self.project, payment, Some(receipt), |_| report).await?;
         self.engine.store.commit(self.simulated(id).into()).await?;
         Ok(observed)
     }

@@ -88,8 +88,10 @@ impl Desk {
         self.engine.store.commit(line.into()).await?;
         let amount = payment.amount;
         let receipt = format!("test:{}", payment.id);
-        let observed =
-            self.engine.simulate(&payment, Some(&receipt), |paid_at| Outcome::Paid { amount, paid_at }).await?;
+        let observed = self
+            .engine
+            .simulate(&self.project, payment, Some(&receipt), |paid_at| Outcome::Paid { amount, paid_at })
+            .await?;
         Ok(observed.into_payment())
     }
 }

@@ -34,7 +34,8 @@ const BY_ID: &str = concat!("SELECT ", payment_columns!(), " FROM payments p WHE
 const BY_NUMBER: &str = concat!(
     "SELECT ",
     payment_columns!(),
-    " FROM bank_numbers n JOIN payments p ON p.id = n.payment_id WHERE n.account_id = $1 AND n.number = $2"
+    ", (SELECT o.version FROM projects o WHERE o.id = p.project_id) FROM bank_numbers n \
+     JOIN payments p ON p.id = n.payment_id WHERE n.account_id = $1 AND n.number = $2"
 );
 const CHECKOUT_BY_ID: &str = concat!("SELECT ", checkout_columns!(), " FROM checkouts c WHERE c.payment_id = $1");
 
@@ -68,11 +69,18 @@ impl Store {
         }
     }
 
-    /// The payment that a number of a bank account was given to last, in any state.
-    pub async fn payment_of_number(&self, id: BankAccountId, number: &str) -> Result<Option<Payment>, StoreError> {
+    /// The payment that a number of a bank account was given to last, in any state, and its project's version.
+    pub async fn payment_of_number(
+        &self,
+        id: BankAccountId,
+        number: &str,
+    ) -> Result<Option<(Payment, i64)>, StoreError> {
         let parameters = [Value::shown(id), number.to_owned().into()];
-        match self.one(Query::new(BY_NUMBER, parameters), payment).await? {
-            Some(Payment { id, link_id: Some(_), .. }) => self.payment(id).await,
+        let found = |columns: &mut Columns<'_>| Ok((payment(columns)?, columns.integer()?));
+        match self.one(Query::new(BY_NUMBER, parameters), found).await? {
+            Some((Payment { id, link_id: Some(_), .. }, version)) => {
+                Ok(self.payment(id).await?.map(|payment| (payment, version)))
+            }
             direct => Ok(direct),
         }
     }

@@ -43,7 +43,7 @@ async fn bearer(store: &Store, project: &Project) -> Payment {
 
 /// The payment that the number was given to last.
 async fn owner(store: &Store, account: &BankAccount, number: &str) -> Option<PaymentId> {
-    store.payment_of_number(account.id, number).await.unwrap().map(|payment| payment.id)
+    store.payment_of_number(account.id, number).await.unwrap().map(|(payment, _)| payment.id)
 }
 
 async fn numbers_taken(store: &Store, account: &BankAccount, at: Timestamp) -> i64 {

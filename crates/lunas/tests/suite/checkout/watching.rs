@@ -47,7 +47,8 @@ async fn pending(kit: &Kit, project: &TestProject, key: &str) -> Payment {
 }
 
 async fn report(engine: &Engine, payment: &Payment, outcome: impl FnOnce(Timestamp) -> Outcome) {
-    engine.simulate(payment, None, outcome).await.unwrap();
+    let project = engine.project(payment.project_id).await.unwrap();
+    engine.simulate(&project, payment.clone(), None, outcome).await.unwrap();
 }
 
 async fn pay(engine: &Engine, payment: &Payment) {
