@@ -36,7 +36,7 @@ WITH bound AS (
 INSERT INTO payments (id, project_id, link_id, reference, search_text, amount, fee, method, code, state, paid_at, ended_at,
     created_at, expires_at, version)
 VALUES ('pay_' || lpad(:number::text, 26, '0'), 'PROJECT', NULL, 'order-' || :number::text, 'order-' || :number::text, 15000,
-    4000, 'virtual_account:' || 'bca', lpad(:number::text, 16, '0'), 'pending', NULL, NULL, 1794648600000 + :number::bigint,
+    4000, 'bca', lpad(:number::text, 16, '0'), 'pending', NULL, NULL, 1794648600000 + :number::bigint,
     1794735000000 + :number::bigint, 1)
 ON CONFLICT DO NOTHING;
 ";

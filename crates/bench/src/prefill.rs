@@ -170,6 +170,8 @@ async fn run(cluster: &Arc<Cluster>, url: &str, sql: impl FnOnce() -> String + S
 
 fn payment_line(payment: &Payment, id: &str) -> String {
     let Payment { project_id, reference, amount, fee, method, code, created_at, expires_at, version, .. } = payment;
+    // As the store has it.
+    let method = method.bank().map_or("qris", Bank::code);
     let (amount, fee) = (amount.get(), fee.get());
     let (created, expires) = (created_at.as_millis(), expires_at.as_millis());
     format!(

@@ -47,6 +47,16 @@ pub fn mint<Kind: StaticType>(now: Timestamp, entropy: [u8; ENTROPY_BYTES]) -> T
     TypeSafeId::from_uuid(uuid::Builder::from_unix_timestamp_millis(millis, &entropy).into_uuid())
 }
 
+/// The 16 bytes behind the letters of an id. They sort as the ids do.
+pub fn bytes_of<Kind: StaticType>(id: TypeSafeId<Kind>) -> [u8; 16] {
+    id.uuid().into_bytes()
+}
+
+/// The id with these bytes.
+pub fn of_bytes<Kind: StaticType>(bytes: [u8; 16]) -> TypeSafeId<Kind> {
+    TypeSafeId::from_uuid(uuid::Uuid::from_bytes(bytes))
+}
+
 /// The smallest id of any kind that can be generated at `instant`: ids from before sort below it, ids from then on do
 /// not.
 pub fn first_id_at<Kind: StaticType>(instant: Timestamp) -> TypeSafeId<Kind> {
@@ -67,6 +77,8 @@ mod tests {
         assert!(text[4..].bytes().all(|byte| b"0123456789abcdefghjkmnpqrstvwxyz".contains(&byte)));
         assert!(early.to_string() < late.to_string());
         assert_eq!(text.parse::<PaymentId>().unwrap(), early);
+        assert!(bytes_of(early) < bytes_of(late));
+        assert_eq!(of_bytes::<kind::Payment>(bytes_of(early)), early);
         let first: PaymentId = first_id_at(Timestamp::from_millis(1_800_000_000_001));
         assert!(text < first.to_string() && first.to_string() <= late.to_string());
     }

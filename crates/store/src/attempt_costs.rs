@@ -8,7 +8,7 @@ use domain::{
     time::Timestamp,
 };
 use pgcluster::{Cluster, ScratchDatabase};
-use rusqlite::{Connection, StatementStatus, params_from_iter};
+use rusqlite::{Connection, StatementStatus};
 
 use crate::{
     AttemptBounds, Change, LinkWrite, NetworkBound, PaymentWrite, Store,
@@ -17,7 +17,8 @@ use crate::{
         attempts::{LATEST, ROOM},
         links::SHOWN,
     },
-    value::Value,
+    short_ids::{self, Projects, ShortIds},
+    value::{Value, bind},
 };
 
 const PAST_ATTEMPTS: i64 = 10_000;
@@ -66,11 +67,11 @@ fn rows() -> String {
 fn statements(link: LinkId, dialect: Dialect) -> Vec<(String, Vec<Value>)> {
     let network = NetworkBound { network: NETWORK.to_owned(), most: 20, window: Duration::from_mins(10) };
     let (from, until) = (NOW.minus(network.window), NOW.plus(network.window));
-    let room = [20.into(), Value::shown(link), NOW.into(), 20.into(), NETWORK.into(), from.into(), until.into()];
+    let room = [20.into(), Value::stored(link), NOW.into(), 20.into(), NETWORK.into(), from.into(), until.into()];
     let mut statements = vec![
-        (SHOWN.clone(), vec![Value::shown(link)]),
+        (SHOWN.clone(), vec![Value::stored(link)]),
         (ROOM.to_owned(), room.into()),
-        (LATEST.to_owned(), vec![Value::shown(link), "pay_1".into(), VISITOR.into()]),
+        (LATEST.to_owned(), vec![Value::stored(link), "pay_1".into(), VISITOR.into()]),
     ];
     let change = Change::default()
         .with(PaymentWrite::VisitorReplaced { link_id: link, visitor: VISITOR.to_owned(), at: NOW })
@@ -91,11 +92,13 @@ async fn past_attempts_cost_no_steps_on_sqlite() {
     let path = directory.path().join("lunas.db");
     Store::migrate_sqlite(&path).await.unwrap();
     let connection = Connection::open(&path).unwrap();
+    short_ids::add_functions(&connection).unwrap();
     connection.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
     connection.execute_batch(&rows()).unwrap();
     let steps = |sql: &str, parameters: &[Value]| {
         let mut statement = connection.prepare(sql).unwrap();
-        let mut rows = statement.query(params_from_iter(parameters)).unwrap();
+        bind(&mut statement, parameters, ShortIds::new(&connection, &Projects::default())).unwrap();
+        let mut rows = statement.raw_query();
         while rows.next().unwrap().is_some() {}
         drop(rows);
         (statement.get_status(StatementStatus::VmStep), statement.get_status(StatementStatus::FullscanStep))
@@ -115,7 +118,7 @@ async fn past_attempts_are_found_by_index_on_postgres() {
     let run = |sql: &str| Cluster::shared().run(scratch.url(), sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
     run(&format!("SET session_replication_role = replica; {} ANALYZE;", rows()));
     for (sql, parameters) in statements(old_link(), Dialect::Postgres) {
-        let parameters: Vec<String> = parameters.iter().map(literal).collect();
+        let parameters: Vec<String> = parameters.iter().map(Value::literal).collect();
         let plan = run(&format!(
             "{SETTINGS} PREPARE s AS {sql}; BEGIN; \
              EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE s({}); ROLLBACK;",
@@ -127,14 +130,5 @@ async fn past_attempts_are_found_by_index_on_postgres() {
         let removed: i64 = removed.max().unwrap_or_default();
         assert!(removed <= 1, "{sql}\nreads rows that it does not need:\n{plan}");
         assert!(!plan.contains(&format!("rows={PAST_ATTEMPTS}")), "{sql}\n{plan}");
-    }
-}
-
-fn literal(value: &Value) -> String {
-    match value {
-        Value::Null => "NULL".to_owned(),
-        Value::Integer(number) => number.to_string(),
-        Value::Text(text) => format!("'{text}'"),
-        Value::Bytes(_) => panic!("no statement here has bytes"),
     }
 }

@@ -15,12 +15,14 @@ use crate::{
     error::{OpenError, StoreError},
     history::Tables,
     postgres::{self, PostgresUrl},
+    short_ids::{Projects, ShortIds},
     sqlite,
     value::Value,
     verify::Breach,
 };
 
-/// Every table, after those that its rows refer to. The search indexes are not copied, as maintenance rebuilds them.
+/// Every table, after those that its rows refer to. The search indexes are not copied, as maintenance rebuilds them; and the
+/// numbers of projects are for short ids, which only SQLite has.
 pub(crate) const TABLES: [&str; 51] = [
     "installation",
     "users",
@@ -179,12 +181,13 @@ impl Source {
     }
 
     /// Starts to read a table on a thread. Call [`Source::finish`] at the end.
-    pub(crate) fn read(&mut self, table: &str, columns: &[String]) -> Result<Rows, StoreError> {
+    /// `texts` says which of the columns are texts; a short id in one of them becomes a text.
+    pub(crate) fn read(&mut self, table: &str, columns: &[String], texts: Vec<bool>) -> Result<Rows, StoreError> {
         let connection = self.connection.take().ok_or_else(|| StoreError::unexpected("the source is being read"))?;
         let sql = format!("SELECT {} FROM {table}", columns.join(", "));
         let (sender, batches) = mpsc::channel(BATCHES_MOST);
         let reading = tokio::task::spawn_blocking(move || {
-            let read = send_rows(&connection, &sql, &sender);
+            let read = send_rows(&connection, &sql, &texts, &sender);
             (connection, read)
         });
         Ok(Rows { batches, reading })
@@ -200,14 +203,23 @@ impl Source {
     }
 }
 
-fn send_rows(connection: &Connection, sql: &str, sender: &mpsc::Sender<Vec<Row>>) -> Result<(), StoreError> {
+fn send_rows(
+    connection: &Connection,
+    sql: &str,
+    texts: &[bool],
+    sender: &mpsc::Sender<Vec<Row>>,
+) -> Result<(), StoreError> {
+    let projects = Projects::default();
+    let ids = ShortIds::new(connection, &projects);
     let mut statement = connection.prepare(sql).map_err(StoreError::unexpected)?;
-    let columns = statement.column_count();
     let mut rows = statement.query([]).map_err(StoreError::unavailable)?;
     let mut batch = Vec::new();
     while let Some(row) = rows.next().map_err(StoreError::unavailable)? {
-        let value = |column| value_of(row.get_ref(column).map_err(StoreError::unexpected)?);
-        batch.push((0..columns).map(value).collect::<Result<Row, _>>()?);
+        let value = |(column, is_text): (usize, &bool)| match row.get_ref(column).map_err(StoreError::unexpected)? {
+            ValueRef::Blob(short) if *is_text => ids.text(short).map(Value::from),
+            value => value_of(value),
+        };
+        batch.push(texts.iter().enumerate().map(value).collect::<Result<Row, _>>()?);
         if batch.len() == ROWS_AT_ONCE && sender.blocking_send(std::mem::take(&mut batch)).is_err() {
             // The receiver has stopped because of an error of its own, which it reports.
             return Ok(());
@@ -242,7 +254,8 @@ mod tests {
         Store::migrate_sqlite(&path).await.unwrap();
         let connection = Connection::open(&path).unwrap();
         let names = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'payment_search%' \
-                     AND name NOT LIKE 'link_search%' AND name <> 'refinery_schema_history' ORDER BY name";
+                     AND name NOT LIKE 'link_search%' AND name NOT IN ('project_numbers', 'refinery_schema_history') \
+                     ORDER BY name";
         let mut statement = connection.prepare(names).unwrap();
         let names: Vec<String> = statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
         let mut copied = TABLES;
@@ -263,7 +276,7 @@ mod tests {
         let columns = ["name".to_owned(), "value".to_owned()];
         source.check_columns("installation", &columns).unwrap();
         assert!(source.check_columns("installation", &columns[..1]).is_err());
-        let rows = source.read("installation", &columns).unwrap();
+        let rows = source.read("installation", &columns, vec![true; 2]).unwrap();
         source.finish(rows).await.unwrap();
         assert_eq!(source.count("installation").unwrap(), 0);
         drop(source);

@@ -29,6 +29,7 @@ mod sealed_column;
 #[cfg(test)]
 mod search_costs;
 mod search_tokens;
+mod short_ids;
 mod sqlite;
 mod value;
 mod verify;

@@ -35,8 +35,6 @@ const STABLE_AFTER: Duration = HOUR;
 /// The same for postings. One that is committed later all the same removes the checkpoints and closed hours that it makes untrue,
 /// unless they are committed at the same moment.
 const POSTED_AFTER: Duration = Duration::from_mins(10);
-/// Sorts after every id, since ids consist of letters, digits and an underscore.
-pub(crate) const AFTER_EVERY_ID: &str = "~";
 
 /// What reads have requested and no job has done yet.
 #[derive(Default)]

@@ -37,7 +37,7 @@ fn rows() -> String {
 }
 
 fn parameters(count: i64) -> [Value; 5] {
-    [NOW.into(), Value::shown(account(count)), PREFIX.into(), format!("{PREFIX}:").into(), READ_MOST.into()]
+    [NOW.into(), Value::stored(account(count)), PREFIX.into(), format!("{PREFIX}:").into(), READ_MOST.into()]
 }
 
 #[tokio::test]

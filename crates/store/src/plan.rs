@@ -63,7 +63,7 @@ impl Plan {
 
 pub(crate) fn of(change: Change, dialect: Dialect) -> Plan {
     let mut statements = Vec::with_capacity(change.writes.len() + 3);
-    let links: Vec<Value> = change.writes.iter().filter_map(Write::link_to_lock).map(Value::shown).collect();
+    let links: Vec<Value> = change.writes.iter().filter_map(Write::link_to_lock).map(Value::stored).collect();
     let queue = if links.is_empty() { Queue::of(&change.writes) } else { None };
     // The payment of a customer takes over what its opening has kept about them.
     let is_taken_over = change.writes.iter().any(Write::has_checkout);
@@ -73,7 +73,7 @@ pub(crate) fn of(change: Change, dialect: Dialect) -> Plan {
             Write::Bind { idempotency, resource } => statements.push(bind(idempotency, resource)),
             Write::Resealed { column, row, from, to } => statements.push(sealed::resealed(column, row, from, to)),
             Write::Audit(line) => statements.push(audit::line(line)),
-            Write::Project(write) => projects::plan(&mut statements, write),
+            Write::Project(write) => projects::plan(&mut statements, write, dialect),
             Write::Key(write) => statements.push(keys::plan(write)),
             Write::Link(write) => statements.push(links::plan(write)),
             Write::Payment(write) => payments::plan(&mut statements, write, dialect),
@@ -102,11 +102,11 @@ fn bind(idempotency: Idempotency, resource: String) -> Statement {
         "INSERT INTO idempotency (project_id, endpoint, key, request, resource) VALUES ($1, $2, $3, $4, $5) \
          ON CONFLICT (project_id, endpoint, key) DO NOTHING",
         [
-            Value::shown(idempotency.project_id),
+            Value::stored(idempotency.project_id),
             idempotency.endpoint.word().into(),
             idempotency.key.into(),
             idempotency.request.to_vec().into(),
-            resource.into(),
+            Value::named(&resource),
         ],
     )
     .guarded(Guard::IdempotencyKey)

@@ -2,11 +2,24 @@
 
 use std::{borrow::Cow, str::FromStr};
 
-use domain::{id::ProjectId, metadata::Metadata, money::Rupiah, return_url::ReturnUrl, time::Timestamp};
+use domain::{
+    bank::Bank,
+    id::{self, PaymentId, ProjectId, bytes_of, of_bytes},
+    metadata::Metadata,
+    method::{Method, MethodKind},
+    money::Rupiah,
+    return_url::ReturnUrl,
+    time::Timestamp,
+    user::Email,
+};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use tokio_postgres::types::{IsNull, Type, private::BytesMut, to_sql_checked};
 
-use crate::{error::StoreError, metadata_column};
+use crate::{
+    error::StoreError,
+    metadata_column,
+    short_ids::{ShortIds, payment_of},
+};
 
 /// A parameter of a statement.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,15 +27,107 @@ pub(crate) enum Value {
     Text(Cow<'static, str>),
     Integer(i64),
     Bytes(Vec<u8>),
+    /// The bytes behind a payment's id. SQLite stores them, PostgreSQL the text.
+    Payment([u8; 16]),
+    /// SQLite stores a short form that it looks up, PostgreSQL the text.
+    Project(ProjectId),
     Null,
 }
 
 impl Value {
-    /// Anything with a text form, such as an id.
-    pub(crate) fn shown(value: impl ToString) -> Value {
-        Value::Text(value.to_string().into())
+    /// The stored form of an id, or of anything else that is one word.
+    pub(crate) fn stored(value: impl Stored) -> Value {
+        value.stored()
+    }
+
+    /// The stored form of a text which is an id of any kind, or of nothing.
+    pub(crate) fn named(text: &str) -> Value {
+        match (text.parse::<PaymentId>(), text.parse::<ProjectId>()) {
+            (Ok(payment), _) => Value::stored(payment),
+            (_, Ok(project)) => Value::stored(project),
+            _ => text.to_owned().into(),
+        }
+    }
+
+    /// As PostgreSQL's SQL has it.
+    #[cfg(test)]
+    pub(crate) fn literal(&self) -> String {
+        match self {
+            Value::Text(text) => format!("'{}'", text.replace('\'', "''")),
+            Value::Integer(number) => number.to_string(),
+            Value::Payment(_) | Value::Project(_) => format!("'{}'", self.id_text().unwrap()),
+            Value::Bytes(_) => panic!("no statement here has bytes"),
+            Value::Null => "NULL".to_owned(),
+        }
+    }
+
+    /// The text of a payment's or a project's id.
+    fn id_text(&self) -> Option<String> {
+        match self {
+            Value::Payment(bytes) => Some(of_bytes::<id::kind::Payment>(*bytes).to_string()),
+            Value::Project(id) => Some(id.to_string()),
+            Value::Text(_) | Value::Integer(_) | Value::Bytes(_) | Value::Null => None,
+        }
     }
 }
+
+/// What is stored as one word.
+pub(crate) trait Stored {
+    fn stored(&self) -> Value;
+}
+
+impl<T: Stored> Stored for &T {
+    fn stored(&self) -> Value {
+        (*self).stored()
+    }
+}
+
+impl Stored for PaymentId {
+    fn stored(&self) -> Value {
+        Value::Payment(bytes_of(*self))
+    }
+}
+
+impl Stored for ProjectId {
+    fn stored(&self) -> Value {
+        Value::Project(*self)
+    }
+}
+
+/// A virtual account's method is stored as the code of its bank.
+impl Stored for Method {
+    fn stored(&self) -> Value {
+        self.bank().map_or(MethodKind::Qris.word(), Bank::code).into()
+    }
+}
+
+macro_rules! stored_as_text {
+    ($($stored:ty),* $(,)?) => {
+        $(
+            impl Stored for $stored {
+                fn stored(&self) -> Value {
+                    Value::Text(self.to_string().into())
+                }
+            }
+        )*
+    };
+}
+
+stored_as_text!(
+    id::KeyId,
+    id::LinkId,
+    id::EventId,
+    id::UserId,
+    id::SessionId,
+    id::InviteId,
+    id::AuditId,
+    id::BankAccountId,
+    id::CredentialId,
+    id::StrayId,
+    id::ReceiptId,
+    id::OpeningId,
+    Email,
+);
 
 impl From<&'static str> for Value {
     fn from(text: &'static str) -> Value {
@@ -78,6 +183,8 @@ impl rusqlite::ToSql for Value {
             Value::Text(text) => ValueRef::Text(text.as_bytes()),
             Value::Integer(number) => ValueRef::Integer(*number),
             Value::Bytes(bytes) => ValueRef::Blob(bytes),
+            Value::Payment(bytes) => ValueRef::Blob(bytes),
+            Value::Project(id) => return Err(rusqlite::Error::ToSqlConversionFailure(id.to_string().into())),
             Value::Null => ValueRef::Null,
         }))
     }
@@ -89,6 +196,7 @@ impl tokio_postgres::types::ToSql for Value {
             Value::Text(text) => text.as_ref().to_sql(column, out),
             Value::Integer(number) => number.to_sql(column, out),
             Value::Bytes(bytes) => bytes.to_sql(column, out),
+            Value::Payment(_) | Value::Project(_) => self.id_text().to_sql(column, out),
             Value::Null => Ok(IsNull::Yes),
         }
     }
@@ -98,6 +206,22 @@ impl tokio_postgres::types::ToSql for Value {
     }
 
     to_sql_checked!();
+}
+
+/// Binds the parameters of a statement of SQLite. A project that does not exist is bound as NULL, which is equal to nothing.
+pub(crate) fn bind(
+    statement: &mut rusqlite::Statement<'_>,
+    parameters: &[Value],
+    ids: ShortIds<'_>,
+) -> rusqlite::Result<()> {
+    let (given, expected) = (parameters.len(), statement.parameter_count());
+    if given != expected {
+        return Err(rusqlite::Error::InvalidParameterCount(given, expected));
+    }
+    parameters.iter().zip(1..).try_for_each(|(value, index): (_, usize)| match value {
+        Value::Project(id) => ids.with_short(*id, |short| statement.raw_bind_parameter(index, short)),
+        value => statement.raw_bind_parameter(index, value),
+    })
 }
 
 /// A statement that reads.
@@ -113,11 +237,10 @@ impl Query {
         Query { sql, parameters }
     }
 
-    /// The project whose rows are read. Every query about a project's rows has its id as a parameter, before any text that
-    /// somebody has chosen.
+    /// The project whose rows are read. Every query about a project's rows has its id as a parameter.
     pub(crate) fn project(&self) -> Option<ProjectId> {
         self.parameters.iter().find_map(|parameter| match parameter {
-            Value::Text(text) => text.parse().ok(),
+            Value::Project(id) => Some(*id),
             _ => None,
         })
     }
@@ -152,13 +275,13 @@ pub(crate) struct Columns<'a> {
 
 #[derive(Clone, Copy)]
 enum Row<'a> {
-    Sqlite(&'a rusqlite::Row<'a>),
+    Sqlite(&'a rusqlite::Row<'a>, ShortIds<'a>),
     Postgres(&'a tokio_postgres::Row),
 }
 
 impl<'a> Columns<'a> {
-    pub(crate) fn of_sqlite(row: &'a rusqlite::Row<'a>) -> Columns<'a> {
-        Columns { row: Row::Sqlite(row), next: 0 }
+    pub(crate) fn of_sqlite(row: &'a rusqlite::Row<'a>, ids: ShortIds<'a>) -> Columns<'a> {
+        Columns { row: Row::Sqlite(row, ids), next: 0 }
     }
 
     /// Starts at the column `from`.
@@ -173,7 +296,7 @@ impl<'a> Columns<'a> {
         let index = self.next;
         self.next += 1;
         match self.row {
-            Row::Sqlite(row) => row.get(index).map_err(StoreError::unexpected),
+            Row::Sqlite(row, _) => row.get(index).map_err(StoreError::unexpected),
             Row::Postgres(row) => row.try_get(index).map_err(StoreError::unexpected),
         }
     }
@@ -188,12 +311,50 @@ impl<'a> Columns<'a> {
         self.next += columns;
     }
 
+    /// The short id in the next column; none where it is a text or empty, and then the column is still the next.
+    fn short_id(&mut self) -> Result<Option<(&'a [u8], ShortIds<'a>)>, StoreError> {
+        let Row::Sqlite(row, ids) = self.row else { return Ok(None) };
+        let ValueRef::Blob(short) = row.get_ref(self.next).map_err(StoreError::unexpected)? else { return Ok(None) };
+        self.next += 1;
+        Ok(Some((short, ids)))
+    }
+
     pub(crate) fn text(&mut self) -> Result<String, StoreError> {
-        self.take()
+        match self.short_id()? {
+            Some((short, ids)) => ids.text(short),
+            None => self.take(),
+        }
     }
 
     pub(crate) fn optional_text(&mut self) -> Result<Option<String>, StoreError> {
-        self.take()
+        match self.short_id()? {
+            Some((short, ids)) => ids.text(short).map(Some),
+            None => self.take(),
+        }
+    }
+
+    /// A text to name a row by, also where it has the short id of nothing.
+    pub(crate) fn name(&mut self) -> Result<String, StoreError> {
+        match self.short_id()? {
+            Some((short, ids)) => Ok(ids.text(short).unwrap_or_else(|_| format!("{short:02X?}"))),
+            None => self.take(),
+        }
+    }
+
+    pub(crate) fn payment_id(&mut self) -> Result<PaymentId, StoreError> {
+        match self.short_id()? {
+            Some((short, _)) => {
+                payment_of(short).ok_or_else(|| StoreError::unexpected(format!("no payment is {short:02x?}")))
+            }
+            None => self.parsed(),
+        }
+    }
+
+    pub(crate) fn project_id(&mut self) -> Result<ProjectId, StoreError> {
+        match self.short_id()? {
+            Some((short, ids)) => ids.project(short),
+            None => self.parsed(),
+        }
     }
 
     pub(crate) fn metadata(&mut self) -> Result<Option<Metadata>, StoreError> {
@@ -240,6 +401,10 @@ impl<'a> Columns<'a> {
         Ok(self.optional_integer()?.map(Timestamp::from_millis))
     }
 
+    pub(crate) fn method(&mut self) -> Result<Method, StoreError> {
+        self.word(stored_method)
+    }
+
     /// A text that `FromStr` reads, such as an id.
     pub(crate) fn parsed<T: FromStr>(&mut self) -> Result<T, StoreError> {
         self.word(|text| text.parse().ok())
@@ -258,6 +423,14 @@ impl<'a> Columns<'a> {
     pub(crate) fn words<T>(&mut self, parse: impl Fn(&str) -> Option<T>) -> Result<Vec<T>, StoreError> {
         let text = self.text()?;
         text.split(',').filter(|word| !word.is_empty()).map(|word| read(word, &parse)).collect()
+    }
+}
+
+/// The method that a column has this word for.
+pub(crate) fn stored_method(word: &str) -> Option<Method> {
+    match word == MethodKind::Qris.word() {
+        true => Some(Method::Qris),
+        false => Bank::from_code(word).map(Method::VirtualAccount),
     }
 }
 

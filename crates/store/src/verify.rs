@@ -1,6 +1,8 @@
 //! The invariants that `lunas verify` checks. Each statement finds the rows that break one.
 
-use crate::{Store, error::StoreError, value::Query};
+use std::borrow::Cow;
+
+use crate::{Store, error::StoreError, plan::Dialect, value::Query};
 
 /// A row that breaks no invariant, but looks as if it did. A sound database may have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +25,8 @@ pub struct Breach {
     pub row: String,
 }
 
-pub(crate) const INVARIANTS: [(&str, &str); 51] = [
+/// In braces: a project's id as text. A provider that names a payment ends with a slash and the 30 characters of its id.
+const INVARIANTS: [(&str, &str); 51] = [
     (
         "I1 every posting has two legs or more that sum to zero",
         "SELECT p.id FROM postings p LEFT JOIN entries e ON e.posting_id = p.id \
@@ -56,7 +59,7 @@ pub(crate) const INVARIANTS: [(&str, &str); 51] = [
     ),
     (
         "I2 a balance checkpoint has the number and the sum of the entries up to it",
-        "SELECT c.project_id || ':' || c.account || ':' || c.posting_id FROM balance_checkpoints c LEFT JOIN \
+        "SELECT {c.project_id} || ':' || c.account || ':' || c.posting_id FROM balance_checkpoints c LEFT JOIN \
          (SELECT project_id, account, at, posting_id, ROW_NUMBER() OVER up_to AS lines, SUM(amount) OVER up_to AS balance \
          FROM entries WINDOW up_to AS (PARTITION BY project_id, account ORDER BY at, posting_id)) e \
          ON e.project_id = c.project_id AND e.account = c.account AND e.at = c.at AND e.posting_id = c.posting_id \
@@ -64,7 +67,7 @@ pub(crate) const INVARIANTS: [(&str, &str); 51] = [
     ),
     (
         "I2 a closed hour has what was posted in it, and no hour before it was left out",
-        "SELECT h.project_id || ':' || h.hour FROM (SELECT project_id, hour, payments, amount FROM volumes \
+        "SELECT {h.project_id} || ':' || h.hour FROM (SELECT project_id, hour, payments, amount FROM volumes \
          UNION ALL SELECT o.project_id, o.at / 3600000, -1, -p.amount FROM postings o \
          JOIN payments p ON p.id = o.payment_id \
          JOIN (SELECT project_id, MAX(hour) AS hour FROM volumes GROUP BY project_id) c \
@@ -216,7 +219,7 @@ pub(crate) const INVARIANTS: [(&str, &str); 51] = [
         "SELECT r.provider || ':' || r.id FROM receipts r LEFT JOIN payments p ON p.id = r.payment_id \
          AND p.project_id = r.project_id WHERE p.id IS NULL OR r.kind <> 'money' \
          OR (r.provider LIKE '%/%' AND (r.outcome <> 'unapplied' OR NOT EXISTS (SELECT 1 FROM receipts o \
-         WHERE o.provider = substr(r.provider, 1, length(r.provider) - length(r.payment_id) - 1) AND o.id = r.id \
+         WHERE o.provider = substr(r.provider, 1, length(r.provider) - 31) AND o.id = r.id \
          AND o.payment_id <> r.payment_id))) \
          UNION ALL SELECT n.provider || ':' || n.id FROM notices n LEFT JOIN payments p ON p.id = n.payment_id \
          AND p.project_id = n.project_id WHERE p.id IS NULL",
@@ -229,7 +232,7 @@ pub(crate) const INVARIANTS: [(&str, &str); 51] = [
     ),
     (
         "I13 every member and invitation belongs to an existing project and user",
-        "SELECT m.project_id || ':' || m.user_id FROM members m LEFT JOIN projects p ON p.id = m.project_id \
+        "SELECT {m.project_id} || ':' || m.user_id FROM members m LEFT JOIN projects p ON p.id = m.project_id \
          LEFT JOIN users u ON u.id = m.user_id WHERE p.id IS NULL OR u.id IS NULL UNION ALL \
          SELECT i.id FROM invites i LEFT JOIN projects p ON p.id = i.project_id LEFT JOIN users u ON u.id = i.used_by \
          WHERE p.id IS NULL OR (u.id IS NULL AND i.used_by IS NOT NULL)",
@@ -361,24 +364,45 @@ pub(crate) const INVARIANTS: [(&str, &str); 51] = [
     ),
 ];
 
+/// The invariants with their statements.
+pub(crate) fn invariants(dialect: Dialect) -> impl Iterator<Item = (&'static str, Cow<'static, str>)> {
+    INVARIANTS.iter().map(move |(name, sql)| (*name, spelled(sql, dialect)))
+}
+
+fn spelled(sql: &'static str, dialect: Dialect) -> Cow<'static, str> {
+    let Some((before, rest)) = sql.split_once('{') else { return sql.into() };
+    let Some((project, after)) = rest.split_once('}') else { return sql.into() };
+    match dialect {
+        Dialect::Sqlite => {
+            let found = format!("SELECT n.id FROM project_numbers n WHERE n.short = {project}");
+            let unknown = format!("CASE typeof({project}) WHEN 'text' THEN {project} ELSE hex({project}) END");
+            format!("{before}COALESCE(({found}), {unknown}){after}").into()
+        }
+        Dialect::Postgres => format!("{before}{project}{after}").into(),
+    }
+}
+
 impl Store {
     /// Every row that breaks an invariant; empty when there is none.
     pub async fn breaches(&self) -> Result<Vec<Breach>, StoreError> {
-        let found = self.rows_of(&INVARIANTS).await?;
+        let found = self.rows_of(invariants(self.dialect())).await?;
         Ok(found.into_iter().map(|(invariant, row)| Breach { invariant, row }).collect())
     }
 
     /// Every row that is worth a look, though it breaks no invariant.
     pub async fn notes(&self) -> Result<Vec<Note>, StoreError> {
-        let found = self.rows_of(&NOTES).await?;
+        let found = self.rows_of(NOTES.map(|(name, sql)| (name, sql.into())).into_iter()).await?;
         Ok(found.into_iter().map(|(note, row)| Note { note, row }).collect())
     }
 
     /// What each statement finds, with the statement's name.
-    async fn rows_of(&self, named: &[(&'static str, &'static str)]) -> Result<Vec<(&'static str, String)>, StoreError> {
-        let queries = named.iter().map(|(_, sql)| Query::new(*sql, [])).collect();
-        let found = self.whole(queries, |columns| columns.text()).await?;
-        Ok(named.iter().zip(found).flat_map(|((name, _), rows)| rows.into_iter().map(|row| (*name, row))).collect())
+    async fn rows_of(
+        &self,
+        named: impl Iterator<Item = (&'static str, Cow<'static, str>)>,
+    ) -> Result<Vec<(&'static str, String)>, StoreError> {
+        let (names, queries): (Vec<_>, Vec<_>) = named.map(|(name, sql)| (name, Query::new(sql, []))).unzip();
+        let found = self.whole(queries, |columns| columns.name()).await?;
+        Ok(names.into_iter().zip(found).flat_map(|(name, rows)| rows.into_iter().map(move |row| (name, row))).collect())
     }
 
     /// How many invariants [`Store::breaches`] checks.

@@ -51,7 +51,7 @@ pub struct FoldedCheckout {
 pub enum MaintenanceWrite {
     /// Stores how many payments the project has up to and including this one. `previous` is the id of the checkpoint before
     /// it, empty for the first.
-    ListCheckpoint { project_id: ProjectId, id: PaymentId, position: i64, previous: String },
+    ListCheckpoint { project_id: ProjectId, id: PaymentId, position: i64, previous: Option<PaymentId> },
     /// Adds up the payments from the checkpoint before up to this one. Nothing is stored unless all of them have ended.
     ListSums { project_id: ProjectId, id: PaymentId },
     /// Stores what was paid in an hour that is over. All hours before the latest stored one count as closed too; those

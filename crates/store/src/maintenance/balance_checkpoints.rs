@@ -74,7 +74,7 @@ impl Store {
     ) -> Result<Option<Checkpoint>, StoreError> {
         let sql = "SELECT at, posting_id, lines, balance FROM balance_checkpoints \
                    WHERE project_id = $1 AND account = $2 ORDER BY at DESC, posting_id DESC LIMIT 1";
-        self.one(Query::new(sql, [Value::shown(project_id), account.word().into()]), checkpoint).await
+        self.one(Query::new(sql, [Value::stored(project_id), account.word().into()]), checkpoint).await
     }
 
     /// The checkpoint that follows `last`; none where there are too few entries.
@@ -91,7 +91,7 @@ impl Store {
                    (SELECT CAST(COALESCE(SUM(amount), 0) AS BIGINT) FROM next) \
                    FROM next ORDER BY at DESC, posting_id DESC LIMIT 1";
         let parameters = [
-            Value::shown(project_id),
+            Value::stored(project_id),
             account.word().into(),
             last.at.into(),
             last.posting_id.clone().into(),

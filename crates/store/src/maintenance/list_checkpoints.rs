@@ -42,15 +42,16 @@ impl Store {
 
     async fn add_checkpoints(&self, project_id: ProjectId, now: Timestamp) -> Result<bool, CommitError> {
         let last = "SELECT id, position FROM payment_marks WHERE project_id = $1 ORDER BY id DESC LIMIT 1";
-        let last = Query::new(last, [Value::shown(project_id)]);
-        let last = self.one(last, |columns| Ok((columns.text()?, columns.integer()?))).await?;
-        let (mut id, mut position) = last.unwrap_or_default();
+        let last = Query::new(last, [Value::stored(project_id)]);
+        let last = self.one(last, |columns| Ok((columns.payment_id()?, columns.integer()?))).await?;
+        let (mut id, position) = last.unzip();
+        let mut position = position.unwrap_or_default();
         let mut checkpoints = Vec::new();
         while checkpoints.len() < CHECKPOINTS_AT_ONCE
-            && let Some(next) = self.next_checkpoint(project_id, &id, now).await?
+            && let Some(next) = self.next_checkpoint(project_id, id, now).await?
         {
             position += PAYMENTS_APART;
-            let previous = std::mem::replace(&mut id, next.to_string());
+            let previous = id.replace(next);
             checkpoints.push(MaintenanceWrite::ListCheckpoint { project_id, id: next, position, previous });
         }
         // Sums are left to another round: a payment that moves must find the checkpoint whose sums it makes untrue.
@@ -65,18 +66,19 @@ impl Store {
     async fn next_checkpoint(
         &self,
         project_id: ProjectId,
-        after: &str,
+        after: Option<PaymentId>,
         now: Timestamp,
     ) -> Result<Option<PaymentId>, StoreError> {
         let sql = "SELECT id FROM payments WHERE project_id = $1 AND id > $2 AND id < $3 ORDER BY id LIMIT 1 OFFSET $4";
-        let until = Value::shown(first_unstable_id(now));
-        let parameters = [Value::shown(project_id), after.to_owned().into(), until, (PAYMENTS_APART - 1).into()];
+        let until = Value::stored(first_unstable_id(now));
+        let after = after.map_or("".into(), Value::stored);
+        let parameters = [Value::stored(project_id), after, until, (PAYMENTS_APART - 1).into()];
         Ok(self.many(Query::new(sql, parameters), |columns| columns.parsed()).await?.pop())
     }
 
     async fn add_sums(&self, project_id: ProjectId) -> Result<bool, CommitError> {
         let most = i64::try_from(SUMS_AT_ONCE).unwrap_or(i64::MAX);
-        let unsummed = Query::new(UNSUMMED, [Value::shown(project_id), most.into()]);
+        let unsummed = Query::new(UNSUMMED, [Value::stored(project_id), most.into()]);
         let unsummed: Vec<PaymentId> = self.many(unsummed, |columns| columns.parsed()).await?;
         if unsummed.is_empty() {
             return Ok(false);

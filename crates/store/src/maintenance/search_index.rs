@@ -75,7 +75,7 @@ impl Store {
         let payments = match self.dialect() {
             Dialect::Sqlite => self.due(Query::new(NEXT_ON_SQLITE, [after.clone(), most]), numbered).await?,
             Dialect::Postgres => {
-                let until = Value::shown(first_unstable_id(now));
+                let until = Value::stored(first_unstable_id(now));
                 self.due(Query::new(NEXT_ON_POSTGRES, [after.clone(), until, most]), named).await?
             }
         };

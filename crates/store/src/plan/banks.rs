@@ -37,10 +37,10 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: BankWrite, dialect: D
                  project_id = excluded.project_id, payment_id = excluded.payment_id, taken_at = excluded.taken_at, \
                  free_at = excluded.free_at WHERE bank_numbers.free_at < excluded.taken_at",
                 [
-                    Value::shown(account_id),
+                    Value::stored(account_id),
                     number.into(),
-                    Value::shown(project_id),
-                    Value::shown(payment_id),
+                    Value::stored(project_id),
+                    Value::stored(payment_id),
                     at.into(),
                     free_at.into(),
                 ],
@@ -60,7 +60,7 @@ fn new_account(statements: &mut Vec<Statement>, account: BankAccount) {
     statements.push(Statement::new(
         "INSERT INTO bank_accounts (id, name, profile, enabled, created_at, version) VALUES ($1, $2, $3, $4, $5, $6)",
         [
-            Value::shown(id),
+            Value::stored(id),
             account.name.into(),
             account.profile.into(),
             account.enabled.into(),
@@ -75,7 +75,7 @@ fn settings(statements: &mut Vec<Statement>, id: BankAccountId, settings: BTreeM
     statements.extend(settings.into_iter().map(|(name, value)| {
         Statement::new(
             "INSERT INTO bank_settings (account_id, name, value) VALUES ($1, $2, $3)",
-            [Value::shown(id), name.into(), value.into()],
+            [Value::stored(id), name.into(), value.into()],
         )
     }));
 }
@@ -87,7 +87,7 @@ fn changed(
     new_settings: BTreeMap<String, String>,
     enabled: bool,
 ) {
-    let account = Value::shown(id);
+    let account = Value::stored(id);
     statements.push(
         Statement::new(
             "UPDATE bank_accounts SET enabled = $1, version = version + 1 WHERE id = $2 AND version = $3",
@@ -105,7 +105,8 @@ fn changed(
 }
 
 fn set(statements: &mut Vec<Statement>, credential: Credential, sealed: Option<Vec<u8>>) {
-    let (account, kind, stage) = (Value::shown(credential.account_id), credential.kind.word(), credential.stage.word());
+    let (account, kind, stage) =
+        (Value::stored(credential.account_id), credential.kind.word(), credential.stage.word());
     statements.push(Statement::new(
         "DELETE FROM bank_credentials WHERE account_id = $1 AND kind = $2 AND stage = $3",
         [account.clone(), kind.into(), stage.into()],
@@ -114,7 +115,7 @@ fn set(statements: &mut Vec<Statement>, credential: Credential, sealed: Option<V
         "INSERT INTO bank_credentials (id, account_id, kind, stage, client_id, public_key, sealed, set_at) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
         [
-            Value::shown(credential.id),
+            Value::stored(credential.id),
             account,
             kind.into(),
             stage.into(),
@@ -129,16 +130,16 @@ fn set(statements: &mut Vec<Statement>, credential: Credential, sealed: Option<V
 fn promoted(statements: &mut Vec<Statement>, account_id: BankAccountId, kind: CredentialKind, id: CredentialId) {
     statements.push(Statement::new(
         "DELETE FROM bank_credentials WHERE account_id = $1 AND kind = $2 AND stage = $3",
-        [Value::shown(account_id), kind.word().into(), Stage::Current.word().into()],
+        [Value::stored(account_id), kind.word().into(), Stage::Current.word().into()],
     ));
     statements.push(
         Statement::new(
             "UPDATE bank_credentials SET stage = $1 WHERE id = $2 AND stage = $3 AND account_id = $4 AND kind = $5",
             [
                 Stage::Current.word().into(),
-                Value::shown(id),
+                Value::stored(id),
                 Stage::Next.word().into(),
-                Value::shown(account_id),
+                Value::stored(account_id),
                 kind.word().into(),
             ],
         )
@@ -147,8 +148,8 @@ fn promoted(statements: &mut Vec<Statement>, account_id: BankAccountId, kind: Cr
 }
 
 fn assigned(statements: &mut Vec<Statement>, project_id: ProjectId, method: Method, account_id: Option<BankAccountId>) {
-    let (project, method) = (Value::shown(project_id), Value::shown(method));
-    match account_id.map(Value::shown) {
+    let (project, method) = (Value::stored(project_id), Value::stored(method));
+    match account_id.map(Value::stored) {
         Some(account) => {
             // Locks the account: if somebody changes it meanwhile, they see the assignment, or it sees what they changed.
             // So the project has a new version in either case.
@@ -173,14 +174,14 @@ fn requested(request: BankRequest) -> Statement {
         "INSERT INTO bank_requests (account_id, service, day, external_id, request_id, is_first, number, payment_id, \
          amount, verdict, at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING",
         [
-            Value::shown(request.account_id),
+            Value::stored(request.account_id),
             request.service.number().into(),
             request.day.into(),
             request.external_id.into(),
             request.request_id.into(),
             request.is_first.into(),
             request.number.into(),
-            request.payment_id.map(Value::shown).unwrap_or(Value::Null),
+            request.payment_id.map(Value::stored).unwrap_or(Value::Null),
             request.amount.into(),
             request.verdict.word().into(),
             request.at.into(),
@@ -190,7 +191,7 @@ fn requested(request: BankRequest) -> Statement {
 }
 
 fn called(statements: &mut Vec<Statement>, account_id: BankAccountId, calls: Vec<BankCall>, keep: i64) {
-    let account = Value::shown(account_id);
+    let account = Value::stored(account_id);
     statements.extend(calls.into_iter().map(|call| {
         Statement::new(
             "INSERT INTO bank_calls (account_id, id, at, service, code, latency, outbound) \
@@ -235,8 +236,8 @@ fn stray_received(statements: &mut Vec<Statement>, stray: Stray) {
             "INSERT INTO strays (id, account_id, receipt_id, number, amount, paid_at, received_at) \
              VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING",
             [
-                Value::shown(id),
-                Value::shown(stray.account_id),
+                Value::stored(id),
+                Value::stored(stray.account_id),
                 stray.receipt_id.into(),
                 stray.number.into(),
                 amount.into(),
@@ -252,14 +253,14 @@ fn stray_received(statements: &mut Vec<Statement>, stray: Stray) {
 fn stray_decided(statements: &mut Vec<Statement>, stray: &Stray, decided: StrayDecided) {
     let StrayDecided { decision, at, note } = decided;
     let (project, payment) = match decision {
-        StrayDecision::Assigned { project_id, payment_id } => (Value::shown(project_id), Value::shown(payment_id)),
+        StrayDecision::Assigned { project_id, payment_id } => (Value::stored(project_id), Value::stored(payment_id)),
         StrayDecision::Returned => (Value::Null, Value::Null),
     };
     statements.push(
         Statement::new(
             "UPDATE strays SET decision = $1, decided_at = $2, decision_note = $3, project_id = $4, payment_id = $5 \
              WHERE id = $6 AND decision IS NULL",
-            [decision.word().into(), at.into(), note.into(), project, payment, Value::shown(stray.id)],
+            [decision.word().into(), at.into(), note.into(), project, payment, Value::stored(stray.id)],
         )
         .guarded(Guard::StrayUndecided),
     );
@@ -270,7 +271,7 @@ fn moved(statements: &mut Vec<Statement>, id: StrayId, movement: StrayMovement, 
     statements.extend(movement.legs(amount).into_iter().map(|(account, amount)| {
         Statement::new(
             "INSERT INTO stray_entries (stray_id, movement, account, at, amount) VALUES ($1, $2, $3, $4, $5)",
-            [Value::shown(id), movement.word().into(), account.word().into(), at.into(), amount.into()],
+            [Value::stored(id), movement.word().into(), account.word().into(), at.into(), amount.into()],
         )
     }));
 }

@@ -40,13 +40,13 @@ fn new_key(key: ApiKey, hash: KeyHash) -> Statement {
         "INSERT INTO api_keys (id, project_id, name, hash, last_four, created_at, created_by) \
          VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING",
         [
-            Value::shown(key.id),
-            Value::shown(key.project_id),
+            Value::stored(key.id),
+            Value::stored(key.project_id),
             key.name.into(),
             hash.0.to_vec().into(),
             key.last_four.into(),
             key.created_at.into(),
-            key.created_by.map(Value::shown).into(),
+            key.created_by.map(Value::stored).into(),
         ],
     )
     .guarded(Guard::KeyName)
@@ -55,7 +55,7 @@ fn new_key(key: ApiKey, hash: KeyHash) -> Statement {
 fn key_revoked(id: KeyId, project_id: ProjectId, at: Timestamp) -> Statement {
     Statement::new(
         "UPDATE api_keys SET revoked_at = $1 WHERE id = $2 AND project_id = $3 AND revoked_at IS NULL",
-        [at.into(), Value::shown(id), Value::shown(project_id)],
+        [at.into(), Value::stored(id), Value::stored(project_id)],
     )
     .guarded(Guard::KeyNotRevoked)
 }
@@ -64,7 +64,7 @@ fn all_revoked(project_id: ProjectId, created_by: UserId) -> Statement {
     Statement::new(
         "UPDATE projects SET version = version WHERE id = $1 AND NOT EXISTS \
          (SELECT 1 FROM api_keys WHERE project_id = $1 AND created_by = $2 AND revoked_at IS NULL)",
-        [Value::shown(project_id), Value::shown(created_by)],
+        [Value::stored(project_id), Value::stored(created_by)],
     )
     .guarded(Guard::KeysRevoked)
 }
@@ -73,6 +73,6 @@ fn key_used(key_id: KeyId, project_id: ProjectId, at: Timestamp) -> Statement {
     Statement::new(
         "INSERT INTO key_uses (key_id, project_id, at) VALUES ($1, $2, $3) \
          ON CONFLICT (key_id) DO UPDATE SET at = excluded.at WHERE key_uses.at < excluded.at",
-        [Value::shown(key_id), Value::shown(project_id), at.into()],
+        [Value::stored(key_id), Value::stored(project_id), at.into()],
     )
 }

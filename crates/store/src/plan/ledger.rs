@@ -32,8 +32,8 @@ fn receipt(note: ReceiptNote) -> Statement {
             [
                 note.key.provider.into(),
                 note.key.id.into(),
-                Value::shown(note.project_id),
-                Value::shown(note.payment_id),
+                Value::stored(note.project_id),
+                Value::stored(note.payment_id),
                 amount.into(),
                 paid_at.into(),
                 note.received_at.into(),
@@ -53,11 +53,11 @@ fn notice(note: ReceiptNote, kind: &'static str) -> Statement {
         "INSERT INTO notices (payment_id, provider, id, kind, project_id, received_at) \
          VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
         [
-            Value::shown(note.payment_id),
+            Value::stored(note.payment_id),
             note.key.provider.into(),
             note.key.id.into(),
             kind.into(),
-            Value::shown(note.project_id),
+            Value::stored(note.project_id),
             note.received_at.into(),
         ],
     )
@@ -66,7 +66,7 @@ fn notice(note: ReceiptNote, kind: &'static str) -> Statement {
 fn receipt_decided(key: ReceiptKey, project_id: ProjectId, decided: Decided) -> Statement {
     let Decided { decision, at, note, by } = decided;
     let (payment_id, difference) = match decision {
-        Decision::Accepted { payment_id, difference } => (Value::shown(payment_id), difference.into()),
+        Decision::Accepted { payment_id, difference } => (Value::stored(payment_id), difference.into()),
         Decision::Returned => (Value::Null, Value::Null),
     };
     Statement::new(
@@ -82,7 +82,7 @@ fn receipt_decided(key: ReceiptKey, project_id: ProjectId, decided: Decided) -> 
             difference,
             key.provider.into(),
             key.id.into(),
-            Value::shown(project_id),
+            Value::stored(project_id),
         ],
     )
     .guarded(Guard::ReceiptUndecided)
@@ -94,8 +94,8 @@ fn new_posting(statements: &mut Vec<Statement>, posting: &Posting) {
         "INSERT INTO postings (id, project_id, payment_id, kind, at) VALUES ($1, $2, $3, $4, $5)",
         [
             id.clone().into(),
-            Value::shown(posting.project_id),
-            Value::shown(posting.payment_id),
+            Value::stored(posting.project_id),
+            Value::stored(posting.payment_id),
             posting.kind().into(),
             posting.at.into(),
         ],
@@ -104,7 +104,7 @@ fn new_posting(statements: &mut Vec<Statement>, posting: &Posting) {
         Statement::new(
             "INSERT INTO entries (project_id, account, at, posting_id, amount) VALUES ($1, $2, $3, $4, $5)",
             [
-                Value::shown(posting.project_id),
+                Value::stored(posting.project_id),
                 account.word().into(),
                 posting.at.into(),
                 id.clone().into(),
@@ -116,14 +116,14 @@ fn new_posting(statements: &mut Vec<Statement>, posting: &Posting) {
     // are then wrong.
     statements.push(Statement::new(
         "DELETE FROM balance_checkpoints WHERE project_id = $1 AND at >= $2",
-        [Value::shown(posting.project_id), posting.at.into()],
+        [Value::stored(posting.project_id), posting.at.into()],
     ));
     // Money is posted in a closed hour only after the clock was set back; that hour and those after it are then open
     // again.
     if let Cause::Paid(_) | Cause::Accepted(_) = posting.cause {
         statements.push(Statement::new(
             "DELETE FROM volumes WHERE project_id = $1 AND hour >= $2",
-            [Value::shown(posting.project_id), (posting.at.as_millis() / HOUR_MILLIS).into()],
+            [Value::stored(posting.project_id), (posting.at.as_millis() / HOUR_MILLIS).into()],
         ));
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn plan(write: LinkWrite) -> Statement {
         LinkWrite::Cancelled { id, at } => Statement::new(
             "UPDATE links SET cancelled_at = $1, version = version + 1, cancelled_version = version + 1 \
              WHERE id = $2 AND cancelled_at IS NULL AND (expires_at IS NULL OR expires_at >= $1)",
-            [at.into(), Value::shown(id)],
+            [at.into(), Value::stored(id)],
         )
         .guarded(Guard::LinkActive),
         LinkWrite::Edited { id, reference, from, to, at } => edited(id, &reference, from, to, at),
@@ -32,7 +32,7 @@ pub(super) fn plan(write: LinkWrite) -> Statement {
         LinkWrite::Claimed { id, payment_id } => Statement::new(
             "UPDATE links SET claimed_by = $1, version = version + 1, claimed_version = version + 1 \
              WHERE id = $2 AND claimed_by IS NULL",
-            [Value::shown(payment_id), Value::shown(id)],
+            [Value::stored(payment_id), Value::stored(id)],
         )
         .guarded(Guard::LinkUnclaimed),
     }
@@ -51,7 +51,7 @@ fn edited(id: LinkId, reference: &str, from: LinkTerms, to: LinkTerms, at: Times
             to.description.into(),
             to.expires_at.into(),
             search_text.into(),
-            Value::shown(id),
+            Value::stored(id),
             at.into(),
             from.title.into(),
             from.description.into(),
@@ -84,7 +84,7 @@ fn attempted(id: LinkId, at: Timestamp, bounds: AttemptBounds) -> Statement {
          AND (SELECT COUNT(*) FROM (SELECT 1 FROM link_attempts a WHERE a.link_id = $1 AND a.network = $4 \
          AND a.at > $5 AND a.at <= $6 ORDER BY a.at LIMIT $7) recent) < $7",
         [
-            Value::shown(id),
+            Value::stored(id),
             at.into(),
             pending_most.into(),
             network.map(|bound| bound.network).into(),
@@ -101,12 +101,12 @@ fn attempt_recorded(attempt: LinkAttempt) -> Statement {
         "INSERT INTO link_attempts (link_id, link_version, payment_id, project_id, visitor, network, at) \
          SELECT id, version, $1, $2, $3, $4, CAST($5 AS BIGINT) FROM links WHERE id = $6",
         [
-            Value::shown(attempt.payment_id),
-            Value::shown(attempt.project_id),
+            Value::stored(attempt.payment_id),
+            Value::stored(attempt.project_id),
             attempt.visitor.into(),
             attempt.network.into(),
             attempt.at.into(),
-            Value::shown(attempt.link_id),
+            Value::stored(attempt.link_id),
         ],
     )
 }
@@ -120,8 +120,8 @@ fn new_link(link: Link) -> Statement {
          quantity_max, amount_max, return_url) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
         [
-            Value::shown(link.id),
-            Value::shown(link.project_id),
+            Value::stored(link.id),
+            Value::stored(link.project_id),
             link.reference.into(),
             link.title.into(),
             link.description.into(),

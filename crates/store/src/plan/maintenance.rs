@@ -68,22 +68,22 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: MaintenanceWrite, dia
         MaintenanceWrite::ListCheckpoint { project_id, id, position, previous } => statements.push(Statement::new(
             "INSERT INTO payment_marks (project_id, id, position, previous, is_summed) VALUES ($1, $2, $3, $4, 0) \
              ON CONFLICT DO NOTHING",
-            [Value::shown(project_id), Value::shown(id), position.into(), previous.into()],
+            [Value::stored(project_id), Value::stored(id), position.into(), previous.map_or("".into(), Value::stored)],
         )),
         // On PostgreSQL, the first statement also locks the checkpoint, as do another node that sums it and what removes
         // sums: so these have finished before the payments are read, or come afterwards.
         MaintenanceWrite::ListSums { project_id, id } => {
-            let checkpoint = [Value::shown(project_id), Value::shown(id)];
+            let checkpoint = [Value::stored(project_id), Value::stored(id)];
             statements.push(Statement::new(LIST_SUMMED, checkpoint.clone()));
             statements.push(Statement::new(LIST_SUMS_BEFORE, checkpoint.clone()));
             statements.push(Statement::new(LIST_SUMS, checkpoint));
         }
         MaintenanceWrite::HourClosed { project_id, hour, payments, amount } => statements.push(Statement::new(
             "INSERT INTO volumes (project_id, hour, payments, amount) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
-            [Value::shown(project_id), hour.into(), payments.into(), amount.into()],
+            [Value::stored(project_id), hour.into(), payments.into(), amount.into()],
         )),
         MaintenanceWrite::BalanceCheckpoint { project_id, account, after, at, posting_id, lines, balance } => {
-            let of: [Value; 2] = [Value::shown(project_id), account.word().into()];
+            let of: [Value; 2] = [Value::stored(project_id), account.word().into()];
             let own: [Value; 4] = [at.into(), posting_id.into(), lines.into(), balance.into()];
             let after: [Value; 2] = [after.0.into(), after.1.into()];
             statements.push(Statement::new(BALANCE_CHECKPOINT, [&of[..], &own, &after].concat()));
@@ -170,7 +170,7 @@ fn checkout_folded(checkout: FoldedCheckout) -> Statement {
          AND customer_email = $4 AND customer_phone = $5",
         [
             search_text.into(),
-            Value::shown(payment_id),
+            Value::stored(payment_id),
             customer.name.into(),
             customer.email.into(),
             customer.phone.into(),

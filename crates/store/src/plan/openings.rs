@@ -33,10 +33,10 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: OpeningWrite, is_take
         OpeningWrite::Reopened { id, version, account_id, created_at, expires_at, code } => {
             let parameters = [
                 code.generation.into(),
-                Value::shown(account_id),
+                Value::stored(account_id),
                 created_at.into(),
                 expires_at.into(),
-                Value::shown(id),
+                Value::stored(id),
                 version.into(),
             ];
             statements.push(reopened(parameters));
@@ -44,14 +44,14 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: OpeningWrite, is_take
         }
         OpeningWrite::Issued { id, version, payment_id } | OpeningWrite::Paid { id, version, payment_id } => {
             if is_taken_over {
-                statements.push(taken_over(Value::shown(id)));
+                statements.push(taken_over(Value::stored(id)));
             }
-            issued(Value::shown(id), version, Value::shown(payment_id))
+            issued(Value::stored(id), version, Value::stored(payment_id))
         }
-        OpeningWrite::Refused { id, version, at } => resolved("refused", Value::shown(id), version, at),
-        OpeningWrite::Abandoned { id, version, at } => resolved("abandoned", Value::shown(id), version, at),
+        OpeningWrite::Refused { id, version, at } => resolved("refused", Value::stored(id), version, at),
+        OpeningWrite::Abandoned { id, version, at } => resolved("abandoned", Value::stored(id), version, at),
         OpeningWrite::CodeTold { account_id, reference, bank_reference, number } => {
-            let account = Value::shown(account_id);
+            let account = Value::stored(account_id);
             // A number that a bank has given out again belongs to its newest code.
             statements.extend(
                 number.clone().map(|number| number_left([account.clone(), number.into(), reference.clone().into()])),
@@ -59,7 +59,7 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: OpeningWrite, is_take
             code_told([bank_reference.into(), number.into(), account, reference.into()])
         }
         OpeningWrite::JobQueued(job) => queued(job),
-        OpeningWrite::VoidQueued { payment_id, at } => void_queued(Value::shown(payment_id), at),
+        OpeningWrite::VoidQueued { payment_id, at } => void_queued(Value::stored(payment_id), at),
         OpeningWrite::JobLeased { key, from, to } => leased(key, from, to),
         OpeningWrite::JobPostponed { key, from, to, outcome } => postponed(key, from, to, outcome),
         OpeningWrite::JobDone { key, outcome } => job_done(key, outcome),
@@ -67,18 +67,18 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: OpeningWrite, is_take
         OpeningWrite::Sent(send) => sent(send),
         OpeningWrite::Answered { account_id, day, external_id, code, at } => Statement::new(
             "UPDATE bank_sends SET code = $1, answered_at = $2 WHERE account_id = $3 AND day = $4 AND external_id = $5",
-            [code.into(), at.into(), Value::shown(account_id), day.into(), external_id.into()],
+            [code.into(), at.into(), Value::stored(account_id), day.into(), external_id.into()],
         ),
         OpeningWrite::SendsForgotten { before, most } => sends_forgotten(before, most, dialect),
-        OpeningWrite::AttemptsForgotten { before, most } => attempts_forgotten(Value::shown(before), most),
+        OpeningWrite::AttemptsForgotten { before, most } => attempts_forgotten(Value::stored(before), most),
         OpeningWrite::SerialsReserved { account_id, day, from, upto } => {
-            serials_reserved([Value::shown(account_id), day.into(), upto.into(), from.into()])
+            serials_reserved([Value::stored(account_id), day.into(), upto.into(), from.into()])
         }
         OpeningWrite::MoneyTold { receipt, source, amount, paid_at, at } => {
             money_told(receipt, source, [amount.into(), paid_at.into(), at.into()])
         }
         OpeningWrite::ComparisonLeased { account_id, now, until } => {
-            comparison_leased([Value::shown(account_id), until.into(), now.into()])
+            comparison_leased([Value::stored(account_id), until.into(), now.into()])
         }
         OpeningWrite::ComparisonRenewed { account_id, from, until } => comparison_renewed(account_id, from, until),
         OpeningWrite::ComparisonEnded { account_id, from, retry_at } => comparison_ended(account_id, from, retry_at),
@@ -130,7 +130,7 @@ fn leased(key: JobKey, from: Timestamp, to: Timestamp) -> Statement {
     Statement::new(
         "UPDATE bank_jobs SET due_at = $1, tries = tries + 1 \
          WHERE opening_id = $2 AND kind = $3 AND generation = $4 AND due_at = $5",
-        [to.into(), Value::shown(key.opening_id), key.kind.word().into(), key.generation.into(), from.into()],
+        [to.into(), Value::stored(key.opening_id), key.kind.word().into(), key.generation.into(), from.into()],
     )
     .guarded(Guard::JobDue)
 }
@@ -140,7 +140,7 @@ fn postponed(key: JobKey, from: Timestamp, to: Timestamp, outcome: String) -> St
     Statement::new(
         "UPDATE bank_jobs SET due_at = $1, outcome = $2 \
          WHERE opening_id = $3 AND kind = $4 AND generation = $5 AND due_at = $6",
-        [to.into(), outcome.into(), Value::shown(opening_id), kind.word().into(), generation.into(), from.into()],
+        [to.into(), outcome.into(), Value::stored(opening_id), kind.word().into(), generation.into(), from.into()],
     )
     .guarded(Guard::JobDue)
 }
@@ -176,7 +176,7 @@ fn comparison_leased(parameters: [Value; 3]) -> Statement {
 fn comparison_renewed(account_id: BankAccountId, from: Timestamp, until: Timestamp) -> Statement {
     Statement::new(
         "UPDATE bank_comparisons SET leased_until = $1 WHERE account_id = $2 AND leased_until = $3",
-        [until.into(), Value::shown(account_id), from.into()],
+        [until.into(), Value::stored(account_id), from.into()],
     )
     .guarded(Guard::Comparing)
 }
@@ -184,7 +184,7 @@ fn comparison_renewed(account_id: BankAccountId, from: Timestamp, until: Timesta
 fn comparison_ended(account_id: BankAccountId, from: Timestamp, retry_at: Timestamp) -> Statement {
     Statement::new(
         "UPDATE bank_comparisons SET leased_until = 0, retry_at = $1 WHERE account_id = $2 AND leased_until = $3",
-        [retry_at.into(), Value::shown(account_id), from.into()],
+        [retry_at.into(), Value::stored(account_id), from.into()],
     )
 }
 
@@ -218,14 +218,14 @@ fn opened(statements: &mut Vec<Statement>, opening: Opening, code: BankCode) {
          created_at, expires_at, version, metadata, quantity, return_url) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'open', $9, $10, $11, $12, $13, $14, $15)",
         [
-            Value::shown(opening.id),
-            Value::shown(opening.project_id),
-            opening.link_id.map(Value::shown).unwrap_or(Value::Null),
-            Value::shown(opening.account_id),
+            Value::stored(opening.id),
+            Value::stored(opening.project_id),
+            opening.link_id.map(Value::stored).unwrap_or(Value::Null),
+            Value::stored(opening.account_id),
             opening.reference.into(),
             opening.amount.into(),
             opening.fee.into(),
-            Value::shown(opening.method),
+            Value::stored(opening.method),
             opening.generation.into(),
             opening.created_at.into(),
             opening.expires_at.into(),
@@ -236,7 +236,7 @@ fn opened(statements: &mut Vec<Statement>, opening: Opening, code: BankCode) {
         ],
     ));
     if let Some(attempt) = attempt {
-        statements.push(attempted(Value::shown(opening.id), checkout.unwrap_or_default(), attempt));
+        statements.push(attempted(Value::stored(opening.id), checkout.unwrap_or_default(), attempt));
     }
     statements.push(new_code(code));
 }
@@ -284,9 +284,9 @@ fn new_code(code: BankCode) -> Statement {
         "INSERT INTO bank_codes (account_id, reference, opening_id, generation, bank_reference, number, asked_at) \
          VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING",
         [
-            Value::shown(code.account_id),
+            Value::stored(code.account_id),
             code.reference.into(),
-            Value::shown(code.opening_id),
+            Value::stored(code.opening_id),
             code.generation.into(),
             code.bank_reference.into(),
             code.number.into(),
@@ -311,10 +311,10 @@ fn queued(job: BankJob) -> Statement {
          VALUES ($1, $2, $3, $4, $5, $6, $7, '') ON CONFLICT (opening_id, kind, generation) DO UPDATE SET \
          due_at = CASE WHEN bank_jobs.due_at <= excluded.due_at THEN bank_jobs.due_at - 1 ELSE excluded.due_at END",
         [
-            Value::shown(job.key.opening_id),
+            Value::stored(job.key.opening_id),
             job.key.kind.word().into(),
             job.key.generation.into(),
-            Value::shown(job.account_id),
+            Value::stored(job.account_id),
             job.due_at.into(),
             job.tries.into(),
             job.created_at.into(),
@@ -325,7 +325,7 @@ fn queued(job: BankJob) -> Statement {
 fn job_done(key: JobKey, outcome: String) -> Statement {
     Statement::new(
         "UPDATE bank_jobs SET due_at = NULL, outcome = $1 WHERE opening_id = $2 AND kind = $3 AND generation = $4",
-        [outcome.into(), Value::shown(key.opening_id), key.kind.word().into(), key.generation.into()],
+        [outcome.into(), Value::stored(key.opening_id), key.kind.word().into(), key.generation.into()],
     )
 }
 
@@ -334,7 +334,7 @@ fn job_ended(key: JobKey, leased_until: Timestamp, outcome: String) -> Statement
     Statement::new(
         "UPDATE bank_jobs SET due_at = NULL, outcome = $1 \
          WHERE opening_id = $2 AND kind = $3 AND generation = $4 AND due_at = $5",
-        [outcome.into(), Value::shown(opening_id), kind.word().into(), generation.into(), leased_until.into()],
+        [outcome.into(), Value::stored(opening_id), kind.word().into(), generation.into(), leased_until.into()],
     )
 }
 
@@ -345,11 +345,11 @@ fn sent(send: BankSend) -> Statement {
         "INSERT INTO bank_sends (account_id, day, external_id, service, opening_id, generation, sent_at, code, \
          answered_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING",
         [
-            Value::shown(send.account_id),
+            Value::stored(send.account_id),
             send.day.into(),
             send.external_id.into(),
             send.service.into(),
-            opening_id.map(Value::shown).unwrap_or(Value::Null),
+            opening_id.map(Value::stored).unwrap_or(Value::Null),
             generation.into(),
             send.sent_at.into(),
             code.into(),
@@ -387,7 +387,7 @@ fn reconciled(reconciliation: Reconciliation) -> Statement {
          differing_amount = excluded.differing_amount, bank_fees = excluded.bank_fees, \
          bank_fees_amount = excluded.bank_fees_amount",
         [
-            Value::shown(account_id),
+            Value::stored(account_id),
             day.into(),
             by.word().into(),
             first_at.into(),
@@ -413,11 +413,11 @@ fn difference_found(difference: Difference) -> Statement {
         "INSERT INTO bank_differences (account_id, subject, kind, day, payment_id, ours, theirs, found_at, settled_at, \
          note) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING",
         [
-            Value::shown(key.account_id),
+            Value::stored(key.account_id),
             key.subject.into(),
             key.kind.word().into(),
             day.into(),
-            payment_id.map(Value::shown).unwrap_or(Value::Null),
+            payment_id.map(Value::stored).unwrap_or(Value::Null),
             ours.into(),
             theirs.into(),
             found_at.into(),
@@ -431,7 +431,7 @@ fn difference_settled(key: DifferenceKey, at: Timestamp, note: String) -> Statem
     Statement::new(
         "UPDATE bank_differences SET settled_at = $1, note = $2 \
          WHERE account_id = $3 AND subject = $4 AND kind = $5 AND settled_at IS NULL",
-        [at.into(), note.into(), Value::shown(key.account_id), key.subject.into(), key.kind.word().into()],
+        [at.into(), note.into(), Value::stored(key.account_id), key.subject.into(), key.kind.word().into()],
     )
     .guarded(Guard::DifferenceOpen)
 }

@@ -58,12 +58,12 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: PaymentWrite, dialect
             statements.push(payment_moved(id, version, state, settles_at));
         }
         PaymentWrite::PendingCancelled { link_id, but, at } => {
-            let (link, but) = (Value::shown(link_id), but.map_or("".into(), Value::shown));
+            let (link, but) = (Value::stored(link_id), but.map_or("".into(), Value::stored));
             statements.push(openings::voids_of_link(link.clone(), but.clone(), at));
             CANCELLED_OF_LINK.plan(statements, at, vec![link, but], None, dialect);
         }
         PaymentWrite::VisitorReplaced { link_id, visitor, at } => {
-            let (link, visitor) = (Value::shown(link_id), Value::from(visitor));
+            let (link, visitor) = (Value::stored(link_id), Value::from(visitor));
             statements.push(openings::void_of_visitor(link.clone(), visitor.clone(), at));
             CANCELLED_OF_VISITOR.plan(statements, at, vec![link, visitor], None, dialect);
         }
@@ -78,24 +78,24 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: PaymentWrite, dialect
             Statement::new(
                 "UPDATE payments SET state = 'expired', expires_at = $1, version = version + 1 \
                  WHERE id = $2 AND version = $3",
-                [at.into(), Value::shown(id), version.into()],
+                [at.into(), Value::stored(id), version.into()],
             )
             .guarded(Guard::PaymentVersion),
         ),
         PaymentWrite::Settled { payment_id } => statements.push(
             Statement::new(
                 "UPDATE payments SET settles_at = NULL WHERE id = $1 AND settles_at IS NOT NULL",
-                [Value::shown(payment_id)],
+                [Value::stored(payment_id)],
             )
             .guarded(Guard::Unsettled),
         ),
         PaymentWrite::Viewed { payment_id, project_id, at } => statements.push(Statement::new(
             "INSERT INTO views (payment_id, project_id, at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
-            [Value::shown(payment_id), Value::shown(project_id), at.into()],
+            [Value::stored(payment_id), Value::stored(project_id), at.into()],
         )),
         PaymentWrite::Sold { resource, project_id, user_id, at } => statements.push(Statement::new(
             "INSERT INTO sales (resource, project_id, user_id, at) VALUES ($1, $2, $3, $4)",
-            [resource.into(), Value::shown(project_id), Value::shown(user_id), at.into()],
+            [Value::named(&resource), Value::stored(project_id), Value::stored(user_id), at.into()],
         )),
     }
 }
@@ -113,14 +113,14 @@ fn new_payment(statements: &mut Vec<Statement>, payment: Payment, closes_after_q
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20) \
              ON CONFLICT DO NOTHING",
             [
-                Value::shown(id),
-                Value::shown(project_id),
-                payment.link_id.map(Value::shown).unwrap_or(Value::Null),
+                Value::stored(id),
+                Value::stored(project_id),
+                payment.link_id.map(Value::stored).unwrap_or(Value::Null),
                 payment.reference.into(),
                 search_text.into(),
                 payment.amount.into(),
                 payment.fee.into(),
-                Value::shown(payment.method),
+                Value::stored(payment.method),
                 payment.code.into(),
                 state,
                 paid_at,
@@ -142,14 +142,14 @@ fn new_payment(statements: &mut Vec<Statement>, payment: Payment, closes_after_q
     // wrong.
     statements.push(Statement::new(
         "DELETE FROM payment_marks WHERE project_id = $1 AND id > $2",
-        [Value::shown(project_id), Value::shown(id)],
+        [Value::stored(project_id), Value::stored(id)],
     ));
     // Likewise for payments that the search index has already passed. On SQLite, the index follows the order of commits.
     if dialect == Dialect::Postgres {
         statements.push(Statement::new(
             "INSERT INTO payment_search_again (project_id, payment_id) \
              SELECT $1, $2 FROM payment_searchable s WHERE s.single = 1 AND s.upto >= $2",
-            [Value::shown(project_id), Value::shown(id)],
+            [Value::stored(project_id), Value::stored(id)],
         ));
     }
 }
@@ -168,8 +168,8 @@ fn new_checkout(id: PaymentId, project_id: ProjectId, checkout: Checkout) -> Sta
          customer_address, ip, country, device_kind, device_os, device_browser, user_agent, search_text) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
         [
-            Value::shown(id),
-            Value::shown(project_id),
+            Value::stored(id),
+            Value::stored(project_id),
             customer.name.into(),
             customer.email.into(),
             customer.phone.into(),
@@ -202,7 +202,7 @@ fn payment_moved(id: PaymentId, version: i64, state: State, settles_at: Option<T
     Statement::new(
         "UPDATE payments SET state = $1, paid_at = $2, ended_at = $3, settles_at = $4, version = version + 1 \
          WHERE id = $5 AND version = $6",
-        [state, paid_at, ended_at, settles_at.into(), Value::shown(id), version.into()],
+        [state, paid_at, ended_at, settles_at.into(), Value::stored(id), version.into()],
     )
     .guarded(Guard::PaymentVersion)
 }

@@ -14,18 +14,18 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: PeopleWrite) {
         PeopleWrite::UserCreated { user, password } => statements.push(new_user(user, password)),
         PeopleWrite::PasswordChanged { user_id, password } => statements.push(Statement::new(
             "UPDATE users SET password = $1 WHERE id = $2",
-            [password.into(), Value::shown(user_id)],
+            [password.into(), Value::stored(user_id)],
         )),
         PeopleWrite::PasswordUnchanged { user_id, password } => statements.push(password_unchanged(user_id, password)),
         PeopleWrite::OperatorSet { user_id, is_operator } => statements.push(Statement::new(
             "UPDATE users SET is_operator = $1 WHERE id = $2",
-            [is_operator.into(), Value::shown(user_id)],
+            [is_operator.into(), Value::stored(user_id)],
         )),
         PeopleWrite::MemberAdded { project_id, user_id, role, at } => statements.push(
             Statement::new(
                 "INSERT INTO members (project_id, user_id, role, joined_at) VALUES ($1, $2, $3, $4) \
                  ON CONFLICT DO NOTHING",
-                [Value::shown(project_id), Value::shown(user_id), role.word().into(), at.into()],
+                [Value::stored(project_id), Value::stored(user_id), role.word().into(), at.into()],
             )
             .guarded(Guard::NotMember),
         ),
@@ -37,20 +37,20 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: PeopleWrite) {
         }
         PeopleWrite::InvitesVoided { project_id, created_by } => statements.push(Statement::new(
             "DELETE FROM invites WHERE project_id = $1 AND created_by = $2 AND used_at IS NULL",
-            [Value::shown(project_id), Value::shown(created_by)],
+            [Value::stored(project_id), Value::stored(created_by)],
         )),
         PeopleWrite::Invited { invite, hash } => statements.push(new_invite(invite, hash)),
         PeopleWrite::InviteUsed { id, user_id, at } => statements.push(
             Statement::new(
                 "UPDATE invites SET used_at = $1, used_by = $2 WHERE id = $3 AND used_at IS NULL AND expires_at > $1",
-                [at.into(), Value::shown(user_id), Value::shown(id)],
+                [at.into(), Value::stored(user_id), Value::stored(id)],
             )
             .guarded(Guard::InviteOpen),
         ),
         PeopleWrite::InviteWithdrawn { id, project_id } => statements.push(
             Statement::new(
                 "DELETE FROM invites WHERE id = $1 AND project_id = $2 AND used_at IS NULL",
-                [Value::shown(id), Value::shown(project_id)],
+                [Value::stored(id), Value::stored(project_id)],
             )
             .guarded(Guard::InviteOpen),
         ),
@@ -62,8 +62,8 @@ fn new_user(user: User, password: String) -> Statement {
         "INSERT INTO users (id, email, password, is_operator, created_at) VALUES ($1, $2, $3, $4, $5) \
          ON CONFLICT DO NOTHING",
         [
-            Value::shown(user.id),
-            Value::shown(user.email),
+            Value::stored(user.id),
+            Value::stored(user.email),
             password.into(),
             user.is_operator.into(),
             user.created_at.into(),
@@ -77,7 +77,7 @@ fn new_user(user: User, password: String) -> Statement {
 fn password_unchanged(user_id: UserId, password: String) -> Statement {
     Statement::new(
         "UPDATE users SET password = password WHERE id = $1 AND password = $2",
-        [Value::shown(user_id), password.into()],
+        [Value::stored(user_id), password.into()],
     )
     .guarded(Guard::PasswordUnchanged)
 }
@@ -85,13 +85,13 @@ fn password_unchanged(user_id: UserId, password: String) -> Statement {
 /// Locks the project's row before its owners are counted: two owners who remove each other at the same moment must not
 /// both succeed.
 fn lock_project(project_id: ProjectId) -> Statement {
-    Statement::new("UPDATE projects SET version = version WHERE id = $1", [Value::shown(project_id)])
+    Statement::new("UPDATE projects SET version = version WHERE id = $1", [Value::stored(project_id)])
 }
 
 fn role_held(project_id: ProjectId, user_id: UserId, role: Role) -> Statement {
     Statement::new(
         "UPDATE members SET role = role WHERE project_id = $1 AND user_id = $2 AND role = $3",
-        [Value::shown(project_id), Value::shown(user_id), role.word().into()],
+        [Value::stored(project_id), Value::stored(user_id), role.word().into()],
     )
     .guarded(Guard::RoleHeld)
 }
@@ -102,7 +102,7 @@ fn role_changed(statements: &mut Vec<Statement>, project_id: ProjectId, user_id:
         Statement::new(
             "UPDATE members SET role = $1 WHERE project_id = $2 AND user_id = $3 AND ($1 = 'owner' OR role <> 'owner' \
              OR EXISTS (SELECT 1 FROM members o WHERE o.project_id = $2 AND o.user_id <> $3 AND o.role = 'owner'))",
-            [role.word().into(), Value::shown(project_id), Value::shown(user_id)],
+            [role.word().into(), Value::stored(project_id), Value::stored(user_id)],
         )
         .guarded(Guard::OwnerRemains),
     );
@@ -115,13 +115,13 @@ fn member_removed(statements: &mut Vec<Statement>, project_id: ProjectId, user_i
     statements.push(Statement::new(
         "DELETE FROM invites WHERE project_id = $1 AND used_at IS NULL \
          AND email = (SELECT email FROM users WHERE id = $2)",
-        [Value::shown(project_id), Value::shown(user_id)],
+        [Value::stored(project_id), Value::stored(user_id)],
     ));
     statements.push(
         Statement::new(
             "DELETE FROM members WHERE project_id = $1 AND user_id = $2 AND (role <> 'owner' \
              OR EXISTS (SELECT 1 FROM members o WHERE o.project_id = $1 AND o.user_id <> $2 AND o.role = 'owner'))",
-            [Value::shown(project_id), Value::shown(user_id)],
+            [Value::stored(project_id), Value::stored(user_id)],
         )
         .guarded(Guard::OwnerRemains),
     );
@@ -133,13 +133,13 @@ fn new_invite(invite: Invite, hash: TokenHash) -> Statement {
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
         [
             hash.0.to_vec().into(),
-            Value::shown(invite.id),
-            Value::shown(invite.project_id),
-            Value::shown(invite.email),
+            Value::stored(invite.id),
+            Value::stored(invite.project_id),
+            Value::stored(invite.email),
             invite.role.word().into(),
             invite.created_at.into(),
             invite.expires_at.into(),
-            invite.created_by.map(Value::shown).into(),
+            invite.created_by.map(Value::stored).into(),
         ],
     )
 }

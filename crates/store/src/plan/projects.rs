@@ -2,22 +2,34 @@
 
 use domain::{face::Face, id::ProjectId, project::Project};
 
-use super::statement::{Statement, joined};
+use super::statement::{Dialect, Statement, joined};
 use crate::{
     change::{LogoFile, ProjectWrite},
     error::Guard,
     value::Value,
 };
 
-pub(super) fn plan(statements: &mut Vec<Statement>, write: ProjectWrite) {
+pub(super) fn plan(statements: &mut Vec<Statement>, write: ProjectWrite, dialect: Dialect) {
     match write {
         ProjectWrite::Created { project, sealed_webhook_secret } => {
-            statements.push(new(project, sealed_webhook_secret))
+            if dialect == Dialect::Sqlite {
+                statements.push(numbered(project.id));
+            }
+            statements.push(new(project, sealed_webhook_secret));
         }
         ProjectWrite::Changed { project } => statements.push(changed(project)),
         ProjectWrite::AllowedOrigins { project_id, origins } => allowed_origins(statements, project_id, origins),
         ProjectWrite::Logo { project_id, logo } => statements.push(logo_kept(project_id, logo)),
     }
+}
+
+/// Gives the project the next number, from which SQLite makes the short form of its id.
+fn numbered(id: ProjectId) -> Statement {
+    Statement::new(
+        "INSERT INTO project_numbers (number, id, short) SELECT n.number, $1, project_short(n.number) \
+         FROM (SELECT COALESCE(MAX(number), 0) + 1 AS number FROM project_numbers) n",
+        [id.to_string().into()],
+    )
 }
 
 fn new(project: Project, sealed_webhook_secret: Vec<u8>) -> Statement {
@@ -31,7 +43,7 @@ fn new(project: Project, sealed_webhook_secret: Vec<u8>) -> Statement {
         with_face(
             project.face,
             [
-                Value::shown(project.id),
+                Value::stored(project.id),
                 project.name.into(),
                 project.environment.word().into(),
                 project.merchant.name.into(),
@@ -78,14 +90,14 @@ fn logo_kept(project_id: ProjectId, logo: Option<LogoFile>) -> Statement {
         Some(LogoFile { hash, png }) => Statement::new(
             "INSERT INTO logos (project_id, hash, png) VALUES ($1, $2, $3) \
              ON CONFLICT (project_id) DO UPDATE SET hash = excluded.hash, png = excluded.png",
-            [Value::shown(project_id), hash.into(), png.into()],
+            [Value::stored(project_id), hash.into(), png.into()],
         ),
-        None => Statement::new("DELETE FROM logos WHERE project_id = $1", [Value::shown(project_id)]),
+        None => Statement::new("DELETE FROM logos WHERE project_id = $1", [Value::stored(project_id)]),
     }
 }
 
 fn changed(project: Project) -> Statement {
-    let guard = [Value::shown(project.id), project.version.into()];
+    let guard = [Value::stored(project.id), project.version.into()];
     let settings = [
         project.name.into(),
         project.merchant.name.into(),
@@ -116,11 +128,11 @@ fn changed(project: Project) -> Statement {
 }
 
 fn allowed_origins(statements: &mut Vec<Statement>, project_id: ProjectId, origins: Vec<String>) {
-    statements.push(Statement::new("DELETE FROM allowed_origins WHERE project_id = $1", [Value::shown(project_id)]));
+    statements.push(Statement::new("DELETE FROM allowed_origins WHERE project_id = $1", [Value::stored(project_id)]));
     statements.extend(origins.into_iter().map(|origin| {
         Statement::new(
             "INSERT INTO allowed_origins (origin, project_id) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-            [origin.into(), Value::shown(project_id)],
+            [origin.into(), Value::stored(project_id)],
         )
     }));
 }

@@ -1,7 +1,7 @@
 //! Encrypted values that are encrypted anew.
 
 use super::statement::Statement;
-use crate::{error::Guard, sealed_column::SealedColumn};
+use crate::{error::Guard, sealed_column::SealedColumn, value::Value};
 
 pub(super) fn resealed(column: SealedColumn, row: String, from: Vec<u8>, to: Vec<u8>) -> Statement {
     let sql = match column {
@@ -11,5 +11,5 @@ pub(super) fn resealed(column: SealedColumn, row: String, from: Vec<u8>, to: Vec
         }
         SealedColumn::BankCredential => "UPDATE bank_credentials SET sealed = $1 WHERE id = $2 AND sealed = $3",
     };
-    Statement::new(sql, [to.into(), row.into(), from.into()]).guarded(Guard::SealedValue)
+    Statement::new(sql, [to.into(), Value::named(&row), from.into()]).guarded(Guard::SealedValue)
 }

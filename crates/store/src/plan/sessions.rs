@@ -23,18 +23,18 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: SessionWrite, dialect
         SessionWrite::Begun { session, hash } => statements.push(new_session(session, hash)),
         SessionWrite::Seen { id, at } => statements.push(Statement::new(
             "UPDATE sessions SET seen_at = $1 WHERE id = $2 AND seen_at < $1",
-            [at.into(), Value::shown(id)],
+            [at.into(), Value::stored(id)],
         )),
         SessionWrite::Ended { id, user_id } => statements.push(
             Statement::new(
                 "DELETE FROM sessions WHERE id = $1 AND user_id = $2",
-                [Value::shown(id), Value::shown(user_id)],
+                [Value::stored(id), Value::stored(user_id)],
             )
             .guarded(Guard::SessionLive),
         ),
         SessionWrite::AllEnded { user_id, but } => statements.push(Statement::new(
             "DELETE FROM sessions WHERE user_id = $1 AND id <> $2",
-            [Value::shown(user_id), but.map_or("".into(), Value::shown)],
+            [Value::stored(user_id), but.map_or("".into(), Value::stored)],
         )),
         SessionWrite::OldDeleted { created_before, most } => old_deleted(statements, created_before, most, dialect),
         SessionWrite::Tried { subject, at, longest } => statements.push(sign_in_tried(subject, at, longest)),
@@ -46,7 +46,7 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: SessionWrite, dialect
         SessionWrite::FormSent { user_id, form, resource, at } => statements.push(
             Statement::new(
                 "INSERT INTO forms (user_id, form, resource, at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
-                [Value::shown(user_id), form.into(), resource.into(), at.into()],
+                [Value::stored(user_id), form.into(), resource.into(), at.into()],
             )
             .guarded(Guard::FormUnused),
         ),
@@ -59,8 +59,8 @@ fn new_session(session: Session, hash: TokenHash) -> Statement {
          VALUES ($1, $2, $3, $4, $5, $6, $7)",
         [
             hash.0.to_vec().into(),
-            Value::shown(session.id),
-            Value::shown(session.user_id),
+            Value::stored(session.id),
+            Value::stored(session.user_id),
             session.created_at.into(),
             session.seen_at.into(),
             session.address.into(),
@@ -145,11 +145,11 @@ fn address_known(statements: &mut Vec<Statement>, user_id: UserId, address: Stri
     statements.push(Statement::new(
         "INSERT INTO known_addresses (user_id, address, at) VALUES ($1, $2, $3) \
          ON CONFLICT (user_id, address) DO UPDATE SET at = excluded.at WHERE known_addresses.at < excluded.at",
-        [Value::shown(user_id), address.into(), at.into()],
+        [Value::stored(user_id), address.into(), at.into()],
     ));
     statements.push(Statement::new(
         "DELETE FROM known_addresses WHERE user_id = $1 AND address NOT IN \
          (SELECT address FROM known_addresses WHERE user_id = $1 ORDER BY at DESC, address LIMIT $2)",
-        [Value::shown(user_id), most.into()],
+        [Value::stored(user_id), most.into()],
     ));
 }

@@ -33,31 +33,38 @@ impl Move {
                  AND ',' || p.extra_events || ',' LIKE '%,' || CAST(${word} AS TEXT) || ',%'{more}"
             )
         };
-        let id = format!("CAST(${stem} AS TEXT) || substr(m.id, {})", STEM_CHARACTERS + 1);
-        let events = told(
-            &format!(
-                "events (id, project_id, subject, created_at, kind) \
-                 SELECT {id}, m.project_id, m.id, CAST($1 AS BIGINT), CAST(${word} AS TEXT)"
-            ),
-            "",
-        );
-        let deliveries = told(
-            &format!(
-                "deliveries (event_id, project_id, state, due_at, attempts, resent_after, urgent) \
-                 SELECT {id}, m.project_id, 'pending', CAST($1 AS BIGINT), 0, 0, 0"
-            ),
-            " AND p.webhook_url IS NOT NULL",
-        );
+        let id = |text: &str| format!("CAST(${stem} AS TEXT) || substr({text}, {})", STEM_CHARACTERS + 1);
+        let events = |id: &str| {
+            told(
+                &format!(
+                    "events (id, project_id, subject, created_at, kind) \
+                     SELECT {id}, m.project_id, m.id, CAST($1 AS BIGINT), CAST(${word} AS TEXT)"
+                ),
+                "",
+            )
+        };
+        let deliveries = |id: &str| {
+            told(
+                &format!(
+                    "deliveries (event_id, project_id, state, due_at, attempts, resent_after, urgent) \
+                     SELECT {id}, m.project_id, 'pending', CAST($1 AS BIGINT), 0, 0, 0"
+                ),
+                " AND p.webhook_url IS NOT NULL",
+            )
+        };
+        let (on_sqlite, on_postgres) = (id("payment_text(m.id)"), id("m.id"));
         let moving = format!("WITH moved AS (SELECT m.id, m.project_id FROM payments m WHERE {which})");
         let moved = format!("UPDATE payments AS m SET {set}, version = version + 1 WHERE {which}");
         Move {
             kind,
             at_once: format!(
-                "WITH moved AS ({moved} RETURNING m.id, m.project_id), told AS ({events} RETURNING 1), \
-                 sent AS ({deliveries} RETURNING 1) SELECT 1 FROM moved"
+                "WITH moved AS ({moved} RETURNING m.id, m.project_id), told AS ({} RETURNING 1), \
+                 sent AS ({} RETURNING 1) SELECT 1 FROM moved",
+                events(&on_postgres),
+                deliveries(&on_postgres)
             ),
-            events: format!("{moving} {events}"),
-            deliveries: format!("{moving} {deliveries}"),
+            events: format!("{moving} {}", events(&on_sqlite)),
+            deliveries: format!("{moving} {}", deliveries(&on_sqlite)),
             moved,
         }
     }

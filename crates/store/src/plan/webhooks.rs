@@ -31,7 +31,7 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: WebhookWrite, dialect
                 Statement::new(
                     "UPDATE projects SET previous_webhook_secret = $1, webhook_secret = $2, \
                      webhook_secret_rotated_at = $3, version = version + 1 WHERE id = $4 AND webhook_secret = $5",
-                    [previous.into(), sealed.into(), at.into(), Value::shown(project_id), replaced.into()],
+                    [previous.into(), sealed.into(), at.into(), Value::stored(project_id), replaced.into()],
                 )
                 .guarded(Guard::WebhookSecret),
             );
@@ -49,24 +49,24 @@ fn new_event(statements: &mut Vec<Statement>, new: Event) {
     statements.push(Statement::new(
         "INSERT INTO deliveries (event_id, project_id, state, due_at, attempts, resent_after, urgent) \
          SELECT $1, p.id, 'pending', $2, 0, 0, $3 FROM projects p WHERE p.id = $4 AND p.webhook_url IS NOT NULL",
-        [Value::shown(id), at.into(), urgent.into(), Value::shown(project_id)],
+        [Value::stored(id), at.into(), urgent.into(), Value::stored(project_id)],
     ));
 }
 
 fn event(event: Event) -> Statement {
     let kind = event.kind().word();
-    let (subject, paid_at, word) = match event.news {
-        News::PaymentPaid { payment, paid_at, word } => (Value::shown(payment), Some(paid_at), Some(word.word())),
-        _ => (Value::shown(event.subject()), None, None),
+    let (paid_at, word) = match event.news {
+        News::PaymentPaid { paid_at, word, .. } => (Some(paid_at), Some(word.word())),
+        _ => (None, None),
     };
     Statement::new(
         "INSERT INTO events (id, project_id, kind, subject, created_at, paid_at, success_word) \
          VALUES ($1, $2, $3, $4, $5, $6, $7)",
         [
-            Value::shown(event.id),
-            Value::shown(event.project_id),
+            Value::stored(event.id),
+            Value::stored(event.project_id),
             kind.into(),
-            subject,
+            subject(event.news),
             event.created_at.into(),
             paid_at.into(),
             word.into(),
@@ -74,9 +74,21 @@ fn event(event: Event) -> Statement {
     )
 }
 
+/// The id of the payment or key that the news is about.
+fn subject(news: News) -> Value {
+    match news {
+        News::PaymentPaid { payment, .. }
+        | News::PaymentFailed { payment }
+        | News::PaymentExpired { payment }
+        | News::PaymentCancelled { payment }
+        | News::PaymentHeld { payment, .. } => Value::stored(payment),
+        News::ApiKeyDeleted { key } => Value::stored(key),
+    }
+}
+
 /// An event that only those projects get that ask for it, by their settings at the time of the commit.
 fn extra_event(statements: &mut Vec<Statement>, event: Event) {
-    let (id, project_id, kind) = (Value::shown(event.id), Value::shown(event.project_id), event.kind().word());
+    let (id, project_id, kind) = (Value::stored(event.id), Value::stored(event.project_id), event.kind().word());
     let [word, receipt, amount, reason, paid_at, state, state_at, expires_at] = held_columns(event.news);
     statements.push(Statement::new(
         "INSERT INTO events (id, project_id, kind, subject, created_at, success_word, receipt_id, receipt_amount, \
@@ -87,7 +99,7 @@ fn extra_event(statements: &mut Vec<Statement>, event: Event) {
         [
             id.clone(),
             kind.into(),
-            event.subject().into(),
+            subject(event.news),
             event.created_at.into(),
             word,
             receipt,
@@ -123,7 +135,7 @@ fn held_columns(news: News) -> [Value; 8] {
     };
     [
         word.word().into(),
-        Value::shown(receipt),
+        Value::stored(receipt),
         amount.into(),
         reason.word().into(),
         paid_at.into(),
@@ -146,7 +158,7 @@ fn delivery_moved(event_id: EventId, from: Timestamp, to: Timestamp, dialect: Di
              WHERE d.event_id = $2 AND d.due_at = $3 FOR UPDATE SKIP LOCKED)"
         }
     };
-    Statement::new(sql, [to.into(), Value::shown(event_id), from.into()]).guarded(Guard::DeliveryDue)
+    Statement::new(sql, [to.into(), Value::stored(event_id), from.into()]).guarded(Guard::DeliveryDue)
 }
 
 fn attempted(statements: &mut Vec<Statement>, leased_until: Timestamp, delivery: Delivery, attempt: Attempt) {
@@ -154,7 +166,7 @@ fn attempted(statements: &mut Vec<Statement>, leased_until: Timestamp, delivery:
         DeliveryState::Pending { due_at } => Some(due_at),
         DeliveryState::Delivered | DeliveryState::Exhausted => None,
     };
-    let (id, number) = (Value::shown(delivery.event_id), i64::from(delivery.attempts));
+    let (id, number) = (Value::stored(delivery.event_id), i64::from(delivery.attempts));
     statements.push(
         Statement::new(
             "UPDATE deliveries SET state = $1, due_at = $2, attempts = $3 \
@@ -179,7 +191,7 @@ fn attempted(statements: &mut Vec<Statement>, leased_until: Timestamp, delivery:
         [
             id,
             number.into(),
-            Value::shown(delivery.project_id),
+            Value::stored(delivery.project_id),
             attempt.at.into(),
             latency.into(),
             outcome.status.map(i64::from).into(),
@@ -195,7 +207,7 @@ fn resent(event_id: EventId, project_id: ProjectId, urgent: bool, at: Timestamp)
         "INSERT INTO deliveries (event_id, project_id, state, due_at, attempts, resent_after, urgent) \
          VALUES ($1, $2, 'pending', $3, 0, 0, $4) \
          ON CONFLICT (event_id) DO UPDATE SET state = 'pending', due_at = $3, resent_after = deliveries.attempts",
-        [Value::shown(event_id), Value::shown(project_id), at.into(), urgent.into()],
+        [Value::stored(event_id), Value::stored(project_id), at.into(), urgent.into()],
     )
 }
 
@@ -204,6 +216,6 @@ fn recovered(project_id: ProjectId, since: Timestamp, at: Timestamp, most: i64) 
         "UPDATE deliveries SET state = 'pending', due_at = $1, resent_after = attempts WHERE event_id IN \
          (SELECT event_id FROM deliveries WHERE project_id = $2 AND event_id >= $3 AND state <> 'delivered' \
          AND attempts > resent_after ORDER BY event_id LIMIT $4) AND state <> 'delivered' AND attempts > resent_after",
-        [at.into(), Value::shown(project_id), Value::shown(first_id_at::<kind::Event>(since)), most.into()],
+        [at.into(), Value::stored(project_id), Value::stored(first_id_at::<kind::Event>(since)), most.into()],
     )
 }

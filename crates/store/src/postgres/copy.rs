@@ -11,8 +11,9 @@ use super::{PostgresUrl, connect::Connector, fault, migrate};
 use crate::{
     copy::{CopiedTable, CopyError, Source, TABLES},
     error::StoreError,
+    plan::Dialect,
     value::Value,
-    verify::{Breach, INVARIANTS},
+    verify::{Breach, invariants},
 };
 
 /// A copy may take any time, but does not wait long for the locks of others.
@@ -86,7 +87,8 @@ async fn move_rows(transaction: &Transaction<'_>, source: &mut Source, table: &s
     source.check_columns(table, &columns)?;
     let copy = format!("COPY {table} ({}) FROM STDIN (FORMAT BINARY)", columns.join(", "));
     let mut writer = pin!(BinaryCopyInWriter::new(transaction.copy_in(&copy).await.map_err(fault::failure)?, &types));
-    let mut rows = source.read(table, &columns)?;
+    let texts = types.iter().map(|column| *column == Type::TEXT).collect();
+    let mut rows = source.read(table, &columns, texts)?;
     let mut written = Ok(());
     while let Some(batch) = rows.batches.recv().await
         && written.is_ok()
@@ -115,14 +117,15 @@ fn fits(value: &Value, column: &Type) -> bool {
         Value::Text(_) => *column == Type::TEXT,
         Value::Integer(_) => *column == Type::INT8,
         Value::Bytes(_) => *column == Type::BYTEA,
+        Value::Payment(_) | Value::Project(_) => *column == Type::TEXT,
         Value::Null => true,
     }
 }
 
 /// Checks the copy as `lunas verify` does, before it is committed.
 async fn check(transaction: &Transaction<'_>) -> Result<(), CopyError> {
-    for (invariant, sql) in INVARIANTS {
-        let breach = first_text(transaction, sql).await.map_err(fault::failure)?;
+    for (invariant, sql) in invariants(Dialect::Postgres) {
+        let breach = first_text(transaction, &sql).await.map_err(fault::failure)?;
         if let Some(row) = breach {
             return Err(CopyError::Breached(Breach { invariant, row }));
         }

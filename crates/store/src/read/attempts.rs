@@ -50,7 +50,7 @@ impl Store {
             ROOM,
             [
                 bounds.pending_most.into(),
-                Value::shown(link_id),
+                Value::stored(link_id),
                 at.into(),
                 network.map_or(1, |bound| bound.most).into(),
                 network.map(|bound| bound.network.clone()).into(),
@@ -72,8 +72,8 @@ impl Store {
         remembered: Option<PaymentId>,
         visitor: Option<&str>,
     ) -> Result<Option<VisitorAttempt>, StoreError> {
-        let remembered = remembered.map(Value::shown).unwrap_or(Value::Null);
-        let query = Query::new(LATEST, [Value::shown(link_id), remembered, visitor.map(str::to_owned).into()]);
+        let remembered = remembered.map(Value::stored).unwrap_or(Value::Null);
+        let query = Query::new(LATEST, [Value::stored(link_id), remembered, visitor.map(str::to_owned).into()]);
         self.one(query, visitor_attempt).await
     }
 }

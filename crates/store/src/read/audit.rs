@@ -20,7 +20,7 @@ impl Store {
     pub async fn audit(&self, project_id: Option<ProjectId>, window: Window) -> Result<Listed<AuditLine>, StoreError> {
         let mut conditions = Conditions::new();
         if let Some(id) = project_id {
-            conditions.and("project_id = ?", Value::shown(id));
+            conditions.and("project_id = ?", Value::stored(id));
         }
         let list = List { columns: COLUMNS, from: "audit", table: "audit", id: "id", order: "id DESC", decode: line };
         self.listed(list, conditions, window).await

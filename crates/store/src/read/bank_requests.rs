@@ -37,7 +37,7 @@ impl Store {
         day: i64,
         external_id: &str,
     ) -> Result<Option<BankRequest>, StoreError> {
-        let parameters = [Value::shown(id), service.number().into(), day.into(), external_id.to_owned().into()];
+        let parameters = [Value::stored(id), service.number().into(), day.into(), external_id.to_owned().into()];
         self.one(Query::new(BY_EXTERNAL_ID, parameters), request).await
     }
 
@@ -47,7 +47,7 @@ impl Store {
         id: BankAccountId,
         request_id: &str,
     ) -> Result<Option<BankRequest>, StoreError> {
-        self.one(Query::new(FIRST, [Value::shown(id), request_id.to_owned().into()]), request).await
+        self.one(Query::new(FIRST, [Value::stored(id), request_id.to_owned().into()]), request).await
     }
 
     /// Whether there are inquiries from before `before`.

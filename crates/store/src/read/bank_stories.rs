@@ -29,7 +29,7 @@ impl Store {
     /// The latest codes of an opening, oldest first.
     pub async fn latest_codes(&self, id: OpeningId, most: i64) -> Result<Vec<BankCode>, StoreError> {
         let sql = format!("SELECT {CODE} FROM bank_codes WHERE opening_id = $1 ORDER BY generation DESC LIMIT $2");
-        self.oldest_first(Query::new(sql, [Value::shown(id), most.into()]), code).await
+        self.oldest_first(Query::new(sql, [Value::stored(id), most.into()]), code).await
     }
 
     /// The latest calls about an opening, oldest first.
@@ -37,14 +37,14 @@ impl Store {
         let sql = format!(
             "SELECT {SEND} FROM bank_sends WHERE opening_id = $1 ORDER BY sent_at DESC, external_id DESC LIMIT $2"
         );
-        self.oldest_first(Query::new(sql, [Value::shown(id), most.into()]), send).await
+        self.oldest_first(Query::new(sql, [Value::stored(id), most.into()]), send).await
     }
 
     /// The jobs of the latest codes of an opening, oldest code first.
     pub async fn latest_jobs(&self, id: OpeningId, most: i64) -> Result<Vec<JobStanding>, StoreError> {
         let sql = "SELECT opening_id, kind, generation, due_at, tries, created_at, outcome FROM bank_jobs \
                    WHERE opening_id = $1 ORDER BY generation DESC, kind DESC LIMIT $2";
-        self.oldest_first(Query::new(sql, [Value::shown(id), most.into()]), standing).await
+        self.oldest_first(Query::new(sql, [Value::stored(id), most.into()]), standing).await
     }
 
     async fn oldest_first<T: Send + 'static>(

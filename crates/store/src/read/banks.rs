@@ -65,44 +65,46 @@ impl Store {
 
     pub async fn bank_account(&self, id: BankAccountId) -> Result<Option<BankAccount>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM bank_accounts WHERE id = $1");
-        let Some(account) = self.one(Query::new(sql, [Value::shown(id)]), account).await? else { return Ok(None) };
+        let Some(account) = self.one(Query::new(sql, [Value::stored(id)]), account).await? else { return Ok(None) };
         let settings = "SELECT name, value FROM bank_settings WHERE account_id = $1 ORDER BY name";
         let named = |columns: &mut Columns<'_>| Ok((columns.text()?, columns.text()?));
         let settings: BTreeMap<_, _> =
-            self.many(Query::new(settings, [Value::shown(id)]), named).await?.into_iter().collect();
+            self.many(Query::new(settings, [Value::stored(id)]), named).await?.into_iter().collect();
         Ok(Some(BankAccount { settings, ..account }))
     }
 
     /// The account's version. Every call of a bank reads it, so that a change takes effect at once.
     pub async fn bank_account_version(&self, id: BankAccountId) -> Result<Option<i64>, StoreError> {
         let sql = "SELECT version FROM bank_accounts WHERE id = $1";
-        self.one(Query::new(sql, [Value::shown(id)]), |columns| columns.integer()).await
+        self.one(Query::new(sql, [Value::stored(id)]), |columns| columns.integer()).await
     }
 
     pub async fn bank_credentials(&self, id: BankAccountId) -> Result<Vec<SealedCredential>, StoreError> {
         let sql = "SELECT id, account_id, kind, stage, client_id, public_key, set_at, sealed FROM bank_credentials \
                    WHERE account_id = $1 ORDER BY kind, stage";
-        self.many(Query::new(sql, [Value::shown(id)]), credential).await
+        self.many(Query::new(sql, [Value::stored(id)]), credential).await
     }
 
     /// The projects that use the account, and for which methods.
     pub async fn bank_assignments(&self, id: BankAccountId) -> Result<Vec<(ProjectId, Method)>, StoreError> {
-        let sql = "SELECT project_id, method FROM bank_assignments WHERE account_id = $1 ORDER BY project_id, method";
-        let assigned = |columns: &mut Columns<'_>| Ok((columns.parsed()?, columns.word(Method::parse)?));
-        self.many(Query::new(sql, [Value::shown(id)]), assigned).await
+        let sql = "SELECT project_id, method FROM bank_assignments WHERE account_id = $1 \
+                   ORDER BY project_id, CASE method WHEN 'qris' THEN 0 ELSE 1 END, method";
+        let assigned = |columns: &mut Columns<'_>| Ok((columns.parsed()?, columns.method()?));
+        self.many(Query::new(sql, [Value::stored(id)]), assigned).await
     }
 
     /// The account of each method of a project, whether or not the account is enabled.
     pub async fn project_accounts(&self, id: ProjectId) -> Result<Vec<(Method, BankAccountId)>, StoreError> {
-        let sql = "SELECT method, account_id FROM bank_assignments WHERE project_id = $1 ORDER BY method";
-        let assigned = |columns: &mut Columns<'_>| Ok((columns.word(Method::parse)?, columns.parsed()?));
-        self.many(Query::new(sql, [Value::shown(id)]), assigned).await
+        let sql = "SELECT method, account_id FROM bank_assignments WHERE project_id = $1 \
+                   ORDER BY CASE method WHEN 'qris' THEN 0 ELSE 1 END, method";
+        let assigned = |columns: &mut Columns<'_>| Ok((columns.method()?, columns.parsed()?));
+        self.many(Query::new(sql, [Value::stored(id)]), assigned).await
     }
 
     /// Whether a number belongs to a payment at `now`, also one that has ended and for which the number still rests.
     pub async fn is_number_taken(&self, id: BankAccountId, number: &str, now: Timestamp) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM bank_numbers WHERE account_id = $1 AND number = $2 AND free_at >= $3";
-        let parameters = [Value::shown(id), number.to_owned().into(), now.into()];
+        let parameters = [Value::stored(id), number.to_owned().into(), now.into()];
         Ok(self.one(Query::new(sql, parameters), |_| Ok(())).await?.is_some())
     }
 
@@ -116,7 +118,7 @@ impl Store {
     ) -> Result<FirstNumbers, StoreError> {
         // The character after the last digit, so that all numbers with this prefix come before it.
         let end = format!("{prefix}:");
-        let parameters = [now.into(), Value::shown(id), prefix.to_owned().into(), end.into(), most.into()];
+        let parameters = [now.into(), Value::stored(id), prefix.to_owned().into(), end.into(), most.into()];
         let first = |columns: &mut Columns<'_>| {
             Ok(FirstNumbers { read: columns.integer()?, taken: columns.integer()?, last: columns.optional_text()? })
         };
@@ -128,7 +130,7 @@ impl Store {
     pub async fn bank_calls(&self, id: BankAccountId, most: i64) -> Result<Vec<BankCall>, StoreError> {
         let sql = "SELECT id, at, service, code, latency, outbound FROM bank_calls WHERE account_id = $1 \
                    ORDER BY id DESC LIMIT $2";
-        self.many(Query::new(sql, [Value::shown(id), most.into()]), call).await
+        self.many(Query::new(sql, [Value::stored(id), most.into()]), call).await
     }
 }
 

@@ -41,7 +41,7 @@ impl Store {
                    (SELECT COUNT(*) FROM receipts WHERE project_id = $1 AND outcome = 'unapplied' AND decision IS NULL), \
                    (SELECT MAX(at) FROM entries WHERE project_id = $1 AND account = 'available'), \
                    (SELECT MAX(at) FROM entries WHERE project_id = $1 AND account = 'clearing')";
-        let parts = self.many(Query::new(sql, [Value::shown(project_id), NEWEST.into()]), parts).await?;
+        let parts = self.many(Query::new(sql, [Value::stored(project_id), NEWEST.into()]), parts).await?;
         Ok(parts.into_iter().next().unwrap_or_default())
     }
 }

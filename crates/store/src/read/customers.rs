@@ -76,7 +76,7 @@ impl Store {
 }
 
 fn parameters(project_id: ProjectId, customer: &Customer) -> [Value; 3] {
-    [Value::shown(project_id), customer.email.clone().into(), customer.phone.clone().into()]
+    [Value::stored(project_id), customer.email.clone().into(), customer.phone.clone().into()]
 }
 
 fn sums(columns: &mut Columns<'_>) -> Result<(Sums, Option<(Timestamp, Timestamp)>), StoreError> {

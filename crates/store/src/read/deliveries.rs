@@ -79,35 +79,35 @@ impl Store {
         project_id: ProjectId,
         ids: &[EventId],
     ) -> Vec<Result<Option<EventToSend>, StoreError>> {
-        let project_id = Value::shown(project_id);
-        let query = |id: &EventId| Query::new(EVENT_TO_SEND.as_str(), [project_id.clone(), Value::shown(id)]);
+        let project_id = Value::stored(project_id);
+        let query = |id: &EventId| Query::new(EVENT_TO_SEND.as_str(), [project_id.clone(), Value::stored(id)]);
         self.each(ids.iter().map(query).collect(), event_to_send).await
     }
 
     pub async fn delivery(&self, event_id: EventId) -> Result<Option<Delivery>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM deliveries d WHERE d.event_id = $1");
-        self.one(Query::new(sql, [Value::shown(event_id)]), delivery).await
+        self.one(Query::new(sql, [Value::stored(event_id)]), delivery).await
     }
 
     /// A delivery's attempts, oldest first.
     pub async fn attempts(&self, event_id: EventId) -> Result<Vec<Attempt>, StoreError> {
         let sql =
             "SELECT at, latency, status, answer, failure, detail FROM attempts WHERE event_id = $1 ORDER BY number";
-        self.many(Query::new(sql, [Value::shown(event_id)]), attempt).await
+        self.many(Query::new(sql, [Value::stored(event_id)]), attempt).await
     }
 
     /// How many deliveries of events from `since` on have failed and are not delivered.
     pub async fn failed_deliveries(&self, project_id: ProjectId, since: Timestamp) -> Result<i64, StoreError> {
         let sql = "SELECT COUNT(*) FROM deliveries WHERE project_id = $1 AND event_id >= $2 AND state <> 'delivered' \
                    AND attempts > resent_after";
-        let parameters = [Value::shown(project_id), Value::shown(first_id_at::<kind::Event>(since))];
+        let parameters = [Value::stored(project_id), Value::stored(first_id_at::<kind::Event>(since))];
         Ok(self.many(Query::new(sql, parameters), |columns| columns.integer()).await?.into_iter().sum())
     }
 
     pub async fn webhook_target(&self, id: ProjectId) -> Result<Option<WebhookTarget>, StoreError> {
         let sql = "SELECT environment, webhook_url, webhook_secret, previous_webhook_secret, webhook_secret_rotated_at \
                    FROM projects WHERE id = $1";
-        self.one(Query::new(sql, [Value::shown(id)]), target).await
+        self.one(Query::new(sql, [Value::stored(id)]), target).await
     }
 }
 
@@ -122,7 +122,10 @@ fn due_deliveries_sql(dialect: Dialect, per_project: usize) -> String {
 
 fn due_deliveries_of_sql(dialect: Dialect, per_project: usize) -> String {
     let projects = match dialect {
-        Dialect::Sqlite => "SELECT value FROM json_each('[\"' || replace($1, ',', '\",\"') || '\"]')",
+        Dialect::Sqlite => {
+            "SELECT n.short FROM json_each('[\"' || replace($1, ',', '\",\"') || '\"]') wanted \
+             CROSS JOIN project_numbers n ON n.id = wanted.value"
+        }
         Dialect::Postgres => "SELECT UNNEST(string_to_array($1, ','))",
     };
     format!("WITH waiting (project_id) AS ({projects}) {}", due_of_waiting(dialect, per_project, "$2"))

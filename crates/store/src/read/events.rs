@@ -25,13 +25,13 @@ static OF_PROJECT_BY_ID: LazyLock<String> =
 
 impl Store {
     pub async fn event(&self, project_id: ProjectId, id: EventId) -> Result<Option<Event>, StoreError> {
-        self.one(Query::new(OF_PROJECT_BY_ID.as_str(), [Value::shown(project_id), Value::shown(id)]), event).await
+        self.one(Query::new(OF_PROJECT_BY_ID.as_str(), [Value::stored(project_id), Value::stored(id)]), event).await
     }
 
     /// An event of any project, for the operator.
     pub async fn event_of_any(&self, id: EventId) -> Result<Option<Event>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM events WHERE id = $1");
-        self.one(Query::new(sql, [Value::shown(id)]), event).await
+        self.one(Query::new(sql, [Value::stored(id)]), event).await
     }
 
     /// A project's events: with `after`, those after that event in ascending order; otherwise newest first.
@@ -43,12 +43,12 @@ impl Store {
         window: Window,
     ) -> Result<Listed<Event>, StoreError> {
         let mut conditions = Conditions::new();
-        conditions.and("project_id = ?", Value::shown(project_id));
+        conditions.and("project_id = ?", Value::stored(project_id));
         if let Some(kind) = kind {
             conditions.and("kind = ?", kind.word());
         }
         if let Some(after) = after {
-            conditions.and("id > ?", Value::shown(after));
+            conditions.and("id > ?", Value::stored(after));
         }
         let order = if after.is_some() { "id" } else { "id DESC" };
         let list = List { columns: COLUMNS, from: "events", table: "events", id: "id", order, decode: event };

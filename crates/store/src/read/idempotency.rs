@@ -20,7 +20,7 @@ impl Store {
     pub async fn bound(&self, idempotency: &Idempotency) -> Result<Option<Bound>, StoreError> {
         let sql = "SELECT request, resource FROM idempotency WHERE project_id = $1 AND endpoint = $2 AND key = $3";
         let Idempotency { project_id, endpoint, key, .. } = idempotency;
-        let parameters = [Value::shown(project_id), endpoint.word().into(), key.clone().into()];
+        let parameters = [Value::stored(project_id), endpoint.word().into(), key.clone().into()];
         self.one(Query::new(sql, parameters), bound).await
     }
 }

@@ -41,7 +41,7 @@ impl Store {
     pub async fn invites(&self, id: ProjectId, now: Timestamp) -> Result<Vec<Invite>, StoreError> {
         let sql = "SELECT id, project_id, email, role, created_at, expires_at, created_by FROM invites \
                    WHERE project_id = $1 AND used_at IS NULL AND expires_at > $2 ORDER BY id DESC";
-        self.many(Query::new(sql, [Value::shown(id), now.into()]), invite).await
+        self.many(Query::new(sql, [Value::stored(id), now.into()]), invite).await
     }
 }
 

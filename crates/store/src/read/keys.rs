@@ -38,7 +38,7 @@ impl Store {
 
     pub async fn key(&self, id: KeyId) -> Result<Option<ApiKey>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM api_keys k JOIN projects p ON p.id = k.project_id WHERE k.id = $1");
-        self.one(Query::new(sql, [Value::shown(id)]), key).await
+        self.one(Query::new(sql, [Value::stored(id)]), key).await
     }
 
     pub async fn keys(&self, project_id: ProjectId) -> Result<Vec<ApiKey>, StoreError> {
@@ -46,14 +46,14 @@ impl Store {
             "SELECT {COLUMNS} FROM api_keys k JOIN projects p ON p.id = k.project_id \
              WHERE k.project_id = $1 ORDER BY k.id"
         );
-        self.many(Query::new(sql, [Value::shown(project_id)]), key).await
+        self.many(Query::new(sql, [Value::stored(project_id)]), key).await
     }
 
     /// When each of a project's keys was last used, to about a minute. Keys that were never used are left out.
     pub async fn key_uses(&self, project_id: ProjectId) -> Result<Vec<(KeyId, Timestamp)>, StoreError> {
         let sql = "SELECT key_id, at FROM key_uses WHERE project_id = $1 ORDER BY key_id";
         let used = |columns: &mut Columns<'_>| Ok((columns.parsed()?, columns.timestamp()?));
-        self.many(Query::new(sql, [Value::shown(project_id)]), used).await
+        self.many(Query::new(sql, [Value::stored(project_id)]), used).await
     }
 }
 

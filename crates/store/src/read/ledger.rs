@@ -186,7 +186,7 @@ impl Store {
     /// from its last checkpoint on.
     pub async fn balance(&self, project_id: ProjectId, at: Option<Timestamp>) -> Result<Balance, StoreError> {
         let until = at.map_or(i64::MAX, Timestamp::as_millis);
-        let query = Query::new(BALANCE.as_str(), [Value::shown(project_id), until.into()]);
+        let query = Query::new(BALANCE.as_str(), [Value::stored(project_id), until.into()]);
         let sums = self.many(query, sum).await?;
         if sums.iter().any(|sum| sum.tail > LONG_BALANCE) {
             self.maintenance.balance_checkpoints(project_id);
@@ -209,7 +209,7 @@ impl Store {
         most: i64,
     ) -> Result<Vec<LedgerPosting>, StoreError> {
         let PostingCursor { at, id } = cursor.clone();
-        let parameters = [Value::shown(project_id), at.into(), id.into(), until.into(), most.into()];
+        let parameters = [Value::stored(project_id), at.into(), id.into(), until.into(), most.into()];
         self.many(Query::new(POSTINGS.as_str(), parameters), posting).await
     }
 
@@ -221,7 +221,7 @@ impl Store {
         account: Account,
         window: Window,
     ) -> Result<Listed<LedgerLine>, StoreError> {
-        let of_account = [Value::shown(project_id), account.word().into()];
+        let of_account = [Value::stored(project_id), account.word().into()];
         let parameters: Vec<Value> =
             of_account.iter().cloned().chain([window.offset.into(), window.limit.into()]).collect();
         let lines = self.many(Query::new(LINES, parameters), line).await?;

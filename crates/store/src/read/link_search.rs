@@ -39,7 +39,7 @@ impl Store {
 
     /// The links that have this reference; two of them at most.
     pub async fn links_named(&self, project_id: ProjectId, reference: &str) -> Result<Vec<LinkId>, StoreError> {
-        let parameters = [Value::shown(project_id), reference.to_owned().into()];
+        let parameters = [Value::stored(project_id), reference.to_owned().into()];
         self.many(Query::new(NAMED, parameters), |columns| columns.parsed()).await
     }
 
@@ -55,7 +55,7 @@ impl Store {
             Dialect::Sqlite if !are_common => "+project_id = ?",
             Dialect::Sqlite | Dialect::Postgres => "project_id = ?",
         };
-        conditions.and(of_project, Value::shown(project_id));
+        conditions.and(of_project, Value::stored(project_id));
         for part in parts {
             conditions.and_contains("search_text", part);
         }
@@ -75,6 +75,6 @@ impl Store {
     async fn sampled_links(&self, project_id: ProjectId) -> Result<Vec<String>, StoreError> {
         let sql = "SELECT search_text FROM links WHERE project_id = $1 ORDER BY id DESC LIMIT $2";
         let most = i64::try_from(SAMPLED).unwrap_or(i64::MAX);
-        self.many(Query::new(sql, [Value::shown(project_id), most.into()]), |columns| columns.text()).await
+        self.many(Query::new(sql, [Value::stored(project_id), most.into()]), |columns| columns.text()).await
     }
 }

@@ -32,14 +32,14 @@ impl Store {
             }
         };
         let wanted = ids.iter().map(LinkId::to_string).collect::<Vec<_>>().join(",");
-        let titles = self.many(Query::new(sql, [Value::shown(project_id), wanted.into()]), title).await?;
+        let titles = self.many(Query::new(sql, [Value::stored(project_id), wanted.into()]), title).await?;
         Ok(titles.into_iter().collect())
     }
 
     /// The titles of the project's newest links, the newest first.
     pub async fn newest_link_titles(&self, project_id: ProjectId, most: i64) -> Result<Vec<String>, StoreError> {
         let sql = "SELECT title FROM links WHERE project_id = $1 ORDER BY id DESC LIMIT $2";
-        self.many(Query::new(sql, [Value::shown(project_id), most.into()]), |columns| columns.text()).await
+        self.many(Query::new(sql, [Value::stored(project_id), most.into()]), |columns| columns.text()).await
     }
 }
 

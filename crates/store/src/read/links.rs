@@ -56,16 +56,16 @@ pub struct ShownLink {
 impl Store {
     /// A link of any project, for the hosted page, which has no key.
     pub async fn shown_link(&self, id: LinkId) -> Result<Option<ShownLink>, StoreError> {
-        self.one(Query::new(SHOWN.as_str(), [Value::shown(id)]), shown_link).await
+        self.one(Query::new(SHOWN.as_str(), [Value::stored(id)]), shown_link).await
     }
 
     pub async fn link(&self, id: LinkId) -> Result<Option<Link>, StoreError> {
-        self.one(Query::new(BY_ID.as_str(), [Value::shown(id)]), link).await
+        self.one(Query::new(BY_ID.as_str(), [Value::stored(id)]), link).await
     }
 
     /// Whether some payment of the link is paid.
     pub async fn link_is_paid(&self, id: LinkId) -> Result<bool, StoreError> {
-        let query = Query::new(PAID, [Value::shown(id)]);
+        let query = Query::new(PAID, [Value::stored(id)]);
         Ok(self.one(query, |columns| columns.text()).await?.is_some())
     }
 
@@ -78,8 +78,8 @@ impl Store {
         let mut conditions = self.wanted_links(project_id, filter.search.as_slice()).await?;
         if let Some((from, until)) = filter.created {
             let [from, until]: [LinkId; 2] = [from, until].map(first_id_at);
-            conditions.and("id >= ?", Value::shown(from));
-            conditions.and("id < ?", Value::shown(until));
+            conditions.and("id >= ?", Value::stored(from));
+            conditions.and("id < ?", Value::stored(until));
         }
         self.listed(list(), conditions, window).await
     }

@@ -110,10 +110,10 @@ impl Store {
             (_, None) => ("deliveries d", "d.event_id", "d.event_id DESC"),
         };
         match filter.deliveries {
-            DeliveryFilter::All => conditions.and("e.project_id = ?", Value::shown(project_id)),
-            DeliveryFilter::Failing => conditions.and(failing, Value::shown(project_id)),
+            DeliveryFilter::All => conditions.and("e.project_id = ?", Value::stored(project_id)),
+            DeliveryFilter::Failing => conditions.and(failing, Value::stored(project_id)),
             DeliveryFilter::Exhausted => {
-                conditions.and(&format!("{failing} AND d.state = 'exhausted'"), Value::shown(project_id));
+                conditions.and(&format!("{failing} AND d.state = 'exhausted'"), Value::stored(project_id));
             }
         }
         if let Some(kind) = filter.kind {
@@ -142,7 +142,7 @@ impl Store {
             let state = columns.text()?;
             Ok((state, FailingSince { deliveries: columns.integer()?, since: columns.timestamp()? }))
         };
-        let found = self.many(Query::new(sql, [Value::shown(project_id)]), failing).await?;
+        let found = self.many(Query::new(sql, [Value::stored(project_id)]), failing).await?;
         let of = |is_exhausted: bool| {
             let exhausted = DeliveryState::Exhausted.word();
             found.iter().find(|(state, _)| (state == exhausted) == is_exhausted).map(|(_, failing)| *failing)
@@ -158,7 +158,7 @@ impl Store {
                    UNION ALL SELECT received_at, NULL FROM notices WHERE payment_id = $1 AND project_id = $2 \
                    UNION ALL SELECT revoked_at, NULL FROM api_keys WHERE id = $1 AND project_id = $2 AND revoked_at IS NOT NULL \
                    ORDER BY 1 LIMIT $3";
-        let parameters = [subject.to_owned().into(), Value::shown(project_id), NOTIFICATIONS_MOST.into()];
+        let parameters = [Value::named(subject), Value::stored(project_id), NOTIFICATIONS_MOST.into()];
         let instants = |columns: &mut Columns<'_>| Ok([columns.optional_timestamp()?, columns.optional_timestamp()?]);
         let instants = self.many(Query::new(sql, parameters), instants).await?;
         let mut found = Vec::new();
@@ -167,9 +167,9 @@ impl Store {
                 "SELECT {} FROM events WHERE project_id = $1 AND id >= $2 AND id < $3 AND subject = $4 ORDER BY id",
                 events::COLUMNS
             );
-            let ids = [from, until].map(|instant| Value::shown(first_id_at::<kind::Event>(instant)));
+            let ids = [from, until].map(|instant| Value::stored(first_id_at::<kind::Event>(instant)));
             let [from, until] = ids;
-            let parameters = [Value::shown(project_id), from, until, subject.to_owned().into()];
+            let parameters = [Value::stored(project_id), from, until, Value::named(subject)];
             found.extend(self.many(Query::new(sql, parameters), events::event).await?);
         }
         // Nothing but the event says when an expiry was written. Extra events are few, so they have an index.
@@ -178,7 +178,7 @@ impl Store {
              AND kind IN ('payment.expired', 'payment.cancelled', 'payment.held')",
             events::COLUMNS
         );
-        let parameters = [subject.to_owned().into(), Value::shown(project_id)];
+        let parameters = [Value::named(subject), Value::stored(project_id)];
         found.extend(self.many(Query::new(sql, parameters), events::event).await?);
         found.sort_by_key(|event| event.id.to_string());
         found.dedup();

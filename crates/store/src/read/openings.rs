@@ -2,7 +2,6 @@
 
 use domain::{
     id::{BankAccountId, OpeningId, PaymentId},
-    method::Method,
     opening::{BankCode, BankJob, BankSend, JobKey, JobKind, Opening, OpeningAttempt, OpeningState},
     payment::{Checkout, Customer, Device, Location},
     time::Timestamp,
@@ -53,12 +52,12 @@ pub struct JobsWaiting {
 
 impl Store {
     pub async fn opening(&self, id: OpeningId) -> Result<Option<Opening>, StoreError> {
-        self.one(Query::new(opening_by!("o.id = $1"), [Value::shown(id)]), opening).await
+        self.one(Query::new(opening_by!("o.id = $1"), [Value::stored(id)]), opening).await
     }
 
     /// The opening that a payment came from; none if no bank was asked for its code.
     pub async fn opening_of_payment(&self, id: PaymentId) -> Result<Option<Opening>, StoreError> {
-        self.one(Query::new(opening_by!("o.payment_id = $1"), [Value::shown(id)]), opening).await
+        self.one(Query::new(opening_by!("o.payment_id = $1"), [Value::stored(id)]), opening).await
     }
 
     /// The code that a bank names; the newest, where a bank uses one of its own names twice.
@@ -71,23 +70,23 @@ impl Store {
         let sql = format!(
             "SELECT {CODE} FROM bank_codes WHERE account_id = $1 AND {column} = $2 ORDER BY asked_at DESC LIMIT 1"
         );
-        self.one(Query::new(sql, [Value::shown(id), text.to_owned().into()]), code).await
+        self.one(Query::new(sql, [Value::stored(id), text.to_owned().into()]), code).await
     }
 
     /// All codes of an opening, oldest first.
     pub async fn codes_of_opening(&self, id: OpeningId) -> Result<Vec<BankCode>, StoreError> {
         let sql = format!("SELECT {CODE} FROM bank_codes WHERE opening_id = $1 ORDER BY generation");
-        self.many(Query::new(sql, [Value::shown(id)]), code).await
+        self.many(Query::new(sql, [Value::stored(id)]), code).await
     }
 
     pub async fn code_of_generation(&self, id: OpeningId, generation: i64) -> Result<Option<BankCode>, StoreError> {
         let sql = format!("SELECT {CODE} FROM bank_codes WHERE opening_id = $1 AND generation = $2");
-        self.one(Query::new(sql, [Value::shown(id), generation.into()]), code).await
+        self.one(Query::new(sql, [Value::stored(id), generation.into()]), code).await
     }
 
     pub async fn bank_job(&self, key: JobKey) -> Result<Option<BankJob>, StoreError> {
         let sql = format!("SELECT {JOB} FROM bank_jobs WHERE opening_id = $1 AND kind = $2 AND generation = $3");
-        let parameters = [Value::shown(key.opening_id), key.kind.word().into(), key.generation.into()];
+        let parameters = [Value::stored(key.opening_id), key.kind.word().into(), key.generation.into()];
         self.one(Query::new(sql, parameters), job).await
     }
 
@@ -102,7 +101,7 @@ impl Store {
     pub async fn due_jobs(&self, id: BankAccountId, now: Timestamp, most: i64) -> Result<Vec<BankJob>, StoreError> {
         let sql =
             format!("SELECT {JOB} FROM bank_jobs WHERE account_id = $1 AND due_at <= $2 ORDER BY due_at LIMIT $3");
-        self.due(Query::new(sql, [Value::shown(id), now.into(), most.into()]), job).await
+        self.due(Query::new(sql, [Value::stored(id), now.into(), most.into()]), job).await
     }
 
     /// How many jobs of an account are due at `now`, counted up to `most`.
@@ -112,7 +111,7 @@ impl Store {
         let waiting = |columns: &mut Columns<'_>| {
             Ok(JobsWaiting { count: columns.integer()?, oldest_due_at: columns.optional_timestamp()? })
         };
-        let found = self.many(Query::new(sql, [Value::shown(id), now.into(), most.into()]), waiting).await?;
+        let found = self.many(Query::new(sql, [Value::stored(id), now.into(), most.into()]), waiting).await?;
         found.into_iter().next().ok_or_else(|| StoreError::unexpected("a count has no row"))
     }
 
@@ -126,13 +125,13 @@ impl Store {
     pub async fn any_attempt_before(&self, id: OpeningId) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM opening_attempts a JOIN openings o ON o.id = a.opening_id \
                    WHERE a.opening_id < $1 AND o.resolved_at IS NOT NULL LIMIT 1";
-        Ok(self.one(Query::new(sql, [Value::shown(id)]), |_| Ok(())).await?.is_some())
+        Ok(self.one(Query::new(sql, [Value::stored(id)]), |_| Ok(())).await?.is_some())
     }
 
     /// Up to where external ids that are numbers have been reserved on a day.
     pub async fn serials_upto(&self, id: BankAccountId, day: i64) -> Result<i64, StoreError> {
         let sql = "SELECT upto FROM bank_serials WHERE account_id = $1 AND day = $2";
-        let found = self.one(Query::new(sql, [Value::shown(id), day.into()]), |columns| columns.integer()).await?;
+        let found = self.one(Query::new(sql, [Value::stored(id), day.into()]), |columns| columns.integer()).await?;
         Ok(found.unwrap_or_default())
     }
 }
@@ -146,7 +145,7 @@ fn opening(columns: &mut Columns<'_>) -> Result<Opening, StoreError> {
         reference: columns.text()?,
         amount: columns.rupiah()?,
         fee: columns.rupiah()?,
-        method: columns.word(Method::parse)?,
+        method: columns.method()?,
         state: state(columns)?,
         generation: columns.integer()?,
         created_at: columns.timestamp()?,

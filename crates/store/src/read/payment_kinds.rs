@@ -51,7 +51,7 @@ impl Store {
         };
         let window = Window { offset, ..window };
         let Some(ids) = ids(project_id, &kinds, (range, order), window) else { return Ok(Vec::new()) };
-        let ids = self.many(ids, |columns| columns.text()).await?;
+        let ids = self.many(ids, |columns| columns.payment_id()).await?;
         if ids.is_empty() {
             return Ok(Vec::new());
         }
@@ -63,14 +63,14 @@ impl Store {
             numbers.join(", ")
         );
         let parameters: Vec<Value> =
-            std::iter::once(Value::shown(project_id)).chain(ids.into_iter().map(Value::from)).collect();
+            std::iter::once(Value::stored(project_id)).chain(ids.into_iter().map(Value::stored)).collect();
         self.many(Query::new(sql, parameters), decode).await
     }
 
     /// The parts of the index that have payments of the filter's status and method.
     pub(super) async fn kinds(&self, project_id: ProjectId, filter: &PaymentFilter) -> Result<Vec<Kind>, StoreError> {
         let states = states(filter.status);
-        let found = |columns: &mut Columns<'_>| Ok((columns.text()?, columns.word(Method::parse)?));
+        let found = |columns: &mut Columns<'_>| Ok((columns.text()?, columns.method()?));
         let found: Vec<(String, Method)> = self.many(existing_kinds(project_id, &states), found).await?;
         let wanted =
             found.into_iter().filter(|(_, method)| filter.method.is_none_or(|wanted| wanted.includes(*method)));
@@ -95,7 +95,7 @@ impl MethodFilter {
         match self {
             MethodFilter::Kind(MethodKind::Qris) => (format!("{column} = ?"), "qris".into()),
             MethodFilter::Kind(MethodKind::VirtualAccount) => (format!("{column} <> ?"), "qris".into()),
-            MethodFilter::One(method) => (format!("{column} = ?"), Value::shown(method)),
+            MethodFilter::One(method) => (format!("{column} = ?"), Value::stored(method)),
         }
     }
 }
@@ -126,7 +126,7 @@ pub(crate) fn existing_kinds(project_id: ProjectId, states: &[State]) -> Query {
          SELECT state, method FROM kinds WHERE method IS NOT NULL",
         names.join(" UNION ALL ")
     );
-    Query::new(sql, [Value::shown(project_id)])
+    Query::new(sql, [Value::stored(project_id)])
 }
 
 /// The query for the ids of a window; none where there are no kinds.
@@ -160,7 +160,7 @@ pub(super) fn merged(
     columns: &str,
     most: i64,
 ) -> Option<(String, Vec<Value>)> {
-    let mut parameters = vec![Value::shown(project_id)];
+    let mut parameters = vec![Value::stored(project_id)];
     let mut add = |value: Value| {
         parameters.push(value);
         format!("${}", parameters.len())
@@ -170,15 +170,15 @@ pub(super) fn merged(
     for Kind { state, method, expiry } in kinds {
         let mut part = format!("SELECT {columns} FROM payments p WHERE p.project_id = $1 AND p.state = ");
         part += &add((*state).into());
-        part += &format!(" AND p.method = {}", add(Value::shown(method)));
+        part += &format!(" AND p.method = {}", add(Value::stored(method)));
         if let Some((condition, at)) = expiry {
             part += &format!(" AND {}", condition.replace('?', &add((*at).into())));
         }
         if let Some(from) = range.from {
-            part += &format!(" AND p.id >= {}", add(Value::shown(from)));
+            part += &format!(" AND p.id >= {}", add(Value::stored(from)));
         }
         if let Some(until) = range.until {
-            part += &format!(" AND p.id < {}", add(Value::shown(until)));
+            part += &format!(" AND p.id < {}", add(Value::stored(until)));
         }
         part += &format!(" ORDER BY p.id{direction} LIMIT {}", add(most.into()));
         parts.push(format!("SELECT * FROM ({part}) part{}", parts.len()));

@@ -5,7 +5,7 @@
 //! maintenance is requested.
 
 use domain::{
-    id::{LinkId, PaymentId, ProjectId, first_id_at},
+    id::{LinkId, PaymentId, ProjectId, first_id_at, of_bytes},
     method::{Method, MethodKind},
     money::Rupiah,
     payment::{Payment, Status},
@@ -21,7 +21,8 @@ use super::{
 use crate::{
     Store,
     error::StoreError,
-    maintenance::{AFTER_EVERY_ID, LONG_TAIL},
+    maintenance::LONG_TAIL,
+    plan::Dialect,
     value::{Columns, Query, Value},
 };
 
@@ -183,7 +184,7 @@ impl Store {
         }
         let mut conditions = self.wanted(project_id, filter).await?;
         if let Some(before) = before {
-            conditions.and("p.id < ?", Value::shown(before));
+            conditions.and("p.id < ?", Value::stored(before));
         }
         self.page(&list(PaymentOrder::Newest), conditions, window).await
     }
@@ -201,12 +202,12 @@ impl Store {
         let Range { from, until } = filter.range();
         let before = before.or(until);
         let sql = "SELECT id FROM payments WHERE project_id = $1 AND id < $2 ORDER BY id DESC LIMIT 1 OFFSET $3";
-        let parameters = [Value::shown(project_id), upper(before), (SCANNED_MOST - 1).into()];
+        let parameters = [Value::stored(project_id), upper(before), (SCANNED_MOST - 1).into()];
         let scanned: Option<PaymentId> =
             self.many(Query::new(sql, parameters), |columns| columns.parsed()).await?.pop();
         let mut conditions = conditions("p.project_id = ?", project_id, filter);
         and_range(&mut conditions, Range { from: scanned, until: before });
-        let payments = self.page(&SCANNED, conditions, Window { offset: 0, limit: most }).await?;
+        let payments = self.page(&scanned_list(self.dialect()), conditions, Window { offset: 0, limit: most }).await?;
         let is_full = i64::try_from(payments.len()).is_ok_and(|found| found == most);
         let next = if is_full { payments.last().map(|scanned| scanned.payment.id) } else { scanned };
         let is_within = |next: &PaymentId| from.is_none_or(|from: PaymentId| *next > from);
@@ -260,7 +261,7 @@ impl Store {
             None => 0,
         };
         let mut conditions = Conditions::new();
-        conditions.and("p.project_id = ?", Value::shown(project_id));
+        conditions.and("p.project_id = ?", Value::stored(project_id));
         let oldest_first = filter.order == PaymentOrder::Oldest;
         let position = if oldest_first { begin.saturating_add(window.offset) } else { end - window.offset };
         let checkpoint = match oldest_first {
@@ -269,7 +270,7 @@ impl Store {
         };
         let offset = match checkpoint {
             Some((id, at)) => {
-                conditions.and(if oldest_first { "p.id > ?" } else { "p.id <= ?" }, id);
+                conditions.and(if oldest_first { "p.id > ?" } else { "p.id <= ?" }, Value::stored(id));
                 (position - at).abs()
             }
             None => window.offset,
@@ -289,7 +290,7 @@ impl Store {
                    ORDER BY id DESC LIMIT 1), 0), \
                    (SELECT COUNT(*) FROM payments WHERE project_id = $1 AND id < $2 AND id > COALESCE((SELECT MAX(id) \
                    FROM payment_marks WHERE project_id = $1 AND id < $2), ''))";
-        let counted = self.many(Query::new(sql, [Value::shown(project_id), upper(until)]), pair).await?;
+        let counted = self.many(Query::new(sql, [Value::stored(project_id), upper(until)]), pair).await?;
         Ok(counted.into_iter().next().unwrap_or_default())
     }
 
@@ -298,10 +299,10 @@ impl Store {
         &self,
         project_id: ProjectId,
         position: i64,
-    ) -> Result<Option<(String, i64)>, StoreError> {
+    ) -> Result<Option<(PaymentId, i64)>, StoreError> {
         let sql = "SELECT id, position FROM payment_marks WHERE project_id = $1 AND position <= $2 \
                    ORDER BY position DESC LIMIT 1";
-        self.one(Query::new(sql, [Value::shown(project_id), position.into()]), checkpoint).await
+        self.one(Query::new(sql, [Value::stored(project_id), position.into()]), checkpoint).await
     }
 
     /// The checkpoint at `position` or the next one above it.
@@ -309,10 +310,10 @@ impl Store {
         &self,
         project_id: ProjectId,
         position: i64,
-    ) -> Result<Option<(String, i64)>, StoreError> {
+    ) -> Result<Option<(PaymentId, i64)>, StoreError> {
         let sql = "SELECT id, position FROM payment_marks WHERE project_id = $1 AND position >= $2 \
                    ORDER BY position LIMIT 1";
-        self.one(Query::new(sql, [Value::shown(project_id), position.into()]), checkpoint).await
+        self.one(Query::new(sql, [Value::stored(project_id), position.into()]), checkpoint).await
     }
 }
 
@@ -335,9 +336,9 @@ pub(super) fn list(order: PaymentOrder) -> List<Payment> {
 
 pub(super) fn conditions(of_project: &str, project_id: ProjectId, filter: &PaymentFilter) -> Conditions {
     let mut conditions = Conditions::new();
-    conditions.and(of_project, Value::shown(project_id));
+    conditions.and(of_project, Value::stored(project_id));
     if let Some(link_id) = filter.link_id {
-        conditions.and("p.link_id = ?", Value::shown(link_id));
+        conditions.and("p.link_id = ?", Value::stored(link_id));
     }
     if let Some((status, now)) = filter.status {
         and_status(&mut conditions, status, now);
@@ -357,15 +358,16 @@ pub(super) fn conditions(of_project: &str, project_id: ProjectId, filter: &Payme
 
 fn and_range(conditions: &mut Conditions, range: Range) {
     if let Some(from) = range.from {
-        conditions.and("p.id >= ?", Value::shown(from));
+        conditions.and("p.id >= ?", Value::stored(from));
     }
     if let Some(until) = range.until {
-        conditions.and("p.id < ?", Value::shown(until));
+        conditions.and("p.id < ?", Value::stored(until));
     }
 }
 
+/// The first id after a range; after every id where the range ends with the list.
 pub(super) fn upper(until: Option<PaymentId>) -> Value {
-    until.map_or_else(|| AFTER_EVERY_ID.into(), Value::shown)
+    Value::stored(until.unwrap_or_else(|| of_bytes([u8::MAX; 16])))
 }
 
 /// A pending payment past its expiry is expired, whether or not that was written yet.
@@ -381,23 +383,37 @@ pub(super) fn and_status(conditions: &mut Conditions, status: Status, now: Times
     }
 }
 
-/// The list for reading as a whole. A posting's id is made of its kind and its payment.
-const SCANNED: List<ScannedPayment> = List {
-    columns: concat!(
-        payment_columns!(),
-        ", (SELECT o.at FROM postings o WHERE o.id = 'settled:' || p.id), \
-         COALESCE((SELECT MAX(r.difference) FROM receipts r WHERE r.decided_payment_id = p.id), 0), ",
-        checkout_columns!()
-    ),
-    from: "payments p LEFT JOIN checkouts c ON c.payment_id = p.id",
-    table: "payments p",
-    id: "p.id",
-    order: "p.id DESC",
-    decode: |columns| {
-        let (payment, settled_at, difference) = (payment(columns)?, columns.optional_timestamp()?, columns.rupiah()?);
-        Ok(ScannedPayment { payment: Payment { checkout: checkout(columns)?, ..payment }, settled_at, difference })
-    },
-};
+/// What is read of each payment of a list that is read as a whole. A posting's id is made of its kind and its payment's.
+macro_rules! scanned_columns {
+    ($payment:literal) => {
+        concat!(
+            payment_columns!(),
+            ", (SELECT o.at FROM postings o WHERE o.id = 'settled:' || ",
+            $payment,
+            "), COALESCE((SELECT MAX(r.difference) FROM receipts r WHERE r.decided_payment_id = p.id), 0), ",
+            checkout_columns!()
+        )
+    };
+}
+
+fn scanned_list(dialect: Dialect) -> List<ScannedPayment> {
+    List {
+        columns: match dialect {
+            Dialect::Sqlite => scanned_columns!("payment_text(p.id)"),
+            Dialect::Postgres => scanned_columns!("p.id"),
+        },
+        from: "payments p LEFT JOIN checkouts c ON c.payment_id = p.id",
+        table: "payments p",
+        id: "p.id",
+        order: "p.id DESC",
+        decode: scanned_payment,
+    }
+}
+
+fn scanned_payment(columns: &mut Columns<'_>) -> Result<ScannedPayment, StoreError> {
+    let (payment, settled_at, difference) = (payment(columns)?, columns.optional_timestamp()?, columns.rupiah()?);
+    Ok(ScannedPayment { payment: Payment { checkout: checkout(columns)?, ..payment }, settled_at, difference })
+}
 
 fn listed_payment(columns: &mut Columns<'_>) -> Result<Payment, StoreError> {
     let payment = payment(columns)?;
@@ -408,6 +424,6 @@ fn pair(columns: &mut Columns<'_>) -> Result<(i64, i64), StoreError> {
     Ok((columns.integer()?, columns.integer()?))
 }
 
-fn checkpoint(columns: &mut Columns<'_>) -> Result<(String, i64), StoreError> {
-    Ok((columns.text()?, columns.integer()?))
+fn checkpoint(columns: &mut Columns<'_>) -> Result<(PaymentId, i64), StoreError> {
+    Ok((columns.payment_id()?, columns.integer()?))
 }

@@ -102,7 +102,7 @@ impl Store {
             let amount = amount_gram(columns.rupiah()?);
             Ok(format!("{} {amount}", columns.text()?))
         };
-        self.many(Query::new(sql, [Value::shown(project_id), most.into()]), text).await
+        self.many(Query::new(sql, [Value::stored(project_id), most.into()]), text).await
     }
 
     /// A statement that selects the ids of matching payments, some more than once. To give each once, SQLite would merge the

@@ -146,11 +146,10 @@ impl Store {
     }
 }
 
-/// The project, and the range as two texts: the first id of the range, empty where it begins with the list, and the first id
-/// after it.
+/// The project, the first id of the range, empty where it begins with the list, and the first id after the range.
 fn bounds(project_id: ProjectId, range: Range) -> Vec<Value> {
-    let from = range.from.map_or_else(|| "".into(), Value::shown);
-    vec![Value::shown(project_id), from, upper(range.until)]
+    let from = range.from.map_or_else(|| "".into(), Value::stored);
+    vec![Value::stored(project_id), from, upper(range.until)]
 }
 
 /// The parts of a statement about stored sums `s` and about payments `p` that are read, within the ranges `r` that have no
@@ -176,7 +175,7 @@ impl Parts {
         }
         let ranges = format!(
             "(SELECT m.previous AS after, m.id AS upto FROM edges e CROSS JOIN {UNSUMMED} \
-             UNION ALL SELECT '', first FROM edges UNION ALL SELECT last, '~' FROM edges) r"
+             UNION ALL SELECT '', first FROM edges UNION ALL SELECT last, $3 FROM edges) r"
         );
         let within = "p.project_id = $1 AND p.id > r.after AND p.id <= r.upto AND p.id >= $2 AND p.id < $3";
         let mut read =

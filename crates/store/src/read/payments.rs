@@ -2,7 +2,6 @@
 
 use domain::{
     id::{BankAccountId, PaymentId, ProjectId},
-    method::Method,
     money::Rupiah,
     payment::{Checkout, Customer, Device, Location, Payment, State},
     time::Timestamp,
@@ -59,10 +58,10 @@ pub struct PaymentState {
 impl Store {
     /// A payment of any project, for providers' reports and the hosted page, which have no key.
     pub async fn payment(&self, id: PaymentId) -> Result<Option<Payment>, StoreError> {
-        match self.one(Query::new(BY_ID, [Value::shown(id)]), payment).await? {
+        match self.one(Query::new(BY_ID, [Value::stored(id)]), payment).await? {
             // Only payments of links have a checkout.
             Some(payment) if payment.link_id.is_some() => {
-                let checkout = self.one(Query::new(CHECKOUT_BY_ID, [Value::shown(id)]), checkout).await?.flatten();
+                let checkout = self.one(Query::new(CHECKOUT_BY_ID, [Value::stored(id)]), checkout).await?.flatten();
                 Ok(Some(Payment { checkout, ..payment }))
             }
             direct => Ok(direct),
@@ -75,7 +74,7 @@ impl Store {
         id: BankAccountId,
         number: &str,
     ) -> Result<Option<(Payment, i64)>, StoreError> {
-        let parameters = [Value::shown(id), number.to_owned().into()];
+        let parameters = [Value::stored(id), number.to_owned().into()];
         let found = |columns: &mut Columns<'_>| Ok((payment(columns)?, columns.integer()?));
         match self.one(Query::new(BY_NUMBER, parameters), found).await? {
             Some((Payment { id, link_id: Some(_), .. }, version)) => {
@@ -93,7 +92,7 @@ impl Store {
             " FROM payments p WHERE p.code = $1 AND p.method <> 'qris' AND p.state IN ('pending', 'processing') \
              AND p.project_id = $2"
         );
-        let parameters = [code.to_owned().into(), Value::shown(project_id)];
+        let parameters = [code.to_owned().into(), Value::stored(project_id)];
         let found = match self.one(Query::new(by_account, parameters), payment).await? {
             Some(payment) => Some(payment),
             None => self.payment_by_payload(project_id, code).await?,
@@ -113,14 +112,14 @@ impl Store {
             " FROM payments p WHERE p.project_id = $1 AND p.state IN ('pending', 'processing') AND p.method = 'qris' \
              AND p.code = $2 LIMIT 1"
         );
-        let parameters = [Value::shown(project_id), code.to_owned().into()];
+        let parameters = [Value::stored(project_id), code.to_owned().into()];
         Ok(self.many(Query::new(sql, parameters), payment).await?.pop())
     }
 
     /// When a customer's browser first showed the payment's page.
     pub async fn view_of(&self, id: PaymentId) -> Result<Option<Timestamp>, StoreError> {
         let sql = "SELECT at FROM views WHERE payment_id = $1";
-        self.one(Query::new(sql, [Value::shown(id)]), |columns| columns.timestamp()).await
+        self.one(Query::new(sql, [Value::stored(id)]), |columns| columns.timestamp()).await
     }
 
     /// The states of these payments, in no particular order. Ids without a payment are left out. Ask for a few hundred
@@ -131,7 +130,7 @@ impl Store {
             // CROSS JOIN makes SQLite look payments up by the ids and not the other way round.
             Dialect::Sqlite => {
                 "SELECT p.id, p.state, p.paid_at, p.ended_at, p.version \
-                 FROM json_each('[\"' || replace($1, ',', '\",\"') || '\"]') wanted CROSS JOIN payments p ON p.id = wanted.value"
+                 FROM json_each('[\"' || replace($1, ',', '\",\"') || '\"]') wanted CROSS JOIN payments p ON p.id = payment_short(wanted.value)"
             }
             Dialect::Postgres => {
                 "SELECT p.id, p.state, p.paid_at, p.ended_at, p.version \
@@ -160,23 +159,23 @@ impl Store {
 }
 
 fn due(columns: &mut Columns<'_>) -> Result<Due, StoreError> {
-    Ok(Due { project_id: columns.parsed()?, payment_id: columns.parsed()?, net: columns.rupiah()? })
+    Ok(Due { project_id: columns.project_id()?, payment_id: columns.payment_id()?, net: columns.rupiah()? })
 }
 
 fn payment_state(columns: &mut Columns<'_>) -> Result<PaymentState, StoreError> {
-    Ok(PaymentState { id: columns.parsed()?, state: state(columns)?, version: columns.integer()? })
+    Ok(PaymentState { id: columns.payment_id()?, state: state(columns)?, version: columns.integer()? })
 }
 
 /// A payment without its checkout.
 pub(super) fn payment(columns: &mut Columns<'_>) -> Result<Payment, StoreError> {
     Ok(Payment {
-        id: columns.parsed()?,
-        project_id: columns.parsed()?,
+        id: columns.payment_id()?,
+        project_id: columns.project_id()?,
         link_id: columns.optional_parsed()?,
         reference: columns.text()?,
         amount: columns.rupiah()?,
         fee: columns.rupiah()?,
-        method: columns.word(Method::parse)?,
+        method: columns.method()?,
         code: columns.text()?,
         state: state(columns)?,
         created_at: columns.timestamp()?,

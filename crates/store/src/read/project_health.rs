@@ -52,14 +52,14 @@ impl Store {
                    WHERE project_id >= $1 AND project_id <= $1 ORDER BY project_id DESC, id DESC LIMIT $2) e \
                    JOIN deliveries d ON d.event_id = e.id WHERE d.state = 'delivered') \
                    THEN 1 ELSE 0 END AS BIGINT)";
-        let parameters = [Value::shown(project_id), DELIVERED_AMONG.into()];
+        let parameters = [Value::stored(project_id), DELIVERED_AMONG.into()];
         Ok(self.many(Query::new(sql, parameters), setup_progress).await?.pop().unwrap_or_default())
     }
 
     /// The health of a project.
     pub async fn project_health(&self, id: ProjectId) -> Result<Option<ProjectHealth>, StoreError> {
         let sql = format!("{} WHERE p.id = $1", health_columns());
-        Ok(self.many(Query::new(sql, [Value::shown(id)]), health).await?.pop())
+        Ok(self.many(Query::new(sql, [Value::stored(id)]), health).await?.pop())
     }
 
     /// One page of the health of all projects, or of those that wait for an approval. Those that wait come first, then

@@ -16,7 +16,7 @@ use domain::{
 use crate::{
     Store,
     error::StoreError,
-    value::{Columns, Query, Value},
+    value::{Columns, Query, Value, stored_method},
 };
 
 pub(super) const COLUMNS: &str = "p.id, p.name, p.environment, p.merchant_name, p.merchant_city, \
@@ -69,11 +69,11 @@ fn face(columns: &mut Columns<'_>) -> Result<Face, StoreError> {
     Ok(Face { logo, colour: colour.map(readable).transpose()?, contacts })
 }
 
-/// `virtual_account:bca=bac_…=1`: a method, the account that is assigned to it, and the account's version.
+/// `bca=bac_…=1`: a method, the account that is assigned to it, and the account's version.
 fn assigned_account(text: &str) -> Option<AssignedAccount> {
     let mut parts = text.split('=');
     let assigned = AssignedAccount {
-        method: Method::parse(parts.next()?)?,
+        method: stored_method(parts.next()?)?,
         account_id: parts.next()?.parse().ok()?,
         version: parts.next()?.parse().ok()?,
     };
@@ -82,17 +82,17 @@ fn assigned_account(text: &str) -> Option<AssignedAccount> {
 
 impl Store {
     pub async fn project(&self, id: ProjectId) -> Result<Option<Project>, StoreError> {
-        self.one(Query::new(BY_ID.as_str(), [Value::shown(id)]), project).await
+        self.one(Query::new(BY_ID.as_str(), [Value::stored(id)]), project).await
     }
 
     /// The project's version, for callers that have the project itself in a cache.
     pub async fn project_version(&self, id: ProjectId) -> Result<Option<i64>, StoreError> {
         let sql = "SELECT version FROM projects WHERE id = $1";
-        self.one(Query::new(sql, [Value::shown(id)]), |columns| columns.integer()).await
+        self.one(Query::new(sql, [Value::stored(id)]), |columns| columns.integer()).await
     }
 
     pub async fn projects(&self) -> Result<Vec<Project>, StoreError> {
-        let sql = format!("SELECT {COLUMNS} FROM projects p ORDER BY p.id");
+        let sql = format!("SELECT {COLUMNS} FROM projects p ORDER BY p.created_at, p.id");
         self.many(Query::new(sql, []), project).await
     }
 
@@ -104,12 +104,12 @@ impl Store {
 
     pub async fn allowed_origins(&self, id: ProjectId) -> Result<Vec<String>, StoreError> {
         let sql = "SELECT origin FROM allowed_origins WHERE project_id = $1 ORDER BY origin";
-        self.many(Query::new(sql, [Value::shown(id)]), |columns| columns.text()).await
+        self.many(Query::new(sql, [Value::stored(id)]), |columns| columns.text()).await
     }
 
     pub async fn allows_origin(&self, id: ProjectId, origin: &str) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM allowed_origins WHERE origin = $1 AND project_id = $2";
-        let found = self.one(Query::new(sql, [origin.to_owned().into(), Value::shown(id)]), |_| Ok(())).await?;
+        let found = self.one(Query::new(sql, [origin.to_owned().into(), Value::stored(id)]), |_| Ok(())).await?;
         Ok(found.is_some())
     }
 

@@ -103,7 +103,7 @@ impl Store {
                    WHERE r.provider = $2 AND r.id = $3 AND r.payment_id = $1) OR EXISTS (SELECT 1 FROM notices n \
                    WHERE n.payment_id = $1 AND n.provider = $2 AND n.id = $3))";
         let [provider, id] = by_key(key);
-        let parameters = [Value::shown(payment_id), provider, id];
+        let parameters = [Value::stored(payment_id), provider, id];
         Ok(self.one(Query::new(sql, parameters), |_| Ok(())).await?.is_some())
     }
 
@@ -136,7 +136,7 @@ impl Store {
         project_id: ProjectId,
         id: ReceiptId,
     ) -> Result<Option<UnappliedReceipt>, StoreError> {
-        self.one(Query::new(BY_ID, [Value::shown(project_id), Value::shown(id)]), unapplied).await
+        self.one(Query::new(BY_ID, [Value::stored(project_id), Value::stored(id)]), unapplied).await
     }
 
     /// Unapplied receipts of the project; with `payment`, those that were sent for it or that pay it.
@@ -182,7 +182,7 @@ impl Store {
         let sql = "SELECT COUNT(*), CAST(COALESCE(SUM(r.amount), 0) AS BIGINT) FROM receipts r \
                    WHERE r.project_id = $1 AND r.outcome = 'unapplied' AND r.decision IS NULL";
         let sum = |columns: &mut Columns<'_>| Ok(HeldSum { receipts: columns.integer()?, amount: columns.rupiah()? });
-        let found = self.many(Query::new(sql, [Value::shown(project_id)]), sum).await?.pop();
+        let found = self.many(Query::new(sql, [Value::stored(project_id)]), sum).await?.pop();
         Ok(found.unwrap_or_default())
     }
 
@@ -197,7 +197,7 @@ impl Store {
                 "SELECT ",
                 columns!(),
                 " FROM json_each('[\"' || replace($1, ',', '\",\"') || '\"]') wanted \
-                 CROSS JOIN receipts r ON r.payment_id = wanted.value WHERE r.project_id = $2 \
+                 CROSS JOIN receipts r ON r.payment_id = payment_short(wanted.value) WHERE r.project_id = $2 \
                  AND r.outcome = 'unapplied' ORDER BY r.received_at DESC, r.provider, r.id LIMIT $3"
             ),
             Dialect::Postgres => concat!(
@@ -208,7 +208,7 @@ impl Store {
             ),
         };
         let wanted = payments.iter().map(PaymentId::to_string).collect::<Vec<_>>().join(",");
-        let parameters = [wanted.into(), Value::shown(project_id), OF_PAYMENTS_MOST.into()];
+        let parameters = [wanted.into(), Value::stored(project_id), OF_PAYMENTS_MOST.into()];
         self.many(Query::new(sql, parameters), unapplied).await
     }
 }
@@ -217,9 +217,9 @@ impl Store {
 fn wanted(project_id: ProjectId, filter: UnappliedFilter, payment: Option<PaymentId>) -> (Conditions, &'static str) {
     let (wanted, order) = filter.sql();
     let mut conditions = Conditions::new();
-    conditions.and(wanted, Value::shown(project_id));
+    conditions.and(wanted, Value::stored(project_id));
     if let Some(id) = payment {
-        conditions.and("(r.payment_id = ? OR r.decided_payment_id = ?)", Value::shown(id));
+        conditions.and("(r.payment_id = ? OR r.decided_payment_id = ?)", Value::stored(id));
     }
     (conditions, order)
 }

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     Store,
     error::StoreError,
-    value::{Columns, Query, Value},
+    value::{Columns, Query, Value, stored_method},
 };
 
 const DIFFERENCE: &str = "account_id, subject, kind, day, payment_id, ours, theirs, found_at, settled_at, note";
@@ -68,13 +68,13 @@ impl Store {
              ORDER BY m.paid_at, m.receipt_id LIMIT $5"
         );
         let After { at, text, most } = after;
-        self.many(Query::new(sql, [Value::shown(id), at.into(), text.into(), until.into(), most.into()]), told).await
+        self.many(Query::new(sql, [Value::stored(id), at.into(), text.into(), until.into(), most.into()]), told).await
     }
 
     /// Money of an account by the bank's id of it.
     pub async fn told_receipt(&self, id: BankAccountId, receipt_id: &str) -> Result<Option<ToldMoney>, StoreError> {
         let sql = format!("{TOLD} WHERE m.account_id = $1 AND m.receipt_id = $2");
-        self.one(Query::new(sql, [Value::shown(id), receipt_id.to_owned().into()]), told).await
+        self.one(Query::new(sql, [Value::stored(id), receipt_id.to_owned().into()]), told).await
     }
 
     /// The newest codes of openings that were asked for before `until` and could be paid, or were paid, at `from` or later;
@@ -95,25 +95,25 @@ impl Store {
              ORDER BY c.asked_at, c.reference LIMIT $6"
         );
         let After { at, text, most } = after;
-        let parameters = [Value::shown(id), at.into(), text.into(), until.into(), from.into(), most.into()];
+        let parameters = [Value::stored(id), at.into(), text.into(), until.into(), from.into(), most.into()];
         self.many(Query::new(sql, parameters), code).await
     }
 
     /// The days from `from` on that were compared.
     pub async fn compared_days(&self, id: BankAccountId, from: i64) -> Result<Vec<i64>, StoreError> {
         let sql = "SELECT day FROM bank_reconciliations WHERE account_id = $1 AND day >= $2 ORDER BY day";
-        self.many(Query::new(sql, [Value::shown(id), from.into()]), |columns| columns.integer()).await
+        self.many(Query::new(sql, [Value::stored(id), from.into()]), |columns| columns.integer()).await
     }
 
     /// When a comparison of the account that failed may be tried again; none if none has failed.
     pub async fn comparison_retry_at(&self, id: BankAccountId) -> Result<Option<Timestamp>, StoreError> {
         let sql = "SELECT retry_at FROM bank_comparisons WHERE account_id = $1";
-        self.one(Query::new(sql, [Value::shown(id)]), |columns| columns.timestamp()).await
+        self.one(Query::new(sql, [Value::stored(id)]), |columns| columns.timestamp()).await
     }
 
     pub async fn reconciliation(&self, id: BankAccountId, day: i64) -> Result<Option<Reconciliation>, StoreError> {
         let sql = format!("SELECT {RECONCILIATION} FROM bank_reconciliations WHERE account_id = $1 AND day = $2");
-        self.one(Query::new(sql, [Value::shown(id), day.into()]), reconciliation).await
+        self.one(Query::new(sql, [Value::stored(id), day.into()]), reconciliation).await
     }
 
     /// How many differences nobody has settled.
@@ -127,7 +127,7 @@ impl Store {
         let sql = format!(
             "SELECT {RECONCILIATION} FROM bank_reconciliations WHERE account_id = $1 ORDER BY day DESC LIMIT $2"
         );
-        self.many(Query::new(sql, [Value::shown(id), most.into()]), reconciliation).await
+        self.many(Query::new(sql, [Value::stored(id), most.into()]), reconciliation).await
     }
 
     /// What a person must look at, or what somebody has settled; newest first.
@@ -146,7 +146,7 @@ impl Store {
     pub async fn difference(&self, key: &DifferenceKey) -> Result<Option<Difference>, StoreError> {
         let sql =
             format!("SELECT {DIFFERENCE} FROM bank_differences WHERE account_id = $1 AND subject = $2 AND kind = $3");
-        let parameters = [Value::shown(key.account_id), key.subject.clone().into(), key.kind.word().into()];
+        let parameters = [Value::stored(key.account_id), key.subject.clone().into(), key.kind.word().into()];
         self.one(Query::new(sql, parameters), difference).await
     }
 }
@@ -181,7 +181,7 @@ fn told(columns: &mut Columns<'_>) -> Result<ToldMoney, StoreError> {
             let fee = columns.optional_integer()?.map(Rupiah::new);
             match (id, method, fee) {
                 (Some(id), Some(word), Some(fee)) => {
-                    let method = Method::parse(&word);
+                    let method = stored_method(&word);
                     let method = method.ok_or_else(|| StoreError::unexpected(format!("a method is {word:?}")))?;
                     Some(ToldPayment { id, method, fee })
                 }

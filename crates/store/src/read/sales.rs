@@ -33,13 +33,13 @@ impl Store {
         since: Timestamp,
         most: i64,
     ) -> Result<Vec<Payment>, StoreError> {
-        let parameters = [Value::shown(project_id), Value::shown(user_id), since.into(), most.into()];
+        let parameters = [Value::stored(project_id), Value::stored(user_id), since.into(), most.into()];
         self.many(Query::new(SINCE, parameters), payment).await
     }
 
     /// Whether the user has made that payment at the project's counter.
     pub async fn is_sale_of(&self, project_id: ProjectId, user_id: UserId, id: PaymentId) -> Result<bool, StoreError> {
-        let parameters = [Value::shown(project_id), Value::shown(user_id), Value::shown(id)];
+        let parameters = [Value::stored(project_id), Value::stored(user_id), Value::stored(id)];
         Ok(self.one(Query::new(IS_OF_USER, parameters), |_| Ok(())).await?.is_some())
     }
 }

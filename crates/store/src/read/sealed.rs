@@ -4,7 +4,7 @@ use crate::{
     Store,
     error::StoreError,
     sealed_column::SealedColumn,
-    value::{Columns, Query},
+    value::{Columns, Query, Value},
 };
 
 /// An encrypted value, and the id of its row.
@@ -31,7 +31,7 @@ impl Store {
                 "SELECT id, sealed FROM bank_credentials WHERE id > $1 AND sealed IS NOT NULL ORDER BY id LIMIT $2"
             }
         };
-        self.many(Query::new(sql, [after.to_owned().into(), most.into()]), sealed_value).await
+        self.many(Query::new(sql, [Value::named(after), most.into()]), sealed_value).await
     }
 }
 

@@ -1,9 +1,15 @@
 //! Comparing payments with a search term, in SQL.
 
-use domain::search::{ID_LEAST, Number, SearchTerm, amount};
+use domain::{
+    id::PaymentId,
+    search::{ID_LEAST, Number, SearchTerm, amount},
+};
 
 use super::{Conditions, pattern};
-use crate::maintenance::AFTER_EVERY_ID;
+use crate::value::Value;
+
+/// The characters of a payment's id.
+const ID_LENGTH: usize = PaymentId::static_len();
 
 /// What is known of the payment's customer. A subquery in this form is run for one payment at a time; PostgreSQL might read
 /// all customers for an EXISTS.
@@ -54,9 +60,13 @@ pub(super) fn is_id_prefix(word: &str) -> bool {
 }
 
 pub(super) fn id_begins(conditions: &mut Conditions, prefix: &str) -> String {
-    let from = conditions.place(prefix.to_owned());
-    let until = conditions.place(format!("{prefix}{AFTER_EVERY_ID}"));
-    format!("(p.id >= {from} AND p.id < {until})")
+    // The first and the last id that can begin so; none where no id can.
+    let filled = |letter: &str| format!("{prefix}{}", letter.repeat(ID_LENGTH.saturating_sub(prefix.len()))).parse();
+    let (Ok(first), Ok(last)): (Result<PaymentId, _>, Result<PaymentId, _>) = (filled("0"), filled("z")) else {
+        return "1 = 0".to_owned();
+    };
+    let (from, until) = (conditions.place(Value::stored(first)), conditions.place(Value::stored(last)));
+    format!("(p.id >= {from} AND p.id <= {until})")
 }
 
 /// The end of a condition: contains the text. No character of it is special.

@@ -27,7 +27,7 @@ impl Store {
     pub async fn sessions(&self, id: UserId) -> Result<Vec<Session>, StoreError> {
         let sql = "SELECT id, user_id, created_at, seen_at, address, browser FROM sessions WHERE user_id = $1 \
                    ORDER BY created_at DESC, id DESC";
-        self.many(Query::new(sql, [Value::shown(id)]), session).await
+        self.many(Query::new(sql, [Value::stored(id)]), session).await
     }
 }
 

@@ -18,7 +18,7 @@ const COLUMNS: &str = "id, account_id, receipt_id, number, amount, paid_at, rece
 impl Store {
     pub async fn stray(&self, id: StrayId) -> Result<Option<Stray>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM strays WHERE id = $1");
-        self.one(Query::new(sql, [Value::shown(id)]), stray).await
+        self.one(Query::new(sql, [Value::stored(id)]), stray).await
     }
 
     /// Strays that nobody has decided about, or those that somebody has; newest first.

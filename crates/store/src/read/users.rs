@@ -32,7 +32,7 @@ pub struct Member {
 impl Store {
     pub async fn user(&self, id: UserId) -> Result<Option<User>, StoreError> {
         let sql = "SELECT id, email, is_operator, created_at FROM users WHERE id = $1";
-        self.one(Query::new(sql, [Value::shown(id)]), user).await
+        self.one(Query::new(sql, [Value::stored(id)]), user).await
     }
 
     /// All users, oldest first.
@@ -58,20 +58,20 @@ impl Store {
     pub async fn user_by_email(&self, email: &Email) -> Result<Option<(User, String)>, StoreError> {
         let sql = "SELECT id, email, is_operator, created_at, password FROM users WHERE email = $1";
         let found = |columns: &mut Columns<'_>| Ok((user(columns)?, columns.text()?));
-        self.one(Query::new(sql, [Value::shown(email)]), found).await
+        self.one(Query::new(sql, [Value::stored(email)]), found).await
     }
 
     /// The hash of a user's password.
     pub async fn password_of(&self, id: UserId) -> Result<Option<String>, StoreError> {
         let sql = "SELECT password FROM users WHERE id = $1";
-        self.one(Query::new(sql, [Value::shown(id)]), |columns| columns.text()).await
+        self.one(Query::new(sql, [Value::stored(id)]), |columns| columns.text()).await
     }
 
     /// Every page reads it, so that removing a member takes effect at once.
     pub async fn membership(&self, user: UserId, project: ProjectId) -> Result<Option<Membership>, StoreError> {
         let sql = "SELECT m.role, p.version FROM members m JOIN projects p ON p.id = m.project_id \
                    WHERE m.project_id = $1 AND m.user_id = $2";
-        self.one(Query::new(sql, [Value::shown(project), Value::shown(user)]), membership).await
+        self.one(Query::new(sql, [Value::stored(project), Value::stored(user)]), membership).await
     }
 
     /// The projects that a user is a member of, ordered by name.
@@ -82,7 +82,7 @@ impl Store {
             projects::COLUMNS
         );
         let found = |columns: &mut Columns<'_>| Ok((projects::project(columns)?, columns.word(Role::parse)?));
-        self.many(Query::new(sql, [Value::shown(id)]), found).await
+        self.many(Query::new(sql, [Value::stored(id)]), found).await
     }
 
     /// A project's members, in the order in which they joined.
@@ -90,27 +90,27 @@ impl Store {
         let sql = "SELECT u.id, u.email, u.is_operator, u.created_at, m.role, m.joined_at \
                    FROM members m JOIN users u ON u.id = m.user_id WHERE m.project_id = $1 \
                    ORDER BY m.joined_at, u.id";
-        self.many(Query::new(sql, [Value::shown(id)]), member).await
+        self.many(Query::new(sql, [Value::stored(id)]), member).await
     }
 
     /// How many projects a user owns.
     pub async fn owned_projects(&self, id: UserId) -> Result<i64, StoreError> {
         let sql = "SELECT COUNT(*) FROM members WHERE user_id = $1 AND role = 'owner'";
-        Ok(self.many(Query::new(sql, [Value::shown(id)]), |columns| columns.integer()).await?.into_iter().sum())
+        Ok(self.many(Query::new(sql, [Value::stored(id)]), |columns| columns.integer()).await?.into_iter().sum())
     }
 
     /// Whether the user with that address for e-mail has signed in from a network address since then.
     pub async fn knows_address(&self, email: &Email, address: &str, since: Timestamp) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM known_addresses k JOIN users u ON u.id = k.user_id \
                    WHERE u.email = $1 AND k.address = $2 AND k.at >= $3";
-        let parameters = [Value::shown(email), address.to_owned().into(), since.into()];
+        let parameters = [Value::stored(email), address.to_owned().into(), since.into()];
         Ok(self.one(Query::new(sql, parameters), |_| Ok(())).await?.is_some())
     }
 
     /// What a form of that user has created.
     pub async fn form_resource(&self, user: UserId, form: &str) -> Result<Option<String>, StoreError> {
         let sql = "SELECT resource FROM forms WHERE user_id = $1 AND form = $2";
-        self.one(Query::new(sql, [Value::shown(user), form.to_owned().into()]), |columns| columns.text()).await
+        self.one(Query::new(sql, [Value::stored(user), form.to_owned().into()]), |columns| columns.text()).await
     }
 
     /// Until when an attempt to sign in must wait that counts against all of these, the latest of them; none where it need not.

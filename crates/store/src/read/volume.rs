@@ -51,7 +51,7 @@ impl Store {
         let sql = "SELECT hour, payments, amount FROM volumes WHERE project_id = $1 AND hour >= $2 AND hour < $3 \
                    AND payments > 0 ORDER BY hour";
         // Hours that are closed after `open` was read are summed from their postings below.
-        let parameters = [Value::shown(project_id), first.into(), open.min(until).into()];
+        let parameters = [Value::stored(project_id), first.into(), open.min(until).into()];
         let mut volumes = self.many(Query::new(sql, parameters), volume).await?;
         volumes.extend(self.open_hours(project_id, open, until).await?);
         Ok(volumes)
@@ -72,7 +72,7 @@ impl Store {
             "SELECT (hour - $1) / {DAY_HOURS} AS day, CAST(SUM(payments) AS BIGINT), CAST(SUM(amount) AS BIGINT) \
              FROM volumes WHERE project_id = $2 AND hour >= $1 AND hour < $3 GROUP BY 1"
         );
-        let parameters = [first.into(), Value::shown(project_id), open.min(until).into()];
+        let parameters = [first.into(), Value::stored(project_id), open.min(until).into()];
         let closed = self.many(Query::new(sql, parameters), volume).await?;
         let open = self.open_hours(project_id, open, until).await?;
         let by_day = open.into_iter().map(|open| HourVolume { hour: (open.hour - first) / DAY_HOURS, ..open });
@@ -121,7 +121,7 @@ impl Store {
     /// The latest closed hour; all hours before it are closed too.
     pub(crate) async fn closed_hour(&self, project_id: ProjectId) -> Result<Option<i64>, StoreError> {
         let sql = "SELECT hour FROM volumes WHERE project_id = $1 ORDER BY hour DESC LIMIT 1";
-        self.one(Query::new(sql, [Value::shown(project_id)]), |columns| columns.integer()).await
+        self.one(Query::new(sql, [Value::stored(project_id)]), |columns| columns.integer()).await
     }
 
     /// The first hour from `first` on and before `until` in which anything was paid.
@@ -136,7 +136,7 @@ impl Store {
             let sql = format!(
                 "SELECT at FROM entries WHERE project_id = $1 AND {leg} AND at >= $2 AND at < $3 ORDER BY at LIMIT 1"
             );
-            let parameters = [Value::shown(project_id), start_of(first), start_of(until)];
+            let parameters = [Value::stored(project_id), start_of(first), start_of(until)];
             let found = self.many(Query::new(sql, parameters), |columns| columns.integer()).await?;
             earliest = earliest.into_iter().chain(found).min();
         }
@@ -168,7 +168,7 @@ impl Store {
             leg(ACCEPTED)
         );
         let paid = |columns: &mut Columns<'_>| Ok(Paid { payments: columns.integer()?, amount: columns.rupiah()? });
-        let sums = self.many(Query::new(sql, [Value::shown(project_id), from.into(), to.into()]), paid).await?;
+        let sums = self.many(Query::new(sql, [Value::stored(project_id), from.into(), to.into()]), paid).await?;
         Ok(sums.first().copied().unwrap_or_default())
     }
 
@@ -190,7 +190,7 @@ impl Store {
             legs(PAID),
             legs(ACCEPTED)
         );
-        self.many(Query::new(sql, [Value::shown(project_id), from.into(), to.into()]), volume).await
+        self.many(Query::new(sql, [Value::stored(project_id), from.into(), to.into()]), volume).await
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::log;
-use crate::error::StoreError;
+use crate::{error::StoreError, short_ids};
 
 /// How long to wait for another process, such as a command next to the server, to finish its transaction.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -28,6 +28,7 @@ pub(super) fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Store
         let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
         connection.busy_timeout(BUSY_TIMEOUT)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+        short_ids::add_functions(&connection)?;
         if flags.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
             use_write_ahead_log(&connection)?;
             // An acknowledged commit must survive a power cut, so every commit syncs the log to disk.

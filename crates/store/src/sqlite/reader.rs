@@ -7,13 +7,14 @@ use std::{
 };
 
 use domain::api_key::KeyHash;
-use rusqlite::{Connection, InterruptHandle, OpenFlags, params_from_iter};
+use rusqlite::{Connection, InterruptHandle, OpenFlags};
 
 use super::connect::connect;
 use crate::{
     error::StoreError,
     read::keys::KeyOwner,
-    value::{Columns, Decode, Query, TakeRow},
+    short_ids::{Projects, ShortIds},
+    value::{Columns, Decode, Query, TakeRow, bind},
 };
 
 /// Idle connections that are kept open; more may be open while they are in use.
@@ -30,12 +31,13 @@ pub(super) struct Reader {
     /// The version of the database at which `owners` were read.
     version: i64,
     owners: HashMap<KeyHash, KeyOwner>,
+    projects: Projects,
 }
 
 impl Reader {
     fn open(path: &Path) -> Result<Reader, StoreError> {
         let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        Ok(Reader { connection, version: 0, owners: HashMap::new() })
+        Ok(Reader { connection, version: 0, owners: HashMap::new(), projects: Projects::default() })
     }
 
     /// The owner of a key, as of now: the cache is used only if nothing was committed since.
@@ -66,19 +68,25 @@ impl Reader {
         self.connection.get_interrupt_handle()
     }
 
+    fn ids(&self) -> ShortIds<'_> {
+        ShortIds::new(&self.connection, &self.projects)
+    }
+
     /// Gives the first row that a query finds to `take`.
     pub(super) fn first(&self, query: &Query, take: &mut TakeRow<'_>) -> Result<(), StoreError> {
         let mut statement = self.connection.prepare_cached(&query.sql).map_err(failure)?;
-        let mut rows = statement.query(params_from_iter(&query.parameters)).map_err(failure)?;
-        rows.next().map_err(failure)?.map_or(Ok(()), |row| take(&mut Columns::of_sqlite(row)))
+        bind(&mut statement, &query.parameters, self.ids()).map_err(failure)?;
+        let mut rows = statement.raw_query();
+        rows.next().map_err(failure)?.map_or(Ok(()), |row| take(&mut Columns::of_sqlite(row, self.ids())))
     }
 
     /// Gives every row that a query finds to `take`.
     pub(super) fn all(&self, query: &Query, take: &mut TakeRow<'_>) -> Result<(), StoreError> {
         let mut statement = self.connection.prepare_cached(&query.sql).map_err(failure)?;
-        let mut rows = statement.query(params_from_iter(&query.parameters)).map_err(failure)?;
+        bind(&mut statement, &query.parameters, self.ids()).map_err(failure)?;
+        let mut rows = statement.raw_query();
         while let Some(row) = rows.next().map_err(failure)? {
-            take(&mut Columns::of_sqlite(row))?;
+            take(&mut Columns::of_sqlite(row, self.ids()))?;
         }
         Ok(())
     }

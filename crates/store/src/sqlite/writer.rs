@@ -10,7 +10,7 @@ use std::{
 };
 
 use futures_util::future::join_all;
-use rusqlite::{Connection, ErrorCode, params_from_iter};
+use rusqlite::{Connection, ErrorCode};
 use tokio::sync::mpsc;
 
 use super::log::Log;
@@ -18,7 +18,8 @@ use crate::{
     error::{CommitError, StoreError},
     jobs::{Answer, Job, Jobs, Outcome, refused},
     plan::{Plan, Statement},
-    value::Value,
+    short_ids::{Projects, ShortIds},
+    value::{Value, bind},
 };
 
 /// Plans that may wait. One more fails at once, as the database is too busy.
@@ -87,6 +88,7 @@ async fn answered(answer: Answer) -> Outcome {
 struct Session<'c> {
     connection: &'c Connection,
     prepared: HashMap<usize, rusqlite::Statement<'c>>,
+    projects: Projects,
 }
 
 impl Session<'_> {
@@ -96,12 +98,19 @@ impl Session<'_> {
             Entry::Occupied(found) => found.into_mut(),
             Entry::Vacant(first) => first.insert(self.connection.prepare(sql)?),
         };
-        statement.execute(params_from_iter(parameters))
+        bind(statement, parameters, ShortIds::new(self.connection, &self.projects))?;
+        statement.raw_execute()
+    }
+
+    /// Rolls back with `sql`.
+    fn roll_back(&self, sql: &str) -> rusqlite::Result<()> {
+        self.projects.forget();
+        self.connection.execute_batch(sql)
     }
 }
 
 fn run(connection: &Connection, mut queue: mpsc::Receiver<Jobs>, mut log: Log) {
-    let mut session = Session { connection, prepared: HashMap::new() };
+    let mut session = Session { connection, prepared: HashMap::new(), projects: Projects::default() };
     while let Some(first) = queue.blocking_recv() {
         let mut batch = Vec::new();
         first.add_to(&mut batch);
@@ -163,11 +172,12 @@ fn transact(session: &mut Session<'_>, batch: &[Job], rollback: Rollback) -> Res
         Ok(outcomes)
     };
     let outcomes = run();
-    if outcomes.is_err()
-        && !session.connection.is_autocommit()
-        && let Err(error) = session.connection.execute_batch("ROLLBACK")
-    {
-        tracing::error!(%error, "a transaction was not rolled back");
+    if outcomes.is_err() {
+        // SQLite may have rolled back by itself.
+        let sql = if session.connection.is_autocommit() { "" } else { "ROLLBACK" };
+        if let Err(error) = session.roll_back(sql) {
+            tracing::error!(%error, "a transaction was not rolled back");
+        }
     }
     outcomes
 }
@@ -190,8 +200,10 @@ fn apply(session: &mut Session<'_>, plan: &Plan, rollback: Rollback) -> Result<O
     if failed && done > 0 && !savepoint {
         return Err(TransactionError::Plan);
     }
-    if savepoint {
-        session.connection.execute_batch(if failed { "ROLLBACK TO plan; RELEASE plan" } else { "RELEASE plan" })?;
+    if savepoint && failed {
+        session.roll_back("ROLLBACK TO plan; RELEASE plan")?;
+    } else if savepoint {
+        session.connection.execute_batch("RELEASE plan")?;
     }
     Ok(outcome)
 }

@@ -8,6 +8,8 @@ use store::{CONNECTIONS, Change, CommitError, Guard, OpenError, Store, StoreErro
 use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
+use crate::short_ids::{shortened, text_of};
+
 /// Runs tests, which are functions that take a [`Database`], on every kind of database.
 macro_rules! on_every_database {
     ($($test:ident),* $(,)?) => {
@@ -189,7 +191,10 @@ impl Database {
     /// Runs SQL without the store. Constraints and triggers of the database still hold.
     pub(crate) fn run_beside(&self, sql: &str) -> Result<(), String> {
         match self {
-            Database::Sqlite(directory) => connect(directory).execute_batch(sql).map_err(|error| error.to_string()),
+            Database::Sqlite(directory) => {
+                let connection = connect(directory);
+                connection.execute_batch(&shortened(&connection, sql)).map_err(|error| error.to_string())
+            }
             Database::Postgres(scratch) => Cluster::shared().run(scratch.url(), sql).map(drop),
         }
     }
@@ -203,7 +208,8 @@ impl Database {
                 for trigger in strings(&connection, "SELECT name FROM sqlite_master WHERE type = 'trigger'") {
                     connection.execute_batch(&format!("DROP TRIGGER {trigger}")).unwrap();
                 }
-                connection.execute_batch(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+                let sql = shortened(&connection, sql);
+                connection.execute_batch(&sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
             }
             Database::Postgres(scratch) => {
                 let sql = format!("{WITHOUT_CHECKS} {sql}");
@@ -255,21 +261,20 @@ fn strings(connection: &Connection, sql: &str) -> Vec<String> {
     rows.map(Result::unwrap).collect()
 }
 
+/// Texts are shown unchanged, so that a row can be found by an id in it.
 fn rows_of(connection: &Connection, table: &str) -> Vec<String> {
     let mut statement = connection.prepare(&format!("SELECT * FROM {table}")).unwrap();
-    let columns = statement.column_count();
+    let types = strings(connection, &format!("SELECT type FROM pragma_table_xinfo('{table}')"));
     let shown = |row: &rusqlite::Row<'_>| {
-        let values = (0..columns).map(|column| format!("{:?}", row.get_ref(column).map(text_of)));
+        let values = types
+            .iter()
+            .enumerate()
+            .map(|(column, of)| format!("{:?}", row.get_ref(column).map(|value| text_of(connection, value, of))));
         Ok(format!("{table}: {}", values.collect::<Vec<_>>().join(", ")))
     };
     let mut rows: Vec<String> = statement.query_map([], shown).unwrap().map(Result::unwrap).collect();
     rows.sort();
     rows
-}
-
-/// Texts are shown unchanged, so that a row can be found by an id in it.
-fn text_of(value: rusqlite::types::ValueRef<'_>) -> String {
-    value.as_str().map_or_else(|_| format!("{value:?}"), str::to_owned)
 }
 
 /// The outcome of a commit, in a form that can be compared.

@@ -138,3 +138,15 @@ async fn a_full_queue_refuses_at_once_and_keeps_what_it_took() {
         assert_eq!(store.event(project.id, event.id).await.unwrap(), Some(event));
     }
 }
+
+#[tokio::test]
+async fn what_belongs_to_no_project_is_reported_by_its_short_id() {
+    let directory = TempDir::new().unwrap();
+    let store = Store::open_sqlite(&file_in(&directory)).await.unwrap();
+    kept_project(&store).await;
+    let rows = "PRAGMA foreign_keys = OFF; INSERT INTO members VALUES (x'85', 'usr_1', 'viewer', 1)";
+    Connection::open(file_in(&directory)).unwrap().execute_batch(rows).unwrap();
+    let found = store.breaches().await.unwrap();
+    let rows: Vec<&str> = found.iter().map(|breach| breach.row.as_str()).collect();
+    assert_eq!(rows, ["85:usr_1", "[85]"]);
+}

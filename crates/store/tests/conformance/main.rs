@@ -42,6 +42,7 @@ mod samples;
 mod sealed;
 mod search;
 mod search_words;
+mod short_ids;
 mod sign_ins;
 mod strays;
 mod verify;

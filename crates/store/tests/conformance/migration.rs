@@ -8,7 +8,10 @@ use domain::{
     receipt::{Decider, Decision, Unapplied},
     search::SearchTerm,
 };
-use store::{Balance, Change, LinkFilter, Matches, PaymentFilter, PaymentWrite, Store, Sums, Tables, UnappliedFilter};
+use store::{
+    Balance, Change, LinkFilter, Matches, MethodFilter, PaymentFilter, PaymentWrite, Store, Sums, Tables,
+    UnappliedFilter,
+};
 
 use crate::{
     bank_samples::{self, BCA},
@@ -56,15 +59,15 @@ fn fill(database: &Database) -> Kept {
          INSERT INTO api_keys (id, project_id, name, hash, last_four, created_at) \
          VALUES ('{key}', '{project}', 'key', {secret}, 'a1B2', {now});"
     );
-    for (payment, state, paid_at, settles_at) in [
-        (settled, "paid", now.to_string(), "NULL".to_owned()),
-        (twice, "paid", now.to_string(), (now + 60_000).to_string()),
-        (waiting, "pending", "NULL".to_owned(), "NULL".to_owned()),
+    for (payment, method, state, paid_at, settles_at) in [
+        (settled, "virtual_account:bca", "paid", now.to_string(), "NULL".to_owned()),
+        (twice, "qris", "paid", now.to_string(), (now + 60_000).to_string()),
+        (waiting, "qris", "pending", "NULL".to_owned(), "NULL".to_owned()),
     ] {
         sql += &format!(
             "INSERT INTO payments (id, project_id, reference, search_text, amount, fee, method, code, state, paid_at, \
              settles_at, created_at, expires_at, version) VALUES ('{payment}', '{project}', 'INV', 'inv', 10000, 70, \
-             'qris', 'code {payment}', '{state}', {paid_at}, {settles_at}, {now}, {}, 1); ",
+             '{method}', 'code {payment}', '{state}', {paid_at}, {settles_at}, {now}, {}, 1); ",
             now + 900_000
         );
     }
@@ -121,6 +124,8 @@ async fn assert_kept(store: &Store, kept: &Kept) {
     let listed = store.payments(kept.project, &PaymentFilter::default(), EVERYTHING).await.unwrap();
     let ids: Vec<PaymentId> = listed.items.iter().map(|payment| payment.id).collect();
     assert_eq!((ids, listed.total), (vec![kept.waiting, kept.twice, kept.settled], 3));
+    let by_account = PaymentFilter { method: Some(MethodFilter::One(BCA)), ..PaymentFilter::default() };
+    assert_eq!(store.payments(kept.project, &by_account, EVERYTHING).await.unwrap().items, listed.items[2..]);
     let (amount, fee) = (Rupiah::new(20_000), Rupiah::new(140));
     let all = Matches::All(Sums { payments: 3, paid: 2, amount, fee });
     assert_eq!(store.payments_matching(kept.project, &PaymentFilter::default()).await.unwrap(), all);

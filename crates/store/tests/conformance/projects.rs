@@ -9,17 +9,18 @@ use domain::{
     money::Rupiah,
     project::{Environment, MerchantProfile, Project, SuccessWord},
 };
-use store::{Change, Guard, LogoFile, ProjectWrite, Store};
+use store::{Change, Guard, KeyWrite, LogoFile, ProjectWrite, Store};
 
 use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
-    samples::{self, NOW, after, entropy, kept_project},
+    samples::{self, NOW, after, entropy, kept_key, kept_project},
 };
 
 on_every_database![
     a_project_is_read_back_as_it_was_committed,
     a_changed_project_keeps_its_identity_and_secret,
     projects_are_listed_in_the_order_of_their_making,
+    a_project_that_was_not_kept_leaves_nothing_to_the_next,
     allowed_origins_are_those_of_the_last_change,
     a_preflight_counts_active_projects_only,
     a_logo_is_read_by_its_hash_until_its_project_has_another,
@@ -104,6 +105,25 @@ async fn projects_are_listed_in_the_order_of_their_making(database: Database) {
         keep(&store, ProjectWrite::Created { project: project.clone(), sealed_webhook_secret: Vec::new() }).await;
     }
     assert_eq!(store.projects().await.unwrap(), [early, late]);
+}
+
+/// On SQLite the next project gets the number of one that was rolled back.
+async fn a_project_that_was_not_kept_leaves_nothing_to_the_next(database: Database) {
+    let store = database.open().await;
+    let (lost, next) = (samples::project(), samples::project());
+    let key = |name| {
+        let key = samples::key(&lost, name);
+        KeyWrite::Created { hash: samples::key_hash(&key), key }
+    };
+    let created = ProjectWrite::Created { project: lost.clone(), sealed_webhook_secret: Vec::new() };
+    let twice = Change::from(created).with(key("server")).with(key("server"));
+    assert_eq!(commit(&store, twice).await, Outcome::Conflict(Guard::KeyName));
+    keep(&store, ProjectWrite::Created { project: next.clone(), sealed_webhook_secret: Vec::new() }).await;
+    assert_eq!(commit(&store, key("server")).await, Outcome::Unexpected);
+    assert_eq!(store.project(lost.id).await.unwrap(), None);
+    assert_eq!(store.keys(next.id).await.unwrap(), []);
+    kept_key(&store, &next, "server").await;
+    assert_eq!((store.keys(next.id).await.unwrap().len(), store.keys(lost.id).await.unwrap()), (1, Vec::new()));
 }
 
 async fn allowed_origins_are_those_of_the_last_change(database: Database) {

@@ -16,10 +16,11 @@ use crate::support::{
     commands::{dev_at_fixed_url, program},
     json::id,
     nodes::no_bank,
+    short_ids::{id_of, short},
     wait::until,
 };
 
-const TABLES: [&str; 51] = [
+pub(super) const TABLES: [&str; 51] = [
     "installation",
     "users",
     "projects",
@@ -87,13 +88,13 @@ fn order(running: &Running, method: &str) -> Value {
 }
 
 /// What was acknowledged in an installation with rows in every table.
-struct Installation {
+pub(super) struct Installation {
     payment: Value,
     link: Value,
 }
 
 /// Creates rows in every table through a server, the engine and, for what takes days, SQL.
-async fn fill_every_table(program: &Program) -> Installation {
+pub(super) async fn fill_every_table(program: &Program) -> Installation {
     let running = dev_at_fixed_url(program, &[]);
     let (api, database, project) = (running.api(), program.database(), running.said("project_id").to_owned());
     let receiver = Receiver::start().await;
@@ -129,8 +130,8 @@ async fn fill_every_table(program: &Program) -> Installation {
     check_out(program, &link).await;
     let file = Connection::open(program.data().join("lunas.db")).unwrap();
     let by_hand = format!(
-        "UPDATE payments SET state = 'expired' WHERE id = '{}'; \
-         UPDATE payments SET state = 'cancelled', ended_at = created_at WHERE id = '{}'; \
+        "UPDATE payments SET state = 'expired' WHERE id = {}; \
+         UPDATE payments SET state = 'cancelled', ended_at = created_at WHERE id = {}; \
          UPDATE deliveries SET state = 'exhausted', due_at = NULL WHERE event_id = (SELECT id FROM events \
          WHERE kind = 'payment.failed'); \
          INSERT INTO payment_marks SELECT project_id, MIN(id), 1, '', 1 FROM payments GROUP BY project_id; \
@@ -150,8 +151,8 @@ async fn fill_every_table(program: &Program) -> Installation {
          INSERT INTO balance_checkpoints SELECT project_id, account, at, posting_id, 1, amount FROM entries \
          WHERE account = 'unapplied'; \
          INSERT INTO key_uses SELECT id, project_id, created_at FROM api_keys WHERE TRUE ON CONFLICT DO NOTHING",
-        id(&others[2]),
-        id(&others[3]),
+        short(id(&others[2])),
+        short(id(&others[3])),
     );
     file.execute_batch(&by_hand).unwrap();
     let logo = "INSERT INTO logos SELECT id, 'ab12', x'89504e47' FROM projects; UPDATE projects SET logo_hash = 'ab12', \
@@ -169,7 +170,7 @@ fn banks(account: &str) -> String {
         "INSERT INTO bank_accounts VALUES ('{account}', 'BCA é', 'bca', 1, 1, 1); \
          INSERT INTO bank_settings VALUES ('{account}', 'partner_service_id', '12345'); \
          INSERT INTO bank_credentials VALUES ('crd_1', '{account}', 'bank_key', 'next', NULL, 'a key', NULL, 1); \
-         INSERT INTO bank_assignments SELECT id, 'virtual_account:bca', '{account}' FROM projects; \
+         INSERT INTO bank_assignments SELECT id, 'bca', '{account}' FROM projects; \
          INSERT INTO bank_numbers SELECT '{account}', code, project_id, id, created_at, expires_at + 2592000000 \
          FROM payments LIMIT 1; \
          INSERT INTO bank_requests SELECT '{account}', 24, 1, '1', '1', 0, code, id, NULL, 'accepted', 1 \
@@ -225,11 +226,14 @@ fn source_rows(program: &Program, table: &str) -> Vec<Value> {
     let file = Connection::open(program.data().join("lunas.db")).unwrap();
     let mut statement = file.prepare(&format!("SELECT * FROM {table}")).unwrap();
     let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+    let mut columns = file.prepare(&format!("SELECT type = 'TEXT' FROM pragma_table_info('{table}')")).unwrap();
+    let are_texts: Vec<bool> = columns.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
     let row = |row: &rusqlite::Row<'_>| {
         let value = |index| match row.get_ref(index).unwrap() {
             ValueRef::Null => Value::Null,
             ValueRef::Integer(number) => json!(number),
             ValueRef::Text(text) => json!(std::str::from_utf8(text).unwrap()),
+            ValueRef::Blob(short) if are_texts[index] => json!(id_of(&file, short)),
             ValueRef::Blob(bytes) => {
                 json!(format!("\\x{}", bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()))
             }
@@ -414,7 +418,8 @@ async fn a_payment_that_an_earlier_release_stamped_late_is_noted_and_copied() {
     check_out(&program, &link).await;
     let file = Connection::open(program.data().join("lunas.db")).unwrap();
     file.execute_batch("DELETE FROM link_attempts; UPDATE links SET cancelled_at = created_at - 1").unwrap();
-    let late: String = file.query_row("SELECT id FROM payments", [], |row| row.get(0)).unwrap();
+    let late: Vec<u8> = file.query_row("SELECT id FROM payments", [], |row| row.get(0)).unwrap();
+    let late = id_of(&file, &late);
     let url = cluster.fresh_database();
     copy(&program, &program.database(), &url).json(0);
     for database in [program.database(), url] {

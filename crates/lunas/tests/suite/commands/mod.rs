@@ -8,6 +8,7 @@ mod config_file;
 mod copy;
 mod dev;
 mod doctor;
+mod earlier_file;
 mod event;
 mod help;
 mod link;

@@ -13,6 +13,7 @@ use crate::{
         links::create_link,
         payments::{pending_qris, simulate, simulate_paid},
         people::{Person, desk},
+        short_ids::short,
     },
 };
 
@@ -104,13 +105,13 @@ async fn a_payment_of_nobody_or_of_another_project_leads_to_no_customer(kit: Arc
 
 /// Deletes what is stored of the customer of a payment, as an operator would who is asked to.
 fn forget(kit: &Kit, payment: &Value) {
-    let sql = format!("DELETE FROM checkouts WHERE payment_id = '{}'", text(payment, "id"));
+    let (id, sql) = (text(payment, "id"), "DELETE FROM checkouts WHERE payment_id =");
     match &kit.database {
         Database::Sqlite(path) => {
-            rusqlite::Connection::open(path).unwrap().execute(&sql, []).unwrap();
+            rusqlite::Connection::open(path).unwrap().execute(&format!("{sql} {}", short(id)), []).unwrap();
         }
         Database::Postgres { url } => {
-            Cluster::shared().run(url, &sql).unwrap();
+            Cluster::shared().run(url, &format!("{sql} '{id}'")).unwrap();
         }
     }
 }

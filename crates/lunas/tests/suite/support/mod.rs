@@ -31,5 +31,6 @@ pub(crate) mod routes;
 pub(crate) mod rows;
 pub(crate) mod samples;
 pub(crate) mod scripts;
+pub(crate) mod short_ids;
 pub(crate) mod wait;
 pub(crate) mod webhooks;

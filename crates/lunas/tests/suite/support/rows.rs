@@ -1,5 +1,6 @@
 //! Everything that is stored, to be compared before and after.
 
+use domain::id::{kind, of_bytes};
 use rusqlite::types::Value as Cell;
 use testkit::{Cluster, Database};
 
@@ -32,6 +33,8 @@ fn select(connection: &rusqlite::Connection, sql: &str) -> Vec<Vec<String>> {
     let columns = statement.column_count();
     let shown = |cell: Cell| match cell {
         Cell::Text(text) => text,
+        // As many as the id of a payment has; other bytes may be shown so as well.
+        Cell::Blob(bytes) if bytes.len() == 16 => of_bytes::<kind::Payment>(bytes.try_into().unwrap()).to_string(),
         cell => format!("{cell:?}"),
     };
     let row = |row: &rusqlite::Row<'_>| (0..columns).map(|column| row.get(column).map(shown)).collect();

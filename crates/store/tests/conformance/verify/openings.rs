@@ -103,7 +103,7 @@ fn payment_rows(history: &OpeningHistory) -> Vec<Row> {
     vec![
         changed(issued, "amount = amount + 1"),
         changed(issued, "fee = fee + 1"),
-        changed(issued, "method = 'virtual_account:bca'"),
+        changed(issued, "method = 'bca'"),
         changed(issued, "closes_after_query = 0"),
         changed(paid, "project_id = 'prj_none'"),
         (LEADS, format!("UPDATE openings SET state = 'open' WHERE id = '{}'", paid.0.id), id(&paid.0)),
