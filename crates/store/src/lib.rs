@@ -33,6 +33,8 @@ mod short_ids;
 mod sqlite;
 mod value;
 mod verify;
+#[cfg(test)]
+mod verify_costs;
 
 use std::{path::Path, sync::Arc};
 
