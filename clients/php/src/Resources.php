@@ -191,19 +191,29 @@ final class Balances extends Endpoint
 /** Money that fits no payment, held until somebody decides about it. */
 final class Receipts extends Endpoint
 {
-    /** @return Listing<Receipt> */
+    /**
+     * $created_from and $created_to are compared with received_at.
+     *
+     * @return Listing<Receipt>
+     */
     public function list(
         ?int $page = null,
         ?int $page_size = null,
         ?string $state = null,
         ?string $payment_id = null,
+        ?string $created_from = null,
+        ?string $created_to = null,
     ): Listing {
         return $this->page(Receipt::class, '/v1/receipts', get_defined_vars());
     }
 
     /** @return \Generator<int, Receipt> */
-    public function all(?string $state = null, ?string $payment_id = null): \Generator
-    {
+    public function all(
+        ?string $state = null,
+        ?string $payment_id = null,
+        ?string $created_from = null,
+        ?string $created_to = null,
+    ): \Generator {
         return $this->pages(get_defined_vars());
     }
 
@@ -237,13 +247,19 @@ final class Events extends Endpoint
         ?int $page_size = null,
         ?string $type = null,
         ?string $after = null,
+        ?string $created_from = null,
+        ?string $created_to = null,
     ): Listing {
         return $this->page(Event::class, '/v1/events', get_defined_vars());
     }
 
     /** @return \Generator<int, Event> */
-    public function all(?string $type = null, ?string $after = null): \Generator
-    {
+    public function all(
+        ?string $type = null,
+        ?string $after = null,
+        ?string $created_from = null,
+        ?string $created_to = null,
+    ): \Generator {
         return $this->pages(get_defined_vars());
     }
 

@@ -97,6 +97,8 @@ function money(Lunas $lunas, array $order, Payment $payment): void
     $accepted = $lunas->receipts->accept($less->id, note: 'fine', payment_id: $other, accept_difference: true);
     equal($accepted->decision->difference, -1000);
     equal(count(ids($lunas->receipts->all(payment_id: $payment->id))), 2);
+    equal(count(ids($lunas->receipts->all(payment_id: $payment->id, created_from: $less->received_at))), 2);
+    equal($lunas->receipts->list(payment_id: $payment->id, created_to: $less->received_at)->data, []);
     $balance = $lunas->balance->get();
     equal($balance->pending + $balance->available > 0, true);
     equal($lunas->balance->get(at: $payment->created_at)->as_of, $payment->created_at);
@@ -109,6 +111,10 @@ function events(Lunas $lunas, Payment $payment): void
     foreach ($lunas->events->all(type: 'payment.paid') as $event) {
         if ($event->data->id === $payment->id) {
             equal(in_array($newest->id, ids($lunas->events->all(after: $event->id)), true), true);
+            $since = ids($lunas->events->all(created_from: $event->created_at));
+            equal(in_array($event->id, $since, true), true);
+            $before = ids($lunas->events->list(created_to: $event->created_at, page_size: 100)->data);
+            equal(in_array($event->id, $before, true), false);
             return;
         }
     }

@@ -231,13 +231,30 @@ class Receipts(Resource):
         page_size: Optional[int] = None,
         state: Optional[ReceiptState] = None,
         payment_id: Optional[str] = None,
+        created_from: Optional[str] = None,
+        created_to: Optional[str] = None,
     ) -> ReceiptListing:
-        listing = self._get("/v1/receipts", page=page, page_size=page_size, state=state, payment_id=payment_id)
-        return cast(ReceiptListing, listing)
+        """`created_from` and `created_to` are compared with `received_at`."""
+        filters = {"state": state, "payment_id": payment_id, "created_from": created_from, "created_to": created_to}
+        return cast(ReceiptListing, self._get("/v1/receipts", page=page, page_size=page_size, **filters))
 
-    def all(self, *, state: Optional[ReceiptState] = None, payment_id: Optional[str] = None) -> Iterator[Receipt]:
+    def all(
+        self,
+        *,
+        state: Optional[ReceiptState] = None,
+        payment_id: Optional[str] = None,
+        created_from: Optional[str] = None,
+        created_to: Optional[str] = None,
+    ) -> Iterator[Receipt]:
         return _all_pages(
-            lambda page: self.list(page=page, page_size=PAGE_SIZE_MOST, state=state, payment_id=payment_id)
+            lambda page: self.list(
+                page=page,
+                page_size=PAGE_SIZE_MOST,
+                state=state,
+                payment_id=payment_id,
+                created_from=created_from,
+                created_to=created_to,
+            )
         )
 
     def get(self, id: str) -> Receipt:
@@ -261,12 +278,31 @@ class Events(Resource):
         page_size: Optional[int] = None,
         type: Optional[EventType] = None,
         after: Optional[str] = None,
+        created_from: Optional[str] = None,
+        created_to: Optional[str] = None,
     ) -> EventListing:
         """With `after`, only what followed that event, oldest first."""
-        return cast(EventListing, self._get("/v1/events", page=page, page_size=page_size, type=type, after=after))
+        filters = {"type": type, "after": after, "created_from": created_from, "created_to": created_to}
+        return cast(EventListing, self._get("/v1/events", page=page, page_size=page_size, **filters))
 
-    def all(self, *, type: Optional[EventType] = None, after: Optional[str] = None) -> Iterator[Event]:
-        return _all_pages(lambda page: self.list(page=page, page_size=PAGE_SIZE_MOST, type=type, after=after))
+    def all(
+        self,
+        *,
+        type: Optional[EventType] = None,
+        after: Optional[str] = None,
+        created_from: Optional[str] = None,
+        created_to: Optional[str] = None,
+    ) -> Iterator[Event]:
+        return _all_pages(
+            lambda page: self.list(
+                page=page,
+                page_size=PAGE_SIZE_MOST,
+                type=type,
+                after=after,
+                created_from=created_from,
+                created_to=created_to,
+            )
+        )
 
     def get(self, id: str) -> Event:
         return cast(Event, self._get(_path("events", id)))

@@ -87,6 +87,8 @@ def money(payment):
     accepted = lunas.receipts.accept(less["id"], note="fine", payment_id=other, accept_difference=True)
     equal(accepted["decision"]["difference"], -1000)
     equal(len(list(lunas.receipts.all(payment_id=payment["id"]))), 2)
+    equal(len(list(lunas.receipts.all(payment_id=payment["id"], created_from=less["received_at"]))), 2)
+    equal(lunas.receipts.list(payment_id=payment["id"], created_to=less["received_at"])["data"], [])
     balance = lunas.balance.get()
     assert balance["pending"] + balance["available"] > 0
     equal(lunas.balance.get(at=payment["created_at"])["as_of"], payment["created_at"])
@@ -97,6 +99,8 @@ def events(payment):
     equal(lunas.events.get(newest["id"]), newest)
     [paid] = [event for event in lunas.events.all(type="payment.paid") if event["data"]["id"] == payment["id"]]
     assert newest["id"] in ids(lunas.events.all(after=paid["id"]))
+    assert paid["id"] in ids(lunas.events.all(created_from=paid["created_at"]))
+    assert paid["id"] not in ids(lunas.events.list(created_to=paid["created_at"], page_size=100)["data"])
 
 
 def keys():

@@ -175,12 +175,17 @@ export interface LinkFilters {
 export interface ReceiptFilters {
   state?: Receipt["state"];
   payment_id?: string;
+  /** Compared with `received_at`, as `created_to` is. */
+  created_from?: string;
+  created_to?: string;
 }
 
 export interface EventFilters {
   type?: Event["type"];
   /** Only what followed this event, oldest first. */
   after?: string;
+  created_from?: string;
+  created_to?: string;
 }
 
 export interface Listing<T> {

@@ -75,6 +75,9 @@ async function money(payment) {
   const accepted = await lunas.receipts.accept(less.id, { note: "fine", payment_id: other.id, accept_difference: true });
   assert.equal(accepted.decision.difference, -1000);
   assert.equal((await collect(lunas.receipts.all({ payment_id: payment.id }))).length, 2);
+  const since = { payment_id: payment.id, created_from: less.received_at };
+  assert.equal((await collect(lunas.receipts.all(since))).length, 2);
+  assert.deepEqual((await lunas.receipts.list({ payment_id: payment.id, created_to: less.received_at })).data, []);
   const balance = await lunas.balance.get();
   assert(balance.pending + balance.available > 0);
   assert.equal((await lunas.balance.get({ at: payment.created_at })).as_of, payment.created_at);
@@ -85,6 +88,9 @@ async function events(payment) {
   assert.deepEqual(await lunas.events.get(newest.id), newest);
   const paid = (await collect(lunas.events.all({ type: "payment.paid" }))).find(({ data }) => data.id === payment.id);
   assert((await collect(lunas.events.all({ after: paid.id }))).some(({ id }) => id === newest.id));
+  assert(ids(await collect(lunas.events.all({ created_from: paid.created_at }))).includes(paid.id));
+  const before = await lunas.events.list({ created_to: paid.created_at, page_size: 100 });
+  assert(!ids(before.data).includes(paid.id));
 }
 
 async function keys() {

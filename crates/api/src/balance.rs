@@ -54,7 +54,7 @@ pub(crate) async fn get(
     caller: Caller,
     RawQuery(query): RawQuery,
 ) -> Result<Json<BalanceJson>, ApiError> {
-    let query = Query::parse(query.as_deref())?;
+    let query = Query::parse(query.as_deref());
     let balance = app.engine.balance(caller.project.id, query.instant("at")?).await?;
     Ok(Json(BalanceJson {
         project_id: caller.project.id.to_string(),

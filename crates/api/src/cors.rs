@@ -1,7 +1,7 @@
 //! CORS: which web pages may call the API from a browser. It never lets a page in that neither a project lists nor we serve.
 
 use axum::{
-    extract::{Request, State},
+    extract::{MatchedPath, Request, State},
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
     middleware::Next,
     response::{IntoResponse, Response},
@@ -17,7 +17,7 @@ const EXPOSED_HEADERS: &str = "X-Request-Id, Idempotent-Replayed, X-Ignored-Memb
                                RateLimit-Remaining, RateLimit-Reset, Retry-After";
 const PREFLIGHT_SECONDS: &str = "600";
 
-/// Answers preflight requests for any path under `/v1`, and passes all other requests on.
+/// Answers preflight requests for the paths under `/v1` that are routes, and passes all other requests on.
 pub(crate) async fn answer_preflights(State(app): State<App>, request: Request, next: Next) -> Response {
     match preflight_origin(&request) {
         Some(origin) => answer_preflight(&app, &origin).await.unwrap_or_else(ApiError::into_response),
@@ -28,7 +28,7 @@ pub(crate) async fn answer_preflights(State(app): State<App>, request: Request, 
 /// The origin that a preflight request asks for; none where the request is no preflight.
 fn preflight_origin(request: &Request) -> Option<HeaderValue> {
     let is_preflight = request.method() == Method::OPTIONS
-        && request.uri().path().starts_with("/v1/")
+        && request.extensions().get::<MatchedPath>().is_some_and(|path| path.as_str().starts_with("/v1/"))
         && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
     if is_preflight { request.headers().get(header::ORIGIN).cloned() } else { None }
 }

@@ -5,6 +5,7 @@ use axum::{
     extract::{RawQuery, State},
 };
 use domain::{event::EventKind, id::EventId, rules::Invalid};
+use engine::EventFilter;
 use web::{App, query::Query};
 use wire::{event::EventJson, schemas};
 
@@ -13,7 +14,7 @@ use crate::{
     auth::Reader,
     error::ApiError,
     error_code::{KEYED_OR_SIGNED_IN, RESOURCE_NOT_FOUND, ROLE_FORBIDS, USABLE, error_codes},
-    openapi::{page, page_size, parameters, path, project, query},
+    openapi::{created_from, created_to, page, page_size, parameters, path, project, query},
     path_id::PathId,
 };
 
@@ -21,6 +22,7 @@ parameters!(
     ListParameters: project(), page(), page_size(),
     query::<schemas::EventType>("type", "Only events of this type."),
     query::<schemas::EventId>("after", "Only events after this event, oldest first."),
+    created_from(), created_to(),
 );
 error_codes!(ListErrors: KEYED_OR_SIGNED_IN, USABLE, &[ROLE_FORBIDS]);
 parameters!(EventParameters: path::<schemas::EventId>("eventID"), project());
@@ -38,7 +40,7 @@ pub(crate) async fn list(
     reader: Reader,
     RawQuery(query): RawQuery,
 ) -> Result<Json<Listing<EventJson>>, ApiError> {
-    let query = Query::parse(query.as_deref())?;
+    let query = Query::parse(query.as_deref());
     let page = query.page()?;
     let kind = query.choice("type", &EventKind::ALL.map(|kind| (kind.word(), kind)))?;
     let after: Option<EventId> = query
@@ -46,7 +48,8 @@ pub(crate) async fn list(
         .map(str::parse)
         .transpose()
         .map_err(|_| Invalid::new("after", "must be the id of an event"))?;
-    let listed = app.engine.events(reader.project_id, kind, after, page.into()).await?;
+    let filter = EventFilter { kind, after, created: query.created()? };
+    let listed = app.engine.events(reader.project_id, filter, page.into()).await?;
     Ok(Listing::of(listed, page, |event| EventJson::of(&app.settings.pages_url, event)))
 }
 

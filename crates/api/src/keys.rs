@@ -143,7 +143,7 @@ pub(crate) async fn revoke(
     responses((status = 200, description = "One page", body = Listing<KeyJson>), ListErrors)
 )]
 pub(crate) async fn list(Member(desk): Member, RawQuery(query): RawQuery) -> Result<Json<Listing<KeyJson>>, ApiError> {
-    let page = Query::parse(query.as_deref())?.page()?;
+    let page = Query::parse(query.as_deref()).page()?;
     let keys = desk.keys().await?;
     let total = i64::try_from(keys.len()).unwrap_or(i64::MAX);
     let [before, most] = [page.offset(), page.size].map(|count| usize::try_from(count).unwrap_or(usize::MAX));

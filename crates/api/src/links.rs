@@ -331,7 +331,7 @@ pub(crate) async fn list(
     caller: Caller,
     RawQuery(query): RawQuery,
 ) -> Result<Json<Listing<LinkJson>>, ApiError> {
-    let query = Query::parse(query.as_deref())?;
+    let query = Query::parse(query.as_deref());
     let page = query.page()?;
     let filter = LinkFilter { search: query.search()?, created: query.created()? };
     let listed = app.engine.links(caller.project.id, &filter, page.into()).await?;

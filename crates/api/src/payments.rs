@@ -182,7 +182,7 @@ pub(crate) async fn list(
     RawQuery(query): RawQuery,
 ) -> Result<Json<Listing<PaymentJson>>, ApiError> {
     let view = view(&app, &caller.project, &headers);
-    let query = Query::parse(query.as_deref())?;
+    let query = Query::parse(query.as_deref());
     let page = query.page()?;
     let link_id: Option<Option<LinkId>> = query.filter("payment_link_id")?.map(|text| text.parse().ok());
     let filter = PaymentFilter {

@@ -36,10 +36,16 @@ pub(crate) struct ProjectJson {
     /// The URL that webhooks are sent to; null if none is set.
     #[schema(value_type = Option<String>, format = "uri", required, examples("https://shop.example/hooks"))]
     webhook_url: Option<String>,
+    /// The events that the project gets besides those that every project gets.
+    #[schema(value_type = Vec<schemas::ExtraEventType>)]
+    extra_events: Vec<&'static str>,
     merchant: MerchantJson,
     /// The origins of web pages that may call the API with a key.
     #[schema(value_type = Vec<schemas::Origin>)]
     allowed_origins: Vec<String>,
+    /// The origins of web pages that may show the checkout in a frame.
+    #[schema(value_type = Vec<schemas::Origin>)]
+    frame_origins: Vec<String>,
     /// All payment methods that the project offers.
     payment_methods: Vec<MethodJson>,
     /// The payment methods of links that name none.
@@ -87,12 +93,14 @@ impl ProjectJson {
             approved: project.approved,
             success_status: project.success_word.word(),
             webhook_url: project.webhook_url.clone(),
+            extra_events: project.extra_events.iter().map(|kind| kind.word()).collect(),
             merchant: MerchantJson {
                 name: project.merchant.name.clone(),
                 city: project.merchant.city.clone(),
                 postal_code: project.merchant.postal_code.clone(),
             },
             allowed_origins,
+            frame_origins: project.frame_origins.clone(),
             payment_methods: std::iter::once(Method::Qris).chain(accounts).map(MethodJson::from).collect(),
             default_methods: project.usable_defaults().into_iter().map(MethodJson::from).collect(),
             fees: FeesJson { qris_basis_points: fees.qris_basis_points, virtual_account: fees.virtual_account.get() },

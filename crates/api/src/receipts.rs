@@ -12,7 +12,7 @@ use domain::{
     receipt::{Choice, DECISION_NOTE, Decided, Decision, Difference, ReceiptState, UnappliedReceipt},
     rules::Invalid,
 };
-use engine::{Error, KeyOwner, UnappliedFilter};
+use engine::{Error, KeyOwner, ReceiptFilter, UnappliedFilter};
 use serde::Serialize;
 use utoipa::ToSchema;
 use web::{App, query::Query};
@@ -38,6 +38,11 @@ parameters!(
     ListParameters: project(), page(), page_size(),
     query::<schemas::ReceiptState>("state", "Only money in this state."),
     query::<schemas::PaymentId>("payment_id", "Only money that was sent for this payment, or that pays it."),
+    query::<schemas::GivenDateTime>("created_from", "Only money whose `received_at` is this date-time or later."),
+    query::<schemas::GivenDateTime>(
+        "created_to",
+        "Only money whose `received_at` is before this date-time; it must be later than `created_from`.",
+    ),
 );
 error_codes!(ListErrors: KEYED_OR_SIGNED_IN, USABLE, &[ROLE_FORBIDS]);
 parameters!(ReceiptParameters: path::<schemas::ReceiptId>("receiptID"), project());
@@ -147,16 +152,17 @@ pub(crate) async fn list(
     reader: Reader,
     RawQuery(query): RawQuery,
 ) -> Result<Json<Listing<ReceiptJson>>, ApiError> {
-    let query = Query::parse(query.as_deref())?;
+    let query = Query::parse(query.as_deref());
     let page = query.page()?;
-    let filter = match query.choice("state", &ReceiptState::ALL.map(|state| (state.word(), state)))? {
+    let state = match query.choice("state", &ReceiptState::ALL.map(|state| (state.word(), state)))? {
         None => UnappliedFilter::All,
         Some(ReceiptState::Held) => UnappliedFilter::Undecided,
         Some(ReceiptState::Accepted) => UnappliedFilter::Accepted,
         Some(ReceiptState::Returned) => UnappliedFilter::Returned,
     };
     let payment = query.text("payment_id")?.map(payment_id).transpose()?;
-    let listed = app.engine.receipts(reader.project_id, filter, payment, page.into()).await?;
+    let filter = ReceiptFilter { state, payment, received: query.created()? };
+    let listed = app.engine.receipts(reader.project_id, filter, page.into()).await?;
     Ok(Listing::of(listed, page, ReceiptJson::from))
 }
 

@@ -3,7 +3,7 @@
 use std::{io, process::Stdio, time::Instant};
 
 use domain::{id::ProjectId, time::Timestamp};
-use store::{Change, WebhookWrite, Window};
+use store::{Change, EventFilter, WebhookWrite, Window};
 use tokio::{io::AsyncWriteExt, process::Command};
 
 use crate::{
@@ -31,7 +31,7 @@ pub(crate) async fn throughput(
     set_url(&prefilled.home, prefilled.project, &receiver.url()).await?;
     let store = prefilled.home.database.open().await?;
     let window = Window { offset: 0, limit: most.cast_signed() };
-    let events = store.events(prefilled.project, None, None, window).await.map_err(io::Error::other)?.items;
+    let events = store.events(prefilled.project, EventFilter::default(), window).await.map_err(io::Error::other)?.items;
     let count = events.len() as u64;
     let body = body_of(product, &events.first().map(|event| event.id.to_string()).unwrap_or_default()).await?;
     let deliver = |_| async {

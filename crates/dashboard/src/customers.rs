@@ -6,10 +6,12 @@ use axum::{Router, http::StatusCode, response::Response, routing::get};
 use domain::{id::PaymentId, payment::Customer};
 use engine::{CustomerFile, CustomerSums, MATCHES_COUNTED, Matches, Sums};
 use i18n_embed_fl::fl;
-use web::{App, page::page_error::PageError};
+use web::{
+    App,
+    page::{page_error::PageError, words::grouped},
+};
 
 use crate::{
-    labels::grouped,
     page::Page,
     payments::rows::{PaymentRow, rows},
     session::LastId,

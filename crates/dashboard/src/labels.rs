@@ -5,9 +5,7 @@ use domain::{
     bank::Bank,
     customer::CustomerField,
     delivery::{Delivery, DeliveryState},
-    language::Language,
     method::Method,
-    money::Rupiah,
     payment::Status,
     project::Project,
 };
@@ -44,15 +42,6 @@ pub(crate) fn delivery_badge(words: Words, delivery: Option<&Delivery>) -> Badge
         Some((DeliveryState::Pending { .. }, false)) => ("pending", fl!(words, "delivery-sending")),
     };
     Badge { status, text }
-}
-
-/// A count as people write it, with its thousands apart.
-pub(crate) fn grouped(language: Language, count: i64) -> String {
-    let dotted = Rupiah::new(count).to_string().replace("Rp", "");
-    match language {
-        Language::Indonesian => dotted,
-        Language::English => dotted.replace('.', ","),
-    }
 }
 
 /// All methods that a project could offer.

@@ -35,17 +35,15 @@ impl PageNumber {
     /// The same for `shown` rows of a list of `total`.
     pub(crate) fn paging_of(self, page: &PublicPage, path: &str, query: &str, shown: usize, total: i64) -> Paging {
         let (from, shown) = (self.window().offset, i64::try_from(shown).unwrap_or(0));
-        let total_text = total.to_string();
-        let summary = |first: String, last: String| {
-            fl!(page.words(), "pages-summary", first = first, last = last, total = total_text)
-        };
+        let summary =
+            |first: i64, last: i64| fl!(page.words(), "pages-summary", first = first, last = last, total = total);
         self.around(page, path, query, shown, from.saturating_add(shown) < total, summary)
     }
 
     /// The same for a list of so many rows that they were not counted.
     pub(crate) fn paging_of_many(self, page: &PublicPage, path: &str, query: &str, shown: usize) -> Paging {
         let shown = i64::try_from(shown).unwrap_or(0);
-        let summary = |first: String, last: String| fl!(page.words(), "pages-summary-many", first = first, last = last);
+        let summary = |first: i64, last: i64| fl!(page.words(), "pages-summary-many", first = first, last = last);
         self.around(page, path, query, shown, shown == ROWS, summary)
     }
 
@@ -56,7 +54,7 @@ impl PageNumber {
         query: &str,
         shown: i64,
         has_older: bool,
-        summary: impl FnOnce(String, String) -> String,
+        summary: impl FnOnce(i64, i64) -> String,
     ) -> Paging {
         let from = self.window().offset;
         let url = |number: i64| {
@@ -66,7 +64,7 @@ impl PageNumber {
         Paging {
             summary: match shown {
                 0 => String::new(),
-                _ => summary((from + 1).to_string(), (from + shown).to_string()),
+                _ => summary(from + 1, from + shown),
             },
             newer: (self.0 > 1).then(|| url(self.0 - 1)),
             older: (has_older && shown > 0).then(|| url(self.0 + 1)),

@@ -33,8 +33,9 @@ impl ReturnUrl {
             "http" => environment == Environment::Sandbox && is_loopback(&url),
             _ => false,
         };
-        // The parser also reads `https:host`.
-        let Some((_, rest)) = text.split_once("://").filter(|_| is_taken) else { return refused(wanted) };
+        // The parser also reads `https:host` and `https:/host`, and skips more slashes to find a host.
+        let after_scheme = text.get(url.scheme().len()..).and_then(|rest| rest.strip_prefix("://"));
+        let Some(rest) = after_scheme.filter(|rest| is_taken && !rest.starts_with('/')) else { return refused(wanted) };
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
         if authority.contains('@') {
             return refused("must not contain a user name or a password");
@@ -110,6 +111,15 @@ mod tests {
             "https:shop.example",
             "https:/shop.example",
             "https://",
+            "https:///x",
+            "https:////shop.example",
+            "http:///localhost",
+            "HTTPS:///shop.example/",
+            "https:/shop.example/?to=http://shop.example",
+            "https:shop.example/?to=http://shop.example",
+            "https://?shop.example",
+            "https://#shop.example",
+            "https://:443",
             "https://shop.example:port",
             "https://%00",
         ] {

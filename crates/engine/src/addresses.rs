@@ -120,6 +120,10 @@ fn web_address(text: &str, scheme: Scheme) -> Result<Url, String> {
     if text.contains(|c: char| c.is_control() || c.is_whitespace() || changes_direction(c)) {
         return Err("must not contain white space or control characters".to_owned());
     }
+    // The parser reads them as slashes.
+    if text.contains('\\') {
+        return Err("must not contain backslashes".to_owned());
+    }
     let wanted = match scheme {
         Scheme::HttpOrHttps => "must be an absolute http:// or https:// address",
         Scheme::HttpsOnly => "must be an absolute https:// address",
@@ -130,8 +134,9 @@ fn web_address(text: &str, scheme: Scheme) -> Result<Url, String> {
         "http" => scheme == Scheme::HttpOrHttps,
         _ => false,
     };
-    // The parser also reads `https:host`, which people only write by mistake.
-    if !known || !url.has_host() || !text.contains("://") {
+    // The parser also reads `https:host`, `https:/host` and `https:///host`, which people only write by mistake.
+    let names_host = text.get(url.scheme().len()..).and_then(|rest| rest.strip_prefix("://"));
+    if !known || !url.has_host() || names_host.is_none_or(|rest| rest.starts_with('/')) {
         return Err(wanted.to_owned());
     }
     if !url.username().is_empty() || url.password().is_some() {
@@ -175,6 +180,11 @@ mod tests {
             "file:///etc",
             "https:shop.example",
             "https://",
+            "https:///shop.example",
+            "https:/shop.example",
+            "https:\\\\shop.example",
+            "https://shop.example\\",
+            "https:shop.example?://",
             "https://shop.example\n",
         ] {
             assert!(origins(&[text.to_owned()]).is_err(), "{text}");
@@ -202,6 +212,9 @@ mod tests {
             ("https://a.example;script-src", false, false),
             ("https://a.example,b.example", false, false),
             ("https://a.example'", false, false),
+            ("https:///a.example", false, false),
+            ("http:///localhost", false, false),
+            ("https://\\a.example", false, false),
             ("*", false, false),
         ] {
             assert_eq!(fits(text, Environment::Sandbox), sandbox, "{text}");
@@ -216,8 +229,26 @@ mod tests {
     fn the_services_own_address_has_no_slash_at_its_end() {
         assert_eq!(base_url("https://pay.example/", Scheme::HttpsOnly).unwrap(), "https://pay.example");
         assert_eq!(base_url("http://127.0.0.1:80", Scheme::HttpOrHttps).unwrap(), "http://127.0.0.1");
-        for text in ["http://pay.example", "pay.example", "https://pay.example?x", "https://u:p@pay.example", ""] {
+        for text in [
+            "http://pay.example",
+            "pay.example",
+            "https://pay.example?x",
+            "https://u:p@pay.example",
+            "https:///pay.example",
+            "https:/pay.example/://",
+            "",
+        ] {
             assert!(base_url(text, Scheme::HttpsOnly).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_shops_own_site_names_its_host() {
+        assert_eq!(site("https://Shop.Example/kontak?a=b").unwrap(), "https://shop.example/kontak?a=b");
+        for text in
+            ["https:///shop.example", "https:shop.example", "https:\\\\shop.example", "https://", "http://shop.example"]
+        {
+            assert!(site(text).is_err(), "{text}");
         }
     }
 }

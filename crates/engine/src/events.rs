@@ -1,10 +1,10 @@
 //! Events with their subject: the payment or key that an event is about, as it was when the event happened.
 
 use domain::{
-    event::{Event, EventKind, News},
+    event::{Event, News},
     id::{EventId, ProjectId},
 };
-use store::{EventToSend, Listed, Window};
+use store::{EventFilter, EventToSend, Listed, Window};
 use wire::event::{EventWithSubject, Subject};
 
 use crate::{Engine, Error};
@@ -20,15 +20,13 @@ impl Engine {
         self.store.event_of_any(id).await?.ok_or(Error::NotFound("event"))
     }
 
-    /// A project's events: with `after`, those after that event in ascending order; otherwise newest first.
     pub async fn events(
         &self,
         project_id: ProjectId,
-        kind: Option<EventKind>,
-        after: Option<EventId>,
+        filter: EventFilter,
         window: Window,
     ) -> Result<Listed<EventWithSubject>, Error> {
-        let listed = self.store.events(project_id, kind, after, window).await?;
+        let listed = self.store.events(project_id, filter, window).await?;
         let mut items = Vec::with_capacity(listed.items.len());
         for event in listed.items {
             items.push(self.with_subject(event).await?);

@@ -92,10 +92,11 @@ pub use reconcile::{Courier, Reconcilers};
 pub use secrets::{Rotation, SecretsFound, UnopenedSecret};
 pub use sign_in::{NewSession, SignIn, Whereabouts};
 pub use store::{
-    BankCall, Breach, CustomerSums, DeliveryFilter, EventLogFilter, FAILING_COUNTED, FailingDeliveries, FailingSince,
-    HeldReceipt, HeldSum, JobStanding, JobsWaiting, LastAttempt, LedgerLine, LedgerPosting, LinkFilter, Listed,
-    LoggedEvent, MATCHES_COUNTED, Matches, Member, MethodFilter, Note, OpenStrays, Paid, PaymentFilter, PaymentOrder,
-    PostingCursor, ProjectHealth, Scan, ScannedPayment, SetupProgress, StoreError, Sums, UnappliedFilter, Window,
+    BankCall, Breach, CustomerSums, DeliveryFilter, EventFilter, EventLogFilter, FAILING_COUNTED, FailingDeliveries,
+    FailingSince, HeldReceipt, HeldSum, JobStanding, JobsWaiting, LastAttempt, LedgerLine, LedgerPosting, LinkFilter,
+    Listed, LoggedEvent, MATCHES_COUNTED, Matches, Member, MethodFilter, Note, OpenStrays, Paid, PaymentFilter,
+    PaymentOrder, PostingCursor, ProjectHealth, ReceiptFilter, Scan, ScannedPayment, SetupProgress, StoreError, Sums,
+    UnappliedFilter, Window,
 };
 pub use vault::{SecretKey, SecretKeys, Unsealed, VaultError};
 pub use watch::{TooManyWatchers, WATCHERS_MOST, Watch};

@@ -13,7 +13,7 @@ use domain::{
     receipt::{Choice, DECISION_NOTE, Decided, Decider, Decision, Difference, Receipt, UnappliedReceipt, Unfit},
     time::Timestamp,
 };
-use store::{Change, CommitError, Guard, LedgerWrite, Listed, OpeningWrite, UnappliedFilter, Window};
+use store::{Change, CommitError, Guard, LedgerWrite, Listed, OpeningWrite, ReceiptFilter, UnappliedFilter, Window};
 
 use crate::{DECIDE_MOST, Engine, Error};
 
@@ -45,15 +45,14 @@ impl Engine {
         self.store.unapplied_receipt(project_id, id).await?.ok_or(Error::NotFound("receipt"))
     }
 
-    /// Receipts that could not pay their payment; with `payment`, those that were sent for it or that pay it.
+    /// Receipts that could not pay their payment.
     pub async fn receipts(
         &self,
         project_id: ProjectId,
-        filter: UnappliedFilter,
-        payment: Option<PaymentId>,
+        filter: ReceiptFilter,
         window: Window,
     ) -> Result<Listed<UnappliedReceipt>, Error> {
-        Ok(self.store.unapplied_receipts(project_id, filter, payment, window).await?)
+        Ok(self.store.filtered_receipts(project_id, filter, window).await?)
     }
 
     /// The receipts that were sent for a payment and did not pay it, or that pay it by a decision; newest first.
@@ -63,7 +62,8 @@ impl Engine {
         payment_id: PaymentId,
     ) -> Result<Vec<UnappliedReceipt>, Error> {
         let window = Window { offset: 0, limit: OF_PAYMENT_MOST };
-        Ok(self.receipts(project_id, UnappliedFilter::All, Some(payment_id), window).await?.items)
+        let (all, payment) = (UnappliedFilter::All, Some(payment_id));
+        Ok(self.store.unapplied_receipts(project_id, all, payment, window).await?.items)
     }
 
     /// Decides about held money; the decision is final. However many decide at once, one of them does.

@@ -7,7 +7,7 @@ use domain::{
     id::EventId,
     time::Timestamp,
 };
-use engine::{Engine, Settings, Window};
+use engine::{Engine, EventFilter, Settings, Window};
 use serde::Serialize;
 
 use crate::{
@@ -161,7 +161,8 @@ async fn list(options: ListOptions, engine: &Engine, output: Output) -> Result<(
     let project = project::chosen(engine, options.project.as_deref()).await?;
     let window = Window { offset: 0, limit: options.limit };
     let mut lines = Vec::new();
-    for listed in engine.events(project.id, options.kind, None, window).await?.items {
+    let filter = EventFilter { kind: options.kind, ..EventFilter::default() };
+    for listed in engine.events(project.id, filter, window).await?.items {
         let delivery = engine.delivery_state(listed.event.id).await?;
         lines.push(EventLine::of(&listed.event, delivery));
     }

@@ -1,5 +1,5 @@
 //! Query strings and form fields: parsing them, and reading the parameters that a handler asks for, each at most once and within
-//! its rule. A parameter that no handler asks for is ignored, unless it is not valid UTF-8.
+//! its rule. A parameter that no handler asks for is ignored, even if it is not valid UTF-8.
 
 use std::borrow::Cow;
 
@@ -42,24 +42,40 @@ impl From<Page> for Window {
 /// The decoded parameters in the order they were given.
 #[derive(Clone, Debug, Default)]
 pub struct Query {
-    parameters: Vec<(String, String)>,
+    parameters: Vec<(String, Given)>,
+    has_unreadable_name: bool,
+}
+
+/// The value of a parameter.
+#[derive(Clone, Debug)]
+enum Given {
+    Text(String),
+    NotUtf8,
 }
 
 impl Query {
-    pub fn parse(raw: Option<&str>) -> Result<Query, Invalid> {
-        let pieces = raw.unwrap_or_default().split('&').filter(|piece| !piece.is_empty());
-        let parameters = pieces.map(|piece| {
+    pub fn parse(raw: Option<&str>) -> Query {
+        let mut query = Query::default();
+        for piece in raw.unwrap_or_default().split('&').filter(|piece| !piece.is_empty()) {
             let (name, value) = piece.split_once('=').unwrap_or((piece, ""));
-            let name = decode(name).ok_or_else(|| Invalid::new("query", "must have names in valid UTF-8"))?;
-            let value = decode(value).ok_or_else(|| Invalid::new(shown(&name), "must be valid UTF-8"))?;
-            Ok((name, value))
-        });
-        Ok(Query { parameters: parameters.collect::<Result<_, _>>()? })
+            match decode(name) {
+                Some(name) => query.parameters.push((name, decode(value).map_or(Given::NotUtf8, Given::Text))),
+                // No handler asks for it.
+                None => query.has_unreadable_name = true,
+            }
+        }
+        query
     }
 
     /// Parameters that are decoded already.
     pub(crate) fn of(parameters: Vec<(String, String)>) -> Query {
-        Query { parameters }
+        let parameters = parameters.into_iter().map(|(name, value)| (name, Given::Text(value))).collect();
+        Query { parameters, has_unreadable_name: false }
+    }
+
+    /// Whether all names and values are valid UTF-8.
+    pub fn is_utf8(&self) -> bool {
+        !self.has_unreadable_name && self.parameters.iter().all(|(_, value)| matches!(value, Given::Text(_)))
     }
 
     pub fn names_are_unique(&self) -> bool {
@@ -75,10 +91,12 @@ impl Query {
 
     /// The value as given, possibly empty.
     pub fn text(&self, name: &str) -> Result<Option<&str>, Invalid> {
-        let mut values = self.parameters.iter().filter(|(given, _)| given == name).map(|(_, value)| value.as_str());
+        let mut values = self.parameters.iter().filter(|(given, _)| given == name).map(|(_, value)| value);
         match (values.next(), values.next()) {
             (_, Some(_)) => Err(Invalid::new(name, "must be given only once")),
-            (value, None) => Ok(value),
+            (Some(Given::NotUtf8), None) => Err(Invalid::new(name, "must be valid UTF-8")),
+            (Some(Given::Text(value)), None) => Ok(Some(value)),
+            (None, None) => Ok(None),
         }
     }
 
@@ -174,7 +192,7 @@ mod tests {
     use super::*;
 
     fn query(raw: &str) -> Query {
-        Query::parse(Some(raw)).unwrap()
+        Query::parse(Some(raw))
     }
 
     fn message<T>(result: Result<T, Invalid>) -> Option<String> {
@@ -255,20 +273,30 @@ mod tests {
         for (raw, want) in rows {
             assert_eq!(query(raw).text("a"), Ok(want), "{raw}");
         }
-        assert_eq!(Query::parse(None).unwrap().text("a"), Ok(None));
+        assert_eq!(Query::parse(None).text("a"), Ok(None));
     }
 
     #[test]
-    fn parameters_that_are_not_utf8_are_refused() {
+    fn only_a_parameter_asked_for_must_be_valid_utf8() {
         let rows = [
-            ("search=%ff", "`search` must be valid UTF-8"),
-            ("unknown=%C3", "`unknown` must be valid UTF-8"),
-            ("a%0Ab=%ff", r"`a\nb` must be valid UTF-8"),
-            ("%ff=1", "`query` must have names in valid UTF-8"),
+            ("search=%ff", Err("`search` must be valid UTF-8")),
+            ("search=kopi%C3", Err("`search` must be valid UTF-8")),
+            ("search=%ff&search=kopi", Err("`search` must be given only once")),
+            ("search=kopi&x=%ff", Ok(Some("kopi"))),
+            ("a%0Ab=%ff&search=kopi", Ok(Some("kopi"))),
+            ("%ff=1&search=kopi", Ok(Some("kopi"))),
+            ("search%ff=1", Ok(None)),
         ];
         for (raw, want) in rows {
-            assert_eq!(message(Query::parse(Some(raw))).as_deref(), Some(want), "{raw}");
+            let found = query(raw).search();
+            assert_eq!(
+                found.map_err(|invalid| invalid.to_string()),
+                want.map(|text| text.map(str::to_owned)).map_err(str::to_owned),
+                "{raw}"
+            );
+            assert!(!query(raw).is_utf8(), "{raw}");
         }
+        assert!(query("a=%C3%A9&b=").is_utf8());
     }
 
     #[test]

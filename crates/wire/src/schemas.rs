@@ -99,6 +99,8 @@ schemas! {
         text().examples(["https://shop.example"]);
     MemberRole = "The role of a member in a project." words(Role::ALL.map(Role::word));
     EventType = "The type of an event." words(EventKind::ALL.map(EventKind::word));
+    ExtraEventType = "The type of an event that a project gets only if its settings name it."
+        words(EventKind::EXTRA.map(EventKind::word));
     Currency = "Always rupiah." words(["IDR"]);
     FeeBearer = "Who pays the fee: always the merchant." words(["merchant"]);
     Outcome = "What the simulated bank reports; or `expired`, as if `expires_at` were now." words(["paid", "failed", "processing", "expired"]);
@@ -106,7 +108,7 @@ schemas! {
         .format(Some(SchemaFormat::Custom("uri".to_owned())))
         .min_length(Some(RETURN_URL.least))
         .max_length(Some(RETURN_URL.most))
-        .pattern(Some("^[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\\\]+$"))
+        .pattern(Some("^[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\\\/][^\\s\\\\]*$"))
         .examples(["https://shop.example/order/1"]);
     Quantity = "How many pieces the customer pays for." ObjectBuilder::new()
         .schema_type(Type::Integer)

@@ -78,7 +78,7 @@ fn check_site(app: &App, headers: &HeaderMap) -> Result<(), ApiError> {
 
 /// The project that the request names, or the user's only project where it names none.
 async fn project_id(app: &App, visit: &Visit, query: Option<&str>) -> Result<ProjectId, ApiError> {
-    match Query::parse(query)?.text(PROJECT)? {
+    match Query::parse(query).text(PROJECT)? {
         Some("") => Err(Invalid::new(PROJECT, "must not be empty").into()),
         // No project has a malformed id.
         Some(text) => text.parse().map_err(|_| ApiError::NotAMember),

@@ -9,7 +9,7 @@ use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Vis
 use serde_json::error::Category;
 use web::query::shown;
 
-use crate::body::number_literal::literals;
+use crate::body::number_literal::{literals, without_huge_numbers};
 
 /// Any JSON value. Member names are unique within each object.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,10 +43,23 @@ pub(crate) fn parse(body: &[u8]) -> Result<Json, ShapeError> {
     if body.trim_ascii().is_empty() {
         return Err(ShapeError::new("the body is empty; a JSON object is expected"));
     }
-    let mut json = serde_json::from_slice(body).map_err(|error| explain(&error))?;
+    let mut json = read(body).map_err(|error| explain(&error))?;
     // A body that was parsed is UTF-8, and the tree has its numbers in the order of the text.
     write_literals(&mut json, &mut literals(str::from_utf8(body).unwrap_or_default()));
     Ok(json)
+}
+
+/// JSON has numbers of any size. serde_json refuses those beyond `f64`, so they are read as others, and their literals are
+/// written into the tree afterwards.
+fn read(body: &[u8]) -> Result<Json, serde_json::Error> {
+    let refused = match serde_json::from_slice(body) {
+        Ok(json) => return Ok(json),
+        Err(error) => error,
+    };
+    match str::from_utf8(body).ok().and_then(without_huge_numbers) {
+        Some(shortened) => serde_json::from_str(&shortened),
+        None => Err(refused),
+    }
 }
 
 /// Fills in every number that is not a plain integer as the client wrote it.
@@ -187,6 +200,13 @@ mod tests {
         check("1e4", number("1e4"));
         check("0.5", number("0.5"));
         check("-0", number("-0"));
+        check("1e999", number("1e999"));
+        let wide = "9".repeat(309);
+        check(&wide, number(&wide));
+        check(
+            format!(r#"["{wide}",-{wide},7]"#),
+            Json::Array(vec![text(&wide), number(&format!("-{wide}")), Json::Integer(7)]),
+        );
     }
 
     #[test]
@@ -223,7 +243,8 @@ mod tests {
             ("{a:1}", "key must be a string at line 1, column 2"),
             ("{\"a\":NaN}", "a value is expected at line 1, column 6"),
             ("{\"a\":01}", "invalid number at line 1, column 7"),
-            ("{\"a\":1e999}", "number out of range at line 1, column 10"),
+            // A number beyond `f64` is none of the mistakes.
+            ("{\"a\":1e999,\"b\":01}", "invalid number at line 1, column 17"),
             ("\u{feff}{}", "a value is expected at line 1, column 1"),
         ];
         for (body, want) in rows {

@@ -304,7 +304,7 @@ mod tests {
     #[test]
     fn an_integer_beyond_i64_becomes_the_nearest_bound() {
         let read = |members: &Members<'_>| members.integer("amount");
-        let wide = "9".repeat(300);
+        let (wide, wider, widest) = ("9".repeat(300), "9".repeat(309), "9".repeat(20_000));
         let rows = [
             ("9223372036854775807", i64::MAX),
             ("9223372036854775808", i64::MAX),
@@ -314,6 +314,9 @@ mod tests {
             ("-9223372036854775808", i64::MIN),
             ("-9223372036854775809", i64::MIN),
             (&format!("-{wide}"), i64::MIN),
+            (&wider, i64::MAX),
+            (&format!("-{wider}"), i64::MIN),
+            (&widest, i64::MAX),
         ];
         for (literal, want) in rows {
             // The neighbours prove that the literal of the right member is used.

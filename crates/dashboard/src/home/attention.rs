@@ -1,7 +1,9 @@
 //! What needs attention, money first.
 
+use domain::language::Language;
 use engine::{FAILING_COUNTED, FailingSince, Home};
 use i18n_embed_fl::fl;
+use web::page::words::grouped;
 
 use crate::{
     page::Page,
@@ -27,7 +29,7 @@ pub(super) fn concerns(page: &Page, shell: &Shell, home: &Home, base: &str) -> V
         });
     }
     if let Some(FailingSince { deliveries, since }) = home.failing.exhausted {
-        let (shown, since) = (counted(deliveries), page.moment(since).text);
+        let (shown, since) = (counted(page.language(), deliveries), page.moment(since).text);
         concerns.push(Concern {
             url: format!("{base}/notifications?show=exhausted"),
             title: fl!(words, "attention-exhausted", count = deliveries, shown = shown),
@@ -35,7 +37,7 @@ pub(super) fn concerns(page: &Page, shell: &Shell, home: &Home, base: &str) -> V
         });
     }
     if let Some(FailingSince { deliveries, since }) = home.failing.retrying {
-        let (shown, since) = (counted(deliveries), page.moment(since).text);
+        let (shown, since) = (counted(page.language(), deliveries), page.moment(since).text);
         concerns.push(Concern {
             url: format!("{base}/notifications?show=failing"),
             title: fl!(words, "attention-retrying", count = deliveries, shown = shown),
@@ -60,6 +62,10 @@ pub(super) fn concerns(page: &Page, shell: &Shell, home: &Home, base: &str) -> V
 }
 
 /// How many, or at least how many.
-fn counted(deliveries: i64) -> String {
-    if deliveries < FAILING_COUNTED { deliveries.to_string() } else { format!("{FAILING_COUNTED}+") }
+fn counted(language: Language, deliveries: i64) -> String {
+    if deliveries < FAILING_COUNTED {
+        deliveries.to_string()
+    } else {
+        format!("{}+", grouped(language, FAILING_COUNTED))
+    }
 }

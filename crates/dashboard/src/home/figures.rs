@@ -121,7 +121,10 @@ fn change(now: Rupiah, before: Rupiah, text: String, language: Language) -> Opti
 
 #[cfg(test)]
 mod tests {
+    use engine::{BalanceAt, Day, FailingDeliveries, HeldSum, SetupProgress};
+
     use super::*;
+    use crate::words::words;
 
     #[test]
     fn a_change_has_a_sign_and_as_many_digits_as_can_be_read() {
@@ -143,6 +146,29 @@ mod tests {
             assert_eq!((change.tone, &*change.percent), (tone, percent), "{now} after {before}");
         }
         assert_eq!(change(Rupiah::ZERO, Rupiah::ZERO, String::new(), Language::English), None);
+    }
+
+    #[test]
+    fn counts_have_their_thousands_apart() {
+        let day = |payments| Day { begins: Timestamp::from_millis(0), payments, amount: Rupiah::new(1) };
+        let home = Home {
+            setup: SetupProgress::default(),
+            days: vec![day(6_000), day(510)],
+            before: Paid::default(),
+            yesterday: Paid::default(),
+            yesterday_so_far: Paid::default(),
+            balance: BalanceAt {
+                available: Rupiah::ZERO,
+                pending: Rupiah::ZERO,
+                unapplied: Rupiah::ZERO,
+                as_of: Timestamp::from_millis(0),
+            },
+            held: HeldSum::default(),
+            failing: FailingDeliveries::default(),
+        };
+        for (language, all) in [(Language::Indonesian, "6.510 pembayaran"), (Language::English, "6,510 payments")] {
+            assert_eq!(period(words(language), language, &home, 30).count, all);
+        }
     }
 
     #[test]

@@ -26,7 +26,7 @@ use i18n_embed_fl::fl;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use web::{
     App,
-    page::{moment::Moment, page_error::PageError},
+    page::{moment::Moment, page_error::PageError, words::grouped},
 };
 
 use share::Share;
@@ -205,8 +205,8 @@ async fn show(page: Page, LastId(id): LastId<LinkId>) -> Result<Response, PageEr
         payments: rows,
         payments_url: format!("{base}/payments?link={id}"),
         payments_total: match matches {
-            Matches::All(Sums { payments, .. }) => (payments > PAYMENTS_SHOWN).then(|| payments.to_string()),
-            Matches::More => Some(format!("{MATCHES_COUNTED}+")),
+            Matches::All(Sums { payments, .. }) => (payments > PAYMENTS_SHOWN).then(|| grouped(page.language(), payments)),
+            Matches::More => Some(format!("{}+", grouped(page.language(), MATCHES_COUNTED))),
         },
         duplicate_url: may_manage.then(|| format!("{base}/links/new?from={id}")),
         edit_url: may_edit.then(|| format!("{base}/links/{id}/edit")),

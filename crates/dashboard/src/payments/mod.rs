@@ -17,11 +17,13 @@ use axum::{
 use domain::{access::Act, language::Language, money::Rupiah, payment::Payment};
 use engine::{Error, MATCHES_COUNTED, Matches, PaymentFilter, PaymentOrder, Sums};
 use i18n_embed_fl::fl;
-use web::{App, page::page_error::PageError};
+use web::{
+    App,
+    page::{page_error::PageError, words::grouped},
+};
 
 pub(crate) use self::chosen_link::OfferedLink;
 use crate::{
-    labels::grouped,
     page::Page,
     payments::{
         chosen_link::{ChosenLink, chosen_link},

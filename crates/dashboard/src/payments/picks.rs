@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn a_link_changes_one_part_and_keeps_the_rest() {
         let raw = "q=kopi&status=paid&method=qris&from=2026-11-01&to=2026-11-15&link=pl_1&sort=lowest";
-        let asked = Asked::of(&Query::parse(Some(raw)).unwrap());
+        let asked = Asked::of(&Query::parse(Some(raw)));
         let picks = Picks { path: "/x", asked: &asked, words: words(Language::English) };
         let methods = asked.methods(picks.words);
         let tabs = picks.statuses();

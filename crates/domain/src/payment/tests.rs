@@ -197,7 +197,14 @@ fn held_money_can_be_accepted_however_late_it_came_but_only_for_what_nobody_has_
     let (delay, link) = (Duration::from_secs(60), mint(at(CREATED), [3; 10]));
     let ended = at(CREATED + 1);
     for difference in [Difference::Refused, Difference::Accepted] {
-        for state in [State::Pending, State::Expired, State::Failed { at: ended }, State::Cancelled { at: ended }] {
+        let unpaid = [
+            State::Pending,
+            State::Processing,
+            State::Expired,
+            State::Failed { at: ended },
+            State::Cancelled { at: ended },
+        ];
+        for state in unpaid {
             let transition = payment(state).accept(&late, LinkClaim::Free(link), difference, delay, now).unwrap();
             assert_eq!(transition.payment.state, State::Paid { at: late.paid_at });
             assert_eq!((transition.event, transition.claims), (Some(OwedEvent::Paid { at: late.paid_at }), Some(link)));

@@ -259,7 +259,10 @@ fn path(value: &str) -> Option<String> {
 
 fn base_url(value: &str) -> Option<Url> {
     let url = Url::parse(value).ok()?;
-    let is_web = matches!(url.scheme(), "https" | "http") && url.has_host();
+    // The parser also reads `https:host` and `https:///host`, and backslashes as slashes.
+    let after_scheme = value.trim().get(url.scheme().len()..)?.strip_prefix("://")?;
+    let names_host = !after_scheme.starts_with('/') && !value.contains('\\');
+    let is_web = matches!(url.scheme(), "https" | "http") && url.has_host() && names_host;
     let is_plain = url.username().is_empty() && url.password().is_none();
     let ends_with_path = url.query().is_none() && url.fragment().is_none();
     let prefix = url.path().trim_end_matches('/');

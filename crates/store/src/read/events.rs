@@ -4,10 +4,11 @@ use std::sync::LazyLock;
 
 use domain::{
     event::{Event, EventKind, HeldMoney, News},
-    id::{EventId, PaymentId, ProjectId},
+    id::{EventId, PaymentId, ProjectId, first_id_at, kind},
     payment::State,
     project::SuccessWord,
     receipt::Unapplied,
+    time::Timestamp,
 };
 
 use super::{Conditions, List, Listed, Window};
@@ -23,6 +24,16 @@ pub(super) const COLUMNS: &str = "id, project_id, kind, subject, created_at, pai
 static OF_PROJECT_BY_ID: LazyLock<String> =
     LazyLock::new(|| format!("SELECT {COLUMNS} FROM events WHERE project_id = $1 AND id = $2"));
 
+/// Which of a project's events to list; everything that is given must match.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EventFilter {
+    pub kind: Option<EventKind>,
+    /// Only those after this event, in ascending order; otherwise newest first.
+    pub after: Option<EventId>,
+    /// From the first instant on, and before the second.
+    pub created: Option<(Timestamp, Timestamp)>,
+}
+
 impl Store {
     pub async fn event(&self, project_id: ProjectId, id: EventId) -> Result<Option<Event>, StoreError> {
         self.one(Query::new(OF_PROJECT_BY_ID.as_str(), [Value::stored(project_id), Value::stored(id)]), event).await
@@ -34,14 +45,13 @@ impl Store {
         self.one(Query::new(sql, [Value::stored(id)]), event).await
     }
 
-    /// A project's events: with `after`, those after that event in ascending order; otherwise newest first.
     pub async fn events(
         &self,
         project_id: ProjectId,
-        kind: Option<EventKind>,
-        after: Option<EventId>,
+        filter: EventFilter,
         window: Window,
     ) -> Result<Listed<Event>, StoreError> {
+        let EventFilter { kind, after, created } = filter;
         let mut conditions = Conditions::new();
         conditions.and("project_id = ?", Value::stored(project_id));
         if let Some(kind) = kind {
@@ -49,6 +59,11 @@ impl Store {
         }
         if let Some(after) = after {
             conditions.and("id > ?", Value::stored(after));
+        }
+        // Ids contain `created_at`, so their index has the events in order of creation.
+        if let Some((from, until)) = created {
+            conditions.and("id >= ?", Value::stored(first_id_at::<kind::Event>(from)));
+            conditions.and("id < ?", Value::stored(first_id_at::<kind::Event>(until)));
         }
         let order = if after.is_some() { "id" } else { "id DESC" };
         let list = List { columns: COLUMNS, from: "events", table: "events", id: "id", order, decode: event };

@@ -71,6 +71,16 @@ impl UnappliedFilter {
     }
 }
 
+/// Which of a project's unapplied receipts to list; everything that is given must match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceiptFilter {
+    pub state: UnappliedFilter,
+    /// Those that were sent for this payment, or that pay it.
+    pub payment: Option<PaymentId>,
+    /// Received from the first instant on, and before the second.
+    pub received: Option<(Timestamp, Timestamp)>,
+}
+
 /// A receipt that could not pay its payment, with the payment that it was sent for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldReceipt {
@@ -147,7 +157,16 @@ impl Store {
         payment: Option<PaymentId>,
         window: Window,
     ) -> Result<Listed<UnappliedReceipt>, StoreError> {
-        self.receipts(columns!(), "receipts r", unapplied, wanted(project_id, filter, payment), window).await
+        self.filtered_receipts(project_id, ReceiptFilter { state: filter, payment, received: None }, window).await
+    }
+
+    pub async fn filtered_receipts(
+        &self,
+        project_id: ProjectId,
+        filter: ReceiptFilter,
+        window: Window,
+    ) -> Result<Listed<UnappliedReceipt>, StoreError> {
+        self.receipts(columns!(), "receipts r", unapplied, wanted(project_id, filter), window).await
     }
 
     /// Unapplied receipts of the project, each with the payment that it was sent for.
@@ -157,7 +176,8 @@ impl Store {
         filter: UnappliedFilter,
         window: Window,
     ) -> Result<Listed<HeldReceipt>, StoreError> {
-        self.receipts(money_columns!(), WITH_PAYMENT, held_receipt, wanted(project_id, filter, None), window).await
+        let filter = ReceiptFilter { state: filter, payment: None, received: None };
+        self.receipts(money_columns!(), WITH_PAYMENT, held_receipt, wanted(project_id, filter), window).await
     }
 
     async fn receipts<T: Send + 'static>(
@@ -214,12 +234,17 @@ impl Store {
 }
 
 /// The conditions of a list of receipts, and its order.
-fn wanted(project_id: ProjectId, filter: UnappliedFilter, payment: Option<PaymentId>) -> (Conditions, &'static str) {
-    let (wanted, order) = filter.sql();
+fn wanted(project_id: ProjectId, filter: ReceiptFilter) -> (Conditions, &'static str) {
+    let ReceiptFilter { state, payment, received } = filter;
+    let (wanted, order) = state.sql();
     let mut conditions = Conditions::new();
     conditions.and(wanted, Value::stored(project_id));
     if let Some(id) = payment {
         conditions.and("(r.payment_id = ? OR r.decided_payment_id = ?)", Value::stored(id));
+    }
+    if let Some((from, until)) = received {
+        conditions.and("r.received_at >= ?", from);
+        conditions.and("r.received_at < ?", until);
     }
     (conditions, order)
 }

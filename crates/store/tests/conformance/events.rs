@@ -5,7 +5,7 @@ use domain::{
     id::{EventId, mint},
     project::{Project, SuccessWord},
 };
-use store::{Store, WebhookWrite, Window};
+use store::{EventFilter, Store, WebhookWrite, Window};
 
 use crate::{
     database::{Database, keep, on_every_database},
@@ -15,6 +15,7 @@ use crate::{
 on_every_database![
     an_event_is_read_back_as_it_was_committed,
     events_are_listed_newest_first_or_upwards_from_one,
+    events_are_listed_by_when_they_were_created_up_to_an_instant_that_is_not_in_the_range,
     an_event_is_seen_by_its_own_project_only,
 ];
 
@@ -71,11 +72,36 @@ async fn events_are_listed_newest_first_or_upwards_from_one(database: Database) 
                 None => expected.reverse(),
             }
             for (offset, limit) in [(0, 100), (0, 1), (1, 2), (2, 100), (100, 5), (0, 0)] {
-                let listed = store.events(project.id, kind, from, Window { offset, limit }).await.unwrap();
+                let filter = EventFilter { kind, after: from, created: None };
+                let listed = store.events(project.id, filter, Window { offset, limit }).await.unwrap();
                 let window = expected.iter().skip(offset as usize).take(limit as usize);
                 assert_eq!(listed.items, window.cloned().collect::<Vec<_>>(), "{kind:?} {from:?} {offset} {limit}");
                 assert_eq!(listed.total, expected.len() as i64);
             }
+        }
+    }
+}
+
+async fn events_are_listed_by_when_they_were_created_up_to_an_instant_that_is_not_in_the_range(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    let events = kept_events(&store, &project).await;
+    for (from, until) in [(0, 1), (0, 4), (1, 3), (-5, 0), (4, 9), (-5, 9)] {
+        for (kind, last_seen) in [(None, None), (Some(EventKind::PaymentPaid), None), (None, Some(events[4].id))] {
+            let created = Some((after(from), after(until)));
+            let filter = EventFilter { kind, after: last_seen, created };
+            let mut expected: Vec<&Event> = events.iter().collect();
+            expected.retain(|event| {
+                let is_in_range = after(from) <= event.created_at && event.created_at < after(until);
+                let is_later = last_seen.is_none_or(|id| event.id.to_string() > id.to_string());
+                is_in_range && is_later && kind.is_none_or(|kind| event.kind() == kind)
+            });
+            if last_seen.is_none() {
+                expected.reverse();
+            }
+            let listed = store.events(project.id, filter, EVERYTHING).await.unwrap();
+            assert_eq!(listed.items.iter().collect::<Vec<_>>(), expected, "{filter:?}");
+            assert_eq!(listed.total, expected.len() as i64, "{filter:?}");
         }
     }
 }
@@ -86,6 +112,6 @@ async fn an_event_is_seen_by_its_own_project_only(database: Database) {
     let event = samples::event(&project);
     keep(&store, WebhookWrite::Event(event.clone())).await;
     assert_eq!(store.event(other.id, event.id).await.unwrap(), None);
-    assert_eq!(store.events(other.id, None, None, EVERYTHING).await.unwrap().items, []);
-    assert_eq!(store.events(project.id, None, None, EVERYTHING).await.unwrap().items, [event]);
+    assert_eq!(store.events(other.id, EventFilter::default(), EVERYTHING).await.unwrap().items, []);
+    assert_eq!(store.events(project.id, EventFilter::default(), EVERYTHING).await.unwrap().items, [event]);
 }

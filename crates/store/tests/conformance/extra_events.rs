@@ -11,7 +11,7 @@ use domain::{
     receipt::Unapplied,
     time::Timestamp,
 };
-use store::{PaymentWrite, ProjectWrite, Store, WebhookWrite};
+use store::{EventFilter, PaymentWrite, ProjectWrite, Store, WebhookWrite};
 
 use crate::{
     database::{Database, keep, on_every_database},
@@ -43,7 +43,7 @@ const URL: Option<&str> = Some("https://warung.example/hook");
 
 /// The events of a project, oldest first.
 async fn told(store: &Store, project: &Project) -> Vec<Event> {
-    let mut events = store.events(project.id, None, None, EVERYTHING).await.unwrap().items;
+    let mut events = store.events(project.id, EventFilter::default(), EVERYTHING).await.unwrap().items;
     events.reverse();
     events
 }

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use domain::event::Event;
 use rusqlite::Connection;
-use store::{OpenError, Store, WebhookWrite};
+use store::{EventFilter, OpenError, Store, WebhookWrite};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
@@ -132,7 +132,7 @@ async fn a_full_queue_refuses_at_once_and_keeps_what_it_took() {
         }
     }
     assert!(!kept.is_empty());
-    let total = store.events(project.id, None, None, EVERYTHING).await.unwrap().total;
+    let total = store.events(project.id, EventFilter::default(), EVERYTHING).await.unwrap().total;
     assert_eq!(total, kept.len() as i64);
     for event in kept {
         assert_eq!(store.event(project.id, event.id).await.unwrap(), Some(event));

@@ -7,7 +7,7 @@ use domain::{
     project::Project,
 };
 use futures_util::future::{join, join_all};
-use store::{Change, Guard, LinkFilter, PaymentWrite, Store, WebhookWrite};
+use store::{Change, EventFilter, Guard, LinkFilter, PaymentWrite, Store, WebhookWrite};
 
 use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
@@ -73,7 +73,7 @@ async fn handles_that_write_at_once_lose_nothing(database: Database) {
         assert_eq!(outcomes.unwrap(), [Outcome::Kept; EACH]);
     }
     for store in &handles {
-        assert_eq!(store.events(project.id, None, None, EVERYTHING).await.unwrap().total, 4 * EACH as i64);
+        assert_eq!(store.events(project.id, EventFilter::default(), EVERYTHING).await.unwrap().total, 4 * EACH as i64);
     }
 }
 

@@ -1,5 +1,5 @@
-//! Extracts the fields of a submitted form. A form in which a field appears twice is refused; whether values are acceptable is
-//! for the handler to check.
+//! Extracts the fields of a submitted form. A form in which a field appears twice or is not valid UTF-8 is refused; whether
+//! values are acceptable is for the handler to check.
 
 use axum::{
     extract::{FromRequest, Request},
@@ -17,8 +17,8 @@ impl FromRequest<App> for Form {
 
     async fn from_request(request: Request, app: &App) -> Result<Form, PageError> {
         let bytes = body::read_as(request, app, "application/x-www-form-urlencoded").await?;
-        let sent = str::from_utf8(&bytes).ok().and_then(|text| Query::parse(Some(text)).ok());
-        let form = sent.filter(Query::names_are_unique).map(Form);
+        let sent = str::from_utf8(&bytes).ok().map(|text| Query::parse(Some(text)));
+        let form = sent.filter(Query::is_utf8).filter(Query::names_are_unique).map(Form);
         form.ok_or_else(|| PageError::with(StatusCode::UNPROCESSABLE_ENTITY))
     }
 }

@@ -64,8 +64,7 @@ impl Visitor {
 
 impl VisitorData {
     fn read(app: &App, uri: &Uri, headers: &HeaderMap, extensions: &Extensions) -> VisitorData {
-        // A query string that is not valid UTF-8 counts as empty.
-        let query = Query::parse(uri.query()).unwrap_or_default();
+        let query = Query::parse(uri.query());
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let spoken =
             |code: &str| [Language::Indonesian, Language::English].into_iter().find(|l| words::code(*l) == code);

@@ -3,7 +3,8 @@
 
 use std::{borrow::Cow, collections::HashMap, ops::Deref, sync::OnceLock};
 
-use domain::language::Language;
+use domain::{language::Language, money::Rupiah};
+use fluent_bundle::FluentValue;
 use i18n_embed::{I18nAssets, LanguageLoader, fluent::FluentLanguageLoader};
 
 /// The texts of one surface in one language; templates pass it to `fl!`.
@@ -122,7 +123,37 @@ fn loaded(files: &Files, language: Language) -> FluentLanguageLoader {
     // Without Unicode isolation marks around variables: both languages are written left to right, and numbers that customers copy
     // must not contain invisible characters.
     loader.set_use_isolating(false);
+    loader.with_bundles_mut(|bundle| {
+        bundle.set_formatter(match language {
+            Language::Indonesian => Some(format_indonesian),
+            Language::English => Some(format_english),
+        });
+    });
     loader
+}
+
+/// A count as people write it, with its thousands apart: `6.510`, in English `6,510`.
+pub fn grouped(language: Language, count: i64) -> String {
+    let dotted = Rupiah::new(count).to_string().replace("Rp", "");
+    match language {
+        Language::Indonesian => dotted,
+        Language::English => dotted.replace('.', ","),
+    }
+}
+
+fn format_indonesian<M>(value: &FluentValue<'_>, _: &M) -> Option<String> {
+    format_count(Language::Indonesian, value)
+}
+
+fn format_english<M>(value: &FluentValue<'_>, _: &M) -> Option<String> {
+    format_count(Language::English, value)
+}
+
+/// A whole number in a text; none for other values, which are written as they are.
+fn format_count(language: Language, value: &FluentValue<'_>) -> Option<String> {
+    let FluentValue::Number(number) = value else { return None };
+    // `as_string` writes the digits that the number was given with.
+    number.as_string().parse().ok().map(|count| grouped(language, count))
 }
 
 #[cfg(test)]
@@ -144,6 +175,23 @@ mod tests {
             assert_eq!(constant, ["greeting", "nested"]);
             assert_eq!((words.get("greeting").as_str(), words.get("nested")), (greeting, words.loader.get("nested")));
         }
+    }
+
+    #[test]
+    fn counts_have_their_thousands_apart() {
+        for (count, indonesian, english) in [
+            (0, "0", "0"),
+            (999, "999", "999"),
+            (6_510, "6.510", "6,510"),
+            (1_234_567, "1.234.567", "1,234,567"),
+            (-6_510, "-6.510", "-6,510"),
+        ] {
+            let text = |language| SAMPLE.words(language).get_args("button", HashMap::from([("amount", count)]));
+            assert_eq!(text(Language::Indonesian), format!("Bayar {indonesian}"));
+            assert_eq!(text(Language::English), format!("Pay {english}"));
+        }
+        let digits = SAMPLE.words(Language::English).get_args("button", HashMap::from([("amount", "6510")]));
+        assert_eq!(digits, "Pay 6510", "texts stay as they are");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use engine::{BankAccountFile, BankHealth, CallGroup};
 use i18n_embed_fl::fl;
-use web::page::moment::Moment;
+use web::page::{moment::Moment, words::grouped};
 
 use super::wording::{answer, direction, service};
 use crate::{labels::Badge, page::OperatorPage};
@@ -51,7 +51,7 @@ fn own_calls(page: &OperatorPage, health: &BankHealth) -> OwnCalls {
     OwnCalls {
         state,
         token: health.token_at.map(|at| page.moment(at)),
-        due: health.jobs.count.to_string(),
+        due: grouped(page.language(), health.jobs.count),
         oldest: health.jobs.oldest_due_at.map(|at| page.moment(at)),
     }
 }

@@ -365,7 +365,6 @@ async fn odd_bytes_in_a_query_break_a_rule_and_unknown_ids_match_nothing(kit: Ar
         "search=%00",
         "search=%0d%0a",
         "search=%FF",
-        "%FF=1",
         "page=%00",
         "page=1%00",
         "page=1.0",

@@ -83,6 +83,8 @@ async fn an_integer_too_large_for_the_machine_is_an_amount_out_of_range(kit: Arc
     let project = kit.sandbox().await;
     let (payments, links) = (Refusals::payments(&project), Refusals::links(&project));
     let (forty, negative) = ("9".repeat(40), format!("-{}", "9".repeat(40)));
+    // 309 digits are beyond a double.
+    let (wide, negative_wide, widest) = ("9".repeat(309), format!("-{}", "9".repeat(309)), "9".repeat(30_000));
     let out_of_range = [
         "null",
         "0",
@@ -98,6 +100,9 @@ async fn an_integer_too_large_for_the_machine_is_an_amount_out_of_range(kit: Arc
         "-9223372036854775809",
         &forty,
         &negative,
+        &wide,
+        &negative_wide,
+        &widest,
     ];
     payments.member(&Members::payment(&project), "amount", &out_of_range, "VALIDATION_ERROR").await;
     links.member(&Members::link(&project), "amount", &out_of_range, "VALIDATION_ERROR").await;
@@ -120,15 +125,17 @@ async fn expires_in_minutes_is_an_integer_of_at_least_one_and_lowered_to_the_max
         let body = Members::payment(&project).with("expires_in_minutes", literal);
         payments.check(body, 400, "INVALID_REQUEST").await;
     }
-    let negative = format!("-{}", "9".repeat(40));
-    let too_few = ["0", "-1", "-9223372036854775809", &negative];
+    let (negative, negative_wide) = (format!("-{}", "9".repeat(40)), format!("-{}", "9".repeat(309)));
+    let too_few = ["0", "-1", "-9223372036854775809", &negative, &negative_wide];
     payments.member(&Members::payment(&project), "expires_in_minutes", &too_few, "VALIDATION_ERROR").await;
     payments.left_nothing([0, 0, 0]).await;
 
     let hour = payments_with_key(&project, "hour", "expires_in_minutes", "60").await;
-    let forty = "9".repeat(40);
-    for literal in ["61", "9223372036854775807", "9223372036854775808", "18446744073709551616", &forty] {
-        let lowered = payments_with_key(&project, literal, "expires_in_minutes", literal).await;
+    let (forty, wide) = ("9".repeat(40), "9".repeat(309));
+    let too_many = ["61", "9223372036854775807", "9223372036854775808", "18446744073709551616", &forty, &wide];
+    for (index, literal) in too_many.into_iter().enumerate() {
+        let key = format!("lowered-{index}");
+        let lowered = payments_with_key(&project, &key, "expires_in_minutes", literal).await;
         assert_eq!(lowered["expires_at"], hour["expires_at"], "{literal}");
     }
 }

@@ -21,6 +21,7 @@ on_every_database![
     an_origin_that_is_not_exactly_a_listed_one_is_refused,
     a_request_without_an_origin_is_not_from_a_browser_and_gets_no_cors_headers,
     a_preflight_on_any_route_is_allowed_without_a_key_when_some_active_project_lists_the_origin,
+    a_preflight_at_an_unknown_path_is_404_whatever_its_origin,
     a_preflight_is_refused_when_no_active_project_lists_the_origin,
     what_a_preflight_allowed_is_still_judged_by_its_own_project,
     a_second_origin_is_refused_even_beside_an_allowed_one,
@@ -203,6 +204,20 @@ async fn a_preflight_on_any_route_is_allowed_without_a_key_when_some_active_proj
         for header in ["authorization", "content-type", "idempotency-key"] {
             assert!(headers.contains(&header.to_owned()), "{headers:?}");
         }
+    }
+}
+
+async fn a_preflight_at_an_unknown_path_is_404_whatever_its_origin(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    allow(&kit, &project, &[SHOP]).await;
+    for path in ["/v1/nothing", "/v1/", "/v1/payments/", "/v1/payments/pay_1/nothing", "/v1", "/v2/payments"] {
+        for origin in [SHOP, "https://evil.example"] {
+            let reply = preflight(&kit, origin, path).await;
+            unreadable(&reply);
+            refused(path, reply, 404, "RESOURCE_NOT_FOUND");
+        }
+        let plain = kit.anonymous();
+        refused(path, plain.send(plain.request(Method::OPTIONS, path)).await, 404, "RESOURCE_NOT_FOUND");
     }
 }
 

@@ -28,6 +28,7 @@ on_every_database![
     events_are_listed_newest_first_in_pages,
     the_type_filter_shows_one_kind_only,
     after_lists_what_followed_an_event_oldest_first,
+    events_are_listed_by_when_they_were_created,
     another_projects_events_are_not_found,
     events_are_recorded_without_a_webhook_url_and_with_one,
 ];
@@ -219,6 +220,35 @@ async fn after_lists_what_followed_an_event_oldest_first(kit: Arc<Kit>) {
         let path = format!("{PATH}?after={junk}");
         let message = refused(&path, project.api.get(&path).await, 400, "VALIDATION_ERROR");
         assert!(message.contains("`after`"), "{message}");
+    }
+}
+
+async fn events_are_listed_by_when_they_were_created(kit: Arc<Kit>) {
+    let (project, other) = (kit.sandbox().await, kit.sandbox().await);
+    let events = three(&kit, &project).await;
+    paid(&other, "k-1", 15_000).await;
+    let [newest, middle, oldest] = &events;
+    let at = |event: &Value| event["created_at"].as_str().unwrap().to_owned();
+    let (from, to) = (|event| format!("created_from={}", at(event)), |event| format!("created_to={}", at(event)));
+    for (query, expected) in [
+        (from(middle), vec![newest, middle]),
+        (to(middle), vec![oldest]),
+        (format!("{}&{}", from(oldest), to(newest)), vec![middle, oldest]),
+        ("created_from=0001-01-01T00:00:00Z&created_to=9999-12-31T23:59:59Z".to_owned(), vec![newest, middle, oldest]),
+        ("created_from=9999-01-01T00:00:00Z".to_owned(), vec![]),
+        (format!("{}&type=payment.failed", from(oldest)), vec![middle]),
+        (format!("{}&type=payment.paid", from(middle)), vec![]),
+        // With `after` it is still oldest first, and both must match.
+        (format!("after={}&{}", id(oldest), to(newest)), vec![middle]),
+        (format!("after={}&{}", id(oldest), from(oldest)), vec![middle, newest]),
+        (format!("after={}&{}", id(middle), to(middle)), vec![]),
+        (format!("{}&page_size=1&page=2", from(oldest)), vec![middle]),
+    ] {
+        let listed = project.api.get(&format!("{PATH}?{query}")).await.expect(200);
+        assert_eq!(listed["data"], json!(expected), "{query}");
+        if !query.contains("page") {
+            assert_eq!(listed["pagination"]["total_items"], expected.len(), "{query}");
+        }
     }
 }
 

@@ -84,7 +84,7 @@ async fn an_unknown_path_is_404_before_401(kit: Arc<Kit>) {
         "/*",
     ] {
         for headers in [&[][..], &with_key[..]] {
-            for method in ["GET", "POST", "DELETE", "PATCH"] {
+            for method in ["GET", "POST", "DELETE", "PATCH", "OPTIONS"] {
                 let mut socket = Socket::connect(kit.address).await;
                 socket.send(&request_bytes(method, path, headers, b"")).await;
                 let reply = socket.answer().await.unwrap();

@@ -329,7 +329,8 @@ async fn a_bad_query_value_is_refused_and_named(kit: Arc<Kit>) {
         ("created_from=2026-11-14T09:30:00Z&created_to=2026-11-14T09:30:00Z", "created_to"),
         ("created_from=2026-11-14T09:30:01Z&created_to=2026-11-14T16:30:00%2B07:00", "created_to"),
     ] {
-        let lists: &[&str] = if query.starts_with("created") { &["payments", "payment-links"] } else { &["payments"] };
+        let with_range = ["payments", "payment-links", "events", "receipts"];
+        let lists = if query.starts_with("created") { &with_range[..] } else { &["payments"] };
         for list in lists {
             let reply = project.api.get(&format!("/v1/{list}?{query}")).await;
             assert_eq!(reply.status.as_u16(), 400, "{query} {}", reply.text);
@@ -343,8 +344,22 @@ async fn unknown_query_parameters_are_ignored(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     pending_qris(&project, 15_000).await;
     let plain = list(&project, "").await;
-    for query in ["sort=asc", "Page=0", "utm_source=a&utm_source=b", "limit=x&&=", "reference=none", "Q"] {
+    let queries = ["sort=asc", "Page=0", "utm_source=a&utm_source=b", "limit=x&&=", "reference=none", "Q"];
+    for query in queries.into_iter().chain(["x=%ff", "%ff=1", "x=%ff&x=%C3&%ff&page=1"]) {
         assert_eq!(list(&project, query).await, plain, "{query}");
+        for path in ["/v1/payment-links", "/v1/events", "/v1/receipts", "/v1/balance"] {
+            project.api.get(&format!("{path}?{query}")).await.expect(200);
+        }
+    }
+    for (path, name) in [
+        ("/v1/payments", "status"),
+        ("/v1/payment-links", "created_from"),
+        ("/v1/events", "after"),
+        ("/v1/receipts", "state"),
+        ("/v1/balance", "at"),
+    ] {
+        let message = project.api.get(&format!("{path}?{name}=%ff&x=%ff")).await.refused(400, "VALIDATION_ERROR");
+        assert_eq!(message, format!("`{name}` must be valid UTF-8"));
     }
 }
 

@@ -20,7 +20,7 @@ use crate::{
         customer::Customer,
         json::{id, text},
         links::create_link,
-        payments::{create, events_of, fetch, pending_qris, simulate, simulate_paid, status},
+        payments::{create, events_of, fetch, pending_qris, report, simulate, simulate_paid, status},
         people::Person,
         receipts::{decide, held_amount, held_late, receipt},
         refusals::refused,
@@ -32,6 +32,7 @@ on_every_database![
     accepted_money_pays_its_payment_and_settles,
     money_of_another_amount_pays_when_the_difference_is_accepted_and_settles_as_what_is_left,
     money_pays_the_payment_that_it_is_assigned_to,
+    a_payment_that_is_processing_may_be_paid_by_held_money,
     money_that_is_assigned_to_a_payment_of_a_link_claims_the_link,
     returned_money_leaves_the_books_and_changes_no_payment,
     a_decision_is_made_once,
@@ -139,6 +140,18 @@ async fn money_pays_the_payment_that_it_is_assigned_to(kit: Arc<Kit>) {
     assert_eq!(balances(&project).await, [0, 11_000, 0]);
     assert_eq!(settle(&kit).await, 1);
     assert_eq!(balances(&project).await, [11_000, 0, 0]);
+}
+
+async fn a_payment_that_is_processing_may_be_paid_by_held_money(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let (own, other) = (pending_qris(&project, 15_000).await, pending_qris(&project, 14_000).await);
+    let wrong = held_amount(&project, &own, 14_000).await;
+    report(&project, &own, "processing").await;
+    report(&project, &other, "processing").await;
+    let body = json!({ "note": NOTE, "payment_id": id(&other) });
+    decide(&project, &wrong, "accept", &body).await.expect(200);
+    assert_eq!(statuses(&project, [&own, &other]).await, ["processing", "paid"]);
+    assert_eq!(events_of(&project, &other, "payment.paid").await.len(), 1);
 }
 
 async fn money_that_is_assigned_to_a_payment_of_a_link_claims_the_link(kit: Arc<Kit>) {

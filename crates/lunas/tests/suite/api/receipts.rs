@@ -23,6 +23,7 @@ on_every_database![
     money_that_fits_no_payment_is_shown_with_all_that_is_known_about_it,
     each_reason_for_which_money_is_held_is_told,
     receipts_are_listed_by_state_and_payment_and_in_pages,
+    receipts_are_listed_by_when_the_money_was_received,
     a_state_or_payment_that_cannot_be_is_a_validation_error,
     money_that_paid_its_payment_is_no_receipt,
     receipts_of_another_project_are_neither_listed_nor_found_nor_decided_about,
@@ -106,6 +107,43 @@ async fn receipts_are_listed_by_state_and_payment_and_in_pages(kit: Arc<Kit>) {
     assert_eq!(ids(page["data"].as_array().unwrap()), [id(c), id(b)]);
     let pagination = json!({ "page": 2, "page_size": 2, "total_items": 5, "total_pages": 3 });
     assert_eq!(page["pagination"], pagination);
+}
+
+async fn receipts_are_listed_by_when_the_money_was_received(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let (one, two) = (pending_qris(&project, 15_000).await, pending_qris(&project, 15_000).await);
+    let mut made = Vec::new();
+    for (payment, amount) in [(&one, 1), (&two, 2), (&one, 3)] {
+        kit.clock.advance(Duration::from_secs(1));
+        made.push(held_amount(&project, payment, amount).await);
+    }
+    let [a, b, c] = &made[..] else { panic!("{made:?}") };
+    kit.clock.advance(Duration::from_mins(5));
+    for (receipt, note) in [(a, "x"), (c, "y")] {
+        decide(&project, receipt, "return", &json!({ "note": note })).await.expect(200);
+        kit.clock.advance(Duration::from_secs(1));
+    }
+    let (from, to) = (
+        |receipt| format!("created_from={}", text(receipt, "received_at")),
+        |receipt| format!("created_to={}", text(receipt, "received_at")),
+    );
+    for (query, expected) in [
+        (from(b), vec![c, b]),
+        (to(b), vec![a]),
+        (format!("{}&{}", from(a), to(c)), vec![b, a]),
+        ("created_from=0001-01-01T00:00:00Z&created_to=9999-12-31T23:59:59Z".to_owned(), vec![c, b, a]),
+        // The time of the decision does not count.
+        (format!("{}&state=returned", to(c)), vec![a]),
+        (format!("{}&state=returned", from(a)), vec![c, a]),
+        (format!("{}&state=held", from(b)), vec![b]),
+        (format!("{}&payment_id={}", from(b), id(&one)), vec![c]),
+        ("created_from=9999-01-01T00:00:00Z".to_owned(), vec![]),
+    ] {
+        let listed = receipts(&project, &query).await;
+        assert_eq!(ids(&listed), expected.into_iter().map(id).collect::<Vec<_>>(), "{query}");
+    }
+    let page = project.api.get(&format!("/v1/receipts?{}&page_size=1&page=2", to(c))).await.expect(200);
+    assert_eq!((ids(page["data"].as_array().unwrap()), &page["pagination"]["total_items"]), (vec![id(a)], &json!(2)));
 }
 
 async fn a_state_or_payment_that_cannot_be_is_a_validation_error(kit: Arc<Kit>) {

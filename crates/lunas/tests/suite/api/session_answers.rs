@@ -6,6 +6,7 @@ use std::{sync::Arc, time::Duration};
 use domain::{
     access::Role,
     audit::{Actor, AuditLine, Deed},
+    event::EventKind,
     project::Environment,
 };
 use engine::ProjectUpdate;
@@ -107,9 +108,9 @@ async fn the_project_is_shown_as_it_is_set(kit: Arc<Kit>) {
     assert!(shown["default_methods"].as_array().unwrap().iter().all(|method| methods.contains(method)));
     let whole = json!({
         "id": project.id.to_string(), "name": "Toko", "environment": "sandbox", "active": true, "approved": true,
-        "success_status": "paid", "webhook_url": null,
+        "success_status": "paid", "webhook_url": null, "extra_events": [],
         "merchant": { "name": "Toko Kopi", "city": "JAKARTA", "postal_code": "10110" }, "allowed_origins": [],
-        "payment_methods": methods, "default_methods": shown["default_methods"],
+        "frame_origins": [], "payment_methods": methods, "default_methods": shown["default_methods"],
         "fees": { "qris_basis_points": 70, "virtual_account": 4000 }, "created_at": created_at, "role": "viewer",
     });
     assert_eq!(shown, whole);
@@ -117,6 +118,8 @@ async fn the_project_is_shown_as_it_is_set(kit: Arc<Kit>) {
         banks: Some(vec![domain::bank::Bank::Bca]),
         allowed_origins: Some(vec!["https://shop.example".to_owned()]),
         success_word: Some(domain::project::SuccessWord::Succeeded),
+        extra_events: Some(vec![EventKind::PaymentExpired, EventKind::PaymentHeld]),
+        frame_origins: Some(vec!["https://toko.example".to_owned(), "http://localhost:3000".to_owned()]),
         ..ProjectUpdate::default()
     };
     kit.update(project.id, update).await;
@@ -125,6 +128,8 @@ async fn the_project_is_shown_as_it_is_set(kit: Arc<Kit>) {
     let methods = json!([{ "type": "qris" }, { "type": "virtual_account", "bank": "bca" }]);
     assert_eq!((&shown["payment_methods"], &shown["default_methods"]), (&methods, &methods));
     assert_eq!(shown["allowed_origins"], json!(["https://shop.example"]));
+    assert_eq!(shown["extra_events"], json!(["payment.expired", "payment.held"]));
+    assert_eq!(shown["frame_origins"], json!(["https://toko.example", "http://localhost:3000"]));
     assert_eq!(
         (&shown["success_status"], &shown["webhook_url"]),
         (&json!("succeeded"), &json!("http://127.0.0.1:3000/hook"))
