@@ -293,6 +293,7 @@ fn paid(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Paid {
     Paid {
         frame: payment_frame(app, visitor, shown),
         ended: ended(app, shown),
+        received: shown.received.map(|amount| amount.to_string()),
         paid_at: moment(paid_at(shown), visitor.language),
         again_url: again.map(|(link, _)| address(app, visitor, format_args!("/p/{}?again=1", link.id))),
         style_url: app.settings.urls.url(RECEIPT_STYLE.path()),
@@ -307,6 +308,7 @@ fn slip(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Slip {
     Slip {
         frame,
         ended: ended(app, shown),
+        received: shown.received.map(|amount| amount.to_string()),
         paid_at: moment(paid_at(shown), visitor.language),
         style_url: app.settings.urls.url(SLIP_STYLE.path()),
         page_url: address(app, visitor, format_args!("/pay/{}", shown.payment.id)),

@@ -151,6 +151,7 @@ impl Setting {
         Paid {
             frame: self.frame(),
             ended,
+            received: None,
             paid_at: moment(),
             again_url: Some("/p/pl_01kc2m8r5gfq9t3v7x1y4z6a8b?again=1".to_owned()),
             style_url: "/assets/receipt.css?v=1".to_owned(),
@@ -162,6 +163,7 @@ impl Setting {
         Slip {
             frame: self.frame(),
             ended: self.ended(),
+            received: None,
             paid_at: moment(),
             style_url: "/assets/slip.css?v=1".to_owned(),
             page_url: self.pending().page_url,
@@ -333,6 +335,10 @@ pub(crate) fn ends(setting: Setting) -> Vec<(&'static str, String)> {
     };
     vec![
         ("paid", setting.paid(setting.ended()).render().unwrap()),
+        (
+            "paid-other",
+            Paid { received: Some("Rp149.000".to_owned()), ..setting.paid(setting.ended()) }.render().unwrap(),
+        ),
         ("slip", setting.slip().render().unwrap()),
         ("expired", setting.unpaid(UnpaidReason::Expired, again()).render().unwrap()),
         ("expired-for-good", setting.unpaid(UnpaidReason::Expired, NextStep::AskMerchant).render().unwrap()),

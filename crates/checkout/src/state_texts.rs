@@ -7,7 +7,7 @@ use crate::{
     icon,
     view::{
         Choose, Closed, ClosedReason, ContactLink, ContactWay, Ended, Field, FieldKind, Frame, Mistake, Notice,
-        NumberLabel, Order, Pending, Problem, Stripe, Unapplied, UnappliedStanding, Unpaid, UnpaidReason,
+        NumberLabel, Order, Paid, Pending, Problem, Slip, Stripe, Unapplied, UnappliedStanding, Unpaid, UnpaidReason,
     },
     words::Words,
 };
@@ -199,6 +199,20 @@ impl Pending {
 impl Ended {
     pub(crate) fn has_held(&self) -> bool {
         has_held(&self.unapplied)
+    }
+}
+
+impl Paid {
+    /// What was paid.
+    pub(crate) fn amount(&self) -> &str {
+        self.received.as_ref().unwrap_or(&self.ended.order.amount)
+    }
+}
+
+impl Slip {
+    /// What was paid.
+    pub(crate) fn amount(&self) -> &str {
+        self.received.as_ref().unwrap_or(&self.ended.order.amount)
     }
 }
 

@@ -339,6 +339,8 @@ pub(crate) struct Leaves {
 pub(crate) struct Paid {
     pub(crate) frame: Frame,
     pub(crate) ended: Ended,
+    /// What paid it, where that is another amount than the bill.
+    pub(crate) received: Option<String>,
     pub(crate) paid_at: Moment,
     /// The page on which the customer of a link for many payments pays once more.
     pub(crate) again_url: Option<String>,
@@ -354,6 +356,8 @@ pub(crate) struct Paid {
 pub(crate) struct Slip {
     pub(crate) frame: Frame,
     pub(crate) ended: Ended,
+    /// What paid it, where that is another amount than the bill.
+    pub(crate) received: Option<String>,
     pub(crate) paid_at: Moment,
     pub(crate) style_url: String,
     /// The usual receipt.

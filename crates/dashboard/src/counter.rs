@@ -209,11 +209,12 @@ async fn sale_page(
     if let Some(notice) = notice {
         shell.warn(notice);
     }
+    let received = page.counter.received_instead(std::slice::from_ref(payment)).await?.remove(&payment.id);
     let view = SalePage {
         base: page.base(),
         merchant: page.project().merchant.name.clone(),
         id: payment.id.to_string(),
-        amount: payment.amount.to_string(),
+        amount: received.unwrap_or(payment.amount).to_string(),
         reference: payment.reference.clone(),
         status: payment.status_at(page.now()).word(),
         standing: standing(page, shell.words, payment),
@@ -245,13 +246,15 @@ fn standing(page: &CounterPage, words: Words, payment: &Payment) -> Standing {
 
 async fn rows(page: &CounterPage, shown: Option<PaymentId>) -> Result<Vec<SaleRow>, Error> {
     let (words, now, base) = (page.words(), page.now(), page.base());
+    let sales = page.counter.sales().await?;
+    let received = page.counter.received_instead(&sales).await?;
     let row = |payment: &Payment| SaleRow {
         url: format!("{base}/{}", payment.id),
-        amount: payment.amount.to_string(),
+        amount: received.get(&payment.id).unwrap_or(&payment.amount).to_string(),
         reference: payment.reference.clone(),
         badge: payment_badge(words, payment.status_at(now)),
         created: Moment { text: short_time(payment.created_at, page.language()), utc: payment.created_at.to_string() },
         is_shown: shown == Some(payment.id),
     };
-    Ok(page.counter.sales().await?.iter().map(row).collect())
+    Ok(sales.iter().map(row).collect())
 }

@@ -11,6 +11,7 @@ use domain::{
     idempotency::{Endpoint, Idempotency},
     link::{Link, LinkStanding},
     method::Method,
+    money::Rupiah,
     opening::OpeningAttempt,
     payment::{Checkout, Payment, State, Status},
     pricing::{Price, Pricing},
@@ -117,6 +118,8 @@ pub struct PaymentPage {
     pub has_other_methods: bool,
     /// Money that came for this payment and could not pay it, newest first.
     pub unapplied: Vec<UnappliedReceipt>,
+    /// What paid it, where that was more or less than its amount.
+    pub received: Option<Rupiah>,
 }
 
 /// Everything that an attempt was judged by, at one instant.
@@ -180,7 +183,8 @@ impl Engine {
             None => false,
         };
         let unapplied = self.store.receipts_sent_for(payment.project_id, &[payment.id]).await?;
-        Ok(PaymentPage { project, payment, link, has_other_methods, unapplied })
+        let received = self.received_instead(payment.project_id, std::slice::from_ref(&payment)).await?.remove(&id);
+        Ok(PaymentPage { project, payment, link, has_other_methods, unapplied, received })
     }
 
     /// The payment that claimed a single-use link, if the visitor who made `remembered` made that one too: they paid a code

@@ -1,6 +1,6 @@
 //! A shop's counter: a member types an amount, and the customer scans a QRIS. Each member sees their own sales, of today.
 
-use std::{ops::RangeInclusive, sync::Arc};
+use std::{collections::HashMap, ops::RangeInclusive, sync::Arc};
 
 use domain::{
     access::{Act, Role},
@@ -102,6 +102,11 @@ impl Counter {
     pub async fn sales(&self) -> Result<Vec<Payment>, Error> {
         let today = midnight(self.engine.now());
         Ok(self.engine.store.sales(self.project.id, self.user.id, today, SALES_MOST).await?)
+    }
+
+    /// What came for these sales in place of their amounts; all others are left out.
+    pub async fn received_instead(&self, sales: &[Payment]) -> Result<HashMap<PaymentId, Rupiah>, Error> {
+        self.engine.received_instead(self.project.id, sales).await
     }
 
     /// A sale of this member; others do not exist here.

@@ -1,6 +1,6 @@
 //! Decisions about money that fits no payment. Each decision posts to the ledger.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use domain::{
     audit::Deed,
@@ -64,6 +64,18 @@ impl Engine {
         let window = Window { offset: 0, limit: OF_PAYMENT_MOST };
         let (all, payment) = (UnappliedFilter::All, Some(payment_id));
         Ok(self.store.unapplied_receipts(project_id, all, payment, window).await?.items)
+    }
+
+    /// What came for these payments in place of their amounts: held money that somebody accepted with the difference. All
+    /// others are left out.
+    pub(crate) async fn received_instead(
+        &self,
+        project_id: ProjectId,
+        payments: &[Payment],
+    ) -> Result<HashMap<PaymentId, Rupiah>, Error> {
+        let paid: Vec<PaymentId> =
+            payments.iter().filter(|payment| payment.paid_at().is_some()).map(|payment| payment.id).collect();
+        Ok(self.store.received_instead(project_id, &paid).await?)
     }
 
     /// Decides about held money; the decision is final. However many decide at once, one of them does.

@@ -17,6 +17,8 @@ reference = Reference
 payment-id = Payment ID
 contacts = Questions?
 method = Payment method
+received-label = Received
+bill-label = Bill
 paid-at = Paid at
 
 ## Choosing how to pay

@@ -17,6 +17,8 @@ reference = Referensi
 payment-id = ID pembayaran
 contacts = Ada pertanyaan?
 method = Cara bayar
+received-label = Uang yang diterima
+bill-label = Tagihan
 paid-at = Waktu bayar
 
 ## Choosing how to pay

@@ -40,6 +40,7 @@ pub(super) fn pages(setting: Setting) -> Vec<(&'static str, String)> {
     let paid = |is_fresh| {
         let ended = ended(Some(Leaves { is_fresh, script_url: script() }));
         Paid {
+            received: None,
             frame: setting.frame(),
             ended,
             paid_at: moment(),

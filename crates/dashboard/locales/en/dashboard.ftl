@@ -248,6 +248,7 @@ filter-apply = Apply
 filter-clear = Clear all filters
 filter-mistaken = A filter is not valid. Correct it, then filter again.
 payments-who = Customer or title
+row-billed = bill { $amount }
 payments-time = Time (WIB)
 payments-download = Download
 payments-filter = Search and filter payments

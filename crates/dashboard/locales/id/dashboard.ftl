@@ -237,6 +237,7 @@ filter-apply = Terapkan
 filter-clear = Hapus semua saringan
 filter-mistaken = Ada saringan yang tidak bisa dipahami. Perbaiki dulu, lalu saring lagi.
 payments-who = Pelanggan atau judul
+row-billed = tagihan { $amount }
 payments-time = Waktu (WIB)
 payments-download = Unduh
 payments-filter = Cari dan saring pembayaran

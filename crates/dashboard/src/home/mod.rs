@@ -7,7 +7,7 @@ pub(crate) mod guide;
 
 use askama::Template;
 use axum::{Router, http::StatusCode, response::Response, routing::get};
-use domain::{access::Act, payment::Payment, project::Environment, time::Timestamp};
+use domain::{access::Act, money::Rupiah, payment::Payment, project::Environment};
 use engine::PaymentFilter;
 use i18n_embed_fl::fl;
 use web::{
@@ -85,6 +85,7 @@ async fn show(user: UserPage, page: Result<Page, PageError>) -> Result<Response,
     let shell = page.shell_with(Section::Home, &change_token, Attention::of(&home.held, &home.failing)).await?;
     let (words, base) = (shell.words, page.base());
     let recent = page.desk.payments_before(&PaymentFilter::default(), None, RECENT).await?;
+    let received = page.desk.received_instead(&recent).await?;
     let guide = guide::of(&page, &home.setup, &recent).await?;
     let standings = page.desk.method_standings().await?;
     let lacks_accounts =
@@ -101,13 +102,14 @@ async fn show(user: UserPage, page: Result<Page, PageError>) -> Result<Response,
         chart: Chart::of(&home.days, language),
         lacks_accounts,
         attention: concerns(&page, &shell, &home, &base),
-        recent: recent.iter().map(|payment| row(&page, &base, payment, now)).collect(),
+        recent: recent.iter().map(|payment| row(&page, &base, payment, received.get(&payment.id).copied())).collect(),
         shell,
     };
     Ok(page.render(StatusCode::OK, &view))
 }
 
-fn row(page: &Page, base: &str, payment: &Payment, now: Timestamp) -> Recent {
+/// `received`: what came in place of the payment's amount.
+fn row(page: &Page, base: &str, payment: &Payment, received: Option<Rupiah>) -> Recent {
     let (words, method) = (page.words(), short_method(payment.method));
     let name = payment.checkout.as_ref().map(|checkout| checkout.customer.name.clone()).unwrap_or_default();
     let (title, detail) = match name.is_empty() {
@@ -118,8 +120,8 @@ fn row(page: &Page, base: &str, payment: &Payment, now: Timestamp) -> Recent {
         url: format!("{base}/payments/{}", payment.id),
         title,
         detail,
-        amount: payment.amount.to_string(),
-        badge: payment_badge(words, payment.status_at(now)),
+        amount: received.unwrap_or(payment.amount).to_string(),
+        badge: payment_badge(words, payment.status_at(page.now())),
         created: page.short_moment(payment.created_at),
     }
 }

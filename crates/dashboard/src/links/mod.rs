@@ -17,9 +17,9 @@ use domain::{
     customer::CustomerField,
     id::LinkId,
     link::{Link, LinkStatus},
+    money::Rupiah,
     payment::{Payment, Status},
     qr_image,
-    time::Timestamp,
 };
 use engine::{Error, LinkFilter, MATCHES_COUNTED, Matches, PaymentFilter, Sums, Window};
 use i18n_embed_fl::fl;
@@ -185,7 +185,9 @@ async fn show(page: Page, LastId(id): LastId<LinkId>) -> Result<Response, PageEr
     let filter = PaymentFilter { link_id: Some(id), ..PaymentFilter::default() };
     let (payments, matches) = page.desk.payments(&filter, Window { offset: 0, limit: PAYMENTS_SHOWN }).await?;
     let (base, now, project) = (page.base(), page.now(), page.desk.project());
-    let rows = payments.iter().map(|payment| payment_row(&page, &base, now, payment)).collect();
+    let received = page.desk.received_instead(&payments).await?;
+    let shown = |payment: &Payment| payment_row(&page, &base, payment, received.get(&payment.id).copied());
+    let rows = payments.iter().map(shown).collect();
     let may_manage = page.desk.may(Act::ManageLinks);
     let is_payable = link.status_at(now, project) == LinkStatus::Active && link.claimed_by.is_none();
     let may_edit = may_manage && page.desk.link_edit_refusal(&link).await?.is_none();
@@ -205,7 +207,9 @@ async fn show(page: Page, LastId(id): LastId<LinkId>) -> Result<Response, PageEr
         payments: rows,
         payments_url: format!("{base}/payments?link={id}"),
         payments_total: match matches {
-            Matches::All(Sums { payments, .. }) => (payments > PAYMENTS_SHOWN).then(|| grouped(page.language(), payments)),
+            Matches::All(Sums { payments, .. }) => {
+                (payments > PAYMENTS_SHOWN).then(|| grouped(page.language(), payments))
+            }
             Matches::More => Some(format!("{}+", grouped(page.language(), MATCHES_COUNTED))),
         },
         duplicate_url: may_manage.then(|| format!("{base}/links/new?from={id}")),
@@ -220,7 +224,8 @@ async fn show(page: Page, LastId(id): LastId<LinkId>) -> Result<Response, PageEr
     Ok(page.render(StatusCode::OK, &view))
 }
 
-fn payment_row(page: &Page, base: &str, now: Timestamp, payment: &Payment) -> PaymentRow {
+/// `received`: what came in place of the payment's amount.
+fn payment_row(page: &Page, base: &str, payment: &Payment, received: Option<Rupiah>) -> PaymentRow {
     let words = page.words();
     let customer = payment.checkout.as_ref().map(|checkout| &checkout.customer);
     let named = customer.map(|customer| [&customer.name, &customer.email, &customer.phone]);
@@ -229,8 +234,8 @@ fn payment_row(page: &Page, base: &str, now: Timestamp, payment: &Payment) -> Pa
         url: format!("{base}/payments/{}", payment.id),
         customer: name.unwrap_or_else(|| payment.id.to_string()),
         method: method_name(words, payment.method),
-        amount: payment.amount.to_string(),
-        badge: payment_badge(words, payment.status_at(now)),
+        amount: received.unwrap_or(payment.amount).to_string(),
+        badge: payment_badge(words, payment.status_at(page.now())),
         created: page.moment(payment.created_at),
     }
 }

@@ -39,7 +39,10 @@ pub(crate) struct PaymentShown {
     pub(crate) badge: Badge,
     /// What screen readers say when the status has changed.
     pub(crate) say: String,
+    /// What came, or what is asked for while nothing has.
     pub(crate) amount: String,
+    /// What was asked for.
+    pub(crate) billed: String,
     /// Money for this payment that needs a decision.
     pub(crate) banners: Vec<Banner>,
     /// How many others need one.
@@ -105,7 +108,8 @@ fn view(page: &Page, shell: Shell, file: PaymentFile, money: &[Money]) -> Paymen
         reference: payment.reference.clone(),
         say: fl!(words, "payment-say", status = status),
         badge,
-        amount: payment.amount.to_string(),
+        amount: received.unwrap_or(payment.amount).to_string(),
+        billed: payment.amount.to_string(),
         banners,
         banners_more,
         received: received.map(|amount: Rupiah| amount.to_string()),

@@ -2,6 +2,7 @@
 
 use domain::{
     id::PaymentId,
+    money::Rupiah,
     payment::{Customer, Payment},
     time::Timestamp,
 };
@@ -38,6 +39,7 @@ impl Table for PaymentTable {
         "settled_at",
         "metadata",
         "quantity",
+        "received",
     ];
 
     async fn page(&self, desk: &Desk, cursor: Option<PaymentId>) -> Result<Lines<PaymentId>, Error> {
@@ -50,6 +52,11 @@ fn cells(ScannedPayment { payment, settled_at, difference }: ScannedPayment, now
     let Customer { name, email, phone, .. } =
         payment.checkout.as_ref().map(|checkout| checkout.customer.clone()).unwrap_or_default();
     let quantity = payment.quantity.map(|quantity| quantity.to_string()).unwrap_or_default();
+    // Each line can be added up: what came, less the fee, is what is left. While nothing has come, all three are zero.
+    let (received, fee) = match payment.paid_at() {
+        Some(_) => (payment.amount + difference, payment.fee),
+        None => (Rupiah::ZERO, Rupiah::ZERO),
+    };
     vec![
         payment.id.to_string(),
         without_formula(&payment.reference),
@@ -57,8 +64,8 @@ fn cells(ScannedPayment { payment, settled_at, difference }: ScannedPayment, now
         payment.method.kind().word().to_owned(),
         payment.method.bank().map(|bank| bank.code().to_owned()).unwrap_or_default(),
         payment.amount.get().to_string(),
-        payment.fee.get().to_string(),
-        (payment.merchant_net() + difference).get().to_string(),
+        fee.get().to_string(),
+        (received - fee).get().to_string(),
         local_rfc3339(payment.created_at),
         payment.paid_at().map(local_rfc3339).unwrap_or_default(),
         local_rfc3339(payment.expires_at),
@@ -69,6 +76,7 @@ fn cells(ScannedPayment { payment, settled_at, difference }: ScannedPayment, now
         settled_at.map(local_rfc3339).unwrap_or_default(),
         metadata(payment),
         quantity,
+        received.get().to_string(),
     ]
 }
 

@@ -1,5 +1,7 @@
 //! Reads of a desk. Every member may read everything of their own project except secrets.
 
+use std::collections::HashMap;
+
 use domain::{
     delivery::{Attempt, Delivery},
     event::Event,
@@ -207,6 +209,12 @@ impl Desk {
         most: i64,
     ) -> Result<Vec<LedgerPosting>, Error> {
         Ok(self.engine.store.postings(self.id(), cursor, until, most).await?)
+    }
+
+    /// What came for these payments in place of their amounts: held money that somebody accepted with the difference. All
+    /// others are left out.
+    pub async fn received_instead(&self, payments: &[Payment]) -> Result<HashMap<PaymentId, Rupiah>, Error> {
+        self.engine.received_instead(self.id(), payments).await
     }
 
     /// Receipts that could not pay their payment, each with that payment.

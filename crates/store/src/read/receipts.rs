@@ -1,5 +1,7 @@
 //! Receipts: providers' reports, and money that fits no payment.
 
+use std::collections::HashMap;
+
 use domain::{
     id::{PaymentId, ProjectId, ReceiptId},
     money::Rupiah,
@@ -230,6 +232,33 @@ impl Store {
         let wanted = payments.iter().map(PaymentId::to_string).collect::<Vec<_>>().join(",");
         let parameters = [wanted.into(), Value::stored(project_id), OF_PAYMENTS_MOST.into()];
         self.many(Query::new(sql, parameters), unapplied).await
+    }
+
+    /// What came for these payments of the project in place of their amounts: held money that somebody accepted with the
+    /// difference. All others are left out. Ask for those of one page of a list.
+    pub async fn received_instead(
+        &self,
+        project_id: ProjectId,
+        payments: &[PaymentId],
+    ) -> Result<HashMap<PaymentId, Rupiah>, StoreError> {
+        if payments.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let sql = match self.dialect() {
+            Dialect::Sqlite => {
+                "SELECT r.decided_payment_id, r.amount FROM json_each('[\"' || replace($1, ',', '\",\"') || '\"]') wanted \
+                 CROSS JOIN receipts r ON r.decided_payment_id = payment_short(wanted.value) \
+                 WHERE r.project_id = $2 AND r.difference <> 0"
+            }
+            Dialect::Postgres => {
+                "SELECT r.decided_payment_id, r.amount FROM receipts r \
+                 WHERE r.decided_payment_id = ANY (string_to_array($1, ',')) AND r.project_id = $2 AND r.difference <> 0"
+            }
+        };
+        let wanted = payments.iter().map(PaymentId::to_string).collect::<Vec<_>>().join(",");
+        let received = |columns: &mut Columns<'_>| Ok((columns.payment_id()?, columns.rupiah()?));
+        let rows = self.many(Query::new(sql, [wanted.into(), Value::stored(project_id)]), received).await?;
+        Ok(rows.into_iter().collect())
     }
 }
 

@@ -1,5 +1,6 @@
 //! The pages for merchants and operators, over HTTP and in a real browser.
 
+mod accepted_difference;
 mod account;
 mod accounting;
 mod at_bank;
