@@ -12,15 +12,17 @@ const TRILLION: i128 = 1_000_000_000_000;
 /// Digits after the decimal point.
 const DECIMALS: i128 = 100;
 
-/// The amount with two decimals at most; what is smaller is cut off.
+/// The amount with two decimals at most, rounded half up. What rounds up to a whole larger unit is written in that one.
 pub(crate) fn short_amount(amount: i128, language: Language) -> String {
     let words = words(language);
-    let in_units = |unit: i128| decimal(amount * DECIMALS / unit, language);
+    let hundredths = |unit: i128| (amount * DECIMALS * 2 + unit) / (2 * unit);
+    let is_whole = |unit: i128, smaller: i128| amount >= unit || hundredths(smaller) >= unit / smaller * DECIMALS;
+    let number = |unit: i128| decimal(hundredths(unit), language);
     match amount {
-        TRILLION.. => fl!(words, "short-trillion", number = in_units(TRILLION)),
-        BILLION.. => fl!(words, "short-billion", number = in_units(BILLION)),
-        MILLION.. => fl!(words, "short-million", number = in_units(MILLION)),
-        THOUSAND.. => fl!(words, "short-thousand", number = in_units(THOUSAND)),
+        _ if is_whole(TRILLION, BILLION) => fl!(words, "short-trillion", number = number(TRILLION)),
+        _ if is_whole(BILLION, MILLION) => fl!(words, "short-billion", number = number(BILLION)),
+        _ if is_whole(MILLION, THOUSAND) => fl!(words, "short-million", number = number(MILLION)),
+        THOUSAND.. => fl!(words, "short-thousand", number = number(THOUSAND)),
         _ => format!("Rp{amount}"),
     }
 }
@@ -52,6 +54,16 @@ mod tests {
             (1_500_000, "Rp1,5 jt", "Rp1.5M"),
             (48_250_000, "Rp48,25 jt", "Rp48.25M"),
             (1_050_000, "Rp1,05 jt", "Rp1.05M"),
+            (39_776_000, "Rp39,78 jt", "Rp39.78M"),
+            (39_775_000, "Rp39,78 jt", "Rp39.78M"),
+            (39_774_999, "Rp39,77 jt", "Rp39.77M"),
+            (1_996, "Rp2 rb", "Rp2K"),
+            (999, "Rp999", "Rp999"),
+            (999_994, "Rp999,99 rb", "Rp999.99K"),
+            (999_995, "Rp1 jt", "Rp1M"),
+            (999_999_999, "Rp1 M", "Rp1B"),
+            (999_999_999_999, "Rp1 T", "Rp1T"),
+            (i64::MAX.into(), "Rp9223372,04 T", "Rp9223372.04T"),
             (2_000_000_000, "Rp2 M", "Rp2B"),
             (7_500_000_000_000, "Rp7,5 T", "Rp7.5T"),
         ] {

@@ -7,7 +7,13 @@ pub(crate) mod timeline;
 
 use askama::Template;
 use axum::{Router, http::StatusCode, response::Response, routing::get};
-use domain::{id::PaymentId, method::Method, money::Rupiah, payment::Payment, project::Environment};
+use domain::{
+    id::PaymentId,
+    method::Method,
+    money::Rupiah,
+    payment::{Payment, Status},
+    project::Environment,
+};
 use engine::PaymentFile;
 use i18n_embed_fl::fl;
 use url::form_urlencoded::byte_serialize;
@@ -51,6 +57,7 @@ pub(crate) struct PaymentShown {
     pub(crate) received: Option<String>,
     /// `3 × Rp50.000`, where the customer has chosen how many.
     pub(crate) pieces: Option<String>,
+    pub(crate) fees: Fees,
     pub(crate) fee: String,
     pub(crate) net: String,
     pub(crate) method: String,
@@ -72,6 +79,17 @@ pub(crate) struct PaymentShown {
     pub(crate) json: String,
     pub(crate) checkout_url: String,
     pub(crate) simulator_url: Option<String>,
+}
+
+/// What the page says of the payment's fee.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fees {
+    /// The money came, and the fee was taken from it.
+    Taken,
+    /// The payment can still be paid.
+    Expected,
+    /// It has ended unpaid.
+    None,
 }
 
 /// The link that the payment was created through.
@@ -114,6 +132,11 @@ fn view(page: &Page, shell: Shell, file: PaymentFile, money: &[Money]) -> Paymen
         banners_more,
         received: received.map(|amount: Rupiah| amount.to_string()),
         pieces: payment.pieces_text(),
+        fees: match payment.status_at(now) {
+            Status::Paid => Fees::Taken,
+            Status::Pending | Status::Processing => Fees::Expected,
+            Status::Expired | Status::Failed | Status::Cancelled => Fees::None,
+        },
         fee: (-payment.fee).to_string(),
         net: received.map_or(payment.merchant_net(), |amount| amount - payment.fee).to_string(),
         code_label: match payment.method {

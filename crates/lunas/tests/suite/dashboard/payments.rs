@@ -37,6 +37,7 @@ on_every_database![
     a_file_has_every_payment_that_is_asked_for_once,
     no_cell_of_a_file_is_a_formula,
     a_payments_page_shows_all_that_is_known_and_its_json_as_the_api_does,
+    only_a_paid_payment_says_that_money_came,
     a_customers_first_view_is_recorded_by_the_pages_event_stream_alone,
 ];
 
@@ -389,6 +390,57 @@ async fn a_payments_page_shows_all_that_is_known_and_its_json_as_the_api_does(ki
     assert!(!after.text.contains("/simulator?code="), "what has ended is not simulated");
     assert_eq!(raw(&after), fetch(&project, &payment).await);
     kit.may_leave_deliveries_due();
+}
+
+/// The labels and amounts of the card about fees; none where there is no card.
+fn fees(page: &Reply) -> Vec<(String, String)> {
+    let card = page.text.split_once("<div id=\"fees\" data-live>").unwrap().1.split_once("</div>\n<section").unwrap().0;
+    let rows = card.split("<dt>").skip(1).map(|row| {
+        let (label, rest) = row.split_once("</dt><dd>").unwrap();
+        (label.to_owned(), rest.split_once("</dd>").unwrap().0.to_owned())
+    });
+    rows.collect()
+}
+
+async fn only_a_paid_payment_says_that_money_came(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let person = owner(&kit, &project).await;
+    let expected = [
+        ["Tagihan", "Perkiraan biaya", "Perkiraan masuk ke saldo"],
+        ["Bill", "Expected fee", "Expected to receive"],
+    ];
+    let taken = [["Dibayar pelanggan", "Biaya", "Masuk ke saldo"], ["The customer paid", "Fee", "To your balance"]];
+    let link = create_link(&project, json!({ "amount": 100_000 })).await;
+    let cancelled = Customer::of(&kit).pays_by(&project, &link, "qris").await;
+    project.api.post(&format!("/v1/payment-links/{}/cancel", text(&link, "id")), &json!({})).await.expect(200);
+    for (outcome, labels) in [
+        (None, Some(expected)),
+        (Some("processing"), Some(expected)),
+        (Some("paid"), Some(taken)),
+        (Some("failed"), None),
+        (Some("expired"), None),
+        (Some("cancelled"), None),
+    ] {
+        let payment = match outcome {
+            Some("cancelled") => cancelled.clone(),
+            None => pending_qris(&project, 100_000).await,
+            Some(outcome) => report(&project, &pending_qris(&project, 100_000).await, outcome).await,
+        };
+        for (index, language) in ["id", "en"].into_iter().enumerate() {
+            let path = format!("{}/payments/{}?lang={language}", desk(project.id), text(&payment, "id"));
+            let shown = person.open(&path).await;
+            let amounts = ["Rp100.000", "-Rp700", "Rp99.300"];
+            let rows = labels.map(|labels| labels[index].into_iter().zip(amounts));
+            let wanted: Vec<(String, String)> =
+                rows.into_iter().flatten().map(|(label, amount)| (label.to_owned(), amount.to_owned())).collect();
+            assert_eq!(fees(&shown), wanted, "{outcome:?} in {language}");
+            if outcome != Some("paid") {
+                for word in taken.iter().flat_map(|labels| [labels[0], labels[2]]) {
+                    assert!(!shown.text.contains(&format!(">{word}<")), "{outcome:?}: {word}");
+                }
+            }
+        }
+    }
 }
 
 async fn a_customers_first_view_is_recorded_by_the_pages_event_stream_alone(kit: Arc<Kit>) {
