@@ -29,7 +29,10 @@ function rupiah(int $amount): string
 /** Runs $change on what is kept, while nobody else does. */
 function kept(callable $change): mixed
 {
-    $file = fopen(getenv('SHOP_DATA') ?: sys_get_temp_dir() . '/lunas-shop.json', 'c+');
+    // Not in the temporary directory, where anybody could have made the file first, nor where the web server finds it.
+    $directory = getenv('SHOP_DATA') ?: dirname(__DIR__, 2) . '/lunas-shop-data';
+    is_dir($directory) || mkdir($directory, 0700);
+    $file = fopen("$directory/orders.json", 'c+');
     flock($file, LOCK_EX);
     $data = json_decode(stream_get_contents($file), true) ?? ['orders' => [], 'events' => []];
     $result = $change($data);

@@ -130,6 +130,7 @@ impl Setting {
             bank: self.text(),
             bank_url: url("/operator/banks/bac_1"),
             subject: self.text(),
+            shown_subject: self.text(),
             kind: "amount",
             day: "2026-11-14".to_owned(),
             payment_id: self.text(),

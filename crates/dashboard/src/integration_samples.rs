@@ -1,7 +1,7 @@
 //! The pages for links, keys, webhooks and the simulator, rendered from samples, and what must hold on all of them.
 
 use askama::Template;
-use domain::{access::Role, language::Language, time::Timestamp};
+use domain::{access::Role, language::Language, time::Timestamp, visible::split_hidden};
 use web::page::moment::{Moment, moment};
 
 use crate::{
@@ -400,8 +400,8 @@ fn samples(language: Language) -> Vec<(&'static str, String)> {
         CreatedKey { id: text("key_1"), title: text("Jadi"), secret: text("rahasia"), example: text(HOSTILE) };
     let failed = Some((text("Server Anda tidak bisa dihubungi."), text(HOSTILE)));
     let attempts = vec![
-        attempt(language, 3, None, Answer::Json { pretty: text(HOSTILE), raw: text(HOSTILE) }),
-        attempt(language, 2, None, Answer::Text(text(HOSTILE))),
+        attempt(language, 3, None, Answer::Json { pretty: split_hidden(HOSTILE), raw: split_hidden(HOSTILE) }),
+        attempt(language, 2, None, Answer::Text(split_hidden("a\u{202e}b\u{1b}"))),
         attempt(language, 1, failed, Answer::Empty),
     ];
     vec![

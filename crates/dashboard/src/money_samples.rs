@@ -16,7 +16,7 @@ use crate::{
     labels::Badge,
     links::LinkRow,
     payment::{
-        Fees, PaymentShown, Through,
+        FeeOutlook, PaymentShown, Through,
         customer::Fact,
         held::Banner,
         timeline::{Happening, More},
@@ -248,7 +248,7 @@ fn payment(language: Language, direct: bool) -> PaymentShown {
         banners_more: (!direct).then(hostile),
         received: (!direct).then(|| "Rp149.000".to_owned()),
         pieces: (!direct).then(|| "3 × Rp50.000".to_owned()),
-        fees: if direct { Fees::Expected } else { Fees::Taken },
+        fees: if direct { FeeOutlook::Expected } else { FeeOutlook::Taken },
         fee: "-Rp1.050".to_owned(),
         net: "Rp148.950".to_owned(),
         method: "QRIS".to_owned(),

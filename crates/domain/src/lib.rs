@@ -48,3 +48,4 @@ pub mod signature;
 pub mod stray;
 pub mod time;
 pub mod user;
+pub mod visible;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use domain::rules::changes_direction;
+use domain::visible::escape_hidden;
 use serde::Serialize;
 
 use crate::error::CliError;
@@ -13,7 +13,8 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Prints `value` as one line of JSON, or as the text that `human` makes of it.
+    /// Prints `value` as one line of JSON, or as the text that `human` makes of it. In that text no name and no answer of
+    /// others controls the terminal, or changes the order in which a line is shown.
     pub(crate) fn show<T: Serialize + ?Sized>(
         self,
         value: &T,
@@ -21,19 +22,10 @@ impl Output {
     ) -> Result<(), CliError> {
         let text = match self.json {
             true => serde_json::to_string(value).map_err(|error| CliError::because("cannot write JSON", &error))?,
-            false => harmless(&human(value)),
+            false => escape_hidden(&human(value)),
         };
         print(&text)
     }
-}
-
-/// The same text with its invisible marks escaped that would show it in another order on a terminal. New texts have none;
-/// names of before may.
-fn harmless(text: &str) -> String {
-    let escaped = |character: char| -> String {
-        if changes_direction(character) { character.escape_unicode().collect() } else { character.into() }
-    };
-    text.chars().map(escaped).collect()
 }
 
 /// Writes `text` as whole lines. A pipe that the reader has closed early, as `| head` does, is no error.
@@ -88,11 +80,6 @@ mod tests {
         assert_eq!(table(["NAME", "ACTIVE"], &rows), "NAME    ACTIVE\ntoko é\nb       yes");
         assert_eq!(table(["NAME"], &[]), "NAME");
         assert_eq!(fields(&[("id", "1".to_owned()), ("name", String::new())]), "id    1\nname");
-    }
-
-    #[test]
-    fn a_name_cannot_change_the_order_in_which_a_line_is_shown() {
-        assert_eq!(harmless("kasir \u{202e}1\nמלון"), "kasir \\u{202e}1\nמלון");
     }
 
     #[test]

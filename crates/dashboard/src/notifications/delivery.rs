@@ -7,6 +7,7 @@ use domain::{
     access::Act,
     delivery::{Attempt, Failure, FailureClass},
     id::EventId,
+    visible::{Piece, split_hidden},
 };
 use engine::Error;
 use i18n_embed_fl::fl;
@@ -71,11 +72,11 @@ pub(crate) struct AttemptRow {
 pub(crate) enum Answer {
     Empty,
     /// Shown as it came.
-    Text(String),
+    Text(Vec<Piece>),
     /// JSON with a line for each member, and as it came.
     Json {
-        pretty: String,
-        raw: String,
+        pretty: Vec<Piece>,
+        raw: Vec<Piece>,
     },
 }
 
@@ -153,8 +154,8 @@ fn row(page: &Page, number: usize, attempt: &Attempt) -> AttemptRow {
 fn answer(raw: &str) -> Answer {
     match pretty_json(raw) {
         _ if raw.is_empty() => Answer::Empty,
-        None => Answer::Text(raw.to_owned()),
-        Some(pretty) => Answer::Json { pretty, raw: raw.to_owned() },
+        None => Answer::Text(split_hidden(raw)),
+        Some(pretty) => Answer::Json { pretty: split_hidden(&pretty), raw: split_hidden(raw) },
     }
 }
 

@@ -4,6 +4,7 @@ use domain::{
     opening::{BankSend, JobKind},
     payment::{Payment, State},
     time::Timestamp,
+    visible::escape_hidden,
 };
 use engine::{BankStory, JobStanding};
 use i18n_embed_fl::fl;
@@ -159,7 +160,7 @@ fn how(words: Words, code: &str) -> String {
         "settings" => fl!(words, "timeline-bank-not-sent"),
         "cut_off" => fl!(words, "timeline-bank-cut-off"),
         "unreadable" | "bad_qr" | "bad_number" => fl!(words, "timeline-bank-unreadable"),
-        code => fl!(words, "timeline-bank-code", code = code.to_owned()),
+        code => fl!(words, "timeline-bank-code", code = escape_hidden(code)),
     }
 }
 

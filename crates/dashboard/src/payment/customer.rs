@@ -1,6 +1,6 @@
 //! What is known about the customer of a payment.
 
-use domain::payment::Checkout;
+use domain::{payment::Checkout, visible::escape_hidden};
 use i18n_embed_fl::fl;
 
 use crate::words::Words;
@@ -29,7 +29,7 @@ pub(crate) fn device_facts(words: Words, checkout: &Checkout) -> Vec<Fact> {
     filled([
         (fl!(words, "payment-device"), device_text),
         (fl!(words, "payment-location"), place),
-        (fl!(words, "payment-user-agent"), device.user_agent.clone().unwrap_or_default()),
+        (fl!(words, "payment-user-agent"), device.user_agent.as_deref().map(escape_hidden).unwrap_or_default()),
     ])
 }
 

@@ -57,7 +57,7 @@ pub(crate) struct PaymentShown {
     pub(crate) received: Option<String>,
     /// `3 × Rp50.000`, where the customer has chosen how many.
     pub(crate) pieces: Option<String>,
-    pub(crate) fees: Fees,
+    pub(crate) fees: FeeOutlook,
     pub(crate) fee: String,
     pub(crate) net: String,
     pub(crate) method: String,
@@ -83,13 +83,13 @@ pub(crate) struct PaymentShown {
 
 /// What the page says of the payment's fee.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fees {
+pub(crate) enum FeeOutlook {
     /// The money came, and the fee was taken from it.
     Taken,
     /// The payment can still be paid.
     Expected,
-    /// It has ended unpaid.
-    None,
+    /// It has ended unpaid, so the page says nothing of a fee.
+    Absent,
 }
 
 /// The link that the payment was created through.
@@ -133,9 +133,9 @@ fn view(page: &Page, shell: Shell, file: PaymentFile, money: &[Money]) -> Paymen
         received: received.map(|amount: Rupiah| amount.to_string()),
         pieces: payment.pieces_text(),
         fees: match payment.status_at(now) {
-            Status::Paid => Fees::Taken,
-            Status::Pending | Status::Processing => Fees::Expected,
-            Status::Expired | Status::Failed | Status::Cancelled => Fees::None,
+            Status::Paid => FeeOutlook::Taken,
+            Status::Pending | Status::Processing => FeeOutlook::Expected,
+            Status::Expired | Status::Failed | Status::Cancelled => FeeOutlook::Absent,
         },
         fee: (-payment.fee).to_string(),
         net: received.map_or(payment.merchant_net(), |amount| amount - payment.fee).to_string(),

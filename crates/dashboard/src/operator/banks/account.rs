@@ -5,6 +5,7 @@ use axum::{http::StatusCode, response::Response};
 use domain::{
     bank_account::{Credential, CredentialKind, Stage},
     id::BankAccountId,
+    visible::escape_hidden,
 };
 use engine::{BankAccountFile, BankCall, BankDoor};
 use i18n_embed_fl::fl;
@@ -205,7 +206,7 @@ fn call_row(page: &OperatorPage, file: &BankAccountFile, call: &BankCall) -> Cal
         direction: direction(page.words(), call.outbound),
         at: page.moment(call.at),
         service: service(page.words(), call.service),
-        code: call.code.clone(),
+        code: escape_hidden(&call.code),
         answer: answer(page.words(), file, call.outbound, call.service, &call.code),
         latency_ms: call.latency_ms,
     }

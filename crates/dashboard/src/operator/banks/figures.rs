@@ -1,5 +1,6 @@
 //! An account's calls in figures: how many of each service and code, how long they took, our token, and what is still to be asked.
 
+use domain::visible::escape_hidden;
 use engine::{BankAccountFile, BankHealth, CallGroup};
 use i18n_embed_fl::fl;
 use web::page::{moment::Moment, words::grouped};
@@ -61,7 +62,7 @@ fn row(page: &OperatorPage, file: &BankAccountFile, group: &CallGroup) -> Figure
     FigureRow {
         direction: direction(words, group.outbound),
         service: service(words, group.service),
-        code: group.code.clone(),
+        code: escape_hidden(&group.code),
         answer: answer(words, file, group.outbound, group.service, &group.code),
         count: group.count,
         median_ms: group.median_ms,

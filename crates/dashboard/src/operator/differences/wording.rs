@@ -5,6 +5,7 @@ use domain::{
     bank_difference::{Difference, DifferenceKey, DifferenceKind},
     bank_request::day_text,
     money::Rupiah,
+    visible::escape_hidden,
 };
 use i18n_embed_fl::fl;
 use url::form_urlencoded::Serializer;
@@ -25,7 +26,9 @@ pub(crate) struct DifferenceFacts {
     pub(crate) account_id: String,
     pub(crate) bank: String,
     pub(crate) bank_url: String,
+    /// As forms send it back, and as people see it.
     pub(crate) subject: String,
+    pub(crate) shown_subject: String,
     pub(crate) kind: &'static str,
     pub(crate) day: String,
     /// Empty where there is none.
@@ -60,6 +63,7 @@ pub(crate) fn facts(page: &OperatorPage, difference: &Difference, account: &Bank
         bank: account.name.clone(),
         bank_url: page.url(bank_path(account.id)),
         subject: key.subject.clone(),
+        shown_subject: escape_hidden(&key.subject),
         kind: key.kind.word(),
         day: day_text(difference.day),
         payment_id: difference.payment_id.map(|id| id.to_string()).unwrap_or_default(),

@@ -3,6 +3,7 @@
 use domain::{
     bank_account::BankAccount,
     stray::{Stray, StrayDecision},
+    visible::escape_hidden,
 };
 use engine::Error;
 use i18n_embed_fl::fl;
@@ -49,10 +50,10 @@ pub(crate) fn facts(page: &OperatorPage, stray: &Stray, account: &BankAccount) -
         amount: stray.amount.to_string(),
         bank: account.name.clone(),
         bank_url: page.url(bank_path(account.id)),
-        number: stray.number.clone(),
+        number: escape_hidden(&stray.number),
         paid: page.moment(stray.paid_at),
         received: page.moment(stray.received_at),
-        receipt_id: stray.receipt_id.clone(),
+        receipt_id: escape_hidden(&stray.receipt_id),
     }
 }
 

@@ -3,7 +3,8 @@
 use std::{
     fs,
     net::SocketAddr,
-    process::{Child, Stdio},
+    os::unix::fs::PermissionsExt,
+    process::{Child, Command, Stdio},
 };
 
 use serde_json::json;
@@ -13,7 +14,7 @@ use tokio::net::TcpStream;
 use crate::support::{
     commands::dev,
     repository::root,
-    scripts::{script, webhook_address},
+    scripts::{script, unused_address, webhook_address},
     wait::until,
 };
 
@@ -49,7 +50,7 @@ async fn leads_from_the_cart_to_a_paid_order(words: &[&str]) {
     command
         .env("PORT", address.port().to_string())
         .env("SHOP_URL", &shop_url)
-        .env("SHOP_DATA", program.directory.path().join("shop.json"))
+        .env("SHOP_DATA", program.directory.path().join("shop"))
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     let _shop = Shop(command.spawn().unwrap());
@@ -91,6 +92,40 @@ async fn the_shop_in_php_leads_from_the_cart_to_a_paid_order() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_shop_in_python_leads_from_the_cart_to_a_paid_order() {
     leads_from_the_cart_to_a_paid_order(&["python3", "examples/python/shop.py"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_shop_in_php_keeps_its_orders_where_only_its_own_user_may_look() {
+    let scratch = tempfile::tempdir().unwrap();
+    let temporary = tempfile::tempdir().unwrap();
+    for (from, to) in [("examples/php", "examples/php"), ("clients/php", "clients/php")] {
+        let to = scratch.path().join(to);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        assert!(Command::new("cp").arg("-R").arg(root().join(from)).arg(to).status().unwrap().success());
+    }
+    let address = unused_address();
+    let mut command = Command::new("php");
+    command
+        .args(["-S", &address.to_string(), "examples/php/shop.php"])
+        .current_dir(scratch.path())
+        .env("TMPDIR", temporary.path())
+        .env_remove("SHOP_DATA")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let _shop = Shop(command.spawn().unwrap());
+    until(|| async { TcpStream::connect(address).await.is_ok() }).await;
+    let headers = [("Connection", "close")];
+    let answer = exchange(address, &request_bytes("GET", "/orders/ORDER-0123456789abcdef", &headers, b"")).await;
+    assert_eq!(answer.split(' ').nth(1), Some("404"), "{answer}");
+
+    let kept = scratch.path().join("lunas-shop-data");
+    assert_eq!(fs::metadata(&kept).unwrap().permissions().mode() & 0o777, 0o700);
+    assert!(kept.join("orders.json").is_file());
+    assert_eq!(fs::read_dir(temporary.path()).unwrap().count(), 0, "nothing is in the temporary directory");
+    for path in ["/lunas-shop-data/orders.json", "/orders.json"] {
+        let answer = exchange(address, &request_bytes("GET", path, &headers, b"")).await;
+        assert_eq!(answer.split(' ').nth(1), Some("404"), "{answer}");
+    }
 }
 
 #[test]

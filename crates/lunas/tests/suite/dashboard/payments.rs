@@ -168,6 +168,7 @@ async fn an_invalid_filter_is_reported_at_its_field_and_lists_nothing(kit: Arc<K
         ("?link=pay_01kzdq3f5ve8x9m2r7t4w6y8za", "link"),
         ("?link=a%00b", "link"),
         ("?period=tomorrow", "from"),
+        ("?status=%ff", "status"),
         ("?sort=status", "sort"),
         ("?q=ab", "q"),
         ("?q=abc%00", "q"),
@@ -185,7 +186,6 @@ async fn an_invalid_filter_is_reported_at_its_field_and_lists_nothing(kit: Arc<K
     }
     let reply = list(&person, &project, "?link=%3Cscript%3E").await;
     assert!(reply.text.contains("value=\"&#60;script&#62;\""), "what was typed stays");
-    is_page("no text", &list(&person, &project, "?status=%ff").await, 200);
 }
 
 /// Creates so many payments with one commit, numbered from zero.
@@ -405,10 +405,8 @@ fn fees(page: &Reply) -> Vec<(String, String)> {
 async fn only_a_paid_payment_says_that_money_came(kit: Arc<Kit>) {
     let project = kit.sandbox().await;
     let person = owner(&kit, &project).await;
-    let expected = [
-        ["Tagihan", "Perkiraan biaya", "Perkiraan masuk ke saldo"],
-        ["Bill", "Expected fee", "Expected to receive"],
-    ];
+    let expected =
+        [["Tagihan", "Perkiraan biaya", "Perkiraan masuk ke saldo"], ["Bill", "Expected fee", "Expected to receive"]];
     let taken = [["Dibayar pelanggan", "Biaya", "Masuk ke saldo"], ["The customer paid", "Fee", "To your balance"]];
     let link = create_link(&project, json!({ "amount": 100_000 })).await;
     let cancelled = Customer::of(&kit).pays_by(&project, &link, "qris").await;

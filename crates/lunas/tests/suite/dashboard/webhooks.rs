@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use domain::{
     access::Role,
     delivery::{ATTEMPTS_MOST, DeliveryState},
+    rules::changes_direction,
 };
 use gateway::SendLimits;
 use serde_json::Value;
@@ -23,6 +24,7 @@ on_every_database![
     a_test_is_a_real_payment_and_a_real_webhook_however_often_its_form_is_sent on 2 threads,
     without_a_url_nothing_is_tested_or_sent_again on 2 threads,
     a_delivery_shows_what_was_sent_byte_for_byte_and_what_came_back on 2 threads,
+    what_an_answer_hides_is_shown_by_its_number on 2 threads,
     what_is_not_retried_any_more_has_its_own_banner_and_its_own_part_of_the_log on 2 threads,
     the_log_shows_status_and_latency_and_is_filtered_by_kind on 2 threads,
     a_failed_event_is_resent_with_the_same_id on 2 threads,
@@ -112,6 +114,39 @@ async fn a_delivery_shows_what_was_sent_byte_for_byte_and_what_came_back(kit: Ar
         assert!(page.text.contains(part), "{part} in {}", page.text);
     }
     assert!(!page.text.contains("<script>alert"), "what receivers answer is text");
+}
+
+async fn what_an_answer_hides_is_shown_by_its_number(kit: Arc<Kit>) {
+    let answer = "sibuk \u{202e}diap\u{202c}\u{1b}[31m\u{9b}m\u{7}\u{200b}<b>\nbaris dua";
+    let (project, receiver) = kit.hooked(Answer::Body(503, answer.as_bytes().to_vec())).await;
+    kit.deliver(SendLimits::default());
+    let (person, base) = developer(&kit, &project).await;
+    paid(&project, "k-1", 15_000).await;
+    let text = receiver.arrived(1).await.remove(0).event_id();
+    wait_for_attempts(&kit, &text, 1).await;
+    receiver.answer(Answer::Body(503, "{\"status\":\"\u{2067}diap\"}".as_bytes().to_vec()));
+    kit.clock.advance(Duration::from_millis(1));
+    paid(&project, "k-2", 15_000).await;
+    let json = newest_event(&project).await;
+    wait_for_attempts(&kit, &json, 1).await;
+
+    let mark = |code: &str| format!("<span class=\"hidden-mark\">\\u{{{code}}}</span>");
+    let page = person.open(&format!("{base}/deliveries/{text}")).await;
+    let shown = format!(
+        "<code>sibuk {}diap{}{}[31m{}m{}{}&#60;b&#62;\nbaris dua</code>",
+        mark("202e"),
+        mark("202c"),
+        mark("1b"),
+        mark("9b"),
+        mark("7"),
+        mark("200b")
+    );
+    assert!(page.text.contains(&shown), "{shown} is not in {}", page.text);
+    assert!(!page.text.contains(|character: char| changes_direction(character) || character == '\u{1b}'));
+    let page = person.open(&format!("{base}/deliveries/{json}")).await;
+    assert_eq!(page.text.matches(&mark("2067")).count(), 2, "in lines, and as it came: {}", page.text);
+    assert!(!page.text.contains(changes_direction));
+    kit.may_leave_deliveries_due();
 }
 
 /// Moves the clock from attempt to attempt until there are no more.
