@@ -6,6 +6,7 @@
 mod acts;
 mod checks;
 mod driver;
+mod fonts;
 mod look;
 mod picture;
 mod session;

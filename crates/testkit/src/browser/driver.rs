@@ -16,6 +16,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use super::fonts;
+
 /// Longer than chromedriver takes to start on a busy machine.
 const START_PATIENCE: Duration = Duration::from_secs(60);
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
@@ -75,6 +77,7 @@ impl Driver {
         command.arg("--port=0").current_dir(&directory).stdin(Stdio::null());
         // Chromium keeps caches and keys in its home directory; those of tests must stay in this directory.
         command.env("HOME", &directory).env_remove("XDG_CONFIG_HOME").env_remove("XDG_CACHE_HOME");
+        command.env("FONTCONFIG_FILE", fonts::configure(&directory)).env_remove("FONTCONFIG_PATH");
         command.env_remove("CHROMIUM_FLAGS").env_remove("DISPLAY").env_remove("DBUS_SESSION_BUS_ADDRESS");
         // In its own process group, so that Ctrl-C reaches the tests only, and the watchdog cleans up after them.
         command.stdout(file.try_clone().unwrap()).stderr(file).process_group(0);

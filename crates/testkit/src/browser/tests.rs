@@ -96,6 +96,29 @@ async fn a_page_without_a_viewport_scrolls_sideways_on_a_phone() {
     assert!(browser.has_sideways_scroll().await);
 }
 
+/// Fonts that `make fonts` installs besides the pinned ones, and that desktops have, must not decide how a page is laid out.
+#[tokio::test]
+async fn a_browser_sees_the_pinned_fonts_and_no_others_of_the_machine() {
+    let (_site, browser) = opened(Look::phone(), "/good").await;
+    let width = |font: &str| {
+        let script = format!(
+            "(() => {{ const pen = document.createElement('canvas').getContext('2d'); pen.font = `20px {font}`; \
+             return pen.measureText('illimwwm').width; }})()"
+        );
+        let browser = &browser;
+        async move { browser.evaluate(&script).await.as_f64().unwrap() }
+    };
+    let (wide, code) = (width("\"DejaVu Sans\"").await, width("\"DejaVu Sans Mono\"").await);
+    assert!(wide != code && width("\"Liberation Sans Narrow\"").await < wide);
+    for family in ["sans-serif", "system-ui", "serif"] {
+        assert_eq!(width(family).await, wide, "{family}");
+    }
+    assert_eq!(width("monospace").await, code);
+    for font in ["Liberation Serif", "Liberation Sans", "DejaVu Serif", "Noto Sans", "Roboto", "Inter"] {
+        assert_eq!(width(&format!("\"{font}\", monospace")).await, code, "{font}");
+    }
+}
+
 #[tokio::test]
 async fn a_look_is_what_the_page_sees() {
     let (site, browser) = opened(Look::narrow(), "/good").await;
