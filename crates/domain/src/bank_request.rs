@@ -94,7 +94,10 @@ pub struct BankRequest {
     pub day: i64,
     pub external_id: String,
     pub request_id: String,
-    /// Whether it is the first with its request id, and so the one that was judged. Inquiries are never that.
+    /// The id under which its money is booked, or would have been: the request id, unless other money has that. None for an
+    /// inquiry.
+    pub receipt_id: Option<String>,
+    /// Whether it is the first request about its money, and so the one that was judged. Inquiries are never that.
     pub is_first: bool,
     pub number: String,
     pub payment_id: Option<PaymentId>,

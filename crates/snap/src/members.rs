@@ -116,7 +116,7 @@ impl<'a> Members<'a> {
     }
 }
 
-/// Whole rupiah, with or without decimals, which must be zero.
+/// Whole rupiah, with or without decimals, which must be zero; at most what a payment can be of.
 fn read_rupiah(text: &str) -> Option<Rupiah> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
     let is_digits =
@@ -124,7 +124,8 @@ fn read_rupiah(text: &str) -> Option<Rupiah> {
     if !is_digits(whole, 16) || !is_digits(decimals, 2) || decimals.bytes().any(|byte| byte != b'0') {
         return None;
     }
-    whole.parse().ok().filter(|amount| *amount > 0).map(Rupiah::new)
+    let amount = Rupiah::new(whole.parse().ok()?);
+    (amount > Rupiah::ZERO && amount <= Rupiah::MAX).then_some(amount)
 }
 
 #[cfg(test)]
@@ -133,7 +134,13 @@ mod tests {
 
     #[test]
     fn amounts_are_whole_rupiah_however_they_are_written() {
-        for (text, amount) in [("10000.00", 10_000), ("10000", 10_000), ("10000.0", 10_000), ("1", 1)] {
+        for (text, amount) in [
+            ("10000.00", 10_000),
+            ("10000", 10_000),
+            ("10000.0", 10_000),
+            ("1", 1),
+            ("999999999999.00", 999_999_999_999),
+        ] {
             assert_eq!(read_rupiah(text), Some(Rupiah::new(amount)), "{text}");
         }
         for text in [
@@ -148,6 +155,8 @@ mod tests {
             "1e4",
             ".5",
             "1.",
+            "1000000000000",
+            "9999999999999999",
             "99999999999999999",
         ] {
             assert_eq!(read_rupiah(text), None, "{text}");

@@ -282,29 +282,30 @@ const INVARIANTS: [(&str, &str); 51] = [
          LEFT JOIN bank_accounts a ON a.id = n.account_id WHERE p.id IS NULL OR a.id IS NULL",
     ),
     (
-        "I18 money that we told a bank to book is one receipt or one stray of its account and request id, in full",
+        "I18 money that we told a bank to book is one receipt or one stray of its account, id and number, in full",
         "SELECT q.account_id || ':' || q.request_id FROM bank_requests q LEFT JOIN receipts r \
-         ON r.provider = q.account_id AND r.id = q.request_id AND r.kind = 'money' AND r.amount = q.amount \
-         LEFT JOIN strays s ON s.account_id = q.account_id AND s.receipt_id = q.request_id AND s.amount = q.amount \
-         LEFT JOIN bank_accounts a ON a.id = q.account_id WHERE a.id IS NULL \
-         OR (q.is_first = 1 AND (q.verdict = 'accepted') <> (r.id IS NOT NULL OR s.id IS NOT NULL))",
+         ON r.provider = q.account_id AND r.id = q.receipt_id AND r.kind = 'money' AND r.amount = q.amount \
+         AND r.payment_id = q.payment_id LEFT JOIN strays s ON s.account_id = q.account_id AND s.receipt_id = q.receipt_id \
+         AND s.amount = q.amount AND s.number = q.number LEFT JOIN bank_accounts a ON a.id = q.account_id \
+         WHERE a.id IS NULL OR (q.service = 25 AND (q.verdict = 'accepted') <> (r.id IS NOT NULL OR s.id IS NOT NULL))",
     ),
     (
         "I18 every receipt and every stray of a bank account stems from what the bank asked us to take or told us of",
         "SELECT r.provider || ':' || r.id FROM receipts r JOIN bank_accounts a ON a.id = r.provider \
-         LEFT JOIN bank_requests q ON q.account_id = r.provider AND q.request_id = r.id AND q.is_first = 1 \
+         LEFT JOIN bank_requests q ON q.account_id = r.provider AND q.receipt_id = r.id AND q.is_first = 1 \
          AND q.amount = r.amount AND q.verdict = 'accepted' LEFT JOIN bank_money m ON m.account_id = r.provider \
          AND m.receipt_id = r.id AND m.amount = r.amount WHERE q.request_id IS NULL AND m.receipt_id IS NULL \
          UNION ALL SELECT s.id FROM strays s LEFT JOIN bank_requests q ON q.account_id = s.account_id \
-         AND q.request_id = s.receipt_id AND q.is_first = 1 AND q.amount = s.amount AND q.verdict = 'accepted' \
+         AND q.receipt_id = s.receipt_id AND q.is_first = 1 AND q.amount = s.amount AND q.verdict = 'accepted' \
          LEFT JOIN bank_money m ON m.account_id = s.account_id AND m.receipt_id = s.receipt_id \
          AND m.amount = s.amount WHERE q.request_id IS NULL AND m.receipt_id IS NULL",
     ),
     (
-        "I18 a request that is not the first with its request id has the verdict of the first",
+        "I18 a request that is not the first about its money has the request id, number, amount and verdict of the first",
         "SELECT q.account_id || ':' || q.external_id FROM bank_requests q LEFT JOIN bank_requests f \
-         ON f.account_id = q.account_id AND f.request_id = q.request_id AND f.is_first = 1 \
-         WHERE q.service = 25 AND (f.request_id IS NULL OR f.verdict <> q.verdict)",
+         ON f.account_id = q.account_id AND f.receipt_id = q.receipt_id AND f.is_first = 1 \
+         WHERE q.service = 25 AND (f.request_id IS NULL OR f.verdict <> q.verdict OR f.request_id <> q.request_id \
+         OR f.number <> q.number OR f.amount <> q.amount)",
     ),
     (
         "I19 a stray is on the installation's books in full until somebody has decided about it, and its legs sum to zero",

@@ -64,6 +64,7 @@ impl Engine {
                 day,
                 external_id: inquiry.external_id.clone(),
                 request_id: inquiry.request_id.clone(),
+                receipt_id: None,
                 is_first: false,
                 number: inquiry.number.clone(),
                 payment_id: payment.as_ref().map(|payment| payment.id),

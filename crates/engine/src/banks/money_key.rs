@@ -10,7 +10,7 @@ use store::BookedMoney;
 use crate::{Engine, Error};
 
 /// How far a bank's clock may be behind ours. It is far less than a number rests before another code has it.
-const CLOCKS_APART: Duration = Duration::from_hours(24);
+pub(super) const CLOCKS_APART: Duration = Duration::from_hours(24);
 
 /// Under which key money is booked, or would be.
 pub(super) struct MoneyKey {

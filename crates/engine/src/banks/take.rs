@@ -12,13 +12,17 @@ use domain::{
 };
 use store::{BankWrite, Change, CommitError, Guard};
 
-use super::OpenAccount;
+use super::{OpenAccount, money_key::CLOCKS_APART};
 use crate::{DECIDE_MOST, Engine, Error, observe::Money};
+
+/// Keys that are tried for money whose request id other money has.
+const KEYS_MOST: usize = 16;
 
 /// What a bank asks us to take.
 pub struct PaymentAsked {
     pub external_id: String,
-    /// Identifies the money: however often the bank asks, it is judged once.
+    /// Identifies the money together with number and amount: however often the bank asks, it is judged once. By itself it does
+    /// not, since ids of banks are unique for a day at best.
     pub request_id: String,
     /// The whole number, without padding.
     pub number: String,
@@ -55,35 +59,46 @@ impl Engine {
         for tries in 0..DECIDE_MOST {
             let now = self.now();
             let day = jakarta_day(now);
-            // Nearly every request is new, so others are looked for only when the commit has found that there are some.
-            let first = match tries {
-                0 if open.account.enabled => None,
-                _ => {
+            // Nearly every request is new, so others are looked for only when the commit has found that there are some, and
+            // before anything is refused.
+            let is_taken_for_new = tries == 0 && open.account.enabled;
+            let (key, first) = match is_taken_for_new {
+                true => (receipt_key(open, &asked.request_id), None),
+                false => {
                     let known =
                         self.store.bank_request(open.id(), BankService::Payment, day, &asked.external_id).await?;
                     if let Some(known) = known {
                         return self.known(open, &asked, known).await;
                     }
-                    self.store.first_bank_request(open.id(), &asked.request_id).await?
+                    // In this order: if the same money has taken a key since, it is found here.
+                    (self.free_receipt_key(open, &asked).await?, self.first_about(open, &asked, day).await?)
                 }
             };
             let is_first = first.is_none();
-            let judgement = match first {
+            let (receipt_id, judgement) = match first {
                 Some(first) => {
-                    Judgement { verdict: first.verdict, payment_id: first.payment_id, change: Change::default() }
+                    let BankRequest { verdict, payment_id, receipt_id, .. } = first;
+                    (receipt_id, Judgement { verdict, payment_id, change: Change::default() })
                 }
                 None if !open.account.enabled => {
                     self.store.confirm().await?;
                     return Ok(Taken::Disabled);
                 }
-                None => self.judged(open, &asked, now).await?,
+                None => {
+                    let judgement = self.judged(open, &asked, &key, now).await?;
+                    (Some(key.id), judgement)
+                }
             };
+            if is_taken_for_new && judgement.verdict != Verdict::Accepted {
+                continue;
+            }
             let request = BankRequest {
                 account_id: open.id(),
                 service: BankService::Payment,
                 day,
                 external_id: asked.external_id.clone(),
                 request_id: asked.request_id.clone(),
+                receipt_id,
                 is_first,
                 number: asked.number.clone(),
                 payment_id: judgement.payment_id,
@@ -105,11 +120,14 @@ impl Engine {
     }
 
     /// The answer to a request whose external id was used before on this day. Money that was judged keeps its verdict: a
-    /// bank that is told of a conflict would give back money that is booked here.
+    /// bank that is told of a conflict would give back money that is booked here. A request about other money is a conflict even
+    /// if it has the same request id: nothing is booked for it.
     async fn known(&self, open: &OpenAccount, asked: &PaymentAsked, known: BankRequest) -> Result<Taken, Error> {
-        let taken = match known.request_id == asked.request_id {
+        let is_same =
+            known.request_id == asked.request_id && known.number == asked.number && known.amount == Some(asked.amount);
+        let taken = match is_same {
             true => Taken::Repeated(known.verdict),
-            false => match self.store.first_bank_request(open.id(), &asked.request_id).await? {
+            false => match self.first_about(open, asked, known.day).await? {
                 Some(first) => Taken::Judged(first.verdict),
                 None if open.account.enabled => Taken::ExternalIdReused,
                 None => Taken::Disabled,
@@ -119,13 +137,62 @@ impl Engine {
         Ok(taken)
     }
 
-    async fn judged(&self, open: &OpenAccount, asked: &PaymentAsked, now: Timestamp) -> Result<Judgement, Error> {
+    /// The request by which this money was judged, if it was. It has the same request id, number and amount, and so has a
+    /// payment's money that is asked about again on a later day: a verdict that changed would give back what is booked. But
+    /// where the number belongs to another payment than it did on that day, the money is that payment's, unless it was paid
+    /// before there was that payment.
+    async fn first_about(
+        &self,
+        open: &OpenAccount,
+        asked: &PaymentAsked,
+        day: i64,
+    ) -> Result<Option<BankRequest>, Error> {
+        let PaymentAsked { request_id, number, amount, .. } = asked;
+        let Some(first) = self.store.first_bank_request(open.id(), request_id, number, *amount).await? else {
+            return Ok(None);
+        };
+        if first.day == day {
+            return Ok(Some(first));
+        }
+        let payment = self.store.payment_of_number(open.id(), number).await?.map(|(payment, _)| payment);
+        let is_same = payment.is_none_or(|payment| {
+            first.payment_id == Some(payment.id) || asked.paid_at < payment.created_at.minus(CLOCKS_APART)
+        });
+        Ok(is_same.then_some(first))
+    }
+
+    /// The key under which new money is booked: the bank's request id, or, where other money has that, one that tells them apart.
+    /// Two requests about the same money get the same key, so that one of them is the first.
+    async fn free_receipt_key(&self, open: &OpenAccount, asked: &PaymentAsked) -> Result<ReceiptKey, Error> {
+        let plain = receipt_key(open, &asked.request_id);
+        if !self.store.is_receipt_id_taken(&plain).await? {
+            return Ok(plain);
+        }
+        let payment = self.store.payment_of_number(open.id(), &asked.number).await?;
+        let owner = payment.map_or_else(|| asked.number.clone(), |(payment, _)| payment.id.to_string());
+        let apart = plain.reused_by(&format!("{owner}/{}", asked.amount.get()));
+        for count in 1..=KEYS_MOST {
+            let key = if count == 1 { apart.clone() } else { apart.reused_by(&count.to_string()) };
+            if !self.store.is_receipt_id_taken(&key).await? {
+                return Ok(key);
+            }
+        }
+        Err(Error::Contended)
+    }
+
+    async fn judged(
+        &self,
+        open: &OpenAccount,
+        asked: &PaymentAsked,
+        key: &ReceiptKey,
+        now: Timestamp,
+    ) -> Result<Judgement, Error> {
         let reverses = open.parameters.refusal_reverses;
         let Some((payment, project_version)) = self.store.payment_of_number(open.id(), &asked.number).await? else {
             let kept = BankWrite::StrayReceived(Stray {
                 id: self.mint(now),
                 account_id: open.id(),
-                receipt_id: asked.request_id.clone(),
+                receipt_id: key.id.clone(),
                 number: asked.number.clone(),
                 amount: asked.amount,
                 paid_at: asked.paid_at,
@@ -137,7 +204,6 @@ impl Engine {
                 false => Judgement { verdict: Verdict::Accepted, payment_id: None, change: kept.into() },
             });
         };
-        let key = ReceiptKey { provider: open.id().to_string(), id: asked.request_id.clone() };
         // Nobody can pay a number before it was given out: the bank's clock is behind ours.
         let paid_at = asked.paid_at.max(payment.created_at);
         // What the bank says decides whether the money is late. But no payment is dated ahead of our clock.
@@ -151,7 +217,7 @@ impl Engine {
         }
         let money = Money { amount: asked.amount, paid_at, reused: false };
         let project = self.project_at(payment.project_id, project_version).await?;
-        let decision = self.on_money(&key, &payment, &project, money).await?;
+        let decision = self.on_money(key, &payment, &project, money).await?;
         Ok(match decision.moved {
             Err(reason) if reverses => {
                 Judgement { verdict: Verdict::of_refusal(reason, payment.state), payment_id, change: Change::default() }
@@ -160,4 +226,9 @@ impl Engine {
             _ => Judgement { verdict: Verdict::Accepted, payment_id, change: decision.change },
         })
     }
+}
+
+/// The key of money by the bank's id of it alone.
+fn receipt_key(open: &OpenAccount, request_id: &str) -> ReceiptKey {
+    ReceiptKey { provider: open.id().to_string(), id: request_id.to_owned() }
 }

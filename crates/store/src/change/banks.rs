@@ -50,7 +50,7 @@ pub enum BankWrite {
         at: Timestamp,
         free_at: Timestamp,
     },
-    /// Guarded: the external id is new on that day, and for the first request to take some money, its request id too.
+    /// Guarded: the external id is new on that day, and for the first request to take some money, its receipt id too.
     Requested(BankRequest),
     /// Adds calls to the log of an account, and removes the oldest beyond `keep`.
     Called {

@@ -171,14 +171,15 @@ fn assigned(statements: &mut Vec<Statement>, project_id: ProjectId, method: Meth
 
 fn requested(request: BankRequest) -> Statement {
     Statement::new(
-        "INSERT INTO bank_requests (account_id, service, day, external_id, request_id, is_first, number, payment_id, \
-         amount, verdict, at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING",
+        "INSERT INTO bank_requests (account_id, service, day, external_id, request_id, receipt_id, is_first, number, \
+         payment_id, amount, verdict, at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT DO NOTHING",
         [
             Value::stored(request.account_id),
             request.service.number().into(),
             request.day.into(),
             request.external_id.into(),
             request.request_id.into(),
+            request.receipt_id.into(),
             request.is_first.into(),
             request.number.into(),
             request.payment_id.map(Value::stored).unwrap_or(Value::Null),

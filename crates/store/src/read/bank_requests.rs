@@ -4,6 +4,7 @@ use domain::{
     bank_request::{BankRequest, BankService, Verdict},
     id::BankAccountId,
     money::Rupiah,
+    receipt::ReceiptKey,
     time::Timestamp,
 };
 
@@ -16,7 +17,7 @@ use crate::{
 /// A macro instead of a constant, so that `concat!` can build the statements at compile time.
 macro_rules! columns {
     () => {
-        "account_id, service, day, external_id, request_id, is_first, number, payment_id, amount, verdict, at"
+        "account_id, service, day, external_id, request_id, receipt_id, is_first, number, payment_id, amount, verdict, at"
     };
 }
 
@@ -25,8 +26,12 @@ const BY_EXTERNAL_ID: &str = concat!(
     columns!(),
     " FROM bank_requests WHERE account_id = $1 AND service = $2 AND day = $3 AND external_id = $4"
 );
-const FIRST: &str =
-    concat!("SELECT ", columns!(), " FROM bank_requests WHERE account_id = $1 AND request_id = $2 AND is_first = 1");
+const FIRST: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM bank_requests WHERE account_id = $1 AND request_id = $2 AND number = $3 AND amount = $4 AND is_first = 1 \
+     ORDER BY at DESC, receipt_id DESC LIMIT 1"
+);
 
 impl Store {
     /// The request that a bank sent on that day with this external id.
@@ -41,13 +46,26 @@ impl Store {
         self.one(Query::new(BY_EXTERNAL_ID, parameters), request).await
     }
 
-    /// The first request to take the money with this request id, whenever it was.
+    /// The first request to take money of this request id, number and amount, whenever it was. Where there are several, since
+    /// the number was given out again, the latest of them.
     pub async fn first_bank_request(
         &self,
         id: BankAccountId,
         request_id: &str,
+        number: &str,
+        amount: Rupiah,
     ) -> Result<Option<BankRequest>, StoreError> {
-        self.one(Query::new(FIRST, [Value::stored(id), request_id.to_owned().into()]), request).await
+        let parameters = [Value::stored(id), request_id.to_owned().into(), number.to_owned().into(), amount.into()];
+        self.one(Query::new(FIRST, parameters), request).await
+    }
+
+    /// Whether money of a bank account was judged or booked under this id.
+    pub async fn is_receipt_id_taken(&self, key: &ReceiptKey) -> Result<bool, StoreError> {
+        let sql = "SELECT 1 FROM bank_requests WHERE account_id = $1 AND receipt_id = $2 AND is_first = 1 \
+                   UNION ALL SELECT 1 FROM receipts WHERE provider = $1 AND id = $2 \
+                   UNION ALL SELECT 1 FROM strays WHERE account_id = $1 AND receipt_id = $2 LIMIT 1";
+        let parameters = [key.provider.clone().into(), key.id.clone().into()];
+        Ok(self.one(Query::new(sql, parameters), |_| Ok(())).await?.is_some())
     }
 
     /// Whether there are inquiries from before `before`.
@@ -68,6 +86,7 @@ fn request(columns: &mut Columns<'_>) -> Result<BankRequest, StoreError> {
         day: columns.integer()?,
         external_id: columns.text()?,
         request_id: columns.text()?,
+        receipt_id: columns.optional_text()?,
         is_first: columns.truth()?,
         number: columns.text()?,
         payment_id: columns.optional_parsed()?,

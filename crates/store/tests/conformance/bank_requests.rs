@@ -3,12 +3,13 @@
 use domain::{
     bank_request::{BankRequest, BankService, Verdict, jakarta_day},
     id::mint,
+    receipt::ReceiptKey,
 };
 use futures_util::future::join_all;
 use store::{BankWrite, Guard, Store};
 
 use crate::{
-    bank_samples::{accepted, inquiry, kept_account, refused, taken},
+    bank_samples::{accepted, inquiry, kept_account, kept_stray, refused, taken},
     database::{Database, Outcome, commit, keep, on_every_database},
     samples::{AMOUNT, NOW, account_payment, after, entropy, kept_payment, kept_project},
 };
@@ -17,6 +18,7 @@ on_every_database![
     requests_are_read_back_as_they_were_stored,
     an_external_id_is_unique_for_its_account_service_and_day,
     the_first_request_for_some_money_is_unique_and_later_ones_are_not,
+    a_request_id_may_be_that_of_other_money,
     of_many_that_ask_for_the_same_money_at_once_exactly_one_is_the_first,
     what_pays_and_what_was_asked_are_kept_together_or_not_at_all,
     a_request_has_the_parts_of_its_service,
@@ -24,6 +26,8 @@ on_every_database![
 ];
 
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
+/// The number that samples are about.
+const NUMBER: &str = "1234599999";
 
 async fn requests_are_read_back_as_they_were_stored(database: Database) {
     let store = database.open().await;
@@ -45,15 +49,15 @@ async fn requests_are_read_back_as_they_were_stored(database: Database) {
         let found = store.bank_request(account.id, request.service, request.day, &request.external_id).await.unwrap();
         assert_eq!(found, Some(request));
     }
-    assert_eq!(store.first_bank_request(account.id, "money").await.unwrap(), Some(first));
+    assert_eq!(store.first_bank_request(account.id, "money", NUMBER, AMOUNT).await.unwrap(), Some(first));
     // The request id of an inquiry is none of some money.
-    assert_eq!(store.first_bank_request(account.id, "of é 1").await.unwrap(), None);
+    assert_eq!(store.first_bank_request(account.id, "of é 1", NUMBER, AMOUNT).await.unwrap(), None);
     let day = jakarta_day(NOW);
     assert_eq!(store.bank_request(account.id, BankService::Inquiry, day, "2").await.unwrap(), None);
     assert_eq!(store.bank_request(account.id, BankService::Payment, day + 1, "2").await.unwrap(), None);
     let nobody = mint(NOW, entropy());
     assert_eq!(store.bank_request(nobody, BankService::Payment, day, "2").await.unwrap(), None);
-    assert_eq!(store.first_bank_request(nobody, "money").await.unwrap(), None);
+    assert_eq!(store.first_bank_request(nobody, "money", NUMBER, AMOUNT).await.unwrap(), None);
 }
 
 async fn an_external_id_is_unique_for_its_account_service_and_day(database: Database) {
@@ -93,7 +97,38 @@ async fn the_first_request_for_some_money_is_unique_and_later_ones_are_not(datab
         assert_eq!(outcome, Outcome::Conflict(Guard::BankRequest));
         keep(&store, BankWrite::Requested(BankRequest { is_first: false, ..second })).await;
     }
-    assert_eq!(store.first_bank_request(account.id, "money").await.unwrap(), Some(first));
+    assert_eq!(store.first_bank_request(account.id, "money", NUMBER, AMOUNT).await.unwrap(), Some(first));
+    assert_eq!(store.breaches().await.unwrap(), []);
+}
+
+async fn a_request_id_may_be_that_of_other_money(database: Database) {
+    let store = database.open().await;
+    let account = kept_account(&store).await;
+    let first = refused(&account, "1", "money");
+    let apart = |external_id: &str, receipt_id: &str| BankRequest {
+        receipt_id: Some(receipt_id.to_owned()),
+        ..refused(&account, external_id, "money")
+    };
+    let number = BankRequest { number: "1234500001".to_owned(), ..apart("2", "money/1234500001") };
+    let amount = BankRequest { amount: Some(AMOUNT + AMOUNT), ..apart("3", "money/twice") };
+    let again = BankRequest { at: after(DAY_MILLIS), ..apart("4", "money/again") };
+    for request in [&first, &number, &amount, &again] {
+        keep(&store, BankWrite::Requested(request.clone())).await;
+    }
+    let found =
+        async |number: &str, amount| store.first_bank_request(account.id, "money", number, amount).await.unwrap();
+    assert_eq!(found(NUMBER, AMOUNT).await, Some(again), "the latest");
+    assert_eq!(found("1234500001", AMOUNT).await, Some(number));
+    assert_eq!(found(NUMBER, AMOUNT + AMOUNT).await, Some(amount));
+    assert_eq!(found("1234500001", AMOUNT + AMOUNT).await, None);
+    let is_taken = async |id: &str| {
+        let key = ReceiptKey { provider: account.id.to_string(), id: id.to_owned() };
+        store.is_receipt_id_taken(&key).await.unwrap()
+    };
+    kept_stray(&store, &account, "stray").await;
+    for (id, expected) in [("money", true), ("money/twice", true), ("stray", true), ("money/", false), ("2", false)] {
+        assert_eq!(is_taken(id).await, expected, "{id}");
+    }
     assert_eq!(store.breaches().await.unwrap(), []);
 }
 
@@ -141,7 +176,7 @@ async fn what_pays_and_what_was_asked_are_kept_together_or_not_at_all(database: 
     });
     let outcomes: Vec<Outcome> = join_all(callers).await.into_iter().map(Result::unwrap).collect();
     for (id, outcome) in ids.iter().zip(&outcomes) {
-        let stored = store.first_bank_request(account.id, id).await.unwrap();
+        let stored = store.first_bank_request(account.id, id, &payment.code, AMOUNT).await.unwrap();
         assert_eq!(stored.map(|request| request.verdict), (*outcome == Outcome::Kept).then_some(Verdict::Accepted));
     }
     let lost = outcomes.iter().filter(|outcome| **outcome == Outcome::Conflict(Guard::PaymentVersion)).count();
@@ -157,6 +192,8 @@ async fn a_request_has_the_parts_of_its_service(database: Database) {
         ("an inquiry that is first", BankRequest { is_first: true, ..inquiry(&account, "1") }),
         ("an inquiry about money", BankRequest { amount: Some(AMOUNT), ..inquiry(&account, "1") }),
         ("money of no amount", BankRequest { amount: None, ..refused(&account, "1", "money") }),
+        ("money of no receipt", BankRequest { receipt_id: None, ..refused(&account, "1", "money") }),
+        ("an inquiry of a receipt", BankRequest { receipt_id: Some("1".to_owned()), ..inquiry(&account, "1") }),
         ("a payment of nobody", BankRequest { payment_id: Some(mint(NOW, entropy())), ..inquiry(&account, "1") }),
     ] {
         assert_eq!(commit(&store, BankWrite::Requested(request)).await, Outcome::Unexpected, "{name}");

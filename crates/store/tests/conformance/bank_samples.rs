@@ -89,6 +89,7 @@ pub(crate) fn inquiry(account: &BankAccount, external_id: &str) -> BankRequest {
         day: jakarta_day(NOW),
         external_id: external_id.to_owned(),
         request_id: format!("of {external_id}"),
+        receipt_id: None,
         is_first: false,
         number: "1234599999".to_owned(),
         payment_id: None,
@@ -103,6 +104,7 @@ pub(crate) fn refused(account: &BankAccount, external_id: &str, request_id: &str
     BankRequest {
         service: BankService::Payment,
         request_id: request_id.to_owned(),
+        receipt_id: Some(request_id.to_owned()),
         is_first: true,
         amount: Some(AMOUNT),
         ..inquiry(account, external_id)

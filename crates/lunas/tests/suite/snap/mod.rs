@@ -16,6 +16,7 @@ mod opening_requests;
 mod openings;
 mod order_of_checks;
 mod other_doors;
+mod other_money;
 mod outages;
 mod races;
 mod rate;

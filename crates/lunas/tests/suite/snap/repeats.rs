@@ -70,9 +70,10 @@ async fn a_repeated_refusal_is_refused_again_and_judged_once(kit: Arc<Kit>) {
         assert_eq!(said(&first), ("4042513", "01"));
         let repeated = again(&contracted, &first).await;
         assert_eq!((said(&repeated), repeated.conclusion), ((code, "01"), Some(Conclusion::Reversed)));
-        // What the bank has given back is not taken because it now names the right amount.
+        // What the bank has given back is not taken because it now names the right amount: that is other money, and the
+        // external id is not its own.
         let corrected = contracted.pay(&number, Knobs::resend_of(&first.sent)).await;
-        assert_eq!((said(&corrected), corrected.conclusion), ((code, "01"), Some(Conclusion::Reversed)));
+        assert_eq!((corrected.code(), corrected.conclusion), ("4092500", Some(Conclusion::Reversed)));
         assert_eq!(status(&contracted.project, &payment).await, "pending");
         contracted.has_no_money().await;
     }
@@ -153,7 +154,7 @@ async fn money_that_was_booked_is_never_a_conflict(kit: Arc<Kit>) {
 }
 
 /// Moves the clock to a second before midnight in Jakarta.
-fn to_the_end_of_the_day(kit: &Kit) {
+pub(super) fn to_the_end_of_the_day(kit: &Kit) {
     const DAY: i64 = 24 * 60 * 60 * 1000;
     let jakarta = kit.engine.now().as_millis() + 7 * 60 * 60 * 1000;
     let midnight = (jakarta.div_euclid(DAY) + 1) * DAY - 7 * 60 * 60 * 1000;

@@ -21,10 +21,11 @@ use crate::{
 const NUMBERS: &str =
     "I17 a number of a bank account belongs to the payment that has it, and rests for 30 days after its expiry";
 const BOOKED: &str =
-    "I18 money that we told a bank to book is one receipt or one stray of its account and request id, in full";
+    "I18 money that we told a bank to book is one receipt or one stray of its account, id and number, in full";
 const ASKED: &str =
     "I18 every receipt and every stray of a bank account stems from what the bank asked us to take or told us of";
-const REPEATED: &str = "I18 a request that is not the first with its request id has the verdict of the first";
+const REPEATED: &str =
+    "I18 a request that is not the first about its money has the request id, number, amount and verdict of the first";
 const STRAY_BOOKS: &str =
     "I19 a stray is on the installation's books in full until somebody has decided about it, and its legs sum to zero";
 const STRAY_RECEIPT: &str =
@@ -55,6 +56,13 @@ pub(super) async fn bank_history(store: &Store, project: &Project) -> BankHistor
     let BankHistory { account, billed, .. } = &history;
     let found = kept_payment(store, samples::account_payment(project, "1234500002")).await;
     let again = BankRequest { is_first: false, ..bank_samples::refused(account, "refused again", "refused") };
+    let paid_again = BankRequest {
+        number: billed.code.clone(),
+        payment_id: Some(billed.id),
+        verdict: Verdict::Accepted,
+        is_first: false,
+        ..bank_samples::refused(account, "paid again", "paid")
+    };
     for change in [
         taken(account, billed, NOW).into(),
         taken(account, &found, NOW).into(),
@@ -62,6 +70,7 @@ pub(super) async fn bank_history(store: &Store, project: &Project) -> BankHistor
         bank_samples::accepted(account, "paid", "paid", billed),
         BankWrite::Requested(bank_samples::refused(account, "refused", "refused")).into(),
         BankWrite::Requested(again).into(),
+        BankWrite::Requested(paid_again).into(),
         held(account, billed),
         bank_samples::returned(&history.returned).into(),
         bank_samples::assigned_stray(&history.assigned, &found),
@@ -109,7 +118,7 @@ fn held(account: &BankAccount, payment: &Payment) -> Change {
     let request = bank_samples::refused(account, "held", "held");
     Change::from(LedgerWrite::Receipt(note))
         .with(LedgerWrite::Posting(posting))
-        .with(BankWrite::Requested(BankRequest { verdict: Verdict::Accepted, ..request }))
+        .with(BankWrite::Requested(BankRequest { verdict: Verdict::Accepted, payment_id: Some(payment_id), ..request }))
 }
 
 pub(super) fn bank_rows(history: &BankHistory) -> Vec<Row> {
@@ -156,6 +165,15 @@ fn request_rows(history: &BankHistory) -> Vec<Row> {
         booked("DELETE FROM strays WHERE receipt_id = 'open'", "open"),
         booked("UPDATE strays SET amount = amount + 1 WHERE receipt_id = 'open'", "open"),
         booked("UPDATE bank_requests SET verdict = 'expired' WHERE external_id = 'paid'", "paid"),
+        booked("UPDATE bank_requests SET payment_id = NULL WHERE external_id = 'held'", "held"),
+        booked("UPDATE bank_requests SET receipt_id = 'elsewhere' WHERE external_id = 'held'", "held"),
+        booked("UPDATE bank_requests SET number = '1234500002' WHERE external_id = 'open'", "open"),
+        // Other money was taken for money that was judged before: the bank books it, and nobody else does.
+        booked("UPDATE bank_requests SET amount = amount + 1 WHERE external_id = 'paid again'", "paid"),
+        booked("UPDATE bank_requests SET payment_id = NULL WHERE external_id = 'paid again'", "paid"),
+        repeated("UPDATE bank_requests SET amount = amount + 1 WHERE external_id = 'paid again'", "paid again"),
+        repeated("UPDATE bank_requests SET number = '1234500002' WHERE external_id = 'paid again'", "paid again"),
+        repeated("UPDATE bank_requests SET request_id = 'other' WHERE external_id = 'paid again'", "paid again"),
         booked("UPDATE bank_requests SET verdict = 'unknown' WHERE external_id = 'open'", "open"),
         booked("UPDATE bank_requests SET verdict = 'accepted' WHERE external_id = 'refused'", "refused"),
         booked(&format!("DELETE FROM bank_accounts WHERE id = '{account}'"), "of asked"),
