@@ -116,6 +116,7 @@ pub(crate) fn deed(words: Words, deed: Deed) -> String {
         Deed::BankRotated => fl!(words, "deed-bank-rotated"),
         Deed::BankDayCompared => fl!(words, "deed-bank-day-compared"),
         Deed::DifferenceSettled => fl!(words, "deed-difference-settled"),
+        Deed::StrayStated => fl!(words, "deed-stray-stated"),
         Deed::StrayAssigned => fl!(words, "deed-stray-assigned"),
         Deed::StrayReturned => fl!(words, "deed-stray-returned"),
         Deed::ProjectCreated => fl!(words, "deed-project-created"),

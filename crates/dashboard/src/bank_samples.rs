@@ -217,7 +217,24 @@ impl Setting {
             paid: moment(),
             received: moment(),
             receipt_id: self.text(),
+            unreadable: false,
+            body: None,
         }
+    }
+
+    fn stray_unreadable(self) -> String {
+        let facts = StrayFacts { unreadable: true, body: Some(self.text()), ..self.stray_facts() };
+        let page = StrayPage {
+            shell: self.shell(Section::Operator, false),
+            list_url: url("/operator/strays"),
+            facts,
+            notice: None,
+            decision: None,
+            payment: String::new(),
+            payment_mistake: None,
+            returning: Answer::default(),
+        };
+        page.render().unwrap()
     }
 
     fn stray_decision(self) -> TakenDecision {
@@ -281,6 +298,7 @@ impl Setting {
             ("operator-strays-empty", self.stray_list(0, false)),
             ("operator-strays-none-decided", self.stray_list(0, true)),
             ("operator-stray", self.stray(false)),
+            ("operator-stray-unreadable", self.stray_unreadable()),
             ("operator-stray-decided", self.stray(true)),
             ("operator-stray-assign", self.stray_assign(true)),
             ("operator-stray-held", self.stray_assign(false)),

@@ -69,6 +69,7 @@ deeds! {
     BankRotated "bank.rotated",
     BankDayCompared "bank.day_compared",
     DifferenceSettled "difference.settled",
+    StrayStated "stray.amount_stated",
     StrayAssigned "stray.assigned",
     StrayReturned "stray.returned",
     ProjectCreated "project.created",

@@ -12,6 +12,7 @@ pub mod bank;
 pub mod bank_account;
 pub mod bank_difference;
 mod bank_menus;
+pub mod bank_money;
 pub mod bank_request;
 pub mod colour;
 pub mod customer;

@@ -1,5 +1,6 @@
 //! Strays: money that a bank has taken and that fits no payment of any project. It stays on the installation's books
-//! until an operator assigns it to a payment or returns it.
+//! until an operator assigns it to a payment or returns it. A notice of money that cannot be read is a stray too, with the notice
+//! as it came: an operator states the amount first.
 
 use crate::{
     id::{BankAccountId, PaymentId, ProjectId, StrayId},
@@ -16,10 +17,13 @@ pub struct Stray {
     pub receipt_id: String,
     /// The number that was paid.
     pub number: String,
-    pub amount: Rupiah,
+    /// None where the bank's notice cannot be read and nobody has stated what it means. It is on no books until then.
+    pub amount: Option<Rupiah>,
     pub paid_at: Timestamp,
     pub received_at: Timestamp,
     pub decided: Option<StrayDecided>,
+    /// The bank's notice as it came, where it cannot be read.
+    pub body: Option<String>,
 }
 
 /// What an operator has decided about a stray.

@@ -20,6 +20,14 @@ pub enum BankError {
     OtherMethod { profile: &'static str, serves: &'static str, method: String },
     #[error("only production projects take real money; this one is a sandbox")]
     NotProduction,
+    #[error(
+        "the bank's notice cannot be read, so the amount is not known; state it with `lunas bank stray ID --amount`"
+    )]
+    AmountUnknown,
+    #[error("the amount of this stray is known already")]
+    AmountKnown,
+    #[error("the amount must be at least 1 and at most 999999999999")]
+    AmountOutOfRange,
     #[error("there is nothing to rotate to; set the next key or secret first")]
     NothingNext,
     #[error("we make no calls to this bank, so there is nothing to test there")]

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use axum::response::Response;
-use gateway::snap::{Notice, ResponseCase, read_notification};
+use gateway::snap::{About, Notice, ResponseCase, read_notification};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -65,7 +65,12 @@ async fn recorded(call: Call, notice: Notice) -> Result<Value, Refusal> {
         Refusal::Missing(name.to_owned())
     };
     let heard = read_notification(&open.parameters, notice, &told).ok_or_else(missing)?;
-    let recorded = app.engine.bank_told(&open, heard, notification.is_signed).await;
+    // What nobody has signed only makes us ask, and here is nothing to ask about.
+    if heard.about == About::default() && !notification.is_signed {
+        return Err(missing());
+    }
+    let body = String::from_utf8_lossy(&notification.body);
+    let recorded = app.engine.bank_told(&open, heard, &body, notification.is_signed).await;
     recorded.map_err(|error| Refusal::of_error(&error))?;
     Ok(told)
 }

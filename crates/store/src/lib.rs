@@ -59,6 +59,7 @@ pub use postgres::{
 pub use read::{
     Listed, Window,
     attempts::{AttemptRoom, VisitorAttempt},
+    bank_money::MarkedMoney,
     bank_stories::JobStanding,
     banks::{FirstNumbers, OpenStrays, SealedCredential},
     customers::CustomerSums,

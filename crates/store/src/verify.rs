@@ -298,7 +298,8 @@ const INVARIANTS: [(&str, &str); 51] = [
          UNION ALL SELECT s.id FROM strays s LEFT JOIN bank_requests q ON q.account_id = s.account_id \
          AND q.receipt_id = s.receipt_id AND q.is_first = 1 AND q.amount = s.amount AND q.verdict = 'accepted' \
          LEFT JOIN bank_money m ON m.account_id = s.account_id AND m.receipt_id = s.receipt_id \
-         AND m.amount = s.amount WHERE q.request_id IS NULL AND m.receipt_id IS NULL",
+         AND m.amount = s.amount WHERE q.request_id IS NULL AND m.receipt_id IS NULL \
+         AND (s.amount IS NOT NULL OR s.body IS NULL)",
     ),
     (
         "I18 a request that is not the first about its money has the request id, number, amount and verdict of the first",
@@ -312,16 +313,17 @@ const INVARIANTS: [(&str, &str); 51] = [
         "SELECT s.id FROM strays s LEFT JOIN stray_entries e ON e.stray_id = s.id \
          GROUP BY s.id, s.amount, s.decision HAVING COALESCE(SUM(e.amount), 0) <> 0 \
          OR COALESCE(SUM(CASE e.account WHEN 'strays' THEN e.amount END), 0) \
-         <> CASE WHEN s.decision IS NULL THEN s.amount ELSE 0 END \
-         OR COALESCE(SUM(CASE WHEN e.account = 'strays' AND e.movement = 'received' THEN e.amount END), 0) <> s.amount \
-         OR COALESCE(MAX(CASE WHEN e.movement <> 'received' THEN e.movement END), '') <> COALESCE(s.decision, '') \
-         OR COUNT(e.amount) <> CASE WHEN s.decision IS NULL THEN 2 ELSE 4 END",
+         <> CASE WHEN s.decision IS NULL THEN COALESCE(s.amount, 0) ELSE 0 END \
+         OR COALESCE(SUM(CASE WHEN e.account = 'strays' AND e.movement = 'received' THEN e.amount END), 0) \
+         <> COALESCE(s.amount, 0) OR COALESCE(MAX(CASE WHEN e.movement <> 'received' THEN e.movement END), '') \
+         <> CASE WHEN s.amount IS NULL THEN '' ELSE COALESCE(s.decision, '') END \
+         OR COUNT(e.amount) <> CASE WHEN s.amount IS NULL THEN 0 WHEN s.decision IS NULL THEN 2 ELSE 4 END",
     ),
     (
         "I19 an assigned stray is one receipt of its payment with its amount, and no other stray is a receipt",
         "SELECT s.id FROM strays s LEFT JOIN receipts r ON r.provider = s.account_id AND r.id = s.receipt_id \
-         WHERE (COALESCE(s.decision, '') = 'assigned') <> (r.id IS NOT NULL) \
-         OR (r.id IS NOT NULL AND (r.payment_id <> s.payment_id OR r.project_id <> s.project_id OR r.amount <> s.amount))",
+         WHERE (COALESCE(s.decision, '') = 'assigned') <> (r.id IS NOT NULL) OR (r.id IS NOT NULL \
+         AND (r.payment_id <> s.payment_id OR r.project_id <> s.project_id OR r.amount <> COALESCE(s.amount, 0)))",
     ),
     (
         "I20 money that a bank told us of is one receipt or one stray of its account and id, in full",

@@ -6,7 +6,7 @@ use domain::{
     payment::Payment,
     time::Timestamp,
 };
-use gateway::snap::{CodeKind, Service};
+use gateway::snap::{About, CodeKind, Service};
 use store::{OpeningWrite, PaymentWrite};
 
 pub(super) const fn code_kind(method: Method) -> CodeKind {
@@ -70,4 +70,15 @@ pub(super) fn moved(payment: &Payment) -> PaymentWrite {
         settles_at: None,
         link_id: payment.link_id,
     }
+}
+
+/// What a bank speaks of when it answers about a code.
+pub(super) fn our_name(code: &BankCode) -> About {
+    About { reference: Some(code.reference.clone()), ..About::default() }
+}
+
+/// How the bank names what was paid, for a person to find it by.
+pub(super) fn named(about: &About) -> String {
+    let names = [&about.number, &about.reference, &about.bank_reference];
+    names.into_iter().flatten().next().cloned().unwrap_or_default()
 }

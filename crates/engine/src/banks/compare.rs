@@ -10,15 +10,15 @@ use domain::{
     time::Timestamp,
 };
 use futures_util::future::join_all;
-use gateway::snap::{BankMoney, CallError, ReportLine, Service, Standing};
+use gateway::snap::{About, BankMoney, CallError, ReportLine, Service, Standing};
 use store::{After, OpeningWrite, ToldMoney};
 
 use super::{
     OpenAccount,
-    bank_rows::{answered, code_kind},
+    bank_rows::{answered, code_kind, our_name},
     comparison::{ComparedLine, LineClass, Ways},
+    money_key::ToldOf,
     outbound::answer_code,
-    told::named,
     unfinished::Found,
 };
 use crate::{Engine, Error, bank_error::BankError};
@@ -126,10 +126,9 @@ impl<'a> Run<'a> {
             if index.is_multiple_of(LINES_AT_ONCE) {
                 self.renew().await?;
             }
-            let named = named(&line.about);
             let code = engine.code_about(open, &line.about).await?;
             let paid_at = line.money.paid_at;
-            let told = self.told(code.as_ref(), &named, line.money, MoneySource::Report).await?;
+            let told = self.told(code.as_ref(), &line.about, line.money, MoneySource::Report).await?;
             let Some((told, class, amount)) = told else { continue };
             let excess = told.payment.is_some_and(|payment| line.fee > Some(payment.fee));
             let difference = match (amount == told.amount, excess) {
@@ -153,12 +152,13 @@ impl<'a> Run<'a> {
     async fn told(
         &mut self,
         code: Option<&BankCode>,
-        named: &str,
+        about: &About,
         money: BankMoney,
         source: MoneySource,
     ) -> Result<Option<(ToldMoney, LineClass, domain::money::Rupiah)>, Error> {
         let (engine, id, amount) = (self.engine, self.open.id(), money.amount);
-        let receipt_id = engine.money_key(id, code, &money).await?.key.id;
+        let told = ToldOf { account_id: id, code, about, money: &money, source };
+        let receipt_id = engine.money_key(&told).await?.key.id;
         if self.found.seen.contains(&receipt_id) {
             return Ok(None);
         }
@@ -172,7 +172,7 @@ impl<'a> Run<'a> {
                 (told, is_new)
             }
             None => {
-                engine.money_told(&self.open.account, code, named, money, source).await?;
+                engine.money_told(&self.open.account, code, about, money, source).await?;
                 match engine.store.told_receipt(id, &receipt_id).await? {
                     Some(told) => (told, true),
                     // The bank has asked us to take it, while the numbers lived here: there is nothing to compare.
@@ -259,7 +259,7 @@ impl<'a> Run<'a> {
     /// Money that the bank speaks of when it is asked about its code. It is listed on the day on which it was paid.
     async fn take_answer(&mut self, code: &BankCode, money: BankMoney) -> Result<(), Error> {
         let paid_at = money.paid_at;
-        let told = self.told(Some(code), &code.reference, money, MoneySource::Query).await?;
+        let told = self.told(Some(code), &our_name(code), money, MoneySource::Query).await?;
         let Some((told, class, amount)) = told else { return Ok(()) };
         let paid_at = paid_at.unwrap_or(told.paid_at);
         if paid_at < self.begin() || paid_at >= self.end() {

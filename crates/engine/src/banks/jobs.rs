@@ -16,7 +16,7 @@ use store::{Change, CommitError, Guard, OpeningWrite};
 use super::{
     OpenAccount,
     back_off::back_off,
-    bank_rows::{answered, code_kind, issue_service, job, job_ended, moved},
+    bank_rows::{answered, code_kind, issue_service, job, job_ended, moved, our_name},
     conclude::next_look,
     openings::{GIVE_UP_AFTER, LEASE, Try},
     outbound::{answer_code, not_set_up},
@@ -94,7 +94,7 @@ impl Engine {
         let Task { opening, code, .. } = &task;
         match (standing, code_kind(opening.method)) {
             (Standing::Paid(money), _) => {
-                self.money_told(&task.open.account, Some(code), &code.reference, money, MoneySource::Query).await
+                self.money_told(&task.open.account, Some(code), &our_name(code), money, MoneySource::Query).await
             }
             (Standing::Unpaid { code: Some(issued) }, _) => self.adopt(&task, issued).await,
             (Standing::Unpaid { code: None } | Standing::Processing, CodeKind::Va) => match code.number.clone() {
@@ -158,7 +158,7 @@ impl Engine {
         let code = &task.code;
         match standing {
             Standing::Paid(money) => {
-                self.money_told(&task.open.account, Some(code), &code.reference, money, MoneySource::Query).await?;
+                self.money_told(&task.open.account, Some(code), &our_name(code), money, MoneySource::Query).await?;
                 self.look_on(&task, "paid").await
             }
             Standing::Refunded => {

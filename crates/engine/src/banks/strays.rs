@@ -1,16 +1,20 @@
-//! Decisions about strays: an operator assigns one to the payment that it was meant for, or has it returned.
+//! Decisions about strays: an operator assigns one to the payment that it was meant for, or has it returned. Where the bank's notice
+//! cannot be read, they state its amount first.
 
 use std::sync::Arc;
 
 use domain::{
     audit::Deed,
+    bank_money::MoneyMarks,
     id::{PaymentId, StrayId},
+    money::Rupiah,
+    opening::MoneySource,
     payment::Payment,
     project::{Environment, Project},
     receipt::{DECISION_NOTE, Unapplied},
     stray::{Stray, StrayDecided, StrayDecision},
 };
-use store::{BankWrite, Change, CommitError, Guard, Listed, OpenStrays, Window};
+use store::{BankWrite, Change, CommitError, Guard, Listed, OpenStrays, OpeningWrite, Window};
 
 use crate::{
     DECIDE_MOST, Engine, Error,
@@ -40,6 +44,34 @@ impl Engine {
         self.store.stray(id).await?.ok_or(Error::NotFound("stray"))
     }
 
+    /// Takes the amount of a stray whose notice cannot be read from an operator. From then on it is on the installation's books.
+    pub async fn state_stray(&self, id: StrayId, amount: Rupiah, note: String) -> Result<Stray, Error> {
+        let note = DECISION_NOTE.check(note)?;
+        if amount <= Rupiah::ZERO || amount > Rupiah::MAX {
+            return Err(BankError::AmountOutOfRange.into());
+        }
+        let (stray, now) = (self.undecided(id).await?, self.now());
+        if stray.amount.is_some() {
+            return Err(BankError::AmountKnown.into());
+        }
+        let line = self.audit(None, Deed::StrayStated, id, format!("{} {note}", amount.get()));
+        let told = OpeningWrite::MoneyTold {
+            receipt: stray.receipt_key(),
+            bank_id: stray.receipt_id,
+            marks: MoneyMarks::default(),
+            source: MoneySource::Notification,
+            amount,
+            paid_at: stray.paid_at,
+            at: now,
+        };
+        let stated = BankWrite::StrayStated { id, amount, at: now };
+        match self.store.commit(Change::from(stated).with(told).with(line)).await {
+            Ok(()) => self.stray(id).await,
+            Err(CommitError::Conflict(Guard::StrayUndecided | Guard::Receipt)) => Err(BankError::AmountKnown.into()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Gives a stray to a payment. It pays the payment if it fits, and is held there for the merchant if not.
     pub async fn assign_stray(&self, id: StrayId, payment_id: PaymentId, note: String) -> Result<Stray, Error> {
         let note = DECISION_NOTE.check(note)?;
@@ -66,7 +98,8 @@ impl Engine {
         if project.environment != Environment::Production {
             return Err(BankError::NotProduction.into());
         }
-        let money = Money { amount: stray.amount, paid_at: stray.paid_at, reused: false };
+        let amount = stray.amount.ok_or(BankError::AmountUnknown)?;
+        let money = Money { amount, paid_at: stray.paid_at, reused: false };
         let decision = self.on_money(&stray.receipt_key(), &payment, &project, money).await?;
         Ok((StrayFit { project, payment, unapplied: decision.moved.as_ref().err().copied() }, decision))
     }

@@ -194,10 +194,11 @@ impl Engine {
                 account_id: open.id(),
                 receipt_id: key.id.clone(),
                 number: asked.number.clone(),
-                amount: asked.amount,
+                amount: Some(asked.amount),
                 paid_at: asked.paid_at,
                 received_at: now,
                 decided: None,
+                body: None,
             });
             return Ok(match reverses {
                 true => Judgement { verdict: Verdict::Unknown, payment_id: None, change: Change::default() },

@@ -5,6 +5,7 @@ use domain::{
     bank_account::BankAccount,
     bank_difference::{Difference, DifferenceKey, DifferenceKind},
     bank_request::jakarta_day,
+    hex::hex,
     id::{BankAccountId, PaymentId},
     money::Rupiah,
     opening::{BankCode, BankJob, JobKey, JobKind, MoneySource, Opening, OpeningState},
@@ -15,32 +16,54 @@ use domain::{
 };
 use gateway::{
     Observation, Outcome,
-    snap::{About, BankMoney, Heard, Standing},
+    snap::{About, BankMoney, Heard, Standing, Unreadable, minify},
 };
-use store::{BankWrite, BookedMoney, Change, CodeName, CommitError, Guard, OpeningWrite, PaymentWrite};
+use sha2::{Digest, Sha256};
+use store::{BankWrite, Change, CodeName, CommitError, Guard, OpeningWrite, PaymentWrite};
 
 use super::{
     OpenAccount,
-    bank_rows::{done, issue_key, job},
+    bank_rows::{done, issue_key, job, named},
     conclude::next_look,
-    money_key::MoneyKey,
+    money_key::{KnownMoney, MoneyKey, ToldOf},
 };
 use crate::{
     DECIDE_MOST, Engine, Error,
     observe::{Decision, Money},
 };
 
+/// What the ids of notices begin with that cannot be read.
+const UNREADABLE: &str = "unreadable:";
+
 impl Engine {
-    /// Takes what a bank tells us. What cannot be relied on only makes us ask.
-    pub async fn bank_told(&self, open: &OpenAccount, heard: Heard, is_reliable: bool) -> Result<(), Error> {
+    /// Takes what a bank tells us. What cannot be relied on only makes us ask. `body` is the notice as it came: it is kept where it
+    /// tells of money that cannot be read, and the bank cannot be asked, or has written what nobody can read.
+    pub async fn bank_told(
+        &self,
+        open: &OpenAccount,
+        heard: Heard,
+        body: &str,
+        is_reliable: bool,
+    ) -> Result<(), Error> {
         let code = match self.code_about(open, &heard.about).await? {
             Some(code) => Some(self.learn_names(code, &heard.about, is_reliable).await?),
             None => None,
         };
-        let named = named(&heard.about);
+        if let Some(unreadable) = heard.unreadable
+            && is_reliable
+        {
+            if code.is_none() || unreadable == Unreadable::Malformed {
+                self.keep_unreadable(open, &heard.about, body).await?;
+            }
+            return match code {
+                Some(code) => self.ask_about(&code).await,
+                None => Ok(()),
+            };
+        }
         match (heard.standing, code) {
             (Standing::Paid(money), code) if is_reliable => {
-                self.money_told(&open.account, code.as_ref(), &named, money, MoneySource::Notification).await
+                let source = MoneySource::Notification;
+                self.money_told(&open.account, code.as_ref(), &heard.about, money, source).await
             }
             (standing @ Standing::Ended, Some(code)) if is_reliable => self.not_money_told(&code, &standing).await,
             (standing @ Standing::Processing, Some(code)) if is_reliable => {
@@ -52,6 +75,29 @@ impl Engine {
                 tracing::warn!(account = %open.id(), "a bank told of a code that we have not asked for");
                 Ok(())
             }
+        }
+    }
+
+    /// Keeps a notice of money that cannot be read, once however often it comes.
+    async fn keep_unreadable(&self, open: &OpenAccount, about: &About, body: &str) -> Result<(), Error> {
+        let now = self.now();
+        // The same notice may be written with other white space when it is sent again.
+        let digest = hex(&Sha256::digest(minify(body.as_bytes())));
+        let stray = Stray {
+            id: self.mint(now),
+            account_id: open.id(),
+            receipt_id: format!("{UNREADABLE}{digest}"),
+            number: named(about),
+            amount: None,
+            paid_at: now,
+            received_at: now,
+            decided: None,
+            body: Some(body.to_owned()),
+        };
+        match self.store.commit(BankWrite::StrayReceived(stray).into()).await {
+            Ok(()) => Ok(()),
+            Err(CommitError::Conflict(Guard::Receipt)) => Ok(self.store.confirm().await?),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -117,16 +163,23 @@ impl Engine {
         Ok(())
     }
 
-    /// Money that is booked is told again. That the bank knows another amount now is for a person to look at.
+    /// Money that is booked is told again. What the bank says more of it than before is kept, since it tells it from other money.
+    /// That the bank knows another amount now is for a person to look at.
     async fn told_again(
         &self,
         account_id: BankAccountId,
-        receipt: ReceiptKey,
-        booked: BookedMoney,
+        key: MoneyKey,
+        known: KnownMoney,
         amount: Rupiah,
     ) -> Result<(), Error> {
+        let (MoneyKey { key: receipt, marks, .. }, booked) = (key, known.money);
+        let says_more = known.marks.is_some_and(|before| before.lacks(&marks));
+        let marked = says_more.then(|| OpeningWrite::MoneyMarked { receipt: receipt.clone(), marks });
         if booked.payment_id.is_none() || booked.amount == amount {
-            return Ok(self.store.confirm().await?);
+            return match marked {
+                Some(marked) => Ok(self.store.commit(marked.into()).await?),
+                None => Ok(self.store.confirm().await?),
+            };
         }
         let difference = Difference {
             key: DifferenceKey { account_id, subject: receipt.id, kind: DifferenceKind::Amount },
@@ -137,24 +190,26 @@ impl Engine {
             found_at: self.now(),
             settled: None,
         };
-        Ok(self.store.commit(OpeningWrite::DifferenceFound(difference).into()).await?)
+        Ok(self.store.commit(Change::from(OpeningWrite::DifferenceFound(difference)).with_all(marked)).await?)
     }
 
-    /// Books money that a bank has taken, once. `named` is how the bank names what was paid. Where the bank has used its id
-    /// for other money, the money is held for a person to decide.
+    /// Books money that a bank has taken, once. `about` is what the bank has named. Where the bank has used its id for money of
+    /// something else, the money is held for a person to decide.
     pub(super) async fn money_told(
         &self,
         account: &BankAccount,
         code: Option<&BankCode>,
-        named: &str,
+        about: &About,
         money: BankMoney,
         source: MoneySource,
     ) -> Result<(), Error> {
         for _ in 0..DECIDE_MOST {
-            let MoneyKey { key: receipt, reused, booked } = self.money_key(account.id, code, &money).await?;
-            if let Some(booked) = booked {
-                return self.told_again(account.id, receipt, booked, money.amount).await;
+            let told = ToldOf { account_id: account.id, code, about, money: &money, source };
+            let mut key = self.money_key(&told).await?;
+            if let Some(known) = key.booked.take() {
+                return self.told_again(account.id, key, known, money.amount).await;
             }
+            let MoneyKey { key: receipt, bank_id, reused, marks, .. } = key;
             let now = self.now();
             let booked = match code {
                 Some(code) => self.booked((&receipt, reused), code, &money, now).await?,
@@ -166,16 +221,17 @@ impl Engine {
                     id: self.mint(now),
                     account_id: account.id,
                     receipt_id: receipt.id.clone(),
-                    number: named.to_owned(),
-                    amount: money.amount,
+                    number: named(about),
+                    amount: Some(money.amount),
                     paid_at: money.paid_at.unwrap_or(now),
                     received_at: now,
                     decided: None,
+                    body: None,
                 })
                 .into(),
             };
             let (amount, paid_at) = (money.amount, money.paid_at.unwrap_or(now));
-            let told = OpeningWrite::MoneyTold { receipt, source, amount, paid_at, at: now };
+            let told = OpeningWrite::MoneyTold { receipt, bank_id, marks, source, amount, paid_at, at: now };
             match self.store.commit(Change::from(told).then(change)).await {
                 Ok(()) => return Ok(()),
                 Err(CommitError::Conflict(
@@ -265,10 +321,4 @@ fn paid(money: &BankMoney, code: &BankCode, expires_at: Timestamp, now: Timestam
     let paid_at = money.paid_at.unwrap_or(now).max(code.asked_at);
     let paid_at = if paid_at > expires_at { paid_at } else { paid_at.min(now.max(code.asked_at)) };
     Money { amount: money.amount, paid_at, reused: false }
-}
-
-/// How the bank names what was paid, for a person to find it by.
-pub(super) fn named(about: &About) -> String {
-    let names = [&about.number, &about.reference, &about.bank_reference];
-    names.into_iter().flatten().next().cloned().unwrap_or_default()
 }

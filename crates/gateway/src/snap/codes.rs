@@ -1,7 +1,7 @@
 //! Codes that a bank issues for us, and what it says about them: the words in which calls, notifications and reports are
 //! told to the engine.
 
-use domain::{money::Rupiah, time::Timestamp};
+use domain::{bank_money::MoneyMarks, money::Rupiah, time::Timestamp};
 
 /// What kind of code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -65,12 +65,24 @@ pub enum Standing {
     AskAgain,
 }
 
-/// Money that the bank has taken for us. Notification, query and report of one transaction give equal ones.
+/// Money that the bank has taken for us. Notification, query and report of one transaction give equal ones, but for marks that one
+/// of them leaves out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BankMoney {
     pub receipt_id: String,
     pub amount: Rupiah,
     pub paid_at: Option<Timestamp>,
+    /// What else identifies it.
+    pub marks: MoneyMarks,
+}
+
+/// Why a notice of money cannot be booked by what it says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unreadable {
+    /// It leaves out the amount, the id or the status: the bank can be asked for them.
+    Lacking,
+    /// It has an amount, an id or a status that cannot be read, or names nothing at all.
+    Malformed,
 }
 
 /// How a void ended.
@@ -84,7 +96,7 @@ pub enum Voided {
     Paid,
 }
 
-/// Which code a bank speaks of: at least one member is there.
+/// Which code a bank speaks of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {
     /// Ours.
@@ -97,8 +109,11 @@ pub struct About {
 /// A notification, understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heard {
+    /// Empty where the notice names nothing that can be read.
     pub about: About,
     pub standing: Standing,
+    /// Where it speaks of money, or may do so, and nothing can be booked by it.
+    pub unreadable: Option<Unreadable>,
 }
 
 /// One transaction of a report.

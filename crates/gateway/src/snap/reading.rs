@@ -44,6 +44,13 @@ pub(super) fn first_amount(object: &Value, members: &[&str]) -> Option<Rupiah> {
     first(object, members, |object, member| amount(object.get(member)?))
 }
 
+/// Whether `object` or its `additionalInfo` has one of the members with anything in it.
+pub(super) fn has_any(object: &Value, members: &[&str]) -> bool {
+    let is_filled = |value: &Value| !value.is_null() && value.as_str().is_none_or(|text| !text.trim().is_empty());
+    let has = |object: &Value| members.iter().filter_map(|member| object.get(member)).any(is_filled);
+    has(object) || object.get("additionalInfo").is_some_and(has)
+}
+
 fn first<T>(object: &Value, members: &[&str], read: impl Fn(&Value, &str) -> Option<T>) -> Option<T> {
     let inside = |object: &Value| members.iter().find_map(|member| read(object, member));
     inside(object).or_else(|| inside(object.get("additionalInfo")?))

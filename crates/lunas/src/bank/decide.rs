@@ -44,6 +44,9 @@ struct Decision {
     /// The bank was told to give it back.
     #[arg(long = "return")]
     is_returned: bool,
+    /// What the bank's notice means, in whole rupiah, where it cannot be read. After that it can be decided about.
+    #[arg(long, value_name = "RUPIAH")]
+    amount: Option<i64>,
 }
 
 #[derive(Serialize)]
@@ -59,7 +62,8 @@ struct StrayJson {
     id: String,
     account_id: String,
     number: String,
-    amount: i64,
+    /// None where the bank's notice cannot be read.
+    amount: Option<i64>,
     paid_at: String,
     received_at: String,
     /// `assigned` or `returned`; none while it is open.
@@ -67,6 +71,8 @@ struct StrayJson {
     payment_id: Option<String>,
     note: Option<String>,
     decided_at: Option<String>,
+    /// The bank's notice as it came, where it cannot be read.
+    body: Option<String>,
 }
 
 impl StrayJson {
@@ -79,13 +85,14 @@ impl StrayJson {
             id: stray.id.to_string(),
             account_id: stray.account_id.to_string(),
             number: stray.number,
-            amount: stray.amount.get(),
+            amount: stray.amount.map(Rupiah::get),
             paid_at: stray.paid_at.to_string(),
             received_at: stray.received_at.to_string(),
             decision: stray.decided.as_ref().map(|decided| decided.decision.word()),
             payment_id,
             decided_at: stray.decided.as_ref().map(|decided| decided.at.to_string()),
             note: stray.decided.map(|decided| decided.note),
+            body: stray.body,
         }
     }
 
@@ -99,7 +106,7 @@ impl StrayJson {
             self.id.clone(),
             self.account_id.clone(),
             self.number.clone(),
-            Rupiah::new(self.amount).to_string(),
+            self.amount.map_or_else(|| "unreadable".to_owned(), |amount| Rupiah::new(amount).to_string()),
             self.paid_at.clone(),
             decision,
             self.note.clone().unwrap_or_default().replace(['\n', '\r'], " "),
@@ -118,12 +125,21 @@ pub(super) async fn list(desk: &Desk<'_>, options: &ListOptions) -> Result<(), C
     };
     desk.output.show(&listed, |listed| {
         let rows: Vec<_> = listed.strays.iter().map(StrayJson::row).collect();
-        let table = table(["ID", "ACCOUNT", "NUMBER", "AMOUNT", "PAID", "DECISION", "NOTE"], &rows);
+        let mut table = table(["ID", "ACCOUNT", "NUMBER", "AMOUNT", "PAID", "DECISION", "NOTE"], &rows);
+        for stray in &listed.strays {
+            // Nothing that a bank writes may move the cursor of a terminal.
+            let body = stray.body.iter().map(|body| body.escape_debug());
+            body.for_each(|body| table += &format!("\n\nthe bank's notice of {}: {body}", stray.id));
+        }
         match listed.open {
             0 => format!("{table}\n\nNo stray is open."),
             count => {
                 let what = format!("Open: {count}, {}.", Rupiah::new(listed.open_amount));
-                let how = "lunas bank stray ID --assign PAYMENT --note WHY, or --return --note WHY";
+                let unreadable = listed.strays.iter().any(|stray| stray.amount.is_none());
+                let how = match unreadable {
+                    true => "lunas bank stray ID --amount RUPIAH --note WHY, then --assign PAYMENT or --return",
+                    false => "lunas bank stray ID --assign PAYMENT --note WHY, or --return --note WHY",
+                };
                 format!("{table}\n\n{what}\n\nnext: {how}")
             }
         }
@@ -137,18 +153,20 @@ pub(super) async fn decide(desk: &Desk<'_>, options: DecideOptions) -> Result<()
         CliError::new(format!("there is no stray {id} in this database; `lunas bank strays` lists them"))
     };
     let parsed: StrayId = id.parse().map_err(|_| unknown())?;
-    let decided = match &decision.assign {
-        None => desk.engine.return_stray(parsed, note).await,
-        Some(payment) => desk.engine.assign_stray(parsed, payment_id(payment)?, note).await,
+    let decided = match (&decision.assign, decision.amount) {
+        (Some(payment), _) => desk.engine.assign_stray(parsed, payment_id(payment)?, note).await,
+        (None, Some(amount)) => desk.engine.state_stray(parsed, Rupiah::new(amount), note).await,
+        (None, None) => desk.engine.return_stray(parsed, note).await,
     };
     let stray = match (decided, &decision.assign) {
         (Err(engine::Error::NotFound("payment")), Some(payment)) => return Err(no_payment(payment)),
         (Err(engine::Error::NotFound(_)), _) => return Err(unknown()),
         (decided, _) => StrayJson::of(decided?),
     };
-    desk.output.show(&stray, |stray| match &stray.payment_id {
-        Some(payment) => format!("{} was assigned to {payment}", stray.id),
-        None => format!("{} is recorded as returned", stray.id),
+    desk.output.show(&stray, |stray| match (&stray.payment_id, stray.decision, stray.amount) {
+        (Some(payment), ..) => format!("{} was assigned to {payment}", stray.id),
+        (None, None, Some(amount)) => format!("{} is {} from now on", stray.id, Rupiah::new(amount)),
+        (None, ..) => format!("{} is recorded as returned", stray.id),
     })
 }
 

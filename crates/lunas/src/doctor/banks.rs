@@ -148,7 +148,10 @@ fn strays(open: OpenStrays) -> Point {
     match open.count {
         0 => Point::ok(STRAYS, "none is open"),
         count => {
-            let what = format!("{count} of {} in all wait for a decision", open.amount);
+            let what = match open.unreadable {
+                0 => format!("{count} of {} in all wait for a decision", open.amount),
+                some => format!("{count} of {} in all wait for a decision, {some} of them unreadable", open.amount),
+            };
             Point::warning(STRAYS, format!("{what}; `lunas bank strays` lists them"))
         }
     }

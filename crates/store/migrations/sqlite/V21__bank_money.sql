@@ -35,7 +35,7 @@ CREATE TABLE strays_anew (
     account_id TEXT NOT NULL REFERENCES bank_accounts (id),
     receipt_id TEXT NOT NULL,
     number TEXT NOT NULL,
-    amount BIGINT CHECK (amount > 0 OR (amount IS NULL AND body IS NOT NULL)),
+    amount BIGINT CHECK (COALESCE(amount, 1) > 0 AND (amount IS NOT NULL OR body IS NOT NULL)),
     paid_at BIGINT NOT NULL,
     received_at BIGINT NOT NULL,
     decision TEXT CHECK (decision IN ('assigned', 'returned') OR decision IS NULL),

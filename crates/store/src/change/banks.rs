@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use domain::{
     bank_account::{BankAccount, Credential, CredentialKind},
     bank_request::BankRequest,
-    id::{BankAccountId, CredentialId, PaymentId, ProjectId},
+    id::{BankAccountId, CredentialId, PaymentId, ProjectId, StrayId},
     method::Method,
+    money::Rupiah,
     stray::{Stray, StrayDecided},
     time::Timestamp,
 };
@@ -65,7 +66,13 @@ pub enum BankWrite {
     },
     /// Guarded: no stray has its receipt id.
     StrayReceived(Stray),
-    /// Guarded: nobody has decided about it.
+    /// An operator has read the amount of a stray from the bank's notice. Guarded: it had none, and nobody has decided about it.
+    StrayStated {
+        id: StrayId,
+        amount: Rupiah,
+        at: Timestamp,
+    },
+    /// Guarded: nobody has decided about it, and it has this amount.
     StrayDecided {
         stray: Stray,
         decided: StrayDecided,
@@ -97,6 +104,7 @@ impl BankWrite {
             | BankWrite::Called { .. }
             | BankWrite::InquiriesForgotten { .. }
             | BankWrite::StrayReceived(_)
+            | BankWrite::StrayStated { .. }
             | BankWrite::StrayDecided { .. } => false,
         }
     }

@@ -2,6 +2,7 @@
 
 use domain::{
     bank_difference::{Difference, DifferenceKey, Reconciliation},
+    bank_money::MoneyMarks,
     id::{BankAccountId, OpeningId, PaymentId},
     money::Rupiah,
     opening::{BankCode, BankJob, BankSend, JobKey, MoneySource, Opening},
@@ -116,11 +117,19 @@ pub enum OpeningWrite {
     /// Guarded: no money of the account has its receipt id.
     MoneyTold {
         receipt: ReceiptKey,
+        /// The bank's own id of it, which other money may have too.
+        bank_id: String,
+        marks: MoneyMarks,
         source: MoneySource,
         amount: Rupiah,
         /// By the bank's clock, where it says when.
         paid_at: Timestamp,
         at: Timestamp,
+    },
+    /// The bank has said more of money that it told us of before. What it said before stays.
+    MoneyMarked {
+        receipt: ReceiptKey,
+        marks: MoneyMarks,
     },
     /// Takes the comparing of an account's days for this node. Guarded: no other node has it at `now`.
     ComparisonLeased {
@@ -174,6 +183,7 @@ impl OpeningWrite {
             | OpeningWrite::AttemptsForgotten { .. }
             | OpeningWrite::SerialsReserved { .. }
             | OpeningWrite::MoneyTold { .. }
+            | OpeningWrite::MoneyMarked { .. }
             | OpeningWrite::ComparisonLeased { .. }
             | OpeningWrite::ComparisonRenewed { .. }
             | OpeningWrite::ComparisonEnded { .. }
@@ -205,6 +215,7 @@ impl OpeningWrite {
             | OpeningWrite::AttemptsForgotten { .. }
             | OpeningWrite::SerialsReserved { .. }
             | OpeningWrite::MoneyTold { .. }
+            | OpeningWrite::MoneyMarked { .. }
             | OpeningWrite::ComparisonLeased { .. }
             | OpeningWrite::ComparisonRenewed { .. }
             | OpeningWrite::ComparisonEnded { .. }

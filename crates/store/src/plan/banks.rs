@@ -51,6 +51,7 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: BankWrite, dialect: D
         BankWrite::Called { account_id, calls, keep } => called(statements, account_id, calls, keep),
         BankWrite::InquiriesForgotten { before, most } => statements.push(inquiries_forgotten(before, most, dialect)),
         BankWrite::StrayReceived(stray) => stray_received(statements, stray),
+        BankWrite::StrayStated { id, amount, at } => stray_stated(statements, id, amount, at),
         BankWrite::StrayDecided { stray, decided } => stray_decided(statements, &stray, decided),
     }
 }
@@ -234,8 +235,8 @@ fn stray_received(statements: &mut Vec<Statement>, stray: Stray) {
     let (id, amount, at) = (stray.id, stray.amount, stray.received_at);
     statements.push(
         Statement::new(
-            "INSERT INTO strays (id, account_id, receipt_id, number, amount, paid_at, received_at) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING",
+            "INSERT INTO strays (id, account_id, receipt_id, number, amount, paid_at, received_at, body) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING",
             [
                 Value::stored(id),
                 Value::stored(stray.account_id),
@@ -244,11 +245,23 @@ fn stray_received(statements: &mut Vec<Statement>, stray: Stray) {
                 amount.into(),
                 stray.paid_at.into(),
                 at.into(),
+                stray.body.into(),
             ],
         )
         .guarded(Guard::Receipt),
     );
     moved(statements, id, StrayMovement::Received, amount, at);
+}
+
+fn stray_stated(statements: &mut Vec<Statement>, id: StrayId, amount: Rupiah, at: Timestamp) {
+    statements.push(
+        Statement::new(
+            "UPDATE strays SET amount = $1 WHERE id = $2 AND amount IS NULL AND decision IS NULL",
+            [amount.into(), Value::stored(id)],
+        )
+        .guarded(Guard::StrayUndecided),
+    );
+    moved(statements, id, StrayMovement::Received, Some(amount), at);
 }
 
 fn stray_decided(statements: &mut Vec<Statement>, stray: &Stray, decided: StrayDecided) {
@@ -260,16 +273,26 @@ fn stray_decided(statements: &mut Vec<Statement>, stray: &Stray, decided: StrayD
     statements.push(
         Statement::new(
             "UPDATE strays SET decision = $1, decided_at = $2, decision_note = $3, project_id = $4, payment_id = $5 \
-             WHERE id = $6 AND decision IS NULL",
-            [decision.word().into(), at.into(), note.into(), project, payment, Value::stored(stray.id)],
+             WHERE id = $6 AND decision IS NULL AND COALESCE(amount, 0) = $7",
+            [
+                decision.word().into(),
+                at.into(),
+                note.into(),
+                project,
+                payment,
+                Value::stored(stray.id),
+                stray.amount.unwrap_or(Rupiah::ZERO).into(),
+            ],
         )
         .guarded(Guard::StrayUndecided),
     );
     moved(statements, stray.id, StrayMovement::Decided(decision), stray.amount, at);
 }
 
-fn moved(statements: &mut Vec<Statement>, id: StrayId, movement: StrayMovement, amount: Rupiah, at: Timestamp) {
-    statements.extend(movement.legs(amount).into_iter().map(|(account, amount)| {
+/// Books a movement; nothing moves while the amount is not known.
+fn moved(statements: &mut Vec<Statement>, id: StrayId, movement: StrayMovement, amount: Option<Rupiah>, at: Timestamp) {
+    let legs = amount.into_iter().flat_map(|amount| movement.legs(amount));
+    statements.extend(legs.map(|(account, amount)| {
         Statement::new(
             "INSERT INTO stray_entries (stray_id, movement, account, at, amount) VALUES ($1, $2, $3, $4, $5)",
             [Value::stored(id), movement.word().into(), account.word().into(), at.into(), amount.into()],

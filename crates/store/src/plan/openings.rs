@@ -2,6 +2,7 @@
 
 use domain::{
     bank_difference::{Difference, DifferenceKey, Reconciliation},
+    bank_money::MoneyMarks,
     id::BankAccountId,
     opening::{BankCode, BankJob, BankSend, JobKey, JobKind, MoneySource, Opening, OpeningAttempt},
     payment::Checkout,
@@ -74,9 +75,10 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: OpeningWrite, is_take
         OpeningWrite::SerialsReserved { account_id, day, from, upto } => {
             serials_reserved([Value::stored(account_id), day.into(), upto.into(), from.into()])
         }
-        OpeningWrite::MoneyTold { receipt, source, amount, paid_at, at } => {
-            money_told(receipt, source, [amount.into(), paid_at.into(), at.into()])
+        OpeningWrite::MoneyTold { receipt, bank_id, marks, source, amount, paid_at, at } => {
+            money_told(receipt, bank_id, marks, source, [amount.into(), paid_at.into(), at.into()])
         }
+        OpeningWrite::MoneyMarked { receipt, marks } => money_marked(receipt, marks),
         OpeningWrite::ComparisonLeased { account_id, now, until } => {
             comparison_leased([Value::stored(account_id), until.into(), now.into()])
         }
@@ -154,13 +156,37 @@ fn serials_reserved(parameters: [Value; 4]) -> Statement {
     .guarded(Guard::Serials)
 }
 
-fn money_told(receipt: ReceiptKey, source: MoneySource, [amount, paid_at, at]: [Value; 3]) -> Statement {
+fn money_told(
+    receipt: ReceiptKey,
+    bank_id: String,
+    marks: MoneyMarks,
+    source: MoneySource,
+    [amount, paid_at, at]: [Value; 3],
+) -> Statement {
+    let told = [receipt.provider.into(), receipt.id.into(), source.word().into(), amount, paid_at, at, bank_id.into()];
     Statement::new(
-        "INSERT INTO bank_money (account_id, receipt_id, source, amount, paid_at, told_at) \
-         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
-        [receipt.provider.into(), receipt.id.into(), source.word().into(), amount, paid_at, at],
+        "INSERT INTO bank_money (account_id, receipt_id, source, amount, paid_at, told_at, bank_id, reference, \
+         bank_reference, number, rrn, payment_reference, stated_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING",
+        told.into_iter().chain(mark_values(marks)).collect::<Vec<Value>>(),
     )
     .guarded(Guard::Receipt)
+}
+
+fn money_marked(receipt: ReceiptKey, marks: MoneyMarks) -> Statement {
+    let key = [receipt.provider.into(), receipt.id.into()];
+    Statement::new(
+        "UPDATE bank_money SET reference = COALESCE(reference, $1), bank_reference = COALESCE(bank_reference, $2), \
+         number = COALESCE(number, $3), rrn = COALESCE(rrn, $4), \
+         payment_reference = COALESCE(payment_reference, $5), stated_at = COALESCE(stated_at, $6) \
+         WHERE account_id = $7 AND receipt_id = $8",
+        mark_values(marks).into_iter().chain(key).collect::<Vec<Value>>(),
+    )
+}
+
+fn mark_values(marks: MoneyMarks) -> [Value; 6] {
+    let MoneyMarks { reference, bank_reference, number, rrn, payment_reference, paid_at } = marks;
+    [reference.into(), bank_reference.into(), number.into(), rrn.into(), payment_reference.into(), paid_at.into()]
 }
 
 fn comparison_leased(parameters: [Value; 3]) -> Statement {

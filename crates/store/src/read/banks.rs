@@ -44,7 +44,10 @@ pub struct FirstNumbers {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenStrays {
     pub count: i64,
+    /// What they add up to, but for those whose amount is not known.
     pub amount: Rupiah,
+    /// Those whose amount is not known.
+    pub unreadable: i64,
 }
 
 impl Store {

@@ -2,6 +2,7 @@
 
 pub(crate) mod attempts;
 pub(crate) mod audit;
+pub(crate) mod bank_money;
 pub(crate) mod bank_requests;
 pub(crate) mod bank_stories;
 pub(crate) mod banks;

@@ -132,7 +132,8 @@ impl Store {
         if let Some(booked) = self.one(Query::new(receipt, by_key(key)), booked).await? {
             return Ok(Some(booked));
         }
-        let stray = "SELECT amount, paid_at, payment_id, number FROM strays WHERE account_id = $1 AND receipt_id = $2";
+        let stray = "SELECT COALESCE(amount, 0), paid_at, payment_id, number FROM strays \
+                     WHERE account_id = $1 AND receipt_id = $2";
         self.one(Query::new(stray, by_key(key)), booked).await
     }
 

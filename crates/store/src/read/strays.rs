@@ -2,6 +2,7 @@
 
 use domain::{
     id::StrayId,
+    money::Rupiah,
     stray::{Stray, StrayDecided, StrayDecision},
 };
 
@@ -13,7 +14,7 @@ use crate::{
 };
 
 const COLUMNS: &str = "id, account_id, receipt_id, number, amount, paid_at, received_at, decision, decided_at, \
-    decision_note, project_id, payment_id";
+    decision_note, project_id, payment_id, body";
 
 impl Store {
     pub async fn stray(&self, id: StrayId) -> Result<Option<Stray>, StoreError> {
@@ -33,8 +34,12 @@ impl Store {
 
     /// How many strays are open, and what they add up to.
     pub async fn open_strays(&self) -> Result<OpenStrays, StoreError> {
-        let sql = "SELECT COUNT(*), CAST(COALESCE(SUM(amount), 0) AS BIGINT) FROM strays WHERE decision IS NULL";
-        let open = |columns: &mut Columns<'_>| Ok(OpenStrays { count: columns.integer()?, amount: columns.rupiah()? });
+        let sql = "SELECT COUNT(*), CAST(COALESCE(SUM(amount), 0) AS BIGINT), COUNT(*) - COUNT(amount) FROM strays \
+                   WHERE decision IS NULL";
+        let open = |columns: &mut Columns<'_>| {
+            let (count, amount) = (columns.integer()?, columns.rupiah()?);
+            Ok(OpenStrays { count, amount, unreadable: columns.integer()? })
+        };
         let found = self.many(Query::new(sql, []), open).await?;
         found.into_iter().next().ok_or_else(|| StoreError::unexpected("a sum has no row"))
     }
@@ -46,10 +51,11 @@ fn stray(columns: &mut Columns<'_>) -> Result<Stray, StoreError> {
         account_id: columns.parsed()?,
         receipt_id: columns.text()?,
         number: columns.text()?,
-        amount: columns.rupiah()?,
+        amount: columns.optional_integer()?.map(Rupiah::new),
         paid_at: columns.timestamp()?,
         received_at: columns.timestamp()?,
         decided: decided(columns)?,
+        body: columns.optional_text()?,
     })
 }
 

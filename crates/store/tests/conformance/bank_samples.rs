@@ -128,10 +128,11 @@ pub(crate) fn stray(account: &BankAccount, receipt_id: &str) -> Stray {
         account_id: account.id,
         receipt_id: receipt_id.to_owned(),
         number: "1234599999".to_owned(),
-        amount: AMOUNT,
+        amount: Some(AMOUNT),
         paid_at: NOW,
         received_at: after(10),
         decided: None,
+        body: None,
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use domain::{
     bank_account::BankAccount,
     bank_difference::{Difference, DifferenceKey, DifferenceKind},
+    bank_money::MoneyMarks,
     bank_request::jakarta_day,
     opening::MoneySource,
     receipt::ReceiptKey,
@@ -79,13 +80,16 @@ async fn money_of_a_day_is_read_page_by_page_in_the_order_in_which_it_was_paid(d
             account_id: account.id,
             receipt_id: receipt.to_owned(),
             number: "1".to_owned(),
-            amount: AMOUNT,
+            amount: Some(AMOUNT),
             paid_at,
             received_at: NOW,
             decided: None,
+            body: None,
         };
         let told = OpeningWrite::MoneyTold {
             receipt: key,
+            bank_id: receipt.to_owned(),
+            marks: MoneyMarks::default(),
             source: MoneySource::Report,
             amount: AMOUNT,
             paid_at,

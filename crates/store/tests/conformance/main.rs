@@ -7,6 +7,7 @@ mod attempts;
 mod attention;
 mod audit;
 mod balance_checkpoints;
+mod bank_money;
 mod bank_numbers;
 mod bank_requests;
 mod bank_samples;

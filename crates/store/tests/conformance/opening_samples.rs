@@ -2,6 +2,7 @@
 
 use domain::{
     bank_account::BankAccount,
+    bank_money::MoneyMarks,
     bank_request::jakarta_day,
     id::mint,
     method::Method,
@@ -131,7 +132,15 @@ pub(crate) fn abandoned(opening: &Opening) -> Change {
 
 pub(crate) fn told(account: &BankAccount, receipt_id: &str) -> OpeningWrite {
     let receipt = ReceiptKey { provider: account.id.to_string(), id: receipt_id.to_owned() };
-    OpeningWrite::MoneyTold { receipt, source: MoneySource::Notification, amount: AMOUNT, paid_at: NOW, at: after(10) }
+    OpeningWrite::MoneyTold {
+        receipt,
+        bank_id: receipt_id.to_owned(),
+        marks: MoneyMarks::default(),
+        source: MoneySource::Notification,
+        amount: AMOUNT,
+        paid_at: NOW,
+        at: after(10),
+    }
 }
 
 /// Money for an issued code, as it is told by a notification.

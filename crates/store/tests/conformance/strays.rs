@@ -1,17 +1,19 @@
 //! Strays: each is received once and decided about once, and what was booked for it stays.
 
 use domain::{
+    bank_account::BankAccount,
     id::mint,
     money::Rupiah,
     stray::{Stray, StrayDecision},
 };
 use futures_util::future::join_all;
-use store::{BankWrite, Guard, OpenStrays, Window};
+use store::{BankWrite, Change, Guard, OpenStrays, Window};
 
 use crate::{
     bank_samples::{assigned_stray, decision, kept_account, kept_stray, returned, stray, strayed},
     database::{Database, Outcome, commit, keep, on_every_database},
-    samples::{AMOUNT, EVERYTHING, NOW, account_payment, entropy, kept_payment, kept_project},
+    opening_samples::told,
+    samples::{AMOUNT, EVERYTHING, NOW, account_payment, after, entropy, kept_payment, kept_project},
 };
 
 on_every_database![
@@ -22,6 +24,8 @@ on_every_database![
     strays_are_listed_newest_first_open_ones_apart,
     what_was_booked_for_strays_is_never_changed,
     a_stray_has_the_parts_of_its_decision,
+    a_notice_that_cannot_be_read_is_kept_once_and_on_no_books,
+    the_amount_of_a_notice_that_cannot_be_read_is_stated_once,
 ];
 
 async fn a_stray_is_received_once(database: Database) {
@@ -106,7 +110,7 @@ async fn of_many_that_decide_about_a_stray_at_once_exactly_one_wins(database: Da
 async fn strays_are_listed_newest_first_open_ones_apart(database: Database) {
     let store = database.open().await;
     let account = kept_account(&store).await;
-    assert_eq!(store.open_strays().await.unwrap(), OpenStrays { count: 0, amount: Rupiah::ZERO });
+    assert_eq!(store.open_strays().await.unwrap(), OpenStrays { count: 0, amount: Rupiah::ZERO, unreadable: 0 });
     let mut all = Vec::new();
     for id in ["1", "2", "3", "4"] {
         all.push(kept_stray(&store, &account, id).await);
@@ -121,7 +125,7 @@ async fn strays_are_listed_newest_first_open_ones_apart(database: Database) {
     assert_eq!(listed(true, Window { offset: 1, limit: 1 }).await, (ids(&["3"]), 3));
     assert_eq!(listed(true, Window { offset: 3, limit: 1 }).await, (ids(&[]), 3));
     assert_eq!(listed(false, EVERYTHING).await, (ids(&["2"]), 1));
-    let open = OpenStrays { count: 3, amount: AMOUNT + AMOUNT + AMOUNT };
+    let open = OpenStrays { count: 3, amount: AMOUNT + AMOUNT + AMOUNT, unreadable: 0 };
     assert_eq!(store.open_strays().await.unwrap(), open);
 }
 
@@ -158,7 +162,8 @@ async fn a_stray_has_the_parts_of_its_decision(database: Database) {
     let known = kept_stray(&store, &account, "money").await;
     let before = database.rows();
     for (name, refused) in [
-        ("of nothing", Stray { amount: Rupiah::ZERO, ..stray(&account, "1") }),
+        ("of nothing", Stray { amount: Some(Rupiah::ZERO), ..stray(&account, "1") }),
+        ("of no amount, and without a notice", Stray { amount: None, ..stray(&account, "1") }),
         ("of no account", Stray { account_id: mint(NOW, entropy()), ..stray(&account, "1") }),
     ] {
         assert_eq!(commit(&store, BankWrite::StrayReceived(refused)).await, Outcome::Unexpected, "{name}");
@@ -181,4 +186,46 @@ async fn a_stray_has_the_parts_of_its_decision(database: Database) {
         assert!(database.run_beside(&sql).is_err(), "{set}");
     }
     assert_eq!(database.rows(), before);
+}
+
+/// A notice that cannot be read.
+fn unreadable(account: &BankAccount, receipt_id: &str) -> Stray {
+    Stray { amount: None, body: Some("{\"amount\": \"a lot\"}".to_owned()), ..stray(account, receipt_id) }
+}
+
+/// What is committed when an operator states the amount.
+fn stated(account: &BankAccount, stray: &Stray) -> Change {
+    Change::from(BankWrite::StrayStated { id: stray.id, amount: AMOUNT, at: after(15) })
+        .with(told(account, &stray.receipt_id))
+}
+
+async fn a_notice_that_cannot_be_read_is_kept_once_and_on_no_books(database: Database) {
+    let store = database.open().await;
+    let account = kept_account(&store).await;
+    let stray = unreadable(&account, "notice");
+    keep(&store, BankWrite::StrayReceived(stray.clone())).await;
+    let again = BankWrite::StrayReceived(unreadable(&account, "notice"));
+    assert_eq!(commit(&store, again).await, Outcome::Conflict(Guard::Receipt));
+    assert_eq!(store.stray(stray.id).await.unwrap().as_ref(), Some(&stray));
+    let open = OpenStrays { count: 1, amount: Rupiah::ZERO, unreadable: 1 };
+    assert_eq!((store.open_strays().await.unwrap(), store.breaches().await.unwrap()), (open, vec![]));
+    keep(&store, returned(&stray)).await;
+    assert_eq!(commit(&store, stated(&account, &stray)).await, Outcome::Conflict(Guard::StrayUndecided));
+    assert_eq!((store.open_strays().await.unwrap().count, store.breaches().await.unwrap()), (0, vec![]));
+}
+
+async fn the_amount_of_a_notice_that_cannot_be_read_is_stated_once(database: Database) {
+    let store = database.open().await;
+    let account = kept_account(&store).await;
+    let stray = unreadable(&account, "notice");
+    keep(&store, BankWrite::StrayReceived(stray.clone())).await;
+    keep(&store, stated(&account, &stray)).await;
+    // Nobody decides about it by what was known before.
+    for change in [returned(&stray).into(), stated(&account, &stray)] {
+        assert_eq!(commit(&store, change).await, Outcome::Conflict(Guard::StrayUndecided));
+    }
+    let open = OpenStrays { count: 1, amount: AMOUNT, unreadable: 0 };
+    assert_eq!((store.open_strays().await.unwrap(), store.breaches().await.unwrap()), (open, vec![]));
+    keep(&store, returned(&Stray { amount: Some(AMOUNT), ..stray })).await;
+    assert_eq!((store.open_strays().await.unwrap().count, store.breaches().await.unwrap()), (0, vec![]));
 }

@@ -9,7 +9,7 @@ use web::page::{page_error::PageError, render::switch_query};
 
 use super::{
     stray::{Failed, stray_page},
-    wording::{StrayFacts, facts},
+    wording::{STATE_AMOUNT, StrayFacts, facts},
 };
 use crate::{
     done::Done,
@@ -98,6 +98,9 @@ async fn failed(page: &OperatorPage, id: StrayId, typed: &str, error: Error) -> 
             stray_page(page, id, Failed { notice, ..Failed::with(StatusCode::CONFLICT) }).await
         }
         Error::NotFound("payment") => not_found(page, id, typed).await,
+        Error::Bank(BankError::AmountUnknown) => {
+            mistaken(page, id, typed, fl!(words, "stray-amount-unknown", command = STATE_AMOUNT)).await
+        }
         Error::Bank(BankError::NotProduction) => mistaken(page, id, typed, fl!(words, "stray-payment-sandbox")).await,
         error => Err(error.into()),
     }

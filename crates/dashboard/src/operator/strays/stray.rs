@@ -6,7 +6,7 @@ use domain::id::StrayId;
 use i18n_embed_fl::fl;
 use web::page::{page_error::PageError, render::switch_query};
 
-use super::wording::{StrayFacts, TakenDecision, facts, taken_decision};
+use super::wording::{STATE_AMOUNT, StrayFacts, TakenDecision, facts, taken_decision};
 use crate::{
     operator::tabs::strays_path, page::OperatorPage, receipts::wording::Answer, session::LastId, shell::Shell,
 };

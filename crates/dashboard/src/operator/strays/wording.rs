@@ -15,6 +15,9 @@ use crate::{
     page::OperatorPage,
 };
 
+/// The command that states an amount which nobody could read; the page has no form for it.
+pub(crate) const STATE_AMOUNT: &str = "lunas bank stray ID --amount RUPIAH --note …";
+
 /// A stray as every page shows it.
 pub(crate) struct StrayFacts {
     pub(crate) url: String,
@@ -26,6 +29,10 @@ pub(crate) struct StrayFacts {
     pub(crate) paid: Moment,
     pub(crate) received: Moment,
     pub(crate) receipt_id: String,
+    /// Whether nobody knows the amount.
+    pub(crate) unreadable: bool,
+    /// The bank's notice as it came, where it cannot be read. Marks that would not be seen are written out.
+    pub(crate) body: Option<String>,
 }
 
 /// A decision that was taken.
@@ -47,13 +54,15 @@ pub(crate) fn facts(page: &OperatorPage, stray: &Stray, account: &BankAccount) -
     StrayFacts {
         url: page.url(stray_path(stray.id)),
         id: stray.id.to_string(),
-        amount: stray.amount.to_string(),
+        amount: stray.amount.map_or_else(|| fl!(page.words(), "stray-unreadable"), |amount| amount.to_string()),
         bank: account.name.clone(),
         bank_url: page.url(bank_path(account.id)),
         number: escape_hidden(&stray.number),
         paid: page.moment(stray.paid_at),
         received: page.moment(stray.received_at),
         receipt_id: escape_hidden(&stray.receipt_id),
+        unreadable: stray.amount.is_none(),
+        body: stray.body.as_deref().map(escape_hidden),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use demobank::{Knobs, Notification, Service, Style};
-use domain::money::Rupiah;
+use domain::{bank_money::MoneyMarks, money::Rupiah};
 use gateway::snap::{About, BankMoney, Heard, Standing};
 use testkit::{Kit, on_every_database};
 
@@ -59,9 +59,15 @@ async fn money_that_we_were_asked_to_take_is_known_when_it_is_told(kit: Arc<Kit>
     let before = rows(&kit.database);
     let heard = Heard {
         about: About { reference: None, bank_reference: None, number: Some(number) },
-        standing: Standing::Paid(BankMoney { receipt_id, amount: Rupiah::new(AMOUNT), paid_at: None }),
+        standing: Standing::Paid(BankMoney {
+            receipt_id,
+            amount: Rupiah::new(AMOUNT),
+            paid_at: None,
+            marks: MoneyMarks::default(),
+        }),
+        unreadable: None,
     };
-    kit.engine.bank_told(&open, heard, true).await.unwrap();
+    kit.engine.bank_told(&open, heard, "{}", true).await.unwrap();
     assert_eq!(rows(&kit.database), before);
     assert_eq!((open_strays(&kit).await.len(), unapplied(&own.project).await), (0, 0));
 }

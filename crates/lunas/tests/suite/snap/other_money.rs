@@ -4,6 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use demobank::{Answer, Conclusion, Knobs, Payment, Style};
+use domain::money::Rupiah;
 use engine::Window;
 use serde_json::Value;
 use testkit::{Kit, on_every_database};
@@ -137,7 +138,7 @@ async fn money_with_the_request_id_of_other_money_is_kept_apart_where_refusals_r
     }
     assert_eq!(unapplied(&contracted.project).await, 2 * AMOUNT + 3);
     let strays = kit.engine.strays(true, Window { offset: 0, limit: 100 }).await.unwrap().items;
-    let mut amounts: Vec<i64> = strays.iter().map(|stray| stray.amount.get()).collect();
+    let mut amounts: Vec<i64> = strays.iter().filter_map(|stray| stray.amount).map(Rupiah::get).collect();
     amounts.sort_unstable();
     assert_eq!(amounts, [AMOUNT, AMOUNT + 3]);
     assert_eq!(said(&contracted.pay(&number(&bill), same_request(&first)).await), TAKEN);

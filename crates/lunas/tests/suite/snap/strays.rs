@@ -62,7 +62,7 @@ async fn money_for_a_number_that_nobody_has_is_a_stray(kit: Arc<Kit>) {
     assert_eq!((said(&answer), answer.conclusion), (("2002500", "00"), Some(Conclusion::Booked)));
     let strays = open_strays(&kit).await;
     let [stray] = strays.as_slice() else { panic!("{strays:?}") };
-    assert_eq!((&stray.number, stray.amount), (&number, Rupiah::new(AMOUNT)));
+    assert_eq!((&stray.number, stray.amount), (&number, Some(Rupiah::new(AMOUNT))));
     assert_eq!((stray.account_id, &stray.receipt_id), (contracted.account, &answer.sent.request_id));
     assert_eq!(stray.paid_at, kit.engine.now());
     is_on_books(&kit, 1).await;
@@ -101,7 +101,7 @@ async fn money_that_fits_no_more_is_held_on_its_payment(kit: Arc<Kit>) {
     assert_eq!(unapplied(&contracted.project).await, 2 * AMOUNT + 5);
     assert_eq!(status(&contracted.project, &payment).await, "expired");
     let again = contracted.pay(&number, Knobs::resend_of(&late.sent)).await;
-    assert_eq!(said(&again), ("4042518", "00"));
+    assert_eq!(said(&again), ("2002500", "00"));
     assert_eq!(unapplied(&contracted.project).await, 2 * AMOUNT + 5);
     is_on_books(&kit, 0).await;
 }

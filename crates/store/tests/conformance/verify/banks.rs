@@ -196,6 +196,8 @@ fn stray_rows(history: &BankHistory) -> Vec<Row> {
     let receipt = |stray: &str, sql: &str| (STRAY_RECEIPT, of(stray, sql), stray.to_owned());
     vec![
         books(&open, "DELETE FROM stray_entries WHERE stray_id = {}"),
+        books(&open, "UPDATE strays SET amount = NULL, body = '' WHERE id = {}"),
+        (ASKED, format!("UPDATE strays SET amount = amount + 1 WHERE id = '{open}'"), open.clone()),
         books(&open, "DELETE FROM stray_entries WHERE stray_id = {} AND account = 'clearing'"),
         books(&open, "UPDATE stray_entries SET amount = amount + 1 WHERE stray_id = {} AND account = 'clearing'"),
         books(&open, "UPDATE stray_entries SET amount = amount * 2 WHERE stray_id = {}"),

@@ -1,6 +1,6 @@
 //! What is sent for codes and about them, and what the answers mean.
 
-use domain::{money::Rupiah, time::Timestamp};
+use domain::{bank_money::MoneyMarks, money::Rupiah, time::Timestamp};
 use serde_json::{Value, json};
 
 use super::support::{
@@ -177,6 +177,7 @@ async fn a_qr_stands_where_its_status_says() {
         receipt_id: "B-1".to_owned(),
         amount: AMOUNT,
         paid_at: Some(Timestamp::parse("2026-01-15T04:00:00Z").unwrap()),
+        marks: MoneyMarks { bank_reference: Some("B-1".to_owned()), ..MoneyMarks::default() },
     };
     let code = Some(IssuedCode { code: qr(AMOUNT), bank_reference: Some("B-1".to_owned()) });
     for (status, standing) in [
@@ -237,6 +238,7 @@ async fn a_virtual_account_stands_where_the_bank_says_in_one_of_three_ways() {
         receipt_id: "P-1".to_owned(),
         amount: AMOUNT,
         paid_at: Some(Timestamp::parse("2026-01-15T04:00:00Z").unwrap()),
+        marks: MoneyMarks::default(),
     };
     let with = |member: &str, value: &str| {
         let mut told = paid.clone();

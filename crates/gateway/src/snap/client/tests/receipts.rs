@@ -1,12 +1,12 @@
 //! The same money told by notification, query and report is the same receipt, at every bank.
 
-use domain::{money::Rupiah, time::Timestamp};
+use domain::{bank_money::MoneyMarks, money::Rupiah, time::Timestamp};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::support::{asked, parameters};
 use crate::snap::{
-    BankMoney, CodeAsked, CodeKind, Heard, Notice, Parameters, Precision, SignIn, Standing,
+    BankMoney, CodeAsked, CodeKind, Heard, Notice, Parameters, Precision, SignIn, Standing, Unreadable,
     client::{qr, report::read_report, va},
     format_timestamp, read_notification,
 };
@@ -34,7 +34,8 @@ impl Paid {
     }
 
     fn money(&self) -> BankMoney {
-        BankMoney { receipt_id: self.id.clone(), amount: Rupiah::new(self.amount), paid_at: Some(self.at()) }
+        let (receipt_id, amount, paid_at) = (self.id.clone(), Rupiah::new(self.amount), Some(self.at()));
+        BankMoney { receipt_id, amount, paid_at, marks: MoneyMarks::default() }
     }
 
     fn amount(&self, way: u8) -> Value {
@@ -93,8 +94,10 @@ fn one_qr_receipt(profile: &str, notice: Notice, paid: &Paid) -> Result<(), Test
         "latestTransactionStatus": "00", "amount": paid.amount(second), "paidTime": paid.time(second),
     });
     let by_query = qr::standing(&parameters, &queried, &asked(CodeKind::Qr)).unwrap();
-    prop_assert_eq!(told_by(&parameters, notice, &notified), paid.money());
-    prop_assert_eq!(by_query, Standing::Paid(paid.money()));
+    let marks = MoneyMarks { bank_reference: Some(paid.id.clone()), ..MoneyMarks::default() };
+    let told_marks = MoneyMarks { rrn: Some("1".to_owned()), ..marks.clone() };
+    prop_assert_eq!(told_by(&parameters, notice, &notified), BankMoney { marks: told_marks, ..paid.money() });
+    prop_assert_eq!(by_query, Standing::Paid(BankMoney { marks, ..paid.money() }));
     Ok(())
 }
 
@@ -202,11 +205,54 @@ fn a_notification_that_says_too_little_asks_for_a_query_or_is_none() {
     for (notice, body) in lacking {
         assert_eq!(read(notice, body.clone()).unwrap().standing, Standing::AskAgain, "{body}");
     }
-    assert_eq!(read(Notice::QrNotify, json!({ "latestTransactionStatus": "00" })), None);
-    assert_eq!(read(Notice::QrNotify, json!({ "originalReferenceNo": "B" })), None);
-    assert_eq!(read(Notice::VaNotify, json!({ "paymentRequestId": "P" })), None);
+    assert_eq!(read(Notice::QrNotify, json!({ "latestTransactionStatus": "05" })), None);
+    assert_eq!(read(Notice::QrNotify, json!({})), None);
+    assert_eq!(read(Notice::VaNotify, json!(["P"])), None);
     let ended = read(Notice::QrNotify, json!({ "originalReferenceNo": "B", "latestTransactionStatus": "05" }));
     assert_eq!(ended.unwrap().standing, Standing::Ended);
+}
+
+#[test]
+fn a_notice_of_money_that_cannot_be_read_says_whether_the_bank_can_be_asked() {
+    let parameters = parameters("generic", &[]);
+    let unreadable = |notice, body: Value| read_notification(&parameters, notice, &body).unwrap().unreadable;
+    let qr = |member: &str, value: Value| {
+        let mut told = json!({ "originalPartnerReferenceNo": "R", "originalReferenceNo": "B",
+            "latestTransactionStatus": "00", "amount": { "value": "1000.00", "currency": "IDR" } });
+        told[member] = value;
+        told
+    };
+    let va = |member: &str, value: Value| {
+        let mut told = json!({ "virtualAccountNo": "88899123", "paymentRequestId": "P",
+            "additionalInfo": { "paymentAmount": "1000" } });
+        told[member] = value;
+        told
+    };
+    let amounts =
+        [json!({ "value": "9999999999999999.00" }), json!("10.50"), json!({ "value": "1", "currency": "USD" })];
+    for amount in amounts {
+        assert_eq!(unreadable(Notice::QrNotify, qr("amount", amount.clone())), Some(Unreadable::Malformed), "{amount}");
+        let info = json!({ "paymentAmount": amount });
+        assert_eq!(unreadable(Notice::VaNotify, va("additionalInfo", info)), Some(Unreadable::Malformed), "{amount}");
+    }
+    let long = json!("x".repeat(129));
+    for (notice, body, expected) in [
+        (Notice::QrNotify, qr("x", json!(1)), None),
+        (Notice::QrNotify, qr("amount", json!(null)), Some(Unreadable::Lacking)),
+        (Notice::QrNotify, qr("originalReferenceNo", long.clone()), Some(Unreadable::Malformed)),
+        (Notice::QrNotify, qr("latestTransactionStatus", json!(null)), Some(Unreadable::Lacking)),
+        (Notice::QrNotify, qr("latestTransactionStatus", json!([])), Some(Unreadable::Malformed)),
+        (Notice::QrNotify, qr("latestTransactionStatus", json!("06")), None),
+        (Notice::QrNotify, json!({ "latestTransactionStatus": "00" }), Some(Unreadable::Malformed)),
+        (Notice::VaNotify, va("x", json!(1)), None),
+        (Notice::VaNotify, va("paymentRequestId", json!("")), None),
+        (Notice::VaNotify, va("additionalInfo", json!({})), Some(Unreadable::Lacking)),
+        (Notice::VaNotify, va("paymentRequestId", long), Some(Unreadable::Malformed)),
+        (Notice::VaNotify, va("virtualAccountNo", json!(null)), Some(Unreadable::Malformed)),
+        (Notice::VaPayment, json!({ "x": 1 }), Some(Unreadable::Malformed)),
+    ] {
+        assert_eq!(unreadable(notice, body.clone()), expected, "{body}");
+    }
 }
 
 #[test]

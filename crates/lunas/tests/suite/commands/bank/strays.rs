@@ -14,10 +14,18 @@ use testkit::Api;
 use super::site::Site;
 use crate::support::payments::fresh_key;
 
-on_every_database![a_stray_is_assigned_to_a_payment_or_returned_once];
+on_every_database![
+    a_stray_is_assigned_to_a_payment_or_returned_once,
+    a_notice_that_cannot_be_read_is_shown_until_its_amount_is_stated,
+];
 
 /// Lets the bank have taken money for a number that nobody was given.
 pub(super) async fn receive(site: &Site, account: &str, receipt_id: &str, amount: i64) -> String {
+    keep(site, account, receipt_id, Ok(amount)).await
+}
+
+/// Keeps a stray of this amount, or a notice that cannot be read.
+async fn keep(site: &Site, account: &str, receipt_id: &str, amount: Result<i64, &str>) -> String {
     let (now, account_id): (_, BankAccountId) = (SystemClock.now(), account.parse().unwrap());
     let id: StrayId = domain::id::mint(now, rand::random());
     let stray = Stray {
@@ -25,10 +33,11 @@ pub(super) async fn receive(site: &Site, account: &str, receipt_id: &str, amount
         account_id,
         receipt_id: receipt_id.to_owned(),
         number: "8889900000000000".to_owned(),
-        amount: Rupiah::new(amount),
+        amount: amount.ok().map(Rupiah::new),
         paid_at: now,
         received_at: now,
         decided: None,
+        body: amount.err().map(str::to_owned),
     };
     let store = site.store().await;
     store.commit(BankWrite::StrayReceived(stray).into()).await.unwrap();
@@ -72,4 +81,28 @@ async fn a_stray_is_assigned_to_a_payment_or_returned_once(site: Site) {
     assert_eq!(running.terminate(), Some(0));
     let deeds: Vec<Deed> = site.audit().await.into_iter().map(|line| line.deed).collect();
     assert_eq!(deeds[..2], [Deed::StrayReturned, Deed::StrayAssigned]);
+}
+
+async fn a_notice_that_cannot_be_read_is_shown_until_its_amount_is_stated(site: Site) {
+    let account = site.enabled_account();
+    let body = "{\"amount\":\"\u{202e}plenty\"}";
+    let id = keep(&site, &account, "unreadable:1", Err(body)).await;
+    let listed = site.json(&["bank", "strays"]);
+    assert_eq!((&listed["open"], &listed["open_amount"]), (&json!(1), &json!(0)));
+    let stray = &listed["strays"][0];
+    assert_eq!((&stray["amount"], &stray["body"]), (&Value::Null, &json!(body)));
+    let text = site.run(&["bank", "strays"]).stdout;
+    assert!(text.contains("unreadable") && text.contains("plenty") && text.contains("--amount RUPIAH"), "{text}");
+    assert!(!text.contains('\u{202e}'), "{text:?}");
+    for (amount, words) in [("0", "at least 1"), ("1000000000000", "at most 999999999999")] {
+        let refused = site.run(&["bank", "stray", &id, "--amount", amount, "--note", "x"]);
+        assert!(refused.failed(1)[0].contains(words), "{refused:?}");
+    }
+    let stated = site.json(&["bank", "stray", &id, "--amount", "50000", "--note", "the bank's letter"]);
+    assert_eq!((&stated["amount"], &stated["decision"], &stated["body"]), (&json!(50_000), &Value::Null, &json!(body)));
+    let again = site.run(&["bank", "stray", &id, "--amount", "50000", "--note", "x"]);
+    assert!(again.failed(1)[0].contains("known already"), "{again:?}");
+    assert_eq!(site.json(&["bank", "strays"])["open_amount"], json!(50_000));
+    let deeds: Vec<Deed> = site.audit().await.into_iter().map(|line| line.deed).collect();
+    assert_eq!(deeds[0], Deed::StrayStated);
 }

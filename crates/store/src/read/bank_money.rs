@@ -1,0 +1,79 @@
+//! Money that banks have told us of, by what they say of it.
+
+use domain::{bank_money::MoneyMarks, id::BankAccountId, money::Rupiah, receipt::ReceiptKey, time::Timestamp};
+
+use crate::{
+    Store,
+    error::StoreError,
+    value::{Columns, Query, Value},
+};
+
+/// The money that could be what is told: everything that both messages say agrees. Times agree within a second, since banks
+/// write milliseconds in one message and not in another. An empty text or zero stands for what is not said.
+const ALIKE: &str = "SELECT receipt_id, reference, bank_reference, number, rrn, payment_reference, stated_at \
+    FROM bank_money WHERE account_id = $1 AND (bank_id = $2 OR (bank_id = '' AND receipt_id = $2)) \
+    AND (CAST($3 AS TEXT) = '' OR reference IS NULL OR reference = $3) \
+    AND (CAST($4 AS TEXT) = '' OR bank_reference IS NULL OR bank_reference = $4) AND (CAST($5 AS TEXT) = '' OR number IS NULL OR number = $5) \
+    AND (CAST($6 AS TEXT) = '' OR rrn IS NULL OR rrn = $6) \
+    AND (CAST($7 AS TEXT) = '' OR payment_reference IS NULL OR payment_reference = $7) \
+    AND (CAST($8 AS BIGINT) = 0 OR stated_at IS NULL OR (stated_at > $8 - 1000 AND stated_at < $8 + 1000)) \
+    AND (CAST($9 AS BIGINT) = 0 OR amount = $9) \
+    ORDER BY CASE WHEN amount = $10 THEN 0 ELSE 1 END, CASE WHEN reference IS NULL THEN 1 ELSE 0 END, told_at, receipt_id \
+    LIMIT 1";
+const OTHERS: &str = "SELECT receipt_id FROM bank_money WHERE account_id = $1 \
+    AND (bank_id = $2 OR (bank_id = '' AND receipt_id = $2)) AND (reference IS NULL OR reference <> $3) LIMIT 1";
+
+/// Money that a bank has told us of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MarkedMoney {
+    /// The id under which it is booked.
+    pub receipt_id: String,
+    pub marks: MoneyMarks,
+}
+
+impl Store {
+    /// Money of a bank account with this id of the bank that agrees with everything that is said here; in this amount first, or
+    /// in this amount alone. None if there is none.
+    pub async fn money_alike(
+        &self,
+        id: BankAccountId,
+        bank_id: &str,
+        marks: &MoneyMarks,
+        (amount, is_amount_fixed): (Rupiah, bool),
+    ) -> Result<Option<MarkedMoney>, StoreError> {
+        let text = |mark: &Option<String>| Value::from(mark.clone().unwrap_or_default());
+        let parameters = [
+            Value::stored(id),
+            bank_id.to_owned().into(),
+            text(&marks.reference),
+            text(&marks.bank_reference),
+            text(&marks.number),
+            text(&marks.rrn),
+            text(&marks.payment_reference),
+            marks.paid_at.map_or(0, Timestamp::as_millis).into(),
+            if is_amount_fixed { amount.get() } else { 0 }.into(),
+            amount.into(),
+        ];
+        self.one(Query::new(ALIKE, parameters), marked).await
+    }
+
+    /// Whether money of a bank account with this id of the bank was told for something else than the code of this reference.
+    pub async fn is_bank_id_shared(&self, key: &ReceiptKey, reference: &str) -> Result<bool, StoreError> {
+        let parameters = [key.provider.clone().into(), key.id.clone().into(), reference.to_owned().into()];
+        Ok(self.one(Query::new(OTHERS, parameters), |_| Ok(())).await?.is_some())
+    }
+}
+
+fn marked(columns: &mut Columns<'_>) -> Result<MarkedMoney, StoreError> {
+    Ok(MarkedMoney {
+        receipt_id: columns.text()?,
+        marks: MoneyMarks {
+            reference: columns.optional_text()?,
+            bank_reference: columns.optional_text()?,
+            number: columns.optional_text()?,
+            rrn: columns.optional_text()?,
+            payment_reference: columns.optional_text()?,
+            paid_at: columns.optional_timestamp()?,
+        },
+    })
+}
