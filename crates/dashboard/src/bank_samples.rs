@@ -68,7 +68,7 @@ impl Setting {
         let step = |done, next| Step { title: self.text(), done, next, text: self.text(), command: Some(self.text()) };
         let credential =
             CredentialRow { kind: self.text(), stage: self.badge(), client_id: self.text(), set: moment(), old: true };
-        let call = CallRow {
+        let call = || CallRow {
             direction: self.text(),
             at: moment(),
             service: self.text(),
@@ -99,7 +99,8 @@ impl Setting {
             commands: vec![Command { id: "command-set", title: self.text(), text: self.text() }],
             compared: self.compared(!is_new),
             figures: self.figures(is_new),
-            calls: if is_new { Vec::new() } else { vec![call] },
+            calls: if is_new { Vec::new() } else { vec![call()] },
+            unproved: if is_new { Vec::new() } else { vec![call()] },
         };
         page.render().unwrap()
     }

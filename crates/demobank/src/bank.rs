@@ -311,9 +311,7 @@ impl Bank {
 
     /// A token that was refused is not used again: the next call asks for a new one.
     async fn forget_token(&self, refused: &Prepared) {
-        let Some(token) = refused.header("authorization").and_then(|value| value.strip_prefix("Bearer ")) else {
-            return;
-        };
+        let Some(token) = refused.header("authorization").and_then(|value| value.rsplit(' ').next()) else { return };
         self.tokens.lock().await.retain(|_, known| known.text != token);
     }
 }

@@ -41,7 +41,8 @@ pub(crate) fn compose(contract: &Contract, subject: Subject, knobs: &Knobs) -> P
             headers.push(header("X-CLIENT-KEY", &contract.client_id));
         }
         if let Some(token) = &subject.token {
-            headers.push(header("Authorization", &format!("Bearer {token}")));
+            let word = knobs.token_word.unwrap_or("Bearer");
+            headers.push(header("Authorization", format!("{word} {token}").trim_start()));
         }
         headers.push(header("X-PARTNER-ID", &contract.company_code));
         headers.push(header("X-EXTERNAL-ID", &subject.external_id));
@@ -114,7 +115,7 @@ fn signed_body(contract: &Contract, subject: &Subject, knobs: &Knobs) -> Vec<u8>
         if let Some((name, value)) = &knobs.duplicate_member {
             body.append(name, Json::raw(value));
         }
-        if let Some(path) = &knobs.missing_member {
+        for path in knobs.left_out.iter().copied().chain(knobs.missing_member.as_deref()) {
             body.remove(path);
         }
         body.compact().into_bytes()
@@ -181,6 +182,7 @@ fn numbers(contract: &Contract, subject: &Subject, knobs: &Knobs) -> [(String, J
     };
     let customer = contract.customer_number(&subject.payment.number);
     let whole = format!("{partner}{customer}");
+    let customer = if knobs.whole_customer_no { subject.payment.number.as_str() } else { customer };
     [
         ("partnerServiceId".to_owned(), Json::text(partner)),
         ("customerNo".to_owned(), Json::text(customer)),

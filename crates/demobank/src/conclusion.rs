@@ -16,14 +16,14 @@ pub enum Conclusion {
 pub enum Concludes {
     /// 2002500, 2022500 and 4042518 go by the flag: 00 books, 01 reverses, anything else suspends. All other codes reverse.
     LikeBca,
-    /// 2002500 and 4042518 go by the flag. The codes of `BRI_REVERSES` and the flag 01 reverse; all other answers suspend.
+    /// 2002500 goes by the flag. The codes of `BRI_REVERSES` and the flag 01 reverse; all other answers suspend.
     LikeBri,
 }
 
 /// The refusals that BRI knows. What is not in the list, such as 4292500, suspends.
-const BRI_REVERSES: [&str; 14] = [
+const BRI_REVERSES: [&str; 15] = [
     "4002500", "4002501", "4002502", "4012500", "4012501", "4032500", "4042501", "4042511", "4042512", "4042513",
-    "4042514", "4042516", "4042519", "4092500",
+    "4042514", "4042516", "4042518", "4042519", "4092500",
 ];
 
 impl Concludes {
@@ -37,7 +37,7 @@ impl Concludes {
         }
         let goes_by_flag = match self {
             Concludes::LikeBca => ["2002500", "2022500", "4042518"].contains(&code),
-            Concludes::LikeBri => ["2002500", "4042518"].contains(&code),
+            Concludes::LikeBri => code == "2002500",
         };
         match (flag, self) {
             ("00", _) if goes_by_flag => Conclusion::Booked,
@@ -114,7 +114,7 @@ mod tests {
             (LikeBri, 200, "2002500", "01", Reversed),
             (LikeBri, 200, "2002500", "02", Suspended),
             (LikeBri, 202, "2022500", "00", Suspended),
-            (LikeBri, 404, "4042518", "00", Booked),
+            (LikeBri, 404, "4042518", "00", Reversed),
             (LikeBri, 404, "4042514", "01", Reversed),
             (LikeBri, 404, "4042513", "", Reversed),
             (LikeBri, 409, "4092500", "", Reversed),

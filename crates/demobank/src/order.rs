@@ -62,6 +62,12 @@ pub struct Knobs {
     /// The currency, in place of IDR.
     pub currency: Option<String>,
     pub padding: Padding,
+    /// `customerNo` holds the whole number.
+    pub whole_customer_no: bool,
+    /// Members that are left out of the body.
+    pub left_out: Vec<&'static str>,
+    /// The word before the token, in place of `Bearer`; empty: the token stands alone.
+    pub token_word: Option<&'static str>,
     /// A member that is added at the end though there is one of its name: its name, and its value as JSON.
     pub duplicate_member: Option<(String, String)>,
     /// Members to replace or add: path (`paidAmount.value`) and value as JSON.

@@ -1,7 +1,13 @@
 //! Who calls, and whether the message is theirs. The order of the checks is fixed: account, address, size, headers, time,
 //! token, signature. Nothing of the body is read before its signature holds.
 
-use std::{net::IpAddr, sync::Arc};
+use std::{
+    net::IpAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use axum::{
     body::Bytes,
@@ -36,6 +42,21 @@ pub(crate) struct Call {
     path: String,
     headers: HeaderMap,
     body: Bytes,
+    proved: Proved,
+}
+
+/// Whether a call has proved to be the bank's. It outlives the call, so that the log learns it of one that took too long.
+#[derive(Clone, Default)]
+pub(crate) struct Proved(Arc<AtomicBool>);
+
+impl Proved {
+    fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 /// A message that the bank has signed.
@@ -70,9 +91,10 @@ impl Call {
         app: &App,
         open: Arc<OpenAccount>,
         now: Timestamp,
-        address: IpAddr,
+        proved: Proved,
         request: Request,
     ) -> Result<Call, Refusal> {
+        let address = caller(app, &request);
         if !open.parameters.allows(address) {
             return Err(Refusal::Unauthorized("Connection not allowed"));
         }
@@ -84,7 +106,7 @@ impl Call {
         let path = format!("{}{called}", public_prefix(app));
         let headers = request.headers().clone();
         let body = body::read_any(request, app).await.map_err(Refusal::of_failure)?;
-        Ok(Call { app: app.clone(), open, now, method, path, headers, body })
+        Ok(Call { app: app.clone(), open, now, method, path, headers, body, proved })
     }
 
     /// Checks headers, time, token and signature of a message about a number.
@@ -126,12 +148,12 @@ impl Call {
         let signature = self.header(X_SIGNATURE)?;
         let signed = SignedRequest { method: self.method.as_str(), path: &self.path, body: &self.body, timestamp };
         let (holds, proof) = match self.open.parameters.sign_in {
-            SignIn::Type1 => {
-                let token = bearer(self.header(AUTHORIZATION)?);
-                let client = self.app.engine.bank_client(&self.open, token).ok_or(Refusal::InvalidToken)?;
-                (verify_type1(&client.secret, token, &signed, signature), Proof::Message)
-            }
+            SignIn::Type1 => (self.is_signed_by_token(&signed, signature)?, Proof::Message),
             SignIn::Type2 => (self.open.bank_keys().any(|key| verify_type2(key, &signed, signature)), Proof::Message),
+            // A bank that has a token of ours may sign with it too, and then its body counts.
+            SignIn::ClientTimestamp if self.has_token() && self.is_signed_by_token(&signed, signature)? => {
+                (true, Proof::Message)
+            }
             SignIn::ClientTimestamp => {
                 let signs = |key: &PublicKey| {
                     let mut ids = self.open.client_ids();
@@ -140,10 +162,34 @@ impl Call {
                 (self.open.bank_keys().any(signs), Proof::Caller)
             }
         };
-        if holds && !self.app.limits.bank_call(self.open.id()) {
-            return Err(Refusal::TooMany);
+        if !holds {
+            return Err(Refusal::Unauthorized("Signature"));
         }
-        if holds { Ok(proof) } else { Err(Refusal::Unauthorized("Signature")) }
+        self.proved.set();
+        if self.app.limits.bank_call(self.open.id()) { Ok(proof) } else { Err(Refusal::TooMany) }
+    }
+
+    /// Whether the signature is made with a token of ours, which must be alive.
+    fn is_signed_by_token(&self, signed: &SignedRequest<'_>, signature: &str) -> Result<bool, Refusal> {
+        let token = self.sent_token()?;
+        let client = self.app.engine.bank_client(&self.open, token).ok_or(Refusal::InvalidToken)?;
+        Ok(verify_type1(&client.secret, token, signed, signature))
+    }
+
+    /// Whether the message carries a token, at an account whose bank can have got one.
+    fn has_token(&self) -> bool {
+        !self.open.inbound.is_empty() && self.headers.contains_key(AUTHORIZATION)
+    }
+
+    /// The token, which stands behind `Bearer` by the standard.
+    fn sent_token(&self) -> Result<&str, Refusal> {
+        let authorization = self.header(AUTHORIZATION)?.trim();
+        let parameters = &self.open.parameters;
+        match authorization.split_once(' ') {
+            Some((word, token)) if parameters.knows_scheme(word) => Ok(token.trim_start()),
+            None if parameters.bare_token => Ok(authorization),
+            _ => Err(Refusal::InvalidToken),
+        }
     }
 
     /// A token for a bank that proves by its key that it is the client it says.
@@ -154,7 +200,9 @@ impl Call {
         let timestamp = self.timestamp()?;
         let client = self.client()?;
         let token = self.app.engine.bank_token(&self.open, client, timestamp, self.header(X_SIGNATURE)?);
-        token.ok_or(Refusal::Unauthorized("Signature"))
+        let token = token.ok_or(Refusal::Unauthorized("Signature"))?;
+        self.proved.set();
+        Ok(token)
     }
 
     fn client(&self) -> Result<&InboundClient, Refusal> {
@@ -188,11 +236,6 @@ impl Call {
 /// A bank's own code for bad data is for members; a header has the standard's.
 fn malformed(name: &str) -> Refusal {
     Refusal::Malformed(name.to_owned(), BAD_FORMAT)
-}
-
-/// The token after the word that banks write in several ways.
-fn bearer(authorization: &str) -> &str {
-    authorization.rsplit(' ').next().unwrap_or_default()
 }
 
 /// The path of the public URL, which a proxy may cut off; banks sign it.

@@ -64,22 +64,13 @@ impl<'a> Members<'a> {
         if is_short && is_plain { Ok(id) } else { Err(self.malformed(name)) }
     }
 
-    /// The number, by its three members, which must agree. Only spaces on the left are padding.
+    /// The number, by its three members, which must agree.
     pub(crate) fn number(&self) -> Result<Number, Refusal> {
         let (service_id, customer_no, whole) =
             (self.text("partnerServiceId")?, self.text("customerNo")?, self.text("virtualAccountNo")?);
-        let digits = |name: &str, text: &str, most: usize| {
-            let bare = text.trim_start_matches(' ');
-            let is_number = !bare.is_empty() && bare.len() <= most && bare.bytes().all(|byte| byte.is_ascii_digit());
-            if is_number { Ok(bare.to_owned()) } else { Err(self.malformed(name)) }
-        };
-        let service = digits("partnerServiceId", &service_id, 8)?;
-        let customer = digits("customerNo", &customer_no, 20)?;
-        let number = digits("virtualAccountNo", &whole, 28)?;
-        if number != format!("{service}{customer}") {
-            return Err(self.malformed("virtualAccountNo"));
-        }
-        Ok(Number { whole: number, echoed: self.echo(&["partnerServiceId", "customerNo", "virtualAccountNo"]) })
+        let read = self.parameters.read_number(&service_id, &customer_no, &whole);
+        let whole = read.map_err(|name| self.malformed(name))?;
+        Ok(Number { whole, echoed: self.echo(&["partnerServiceId", "customerNo", "virtualAccountNo"]) })
     }
 
     /// An amount in rupiah: `{"value": "10000.00", "currency": "IDR"}`. The parts of a rupiah are not used any more; an
@@ -105,9 +96,32 @@ impl<'a> Members<'a> {
         read_rupiah(&value).ok_or_else(|| self.malformed(&format!("{name}.value")))
     }
 
-    /// A time; without a zone it is Jakarta's.
-    pub(crate) fn time(&self, name: &str) -> Result<Timestamp, Refusal> {
-        parse_local_timestamp(&self.text(name)?).ok_or_else(|| self.malformed(name))
+    /// An amount that need not be there. Some banks write it with nothing inside.
+    pub(crate) fn amount_if_any(&self, name: &str) -> Result<Option<Rupiah>, Refusal> {
+        let is_empty = |amount: &Value| {
+            let is_nothing = |part: &Value| part.is_null() || part.as_str() == Some("");
+            amount.as_object().is_some_and(|parts| parts.values().all(is_nothing))
+        };
+        match self.get(name) {
+            Some(amount) if !is_empty(amount) => self.amount(name).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// A time that need not be there; without a zone it is Jakarta's.
+    pub(crate) fn time_if_any(&self, name: &str) -> Result<Option<Timestamp>, Refusal> {
+        match self.get(name) {
+            Some(_) => parse_local_timestamp(&self.text(name)?).map(Some).ok_or_else(|| self.malformed(name)),
+            None => Ok(None),
+        }
+    }
+
+    /// A text that must be one of these if it is there.
+    pub(crate) fn one_of_if_any(&self, name: &str, allowed: &[&str]) -> Result<(), Refusal> {
+        match self.get(name) {
+            Some(_) if !allowed.contains(&self.text(name)?.as_str()) => Err(self.malformed(name)),
+            _ => Ok(()),
+        }
     }
 
     /// These members as they came; those that are missing are left out.

@@ -15,18 +15,8 @@ use crate::{
     verdict,
 };
 
-const REQUIRED: [&str; 10] = [
-    "partnerServiceId",
-    "customerNo",
-    "virtualAccountNo",
-    "virtualAccountName",
-    "paymentRequestId",
-    "channelCode",
-    "paidAmount",
-    "totalAmount",
-    "trxDateTime",
-    "flagAdvise",
-];
+/// Without these no money can be judged. Banks leave out any other member, and give the money back when one is asked for.
+const REQUIRED: [&str; 5] = ["partnerServiceId", "customerNo", "virtualAccountNo", "paymentRequestId", "paidAmount"];
 /// What is sent back as it came, besides the number.
 const ECHOED: [&str; 13] = [
     "virtualAccountName",
@@ -51,16 +41,16 @@ pub(crate) async fn answer(call: Call) -> Result<Response, Refusal> {
     let message = call.message().map_err(undecided)?;
     let members = Members::read(&message.body, &open.parameters)?;
     members.require(&REQUIRED)?;
+    members.require(open.parameters.payment_needs.names())?;
     let (number, request_id) = (members.number()?, members.request_id("paymentRequestId")?);
     let amount = members.amount("paidAmount")?;
-    members.amount("totalAmount")?;
-    let paid_at = members.time("trxDateTime")?;
-    if !matches!(members.text("flagAdvise")?.as_str(), "N" | "Y") {
-        return Err(members.malformed("flagAdvise"));
-    }
+    let total = members.amount_if_any("totalAmount")?;
+    let paid_at = members.time_if_any("trxDateTime")?.unwrap_or(now);
+    members.one_of_if_any("flagAdvise", &["N", "Y"])?;
     let mut data = number.echoed;
     data.extend(members.echo(&ECHOED));
-    let asked = PaymentAsked { external_id: message.external_id, request_id, number: number.whole, amount, paid_at };
+    let (external_id, number) = (message.external_id, number.whole);
+    let asked = PaymentAsked { external_id, request_id, number, amount, total, paid_at };
     let taken = app.engine.asked_to_take(&open, asked).await.map_err(|error| Refusal::of_error(&error))?;
     let (case, text, verdict) = match taken {
         Taken::ExternalIdReused => return Err(Refusal::ExternalIdReused),

@@ -1,4 +1,5 @@
-//! The addresses of the doors. Every call that reaches a door of an account is noted for the account's log.
+//! The addresses of the doors. Every call that reaches a door of an account is noted for the account's log, and one that
+//! has not proved to be the bank's for a log beside it.
 
 use std::{sync::Arc, time::Instant};
 
@@ -17,7 +18,7 @@ use web::{App, client};
 
 use crate::{
     answer::{AnsweredCode, Refusal},
-    door::{Call, caller},
+    door::{Call, Proved, caller},
     inquiry, notification, payment,
     service::Service,
     token,
@@ -70,12 +71,19 @@ async fn answered(
     };
     let id = open.id();
     let data = open.parameters.full_answers.then(Map::new);
-    let handled = tokio::time::timeout(open.parameters.deadline, handled(app, open, service, now, request)).await;
+    let deadline = open.parameters.deadline;
+    let proved = Proved::default();
+    let handled = handled(app, open, service, now, proved.clone(), request);
+    let handled = tokio::time::timeout(deadline, handled).await;
     let response = handled
         .unwrap_or(Err(Refusal::Timeout))
         .unwrap_or_else(|refusal| limited(app, address, refusal).answer(service, now, data));
     let code = response.extensions().get::<AnsweredCode>().map(|code| code.0.clone()).unwrap_or_default();
-    app.engine.note_bank_call(id, now, service.number(), &code, started.elapsed());
+    let took = started.elapsed();
+    match proved.is_set() {
+        true => app.engine.note_bank_call(id, now, service.number(), &code, took),
+        false => app.engine.note_unproved_call(id, now, service.number(), &code, took),
+    }
     response
 }
 
@@ -91,14 +99,14 @@ async fn handled(
     open: Arc<OpenAccount>,
     service: Service,
     now: Timestamp,
+    proved: Proved,
     request: Request,
 ) -> Result<Response, Refusal> {
     // The same money would be taken twice if it could be told at a door beside the one where it was asked to be taken.
     if service.door().is_some_and(|door| !open.has_door(door)) {
         return Err(Refusal::NoSuchService);
     }
-    let address = caller(app, &request);
-    let call = Call::read(app, open, now, address, request).await?;
+    let call = Call::read(app, open, now, proved, request).await?;
     match service {
         Service::Token => token::answer(&call),
         Service::Inquiry => inquiry::answer(call).await,

@@ -178,6 +178,7 @@ async fn spoiled(asked: &Asked<'_>, reply: Option<Reply>) -> Response {
         }
         Some(Fault::WhiteSpace) => return written(status, with_white_space(&answer.to_string())),
         Some(Fault::BareNumbers) => return written(status, bare(&answer)),
+        Some(Fault::Lacks(names)) => strip(&mut answer, names),
         Some(Fault::Long(bytes)) => {
             answer["padding"] = "x".repeat(bytes.saturating_sub(answer.to_string().len())).into();
         }
@@ -193,6 +194,14 @@ async fn spoiled(asked: &Asked<'_>, reply: Option<Reply>) -> Response {
         _ => {}
     }
     written(status, answer.to_string())
+}
+
+/// Takes members away from an answer, and from the objects within it.
+fn strip(value: &mut Value, names: &[&str]) {
+    if let Value::Object(members) = value {
+        members.retain(|name, _| !names.contains(&name.as_str()));
+        members.values_mut().for_each(|inner| strip(inner, names));
+    }
 }
 
 fn written(status: u16, text: String) -> Response {

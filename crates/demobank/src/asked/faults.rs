@@ -43,6 +43,8 @@ pub enum Fault {
     WhiteSpace,
     /// Texts of digits, such as codes and amounts, come as bare numbers.
     BareNumbers,
+    /// The right answer without these members, wherever they stand in it.
+    Lacks(&'static [&'static str]),
     /// The bank's clock is this many milliseconds ahead during the call.
     SkewedClock(i64),
     /// The bank forgets the token that the call carries: 401xx01.

@@ -1,6 +1,6 @@
 //! Which of our doors the bank of an account calls, and which methods the account serves.
 
-use gateway::snap::{CodeKind, Codes, Hosting, Parameters, Service, SignIn};
+use gateway::snap::{CodeKind, Codes, Hosting, Parameters, Service};
 
 use super::{BankAccountFile, OpenAccount};
 
@@ -19,6 +19,18 @@ pub enum BankDoor {
 }
 
 impl BankDoor {
+    /// The number in SNAP of the service behind it.
+    pub const fn service(self) -> i64 {
+        match self {
+            BankDoor::Token => 73,
+            BankDoor::Inquiry => 24,
+            BankDoor::Payment => 25,
+            BankDoor::VaNotice => 34,
+            BankDoor::QrNotice => 52,
+            BankDoor::DebitNotice => 56,
+        }
+    }
+
     /// Its path below the account's.
     pub const fn path(self) -> &'static str {
         match self {
@@ -37,7 +49,7 @@ impl BankDoor {
         // A bank that is asked as wallets are tells of money as they do.
         let is_wallet = parameters.query_service(CodeKind::Qr) == Service::DebitStatus;
         match self {
-            BankDoor::Token => parameters.sign_in == SignIn::Type1,
+            BankDoor::Token => parameters.takes_token(),
             BankDoor::Inquiry => hosts(Hosting::Ours),
             BankDoor::Payment => parameters.codes.has_va(),
             BankDoor::VaNotice => hosts(Hosting::Theirs),

@@ -8,10 +8,10 @@ use domain::{
     id::{BankAccountId, ProjectId},
     method::Method,
 };
-use gateway::snap::{Parameters, Profile, Service, SignIn};
+use gateway::snap::{Parameters, Profile, Service};
 use store::BankCall;
 
-use super::{CALLS_KEPT, NumbersTaken, open_account::understood};
+use super::{CALLS_KEPT, NumbersTaken, UNPROVED_KEPT, open_account::understood};
 use crate::{
     Engine, Error,
     bank_error::{BankError, Missing},
@@ -32,6 +32,8 @@ pub struct BankAccountFile {
     pub numbers_taken: NumbersTaken,
     /// The latest calls of the bank and of ours, newest first.
     pub calls: Vec<BankCall>,
+    /// The latest calls at its doors that have not proved to be the bank's, newest first.
+    pub unproved: Vec<BankCall>,
 }
 
 impl BankAccountFile {
@@ -44,7 +46,7 @@ impl BankAccountFile {
 
     /// Whether the bank first asks us for a token, with a client id from us.
     pub fn has_token_door(&self) -> bool {
-        self.parameters.sign_in == SignIn::Type1
+        self.parameters.takes_token()
     }
 
     /// Whether we call the bank, for which we need a key and a client id there.
@@ -52,7 +54,7 @@ impl BankAccountFile {
         calls_bank(&self.parameters)
     }
 
-    /// The latest call that the bank has made.
+    /// The latest call that has proved to be the bank's.
     pub fn last_call_of_bank(&self) -> Option<&BankCall> {
         self.calls.iter().find(|call| !call.outbound)
     }
@@ -74,6 +76,7 @@ impl Engine {
             assignments: self.store.bank_assignments(id).await?,
             numbers_taken: self.numbers_taken(id, &parameters).await?,
             calls: self.store.bank_calls(id, CALLS_KEPT).await?,
+            unproved: self.store.unproved_calls(id, UNPROVED_KEPT).await?,
             account,
             parameters,
             credentials,
@@ -98,9 +101,9 @@ pub fn needs_of_profile(profile: &Profile) -> Result<Vec<Missing>, BankError> {
 
 pub(super) fn missing(parameters: &Parameters, credentials: &[Credential]) -> Vec<Missing> {
     let has = |kind| credentials.iter().any(|credential| (credential.kind, credential.stage) == (kind, Stage::Current));
-    let by_signature: &[CredentialKind] = match parameters.sign_in {
-        SignIn::Type1 => &[CredentialKind::BankKey, CredentialKind::Inbound],
-        SignIn::Type2 | SignIn::ClientTimestamp => &[CredentialKind::BankKey],
+    let by_signature: &[CredentialKind] = match parameters.takes_token() {
+        true => &[CredentialKind::BankKey, CredentialKind::Inbound],
+        false => &[CredentialKind::BankKey],
     };
     let we_call: &[CredentialKind] = match calls_bank(parameters) {
         true => &[CredentialKind::OurKey, CredentialKind::Outbound],

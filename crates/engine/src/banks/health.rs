@@ -119,7 +119,7 @@ mod tests {
 
     fn call(at: i64, outbound: bool, service: i64, code: &str, latency_ms: i64) -> BankCall {
         let at = Timestamp::from_millis(at * 1_000);
-        BankCall { id: at.to_string(), at, service, code: code.to_owned(), latency_ms, outbound }
+        BankCall { id: at.to_string(), at, service, code: code.to_owned(), latency_ms, outbound, proved: true }
     }
 
     #[test]

@@ -33,10 +33,11 @@ mod tests;
 mod tokens;
 mod told;
 mod unfinished;
+mod unnamed_money;
 
 pub use accounts::NewBankAccount;
 
-pub(crate) use calls::{CALLS_KEPT, Calls};
+pub(crate) use calls::{CALLS_KEPT, Calls, UNPROVED_KEPT};
 pub use comparison::{ComparedLine, Comparison, LineClass};
 pub use credentials::NewInbound;
 pub use doors::BankDoor;

@@ -12,7 +12,7 @@ use domain::{
 use gateway::snap::{About, BankMoney};
 use store::{BookedMoney, MarkedMoney};
 
-use super::bank_rows::named;
+use super::{bank_rows::named, unnamed_money::NamedMoney};
 use crate::{Engine, Error};
 
 /// How far a bank's clock may be behind ours. It is far less than a number rests before another code has it.
@@ -34,6 +34,8 @@ pub(super) struct ToldOf<'a> {
 /// Under which key money is booked, or would be.
 pub(super) struct MoneyKey {
     pub(super) key: ReceiptKey,
+    /// The bank's id of the money, or what stands in place of one that the bank has not told.
+    pub(super) bank_id: String,
     /// Whether the bank's id of the money is that of money for something else.
     pub(super) reused: bool,
     /// Everything that the bank has said of it now.
@@ -45,7 +47,7 @@ pub(super) struct MoneyKey {
 /// Money that is in our books.
 pub(super) struct KnownMoney {
     pub(super) money: BookedMoney,
-    /// What the bank has said of it before; none where it asked us to take it.
+    /// What the bank has said of it before; none where it asked us to take it, or one telling of it has no id.
     pub(super) marks: Option<MoneyMarks>,
 }
 
@@ -74,7 +76,12 @@ impl Engine {
     /// notification in another amount is other money; but a bank that is asked, or reports, may know the same money in another.
     pub(super) async fn money_key(&self, told: &ToldOf<'_>) -> Result<MoneyKey, Error> {
         let (id, marks) = (told.account_id, told.marks());
-        let plain = ReceiptKey { provider: id.to_string(), id: told.money.receipt_id.clone() };
+        let NamedMoney { id: bank_id, booked } = self.name_money(id, told.code, told.money).await?;
+        let plain = ReceiptKey { provider: id.to_string(), id: bank_id.clone() };
+        if let Some(money) = booked {
+            let booked = Some(KnownMoney { money, marks: None });
+            return Ok(MoneyKey { key: plain, bank_id, reused: false, marks, booked });
+        }
         // Keys are looked for first: if the same money takes one meanwhile, it is found after that.
         let taken = self.store.booked_money(&plain).await?;
         let free = match taken {
@@ -87,19 +94,21 @@ impl Engine {
         {
             let key = ReceiptKey { id: alike.receipt_id, ..plain };
             let booked = Some(KnownMoney { money, marks: Some(alike.marks) });
-            return Ok(MoneyKey { key, reused: false, marks, booked });
+            return Ok(MoneyKey { key, bank_id, reused: false, marks, booked });
         }
-        let Some(taken) = taken else { return Ok(MoneyKey { key: free, reused: false, marks, booked: None }) };
+        let Some(taken) = taken else {
+            return Ok(MoneyKey { key: free, bank_id, reused: false, marks, booked: None });
+        };
         let is_told = self.store.is_bank_id_shared(&plain, "").await?;
         if !is_told && self.is_what_was_taken(told, &taken).await? {
             let booked = Some(KnownMoney { money: taken, marks: None });
-            return Ok(MoneyKey { key: plain, reused: false, marks, booked });
+            return Ok(MoneyKey { key: plain, bank_id, reused: false, marks, booked });
         }
         let reused = match told.code {
             Some(code) => !is_told || self.store.is_bank_id_shared(&plain, &code.reference).await?,
             None => false,
         };
-        Ok(MoneyKey { key: free, reused, marks, booked: None })
+        Ok(MoneyKey { key: free, bank_id, reused, marks, booked: None })
     }
 
     /// A key for money whose id other money has. However often it is told at once, it gets the same key.

@@ -27,6 +27,8 @@ pub struct PaymentAsked {
     /// The whole number, without padding.
     pub number: String,
     pub amount: Rupiah,
+    /// What the bank says was to be paid, where it says so. If it is another amount, the money is refused.
+    pub total: Option<Rupiah>,
     pub paid_at: Timestamp,
 }
 
@@ -210,6 +212,9 @@ impl Engine {
         // What the bank says decides whether the money is late. But no payment is dated ahead of our clock.
         let paid_at = if paid_at > payment.expires_at { paid_at } else { paid_at.min(now.max(payment.created_at)) };
         let payment_id = Some(payment.id);
+        if reverses && asked.total.is_some_and(|total| total != asked.amount) {
+            return Ok(Judgement { verdict: Verdict::WrongAmount, payment_id, change: Change::default() });
+        }
         if let State::Failed { at } = payment.state
             && reverses
             && paid_at > at

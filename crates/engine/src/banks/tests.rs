@@ -116,7 +116,7 @@ impl Site {
 
     async fn money(&self, ids: [&str; 2], number: &str, amount: Rupiah, paid_at: Timestamp) -> Taken {
         let [external_id, request_id] = ids.map(str::to_owned);
-        let asked = PaymentAsked { external_id, request_id, number: number.to_owned(), amount, paid_at };
+        let asked = PaymentAsked { external_id, request_id, number: number.to_owned(), amount, total: None, paid_at };
         let open = self.open().await;
         self.engine.asked_to_take(&open, asked).await.unwrap()
     }
@@ -173,7 +173,10 @@ async fn tomorrow_external_ids_are_new_and_the_money_is_the_same() {
     site.later(DAY);
     assert_eq!(site.asked("1", &bill.code).await, Some(Verdict::AlreadyPaid));
     assert_eq!(site.paid(["2", "money"], &bill.code).await, Taken::Judged(Verdict::Accepted));
-    assert_eq!(site.paid(["1", "short"], &bill.code).await, Taken::Judged(Verdict::WrongAmount));
+    let short = site.money(["1", "short"], &bill.code, Rupiah::new(9_999), NOW).await;
+    assert_eq!(short, Taken::Judged(Verdict::WrongAmount));
+    // The same id with another amount is other money.
+    assert_eq!(site.paid(["3", "short"], &bill.code).await, Taken::Judged(Verdict::AlreadyPaid));
     assert_eq!(site.held().await, Rupiah::ZERO);
 }
 

@@ -69,6 +69,7 @@ pub enum Standing {
 /// of them leaves out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BankMoney {
+    /// The bank's id of it. Where the bank has told none, [`BankMoney::is_unnamed`] says so.
     pub receipt_id: String,
     pub amount: Rupiah,
     pub paid_at: Option<Timestamp>,
@@ -83,6 +84,22 @@ pub enum Unreadable {
     Lacking,
     /// It has an amount, an id or a status that cannot be read, or names nothing at all.
     Malformed,
+}
+
+/// No bank's id of money begins so.
+const UNNAMED: &str = "unnamed:";
+
+impl BankMoney {
+    /// What stands in place of the bank's id where its message has none: the number that was paid to, and when.
+    pub(super) fn unnamed_id(number: &str, paid_at: Option<Timestamp>) -> String {
+        let seconds = paid_at.map(|at| (at.as_millis() / 1000).to_string()).unwrap_or_default();
+        format!("{UNNAMED}{}:{seconds}", number.trim_start_matches(['0', ' ']))
+    }
+
+    /// Whether the bank has told no id of the money.
+    pub fn is_unnamed(&self) -> bool {
+        self.receipt_id.starts_with(UNNAMED)
+    }
 }
 
 /// How a void ended.

@@ -14,7 +14,9 @@ mod json_tokens;
 mod keys;
 mod minify;
 mod notification;
+mod numbers;
 mod parameters;
+mod payment_needs;
 mod pem;
 mod profile;
 mod profiles;
@@ -37,6 +39,7 @@ pub use keys::{KeyError, PrivateKey, PublicKey};
 pub use minify::minify;
 pub use notification::read_notification;
 pub use parameters::Parameters;
+pub use payment_needs::PaymentNeeds;
 pub use profile::Profile;
 pub use settings::{BadSetting, check_base_url, known_settings};
 pub use signing::{
@@ -44,6 +47,6 @@ pub use signing::{
 };
 pub use timestamp::{format_timestamp, parse_local_timestamp, parse_timestamp};
 pub use values::{
-    ChannelIds, Codes, Encoding, ExternalId, GrantMember, Hosting, HttpMethod, Numbers, PartnerId, Precision, QueryKey,
-    ReceiptMember, Repeat, ResponseCase, Retry, Service, SignIn, SignOut,
+    ChannelIds, Codes, CustomerNo, Encoding, ExternalId, GrantMember, Hosting, HttpMethod, Numbers, Padding, PartnerId,
+    Precision, QueryKey, ReceiptMember, Repeat, ResponseCase, Retry, Service, SignIn, SignOut,
 };

@@ -10,14 +10,15 @@ use url::Url;
 use super::{
     codes::CodeKind,
     extra_members::ExtraMembers,
+    payment_needs::PaymentNeeds,
     values::{
-        ChannelIds, Codes, Encoding, ExternalId, GrantMember, Hosting, HttpMethod, Numbers, PartnerId, Precision,
-        QueryKey, ReceiptMember, Repeat, ResponseCase, Retry, Service, SignIn, SignOut,
+        ChannelIds, Codes, CustomerNo, Encoding, ExternalId, GrantMember, Hosting, HttpMethod, Numbers, Padding,
+        PartnerId, Precision, QueryKey, ReceiptMember, Repeat, ResponseCase, Retry, Service, SignIn, SignOut,
     },
 };
 
-/// A partner service id is padded to this length.
-const SERVICE_ID_CHARACTERS: usize = 8;
+/// What banks are known to write before a token, in capitals or not.
+const SCHEMES: [&str; 2] = ["Bearer", "BearerToken"];
 
 /// All that the code needs to know about a contract with a bank, but for keys and secrets.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +39,10 @@ pub struct Parameters {
     pub signature_encoding: Encoding,
     /// `sign_in=type1|type2|client_ts`: how the bank's calls are signed.
     pub sign_in: SignIn,
+    /// `asks_token=yes|no`: whether the bank first asks us for a token. One that signs by type 1 always does.
+    pub asks_token: bool,
+    /// `bare_token=yes|no`: whether Authorization may have the token alone, without `Bearer` before it.
+    pub bare_token: bool,
     /// `precision=seconds|milliseconds`: how we write X-TIMESTAMP.
     pub precision: Precision,
     /// `external_id=digits:N|numeric:N|alnum:N|reference`: the form of X-EXTERNAL-ID.
@@ -51,6 +56,15 @@ pub struct Parameters {
     pub customer_digits: u32,
     /// `number_digits=17..19`: how long the bank allows the whole number to be, without padding.
     pub number_digits: RangeInclusive<usize>,
+    /// `customer_no=rest|any`: what customerNo holds where the bank writes it: the customer's part of a number, or that or
+    /// the whole number.
+    pub customer_no: CustomerNo,
+    /// `service_id_padding=spaces|any`: with what the bank pads partnerServiceId: spaces, or spaces or zeros.
+    pub service_id_padding: Padding,
+    /// `payment_needs=none`, or members such as `totalAmount,trxDateTime`: what the bank's own papers say that a payment
+    /// request always has. One without them is refused, and the bank gives the money back; what is not named here may be
+    /// missing.
+    pub payment_needs: PaymentNeeds,
     /// `name_max=30`: how many characters of a name the bank takes. 1 to 255.
     pub name_max: usize,
     /// `request_id_max=30`: how many characters inquiryRequestId and paymentRequestId may have. 1 to 128.
@@ -126,12 +140,17 @@ impl Parameters {
             sign_out: SignOut::None,
             signature_encoding: Encoding::Base64,
             sign_in: SignIn::Type1,
+            asks_token: false,
+            bare_token: false,
             precision: Precision::Seconds,
             external_id: ExternalId::Alnum(ExternalId::LENGTH_MOST),
             channel_id: ChannelIds::default(),
             partner_id: PartnerId::Any,
             customer_digits: 11,
             number_digits: 1..=28,
+            customer_no: CustomerNo::Any,
+            service_id_padding: Padding::Any,
+            payment_needs: PaymentNeeds::default(),
             name_max: 255,
             request_id_max: 128,
             query_key: QueryKey::Number,
@@ -142,7 +161,8 @@ impl Parameters {
             va_info: ExtraMembers::default(),
             grant_member: GrantMember::Camel,
             retry: Retry::QueryFirst,
-            repeat: Repeat::Inconsistent,
+            // Every bank books on the answer that it did not read; what it does on 4042518 must be known from the bank.
+            repeat: Repeat::Stored,
             notify_retries: true,
             deadline: Duration::from_secs(10),
             // A number that we host ends with the link that it pays, however soon that is.
@@ -199,28 +219,17 @@ impl Parameters {
         self.codes.has_qris() || self.hosting == Hosting::Theirs
     }
 
-    /// The partner service id as messages have it: padded with spaces on the left. Empty while it is not set.
-    pub fn padded_service_id(&self) -> String {
-        match self.service_id() {
-            "" => String::new(),
-            id => format!("{id:>SERVICE_ID_CHARACTERS$}"),
-        }
+    /// Whether the bank asks us for a token, for which it needs a client id and a secret of ours.
+    pub fn takes_token(&self) -> bool {
+        self.sign_in == SignIn::Type1 || self.asks_token
     }
 
-    /// The whole number that a customer types.
-    pub fn number(&self, customer_no: &str) -> String {
-        format!("{}{customer_no}", self.service_id())
+    /// Whether Authorization may have this word before the token: banks write it in several ways.
+    pub fn knows_scheme(&self, word: &str) -> bool {
+        SCHEMES.into_iter().chain([self.token_type.as_str()]).any(|known| known.eq_ignore_ascii_case(word))
     }
 
-    /// A number that a bank has written, without the spaces or zeros that pad its service id.
-    pub(super) fn without_padding(&self, number: &str) -> String {
-        let number = number.trim_start();
-        let without_zeros = number.trim_start_matches('0');
-        let is_padded = !number.starts_with(self.service_id()) && without_zeros.starts_with(self.service_id());
-        if is_padded { without_zeros } else { number }.to_owned()
-    }
-
-    fn service_id(&self) -> &str {
+    pub(super) fn service_id(&self) -> &str {
         self.partner_service_id.as_deref().unwrap_or_default()
     }
 

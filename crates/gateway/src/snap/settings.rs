@@ -10,9 +10,10 @@ use url::Url;
 use super::{
     extra_members::ExtraMembers,
     parameters::Parameters,
+    payment_needs::PaymentNeeds,
     values::{
-        ChannelIds, Codes, Encoding, ExternalId, GrantMember, Hosting, HttpMethod, Numbers, PartnerId, Precision,
-        QueryKey, ReceiptMember, Repeat, ResponseCase, Retry, Service, SignIn, SignOut, number,
+        ChannelIds, Codes, CustomerNo, Encoding, ExternalId, GrantMember, Hosting, HttpMethod, Numbers, Padding,
+        PartnerId, Precision, QueryKey, ReceiptMember, Repeat, ResponseCase, Retry, Service, SignIn, SignOut, number,
     },
 };
 
@@ -39,6 +40,8 @@ const A_PATH: &str = "a path such as /v1.0/access-token/b2b: letters, digits and
 const A_METHOD: &str = "GET, POST, PUT or DELETE";
 const A_TEXT: &str = "1 to 64 letters, digits and signs, without spaces";
 const EXTRA_MEMBERS: &str = "none, or members such as acquirer:gopay, with commas; a.b:c is member b of member a";
+const PAYMENT_NEEDS: &str =
+    "none, or some of virtualAccountName, channelCode, totalAmount, trxDateTime and flagAdvise, with commas";
 const YES_OR_NO: &str = "yes or no";
 const A_BASE_URL: &str = "an address such as https://api.bank.co.id, without user, password, query and fragment";
 const AN_HTTPS_URL: &str = "an https:// address; http:// is for development only";
@@ -73,6 +76,8 @@ const SETTINGS: &[Setting] = &[
     setting("sign_out", "none, type1 or type2", |to, text| put(&mut to.sign_out, SignOut::parse(text))),
     setting("signature_encoding", "base64 or hex", |to, text| put(&mut to.signature_encoding, Encoding::parse(text))),
     setting("sign_in", "type1, type2 or client_ts", |to, text| put(&mut to.sign_in, SignIn::parse(text))),
+    setting("asks_token", YES_OR_NO, |to, text| put(&mut to.asks_token, yes_or_no(text))),
+    setting("bare_token", YES_OR_NO, |to, text| put(&mut to.bare_token, yes_or_no(text))),
     setting("precision", "seconds or milliseconds", |to, text| put(&mut to.precision, Precision::parse(text))),
     setting("external_id", "digits:N, numeric:N or alnum:N, with N from 1 to 36, or reference", |to, text| {
         put(&mut to.external_id, ExternalId::parse(text))
@@ -89,6 +94,9 @@ const SETTINGS: &[Setting] = &[
     setting("number_digits", "two numbers from 1 to 28, such as 17..19", |to, text| {
         put(&mut to.number_digits, range(text, NUMBER_DIGITS))
     }),
+    setting("customer_no", "rest or any", |to, text| put(&mut to.customer_no, CustomerNo::parse(text))),
+    setting("service_id_padding", "spaces or any", |to, text| put(&mut to.service_id_padding, Padding::parse(text))),
+    setting("payment_needs", PAYMENT_NEEDS, |to, text| put(&mut to.payment_needs, PaymentNeeds::parse(text))),
     setting("name_max", "1 to 255", |to, text| put(&mut to.name_max, within(text, NAME_CHARACTERS))),
     setting("request_id_max", "1 to 128", |to, text| put(&mut to.request_id_max, within(text, REQUEST_ID_CHARACTERS))),
     setting("query_key", "ours, theirs or number", |to, text| put(&mut to.query_key, QueryKey::parse(text))),

@@ -1,7 +1,7 @@
 //! What a bank's words about a transaction mean, and which receipt they are about: the same for notifications, answers to
 //! queries and reports, so that the same money always has the same id.
 
-use domain::{bank_money::MoneyMarks, time::Timestamp};
+use domain::{bank_money::MoneyMarks, money::Rupiah, time::Timestamp};
 use serde_json::Value;
 
 use super::{
@@ -100,16 +100,22 @@ fn has_malformed(told: &Value, members: &[&str], is_readable: impl Fn(&Value, &[
 
 /// Members of a virtual account lie inside of `virtualAccountData` or beside it.
 pub(super) fn va_about(parameters: &Parameters, told: &Value) -> About {
-    About {
-        reference: va_id(told, &["trxId"]),
-        bank_reference: None,
-        number: va_id(told, &["virtualAccountNo"]).map(|number| parameters.without_padding(&number)),
-    }
+    About { reference: va_id(told, &["trxId"]), bank_reference: None, number: va_number(parameters, told) }
 }
 
-/// What an answer to a status query says. Banks tell it in three ways.
-pub(super) fn va_standing(told: &Value, code: Option<IssuedCode>) -> Option<Standing> {
-    let money = va_money(told);
+fn va_number(parameters: &Parameters, told: &Value) -> Option<String> {
+    let [service_id, customer_no, number] =
+        ["partnerServiceId", "customerNo", "virtualAccountNo"].map(|member| va_id(told, &[member]));
+    parameters.told_number(service_id.as_deref(), customer_no.as_deref(), number.as_deref())
+}
+
+/// What an answer to a status query says. Banks tell it in three ways, and some tell no more than it: then the money is
+/// that of the bill, since nothing else can be paid to its number.
+pub(super) fn va_standing(told: &Value, code: Option<IssuedCode>, bill: Rupiah) -> Option<Standing> {
+    let money = match va_has(told, VA_AMOUNTS) {
+        true => va_money(told),
+        false => va_money_of(told, bill),
+    };
     if let Some(status) = va_id(told, &[STATUS]) {
         return Some(standing(&status, money, code));
     }
@@ -130,14 +136,20 @@ pub(super) fn va_standing(told: &Value, code: Option<IssuedCode>) -> Option<Stan
     })
 }
 
-/// A virtual account's receipt is its payment request.
+/// A virtual account's receipt is its payment request; where the bank names none, the engine names it by its code.
 pub(super) fn va_money(told: &Value) -> Option<BankMoney> {
-    Some(BankMoney {
-        receipt_id: va_id(told, VA_RECEIPT)?,
-        amount: va_first(told, |told| first_amount(told, VA_AMOUNTS))?,
-        paid_at: va_time(told),
-        marks: MoneyMarks::default(),
-    })
+    va_money_of(told, va_first(told, |told| first_amount(told, VA_AMOUNTS))?)
+}
+
+/// None if the bank has named the payment request, and it cannot be read.
+fn va_money_of(told: &Value, amount: Rupiah) -> Option<BankMoney> {
+    let paid_at = va_time(told);
+    let receipt_id = match va_id(told, VA_RECEIPT) {
+        Some(id) => id,
+        None if va_has(told, VA_RECEIPT) => return None,
+        None => BankMoney::unnamed_id(&va_id(told, &["virtualAccountNo"]).unwrap_or_default(), paid_at),
+    };
+    Some(BankMoney { receipt_id, amount, paid_at, marks: MoneyMarks::default() })
 }
 
 fn va_time(told: &Value) -> Option<Timestamp> {
@@ -146,6 +158,10 @@ fn va_time(told: &Value) -> Option<Timestamp> {
 
 fn va_id(told: &Value, members: &[&str]) -> Option<String> {
     va_first(told, |told| first_id(told, members))
+}
+
+fn va_has(told: &Value, members: &[&str]) -> bool {
+    va_first(told, |told| has_any(told, members).then_some(())).is_some()
 }
 
 fn va_first<T>(told: &Value, read: impl Fn(&Value) -> Option<T>) -> Option<T> {

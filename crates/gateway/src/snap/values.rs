@@ -63,6 +63,25 @@ choice! {
 }
 
 choice! {
+    /// What a bank writes into customerNo of its messages.
+    CustomerNo {
+        /// What follows the company's code, and nothing else.
+        Rest = "rest",
+        /// That, or the whole number.
+        Any = "any",
+    }
+}
+
+choice! {
+    /// With what a bank pads the company's code on the left.
+    Padding {
+        Spaces = "spaces",
+        /// Spaces or zeros.
+        Any = "any",
+    }
+}
+
+choice! {
     /// How the body of a token request names the grant.
     GrantMember { Camel = "grantType", Snake = "grant_type" }
 }

@@ -1,7 +1,7 @@
 //! `lunas bank add`, `set`, `enable`, `disable`, `show` and `list`: accounts as a whole. Secret parts are never among what is shown.
 
 use domain::bank_account::{Credential, CredentialKind};
-use engine::{BankAccountFile, BankCall, BankError, BankHealth, NewBankAccount};
+use engine::{BankAccountFile, BankCall, BankDoor, BankError, BankHealth, NewBankAccount};
 use serde::Serialize;
 
 use super::{
@@ -52,10 +52,25 @@ struct AssignmentJson {
 struct WholeJson {
     #[serde(flatten)]
     account: AccountJson,
+    /// Every address that the bank must be told.
+    doors: Vec<DoorJson>,
     settings: Vec<SettingJson>,
     credentials: Vec<CredentialJson>,
     health: HealthJson,
     calls: Vec<CallJson>,
+    /// The latest calls at the doors that have not proved to be the bank's.
+    unproved_calls: Vec<CallJson>,
+}
+
+/// A door that the bank calls.
+#[derive(Serialize)]
+struct DoorJson {
+    /// The service's number in SNAP.
+    service: i64,
+    /// None where the public URL is not known.
+    url: Option<String>,
+    /// Its path below the public URL.
+    path: String,
 }
 
 #[derive(Serialize)]
@@ -139,12 +154,19 @@ impl WholeJson {
     fn of(desk: &Desk<'_>, file: &BankAccountFile, health: &BankHealth) -> WholeJson {
         let own = |name: &String| file.account.settings.contains_key(name);
         let setting = |(name, value): (String, String)| SettingJson { own: own(&name), name, value };
+        let door = |door: BankDoor| DoorJson {
+            service: door.service(),
+            url: desk.inbound_url(file.account.id).map(|url| format!("{url}{}", door.path())),
+            path: format!("/snap/{}{}", file.account.id, door.path()),
+        };
         WholeJson {
             account: AccountJson::of(desk, file),
+            doors: file.doors().into_iter().map(door).collect(),
             settings: file.parameters.in_force().into_iter().map(setting).collect(),
             credentials: file.credentials.iter().map(CredentialJson::of).collect(),
             health: HealthJson::of(health),
             calls: file.calls.iter().take(CALLS_SHOWN).map(CallJson::of).collect(),
+            unproved_calls: file.unproved.iter().take(CALLS_SHOWN).map(CallJson::of).collect(),
         }
     }
 
@@ -165,22 +187,23 @@ impl WholeJson {
                 [credential.kind.to_owned(), credential.stage.to_owned(), credential.set_at.clone(), client_id]
             })
             .collect();
-        let calls: Vec<_> = self
-            .calls
-            .iter()
-            .map(|call| {
-                let by = caller(call.outbound).to_owned();
-                let took = format!("{} ms", call.latency_ms);
-                [call.at.clone(), by, call.service.to_string(), call.code.clone(), took]
-            })
-            .collect();
-        let mut parts = vec![self.account.fields(), table(["SETTING", "VALUE", "FROM"], &settings)];
+        let door = |door: &DoorJson| [door.service.to_string(), door.url.as_ref().unwrap_or(&door.path).clone()];
+        let doors: Vec<_> = self.doors.iter().map(door).collect();
+        let mut parts = vec![
+            self.account.fields(),
+            table(["SERVICE", "ADDRESS FOR THE BANK"], &doors),
+            table(["SETTING", "VALUE", "FROM"], &settings),
+        ];
         if !credentials.is_empty() {
             parts.push(table(["KEY OR SECRET", "STAGE", "SET", "CLIENT ID"], &credentials));
         }
-        if !calls.is_empty() {
+        if !self.calls.is_empty() {
+            let by = |call: &CallJson| caller(call.outbound).to_owned();
             parts.push(self.health.text());
-            parts.push(table(["CALL", "BY", "SERVICE", "ANSWER", "TOOK"], &calls));
+            parts.push(call_table("CALL", &self.calls, by));
+        }
+        if !self.unproved_calls.is_empty() {
+            parts.push(call_table("CALL WITHOUT PROOF", &self.unproved_calls, |_| "anybody".to_owned()));
         }
         let ours = self.credentials.iter().filter(|credential| credential.kind == CredentialKind::OurKey.word());
         for (stage, key) in ours.filter_map(|credential| Some((credential.stage, credential.public_key.as_ref()?))) {
@@ -213,6 +236,15 @@ impl CallJson {
             latency_ms: call.latency_ms,
         }
     }
+}
+
+fn call_table(title: &'static str, calls: &[CallJson], by: impl Fn(&CallJson) -> String) -> String {
+    let row = |call: &CallJson| {
+        let took = format!("{} ms", call.latency_ms);
+        [call.at.clone(), by(call), call.service.to_string(), call.code.clone(), took]
+    };
+    let rows: Vec<_> = calls.iter().map(row).collect();
+    table([title, "BY", "SERVICE", "ANSWER", "TOOK"], &rows)
 }
 
 pub(super) async fn add(

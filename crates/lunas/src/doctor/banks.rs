@@ -110,8 +110,12 @@ fn calls(file: &BankAccountFile, whom: &str) -> Point {
         // A bank that issues codes calls when the first is paid.
         None if file.parameters.issues_by_call() => Point::ok(CALLS, format!("{whom}: the bank has not called yet")),
         None => {
-            let mend = "check with it the address that `lunas bank show` prints";
-            Point::warning(CALLS, format!("{whom}: the bank has never called; {mend}"))
+            let mend = "check with it the addresses that `lunas bank show` prints";
+            let without_proof = match file.unproved.len() {
+                0 => String::new(),
+                count => format!(" (calls at its doors without proof: {count})"),
+            };
+            Point::warning(CALLS, format!("{whom}: the bank has never called{without_proof}; {mend}"))
         }
     }
 }
@@ -195,6 +199,7 @@ mod tests {
             missing: Vec::new(),
             numbers_taken: NumbersTaken { count, is_estimate: false },
             calls: Vec::new(),
+            unproved: Vec::new(),
         }
     }
 

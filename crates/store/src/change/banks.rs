@@ -53,7 +53,8 @@ pub enum BankWrite {
     },
     /// Guarded: the external id is new on that day, and for the first request to take some money, its receipt id too.
     Requested(BankRequest),
-    /// Adds calls to the log of an account, and removes the oldest beyond `keep`.
+    /// Adds calls to the log of an account, and removes the oldest beyond `keep`. Either all or none of them are proved to be
+    /// the bank's or ours; those that are not have a log for themselves.
     Called {
         account_id: BankAccountId,
         calls: Vec<BankCall>,
@@ -90,6 +91,8 @@ pub struct BankCall {
     pub latency_ms: i64,
     /// Whether we called the bank.
     pub outbound: bool,
+    /// Whether it is ours, or has proved to be the bank's.
+    pub proved: bool,
 }
 
 impl BankWrite {

@@ -194,10 +194,11 @@ fn requested(request: BankRequest) -> Statement {
 
 fn called(statements: &mut Vec<Statement>, account_id: BankAccountId, calls: Vec<BankCall>, keep: i64) {
     let account = Value::stored(account_id);
+    let proved = calls.iter().all(|call| call.proved);
     statements.extend(calls.into_iter().map(|call| {
         Statement::new(
-            "INSERT INTO bank_calls (account_id, id, at, service, code, latency, outbound) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING",
+            "INSERT INTO bank_calls (account_id, id, at, service, code, latency, outbound, proved) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING",
             [
                 account.clone(),
                 call.id.into(),
@@ -206,13 +207,14 @@ fn called(statements: &mut Vec<Statement>, account_id: BankAccountId, calls: Vec
                 call.code.into(),
                 call.latency_ms.into(),
                 call.outbound.into(),
+                call.proved.into(),
             ],
         )
     }));
     statements.push(Statement::new(
-        "DELETE FROM bank_calls WHERE account_id = $1 AND id <= (SELECT c.id FROM bank_calls c \
-         WHERE c.account_id = $1 ORDER BY c.id DESC LIMIT 1 OFFSET $2)",
-        [account, keep.into()],
+        "DELETE FROM bank_calls WHERE account_id = $1 AND proved = $2 AND id <= (SELECT c.id FROM bank_calls c \
+         WHERE c.account_id = $1 AND c.proved = $2 ORDER BY c.id DESC LIMIT 1 OFFSET $3)",
+        [account, proved.into(), keep.into()],
     ));
 }
 

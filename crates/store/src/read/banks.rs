@@ -129,11 +129,20 @@ impl Store {
         Ok(found.unwrap_or(FirstNumbers { read: 0, taken: 0, last: None }))
     }
 
-    /// The latest calls of a bank, newest first.
+    /// The latest calls between a bank and us, newest first.
     pub async fn bank_calls(&self, id: BankAccountId, most: i64) -> Result<Vec<BankCall>, StoreError> {
-        let sql = "SELECT id, at, service, code, latency, outbound FROM bank_calls WHERE account_id = $1 \
-                   ORDER BY id DESC LIMIT $2";
-        self.many(Query::new(sql, [Value::stored(id), most.into()]), call).await
+        self.calls(id, true, most).await
+    }
+
+    /// The latest calls at a bank's doors that have not proved to be the bank's, newest first.
+    pub async fn unproved_calls(&self, id: BankAccountId, most: i64) -> Result<Vec<BankCall>, StoreError> {
+        self.calls(id, false, most).await
+    }
+
+    async fn calls(&self, id: BankAccountId, proved: bool, most: i64) -> Result<Vec<BankCall>, StoreError> {
+        let sql = "SELECT id, at, service, code, latency, outbound, proved FROM bank_calls WHERE account_id = $1 \
+                   AND proved = $2 ORDER BY id DESC LIMIT $3";
+        self.many(Query::new(sql, [Value::stored(id), proved.into(), most.into()]), call).await
     }
 }
 
@@ -172,5 +181,6 @@ fn call(columns: &mut Columns<'_>) -> Result<BankCall, StoreError> {
         code: columns.text()?,
         latency_ms: columns.integer()?,
         outbound: columns.truth()?,
+        proved: columns.truth()?,
     })
 }

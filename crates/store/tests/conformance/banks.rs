@@ -280,6 +280,7 @@ async fn the_log_keeps_the_latest_calls_of_each_account(database: Database) {
         code: "2002400".to_owned(),
         latency_ms: number,
         outbound: number % 2 == 1,
+        proved: true,
     };
     let called = |account: &BankAccount, calls: std::ops::Range<i64>| BankWrite::Called {
         account_id: account.id,
@@ -295,4 +296,15 @@ async fn the_log_keeps_the_latest_calls_of_each_account(database: Database) {
     assert_eq!(store.bank_calls(account.id, 9).await.unwrap(), newest_first(4..9));
     assert_eq!(store.bank_calls(account.id, 2).await.unwrap(), newest_first(7..9));
     assert_eq!(store.bank_calls(other.id, 9).await.unwrap(), newest_first(0..2));
+    // Those of anybody are kept apart: however many there are, they replace none of the bank's.
+    let anybodys =
+        |number| BankCall { id: format!("door {number:03}"), outbound: false, proved: false, ..call(number) };
+    let calls = (0..30).map(anybodys).collect();
+    keep(&store, BankWrite::Called { account_id: account.id, calls, keep: 3 }).await;
+    assert_eq!(store.bank_calls(account.id, 9).await.unwrap(), newest_first(4..9));
+    let kept: Vec<BankCall> = (27..30).rev().map(anybodys).collect();
+    assert_eq!(store.unproved_calls(account.id, 9).await.unwrap(), kept);
+    keep(&store, called(&account, 9..12)).await;
+    assert_eq!(store.unproved_calls(account.id, 9).await.unwrap(), kept);
+    assert_eq!(store.unproved_calls(other.id, 9).await.unwrap(), []);
 }

@@ -55,6 +55,8 @@ pub(crate) struct AccountPage {
     pub(crate) compared: Compared,
     pub(crate) figures: Figures,
     pub(crate) calls: Vec<CallRow>,
+    /// Calls at the doors that have not proved to be the bank's.
+    pub(crate) unproved: Vec<CallRow>,
 }
 
 /// Something that the bank must be told.
@@ -152,6 +154,7 @@ pub(super) async fn account_page_with(
         compared: compared(page, id, typed).await?,
         figures: figures::figures(page, &file, &health),
         calls: file.calls.iter().map(|call| call_row(page, &file, call)).collect(),
+        unproved: file.unproved.iter().map(|call| call_row(page, &file, call)).collect(),
         name: file.account.name.clone(),
         shell,
     };
@@ -203,7 +206,10 @@ fn credential_row(page: &OperatorPage, credential: &Credential) -> CredentialRow
 
 fn call_row(page: &OperatorPage, file: &BankAccountFile, call: &BankCall) -> CallRow {
     CallRow {
-        direction: direction(page.words(), call.outbound),
+        direction: match call.proved {
+            true => direction(page.words(), call.outbound),
+            false => fl!(page.words(), "bank-from-anybody"),
+        },
         at: page.moment(call.at),
         service: service(page.words(), call.service),
         code: escape_hidden(&call.code),

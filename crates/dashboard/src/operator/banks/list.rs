@@ -159,12 +159,13 @@ mod tests {
             missing: Vec::new(),
             numbers_taken: NumbersTaken { count, is_estimate },
             calls: Vec::new(),
+            unproved: Vec::new(),
         };
         let words = words(Language::English);
         for (taken, is_estimate, shown, warned) in [
             (0, false, "0% (0)", 0),
-            (799_999, true, "79% (about 799999)", 0),
-            (800_000, true, "80% (about 800000)", 1),
+            (799_999, true, "79% (about 799,999)", 0),
+            (800_000, true, "80% (about 800,000)", 1),
         ] {
             let file = file(taken, is_estimate);
             assert_eq!(numbers(words, &file), shown);

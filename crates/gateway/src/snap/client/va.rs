@@ -88,7 +88,7 @@ pub(super) fn standing(parameters: &Parameters, told: &Value, asked: &CodeAsked<
     let code = good.map(|code| IssuedCode { code, bank_reference: None });
     let unreadable =
         || CallError::Unknown(Reason::new(Cause::Unreadable, "the answer does not say whether it is paid"));
-    va_standing(told, code).ok_or_else(unreadable)
+    va_standing(told, code, asked.amount).ok_or_else(unreadable)
 }
 
 /// The three numbers. Where the bank chooses, only its part is known.

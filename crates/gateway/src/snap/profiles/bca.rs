@@ -1,9 +1,12 @@
 //! BCA virtual accounts, hosted by us. Known from two or more sources: the paths, signing, the channel, the company code
 //! as X-PARTNER-ID, the numeric external id, the lengths of numbers, names and request ids, that a request id is the same
 //! in inquiry and payment, that status and reason stand in every answer, and that flag 01 makes the bank give the money
-//! back. A repeated payment request must be answered 4042518: after a 409 the bank books a settled payment as failed.
+//! back. A repeated payment request must be answered 4042518 (2+): the bank goes by the flag beside it, 00 books and 01
+//! reverses, while after a 409 it books a settled payment as failed. The bank's published sample of a payment request has
+//! neither totalAmount nor trxDateTime, so that neither is needed; partner programs do send them.
 //!
-//! Ours: eleven customer digits (with a company code of five, numbers have sixteen), and everything not named here.
+//! Ours: eleven customer digits (with a company code of five, numbers have sixteen), numbers in the standard's shape alone,
+//! and everything not named here.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +15,7 @@ use domain::bank::Bank;
 use crate::snap::{
     parameters::Parameters,
     profile::Profile,
-    values::{ChannelIds, Codes, ExternalId, PartnerId, Repeat, Service, SignOut},
+    values::{ChannelIds, Codes, CustomerNo, ExternalId, Padding, PartnerId, Repeat, Service, SignOut},
 };
 
 pub(super) const PROFILE: Profile = Profile {
@@ -36,6 +39,8 @@ fn defaults() -> Parameters {
         partner_id: PartnerId::ServiceId,
         customer_digits: 11,
         number_digits: 1..=26,
+        customer_no: CustomerNo::Rest,
+        service_id_padding: Padding::Spaces,
         name_max: 30,
         request_id_max: 30,
         repeat: Repeat::Inconsistent,

@@ -1,9 +1,11 @@
 //! BRI as an acquirer of QRIS. Known from two or more sources: the paths that make and query a QR (older contracts have
 //! `qr-dynamic-mpm/...`), type 1 with milliseconds for our calls, merchant and terminal in the order, that a query finds
 //! a code by the bank's reference alone, with 17 as serviceCode, and that the bank signs its notification over client id
-//! and time but not over the body, so that each is confirmed by a query.
+//! and time but not over the body, so that each is confirmed by a query. (1): that it asks us for a token before; and that
+//! elsewhere it signs its notification by type 1 with that token, which is taken too.
 //!
 //! Ours: external ids of nine digits, as at BRI's other services, that no call voids a code, and everything not named here.
+//! No payment request (25) comes, so `repeat` decides nothing.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -36,6 +38,7 @@ fn defaults() -> Parameters {
         ]),
         sign_out: SignOut::Type1,
         sign_in: SignIn::ClientTimestamp,
+        asks_token: true,
         precision: Precision::Milliseconds,
         external_id: ExternalId::Digits(9),
         query_key: QueryKey::Theirs,

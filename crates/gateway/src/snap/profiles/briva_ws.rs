@@ -1,10 +1,12 @@
 //! BRIVA WS: BRI virtual accounts, hosted by the bank. Known from two or more sources: paths, type 1 both ways, milliseconds
 //! in our calls, external ids of exactly nine digits, at most thirteen customer digits, and a partner service id padded to
 //! eight. (1): that notification 34 is never repeated, so that the report (35) must be asked for, and that the bank's
-//! HMACs are in hexadecimal digits (both are read).
+//! HMACs are in hexadecimal digits (both are read); that the company code may be padded with zeros; and that a status
+//! answer may say no more than that the number is paid, without the payment request.
 //!
-//! Ours: thirteen customer digits, and everything not named here. The bank's status answer need not name the payment
-//! request; then the report tells of the money.
+//! Ours: thirteen customer digits, that such money is the bill's and is named by our reference until the bank names it, and
+//! everything not named here. `repeat` decides nothing: a payment request (25) tells of money that is taken already, and is
+//! always answered with success.
 
 use std::{collections::BTreeMap, time::Duration};
 

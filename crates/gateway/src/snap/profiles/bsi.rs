@@ -1,6 +1,7 @@
 //! BSI virtual accounts, hosted by us. (1), all of it: that the bank takes a token from us and signs by type 1, the
 //! channels, that X-EXTERNAL-ID is the request's id, that a repeated payment request is answered with the first 2002500
-//! again, 4042420 for an inquiry about an expired bill, a code that ends in 11 for bad data, and the token type.
+//! again (what the bank does on 4042518 is not known), 4042420 for an inquiry about an expired bill, a code that ends in 11
+//! for bad data, and the token type.
 //!
 //! Ours: that bad data is 404xx11 (the source gives the ending, the standard has it with 404), twelve customer digits, and
 //! everything not named here. We call nothing at this bank.

@@ -4,7 +4,7 @@
 //! and that 02 is not final.
 //!
 //! Ours: the prefix of status and cancel, which differs by product (`path.debit_status`, `path.debit_cancel`), and
-//! everything not named here. More of additionalInfo, such as envInfo, is set by `qr_info` as their documents say.
+//! everything not named here. No payment request (25) comes, so `repeat` decides nothing. More of additionalInfo, such as envInfo, is set by `qr_info` as their documents say.
 
 use std::{collections::BTreeMap, time::Duration};
 

@@ -3,7 +3,9 @@
 //! is to be asked for 60 seconds after a payment at the earliest.
 //!
 //! Ours: that we choose the number, QRIS alone until `codes` says otherwise, and everything not named here. In calls about
-//! virtual accounts `va_info` must name the channel, such as `channel:VIRTUAL_ACCOUNT_BCA`.
+//! virtual accounts `va_info` must name the channel, such as `channel:VIRTUAL_ACCOUNT_BCA`. (1): that customerNo may hold
+//! the whole number, as at its Mandiri accounts. `repeat` decides nothing: a payment request (25) tells of money that is
+//! taken already, and is always answered with success.
 
 use std::{collections::BTreeMap, time::Duration};
 

@@ -1,6 +1,8 @@
 //! Any other bank: what the standard says, to be filled in by settings from the bank's documents. The paths are the
 //! standard's, so that settings make it an account that we host, one that the bank hosts (`hosting=theirs`) or an
-//! acquirer of QRIS (`codes=qris`); the rest is ours, and lenient where we read.
+//! acquirer of QRIS (`codes=qris`); the rest is ours, and lenient where we read. So is `repeat`: a repeated payment request
+//! gets the stored answer, on which every bank does what it would have done on the first; whether a bank wants 4042518
+//! instead, and then goes by the flag, it must say itself.
 
 use std::collections::BTreeMap;
 

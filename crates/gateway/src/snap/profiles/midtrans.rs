@@ -4,7 +4,8 @@
 //! days, 2024700 for one that is still being made, delete-va as POST, and `grant_type` in the body of a token request.
 //!
 //! Ours: GoPay as the acquirer, QRIS alone until `codes` says otherwise, and everything not named here. In calls about
-//! virtual accounts `va_info` must name the bank as their documents say.
+//! virtual accounts `va_info` must name the bank as their documents say. `repeat` decides nothing: a payment request (25)
+//! tells of money that is taken already, and is always answered with success.
 
 use std::{collections::BTreeMap, time::Duration};
 

@@ -7,7 +7,7 @@ use crate::snap::{
     extra_members::ExtraMembers,
     parameters::Parameters,
     settings::{BadSetting, check_base_url, known_settings},
-    values::{ChannelIds, Codes, HttpMethod, Precision, Service},
+    values::{ChannelIds, Codes, HttpMethod, Precision, Repeat, Service},
 };
 
 fn with(profile: &str, settings: &[(&str, &str)]) -> Result<Parameters, BadSetting> {
@@ -21,7 +21,7 @@ fn generic(name: &str, value: &str) -> Result<Parameters, BadSetting> {
 }
 
 /// For each setting: a value other than the default of `generic`, and bad ones.
-const EXAMPLES: [(&str, &str, &[&str]); 63] = [
+const EXAMPLES: [(&str, &str, &[&str]); 68] = [
     ("codes", "both", &["", "qr", "VA"]),
     ("numbers", "theirs", &["both"]),
     ("status_delay", "60", &["601", "-1", ""]),
@@ -34,17 +34,22 @@ const EXAMPLES: [(&str, &str, &[&str]); 63] = [
     ("sign_out", "type2", &["client_ts", "1"]),
     ("signature_encoding", "hex", &["base32"]),
     ("sign_in", "client_ts", &["none", "type3"]),
+    ("asks_token", "yes", &["type1"]),
+    ("bare_token", "yes", &["Bearer"]),
     ("precision", "milliseconds", &["ms", "0"]),
     ("external_id", "digits:9", &["9", "digits:0", "numeric:37"]),
     ("channel_id", "60xx,6199", &["", "six", "123456"]),
     ("partner_id", "service_id", &["", "two words", "1234567890123456789012345678901234567"]),
     ("customer_digits", "8", &["", "5", "19", "-8", "+8", "8.0", " 8"]),
     ("number_digits", "16..18", &["16", "18..16", "0..16", "16..29", "16..=18", "a..b"]),
+    ("customer_no", "rest", &["whole", ""]),
+    ("service_id_padding", "spaces", &["zeros", "right"]),
+    ("payment_needs", "totalAmount,flagAdvise", &["", "paidAmount", "flagAdvise,", "flagAdvise,flagAdvise"]),
     ("name_max", "30", &["0", "256"]),
     ("request_id_max", "30", &["0", "129"]),
     ("query_key", "theirs", &["both"]),
     ("retry", "fresh", &["never"]),
-    ("repeat", "stored", &["4042519"]),
+    ("repeat", "4042518", &["4042519"]),
     ("notify_retries", "no", &["true", "No"]),
     ("deadline", "5", &["0", "26", "5s"]),
     ("validity", "20..15552000", &["0..60", "60", "60..31622401"]),
@@ -303,6 +308,23 @@ fn banks_answer_in_their_own_codes() {
         assert_eq!(parameters.bad_data.code("24"), bad_data);
         assert_eq!(parameters.token_type, token_type);
     }
+}
+
+#[test]
+fn only_a_bank_that_is_known_to_go_by_its_flag_is_answered_4042518() {
+    for profile in Profile::all() {
+        let parameters = with(profile.name, &[]).unwrap();
+        let expected = if profile.name == "bca" { Repeat::Inconsistent } else { Repeat::Stored };
+        assert_eq!(parameters.repeat, expected, "{}", profile.name);
+        assert_eq!(parameters.payment_needs.names(), [""; 0], "{}", profile.name);
+    }
+}
+
+#[test]
+fn a_bank_that_signs_by_type_1_or_says_so_asks_us_for_a_token() {
+    let asking = Profile::all().iter().filter(|profile| with(profile.name, &[]).unwrap().takes_token());
+    let names: Vec<&str> = asking.map(|profile| profile.name).collect();
+    assert_eq!(names, ["bca", "briva-online", "bsi", "mandiri", "doku", "bri-qris", "briva-ws", "generic"]);
 }
 
 #[test]

@@ -176,7 +176,7 @@ fn banks(account: &str) -> String {
          INSERT INTO bank_requests SELECT '{account}', 24, 1, '1', '1', 0, code, id, NULL, 'accepted', 1 \
          FROM payments LIMIT 1; \
          INSERT INTO bank_requests VALUES ('{account}', 25, 1, '2', 'money', 1, '1', NULL, 5000, 'accepted', 1); \
-         INSERT INTO bank_calls VALUES ('{account}', 'call_1', 1, 25, '2002500', 7, 0); \
+         INSERT INTO bank_calls VALUES ('{account}', 'call_1', 1, 25, '2002500', 7, 0, 1); \
          INSERT INTO strays VALUES ('str_1', '{account}', 'money', '1', 5000, 1, 1, NULL, NULL, NULL, NULL, NULL); \
          INSERT INTO stray_entries VALUES ('str_1', 'received', 'strays', 1, 5000), \
          ('str_1', 'received', 'clearing', 1, -5000)"

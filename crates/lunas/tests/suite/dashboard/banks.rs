@@ -41,6 +41,7 @@ on_every_database![
     the_log_of_calls_has_codes_in_words_newest_first,
     project_pages_say_which_methods_can_take_money,
     members_learn_which_methods_can_take_money_and_who_can_change_that,
+    calls_without_proof_are_listed_apart_and_are_no_last_call,
 ];
 
 const BANKS: &str = "/dashboard/operator/banks";
@@ -152,6 +153,7 @@ async fn pay_at_bank(kit: &Kit, id: BankAccountId, payment: &Value) {
         request_id: "1".to_owned(),
         number: text(&payment["instructions"], "virtual_account_number").to_owned(),
         amount: Rupiah::new(payment["amount"].as_i64().unwrap()),
+        total: None,
         paid_at: kit.engine.now(),
     };
     kit.engine.asked_to_take(&open, asked).await.unwrap();
@@ -270,6 +272,21 @@ async fn the_log_of_calls_has_codes_in_words_newest_first(kit: Arc<Kit>) {
         let expected = [format!("({service})"), (*code).to_owned(), (*meaning).to_owned(), format!("{position} ms")];
         assert!(expected.iter().all(|text| row.contains(text)), "{expected:?}: {row}");
     }
+}
+
+async fn calls_without_proof_are_listed_apart_and_are_no_last_call(kit: Arc<Kit>) {
+    let operator = Person::operator(&kit, "operator@example.com").await;
+    let id = new_account(&kit, "BCA", &[]).await;
+    assert!(!operator.open(&page_of(id)).await.text.contains("id=\"unproved-title\""));
+    kit.engine.note_unproved_call(id, kit.engine.now(), 25, "4012500", Duration::from_millis(7));
+    kit.engine.save_bank_calls().await.unwrap();
+    let page = operator.open(&page_of(id)).await;
+    let (calls, unproved) = page.text.split_once("id=\"unproved-title\"").unwrap();
+    assert!(calls.contains("Nobody has called yet"), "{calls}");
+    for shown in ["Payment (25)", "4012500", "Anybody, to us", "7 ms"] {
+        assert!(unproved.contains(shown), "{shown}: {unproved}");
+    }
+    contains_all(&operator.open(&format!("{BANKS}?lang=en")).await, &["Never"]);
 }
 
 /// The project pages of an operator: the project itself, and the question before it is approved.

@@ -21,7 +21,6 @@ on_every_database![
     unknown_and_disabled_accounts_refuse_strangers_in_the_same_words,
     a_browser_of_another_site_gets_no_permission,
     callers_that_prove_nothing_are_turned_away_after_a_while with rate_limit(100),
-    every_call_of_an_account_is_in_its_log_with_its_code,
 ];
 
 const UNKNOWN: (u16, &str, &str) = (401, "00", "Unauthorized. [Unknown client]");
@@ -143,20 +142,4 @@ async fn callers_that_prove_nothing_are_turned_away_after_a_while(kit: Arc<Kit>)
     assert_eq!(codes.last().map(String::as_str), Some("4292400"));
     // The bank's own calls are counted for themselves.
     assert_eq!(said(&contracted.pay(&number, Knobs::default()).await), ("2002500", "00"));
-}
-
-async fn every_call_of_an_account_is_in_its_log_with_its_code(kit: Arc<Kit>) {
-    let contracted = contracted(&kit, Style::BCA).await;
-    let number = number(&contracted.payment().await);
-    contracted.ask(&number, Knobs::default()).await;
-    contracted.ask(&number, Knobs { signature: Some("A".repeat(88)), ..Knobs::default() }).await;
-    contracted.pay(&number, Knobs { method: Some("GET".to_owned()), ..Knobs::default() }).await;
-    contracted.pay(&number, Knobs { length: Some(65_537), ..Knobs::default() }).await;
-    contracted.pay(&number, Knobs::default()).await;
-    kit.engine.save_bank_calls().await.unwrap();
-    let calls = kit.engine.bank_account_file(contracted.account).await.unwrap().calls;
-    let codes: Vec<(i64, &str)> = calls.iter().rev().map(|call| (call.service, call.code.as_str())).collect();
-    let expected =
-        [(73, "2007300"), (24, "2002400"), (24, "4012400"), (25, "4052500"), (25, "4002500"), (25, "2002500")];
-    assert_eq!(codes, expected);
 }

@@ -52,6 +52,7 @@ pub(crate) async fn stray(kit: &Kit, id: BankAccountId, receipt: &str, amount: i
         request_id: receipt.to_owned(),
         number: format!("{SERVICE_ID}00000000000"),
         amount: Rupiah::new(amount),
+        total: None,
         paid_at: kit.engine.now(),
     };
     assert_eq!(kit.engine.asked_to_take(&open, asked).await.unwrap(), Taken::Judged(Verdict::Accepted));

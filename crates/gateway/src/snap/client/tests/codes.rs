@@ -240,6 +240,9 @@ async fn a_virtual_account_stands_where_the_bank_says_in_one_of_three_ways() {
         paid_at: Some(Timestamp::parse("2026-01-15T04:00:00Z").unwrap()),
         marks: MoneyMarks::default(),
     };
+    let unnamed =
+        BankMoney { receipt_id: "unnamed::".to_owned(), amount: AMOUNT, paid_at: None, marks: MoneyMarks::default() };
+    assert!(unnamed.is_unnamed() && !money.is_unnamed());
     let with = |member: &str, value: &str| {
         let mut told = paid.clone();
         told["virtualAccountNo"] = json!("   8889912345678901");
@@ -255,8 +258,10 @@ async fn a_virtual_account_stands_where_the_bank_says_in_one_of_three_ways() {
         (with("paymentFlagStatus", "02"), json!({}), Standing::AskAgain),
         (with("x", "y"), json!({ "paidStatus": "Y" }), Standing::Paid(money)),
         (with("x", "y"), json!({ "paidStatus": "N" }), Standing::Unpaid { code: code() }),
-        // Paid, and nothing to book by.
-        (json!({}), json!({ "paidStatus": "Y" }), Standing::AskAgain),
+        // Paid, and no more than that: it is the bill's money, which the bank does not name.
+        (json!({}), json!({ "paidStatus": "Y" }), Standing::Paid(unnamed)),
+        // An amount that cannot be read is not taken for the bill's.
+        (with("paidAmount", "much"), json!({ "paidStatus": "Y" }), Standing::AskAgain),
     ] {
         let told = json!({ "responseCode": "2002600", "virtualAccountData": data, "additionalInfo": beside });
         let bank = Bank::start(vec![answer("200 OK", &told.to_string())]).await;

@@ -15,6 +15,7 @@ on_every_database![
     doctor_wants_an_https_address_for_banks,
     doctor_reports_approved_projects_that_can_take_no_money,
     doctor_and_show_tell_of_calls_to_a_bank_that_fail,
+    calls_without_proof_are_shown_apart_and_are_no_call_of_the_bank,
 ];
 
 /// The points about banks, with their verdicts and findings.
@@ -69,6 +70,7 @@ async fn doctor_looks_at_every_enabled_account(site: Site) {
         code: "2002400".to_owned(),
         latency_ms: 7,
         outbound: false,
+        proved: true,
     };
     let called = BankWrite::Called { account_id: account.parse().unwrap(), calls: vec![call], keep: 10 };
     let store = site.store().await;
@@ -145,6 +147,7 @@ async fn doctor_and_show_tell_of_calls_to_a_bank_that_fail(site: Site) {
         code: code.to_owned(),
         latency_ms: number,
         outbound,
+        proved: true,
     };
     let mut calls: Vec<BankCall> = (1..=5).map(|number| call(number, true, "timeout")).collect();
     calls.push(call(6, false, "2002400"));
@@ -162,4 +165,28 @@ async fn doctor_and_show_tell_of_calls_to_a_bank_that_fail(site: Site) {
     for words in ["calls suspended", "LONGEST", "timeout"] {
         assert!(text.stdout.contains(words), "{words}: {text:?}");
     }
+}
+
+async fn calls_without_proof_are_shown_apart_and_are_no_call_of_the_bank(site: Site) {
+    let account = site.enabled_account();
+    let call = BankCall {
+        id: "1".to_owned(),
+        at: SystemClock.now(),
+        service: 25,
+        code: "4012500".to_owned(),
+        latency_ms: 7,
+        outbound: false,
+        proved: false,
+    };
+    let store = site.store().await;
+    let called = BankWrite::Called { account_id: account.parse().unwrap(), calls: vec![call], keep: 10 };
+    store.commit(called.into()).await.unwrap();
+    store.close().await;
+    let shown = site.show(&account);
+    assert_eq!((&shown["last_call_at"], &shown["calls"]), (&Value::Null, &Value::Array(Vec::new())));
+    assert_eq!(shown["unproved_calls"][0]["code"], "4012500");
+    let text = site.run(&["bank", "show", &account]).stdout;
+    assert!(text.contains("last call     never") && text.contains("CALL WITHOUT PROOF"), "{text}");
+    let found = unwell(&site);
+    assert!(found["bank calls"].1.contains("has never called (calls at its doors without proof: 1)"), "{found:?}");
 }

@@ -13,6 +13,8 @@ on_every_database![
     settings_are_the_profiles_unless_the_account_has_its_own,
     secrets_are_shown_once_and_stored_encrypted,
     people_read_what_to_do_next,
+    every_address_that_a_bank_needs_is_shown,
+    an_acquirer_that_asks_for_a_token_is_not_ready_without_a_client_for_it,
 ];
 
 async fn an_account_is_enabled_once_nothing_is_missing(site: Site) {
@@ -215,4 +217,57 @@ async fn people_read_what_to_do_next(site: Site) {
     assert!(elsewhere.stdout.contains("not known here: set LUNAS_BASE_URL"), "{elsewhere:?}");
     let listed = site.run(&["bank", "list"]);
     assert!(listed.stdout.starts_with("ID ") && listed.stdout.contains("BCA Toko"), "{listed:?}");
+}
+
+/// Regression: only the address before all of them was shown.
+async fn every_address_that_a_bank_needs_is_shown(site: Site) {
+    let (token, inquiry, payment) =
+        ("/v1.0/access-token/b2b", "/v1.0/transfer-va/inquiry", "/v1.0/transfer-va/payment");
+    let (va, qr, debit) =
+        ("/v1.0/transfer-va/notify-payment-intrabank", "/v1.0/qr/qr-mpm-notify", "/v1.0/debit/notify");
+    for (profile, doors) in [
+        ("bca", &[(73, token), (24, inquiry), (25, payment)][..]),
+        ("bri-qris", &[(73, token), (52, qr)]),
+        ("briva-ws", &[(73, token), (25, payment), (34, va)]),
+        ("dana", &[(56, debit)]),
+        ("midtrans", &[(52, qr)]),
+    ] {
+        let account = id(&site.json(&["bank", "add", "--profile", profile, "--name", profile]));
+        let folder = format!("https://api.lunas.test/snap/{account}");
+        let expected: Vec<Value> = doors
+            .iter()
+            .map(|(service, path)| {
+                json!({ "service": service, "url": format!("{folder}{path}"), "path": format!("/snap/{account}{path}") })
+            })
+            .collect();
+        assert_eq!(site.show(&account)["doors"], json!(expected), "{profile}");
+        let text = site.run(&["bank", "show", &account]).stdout;
+        for (_, path) in doors {
+            assert!(text.contains(&format!("{folder}{path}\n")), "{path}: {text}");
+        }
+    }
+    // Where the public URL is not known, the paths are shown.
+    let account = site.bare_account();
+    let mut elsewhere = site.command(&["bank", "show", &account, "--json"]);
+    let elsewhere: testkit::Ran = elsewhere.env_remove("LUNAS_BASE_URL").output().unwrap().into();
+    let shown = elsewhere.json(0);
+    assert_eq!(shown["doors"][0]["url"], Value::Null);
+    assert_eq!(shown["doors"][0]["path"], format!("/snap/{account}{token}"));
+}
+
+/// Regression: nothing was said to be missing, and the token door answered the bank 4017300.
+async fn an_acquirer_that_asks_for_a_token_is_not_ready_without_a_client_for_it(site: Site) {
+    let add =
+        ["bank", "add", "--profile", "bri-qris", "--name", "BRI", "--set", "merchant_id=M", "--set", "terminal_id=T"];
+    let account = id(&site.json(&[&add[..], &["--set", "base_url=https://bank.example"]].concat()));
+    // As the guide says, but for the client.
+    site.json(&["bank", "key", &account, "--make"]);
+    site.told_json(&public_bank_key(), &["bank", "key", &account, "--import", "-"]);
+    let outbound = ["bank", "outbound", &account, "--client-id", "us", "--secret-file", "-"];
+    site.told_json("a secret of the bank", &outbound);
+    assert_eq!(site.show(&account)["missing"], json!(["inbound"]));
+    let refused = site.run(&["bank", "enable", &account, "--json"]);
+    assert!(refused.failed(1)[1].contains(&format!("lunas bank inbound {account}")), "{refused:?}");
+    site.json(&["bank", "inbound", &account]);
+    assert_eq!(site.json(&["bank", "enable", &account])["missing"], json!([]));
 }

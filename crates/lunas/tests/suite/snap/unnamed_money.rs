@@ -1,0 +1,196 @@
+//! Banks that tell of money without an id of it: BRI's status answer may say no more than that a number is paid. The money is
+//! booked, and it is booked once, whichever of status, notification and report tells of it first.
+
+use std::{sync::Arc, time::Duration};
+
+use demobank::{Fault, Knobs, Notification, PayOrder, Service};
+use domain::{
+    bank_difference::Tally,
+    bank_request::{jakarta_day, jakarta_day_begin},
+    money::Rupiah,
+};
+use engine::Window;
+use serde_json::Value;
+use testkit::{Kit, on_every_database};
+
+use crate::support::{
+    acquirers::{AMOUNT, Acquired, ask_after, code_of, hosted_there, open_strays, silently},
+    payments::{events_of, status, unapplied},
+};
+
+on_every_database![
+    a_status_of_paid_alone_pays_its_payment,
+    money_that_a_status_has_told_of_is_not_booked_again_under_the_banks_id,
+    money_that_a_notification_has_named_is_not_booked_again_without_an_id,
+    money_without_an_id_that_was_paid_later_is_other_money,
+    a_report_without_ids_is_compared_and_books_what_was_missed_once,
+    money_without_an_id_for_a_number_of_nobody_is_one_stray,
+    a_notification_that_names_the_customers_part_alone_finds_its_number,
+];
+
+/// All that BRI's status answer is known to leave out.
+const BARE: &[&str] = &[
+    "paymentRequestId",
+    "paidAmount",
+    "totalAmount",
+    "trxDateTime",
+    "latestTransactionStatus",
+    "paymentFlagStatus",
+    "paymentFlagReason",
+];
+
+/// What the bank says of a payment's money; without an id where `receipt_id` is empty.
+fn word_of(acquired: &Acquired, payment: &Value, receipt_id: &str, paid_at_ms: i64) -> Notification {
+    let code = acquired.asked.code(code_of(payment)).unwrap();
+    Notification {
+        reference: code.reference,
+        number: code.content,
+        amount: AMOUNT,
+        paid_at_ms: Some(paid_at_ms),
+        receipt_id: receipt_id.to_owned(),
+        ..Notification::default()
+    }
+}
+
+async fn tells(acquired: &Acquired, told: Notification) {
+    let answer = acquired.tells(Service::VaNotify, told, Knobs::default()).await;
+    assert_eq!(answer.code(), "2003400", "{}", answer.text);
+}
+
+/// Checks that the payment was paid once, and that no other money came in.
+async fn is_paid_once(kit: &Kit, acquired: &Acquired, payment: &Value) {
+    assert_eq!(status(&acquired.project, payment).await, "paid");
+    assert_eq!(events_of(&acquired.project, payment, "payment.paid").await.len(), 1);
+    assert_eq!((unapplied(&acquired.project).await, open_strays(kit).await.len()), (0, 0));
+    let open = kit.engine.differences(true, Window { offset: 0, limit: 10 }).await.unwrap();
+    assert!(open.items.is_empty(), "{:?}", open.items);
+}
+
+/// Compares the day that is over, twice: how much is in both books, and how much was missing here.
+async fn compared(kit: &Kit, acquired: &Acquired) -> (Tally, Tally) {
+    kit.clock.set(jakarta_day_begin(jakarta_day(kit.engine.now()) + 1).plus(Duration::from_mins(31)));
+    let day = jakarta_day(kit.engine.now()) - 1;
+    let first = kit.engine.compare_bank_day(acquired.account, day).await.unwrap().reconciliation;
+    let second = kit.engine.compare_bank_day(acquired.account, day).await.unwrap().reconciliation;
+    assert_eq!((first.missing_there.count, first.differing.count), (0, 0), "{first:?}");
+    assert_eq!((second.matched, second.missing_here), (first.matched, first.missing_here));
+    (first.matched, first.missing_here)
+}
+
+fn tally(count: i64) -> Tally {
+    Tally { count, amount: Rupiah::new(count * AMOUNT) }
+}
+
+/// Regression: without paymentRequestId the bank was asked again and again, and nothing was ever booked.
+async fn a_status_of_paid_alone_pays_its_payment(kit: Arc<Kit>) {
+    for lacks in [&["paymentRequestId"][..], BARE] {
+        let acquired = hosted_there(&kit, "briva-ws").await;
+        acquired.asked.fail_every(Service::Status, Some(Fault::Lacks(lacks)));
+        let (payment, unpaid) = (acquired.payment().await, acquired.payment().await);
+        acquired.pays_as(&payment, silently()).await;
+        ask_after(&kit, Duration::from_mins(5)).await;
+        is_paid_once(&kit, &acquired, &payment).await;
+        assert_eq!(status(&acquired.project, &unpaid).await, "pending");
+    }
+}
+
+async fn money_that_a_status_has_told_of_is_not_booked_again_under_the_banks_id(kit: Arc<Kit>) {
+    for lacks in [&["paymentRequestId"][..], BARE] {
+        let acquired = hosted_there(&kit, "briva-ws").await;
+        acquired.asked.fail_every(Service::Status, Some(Fault::Lacks(lacks)));
+        let payment = acquired.payment().await;
+        let paid_at = kit.engine.now().as_millis();
+        acquired.pays_as(&payment, PayOrder { receipt_id: Some("P-1".to_owned()), ..silently() }).await;
+        ask_after(&kit, Duration::from_mins(5)).await;
+        for _ in 0..2 {
+            tells(&acquired, word_of(&acquired, &payment, "P-1", paid_at)).await;
+            is_paid_once(&kit, &acquired, &payment).await;
+        }
+        // The report has the bank's id, too.
+        assert_eq!(compared(&kit, &acquired).await, (tally(1), tally(0)));
+        is_paid_once(&kit, &acquired, &payment).await;
+    }
+}
+
+async fn money_that_a_notification_has_named_is_not_booked_again_without_an_id(kit: Arc<Kit>) {
+    let acquired = hosted_there(&kit, "briva-ws").await;
+    let payment = acquired.payment().await;
+    let paid_at = kit.engine.now().as_millis();
+    acquired.pays_as(&payment, PayOrder { receipt_id: Some(String::new()), ..silently() }).await;
+    tells(&acquired, word_of(&acquired, &payment, "P-1", paid_at)).await;
+    for _ in 0..2 {
+        tells(&acquired, word_of(&acquired, &payment, "", paid_at)).await;
+        is_paid_once(&kit, &acquired, &payment).await;
+    }
+    assert_eq!(compared(&kit, &acquired).await, (tally(1), tally(0)));
+    is_paid_once(&kit, &acquired, &payment).await;
+}
+
+async fn money_without_an_id_that_was_paid_later_is_other_money(kit: Arc<Kit>) {
+    for first in ["P-1", ""] {
+        let acquired = hosted_there(&kit, "briva-ws").await;
+        let payment = acquired.payment().await;
+        let paid_at = kit.engine.now().as_millis();
+        tells(&acquired, word_of(&acquired, &payment, first, paid_at)).await;
+        kit.clock.advance(Duration::from_hours(1));
+        let later = kit.engine.now().as_millis();
+        for _ in 0..2 {
+            tells(&acquired, word_of(&acquired, &payment, "", later)).await;
+            tells(&acquired, word_of(&acquired, &payment, first, paid_at)).await;
+            assert_eq!(unapplied(&acquired.project).await, AMOUNT, "held once: {first}");
+        }
+        assert_eq!(status(&acquired.project, &payment).await, "paid");
+        assert_eq!(events_of(&acquired.project, &payment, "payment.paid").await.len(), 1);
+    }
+}
+
+async fn a_report_without_ids_is_compared_and_books_what_was_missed_once(kit: Arc<Kit>) {
+    let acquired = hosted_there(&kit, "briva-ws").await;
+    let unnamed = || PayOrder { receipt_id: Some(String::new()), ..silently() };
+    let (asked, missed) = (acquired.payment().await, acquired.payment().await);
+    acquired.pays_as(&asked, unnamed()).await;
+    ask_after(&kit, Duration::from_mins(5)).await;
+    is_paid_once(&kit, &acquired, &asked).await;
+    acquired.pays_as(&missed, unnamed()).await;
+    assert_eq!(compared(&kit, &acquired).await, (tally(1), tally(1)));
+    for payment in [&asked, &missed] {
+        is_paid_once(&kit, &acquired, payment).await;
+    }
+}
+
+async fn money_without_an_id_for_a_number_of_nobody_is_one_stray(kit: Arc<Kit>) {
+    let acquired = hosted_there(&kit, "briva-ws").await;
+    let told = Notification {
+        reference: "SOMEBODY".to_owned(),
+        number: "777771234567890123".to_owned(),
+        amount: AMOUNT,
+        paid_at_ms: Some(kit.engine.now().as_millis()),
+        ..Notification::default()
+    };
+    for _ in 0..2 {
+        tells(&acquired, told.clone()).await;
+        assert_eq!(open_strays(&kit).await.len(), 1);
+    }
+    let later = told.paid_at_ms.map(|at| at + 1_000);
+    tells(&acquired, Notification { paid_at_ms: later, ..told }).await;
+    assert_eq!(open_strays(&kit).await.len(), 2, "other money");
+}
+
+/// The three numbers in the shapes that banks use, and some of them left out.
+async fn a_notification_that_names_the_customers_part_alone_finds_its_number(kit: Arc<Kit>) {
+    let zeros = demobank::Padding::Zeros;
+    for knobs in [
+        Knobs { padding: zeros, ..Knobs::default() },
+        Knobs { whole_customer_no: true, padding: zeros, ..Knobs::default() },
+        Knobs { left_out: vec!["virtualAccountNo", "trxId"], ..Knobs::default() },
+        Knobs { left_out: vec!["virtualAccountNo", "trxId"], whole_customer_no: true, ..Knobs::default() },
+        Knobs { left_out: vec!["trxId", "customerNo", "partnerServiceId"], padding: zeros, ..Knobs::default() },
+    ] {
+        let acquired = hosted_there(&kit, "briva-ws").await;
+        let payment = acquired.payment().await;
+        let told = word_of(&acquired, &payment, "P-1", kit.engine.now().as_millis());
+        let answer = acquired.tells(Service::VaNotify, told, knobs).await;
+        assert_eq!(answer.code(), "2003400", "{}", answer.text);
+        is_paid_once(&kit, &acquired, &payment).await;
+    }
+}
