@@ -144,9 +144,9 @@ fn engine_code(error: &Error) -> ErrorCode {
         Error::ProjectUnusable => error_code::PROJECT_UNAVAILABLE,
         Error::TryLater { .. } | Error::AttemptsFull { .. } => error_code::RATE_LIMITED,
         Error::Provider(_) => error_code::PAYMENT_PROVIDER_UNAVAILABLE,
-        Error::Contended | Error::Hash(HashError::Busy) | Error::Store(StoreError::Unavailable(_)) => {
-            error_code::SERVICE_UNAVAILABLE
-        }
+        Error::Contended
+        | Error::Hash(HashError::Busy)
+        | Error::Store(StoreError::Unavailable(_) | StoreError::Undecided(_)) => error_code::SERVICE_UNAVAILABLE,
         Error::Vault(_)
         | Error::Hash(HashError::Failed)
         | Error::UnexpectedConflict(_)

@@ -14,7 +14,8 @@ pub enum Conclusion {
 /// Whose rules for reading an answer a bank follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Concludes {
-    /// 2002500, 2022500 and 4042518 go by the flag: 00 books, 01 reverses, anything else suspends. All other codes reverse.
+    /// 2002500, 2022500 and 4042518 go by the flag: 00 books, 01 reverses, anything else suspends. All other codes reverse,
+    /// also those of failures: only silence and what cannot be read suspend.
     LikeBca,
     /// 2002500 goes by the flag. The codes of `BRI_REVERSES` and the flag 01 reverse; all other answers suspend.
     LikeBri,
@@ -31,7 +32,7 @@ impl Concludes {
     ///
     /// An answer whose code does not begin with its HTTP status says two things at once, so it settles nothing.
     pub fn conclude(self, status: u16, code: &str, flag: &str) -> Conclusion {
-        let is_readable = status != 0 && status < 500 && code.len() == 7 && code.starts_with(&status.to_string());
+        let is_readable = status != 0 && code.len() == 7 && code.starts_with(&status.to_string());
         if !is_readable {
             return Conclusion::Suspended;
         }
@@ -44,6 +45,7 @@ impl Concludes {
             ("01", _) if goes_by_flag => Conclusion::Reversed,
             (_, Concludes::LikeBca) if goes_by_flag => Conclusion::Suspended,
             (_, Concludes::LikeBca) => Conclusion::Reversed,
+            (_, Concludes::LikeBri) if status >= 500 => Conclusion::Suspended,
             (_, Concludes::LikeBri) if flag == "01" || BRI_REVERSES.contains(&code) => Conclusion::Reversed,
             (_, Concludes::LikeBri) => Conclusion::Suspended,
         }
@@ -104,6 +106,8 @@ mod tests {
             (LikeBca, 409, "4092500", "", Reversed),
             (LikeBca, 401, "4012501", "", Reversed),
             (LikeBca, 429, "4292500", "", Reversed),
+            (LikeBca, 500, "5002500", "02", Reversed),
+            (LikeBca, 202, "2022500", "02", Suspended),
         ]);
     }
 
@@ -119,18 +123,19 @@ mod tests {
             (LikeBri, 404, "4042513", "", Reversed),
             (LikeBri, 409, "4092500", "", Reversed),
             (LikeBri, 429, "4292500", "", Suspended),
+            (LikeBri, 500, "5002500", "", Suspended),
+            (LikeBri, 504, "5042500", "01", Suspended),
+            (LikeBri, 202, "2022500", "02", Suspended),
             (LikeBri, 404, "4042577", "", Suspended),
             (LikeBri, 404, "4042577", "01", Reversed),
         ]);
     }
 
     #[test]
-    fn silence_server_errors_and_answers_that_contradict_themselves_suspend() {
+    fn silence_and_answers_that_contradict_themselves_suspend() {
         for rule in [LikeBca, LikeBri] {
             check(&[
                 (rule, 0, "", "", Suspended),
-                (rule, 500, "5002500", "", Suspended),
-                (rule, 504, "5042500", "01", Suspended),
                 (rule, 503, "2002500", "00", Suspended),
                 (rule, 200, "5002500", "00", Suspended),
                 (rule, 404, "2002500", "00", Suspended),

@@ -19,15 +19,18 @@ pub enum DifferenceKind {
     Refunded,
     /// The bank could not be asked about a code for a day.
     Unanswered,
+    /// We have booked money after the bank was told that nothing is decided.
+    Undecided,
 }
 
 impl DifferenceKind {
-    pub const ALL: [DifferenceKind; 5] = [
+    pub const ALL: [DifferenceKind; 6] = [
         DifferenceKind::MissingThere,
         DifferenceKind::Amount,
         DifferenceKind::Fee,
         DifferenceKind::Refunded,
         DifferenceKind::Unanswered,
+        DifferenceKind::Undecided,
     ];
 
     pub const fn word(self) -> &'static str {
@@ -37,6 +40,7 @@ impl DifferenceKind {
             DifferenceKind::Fee => "fee",
             DifferenceKind::Refunded => "refunded",
             DifferenceKind::Unanswered => "unanswered",
+            DifferenceKind::Undecided => "undecided",
         }
     }
 

@@ -48,5 +48,6 @@ pub mod search;
 pub mod signature;
 pub mod stray;
 pub mod time;
+pub mod undecided;
 pub mod user;
 pub mod visible;

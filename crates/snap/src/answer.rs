@@ -61,6 +61,11 @@ impl Refusal {
         Refusal::Failed(web::chain(error))
     }
 
+    /// Whether it says that nothing is known, and not that something is wrong with the call.
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self, Refusal::Failed(_) | Refusal::Timeout)
+    }
+
     fn case(&self) -> ResponseCase {
         match self {
             Refusal::Unauthorized(_) => ResponseCase::new(401, 0),
@@ -107,14 +112,14 @@ impl Refusal {
     }
 
     /// Only what is known to be refused is called so: the bank gives the money back.
-    fn flag(&self) -> &'static str {
+    pub(crate) fn flag(&self) -> &'static str {
         match self {
             Refusal::Failed(_) | Refusal::Timeout | Refusal::TooMany => UNDECIDED,
             _ => REFUSED,
         }
     }
 
-    fn reason(&self) -> Reason {
+    pub(crate) fn reason(&self) -> Reason {
         match self {
             Refusal::Failed(_) | Refusal::Timeout | Refusal::TooMany => {
                 Reason { english: "Please try again", indonesia: "Silakan coba lagi" }

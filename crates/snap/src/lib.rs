@@ -13,10 +13,12 @@ mod payment;
 mod routes;
 mod service;
 mod token;
+mod undecided;
 mod verdict;
 
 use axum::response::Response;
 use engine::{Clock, SystemClock};
+use gateway::snap::Undecided;
 use web::{App, Failure, FailureWording, Surface};
 
 use crate::{answer::Refusal, service::Service};
@@ -32,8 +34,13 @@ pub fn surface(app: &App) -> Surface {
     }
 }
 
-/// A failure outside of any handler. What was committed is not known then, so the bank must ask again.
+/// A failure outside of any handler. What was committed is not known then, so the bank must ask again. Of the
+/// account nothing is known here, so a bank that asks us to take money is told what makes none give it back.
 fn worded(failure: Failure, path: &str) -> Response {
     let service = Service::of_path(path);
-    Refusal::of_failure(failure).answer(service, SystemClock.now(), None)
+    let (refusal, now) = (Refusal::of_failure(failure), SystemClock.now());
+    match service == Service::Payment && refusal.is_open() {
+        true => undecided::answer(Undecided::InProgress, &refusal, now, None),
+        false => refusal.answer(service, now, None),
+    }
 }

@@ -1,6 +1,6 @@
 //! Service 25: a bank asks us to take money. It books or gives back the money by our answer, which is stored before.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 use axum::response::Response;
 use domain::bank_request::Verdict;
@@ -12,6 +12,7 @@ use crate::{
     door::Call,
     members::Members,
     service::Service,
+    undecided::{self, decided_by},
     verdict,
 };
 
@@ -36,9 +37,10 @@ const ECHOED: [&str; 13] = [
 /// A repetition that contradicts nothing, but is not the first.
 const INCONSISTENT: ResponseCase = ResponseCase::new(404, 18);
 
-pub(crate) async fn answer(call: Call) -> Result<Response, Refusal> {
+/// Answers a call that began at `started`.
+pub(crate) async fn answer(call: Call, started: Instant) -> Result<Response, Refusal> {
     let (app, open, now) = (call.app.clone(), Arc::clone(&call.open), call.now);
-    let message = call.message().map_err(undecided)?;
+    let message = call.message().map_err(not_refused)?;
     let members = Members::read(&message.body, &open.parameters)?;
     members.require(&REQUIRED)?;
     members.require(open.parameters.payment_needs.names())?;
@@ -51,7 +53,12 @@ pub(crate) async fn answer(call: Call) -> Result<Response, Refusal> {
     data.extend(members.echo(&ECHOED));
     let (external_id, number) = (message.external_id, number.whole);
     let asked = PaymentAsked { external_id, request_id, number, amount, total, paid_at };
-    let taken = app.engine.asked_to_take(&open, asked).await.map_err(|error| Refusal::of_error(&error))?;
+    let taken = match app.engine.take_by(&open, asked, decided_by(started, open.parameters.deadline)).await {
+        Ok(taken) => taken,
+        Err(error) => {
+            return Ok(undecided::answer(open.parameters.undecided, &Refusal::of_error(&error), now, Some(data)));
+        }
+    };
     let (case, text, verdict) = match taken {
         Taken::ExternalIdReused => return Err(Refusal::ExternalIdReused),
         Taken::Disabled => return Err(Refusal::UNKNOWN_CLIENT),
@@ -72,7 +79,7 @@ fn first(verdict: Verdict) -> (ResponseCase, &'static str, Verdict) {
 
 /// A bank may give money back when it is told to come less often, and the money may be booked here already: the message
 /// may be the resend of one whose answer was lost. So it is told that nothing is decided.
-fn undecided(refusal: Refusal) -> Refusal {
+fn not_refused(refusal: Refusal) -> Refusal {
     match refusal {
         Refusal::TooMany => Refusal::Failed("the account's calls are over their rate".to_owned()),
         other => other,
@@ -86,7 +93,7 @@ mod tests {
     #[test]
     fn a_payment_over_the_rate_is_suspended_and_never_given_back() {
         let now = domain::time::Timestamp::from_millis(0);
-        let status = |refusal: Refusal| undecided(refusal).answer(Service::Payment, now, None).status().as_u16();
+        let status = |refusal: Refusal| not_refused(refusal).answer(Service::Payment, now, None).status().as_u16();
         assert_eq!(status(Refusal::TooMany), 500);
         assert_eq!(status(Refusal::InvalidToken), 401);
     }

@@ -12,7 +12,7 @@ use axum::{
 };
 use domain::{id::BankAccountId, time::Timestamp};
 use engine::{Error, OpenAccount};
-use gateway::snap::{Hosting, Notice};
+use gateway::snap::{Hosting, Notice, Undecided};
 use serde_json::Map;
 use web::{App, client};
 
@@ -21,7 +21,7 @@ use crate::{
     door::{Call, Proved, caller},
     inquiry, notification, payment,
     service::Service,
-    token,
+    token, undecided,
 };
 
 pub(crate) const FOLDER: &str = "snap";
@@ -67,17 +67,26 @@ async fn answered(
     let open = match known(app, account).await {
         Ok(Some(open)) if open.account.enabled || service.outlives_account() => open,
         Ok(_) => return limited(app, address, Refusal::UNKNOWN_CLIENT).answer(service, now, None),
-        Err(error) => return Refusal::of_error(&error).answer(service, now, None),
+        Err(error) => {
+            let refusal = Refusal::of_error(&error);
+            return match service {
+                Service::Payment => undecided_without_account(app, account, now, &refusal),
+                _ => refusal.answer(service, now, None),
+            };
+        }
     };
     let id = open.id();
     let data = open.parameters.full_answers.then(Map::new);
-    let deadline = open.parameters.deadline;
+    let say = open.parameters.undecided;
+    let decides = service == Service::Payment && open.parameters.hosting == Hosting::Ours;
     let proved = Proved::default();
-    let handled = handled(app, open, service, now, proved.clone(), request);
-    let handled = tokio::time::timeout(deadline, handled).await;
-    let response = handled
-        .unwrap_or(Err(Refusal::Timeout))
-        .unwrap_or_else(|refusal| limited(app, address, refusal).answer(service, now, data));
+    let handled = handled(app, Arc::clone(&open), service, (now, started), proved.clone(), request);
+    let handled = tokio::time::timeout(open.parameters.deadline, handled).await;
+    let response =
+        handled.unwrap_or(Err(Refusal::Timeout)).unwrap_or_else(|refusal| match decides && refusal.is_open() {
+            true => undecided::answer(say, &refusal, now, data),
+            false => limited(app, address, refusal).answer(service, now, data),
+        });
     let code = response.extensions().get::<AnsweredCode>().map(|code| code.0.clone()).unwrap_or_default();
     let took = started.elapsed();
     match proved.is_set() {
@@ -85,6 +94,20 @@ async fn answered(
         false => app.engine.note_unproved_call(id, now, service.number(), &code, took),
     }
     response
+}
+
+/// The answer to a payment call whose account cannot be read now.
+fn undecided_without_account(app: &App, account: &str, now: Timestamp, refusal: &Refusal) -> Response {
+    let last_seen = account.parse().ok().and_then(|id: BankAccountId| app.engine.last_seen_bank_account(id));
+    match last_seen.as_deref().map(|open| &open.parameters) {
+        Some(parameters) if parameters.hosting == Hosting::Theirs => refusal.answer(Service::Payment, now, None),
+        Some(parameters) => {
+            let data = parameters.full_answers.then(Map::new);
+            undecided::answer(parameters.undecided, refusal, now, data)
+        }
+        // This makes no bank give money back.
+        None => undecided::answer(Undecided::InProgress, refusal, now, None),
+    }
 }
 
 async fn known(app: &App, account: &str) -> Result<Option<Arc<OpenAccount>>, Error> {
@@ -98,7 +121,7 @@ async fn handled(
     app: &App,
     open: Arc<OpenAccount>,
     service: Service,
-    now: Timestamp,
+    (now, started): (Timestamp, Instant),
     proved: Proved,
     request: Request,
 ) -> Result<Response, Refusal> {
@@ -111,7 +134,7 @@ async fn handled(
         Service::Token => token::answer(&call),
         Service::Inquiry => inquiry::answer(call).await,
         Service::Payment if call.open.parameters.hosting == Hosting::Theirs => notification::taken(call).await,
-        Service::Payment => payment::answer(call).await,
+        Service::Payment => payment::answer(call, started).await,
         Service::VaNotify => notification::answer(call, Notice::VaNotify).await,
         Service::QrNotify => notification::answer(call, Notice::QrNotify).await,
         Service::DebitNotify => notification::answer(call, Notice::DebitNotify).await,

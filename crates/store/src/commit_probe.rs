@@ -58,7 +58,7 @@ impl CommitProbe {
                 *self.failures.last() = None;
                 self.failures.any.store(false, Ordering::Relaxed);
             }
-            Err(CommitError::Store(StoreError::Unavailable(_))) => {
+            Err(CommitError::Store(StoreError::Unavailable(_) | StoreError::Undecided(_))) => {
                 *self.failures.last() = Some(Instant::now());
                 self.failures.any.store(true, Ordering::Relaxed);
             }

@@ -23,7 +23,7 @@ use crate::{
 
 /// Every table, after those that its rows refer to. The search indexes are not copied, as maintenance rebuilds them; and the
 /// numbers of projects are for short ids, which only SQLite has.
-pub(crate) const TABLES: [&str; 51] = [
+pub(crate) const TABLES: [&str; 52] = [
     "installation",
     "users",
     "projects",
@@ -75,6 +75,7 @@ pub(crate) const TABLES: [&str; 51] = [
     "bank_reconciliations",
     "bank_comparisons",
     "bank_differences",
+    "bank_undecided",
 ];
 /// A column that only SQLite has: the number of a payment in the order of commits, for the search index.
 const SQLITE_ONLY: (&str, &str) = ("payments", "number");

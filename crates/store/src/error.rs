@@ -7,6 +7,10 @@ pub enum StoreError {
     /// The database did not answer or is too busy; retrying later may help.
     #[error("the database is unavailable")]
     Unavailable(#[source] BoxError),
+    /// A change that had to be committed by some time may or may not have been. Only changes with such a time get this error;
+    /// for others, being unavailable says nothing about it.
+    #[error("it is not known whether the database has committed it")]
+    Undecided(#[source] BoxError),
     /// The database returned something we never write, or rejected a statement that must be valid: a bug of ours or a
     /// damaged file.
     #[error("the database holds or refuses something unexpected")]
@@ -55,7 +59,7 @@ pub enum OpenError {
 /// The oldest version of PostgreSQL that has everything we use.
 pub(crate) const OLDEST_POSTGRES: u32 = 13;
 
-/// Why a change was not committed. Nothing of it was stored.
+/// Why a change was not committed. Nothing of it was stored, unless the store says that this is not known.
 #[derive(Debug, thiserror::Error)]
 pub enum CommitError {
     #[error("a guard did not hold: {0:?}")]

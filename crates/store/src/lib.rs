@@ -10,6 +10,7 @@ mod change;
 mod commit_probe;
 mod commits;
 mod copy;
+mod deadline;
 #[cfg(test)]
 mod delivery_costs;
 mod error;
@@ -36,7 +37,7 @@ mod verify;
 #[cfg(test)]
 mod verify_costs;
 
-use std::{path::Path, sync::Arc};
+use std::{path::Path, sync::Arc, time::Instant};
 
 use commit_probe::CommitProbe;
 use domain::time::Timestamp;
@@ -97,6 +98,8 @@ pub struct Store {
     maintenance: Arc<maintenance::MaintenanceRequests>,
     commit_signal: watch::Sender<u64>,
     commit_probe: CommitProbe,
+    /// When this handle's changes must be committed at the latest.
+    commit_by: Option<Instant>,
 }
 
 /// A lock that one node at a time holds. Dropping it releases it too, but [`NodeLock::release`] is faster.
@@ -135,7 +138,13 @@ impl Store {
     }
 
     fn on(backend: Backend, commit_signal: watch::Sender<u64>) -> Store {
-        Store { backend, maintenance: Arc::default(), commit_signal, commit_probe: CommitProbe::default() }
+        Store {
+            backend,
+            maintenance: Arc::default(),
+            commit_signal,
+            commit_probe: CommitProbe::default(),
+            commit_by: None,
+        }
     }
 
     /// Whether the SQLite file at `path` needs a migration. The file must exist; it is not changed.
@@ -171,6 +180,13 @@ impl Store {
     /// reads this machine's clock, to compare it with the server's.
     pub async fn inspect_postgres(url: &PostgresUrl, now: fn() -> Timestamp) -> Result<PostgresFindings, OpenError> {
         postgres::inspect(url, now).await
+    }
+
+    /// The same database for a caller who must give an answer at `by`. [`Store::commit`] then ends no later: the change is
+    /// committed, or it is not and never will be, or the error is [`StoreError::Undecided`].
+    #[must_use]
+    pub fn committing_by(&self, by: Instant) -> Store {
+        Store { commit_by: Some(by), ..self.clone() }
     }
 
     /// Commits `change` durably and as a whole, or not at all.
@@ -212,9 +228,11 @@ impl Store {
     }
 
     async fn commit_unnoted(&self, change: Change) -> Result<(), CommitError> {
+        let mut plan = plan::of(change, self.dialect());
+        plan.by = self.commit_by;
         match &self.backend {
-            Backend::Sqlite(sqlite) => sqlite.commit(plan::of(change, Dialect::Sqlite)).await,
-            Backend::Postgres(postgres) => postgres.commit(plan::of(change, Dialect::Postgres)).await,
+            Backend::Sqlite(sqlite) => sqlite.commit(plan).await,
+            Backend::Postgres(postgres) => postgres.commit(plan).await,
         }
     }
 

@@ -14,7 +14,10 @@ mod sealed;
 mod sessions;
 mod statement;
 mod told;
+mod undecided;
 mod webhooks;
+
+use std::time::Instant;
 
 use domain::idempotency::Idempotency;
 
@@ -34,6 +37,8 @@ pub(crate) struct Plan {
     pub(crate) links: Vec<Value>,
     /// Where many such plans are made at the same time, so that committing them in batches pays off.
     pub(crate) queue: Option<Queue>,
+    /// When it must be committed at the latest; after that it must not be.
+    pub(crate) by: Option<Instant>,
 }
 
 /// Which plans are committed in batches with each other. Each queue has a connection of its own on PostgreSQL, so that payments
@@ -86,7 +91,7 @@ pub(crate) fn of(change: Change, dialect: Dialect) -> Plan {
             Write::Opening(write) => openings::plan(&mut statements, write, is_taken_over, dialect),
         }
     }
-    Plan { statements, links, queue }
+    Plan { statements, links, queue, by: None }
 }
 
 fn installation(name: &'static str, value: String) -> Statement {

@@ -78,7 +78,7 @@ pub fn engine_status(error: &Error) -> StatusCode {
         Error::NotSandbox | Error::RoleForbids | Error::ProjectUnusable => StatusCode::FORBIDDEN,
         Error::TryLater { .. } | Error::AttemptsFull { .. } => StatusCode::TOO_MANY_REQUESTS,
         Error::Provider(_) | Error::Contended | Error::Hash(HashError::Busy) => StatusCode::SERVICE_UNAVAILABLE,
-        Error::Store(StoreError::Unavailable(_)) => StatusCode::SERVICE_UNAVAILABLE,
+        Error::Store(StoreError::Unavailable(_) | StoreError::Undecided(_)) => StatusCode::SERVICE_UNAVAILABLE,
         Error::Store(StoreError::Unexpected(_))
         | Error::Vault(_)
         | Error::Hash(HashError::Failed)
@@ -100,3 +100,7 @@ pub fn chain(error: &dyn std::error::Error) -> String {
 /// The cause of a server error. It travels in the answer's extensions to the request log and is never sent to the client.
 #[derive(Clone)]
 pub struct Cause(pub String);
+
+/// In the extensions of an answer: it is not sent, and the connection is closed instead.
+#[derive(Clone, Copy)]
+pub struct Silence;

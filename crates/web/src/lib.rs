@@ -25,7 +25,7 @@ mod surface;
 
 pub use app::{App, Settings};
 pub use caller_notes::{CallerNotes, LoggedCaller};
-pub use failure::{Cause, Failure, chain, engine_status, retry_after};
+pub use failure::{Cause, Failure, Silence, chain, engine_status, retry_after};
 pub use request_id::RequestId;
 pub use server::{CONNECTIONS_MOST, Server, ServerConfig, Timeouts};
 pub use surface::{FailureWording, ROOT, Surface, Surfaces};

@@ -2,7 +2,6 @@
 //! request is answered is up to the surfaces.
 
 use std::{
-    convert::Infallible,
     future::Future,
     io,
     net::SocketAddr,
@@ -31,7 +30,7 @@ use tokio::{
 use tokio_io_timeout::TimeoutStream;
 
 use crate::{
-    App, Settings,
+    App, Settings, Silence,
     client::Peer,
     connections::Connections,
     handle_request::handle_request,
@@ -215,7 +214,11 @@ fn connection(
         let (app, surfaces) = (app.clone(), Arc::clone(&surfaces));
         Box::pin(async move {
             let answer = handle_request(app, &surfaces, request).await;
-            Ok::<_, Infallible>(answer.map(|body| AnswerBody { body, _handling: handling }))
+            match answer.extensions().get::<Silence>() {
+                // The connection ends without an answer when its service fails.
+                Some(Silence) => Err(Silenced),
+                None => Ok(answer.map(|body| AnswerBody { body, _handling: handling })),
+            }
         })
     });
     // It gets no timer: the stream knows all limits, and one more timer would be set for every request.
@@ -224,6 +227,11 @@ fn connection(
         .max_buf_size(HEAD_BYTES_MOST)
         .serve_connection(TokioIo::new(stream), service)
 }
+
+/// A request that gets no answer.
+#[derive(Debug, thiserror::Error)]
+#[error("this request gets no answer")]
+struct Silenced;
 
 /// The body of an answer. While it is being sent, the connection is not idle.
 struct AnswerBody {

@@ -152,7 +152,7 @@ async fn money_is_booked_once_for_each_request_id_and_by_the_last_conclusion() {
     assert_eq!(calls(&kit).len(), 5);
     assert_eq!(kit.bank.booked(&contract, NUMBER), 150_000);
 
-    kit.door.reply(500, paid("5002500", ""));
+    kit.door.reply(202, paid("2022500", "02"));
     assert_eq!(kit.bank.send(&prepared).await.conclusion, Some(Conclusion::Suspended));
     assert_eq!(kit.bank.booked(&contract, NUMBER), 150_000);
 

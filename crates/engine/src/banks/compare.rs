@@ -334,7 +334,7 @@ impl Engine {
     /// One hour of the bank's report; once more with a new token if the bank has refused ours.
     async fn report_hour(&self, open: &OpenAccount, day: i64, hour: u8) -> Result<Vec<ReportLine>, Error> {
         for last in [false, true] {
-            let send = self.stored_report(open, self.now()).await?;
+            let send = self.stored_send_without_code(open, Service::Report, self.now()).await?;
             let outgoing = open.outgoing()?;
             let call = self.dial(open, outgoing).await.map_err(BankError::CompareFailed)?;
             let result = call.client.report(&call.context(open, outgoing, &send.external_id), day, hour).await;

@@ -27,11 +27,13 @@ mod reconciliation;
 mod story;
 mod strays;
 mod take;
+mod take_by;
 mod test_account;
 #[cfg(test)]
 mod tests;
 mod tokens;
 mod told;
+mod undecided;
 mod unfinished;
 mod unnamed_money;
 
@@ -53,6 +55,7 @@ pub(crate) use outbound::Outbound;
 pub use story::BankStory;
 pub use strays::StrayFit;
 pub use take::{PaymentAsked, Taken};
+pub(crate) use take_by::UnsavedWords;
 pub use test_account::{BankTest, TestStep};
 pub use tokens::TOKEN_LIFETIME;
 pub(crate) use unfinished::Unfinished;

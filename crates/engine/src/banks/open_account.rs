@@ -80,6 +80,10 @@ impl OpenAccounts {
         accounts.get(&id).filter(|open| open.account.version == version).cloned()
     }
 
+    fn last_seen(&self, id: BankAccountId) -> Option<Arc<OpenAccount>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&id).cloned()
+    }
+
     fn put(&self, open: &Arc<OpenAccount>) {
         let mut accounts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if accounts.len() >= ACCOUNTS_MOST {
@@ -96,6 +100,11 @@ impl Engine {
             Some(version) => Ok(Some(self.account_at(id, version).await?)),
             None => Ok(None),
         }
+    }
+
+    /// The account as this node has last read it, for a word to its bank while the database is away. It may have changed.
+    pub fn last_seen_bank_account(&self, id: BankAccountId) -> Option<Arc<OpenAccount>> {
+        self.accounts.last_seen(id)
     }
 
     /// An account as it is now, whether or not it is enabled.

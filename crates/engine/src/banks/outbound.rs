@@ -216,9 +216,14 @@ impl Engine {
     }
 
     /// A call that is about no single code, stored before it is sent.
-    pub(super) async fn stored_report(&self, open: &OpenAccount, now: Timestamp) -> Result<BankSend, Error> {
+    pub(super) async fn stored_send_without_code(
+        &self,
+        open: &OpenAccount,
+        service: Service,
+        now: Timestamp,
+    ) -> Result<BankSend, Error> {
         let external_id = self.external_id(open, open.parameters.external_id, jakarta_day(now)).await?;
-        let send = send_of(open.id(), None, Service::Report, external_id, now);
+        let send = send_of(open.id(), None, service, external_id, now);
         self.store.commit(OpeningWrite::Sent(send.clone()).into()).await?;
         Ok(send)
     }

@@ -47,6 +47,7 @@ impl Reconcilers {
         let mut repeat = |name, round| loops.spawn(repeat(name, engine.clone(), stopped.clone(), round));
         repeat("expire", |engine| Box::pin(async move { engine.expire_due().await }));
         repeat("settle", |engine| Box::pin(async move { engine.settle_due().await }));
+        repeat("undecided words", |engine| Box::pin(async move { engine.look_after_undecided().await }));
         // Maintenance. Each job has its own loop, so that one that fails does not hold up the others.
         repeat("key uses", |engine| Box::pin(async move { engine.save_key_uses().await }));
         repeat("bank calls", |engine| Box::pin(async move { engine.save_bank_calls().await }));

@@ -47,6 +47,7 @@ impl Parameters {
             ("query_key", self.query_key.word().to_owned()),
             ("retry", self.retry.word().to_owned()),
             ("repeat", self.repeat.word().to_owned()),
+            ("undecided", self.undecided.word().to_owned()),
             ("notify_retries", yes_or_no(self.notify_retries)),
             ("refusal_reverses", yes_or_no(self.refusal_reverses)),
             ("full_answers", yes_or_no(self.full_answers)),

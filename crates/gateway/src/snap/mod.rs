@@ -48,5 +48,5 @@ pub use signing::{
 pub use timestamp::{format_timestamp, parse_local_timestamp, parse_timestamp};
 pub use values::{
     ChannelIds, Codes, CustomerNo, Encoding, ExternalId, GrantMember, Hosting, HttpMethod, Numbers, Padding, PartnerId,
-    Precision, QueryKey, ReceiptMember, Repeat, ResponseCase, Retry, Service, SignIn, SignOut,
+    Precision, QueryKey, ReceiptMember, Repeat, ResponseCase, Retry, Service, SignIn, SignOut, Undecided,
 };

@@ -14,6 +14,7 @@ use super::{
     values::{
         ChannelIds, Codes, CustomerNo, Encoding, ExternalId, GrantMember, Hosting, HttpMethod, Numbers, Padding,
         PartnerId, Precision, QueryKey, ReceiptMember, Repeat, ResponseCase, Retry, Service, SignIn, SignOut,
+        Undecided,
     },
 };
 
@@ -87,6 +88,9 @@ pub struct Parameters {
     pub retry: Retry,
     /// `repeat=4042518|stored`: what a repeated payment request is answered.
     pub repeat: Repeat,
+    /// `undecided=2022500|silence|5xx`: what the bank is told when it is not known whether its money is booked. It must not
+    /// make the bank give the money back.
+    pub undecided: Undecided,
     /// `notify_retries=yes|no`: whether the bank repeats a notification that failed. If not, we must ask.
     pub notify_retries: bool,
     /// `deadline=10`: seconds within which the bank wants our answer. 1 to 25.
@@ -163,6 +167,7 @@ impl Parameters {
             retry: Retry::QueryFirst,
             // Every bank books on the answer that it did not read; what it does on 4042518 must be known from the bank.
             repeat: Repeat::Stored,
+            undecided: Undecided::InProgress,
             notify_retries: true,
             deadline: Duration::from_secs(10),
             // A number that we host ends with the link that it pays, however soon that is.

@@ -13,7 +13,8 @@ use super::{
     payment_needs::PaymentNeeds,
     values::{
         ChannelIds, Codes, CustomerNo, Encoding, ExternalId, GrantMember, Hosting, HttpMethod, Numbers, Padding,
-        PartnerId, Precision, QueryKey, ReceiptMember, Repeat, ResponseCase, Retry, Service, SignIn, SignOut, number,
+        PartnerId, Precision, QueryKey, ReceiptMember, Repeat, ResponseCase, Retry, Service, SignIn, SignOut,
+        Undecided, number,
     },
 };
 
@@ -112,6 +113,7 @@ const SETTINGS: &[Setting] = &[
     setting("grant_member", "grantType or grant_type", |to, text| put(&mut to.grant_member, GrantMember::parse(text))),
     setting("retry", "same, fresh or query_first", |to, text| put(&mut to.retry, Retry::parse(text))),
     setting("repeat", "4042518 or stored", |to, text| put(&mut to.repeat, Repeat::parse(text))),
+    setting("undecided", "2022500, silence or 5xx", |to, text| put(&mut to.undecided, Undecided::parse(text))),
     setting("notify_retries", YES_OR_NO, |to, text| put(&mut to.notify_retries, yes_or_no(text))),
     setting("deadline", "1 to 25 seconds", |to, text| put(&mut to.deadline, seconds(text, DEADLINE_SECONDS))),
     setting("validity", "two numbers of seconds, at most 366 days, such as 60..2592000", |to, text| {

@@ -211,6 +211,18 @@ choice! {
     }
 }
 
+choice! {
+    /// What a bank is told that asked us to take money while we do not know whether it is booked.
+    Undecided {
+        /// The code 2022500 with the flag 02.
+        InProgress = "2022500",
+        /// Nothing: the connection is closed without an answer.
+        Silence = "silence",
+        /// The code 5002500, or 5042500 after too long.
+        Failure = "5xx",
+    }
+}
+
 /// Which texts are an X-EXTERNAL-ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExternalId {

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use domain::{
     bank_account::{BankAccount, Credential, CredentialKind},
+    bank_difference::DifferenceKey,
     bank_request::BankRequest,
     id::{BankAccountId, CredentialId, PaymentId, ProjectId, StrayId},
     method::Method,
     money::Rupiah,
     stray::{Stray, StrayDecided},
     time::Timestamp,
+    undecided::{OpenWord, UndecidedFinding, UndecidedWord},
 };
 
 pub enum BankWrite {
@@ -78,6 +80,19 @@ pub enum BankWrite {
         stray: Stray,
         decided: StrayDecided,
     },
+    /// Keeps what a bank was told while an outcome was not known. It is to be looked after at once.
+    UndecidedSaid(UndecidedWord),
+    /// What was found out about such a word, and when it is to be looked after again. Guarded: it was due as it was read.
+    UndecidedLookedAfter {
+        open: OpenWord,
+        finding: Option<UndecidedFinding>,
+        due_at: Option<Timestamp>,
+    },
+    /// How much the bank has of the money of a difference, as it says itself.
+    DifferenceAnswered {
+        key: DifferenceKey,
+        theirs: Rupiah,
+    },
 }
 
 /// One call between a bank and us, as the log keeps it.
@@ -108,7 +123,10 @@ impl BankWrite {
             | BankWrite::InquiriesForgotten { .. }
             | BankWrite::StrayReceived(_)
             | BankWrite::StrayStated { .. }
-            | BankWrite::StrayDecided { .. } => false,
+            | BankWrite::StrayDecided { .. }
+            | BankWrite::UndecidedSaid(_)
+            | BankWrite::UndecidedLookedAfter { .. }
+            | BankWrite::DifferenceAnswered { .. } => false,
         }
     }
 }

@@ -12,7 +12,10 @@ use domain::{
     time::Timestamp,
 };
 
-use super::statement::{Dialect, Statement};
+use super::{
+    statement::{Dialect, Statement},
+    undecided,
+};
 use crate::{
     change::{BankCall, BankWrite},
     error::Guard,
@@ -53,6 +56,13 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: BankWrite, dialect: D
         BankWrite::StrayReceived(stray) => stray_received(statements, stray),
         BankWrite::StrayStated { id, amount, at } => stray_stated(statements, id, amount, at),
         BankWrite::StrayDecided { stray, decided } => stray_decided(statements, &stray, decided),
+        BankWrite::UndecidedSaid(word) => statements.push(undecided::said(word)),
+        BankWrite::UndecidedLookedAfter { open, finding, due_at } => {
+            statements.push(undecided::looked_after(open, finding, due_at));
+        }
+        BankWrite::DifferenceAnswered { key, theirs } => {
+            statements.push(undecided::difference_answered(key, theirs));
+        }
     }
 }
 

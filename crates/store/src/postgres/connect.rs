@@ -46,6 +46,9 @@ const SESSION: &str = "SELECT set_config('synchronous_commit', 'on', false) \
     SET jit = off; SET max_parallel_workers_per_gather = 0; SET enable_seqscan = off; \
     SET idle_in_transaction_session_timeout = '30s'";
 
+/// What a session returns to after a statement with a time limit of its own; as in [`SESSION`].
+pub(super) const STATEMENT_TIMEOUT: &str = "SET statement_timeout = '30s'";
+
 /// Opens connections to one database.
 #[derive(Clone)]
 pub(super) struct Connector {

@@ -1,12 +1,20 @@
 //! What an error of PostgreSQL means for the caller, the connection and the plan.
 
-use tokio_postgres::{Error, error::SqlState};
+use tokio_postgres::{
+    Error,
+    error::{Severity, SqlState},
+};
 
 use crate::error::StoreError;
 
 /// Whether retrying the same plan may succeed: it was cancelled because of a deadlock or a serialization failure.
 pub(super) fn is_retryable(error: &Error) -> bool {
     matches!(error.code(), Some(&SqlState::T_R_SERIALIZATION_FAILURE | &SqlState::T_R_DEADLOCK_DETECTED))
+}
+
+/// Whether the server has said that it has undone what it was told to do. An error that ends the connection says nothing.
+pub(super) fn is_undone(error: &Error) -> bool {
+    error.as_db_error().is_some_and(|error| error.parsed_severity() == Some(Severity::Error))
 }
 
 /// Whether the connection must be closed: it is broken, or its server no longer accepts writes.

@@ -242,7 +242,7 @@ impl Batch {
     fn fail(self, error: Error) -> Usable {
         let (usable, reason) = (usable_after(&error), error.to_string());
         match fault::failure(error) {
-            StoreError::Unavailable(_) => fail(self.jobs, &reason),
+            StoreError::Unavailable(_) | StoreError::Undecided(_) => fail(self.jobs, &reason),
             StoreError::Unexpected(_) => {
                 for job in self.jobs {
                     let _ = job.answer.send(Err(StoreError::unexpected(reason.clone())));

@@ -6,6 +6,7 @@
 //! caller gets the error that the database is unavailable and retries; guards keep the retry from doing anything twice.
 
 mod batch;
+mod statement_limit;
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -29,12 +30,14 @@ use super::{
     session::Session,
 };
 use crate::{
+    deadline::Deadline,
     error::{CommitError, Guard, StoreError},
-    jobs::{Answer, Jobs, Outcome, refused},
+    jobs::{Job, Jobs, Outcome, refused, too_late, unanswered},
     plan::{Plan, Queue, Statement},
     value::Value,
 };
 use batch::{Batch, BatchError};
+use statement_limit::{COMMIT_WITHIN, statement_limit};
 
 /// Queues, each with one connection that commits its batches. With a single one, more plans are collected while it waits
 /// for the disk, and a larger batch costs less per plan.
@@ -45,7 +48,6 @@ const QUEUE_MOST: usize = 2_048;
 const BATCH_MOST: usize = 256;
 /// How long a plan may wait for a connection, how long its commit may take, and how long both together.
 const PERMIT_WITHIN: Duration = Duration::from_secs(5);
-const COMMIT_WITHIN: Duration = Duration::from_secs(10);
 const ANSWER_WITHIN: Duration = Duration::from_secs(15);
 /// How often a plan is tried when the database cancels it because of a deadlock.
 const TRIES_MOST: usize = 5;
@@ -88,14 +90,14 @@ impl Writer {
             return Ok(());
         }
         let Some(queue) = plan.queue else {
-            let single = self.single.clone();
+            let ((job, answer), single) = (Job::new(plan), self.single.clone());
             // A task of its own, which finishes even when the caller has gone.
-            let committed = tokio::spawn(async move { single.commit(&plan).await });
-            return committed.await.map_err(StoreError::unavailable)?;
+            tokio::spawn(async move { single.commit_job(job).await });
+            return answer.wait(None).await;
         };
         let (jobs, answer) = Jobs::one(plan);
         self.enqueue(queue, jobs)?;
-        answered(answer).await
+        answer.wait(Some(ANSWER_WITHIN)).await
     }
 
     /// Commits each plan by itself. Those of one queue are taken from it together, so that they are in one batch.
@@ -106,7 +108,7 @@ impl Writer {
         };
         let (jobs, answers) = Jobs::many(plans);
         match self.enqueue(queue, jobs) {
-            Ok(()) => join_all(answers.into_iter().map(answered)).await,
+            Ok(()) => join_all(answers.into_iter().map(|answer| answer.wait(Some(ANSWER_WITHIN)))).await,
             Err(error) => refused(answers.len(), &error),
         }
     }
@@ -145,11 +147,6 @@ impl Writer {
     }
 }
 
-async fn answered(answer: Answer) -> Outcome {
-    let outcome = timeout(ANSWER_WITHIN, answer).await.map_err(StoreError::unavailable)?;
-    outcome.map_err(|_| StoreError::unavailable("the writer has stopped"))?
-}
-
 /// A task with one connection that commits batches.
 struct Worker {
     connector: Connector,
@@ -176,13 +173,23 @@ impl Worker {
         }
     }
 
-    async fn commit(&mut self, batch: Batch) {
-        match self.try_commit(&batch).await {
-            Ok(outcomes) => batch.answer(outcomes),
-            // One plan of the batch cannot be committed; commit them one by one to find out which.
-            Err(BatchError::Plan) => self.one_by_one(batch).await,
-            Err(BatchError::Database(error)) => {
-                batch.fail(&error);
+    async fn commit(&mut self, mut batch: Batch) {
+        loop {
+            batch = batch.without_late();
+            if batch.is_empty() {
+                return;
+            }
+            match self.try_commit(&batch).await {
+                Ok(outcomes) => return batch.answer(outcomes),
+                // A caller has given up meanwhile: the others go on without that plan.
+                Err(BatchError::Late) => {}
+                // One plan of the batch cannot be committed; commit them one by one to find out which.
+                Err(BatchError::Plan) => return self.one_by_one(batch).await,
+                Err(BatchError::Database(error)) => {
+                    batch.undo();
+                    return batch.fail(&error);
+                }
+                Err(BatchError::Unanswered(error)) => return batch.fail(&error),
             }
         }
     }
@@ -192,33 +199,29 @@ impl Worker {
             Some(session) => session,
             None => {
                 let opened = Session::open(&self.connector).await;
-                opened.map_err(|error| BatchError::Database(error.to_string()))?
+                opened.map_err(|error| BatchError::Unanswered(error.to_string()))?
             }
         };
         let warnings = self.connector.warnings().count();
         let Ok(committed) = timeout(COMMIT_WITHIN, batch.commit(&mut session)).await else {
             self.late = Some(session);
-            return Err(BatchError::Database("the server has not answered in time".to_owned()));
+            return Err(BatchError::Unanswered("the server has not answered in time".to_owned()));
         };
         let committed = match committed {
             Ok(_) if self.connector.warnings().count() != warnings => {
-                Err(BatchError::Database("the server sent a warning during the commit".to_owned()))
+                Err(BatchError::Unanswered("the server sent a warning during the commit".to_owned()))
             }
             committed => committed,
         };
-        if !matches!(committed, Err(BatchError::Database(_))) {
+        if !matches!(committed, Err(BatchError::Database(_) | BatchError::Unanswered(_))) {
             self.session = Some(session);
         }
         committed
     }
 
     async fn one_by_one(&self, batch: Batch) {
-        let committing = batch.into_jobs().into_iter().map(|job| async move {
-            let outcome = self.single.commit(&job.plan).await;
-            // The caller may have gone; the commit stands all the same.
-            let _ = job.answer.send(outcome);
-        });
-        join_all(committing).await;
+        batch.undo();
+        join_all(batch.into_jobs().into_iter().map(|job| self.single.commit_job(job))).await;
     }
 }
 
@@ -234,6 +237,8 @@ struct SingleCommits {
 enum Ended {
     Committed,
     Conflict(Guard),
+    /// Its caller has given up, so it was undone.
+    Late,
 }
 
 impl SingleCommits {
@@ -264,32 +269,63 @@ impl SingleCommits {
         }
     }
 
-    async fn commit(&self, plan: &Plan) -> Outcome {
+    async fn commit_job(&self, job: Job) {
+        let deadline = job.deadline.as_deref();
+        let committing = self.commit(&job.plan, deadline);
+        let outcome = match deadline {
+            // Dropping it undoes what was not begun to be committed.
+            Some(deadline) => match timeout(deadline.left(), committing).await {
+                Ok(outcome) => outcome,
+                Err(_) => Err(unanswered(Some(deadline), "the server has not answered in time").into()),
+            },
+            None => committing.await,
+        };
+        // The caller may have gone; the commit stands all the same.
+        let _ = job.answer.send(outcome);
+    }
+
+    async fn commit(&self, plan: &Plan, deadline: Option<&Deadline>) -> Outcome {
         for _ in 0..TRIES_MOST {
             let connection = self.connection().await?;
             let warnings = self.connector.warnings().count();
-            let ended = timeout(COMMIT_WITHIN, run(connection.get(), plan)).await.map_err(StoreError::unavailable)?;
+            let ended = timeout(COMMIT_WITHIN, run(connection.get(), plan, deadline)).await;
+            let ended = ended.map_err(|_| unanswered(deadline, "the server has not answered in time"))?;
             match ended {
                 Ok(ended) => {
                     connection.give_back();
-                    self.unless_warned(warnings)?;
+                    self.unless_warned(warnings).map_err(|error| unanswered(deadline, &error.to_string()))?;
                     return match ended {
                         Ended::Committed => Ok(()),
                         Ended::Conflict(guard) => Err(CommitError::Conflict(guard)),
+                        Ended::Late => Err(too_late().into()),
                     };
                 }
-                Err(error) if fault::is_retryable(&error) => {}
-                Err(error) => return Err(fault::failure(error).into()),
+                Err(error) if fault::is_retryable(&error) => undo(deadline),
+                Err(error) if fault::is_undone(&error) => {
+                    undo(deadline);
+                    return Err(fault::failure(error).into());
+                }
+                Err(error) => {
+                    let is_open = deadline.is_some_and(Deadline::is_committing);
+                    let failure = fault::failure(error);
+                    return Err(if is_open { unanswered(deadline, &failure.to_string()) } else { failure }.into());
+                }
             }
         }
         Err(StoreError::unavailable("the database cancelled a plan again and again because of deadlocks").into())
     }
 }
 
-/// Runs a plan: a single statement without a transaction; several as one transaction, all sent without waiting in
-/// between.
-async fn run(connection: &ClientWrapper, plan: &Plan) -> Result<Ended, Error> {
-    if let ([statement], []) = (plan.statements.as_slice(), plan.links.as_slice()) {
+fn undo(deadline: Option<&Deadline>) {
+    if let Some(deadline) = deadline {
+        deadline.undo();
+    }
+}
+
+/// Runs a plan: a single statement without a transaction; several, and those with a deadline, as one transaction, all sent
+/// without waiting in between.
+async fn run(connection: &ClientWrapper, plan: &Plan, deadline: Option<&Deadline>) -> Result<Ended, Error> {
+    if let ([statement], [], None) = (plan.statements.as_slice(), plan.links.as_slice(), deadline) {
         let touched = execute(connection, statement).await?;
         return Ok(failed_guard(statement, touched).map_or(Ended::Committed, Ended::Conflict));
     }
@@ -302,7 +338,7 @@ async fn run(connection: &ClientWrapper, plan: &Plan) -> Result<Ended, Error> {
     let values: Vec<_> = plan.statements.iter().map(|statement| parameters(&statement.parameters)).collect();
     let links: Vec<_> = links.iter().map(|link| parameters(std::slice::from_ref(*link))).collect();
     // Wait for BEGIN: if it failed, the statements after it would run outside of any transaction.
-    connection.batch_execute("BEGIN").await?;
+    connection.batch_execute(&begin(deadline)).await?;
     let (locked, touched) = join(
         join_all(links.iter().map(|link| connection.execute(&lock, link))),
         join_all(prepared.iter().zip(&values).map(|(statement, values)| connection.execute(statement, values))),
@@ -318,12 +354,25 @@ async fn run(connection: &ClientWrapper, plan: &Plan) -> Result<Ended, Error> {
         });
         failed.transpose()
     });
-    if let Ok(None) = failed {
+    if let Ok(None) = failed
+        && deadline.is_none_or(Deadline::begin_commit)
+    {
         connection.batch_execute("COMMIT").await?;
         return Ok(Ended::Committed);
     }
     connection.batch_execute("ROLLBACK").await?;
-    failed.map(|guard| guard.map_or(Ended::Committed, Ended::Conflict))
+    failed.map(|guard| guard.map_or(Ended::Late, Ended::Conflict))
+}
+
+/// Begins a transaction, whose statements the server cancels before the deadline.
+fn begin(deadline: Option<&Deadline>) -> String {
+    match deadline {
+        Some(deadline) => {
+            let millis = statement_limit(deadline).as_millis().max(1);
+            format!("BEGIN; SET LOCAL statement_timeout = {millis}; SET LOCAL lock_timeout = {millis}")
+        }
+        None => "BEGIN".to_owned(),
+    }
 }
 
 /// The links to lock, always in the same order, so that two plans cannot deadlock.

@@ -34,6 +34,7 @@ pub(crate) mod sealed;
 pub(crate) mod search_term;
 pub(crate) mod sessions;
 pub(crate) mod strays;
+mod undecided;
 pub(crate) mod users;
 pub(crate) mod volume;
 

@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 use super::log::Log;
 use crate::{
     error::{CommitError, StoreError},
-    jobs::{Answer, Job, Jobs, Outcome, refused},
+    jobs::{Job, Jobs, Outcome, refused, unanswered},
     plan::{Plan, Statement},
     short_ids::{Projects, ShortIds},
     value::{Value, bind},
@@ -45,14 +45,14 @@ impl Writer {
     pub(super) async fn commit(&self, plan: Plan) -> Outcome {
         let (jobs, answer) = Jobs::one(plan);
         self.enqueue(jobs)?;
-        answered(answer).await
+        answer.wait(None).await
     }
 
     /// Commits each plan by itself. They are taken from the queue together, so that one sync to disk serves all of them.
     pub(super) async fn commit_each(&self, plans: Vec<Plan>) -> Vec<Outcome> {
         let (jobs, answers) = Jobs::many(plans);
         match self.enqueue(jobs) {
-            Ok(()) => join_all(answers.into_iter().map(answered)).await,
+            Ok(()) => join_all(answers.into_iter().map(|answer| answer.wait(None))).await,
             Err(error) => refused(answers.len(), &error),
         }
     }
@@ -77,10 +77,6 @@ impl Writer {
             let _ = tokio::task::spawn_blocking(move || thread.join()).await;
         }
     }
-}
-
-async fn answered(answer: Answer) -> Outcome {
-    answer.await.map_err(|_| StoreError::unavailable("the writer has stopped"))?
 }
 
 /// A connection with its prepared statements. They are found by the addresses of their texts, which is quicker than by the
@@ -129,15 +125,26 @@ fn run(connection: &Connection, mut queue: mpsc::Receiver<Jobs>, mut log: Log) {
 /// Commits the plans of a batch whose guards hold, and answers each job. If the transaction itself fails, all jobs
 /// fail.
 fn commit_batch(session: &mut Session<'_>, batch: Vec<Job>) {
-    let outcomes = match transact(session, &batch, Rollback::Nothing) {
-        // This is rare, so running the batch again with savepoints costs less than using savepoints every time.
-        Err(TransactionError::Plan) => transact(session, &batch, Rollback::EachPlan),
-        done => done,
+    let mut batch = Job::end_late(batch);
+    let outcomes = loop {
+        if batch.is_empty() {
+            return;
+        }
+        let outcomes = match transact(session, &batch, Rollback::Nothing) {
+            // This is rare, so running the batch again with savepoints costs less than using savepoints every time.
+            Err(TransactionError::Plan) => transact(session, &batch, Rollback::EachPlan),
+            done => done,
+        };
+        match outcomes {
+            // While the transaction waited for the file, a caller has given up: the others go on without that plan.
+            Err(TransactionError::Late) => batch = Job::end_late(batch),
+            outcomes => break outcomes,
+        }
     };
     let outcomes = outcomes.unwrap_or_else(|failed| {
         let error = failed.to_string();
         tracing::error!(error, plans = batch.len(), "a transaction was not committed");
-        batch.iter().map(|_| Err(StoreError::unavailable(error.clone()).into())).collect()
+        batch.iter().map(|job| Err(unanswered(job.deadline.as_deref(), &error).into())).collect()
     });
     for (job, outcome) in batch.into_iter().zip(outcomes) {
         // The caller may have gone; the commit stands all the same.
@@ -159,8 +166,19 @@ enum Rollback {
 enum TransactionError {
     #[error("a plan failed after it had written something")]
     Plan,
+    #[error("a plan must not be committed any more")]
+    Late,
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),
+}
+
+impl TransactionError {
+    fn is_of_disk(&self) -> bool {
+        match self {
+            TransactionError::Plan | TransactionError::Late => false,
+            TransactionError::Sqlite(error) => error.sqlite_error_code() != Some(ErrorCode::DatabaseBusy),
+        }
+    }
 }
 
 fn transact(session: &mut Session<'_>, batch: &[Job], rollback: Rollback) -> Result<Vec<Outcome>, TransactionError> {
@@ -168,11 +186,18 @@ fn transact(session: &mut Session<'_>, batch: &[Job], rollback: Rollback) -> Res
         session.execute("BEGIN IMMEDIATE", &[])?;
         let outcomes =
             batch.iter().map(|job| apply(session, &job.plan, rollback)).collect::<Result<_, TransactionError>>()?;
+        if !batch.iter().all(Job::begin_commit) {
+            return Err(TransactionError::Late);
+        }
         session.execute("COMMIT", &[])?;
         Ok(outcomes)
     };
     let outcomes = run();
-    if outcomes.is_err() {
+    if let Err(error) = &outcomes {
+        // Where writing to the disk has failed, what was written may still be found there after a crash.
+        if !error.is_of_disk() {
+            batch.iter().for_each(Job::undo);
+        }
         // SQLite may have rolled back by itself.
         let sql = if session.connection.is_autocommit() { "" } else { "ROLLBACK" };
         if let Err(error) = session.roll_back(sql) {

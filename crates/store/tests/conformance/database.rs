@@ -284,6 +284,7 @@ pub(crate) enum Outcome {
     Conflict(Guard),
     Unexpected,
     Unavailable,
+    Undecided,
 }
 
 pub(crate) async fn commit(store: &Store, change: impl Into<Change>) -> Outcome {
@@ -292,6 +293,7 @@ pub(crate) async fn commit(store: &Store, change: impl Into<Change>) -> Outcome 
         Err(CommitError::Conflict(guard)) => Outcome::Conflict(guard),
         Err(CommitError::Store(StoreError::Unexpected(_))) => Outcome::Unexpected,
         Err(CommitError::Store(StoreError::Unavailable(_))) => Outcome::Unavailable,
+        Err(CommitError::Store(StoreError::Undecided(_))) => Outcome::Undecided,
     }
 }
 

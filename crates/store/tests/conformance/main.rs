@@ -18,6 +18,7 @@ mod commits;
 mod comparisons;
 mod customers;
 mod database;
+mod deadlines;
 mod deliveries;
 mod events;
 mod expiry;

@@ -143,7 +143,8 @@ fn our_answer(words: Words, file: &BankAccountFile, number: i64, code: &str) -> 
         _ => parts,
     };
     let (status, text) = match (status, case) {
-        ("200" | "202", _) => ("good", accepted(words, number)),
+        ("202", _) => ("wait", fl!(words, "bank-code-undecided")),
+        ("200", _) => ("good", accepted(words, number)),
         ("404", "12") => ("off", fl!(words, "bank-code-unknown")),
         ("404", "13") => ("off", fl!(words, "bank-code-amount")),
         ("404", "14") => ("off", fl!(words, "bank-code-paid")),

@@ -81,6 +81,7 @@ fn title(words: Words, kind: DifferenceKind) -> String {
         DifferenceKind::Fee => fl!(words, "difference-fee"),
         DifferenceKind::Refunded => fl!(words, "difference-refunded"),
         DifferenceKind::Unanswered => fl!(words, "difference-unanswered"),
+        DifferenceKind::Undecided => fl!(words, "difference-undecided"),
     }
 }
 
@@ -91,5 +92,6 @@ fn advice(words: Words, kind: DifferenceKind) -> String {
         DifferenceKind::Fee => fl!(words, "difference-fee-do"),
         DifferenceKind::Refunded => fl!(words, "difference-refunded-do"),
         DifferenceKind::Unanswered => fl!(words, "difference-unanswered-do"),
+        DifferenceKind::Undecided => fl!(words, "difference-undecided-do"),
     }
 }

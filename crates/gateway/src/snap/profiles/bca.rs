@@ -5,6 +5,9 @@
 //! reverses, while after a 409 it books a settled payment as failed. The bank's published sample of a payment request has
 //! neither totalAmount nor trxDateTime, so that neither is needed; partner programs do send them.
 //!
+//! 2022500 with flag 02 suspends, and so does no answer; any code but 2002500, 2022500 and 4042518 reverses, 5002500 too. So
+//! where we do not know whether money is booked it gets 2022500 with flag 02: a proxy would make a 502 of no answer.
+//!
 //! Ours: eleven customer digits (with a company code of five, numbers have sixteen), numbers in the standard's shape alone,
 //! and everything not named here.
 
@@ -15,7 +18,7 @@ use domain::bank::Bank;
 use crate::snap::{
     parameters::Parameters,
     profile::Profile,
-    values::{ChannelIds, Codes, CustomerNo, ExternalId, Padding, PartnerId, Repeat, Service, SignOut},
+    values::{ChannelIds, Codes, CustomerNo, ExternalId, Padding, PartnerId, Repeat, Service, SignOut, Undecided},
 };
 
 pub(super) const PROFILE: Profile = Profile {
@@ -44,6 +47,7 @@ fn defaults() -> Parameters {
         name_max: 30,
         request_id_max: 30,
         repeat: Repeat::Inconsistent,
+        undecided: Undecided::InProgress,
         full_answers: true,
         ..Parameters::standard()
     }

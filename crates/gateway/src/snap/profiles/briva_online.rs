@@ -5,6 +5,8 @@
 //! 4042518 would give back money that is booked here; that the bank's list of members has neither totalAmount nor
 //! flagAdvise; and that the company code may be padded with zeros.
 //!
+//! So where we do not know whether money is booked it gets a 5xx, which the bank lists as suspending.
+//!
 //! Ours: thirteen customer digits, and everything not named here. We call nothing at this bank.
 
 use std::time::Duration;
@@ -14,7 +16,7 @@ use domain::bank::Bank;
 use crate::snap::{
     parameters::Parameters,
     profile::Profile,
-    values::{ChannelIds, Codes, ExternalId, Repeat},
+    values::{ChannelIds, Codes, ExternalId, Repeat, Undecided},
 };
 
 pub(super) const PROFILE: Profile = Profile {
@@ -33,6 +35,7 @@ fn defaults() -> Parameters {
         customer_digits: 13,
         repeat: Repeat::Stored,
         deadline: Duration::from_secs(10),
+        undecided: Undecided::Failure,
         ..Parameters::standard()
     }
 }

@@ -3,6 +3,9 @@
 //! again (what the bank does on 4042518 is not known), 4042420 for an inquiry about an expired bill, a code that ends in 11
 //! for bad data, and the token type.
 //!
+//! What it does with 5xx is not known, so where we do not know whether money is booked it gets the standard's word for that,
+//! 2022500 with flag 02.
+//!
 //! Ours: that bad data is 404xx11 (the source gives the ending, the standard has it with 404), twelve customer digits, and
 //! everything not named here. We call nothing at this bank.
 

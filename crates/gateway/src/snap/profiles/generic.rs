@@ -3,6 +3,8 @@
 //! acquirer of QRIS (`codes=qris`); the rest is ours, and lenient where we read. So is `repeat`: a repeated payment request
 //! gets the stored answer, on which every bank does what it would have done on the first; whether a bank wants 4042518
 //! instead, and then goes by the flag, it must say itself.
+//! Where we do not know whether money is booked, it gets 2022500 with flag 02: BCA and BRI both suspend on that, and BCA
+//! reverses on 5xx.
 
 use std::collections::BTreeMap;
 

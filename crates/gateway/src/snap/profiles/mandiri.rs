@@ -1,6 +1,9 @@
 //! Mandiri virtual accounts, hosted by us. The bank's specification is not public. Known from two or more sources: the
 //! path of the token. (1): signing, that a number has 17 to 19 digits, and that customerNo may hold the whole number.
 //!
+//! What it does with 5xx is not known, so where we do not know whether money is booked it gets the standard's word for that,
+//! 2022500 with flag 02.
+//!
 //! Ours: twelve customer digits (with a company code of five, numbers have 17), that a repeated payment request gets the
 //! stored answer, since nobody outside knows what the bank does on 4042518, and everything not named here.
 

@@ -21,7 +21,7 @@ fn generic(name: &str, value: &str) -> Result<Parameters, BadSetting> {
 }
 
 /// For each setting: a value other than the default of `generic`, and bad ones.
-const EXAMPLES: [(&str, &str, &[&str]); 68] = [
+const EXAMPLES: [(&str, &str, &[&str]); 69] = [
     ("codes", "both", &["", "qr", "VA"]),
     ("numbers", "theirs", &["both"]),
     ("status_delay", "60", &["601", "-1", ""]),
@@ -50,6 +50,7 @@ const EXAMPLES: [(&str, &str, &[&str]); 68] = [
     ("query_key", "theirs", &["both"]),
     ("retry", "fresh", &["never"]),
     ("repeat", "4042518", &["4042519"]),
+    ("undecided", "silence", &["2002500", "02", "5XX"]),
     ("notify_retries", "no", &["true", "No"]),
     ("deadline", "5", &["0", "26", "5s"]),
     ("validity", "20..15552000", &["0..60", "60", "60..31622401"]),

@@ -20,7 +20,7 @@ use crate::support::{
     wait::until,
 };
 
-pub(super) const TABLES: [&str; 51] = [
+pub(super) const TABLES: [&str; 52] = [
     "installation",
     "users",
     "projects",
@@ -72,6 +72,7 @@ pub(super) const TABLES: [&str; 51] = [
     "bank_reconciliations",
     "bank_comparisons",
     "bank_differences",
+    "bank_undecided",
 ];
 
 fn copy(program: &Program, from: &str, to: &str) -> Ran {
@@ -200,7 +201,8 @@ fn codes(account: &str) -> String {
          INSERT INTO bank_serials VALUES ('{account}', 1, 100); \
          INSERT INTO bank_reconciliations VALUES ('{account}', 1, 'report', 200000000, 200000001, 1, 5, 1, 7, 0, 0, 0, 0, 1, 3); \
          INSERT INTO bank_comparisons VALUES ('{account}', 1, 2); \
-         INSERT INTO bank_differences VALUES ('{account}', 'told', 'fee', 1, NULL, 1, 2, 200000000, 200000001, 'é')"
+         INSERT INTO bank_differences VALUES ('{account}', 'told', 'fee', 1, NULL, 1, 2, 200000000, 200000001, 'é'); \
+         INSERT INTO bank_undecided VALUES ('{account}', 'é 2', 'told', '77', 7000, 1, '2022500', 2, 'not_booked', NULL, 1)"
     )
 }
 

@@ -9,6 +9,8 @@ use crate::support::{commands::program, repository::root, short_ids::id_of};
 
 /// The last version whose ids were texts.
 const EARLIER: u32 = 19;
+/// Tables that have come since.
+const NEWER: [&str; 1] = ["bank_undecided"];
 
 /// The migrations up to the earlier version, in their order.
 fn migrations() -> Vec<PathBuf> {
@@ -60,8 +62,9 @@ fn make_earlier(file: &Connection, tables: &[&str], at: &Path) -> Connection {
     }
     for table in tables {
         made.execute_batch(&format!("DELETE FROM {table}")).unwrap();
-        let columns = texts(file, &format!("SELECT name FROM pragma_table_info('{table}')"));
-        let types = texts(file, &format!("SELECT type FROM pragma_table_info('{table}')"));
+        // Columns that have come since were added behind these.
+        let columns = texts(&made, &format!("SELECT name FROM pragma_table_info('{table}')"));
+        let types = texts(&made, &format!("SELECT type FROM pragma_table_info('{table}')"));
         let places: Vec<String> = (1..=columns.len()).map(|number| format!("${number}")).collect();
         let insert = format!("INSERT INTO {table} ({}) VALUES ({})", columns.join(", "), places.join(", "));
         for row in rows(file, table) {
@@ -85,7 +88,8 @@ async fn a_file_of_an_earlier_version_has_short_ids_in_every_table_after_the_mig
     fill_every_table(&program).await;
     let file = Connection::open(program.data().join("lunas.db")).unwrap();
     let by_account = "UPDATE payments SET method = 'bca' WHERE state = 'paid'; UPDATE openings SET method = 'bca'; \
-                      UPDATE payment_sums SET method = 'bca'";
+                      UPDATE payment_sums SET method = 'bca'; \
+                      UPDATE api_keys SET rights = 'payments,held-money'; UPDATE deliveries SET leased_by = NULL";
     file.execute_batch(by_account).unwrap();
     let again = ["payment_search_again", "link_search_again"];
     for table in again {
@@ -95,7 +99,7 @@ async fn a_file_of_an_earlier_version_has_short_ids_in_every_table_after_the_mig
         );
         file.execute_batch(&waits).unwrap();
     }
-    let tables: Vec<&str> = TABLES.into_iter().chain(again).collect();
+    let tables: Vec<&str> = TABLES.into_iter().filter(|table| !NEWER.contains(table)).chain(again).collect();
     let at = program.data().join("earlier.db");
     let made = make_earlier(&file, &tables, &at);
     let text = "SELECT typeof(id) || typeof(project_id) || length(id) FROM payments LIMIT 1";

@@ -249,6 +249,7 @@ async fn the_log_of_calls_has_codes_in_words_newest_first(kit: Arc<Kit>) {
         (24, "4042412", "Unknown number"),
         (24, "4042420", "Bill expired"),
         (25, "2002500", "Money taken"),
+        (25, "2022500", "Not decided"),
         (25, "4042513", "Wrong amount"),
         (25, "4042514", "Already paid"),
         (25, "4042518", "Repeated request"),

@@ -8,6 +8,7 @@ mod crashes;
 mod disabled;
 mod door_log;
 mod faults;
+mod late_commits;
 mod money;
 mod notifications;
 mod numbers;

@@ -44,7 +44,7 @@ async fn an_account_over_its_rate_answers_inquiries_with_429_and_suspends_paymen
     };
     let refused = over("24", "4292400").await;
     assert_eq!((refused.status, refused.flag(), refused.message()), (429, "02", "Too Many Requests"));
-    let suspended = over("25", "5002500").await;
+    let suspended = over("25", "2022500").await;
     assert_eq!((suspended.flag(), suspended.conclusion), ("02", Some(Conclusion::Suspended)));
     // Each account has its own rate.
     assert_eq!(said(&other.ask(&self::number(&other.payment().await), Knobs::default()).await), ("2002400", "00"));

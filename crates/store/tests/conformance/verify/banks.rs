@@ -8,6 +8,7 @@ use domain::{
     project::Project,
     receipt::{ReceiptKey, Unapplied},
     stray::Stray,
+    undecided::{OpenWord, UndecidedFinding, UndecidedWord},
 };
 use store::{BankWrite, Change, LedgerWrite, Noted, OpeningWrite, ReceiptNote, Store};
 
@@ -26,6 +27,7 @@ const ASKED: &str =
     "I18 every receipt and every stray of a bank account stems from what the bank asked us to take or told us of";
 const REPEATED: &str =
     "I18 a request that is not the first about its money has the request id, number, amount and verdict of the first";
+const UNDECIDED: &str = "I18 money that was booked though its bank was told that nothing is decided has a difference";
 const STRAY_BOOKS: &str =
     "I19 a stray is on the installation's books in full until somebody has decided about it, and its legs sum to zero";
 const STRAY_RECEIPT: &str =
@@ -75,6 +77,7 @@ pub(super) async fn bank_history(store: &Store, project: &Project) -> BankHistor
         bank_samples::returned(&history.returned).into(),
         bank_samples::assigned_stray(&history.assigned, &found),
         compared(account),
+        undecided(account),
     ] {
         keep(store, change).await;
     }
@@ -108,6 +111,35 @@ fn compared(account: &BankAccount) -> Change {
     Change::from(OpeningWrite::Reconciled(reconciliation)).with(OpeningWrite::DifferenceFound(difference))
 }
 
+/// The bank that asked for `paid` was told that nothing is decided.
+fn undecided(account: &BankAccount) -> Change {
+    let word = UndecidedWord {
+        account_id: account.id,
+        external_id: "paid".to_owned(),
+        request_id: "paid".to_owned(),
+        number: "1234500001".to_owned(),
+        amount: AMOUNT,
+        asked_at: NOW,
+        said: "2022500".to_owned(),
+        said_at: after(10),
+    };
+    let key = DifferenceKey { account_id: account.id, subject: "paid".to_owned(), kind: DifferenceKind::Undecided };
+    let difference = Difference {
+        key,
+        day: jakarta_day(NOW),
+        payment_id: None,
+        ours: Some(AMOUNT),
+        theirs: None,
+        found_at: after(10),
+        settled: None,
+    };
+    let open = OpenWord { word: word.clone(), finding: None, due_at: word.said_at, tries: 0 };
+    let finding = Some(UndecidedFinding::Booked);
+    Change::from(BankWrite::UndecidedSaid(word))
+        .with(BankWrite::UndecidedLookedAfter { open, finding, due_at: None })
+        .with(OpeningWrite::DifferenceFound(difference))
+}
+
 /// Money for a bill that is paid already, at a bank that would not give it back.
 fn held(account: &BankAccount, payment: &Payment) -> Change {
     let key = ReceiptKey { provider: account.id.to_string(), id: "held".to_owned() };
@@ -134,7 +166,7 @@ fn compared_rows(history: &BankHistory) -> Vec<Row> {
         row(format!("UPDATE bank_reconciliations SET first_at = {end} - 1"), day),
         row("UPDATE bank_reconciliations SET day = day + 1".to_owned(), day + 1),
         row("UPDATE bank_reconciliations SET first_at = at + 1".to_owned(), day),
-        lost("UPDATE bank_differences SET day = day + 2"),
+        lost("UPDATE bank_differences SET day = day + 2 WHERE subject = 'lost'"),
     ]
 }
 
@@ -159,6 +191,7 @@ fn request_rows(history: &BankHistory) -> Vec<Row> {
     let asked = |sql: &str, request: &str| (ASKED, sql.to_owned(), format!("{account}:{request}"));
     let repeated = |sql: &str, external: &str| (REPEATED, sql.to_owned(), format!("{account}:{external}"));
     let own = format!("provider = '{account}'");
+    let undecided = |sql: &str| (UNDECIDED, sql.to_owned(), format!("{account}:paid"));
     vec![
         booked(&format!("DELETE FROM receipts WHERE id = 'paid' AND {own}"), "paid"),
         booked(&format!("UPDATE receipts SET amount = amount - 1 WHERE id = 'held' AND {own}"), "held"),
@@ -185,6 +218,8 @@ fn request_rows(history: &BankHistory) -> Vec<Row> {
         repeated("UPDATE bank_requests SET verdict = 'accepted' WHERE external_id = 'refused'", "refused again"),
         repeated("DELETE FROM bank_requests WHERE external_id = 'refused'", "refused again"),
         repeated("UPDATE bank_requests SET is_first = 0 WHERE external_id = 'refused'", "refused"),
+        undecided("DELETE FROM bank_differences WHERE kind = 'undecided'"),
+        undecided("UPDATE bank_differences SET subject = 'other' WHERE kind = 'undecided'"),
     ]
 }
 

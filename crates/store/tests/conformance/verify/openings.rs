@@ -24,7 +24,7 @@ const CODES: &str =
 const VOIDED: &str = "I21 a bank is told to void the code of a cancelled payment and of an abandoned opening";
 const ASKED: &str =
     "I21 a bank has said that an expired payment was not paid, or a person is told that it could not be asked";
-const ABOUT: &str = "I22 a job and a call are about a code that a bank was asked for, unless the call is for a report";
+const ABOUT: &str = "I22 a job and a call are about a code that a bank was asked for, unless it is for a report or about a number of ours";
 
 /// One of everything that can happen to a code.
 pub(super) struct OpeningHistory {

@@ -1,0 +1,210 @@
+//! A commit that cannot be made in time: what a bank is told and what is booked never contradict each other.
+
+use std::{sync::Arc, time::Duration};
+
+use demobank::{Answer, AskedBank, Conclusion, Doors, Habits, Knobs, Merchant, Payment, Service, Style};
+use domain::{
+    bank_difference::{Difference, DifferenceKind},
+    money::Rupiah,
+    undecided::UndecidedWord,
+};
+use engine::{Clock, Window};
+use store::BankWrite;
+use testkit::{Cluster, Database, Kit, on_every_database, on_postgres};
+
+use super::acts::{payment_id, said};
+use crate::support::{
+    banks::{AMOUNT, Contracted, contracted_with, number},
+    held_writes::HeldWrites,
+    payments::{fresh_key, status},
+    people::Person,
+    wait::until,
+};
+
+on_every_database![
+    what_is_not_committed_in_time_is_never_committed on 2 threads,
+    an_account_chooses_what_its_bank_is_told_while_nothing_is_known on 2 threads,
+    money_that_was_booked_after_all_stays_paid_and_a_person_is_told,
+    a_word_about_money_that_was_not_booked_raises_nothing,
+];
+
+/// The shortest time that an account can give us.
+const DEADLINE: (&str, &str) = ("deadline", "1");
+
+async fn open_differences(kit: &Kit) -> Vec<Difference> {
+    kit.engine.differences(true, Window { offset: 0, limit: 10 }).await.unwrap().items
+}
+
+/// Regression: while `payments` or `postings` were locked, the bank was told 5002500 or 5042500, which makes BCA give the money
+/// back, and the payment was paid when the lock was gone.
+async fn what_is_not_committed_in_time_is_never_committed(kit: Arc<Kit>) {
+    for (style, table, word) in [
+        (Style::BCA, "payments", "2022500"),
+        (Style::BRIVA_ONLINE, "postings", "5002500"),
+        (Style::BSI, "bank_requests", "2022500"),
+    ] {
+        let contracted = contracted_with(&kit, style, &[DEADLINE]).await;
+        let (payment, other) = (contracted.payment().await, contracted.payment().await);
+        let number = number(&payment);
+        contracted.bank.token(&contracted.contract).await.unwrap();
+        let held = HeldWrites::of(&kit.database, table).await;
+        let answer = contracted.pay(&number, Knobs::default()).await;
+        assert_eq!((said(&answer), answer.conclusion), ((word, "02"), Some(Conclusion::Suspended)), "{table}");
+        held.end();
+        // Commits of such payments wait in one queue, so what had waited before this one would be there now.
+        let later = contracted.pay(&self::number(&other), Knobs::default()).await;
+        assert_eq!(said(&later), ("2002500", "00"));
+        assert_eq!(status(&contracted.project, &payment).await, "pending", "{table}");
+        let resent = contracted.pay(&number, Knobs::resend_of(&answer.sent)).await;
+        assert_eq!((said(&resent), resent.conclusion), (("2002500", "00"), Some(Conclusion::Booked)), "{table}");
+        contracted.is_paid_once(&payment, &number).await;
+        kit.engine.look_after_undecided().await.unwrap();
+        assert_eq!(open_differences(&kit).await, []);
+    }
+}
+
+async fn an_account_chooses_what_its_bank_is_told_while_nothing_is_known(kit: Arc<Kit>) {
+    for (word, code) in [("2022500", "2022500"), ("5xx", "5002500"), ("silence", "")] {
+        let contracted = contracted_with(&kit, Style::BRIVA_ONLINE, &[DEADLINE, ("undecided", word)]).await;
+        let payment = contracted.payment().await;
+        let number = number(&payment);
+        contracted.bank.token(&contracted.contract).await.unwrap();
+        let held = HeldWrites::of(&kit.database, "payments").await;
+        let answer = contracted.bank.pay(&contracted.contract, Payment::of(&number, AMOUNT), Knobs::default()).await;
+        held.end();
+        assert_eq!((answer.code(), answer.is_silence()), (code, word == "silence"), "{}", answer.text);
+        assert_eq!(answer.conclusion, Some(Conclusion::Suspended), "{}", answer.text);
+        if word == "2022500" {
+            let echoed = &answer.body["virtualAccountData"];
+            assert_eq!((&echoed["paymentRequestId"], answer.flag()), (&answer.sent.request_id.clone().into(), "02"));
+        }
+        let resent = contracted.pay(&number, Knobs::resend_of(&answer.sent)).await;
+        assert_eq!(said(&resent), ("2002500", "00"));
+        contracted.is_paid_once(&payment, &number).await;
+    }
+}
+
+/// A contract with a bank that can be asked about the numbers that we host.
+async fn askable(kit: &Kit) -> (Contracted, Arc<AskedBank>, Doors) {
+    kit.engine.mark_development().await.unwrap();
+    let clock = Arc::clone(&kit.clock);
+    let asked = AskedBank::new(Arc::new(move || clock.now().as_millis()));
+    let doors = asked.open().await.unwrap();
+    let settings = [DEADLINE, ("channel_id", Style::GENERIC.channel_id)];
+    let contracted = contracted_with(kit, Style::GENERIC, &settings).await;
+    let public_key_pem = kit.engine.make_bank_key(contracted.account).await.unwrap();
+    let (client_id, client_secret) = ("client-of-toko".to_owned(), format!("{}-{}-secret", fresh_key(), fresh_key()));
+    let secret = client_secret.clone().into();
+    kit.engine.set_bank_outbound(contracted.account, client_id.clone(), secret).await.unwrap();
+    let merchant = Merchant { client_id, client_secret, public_key_pem, partner_id: None, name: "Toko".to_owned() };
+    asked.register_with(merchant, Habits::of("generic").unwrap());
+    // An account that calls its bank needs what it shows there, so this comes last.
+    contracted.set(kit, "base_url", &doors.url()).await;
+    (contracted, asked, doors)
+}
+
+/// As if what the bank asked for had been committed after it was told that nothing is decided.
+async fn told_undecided(kit: &Kit, contracted: &Contracted, answer: &Answer) {
+    let now = kit.engine.now();
+    let word = UndecidedWord {
+        account_id: contracted.account,
+        external_id: answer.sent.external_id.clone(),
+        request_id: answer.sent.request_id.clone(),
+        number: answer.sent.number.clone(),
+        amount: Rupiah::new(AMOUNT),
+        asked_at: now,
+        said: "2022500".to_owned(),
+        said_at: now,
+    };
+    kit.store.commit(BankWrite::UndecidedSaid(word).into()).await.unwrap();
+}
+
+async fn money_that_was_booked_after_all_stays_paid_and_a_person_is_told(kit: Arc<Kit>) {
+    let (contracted, asked, _doors) = askable(&kit).await;
+    let payment = contracted.payment().await;
+    let number = number(&payment);
+    let paid = contracted.pay(&number, Knobs::default()).await;
+    assert_eq!(said(&paid), ("2002500", "00"));
+    told_undecided(&kit, &contracted, &paid).await;
+    kit.engine.look_after_undecided().await.unwrap();
+    let found = open_differences(&kit).await;
+    let [difference] = found.as_slice() else { panic!("{found:?}") };
+    let (kind, subject) = (difference.key.kind, difference.key.subject.as_str());
+    assert_eq!((kind, subject), (DifferenceKind::Undecided, paid.sent.request_id.as_str()));
+    assert_eq!((difference.ours, difference.theirs), (Some(Rupiah::new(AMOUNT)), None));
+    assert_eq!(difference.payment_id, Some(payment_id(&payment)));
+    contracted.is_paid_once(&payment, &number).await;
+    // The bank is asked, and says that it has no such money.
+    kit.engine.look_after_undecided().await.unwrap();
+    assert_eq!(asked.calls_of(Service::Status).len(), 1);
+    assert_eq!(open_differences(&kit).await[0].theirs, Some(Rupiah::ZERO));
+    kit.clock.advance(Duration::from_hours(1));
+    kit.engine.look_after_undecided().await.unwrap();
+    assert_eq!((asked.calls_of(Service::Status).len(), open_differences(&kit).await.len()), (1, 1));
+    let operator = Person::operator(&kit, "operator@example.com").await;
+    let page = operator.open("/dashboard/operator/differences?lang=en").await;
+    assert!(page.text.contains("Booked after the bank was told that nothing is decided"), "{}", page.text);
+}
+
+async fn a_word_about_money_that_was_not_booked_raises_nothing(kit: Arc<Kit>) {
+    let contracted = contracted_with(&kit, Style::BCA, &[]).await;
+    let (payment, other) = (contracted.payment().await, contracted.payment().await);
+    let refused = contracted.pay_as(Payment::of(number(&other), AMOUNT + 1), Knobs::default()).await;
+    assert_eq!(said(&refused), ("4042513", "01"));
+    told_undecided(&kit, &contracted, &refused).await;
+    let mut paid = contracted.pay(&number(&payment), Knobs::default()).await;
+    // What was not committed, and what the bank has asked again about and was told the truth.
+    let asked_again = paid.sent.external_id.clone();
+    paid.sent.external_id = "1".to_owned();
+    told_undecided(&kit, &contracted, &paid).await;
+    kit.clock.set(kit.engine.now().minus(Duration::from_secs(10)));
+    paid.sent.external_id = asked_again;
+    told_undecided(&kit, &contracted, &paid).await;
+    for _ in 0..3 {
+        kit.clock.advance(Duration::from_hours(13));
+        kit.engine.look_after_undecided().await.unwrap();
+    }
+    assert_eq!(open_differences(&kit).await, []);
+    let due = kit.store.due_undecided(kit.engine.now().plus(Duration::from_hours(1_000)), 10).await.unwrap();
+    assert_eq!(due, []);
+}
+
+/// Makes commits of payments by banks wait for the table `gate`, when their statements are done.
+const GATE: &str = "CREATE TABLE gate (passed BIGINT); \
+    CREATE FUNCTION pass_gate() RETURNS trigger LANGUAGE plpgsql AS \
+    'BEGIN INSERT INTO gate VALUES (1); RETURN NULL; END'; \
+    CREATE CONSTRAINT TRIGGER gated AFTER INSERT ON bank_requests DEFERRABLE INITIALLY DEFERRED \
+    FOR EACH ROW WHEN (NEW.service = 25) EXECUTE FUNCTION pass_gate()";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_commit_that_hangs_is_undecided_and_found_when_it_has_landed() {
+    on_postgres(hanging_commit).await;
+}
+
+/// No time limit of the server holds for the commit itself, so here nobody can know how it ends.
+async fn hanging_commit(kit: Arc<Kit>) {
+    let Database::Postgres { url } = &kit.database else { unreachable!("it runs on PostgreSQL") };
+    let contracted = contracted_with(&kit, Style::BCA, &[DEADLINE]).await;
+    let payment = contracted.payment().await;
+    let number = number(&payment);
+    contracted.bank.token(&contracted.contract).await.unwrap();
+    tokio::task::block_in_place(|| Cluster::shared().run(url, GATE)).unwrap();
+    let held = HeldWrites::of(&kit.database, "gate").await;
+    let answer = contracted.pay(&number, Knobs::default()).await;
+    assert_eq!((said(&answer), answer.conclusion), (("2022500", "02"), Some(Conclusion::Suspended)));
+    // A repeat cannot know more, and must not be told what makes the bank give the money back.
+    let repeated = contracted.pay(&number, Knobs::resend_of(&answer.sent)).await;
+    assert_eq!((said(&repeated), repeated.conclusion), (("2022500", "02"), Some(Conclusion::Suspended)));
+    kit.clock.advance(Duration::from_secs(1));
+    kit.engine.look_after_undecided().await.unwrap();
+    assert_eq!(open_differences(&kit).await, []);
+    held.end();
+    until(async || status(&contracted.project, &payment).await == "paid").await;
+    kit.clock.advance(Duration::from_secs(10));
+    kit.engine.look_after_undecided().await.unwrap();
+    let kinds: Vec<DifferenceKind> = open_differences(&kit).await.iter().map(|found| found.key.kind).collect();
+    assert_eq!(kinds, [DifferenceKind::Undecided]);
+    let resent = contracted.pay(&number, Knobs::resend_of(&answer.sent)).await;
+    assert_eq!((said(&resent), resent.conclusion), (("4042518", "00"), Some(Conclusion::Booked)));
+    contracted.is_paid_once(&payment, &number).await;
+}
