@@ -222,12 +222,14 @@ final class Receipts extends Endpoint
         return $this->read(Receipt::class, self::path('receipts', $id));
     }
 
+    /** Needs a key with the right `held-money`. */
     public function accept(string $id, string $note, ?string $payment_id = null, ?bool $accept_difference = null): Receipt
     {
         $body = ['note' => $note, 'payment_id' => $payment_id, 'accept_difference' => $accept_difference];
         return Reader::read(Receipt::class, $this->transport->send('POST', self::path('receipts', $id, '/accept'), [], $body));
     }
 
+    /** Needs a key with the right `held-money`. */
     public function return(string $id, string $note): Receipt
     {
         $path = self::path('receipts', $id, '/return');
@@ -271,6 +273,7 @@ final class Events extends Endpoint
 
 final class Keys extends Endpoint
 {
+    /** A key may always revoke itself; to revoke another it needs the right `payments`. */
     public function revoke(string $id): RevokedApiKey
     {
         return Reader::read(RevokedApiKey::class, $this->transport->send('DELETE', self::path('api-keys', $id)));

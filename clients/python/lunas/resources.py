@@ -263,10 +263,12 @@ class Receipts(Resource):
     def accept(
         self, id: str, *, note: str, payment_id: Optional[str] = None, accept_difference: Optional[bool] = None
     ) -> Receipt:
+        """Needs a key with the right `held-money`."""
         body = {"note": note, "payment_id": payment_id, "accept_difference": accept_difference}
         return cast(Receipt, self._transport.send("POST", _path("receipts", id, "/accept"), body=body))
 
     def return_(self, id: str, *, note: str) -> Receipt:
+        """Needs a key with the right `held-money`."""
         return cast(Receipt, self._transport.send("POST", _path("receipts", id, "/return"), body={"note": note}))
 
 
@@ -310,6 +312,7 @@ class Events(Resource):
 
 class Keys(Resource):
     def revoke(self, id: str) -> RevokedApiKey:
+        """A key may always revoke itself; to revoke another it needs the right `payments`."""
         return cast(RevokedApiKey, self._transport.send("DELETE", _path("api-keys", id)))
 
 

@@ -38,7 +38,7 @@ export class Lunas {
     /** The balance now, or at an instant that has passed. */
     get(moment?: { at?: string }): Promise<Balance>;
   };
-  /** Money that fits no payment, held until somebody decides about it. */
+  /** Money that fits no payment, held until somebody decides about it. Deciding needs a key with the right `held-money`. */
   readonly receipts: {
     list(filters?: ReceiptFilters & Page): Promise<Listing<Receipt>>;
     all(filters?: ReceiptFilters): AsyncGenerator<Receipt, void>;
@@ -51,6 +51,7 @@ export class Lunas {
     all(filters?: EventFilters): AsyncGenerator<Event, void>;
     get(id: string): Promise<Event>;
   };
+  /** A key may always revoke itself; to revoke another it needs the right `payments`. */
   readonly keys: { revoke(id: string): Promise<RevokedApiKey> };
   readonly sandbox: { simulate(paymentId: string, report: Simulate): Promise<Payment> };
 }

@@ -12,12 +12,12 @@ use wire::schemas;
 use crate::{
     auth::Caller,
     error::ApiError,
-    error_code::{KEYED, USABLE, VALIDATION_ERROR, error_codes},
+    error_code::{FORBIDDEN, KEYED, USABLE, VALIDATION_ERROR, error_codes},
     openapi::{parameters, query},
 };
 
 parameters!(BalanceParameters: query::<schemas::PastDateTime>("at", "The balance at this time; now when omitted."));
-error_codes!(BalanceErrors: KEYED, USABLE, &[VALIDATION_ERROR]);
+error_codes!(BalanceErrors: KEYED, USABLE, &[FORBIDDEN, VALIDATION_ERROR]);
 
 /// The project's money.
 #[derive(Serialize, ToSchema)]

@@ -5,7 +5,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use domain::{receipt::Unfit, rules::Invalid};
+use domain::{key_rights::KeyRight, receipt::Unfit, rules::Invalid};
 use engine::{Error, HashError, StoreError};
 use serde::Serialize;
 use web::{Cause, Failure};
@@ -27,6 +27,10 @@ pub(crate) enum ApiError {
     ForeignPage,
     #[error("{0}")]
     Forbidden(&'static str),
+    #[error("this API key does not have the right `{}`", .0.word())]
+    RightMissing(KeyRight),
+    #[error("this API key may not be used from this address")]
+    AddressForbidden,
     #[error("the project is inactive, or in production and not approved yet")]
     ProjectUnavailable,
     #[error("this endpoint requires the header Idempotency-Key")]
@@ -72,7 +76,7 @@ impl ApiError {
             ApiError::Unauthorized(_) => error_code::UNAUTHORIZED,
             ApiError::AuthUnavailable(_) => error_code::AUTH_UNAVAILABLE,
             ApiError::OriginForbidden | ApiError::ForeignPage => error_code::CORS_ORIGIN_FORBIDDEN,
-            ApiError::Forbidden(_) => error_code::FORBIDDEN,
+            ApiError::Forbidden(_) | ApiError::RightMissing(_) | ApiError::AddressForbidden => error_code::FORBIDDEN,
             ApiError::ProjectUnavailable => error_code::PROJECT_UNAVAILABLE,
             ApiError::IdempotencyKeyRequired => error_code::IDEMPOTENCY_KEY_REQUIRED,
             ApiError::Shape(_) => error_code::INVALID_REQUEST,
@@ -140,7 +144,7 @@ fn engine_code(error: &Error) -> ErrorCode {
         | Error::DoesNotFit(Unfit::BelowFee) => error_code::CONFLICT,
         Error::DoesNotFit(Unfit::WrongAmount) => error_code::VALIDATION_ERROR,
         Error::DoesNotFit(Unfit::AlreadyPaid | Unfit::LinkClaimed) => error_code::PAYMENT_NOT_EDITABLE,
-        Error::NotSandbox | Error::RoleForbids => error_code::FORBIDDEN,
+        Error::NotSandbox | Error::RoleForbids | Error::RightNotGiven => error_code::FORBIDDEN,
         Error::ProjectUnusable => error_code::PROJECT_UNAVAILABLE,
         Error::TryLater { .. } | Error::AttemptsFull { .. } => error_code::RATE_LIMITED,
         Error::Provider(_) => error_code::PAYMENT_PROVIDER_UNAVAILABLE,

@@ -32,9 +32,14 @@ table! {
     IDEMPOTENCY_KEY_REQUIRED = BAD_REQUEST "IDEMPOTENCY_KEY_REQUIRED", "the header Idempotency-Key is missing or empty";
     UNAUTHORIZED = UNAUTHORIZED "UNAUTHORIZED", "no API key, or one that is malformed, unknown or revoked";
     NO_KEY_NO_SESSION = UNAUTHORIZED "UNAUTHORIZED", "neither an API key nor a session, or one that is malformed, unknown, revoked or expired";
-    ROLE_FORBIDS = FORBIDDEN "FORBIDDEN", "with a session: the role of the member does not allow this";
-    FORBIDDEN = FORBIDDEN "FORBIDDEN", "an API key of this kind may not do this";
+    ROLE_FORBIDS = FORBIDDEN "FORBIDDEN", "with a key: it may not be used from this address; with a session: the role of the member does not allow this";
+    FORBIDDEN = FORBIDDEN "FORBIDDEN", "the API key may not be used from this address";
+    NEEDS_PAYMENTS = FORBIDDEN "FORBIDDEN", "the API key does not have the right `payments`, or may not be used from this address";
+    NEEDS_PAYMENTS_FOR_OTHERS = FORBIDDEN "FORBIDDEN", "the API key does not have the right `payments` and is not the one to revoke, or may not be used from this address";
+    NEEDS_PAYMENTS_IN_SANDBOX = FORBIDDEN "FORBIDDEN", "the API key does not have the right `payments`, is not one of the sandbox, or may not be used from this address";
+    NEEDS_HELD_MONEY = FORBIDDEN "FORBIDDEN", "with a key: it does not have the right `held-money`, or may not be used from this address; with a session: the role of the member does not allow this";
     MEMBERS_ONLY = FORBIDDEN "FORBIDDEN", "API keys may not do this, nor may members whose role does not allow it";
+    OWNERS_GIVE_MONEY = FORBIDDEN "FORBIDDEN", "API keys may not do this, nor may members whose role does not allow it; a right over money is given by owners only";
     PROJECT_UNAVAILABLE = FORBIDDEN "PROJECT_UNAVAILABLE", "the project is inactive, or in production and not approved";
     CORS_ORIGIN_FORBIDDEN = FORBIDDEN "CORS_ORIGIN_FORBIDDEN", "the browser's origin is not on the project's list";
     FOREIGN_PAGE = FORBIDDEN "CORS_ORIGIN_FORBIDDEN", "with a key: the origin is not on the project's list; with a session: the request comes from another site";
@@ -44,6 +49,7 @@ table! {
     METHOD_NOT_ALLOWED = METHOD_NOT_ALLOWED MALFORMED, "this path does not support this method";
     BODY_TIMEOUT = REQUEST_TIMEOUT MALFORMED, "the body did not arrive in time";
     CONFLICT = CONFLICT "CONFLICT", "a value that must be unique is already in use";
+    KEY_CONFLICT = CONFLICT "CONFLICT", "a valid key of the project has that name, or the project has 100 valid keys";
     IDEMPOTENCY_CONFLICT = CONFLICT "IDEMPOTENCY_CONFLICT", "this Idempotency-Key was used with another body";
     PAYMENT_LINK_NOT_ACTIVE = CONFLICT "PAYMENT_LINK_NOT_ACTIVE", "the link is cancelled or past its expiry";
     PAYMENT_NOT_EDITABLE = CONFLICT "PAYMENT_NOT_EDITABLE", "the payment has ended";

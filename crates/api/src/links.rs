@@ -20,7 +20,7 @@ use wire::{metadata::MetadataJson, method::MethodJson, schemas};
 
 use crate::{
     answer::{Answer, ErrorAnswer, Listing},
-    auth::Caller,
+    auth::{Caller, PaymentsCaller},
     body::{
         JsonBytes, OptionalKey,
         json::ShapeError,
@@ -28,8 +28,8 @@ use crate::{
     },
     error::ApiError,
     error_code::{
-        IDEMPOTENCY_CONFLICT, JSON_BODY, KEYED, PAYMENT_LINK_NOT_ACTIVE, PROJECT_NOT_FOUND, RESOURCE_NOT_FOUND, USABLE,
-        VALIDATION_ERROR, error_codes,
+        FORBIDDEN, IDEMPOTENCY_CONFLICT, JSON_BODY, KEYED, NEEDS_PAYMENTS, PAYMENT_LINK_NOT_ACTIVE, PROJECT_NOT_FOUND,
+        RESOURCE_NOT_FOUND, USABLE, VALIDATION_ERROR, error_codes,
     },
     openapi::{created_from, created_to, idempotency_key, page, page_size, parameters, path, search},
     path_id::PathId,
@@ -37,16 +37,16 @@ use crate::{
 };
 
 parameters!(CreateParameters: idempotency_key(Required::False));
-error_codes!(CreateErrors: KEYED, USABLE, JSON_BODY, &[PROJECT_NOT_FOUND, IDEMPOTENCY_CONFLICT]);
+error_codes!(CreateErrors: KEYED, USABLE, JSON_BODY, &[NEEDS_PAYMENTS, PROJECT_NOT_FOUND, IDEMPOTENCY_CONFLICT]);
 parameters!(
     ListParameters: page(), page_size(),
     search("Part of the title or the reference, in any case; `%` and `_` mean themselves."),
     created_from(), created_to(),
 );
-error_codes!(ListErrors: KEYED, USABLE, &[VALIDATION_ERROR]);
+error_codes!(ListErrors: KEYED, USABLE, &[FORBIDDEN, VALIDATION_ERROR]);
 parameters!(LinkParameters: path::<schemas::PaymentLinkId>("paymentLinkID"));
-error_codes!(LinkErrors: KEYED, USABLE, &[RESOURCE_NOT_FOUND]);
-error_codes!(CancelErrors: KEYED, USABLE, &[RESOURCE_NOT_FOUND, PAYMENT_LINK_NOT_ACTIVE]);
+error_codes!(LinkErrors: KEYED, USABLE, &[FORBIDDEN, RESOURCE_NOT_FOUND]);
+error_codes!(CancelErrors: KEYED, USABLE, &[NEEDS_PAYMENTS, RESOURCE_NOT_FOUND, PAYMENT_LINK_NOT_ACTIVE]);
 
 /// A hosted checkout page.
 #[derive(Serialize, ToSchema)]
@@ -267,6 +267,7 @@ pub(crate) struct CustomerFieldsBody {
 /// Create a payment link.
 #[utoipa::path(
     post, path = "/v1/payment-links", tag = "Payment links", operation_id = "createPaymentLink",
+    security(("api_key" = ["payments"])),
     params(CreateParameters),
     request_body = CreateLink,
     responses(
@@ -277,7 +278,7 @@ pub(crate) struct CustomerFieldsBody {
 )]
 pub(crate) async fn create(
     State(app): State<App>,
-    caller: Caller,
+    caller: PaymentsCaller,
     OptionalKey(key): OptionalKey,
     JsonBytes(bytes): JsonBytes,
 ) -> Result<Answer<LinkJson>, ErrorAnswer> {
@@ -356,12 +357,13 @@ pub(crate) async fn get(
 /// Cancel a payment link and its pending payments at once.
 #[utoipa::path(
     post, path = "/v1/payment-links/{paymentLinkID}/cancel", tag = "Payment links", operation_id = "cancelPaymentLink",
+    security(("api_key" = ["payments"])),
     params(LinkParameters),
     responses((status = 200, description = "The cancelled link", body = LinkJson), CancelErrors)
 )]
 pub(crate) async fn cancel(
     State(app): State<App>,
-    caller: Caller,
+    caller: PaymentsCaller,
     PathId(id): PathId<LinkId>,
 ) -> Result<Json<LinkJson>, ApiError> {
     let link = app.engine.cancel_link(&caller.project, id).await?;

@@ -26,7 +26,7 @@ use wire::{
 
 use crate::{
     answer::{Answer, ErrorAnswer, Listing},
-    auth::Caller,
+    auth::{Caller, PaymentsCaller},
     body::{
         JsonBytes, RequiredKey,
         fingerprint::fingerprint,
@@ -35,8 +35,8 @@ use crate::{
     },
     error::ApiError,
     error_code::{
-        IDEMPOTENCY_CONFLICT, IDEMPOTENCY_KEY_REQUIRED, JSON_BODY, KEYED, PAYMENT_PROVIDER_UNAVAILABLE,
-        PROJECT_NOT_FOUND, RESOURCE_NOT_FOUND, USABLE, VALIDATION_ERROR, error_codes,
+        FORBIDDEN, IDEMPOTENCY_CONFLICT, IDEMPOTENCY_KEY_REQUIRED, JSON_BODY, KEYED, NEEDS_PAYMENTS,
+        PAYMENT_PROVIDER_UNAVAILABLE, PROJECT_NOT_FOUND, RESOURCE_NOT_FOUND, USABLE, VALIDATION_ERROR, error_codes,
     },
     openapi::{
         accept_language, created_from, created_to, idempotency_key, page, page_size, parameters, path, q, query, search,
@@ -47,7 +47,7 @@ use crate::{
 parameters!(CreateParameters: idempotency_key(Required::True), accept_language());
 error_codes!(
     CreateErrors: KEYED, USABLE, JSON_BODY,
-    &[IDEMPOTENCY_KEY_REQUIRED, PROJECT_NOT_FOUND, IDEMPOTENCY_CONFLICT, PAYMENT_PROVIDER_UNAVAILABLE]
+    &[NEEDS_PAYMENTS, IDEMPOTENCY_KEY_REQUIRED, PROJECT_NOT_FOUND, IDEMPOTENCY_CONFLICT, PAYMENT_PROVIDER_UNAVAILABLE]
 );
 parameters!(
     ListParameters: page(), page_size(),
@@ -58,9 +58,9 @@ parameters!(
     created_from(), created_to(),
     accept_language(),
 );
-error_codes!(ListErrors: KEYED, USABLE, &[VALIDATION_ERROR]);
+error_codes!(ListErrors: KEYED, USABLE, &[FORBIDDEN, VALIDATION_ERROR]);
 parameters!(PaymentParameters: path::<schemas::PaymentId>("paymentID"), accept_language());
-error_codes!(PaymentErrors: KEYED, USABLE, &[RESOURCE_NOT_FOUND]);
+error_codes!(PaymentErrors: KEYED, USABLE, &[FORBIDDEN, RESOURCE_NOT_FOUND]);
 
 /// The values of the filter `status`: the six statuses, and `succeeded` as another word for `paid`.
 const STATUSES: [(&str, Status); 7] = [
@@ -110,6 +110,7 @@ pub(crate) struct CreatePayment {
 /// Create a direct payment.
 #[utoipa::path(
     post, path = "/v1/payments", tag = "Payments", operation_id = "createPayment",
+    security(("api_key" = ["payments"])),
     params(CreateParameters),
     request_body = CreatePayment,
     responses(
@@ -120,7 +121,7 @@ pub(crate) struct CreatePayment {
 )]
 pub(crate) async fn create(
     State(app): State<App>,
-    caller: Caller,
+    caller: PaymentsCaller,
     RequiredKey(key): RequiredKey,
     headers: HeaderMap,
     JsonBytes(bytes): JsonBytes,

@@ -27,8 +27,8 @@ use crate::{
     },
     error::ApiError,
     error_code::{
-        ALREADY_DECIDED, ALREADY_DECIDED_OR_BELOW_FEE, JSON_BODY, KEYED_OR_SIGNED_IN, PAID_BY_OTHER_MONEY,
-        RESOURCE_NOT_FOUND, ROLE_FORBIDS, USABLE, error_codes,
+        ALREADY_DECIDED, ALREADY_DECIDED_OR_BELOW_FEE, JSON_BODY, KEYED_OR_SIGNED_IN, NEEDS_HELD_MONEY,
+        PAID_BY_OTHER_MONEY, RESOURCE_NOT_FOUND, ROLE_FORBIDS, USABLE, error_codes,
     },
     openapi::{page, page_size, parameters, path, project, query},
     path_id::PathId,
@@ -49,9 +49,9 @@ parameters!(ReceiptParameters: path::<schemas::ReceiptId>("receiptID"), project(
 error_codes!(ReceiptErrors: KEYED_OR_SIGNED_IN, USABLE, &[ROLE_FORBIDS, RESOURCE_NOT_FOUND]);
 error_codes!(
     AcceptErrors: KEYED_OR_SIGNED_IN, USABLE, JSON_BODY,
-    &[ROLE_FORBIDS, RESOURCE_NOT_FOUND, ALREADY_DECIDED_OR_BELOW_FEE, PAID_BY_OTHER_MONEY]
+    &[NEEDS_HELD_MONEY, RESOURCE_NOT_FOUND, ALREADY_DECIDED_OR_BELOW_FEE, PAID_BY_OTHER_MONEY]
 );
-error_codes!(ReturnErrors: KEYED_OR_SIGNED_IN, USABLE, JSON_BODY, &[ROLE_FORBIDS, RESOURCE_NOT_FOUND, ALREADY_DECIDED]);
+error_codes!(ReturnErrors: KEYED_OR_SIGNED_IN, USABLE, JSON_BODY, &[NEEDS_HELD_MONEY, RESOURCE_NOT_FOUND, ALREADY_DECIDED]);
 
 /// Money that could not pay its payment when it came.
 #[derive(Serialize, ToSchema)]
@@ -217,7 +217,7 @@ pub(crate) struct ReturnReceipt {
 /// its event is sent.
 #[utoipa::path(
     post, path = "/v1/receipts/{receiptID}/accept", tag = "Receipts", operation_id = "acceptReceipt",
-    security(("api_key" = []), ("session" = [])),
+    security(("api_key" = ["held-money"]), ("session" = [])),
     params(ReceiptParameters),
     request_body = AcceptReceipt,
     responses((status = 200, description = "The accepted receipt", body = ReceiptJson), AcceptErrors)
@@ -234,7 +234,7 @@ pub(crate) async fn accept(
 /// Record that held money was given back to the customer. The decision is final; the service itself sends no money.
 #[utoipa::path(
     post, path = "/v1/receipts/{receiptID}/return", tag = "Receipts", operation_id = "returnReceipt",
-    security(("api_key" = []), ("session" = [])),
+    security(("api_key" = ["held-money"]), ("session" = [])),
     params(ReceiptParameters),
     request_body = ReturnReceipt,
     responses((status = 200, description = "The returned receipt", body = ReceiptJson), ReturnErrors)
@@ -294,7 +294,7 @@ async fn decide(
     // The path is checked only now, because the contract has errors of the body before 404.
     let PathId(id) = id.map_err(refused)?;
     let decided = match decider {
-        MoneyDecider::Key(KeyOwner { key_id, project }) => {
+        MoneyDecider::Key(KeyOwner { key_id, project, .. }) => {
             app.engine.by(Actor::Key(key_id)).decide_receipt(project.id, id, choice, note).await
         }
         MoneyDecider::Member(desk) => desk.decide_receipt(id, choice, note).await,

@@ -23,14 +23,16 @@ use crate::{
         members::{Body, ignored_header},
     },
     error::ApiError,
-    error_code::{FORBIDDEN, JSON_BODY, KEYED, PAYMENT_NOT_EDITABLE, RESOURCE_NOT_FOUND, USABLE, error_codes},
+    error_code::{
+        JSON_BODY, KEYED, NEEDS_PAYMENTS_IN_SANDBOX, PAYMENT_NOT_EDITABLE, RESOURCE_NOT_FOUND, USABLE, error_codes,
+    },
     openapi::{accept_language, parameters, path},
     path_id::PathId,
     payments::view,
 };
 
 parameters!(SimulateParameters: path::<schemas::PaymentId>("paymentID"), accept_language());
-error_codes!(SimulateErrors: KEYED, USABLE, JSON_BODY, &[FORBIDDEN, RESOURCE_NOT_FOUND, PAYMENT_NOT_EDITABLE]);
+error_codes!(SimulateErrors: KEYED, USABLE, JSON_BODY, &[NEEDS_PAYMENTS_IN_SANDBOX, RESOURCE_NOT_FOUND, PAYMENT_NOT_EDITABLE]);
 
 /// What the simulated bank reports.
 struct Report {
@@ -107,6 +109,7 @@ pub(crate) struct Simulate {
 /// Simulate the bank's report about a sandbox payment.
 #[utoipa::path(
     post, path = "/v1/sandbox/payments/{paymentID}/simulate", tag = "Sandbox", operation_id = "simulatePayment",
+    security(("api_key" = ["payments"])),
     params(SimulateParameters),
     request_body = Simulate,
     responses((status = 200, description = "The payment after the report", body = PaymentJson), SimulateErrors)

@@ -6,6 +6,7 @@ use axum::{Router, http::StatusCode, response::Response, routing::get};
 use domain::{
     access::Role,
     audit::{Actor, AuditLine, Deed},
+    key_rights::{KeyRight, KeyRights, READ_ONLY},
     project::Environment,
     time::Timestamp,
 };
@@ -17,7 +18,7 @@ use web::{
 };
 
 use crate::{
-    labels::role_name,
+    labels::{key_rights_names, role_name},
     page::{Page, PublicPage},
     shell::{Section, Shell},
     table::{PageNumber, Paging},
@@ -158,6 +159,7 @@ fn detail(page: &PublicPage, line: &AuditLine) -> String {
         Deed::MemberInvited | Deed::MemberJoined | Deed::RoleChanged => {
             Role::parse(detail).map(|role| role_name(words, role))
         }
+        Deed::KeyCreated => new_key(words, detail),
         Deed::ProjectCreated => Environment::parse(detail).map(|environment| match environment {
             Environment::Sandbox => fl!(words, "sandbox"),
             Environment::Production => fl!(words, "production"),
@@ -176,6 +178,22 @@ fn detail(page: &PublicPage, line: &AuditLine) -> String {
         _ => None,
     };
     text.unwrap_or_else(|| detail.to_owned())
+}
+
+/// `Server (payments, held-money; 203.0.113.0/24)` with the rights in words. Lines of earlier versions have the name alone.
+fn new_key(words: Words, detail: &str) -> Option<String> {
+    let (name, about) = detail.strip_suffix(')')?.rsplit_once(" (")?;
+    let (rights, networks) =
+        about.split_once("; ").map_or((about, None), |(rights, networks)| (rights, Some(networks)));
+    let rights: KeyRights = match rights {
+        READ_ONLY => KeyRights::NONE,
+        rights => rights.split(", ").map(KeyRight::parse).collect::<Option<_>>()?,
+    };
+    let rights = key_rights_names(words, rights);
+    Some(match networks {
+        Some(networks) => format!("{name} ({rights}; {networks})"),
+        None => format!("{name} ({rights})"),
+    })
 }
 
 fn link_term(words: Words, name: &str) -> String {

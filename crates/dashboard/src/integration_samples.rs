@@ -5,7 +5,7 @@ use domain::{access::Role, language::Language, time::Timestamp, visible::split_h
 use web::page::moment::{Moment, moment};
 
 use crate::{
-    keys::{CreatedKey, KeyRow, Keys, RevokeKey},
+    keys::{CreatedKey, KeyFields, KeyRow, Keys, RevokeKey, RightChoice},
     labels::Badge,
     links::{CancelLink, LinkPage, LinkRow, Links, PaymentRow, share::Share},
     new_link::{
@@ -237,6 +237,8 @@ fn key_row(language: Language) -> KeyRow {
         id: text("key_1"),
         name: text(HOSTILE),
         shown: text("sk_test_…abcd"),
+        rights: text("Pembayaran"),
+        networks: text("203.0.113.0/24, 2001:db8::/32"),
         created: at(language),
         used: Some(at(language)),
         badge: badge("active"),
@@ -252,9 +254,20 @@ fn keys(language: Language, rows: Vec<KeyRow>, created: Option<CreatedKey>) -> S
         attempt: text("0"),
         rows,
         may_manage: true,
-        name: text(HOSTILE),
         notice: mistake.clone(),
-        mistake,
+        new: KeyFields {
+            name: text(HOSTILE),
+            name_mistake: mistake.clone(),
+            rights: vec![RightChoice {
+                field: text("right-payments"),
+                name: text(HOSTILE),
+                hint: text(HOSTILE),
+                checked: true,
+            }],
+            owners_give_more: created.is_none(),
+            networks: text(HOSTILE),
+            networks_mistake: mistake,
+        },
         created,
     };
     view.render().unwrap()
@@ -396,8 +409,14 @@ fn pending(language: Language) -> PendingRow {
 
 /// Every page in its states.
 fn samples(language: Language) -> Vec<(&'static str, String)> {
-    let created =
-        CreatedKey { id: text("key_1"), title: text("Jadi"), secret: text("rahasia"), example: text(HOSTILE) };
+    let created = CreatedKey {
+        id: text("key_1"),
+        title: text("Jadi"),
+        secret: text("rahasia"),
+        rights: text("Hanya membaca"),
+        example: text(HOSTILE),
+        example_text: text("Coba"),
+    };
     let failed = Some((text("Server Anda tidak bisa dihubungi."), text(HOSTILE)));
     let attempts = vec![
         attempt(language, 3, None, Answer::Json { pretty: split_hidden(HOSTILE), raw: split_hidden(HOSTILE) }),

@@ -1,4 +1,5 @@
-//! API keys: the list, a new key whose secret is shown once, and revoking a key for good.
+//! API keys: the list, a new key whose secret is shown once, and revoking a key for good. Rights over money are offered to
+//! owners only.
 
 use askama::Template;
 use axum::{Router, http::StatusCode, response::Response, routing::get};
@@ -6,23 +7,26 @@ use domain::{
     access::Act,
     api_key::{ApiKey, KeySecret, key_prefix},
     id::KeyId,
+    key_networks::{KEY_NETWORKS_MOST, KeyNetworks, NetworkFault, WrongNetworks},
+    key_rights::{KeyRight, KeyRights},
     rules::KEY_NAME,
 };
-use engine::{Error, KeyShown};
+use engine::{Error, KeyShown, NewKey};
 use i18n_embed_fl::fl;
 use web::{
     App,
-    page::{moment::Moment, page_error::PageError},
+    page::{form::Form, moment::Moment, page_error::PageError},
 };
 
 use crate::{
     attempt,
     done::Done,
     input::text_mistake,
-    labels::Badge,
+    labels::{Badge, key_right_name, key_rights_names},
     page::Page,
     session::{LastId, SignedForm},
     shell::{Section, Shell},
+    words::Words,
 };
 
 /// All keys, and the form for a new one.
@@ -34,11 +38,29 @@ pub(crate) struct Keys {
     pub(crate) attempt: String,
     pub(crate) rows: Vec<KeyRow>,
     pub(crate) may_manage: bool,
-    pub(crate) name: String,
-    pub(crate) mistake: Option<String>,
+    pub(crate) new: KeyFields,
     pub(crate) notice: Option<String>,
     /// The key that this request created.
     pub(crate) created: Option<CreatedKey>,
+}
+
+/// The form for a new key, as it was filled in.
+pub(crate) struct KeyFields {
+    pub(crate) name: String,
+    pub(crate) name_mistake: Option<String>,
+    pub(crate) rights: Vec<RightChoice>,
+    /// Whether there are rights that the member may not give.
+    pub(crate) owners_give_more: bool,
+    pub(crate) networks: String,
+    pub(crate) networks_mistake: Option<String>,
+}
+
+/// A checkbox for one right.
+pub(crate) struct RightChoice {
+    pub(crate) field: String,
+    pub(crate) name: String,
+    pub(crate) hint: String,
+    pub(crate) checked: bool,
 }
 
 pub(crate) struct KeyRow {
@@ -47,6 +69,9 @@ pub(crate) struct KeyRow {
     pub(crate) name: String,
     /// `sk_test_…abcd`.
     pub(crate) shown: String,
+    pub(crate) rights: String,
+    /// Empty where the key may be used from everywhere.
+    pub(crate) networks: String,
     pub(crate) created: Moment,
     pub(crate) used: Option<Moment>,
     pub(crate) badge: Badge,
@@ -58,8 +83,10 @@ pub(crate) struct CreatedKey {
     pub(crate) id: String,
     pub(crate) title: String,
     pub(crate) secret: String,
-    /// A command that sends a first request with the key.
+    pub(crate) rights: String,
+    /// A command that sends a first request with the key, and what it does.
     pub(crate) example: String,
+    pub(crate) example_text: String,
 }
 
 /// Asks whether to revoke a key.
@@ -95,11 +122,78 @@ async fn keys(page: &Page) -> Result<Keys, Error> {
         attempt: attempt::fresh(),
         rows,
         may_manage,
-        name: String::new(),
-        mistake: None,
+        new: fields(page, KeyRights::USUAL),
         notice: None,
         created: None,
     })
+}
+
+/// The name of the checkbox for a right.
+fn right_field(right: KeyRight) -> String {
+    format!("right-{}", right.word())
+}
+
+/// An empty form in which these rights are chosen.
+fn fields(page: &Page, chosen: KeyRights) -> KeyFields {
+    let words = page.words();
+    let choice = |right: KeyRight| RightChoice {
+        field: right_field(right),
+        name: key_right_name(words, right),
+        hint: match right {
+            KeyRight::Payments => fl!(words, "key-right-payments-text"),
+            KeyRight::HeldMoney => fl!(words, "key-right-held-money-text"),
+        },
+        checked: chosen.has(right),
+    };
+    let given: Vec<KeyRight> = KeyRight::ALL.into_iter().filter(|right| page.desk.may_give(*right)).collect();
+    KeyFields {
+        name: String::new(),
+        name_mistake: None,
+        owners_give_more: given.len() < KeyRight::ALL.len(),
+        rights: given.into_iter().map(choice).collect(),
+        networks: String::new(),
+        networks_mistake: None,
+    }
+}
+
+/// What is wrong with networks, one of which is shown as it was typed.
+fn networks_mistake(words: Words, typed: &[&str], wrong: WrongNetworks) -> String {
+    match wrong {
+        WrongNetworks::TooMany => {
+            let most = KEY_NETWORKS_MOST.to_string();
+            fl!(words, "key-networks-many", most = most)
+        }
+        WrongNetworks::One { index, fault } => {
+            let typed = typed.get(index).copied().unwrap_or_default();
+            match fault {
+                NetworkFault::Malformed => fl!(words, "key-networks-malformed", typed = typed),
+                NetworkFault::Inside(network) => {
+                    let network = network.to_string();
+                    fl!(words, "key-networks-inside", typed = typed, network = network)
+                }
+                NetworkFault::Mapped => fl!(words, "key-networks-mapped", typed = typed),
+            }
+        }
+    }
+}
+
+/// The key that a form asks for, or the form with its mistakes.
+fn asked_key(page: &Page, form: &Form, rights: KeyRights) -> Result<NewKey, Box<KeyFields>> {
+    let words = page.words();
+    let name = form.text("name").unwrap_or_default().trim().to_owned();
+    let text = form.text("networks").unwrap_or_default();
+    let typed: Vec<&str> = text.split([',', ' ', '\t', '\r', '\n']).filter(|part| !part.is_empty()).collect();
+    let name_mistake = text_mistake(words, KEY_NAME, &name);
+    match (KeyNetworks::parse(&typed), &name_mistake) {
+        (Ok(networks), None) => Ok(NewKey { name, rights, networks }),
+        (networks, _) => Err(Box::new(KeyFields {
+            name,
+            name_mistake,
+            networks: text.to_owned(),
+            networks_mistake: networks.err().map(|wrong| networks_mistake(words, &typed, wrong)),
+            ..fields(page, rights)
+        })),
+    }
 }
 
 fn row(page: &Page, base: &str, shown: &KeyShown, may_manage: bool) -> KeyRow {
@@ -114,6 +208,8 @@ fn row(page: &Page, base: &str, shown: &KeyShown, may_manage: bool) -> KeyRow {
         id: key.id.to_string(),
         name: key.name.clone(),
         shown: format!("{}…{}", key_prefix(key.environment), key.last_four),
+        rights: key_rights_names(words, key.rights),
+        networks: key.networks.words().join(", "),
         created: page.moment(key.created_at),
         used: last_used_at.map(|at| page.moment(at)),
         badge,
@@ -123,44 +219,60 @@ fn row(page: &Page, base: &str, shown: &KeyShown, may_manage: bool) -> KeyRow {
 
 async fn create(page: Page, SignedForm(form): SignedForm) -> Result<Response, PageError> {
     page.require(Act::ManageKeys)?;
-    let name = form.text("name").unwrap_or_default().trim().to_owned();
     let (words, attempt) = (page.words(), attempt::sent(form.text("attempt")));
-    let mistake = text_mistake(words, KEY_NAME, &name);
-    let (status, mistake, notice) = if mistake.is_some() {
-        (StatusCode::UNPROCESSABLE_ENTITY, mistake, None)
-    } else {
-        match page.desk.create_key(name.clone(), Some(&attempt)).await {
-            Ok((key, secret)) => {
-                let created = Some(created(&page, &key, &secret));
-                return Ok(page.render(StatusCode::OK, &Keys { created, ..keys(&page).await? }));
-            }
-            Err(Error::Taken(_)) => (StatusCode::CONFLICT, Some(fl!(words, "key-taken")), None),
-            Err(Error::Invalid(_)) => (StatusCode::UNPROCESSABLE_ENTITY, Some(fl!(words, "mistake-refused")), None),
-            Err(Error::TooMany { most, .. }) => {
-                let most = most.to_string();
-                (StatusCode::CONFLICT, None, Some(fl!(words, "key-many", most = most)))
-            }
-            Err(error) => return Err(error.into()),
+    let is_chosen = |right: &KeyRight| form.text(&right_field(*right)).is_some();
+    let rights: KeyRights = KeyRight::ALL.into_iter().filter(is_chosen).collect();
+    page.desk.check_giving(rights)?;
+    let asked = match asked_key(&page, &form, rights) {
+        Ok(asked) => asked,
+        Err(new) => {
+            let new = *new;
+            return Ok(page.render(StatusCode::UNPROCESSABLE_ENTITY, &Keys { new, ..keys(&page).await? }));
         }
     };
-    Ok(page.render(status, &Keys { name, mistake, notice, ..keys(&page).await? }))
+    let (status, name_mistake, notice) = match page.desk.create_key(asked.clone(), Some(&attempt)).await {
+        Ok((key, secret)) => {
+            let created = Some(created(&page, &key, &secret));
+            return Ok(page.render(StatusCode::OK, &Keys { created, ..keys(&page).await? }));
+        }
+        Err(Error::Taken(_)) => (StatusCode::CONFLICT, Some(fl!(words, "key-taken")), None),
+        Err(Error::Invalid(_)) => (StatusCode::UNPROCESSABLE_ENTITY, Some(fl!(words, "mistake-refused")), None),
+        Err(Error::TooMany { most, .. }) => {
+            let most = most.to_string();
+            (StatusCode::CONFLICT, None, Some(fl!(words, "key-many", most = most)))
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let networks = form.text("networks").unwrap_or_default().to_owned();
+    let new = KeyFields { name: asked.name, name_mistake, networks, ..fields(&page, rights) };
+    Ok(page.render(status, &Keys { new, notice, ..keys(&page).await? }))
 }
 
 fn created(page: &Page, key: &ApiKey, secret: &KeySecret) -> CreatedKey {
     let (words, name) = (page.words(), key.name.as_str());
     let (secret, base_url, project) = (secret.reveal(), &page.app.settings.base_url, key.project_id);
-    let lines = [
-        format!("export LUNAS_API_KEY={secret}"),
-        format!("curl -sS {base_url}/v1/payment-links \\"),
-        "  -H \"Authorization: Bearer $LUNAS_API_KEY\" \\".to_owned(),
-        "  -H \"Content-Type: application/json\" \\".to_owned(),
-        format!("  -d '{{\"project_id\":\"{project}\",\"title\":\"Kopi susu\",\"amount\":15000}}'"),
-    ];
+    let mut lines = vec![format!("export LUNAS_API_KEY={secret}")];
+    let may_create = key.rights.has(KeyRight::Payments);
+    if may_create {
+        lines.extend([
+            format!("curl -sS {base_url}/v1/payment-links \\"),
+            "  -H \"Authorization: Bearer $LUNAS_API_KEY\" \\".to_owned(),
+            "  -H \"Content-Type: application/json\" \\".to_owned(),
+            format!("  -d '{{\"project_id\":\"{project}\",\"title\":\"Kopi susu\",\"amount\":15000}}'"),
+        ]);
+    } else {
+        lines.extend([
+            format!("curl -sS {base_url}/v1/payments \\"),
+            "  -H \"Authorization: Bearer $LUNAS_API_KEY\"".to_owned(),
+        ]);
+    }
     CreatedKey {
         id: key.id.to_string(),
         title: fl!(words, "key-ready", name = name),
         secret: secret.to_owned(),
+        rights: key_rights_names(words, key.rights),
         example: lines.join("\n"),
+        example_text: if may_create { fl!(words, "key-try-text") } else { fl!(words, "key-try-read-text") },
     }
 }
 

@@ -5,6 +5,7 @@ use domain::{
     bank::Bank,
     customer::CustomerField,
     delivery::{Delivery, DeliveryState},
+    key_rights::{KeyRight, KeyRights},
     method::Method,
     payment::Status,
     project::Project,
@@ -86,6 +87,21 @@ pub(crate) fn role_name(words: Words, role: Role) -> String {
         Role::Viewer => fl!(words, "role-viewer"),
         Role::Cashier => fl!(words, "role-cashier"),
     }
+}
+
+pub(crate) fn key_right_name(words: Words, right: KeyRight) -> String {
+    match right {
+        KeyRight::Payments => fl!(words, "key-right-payments"),
+        KeyRight::HeldMoney => fl!(words, "key-right-held-money"),
+    }
+}
+
+/// The rights of a key in one line.
+pub(crate) fn key_rights_names(words: Words, rights: KeyRights) -> String {
+    if rights.is_empty() {
+        return fl!(words, "key-read-only");
+    }
+    rights.iter().map(|right| key_right_name(words, right)).collect::<Vec<_>>().join(", ")
 }
 
 /// What a role may do, in a sentence.

@@ -4,6 +4,7 @@ use askama::Template;
 use axum::{Router, http::StatusCode, response::Response, routing::get};
 use domain::{
     access::{Act, Role},
+    api_key::ApiKey,
     id::{InviteId, UserId},
     user::{Invite, Token},
 };
@@ -19,7 +20,7 @@ use crate::{
     done::Done,
     input::email_mistake,
     invite::INVITATIONS,
-    labels::{role_name, role_text},
+    labels::{key_rights_names, role_name, role_text},
     page::{Page, PublicPage},
     session::{LastId, SignedForm},
     shell::{Section, Shell},
@@ -80,6 +81,8 @@ pub(crate) struct RolePage {
     pub(crate) action: String,
     pub(crate) heading: String,
     pub(crate) roles: Vec<RoleRow>,
+    /// The live keys over money that the member has created.
+    pub(crate) keys: Vec<CreatedKeyRow>,
 }
 
 #[derive(Template)]
@@ -99,6 +102,7 @@ pub(crate) struct RemovePage {
 pub(crate) struct CreatedKeyRow {
     pub(crate) id: String,
     pub(crate) name: String,
+    pub(crate) rights: String,
 }
 
 /// The result of a form, which the page shows beside the members.
@@ -173,7 +177,9 @@ async fn ask_for_role(page: Page, LastId(id): LastId<UserId>) -> Result<Response
     let member = page.desk.member(id).await?;
     let email = member.user.email.as_str();
     let members_url = page.url(members_path(&page));
+    let keys = page.desk.keys_over_money_of(id).await?;
     let view = RolePage {
+        keys: keys.into_iter().map(|key| created_key_row(shell.words, key)).collect(),
         heading: fl!(shell.words, "members-role-heading", email = email),
         action: format!("{members_url}/{id}/role"),
         roles: role_rows(shell.words, member.role),
@@ -192,7 +198,7 @@ async fn change_role(
     let Some(role) = form.text("role").and_then(Role::parse) else {
         return Err(PageError::with(StatusCode::UNPROCESSABLE_ENTITY));
     };
-    match page.desk.change_role(id, role).await {
+    match page.desk.change_role(id, role, form.text("revoke_keys").is_some()).await {
         Ok(()) => Ok(page.redirect(members_path(&page), Done::RoleChanged)),
         Err(Error::LastOwner) => last_owner(&page).await,
         Err(error) => Err(error.into()),
@@ -210,12 +216,16 @@ async fn ask_to_remove(page: Page, LastId(id): LastId<UserId>) -> Result<Respons
         heading: fl!(shell.words, "members-remove-heading", email = email),
         action: format!("{members_url}/{id}/remove"),
         is_self: id == page.visit.user.id,
-        keys: keys.into_iter().map(|key| CreatedKeyRow { id: key.id.to_string(), name: key.name }).collect(),
+        keys: keys.into_iter().map(|key| created_key_row(shell.words, key)).collect(),
         unknown_keys: (unknown > 0).then(|| fl!(shell.words, "members-remove-keys-unknown", count = unknown)),
         members_url,
         shell,
     };
     Ok(page.render(StatusCode::OK, &view))
+}
+
+fn created_key_row(words: Words, key: ApiKey) -> CreatedKeyRow {
+    CreatedKeyRow { id: key.id.to_string(), rights: key_rights_names(words, key.rights), name: key.name }
 }
 
 async fn remove(page: Page, LastId(id): LastId<UserId>, SignedForm(form): SignedForm) -> Result<Response, PageError> {

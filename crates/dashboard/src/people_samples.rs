@@ -264,6 +264,7 @@ impl Setting {
             action: url("/prj_1/settings/members/usr_1/role"),
             heading: self.text(),
             roles: vec![RoleRow { word: "owner", name: self.text(), text: self.text(), chosen: true }],
+            keys: vec![CreatedKeyRow { id: "key_1".to_owned(), name: self.text(), rights: self.text() }],
         };
         page.render().unwrap()
     }
@@ -275,7 +276,7 @@ impl Setting {
             action: url("/prj_1/settings/members/usr_1/remove"),
             heading: self.text(),
             is_self: false,
-            keys: vec![CreatedKeyRow { id: "key_1".to_owned(), name: self.text() }],
+            keys: vec![CreatedKeyRow { id: "key_1".to_owned(), name: self.text(), rights: self.text() }],
             unknown_keys: Some(self.text()),
         };
         page.render().unwrap()

@@ -1,5 +1,7 @@
 //! Who may do what in a project.
 
+use crate::key_rights::KeyRight;
+
 /// A member's role in a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
@@ -57,6 +59,12 @@ impl Role {
             Act::DecideReceipts | Act::Configure | Act::ManageMembers => matches!(self, Role::Owner),
         }
     }
+
+    /// Whether the role may create keys with this right. A right over money is for owners alone to give: with the key, a
+    /// member would decide what their role does not let them decide.
+    pub const fn may_give(self, right: KeyRight) -> bool {
+        self.may(Act::ManageKeys) && (matches!(self, Role::Owner) || !right.is_over_money())
+    }
 }
 
 impl Act {
@@ -87,6 +95,15 @@ mod tests {
             [Act::Look, Act::Sell, Act::ManageLinks, Act::Simulate, Act::ManageKeys, Act::ManageWebhooks]
         );
         assert_eq!(may(Role::Owner), Act::ALL);
+    }
+
+    #[test]
+    fn only_owners_give_rights_over_money() {
+        let may_give = |role: Role| KeyRight::ALL.into_iter().filter(|right| role.may_give(*right)).collect::<Vec<_>>();
+        assert_eq!(may_give(Role::Cashier), []);
+        assert_eq!(may_give(Role::Viewer), []);
+        assert_eq!(may_give(Role::Developer), [KeyRight::Payments]);
+        assert_eq!(may_give(Role::Owner), KeyRight::ALL);
     }
 
     #[test]

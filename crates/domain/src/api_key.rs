@@ -7,6 +7,8 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     id::{KeyId, ProjectId, UserId},
+    key_networks::KeyNetworks,
+    key_rights::KeyRights,
     project::Environment,
     time::Timestamp,
 };
@@ -18,6 +20,9 @@ const RANDOM_CHARACTERS: usize = 32;
 const CHECK_CHARACTERS: usize = 6;
 const PREFIX_CHARACTERS: usize = 8;
 const KEY_CHARACTERS: usize = PREFIX_CHARACTERS + RANDOM_CHARACTERS + CHECK_CHARACTERS;
+
+/// Keys of one project that may be valid at a time.
+pub const ACTIVE_KEYS_MOST: i64 = 100;
 
 /// A key as it is stored: everything but the secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +36,8 @@ pub struct ApiKey {
     pub revoked_at: Option<Timestamp>,
     /// The user who created it; none for the command line, and where it is not known.
     pub created_by: Option<UserId>,
+    pub rights: KeyRights,
+    pub networks: KeyNetworks,
 }
 
 /// SHA-256 of a whole key; keys are looked up by it.

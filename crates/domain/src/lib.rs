@@ -25,6 +25,8 @@ pub mod hex;
 pub mod id;
 pub mod idempotency;
 pub mod instructions;
+pub mod key_networks;
+pub mod key_rights;
 pub mod language;
 pub mod ledger;
 pub mod link;

@@ -29,6 +29,9 @@ pub enum Error {
     Taken(&'static str),
     #[error("only a sandbox payment can be simulated")]
     NotSandbox,
+    /// The user is a member who may create keys, but not with a right over money.
+    #[error("only owners of the project may create keys with a right over money")]
+    RightNotGiven,
     /// The user is a member, but their role does not allow the action.
     #[error("this role may not do that")]
     RoleForbids,

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use domain::{
-    api_key::{ApiKey, KeySecret},
+    api_key::{ACTIVE_KEYS_MOST, ApiKey, KeySecret},
     audit::{Actor, Deed},
     event::{Event, News},
     id::{KeyId, ProjectId},
+    key_networks::KeyNetworks,
+    key_rights::{KeyRights, READ_ONLY},
     project::{Environment, Project},
     rules::KEY_NAME,
     time::Timestamp,
@@ -16,11 +18,38 @@ use store::{Change, CommitError, Guard, KeyWrite, WebhookWrite, Write};
 
 use crate::{Engine, Error, forms::random_seed};
 
-/// A live key and its project.
+/// A live key with what it may do, and its project.
 #[derive(Clone, Debug)]
 pub struct KeyOwner {
     pub key_id: KeyId,
     pub project: Arc<Project>,
+    pub rights: KeyRights,
+    pub networks: KeyNetworks,
+}
+
+/// A key that is to be created.
+#[derive(Clone, Debug)]
+pub struct NewKey {
+    pub name: String,
+    pub rights: KeyRights,
+    pub networks: KeyNetworks,
+}
+
+impl From<String> for NewKey {
+    /// A key for which nothing but its name is chosen.
+    fn from(name: String) -> NewKey {
+        NewKey { name, rights: KeyRights::USUAL, networks: KeyNetworks::default() }
+    }
+}
+
+/// What the audit log says of a new key: `Server (payments, held-money; 203.0.113.0/24)`.
+fn key_detail(key: &ApiKey) -> String {
+    let rights = if key.rights.is_empty() { READ_ONLY.to_owned() } else { key.rights.words().join(", ") };
+    let mut about = vec![rights];
+    if !key.networks.is_empty() {
+        about.push(key.networks.words().join(", "));
+    }
+    format!("{} ({})", key.name, about.join("; "))
 }
 
 fn secret_of(environment: Environment, seed: [u8; 32]) -> KeySecret {
@@ -34,18 +63,22 @@ impl Engine {
         let Some(owner) = self.store.key_owner(secret.hash()).await? else { return Ok(None) };
         let project = self.project_at(owner.project_id, owner.project_version).await?;
         self.key_uses.note(owner.key_id, owner.project_id, self.now());
-        Ok(Some(KeyOwner { key_id: owner.key_id, project }))
+        Ok(Some(KeyOwner { key_id: owner.key_id, project, rights: owner.rights, networks: owner.networks }))
     }
 
-    pub async fn create_key(&self, project_id: ProjectId, name: String) -> Result<(ApiKey, KeySecret), Error> {
-        self.create_key_with(project_id, name, random_seed(), |_| Vec::new()).await
+    pub async fn create_key(
+        &self,
+        project_id: ProjectId,
+        new: impl Into<NewKey>,
+    ) -> Result<(ApiKey, KeySecret), Error> {
+        self.create_key_with(project_id, new.into(), random_seed(), |_| Vec::new()).await
     }
 
     /// Creates a key whose secret is made of `seed`, and commits the writes of `besides` before it.
     pub(crate) async fn create_key_with(
         &self,
         project_id: ProjectId,
-        name: String,
+        NewKey { name, rights, networks }: NewKey,
         seed: [u8; 32],
         besides: impl FnOnce(&ApiKey) -> Vec<Write>,
     ) -> Result<(ApiKey, KeySecret), Error> {
@@ -64,14 +97,19 @@ impl Engine {
                 Actor::User { id, .. } => Some(id),
                 Actor::Key(_) | Actor::CommandLine | Actor::Stranger { .. } => None,
             },
+            rights,
+            networks,
         };
         let change = Change::default()
             .with_all(besides(&key))
             .with(KeyWrite::Created { key: key.clone(), hash: secret.hash() })
-            .with(self.audit(Some(project_id), Deed::KeyCreated, key.id, &key.name));
+            .with(self.audit(Some(project_id), Deed::KeyCreated, key.id, key_detail(&key)));
         match self.store.commit(change).await {
             Ok(()) => Ok((key, secret)),
             Err(CommitError::Conflict(Guard::KeyName)) => Err(Error::Taken("that name")),
+            Err(CommitError::Conflict(Guard::KeysBelowMost)) => {
+                Err(Error::TooMany { what: "active keys", most: ACTIVE_KEYS_MOST })
+            }
             Err(error) => Err(error.into()),
         }
     }

@@ -78,7 +78,7 @@ pub use desk::{
 pub use error::Error;
 pub use gateway::{BlockedAddress, Outcome, USER_AGENT};
 pub use invites::Invitation;
-pub use keys::KeyOwner;
+pub use keys::{KeyOwner, NewKey};
 pub use logos::NewLogo;
 pub use observe::Observed;
 pub use operator::Operator;

@@ -9,9 +9,10 @@ use domain::{
     access::Role,
     api_key::KeySecret,
     id::ProjectId,
+    key_rights::KeyRights,
     project::{Environment, Project},
 };
-use engine::{Engine, NewProject, NewUser};
+use engine::{Engine, NewKey, NewProject, NewUser};
 use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
 
@@ -158,14 +159,15 @@ pub(crate) async fn key_id(engine: &Engine, credentials: &Credentials) -> Result
     Ok(owner.map(|owner| owner.key_id.to_string()).unwrap_or_default())
 }
 
-/// A new API key of the project.
+/// A new API key of the project, with every right.
 pub(crate) async fn new_key(engine: &Engine, project_id: ProjectId) -> Result<String, CliError> {
     for number in 1..=KEY_NAMES_MOST {
         let name = match number {
             1 => KEY_NAME.to_owned(),
             number => format!("{KEY_NAME} {number}"),
         };
-        match engine.create_key(project_id, name).await {
+        let new = NewKey { rights: KeyRights::ALL, ..NewKey::from(name) };
+        match engine.create_key(project_id, new).await {
             Ok((_, secret)) => return Ok(secret.reveal().to_owned()),
             Err(engine::Error::Taken(_)) => {}
             Err(error) => return Err(error.into()),

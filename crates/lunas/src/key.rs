@@ -1,11 +1,15 @@
 //! `lunas key`: creates, lists and revokes API keys of a project. A key's secret is in the answer that created it and in no other.
 
+use std::str::FromStr;
+
 use clap::Subcommand;
 use domain::{
     api_key::{ApiKey, key_prefix},
     id::KeyId,
+    key_networks::{KEY_NETWORKS_MOST, KeyNetworks, WrongNetworks},
+    key_rights::{KeyRights, READ_ONLY},
 };
-use engine::{Engine, Settings};
+use engine::{Engine, NewKey, Settings};
 use serde::Serialize;
 
 use crate::{
@@ -15,6 +19,38 @@ use crate::{
     output::{Output, fields, table},
     project,
 };
+
+/// Rights separated by commas; `none` alone for a key that only reads.
+#[derive(Clone, Copy)]
+pub(crate) struct Rights(KeyRights);
+
+impl FromStr for Rights {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Rights, String> {
+        let words: Vec<&str> =
+            if text.trim() == "none" { Vec::new() } else { text.split(',').map(str::trim).collect() };
+        KeyRights::parse(&words).map(Rights).map_err(|invalid| format!("{}, or none alone", invalid.rule))
+    }
+}
+
+/// Networks of a key, separated by commas.
+#[derive(Clone)]
+pub(crate) struct KeyNetworksArgument(KeyNetworks);
+
+impl FromStr for KeyNetworksArgument {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<KeyNetworksArgument, String> {
+        let texts: Vec<&str> = text.split(',').map(str::trim).collect();
+        KeyNetworks::parse(&texts).map(KeyNetworksArgument).map_err(|wrong| match wrong {
+            WrongNetworks::TooMany => format!("at most {KEY_NETWORKS_MOST} networks can be given"),
+            WrongNetworks::One { index, fault } => {
+                format!("`{}` {fault}", texts.get(index).copied().unwrap_or_default())
+            }
+        })
+    }
+}
 
 #[derive(Subcommand)]
 pub(crate) enum KeyCommand {
@@ -26,6 +62,12 @@ pub(crate) enum KeyCommand {
         /// A name for the key, which no other valid key of the project has.
         #[arg(long)]
         name: String,
+        /// What the key may do besides reading, separated by commas: payments, held-money; or none.
+        #[arg(long, default_value = "payments")]
+        rights: Rights,
+        /// The networks from which the key may be used, separated by commas. Without them, it may be used from everywhere.
+        #[arg(long, value_name = "NETWORKS")]
+        networks: Option<KeyNetworksArgument>,
     },
     /// List a project's API keys, without their secrets.
     List {
@@ -48,6 +90,8 @@ struct CreatedJson {
     project_id: String,
     environment: &'static str,
     key_prefix: &'static str,
+    rights: Vec<&'static str>,
+    networks: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -56,6 +100,8 @@ struct ListedJson {
     name: String,
     key_prefix: &'static str,
     last_four: String,
+    rights: Vec<&'static str>,
+    networks: Vec<String>,
     created_at: String,
     revoked_at: Option<String>,
 }
@@ -74,7 +120,10 @@ pub(crate) async fn run(command: KeyCommand, global: &GlobalOptions) -> Result<(
     let installation = Installation::existing(global, Settings::default()).await?;
     let (engine, output) = (&installation.engine, global.output());
     let answer = match command {
-        KeyCommand::Create { project, name } => create(&project, name, engine, output).await,
+        KeyCommand::Create { project, name, rights: Rights(rights), networks } => {
+            let networks = networks.map(|KeyNetworksArgument(networks)| networks).unwrap_or_default();
+            create(&project, NewKey { name, rights, networks }, engine, output).await
+        }
         KeyCommand::List { project } => list(&project, engine, output).await,
         KeyCommand::Revoke { id } => revoke(&id, engine, output).await,
     };
@@ -82,12 +131,17 @@ pub(crate) async fn run(command: KeyCommand, global: &GlobalOptions) -> Result<(
     answer
 }
 
-async fn create(project: &str, name: String, engine: &Engine, output: Output) -> Result<(), CliError> {
+async fn create(project: &str, new: NewKey, engine: &Engine, output: Output) -> Result<(), CliError> {
     let project = project::find(engine, project).await?;
-    let (key, secret) = match engine.create_key(project.id, name).await {
+    let (key, secret) = match engine.create_key(project.id, new).await {
         Err(engine::Error::Taken(_)) => {
             let what_to_do = "choose another name, or revoke that key first";
             return Err(CliError::new(format!("a valid key of this project has that name already; {what_to_do}")));
+        }
+        Err(engine::Error::TooMany { most, .. }) => {
+            return Err(CliError::new(format!(
+                "this project has {most} valid keys, which is the most; revoke one first"
+            )));
         }
         made => made?,
     };
@@ -98,6 +152,8 @@ async fn create(project: &str, name: String, engine: &Engine, output: Output) ->
         project_id: key.project_id.to_string(),
         environment: key.environment.word(),
         key_prefix: key_prefix(key.environment),
+        rights: key.rights.words(),
+        networks: key.networks.words(),
     };
     output.show(&created, |created| {
         let fields = fields(&[
@@ -106,9 +162,19 @@ async fn create(project: &str, name: String, engine: &Engine, output: Output) ->
             ("name", created.name.clone()),
             ("project", created.project_id.clone()),
             ("environment", created.environment.to_owned()),
+            ("rights", shown_rights(&created.rights)),
+            ("networks", shown_networks(&created.networks)),
         ]);
         format!("{fields}\n\nSave the key now: it is not shown again.")
     })
+}
+
+fn shown_rights(rights: &[&str]) -> String {
+    if rights.is_empty() { READ_ONLY.to_owned() } else { rights.join(", ") }
+}
+
+fn shown_networks(networks: &[String]) -> String {
+    if networks.is_empty() { "everywhere".to_owned() } else { networks.join(", ") }
 }
 
 async fn list(project: &str, engine: &Engine, output: Output) -> Result<(), CliError> {
@@ -118,6 +184,8 @@ async fn list(project: &str, engine: &Engine, output: Output) -> Result<(), CliE
         name: key.name,
         key_prefix: key_prefix(key.environment),
         last_four: key.last_four,
+        rights: key.rights.words(),
+        networks: key.networks.words(),
         created_at: key.created_at.to_string(),
         revoked_at: key.revoked_at.map(|at| at.to_string()),
     };
@@ -128,12 +196,14 @@ async fn list(project: &str, engine: &Engine, output: Output) -> Result<(), CliE
                 key.id.clone(),
                 key.name.clone(),
                 format!("{}…{}", key.key_prefix, key.last_four),
+                shown_rights(&key.rights),
+                shown_networks(&key.networks),
                 key.created_at.clone(),
                 key.revoked_at.clone().unwrap_or_else(|| "no".to_owned()),
             ]
         };
         let rows: Vec<_> = keys.iter().map(row).collect();
-        table(["ID", "NAME", "KEY", "CREATED", "REVOKED"], &rows)
+        table(["ID", "NAME", "KEY", "RIGHTS", "NETWORKS", "CREATED", "REVOKED"], &rows)
     })
 }
 

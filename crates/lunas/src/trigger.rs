@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use clap::Args;
-use domain::{event::EventKind, id::KeyId};
-use engine::{Engine, Settings};
+use domain::{event::EventKind, id::KeyId, key_rights::KeyRights};
+use engine::{Engine, NewKey, Settings};
 use rand::RngExt;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -130,7 +130,9 @@ async fn revoked_key(
 async fn throwaway_key(engine: &Engine, project_id: &str, remote: &Remote) -> Result<KeyId, CliError> {
     let owner = engine.key_owner(remote.key()).await?.filter(|owner| owner.project.id.to_string() == project_id);
     let owner = owner.ok_or_else(|| no_key("the API key is not in this database, so the server uses another one"))?;
-    let (key, _) = engine.create_key(owner.project.id, random_name()).await?;
+    // It is revoked at once and never used, so it needs no rights.
+    let new = NewKey { rights: KeyRights::NONE, ..NewKey::from(random_name()) };
+    let (key, _) = engine.create_key(owner.project.id, new).await?;
     Ok(key.id)
 }
 

@@ -91,6 +91,8 @@ pub enum Guard {
     ProjectVersion,
     /// No live key of the project had that name.
     KeyName,
+    /// The project had fewer live keys than it may have.
+    KeysBelowMost,
     /// The key was not revoked yet.
     KeyNotRevoked,
     /// No key that the user created was live.

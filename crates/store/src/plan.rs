@@ -79,7 +79,7 @@ pub(crate) fn of(change: Change, dialect: Dialect) -> Plan {
             Write::Resealed { column, row, from, to } => statements.push(sealed::resealed(column, row, from, to)),
             Write::Audit(line) => statements.push(audit::line(line)),
             Write::Project(write) => projects::plan(&mut statements, write, dialect),
-            Write::Key(write) => statements.push(keys::plan(write)),
+            Write::Key(write) => keys::plan(&mut statements, write),
             Write::Link(write) => statements.push(links::plan(write)),
             Write::Payment(write) => payments::plan(&mut statements, write, dialect),
             Write::Ledger(write) => ledger::plan(&mut statements, write),

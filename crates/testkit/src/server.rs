@@ -14,9 +14,10 @@ use std::{
 use domain::{
     attempt_limits::AttemptLimits,
     id::{KeyId, ProjectId},
+    key_rights::KeyRights,
     project::Environment,
 };
-use engine::{Clock, Courier, Engine, NewProject, ProjectUpdate, Reconcilers, SecretKey, Settings};
+use engine::{Clock, Courier, Engine, NewKey, NewProject, ProjectUpdate, Reconcilers, SecretKey, Settings};
 use gateway::{AddressGuard, Providers, SendLimits, Simulator, WebhookSender};
 use pgcluster::ScratchDatabase;
 use store::{Store, StoreError};
@@ -337,7 +338,8 @@ impl Kit {
     pub async fn project(&self, environment: Environment) -> TestProject {
         let new = NewProject { name: "Toko".to_owned(), environment, merchant_name: Some("Toko Kopi".to_owned()) };
         let (project, _) = self.engine.create_project(new).await.unwrap();
-        let (key, secret) = self.engine.create_key(project.id, "first".to_owned()).await.unwrap();
+        let new = NewKey { rights: KeyRights::ALL, ..NewKey::from("first".to_owned()) };
+        let (key, secret) = self.engine.create_key(project.id, new).await.unwrap();
         let key_text = secret.reveal().to_owned();
         let api = Api::new(self.address, Some(&key_text));
         TestProject { id: project.id, key_id: key.id, key: key_text, api }

@@ -6,6 +6,7 @@ use domain::{
     api_key::key_prefix,
     bank::Bank,
     event::EventKind,
+    key_rights::KeyRight as Right,
     link::LinkStatus as Link,
     metadata::{KEY, MEMBERS_MOST, VALUE},
     method::MethodKind,
@@ -93,6 +94,12 @@ schemas! {
     KeySecret = "The key itself. It is not shown again."
         text().pattern(Some("^sk_(test|live)_[0-9A-Za-z]{38}$"));
     LastFour = "The last four characters of the key." text().pattern(Some("^[0-9A-Za-z]{4}$")).examples(["a1B2"]);
+    KeyRight = "What a key may do besides reading: `payments` creates payments and links, cancels links, simulates payments in the sandbox and revokes other keys; `held-money` decides about money that fits no payment."
+        words(Right::ALL.map(Right::word));
+    KeyNetwork = "A network with its prefix." text().pattern(Some("^[0-9a-f.:]+/[0-9]{1,3}$")).examples(["203.0.113.0/24"]);
+    GivenNetwork = "An address or a network, such as 203.0.113.7 or 203.0.113.0/24." text()
+        .pattern(Some("^[0-9A-Fa-f.:]+(/[0-9]{1,3})?$"))
+        .examples(["203.0.113.0/24"]);
     SuccessStatus = "The status that a paid payment has in this project."
         words([SuccessWord::Paid, SuccessWord::Succeeded].map(SuccessWord::word));
     Origin = "A web origin: scheme, host, and port if it is not the default."

@@ -7,6 +7,7 @@ use axum::{extract::FromRequestParts, http::request::Parts};
 use domain::{
     access::Act,
     id::{KeyId, ProjectId},
+    key_rights::{KeyRight, KeyRights},
     project::{Environment, Project},
 };
 use engine::{Desk, KeyOwner};
@@ -24,17 +25,30 @@ pub(super) enum Authenticated {
 }
 
 /// A caller with an API key, even if the project is not usable: enough to revoke a key.
-pub(crate) struct AnyCaller {
+pub(crate) struct KeyRevoker {
     pub(crate) key_id: KeyId,
     pub(crate) project: Arc<Project>,
+    rights: KeyRights,
 }
 
-/// A caller with an API key of a usable project.
+impl KeyRevoker {
+    /// A key may always revoke itself; others it may revoke only with the right over payments.
+    pub(crate) fn check(&self, revoked: Option<KeyId>) -> Result<(), ApiError> {
+        if revoked == Some(self.key_id) { Ok(()) } else { check_right(self.rights, KeyRight::Payments) }
+    }
+}
+
+/// A caller with an API key of a usable project. It may only read.
 pub(crate) struct Caller {
     pub(crate) project: Arc<Project>,
 }
 
-/// A caller with an API key of a usable sandbox project.
+/// A caller with an API key of a usable project that has the right over payments.
+pub(crate) struct PaymentsCaller {
+    pub(crate) project: Arc<Project>,
+}
+
+/// A caller with an API key of a usable sandbox project that has the right over payments.
 pub(crate) struct SandboxCaller {
     pub(crate) project: Arc<Project>,
 }
@@ -78,16 +92,20 @@ fn desk(parts: &Parts) -> Result<&Arc<Desk>, ApiError> {
     }
 }
 
+fn check_right(rights: KeyRights, right: KeyRight) -> Result<(), ApiError> {
+    if rights.has(right) { Ok(()) } else { Err(ApiError::RightMissing(right)) }
+}
+
 fn check_usable(project: &Project) -> Result<(), ApiError> {
     if project.is_usable() { Ok(()) } else { Err(ApiError::ProjectUnavailable) }
 }
 
-impl FromRequestParts<App> for AnyCaller {
+impl FromRequestParts<App> for KeyRevoker {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<AnyCaller, ApiError> {
-        let KeyOwner { key_id, project } = key(parts)?.clone();
-        Ok(AnyCaller { key_id, project })
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<KeyRevoker, ApiError> {
+        let KeyOwner { key_id, project, rights, .. } = key(parts)?;
+        Ok(KeyRevoker { key_id: *key_id, project: Arc::clone(project), rights: *rights })
     }
 }
 
@@ -101,11 +119,24 @@ impl FromRequestParts<App> for Caller {
     }
 }
 
+impl FromRequestParts<App> for PaymentsCaller {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<PaymentsCaller, ApiError> {
+        let owner = key(parts)?;
+        check_right(owner.rights, KeyRight::Payments)?;
+        check_usable(&owner.project)?;
+        Ok(PaymentsCaller { project: Arc::clone(&owner.project) })
+    }
+}
+
 impl FromRequestParts<App> for SandboxCaller {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<SandboxCaller, ApiError> {
-        let project = Arc::clone(&key(parts)?.project);
+        let owner = key(parts)?;
+        check_right(owner.rights, KeyRight::Payments)?;
+        let project = Arc::clone(&owner.project);
         if project.environment != Environment::Sandbox {
             return Err(ApiError::Forbidden("only a sandbox key may simulate payments"));
         }
@@ -154,7 +185,10 @@ impl FromRequestParts<App> for MoneyDecider {
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<MoneyDecider, ApiError> {
         let (project, decider): (&Project, MoneyDecider) = match authenticated(parts)? {
-            Authenticated::Key(owner) => (&owner.project, MoneyDecider::Key(owner.clone())),
+            Authenticated::Key(owner) => {
+                check_right(owner.rights, KeyRight::HeldMoney)?;
+                (&owner.project, MoneyDecider::Key(owner.clone()))
+            }
             Authenticated::Session(desk) if desk.may(Act::DecideReceipts) => {
                 (desk.project(), MoneyDecider::Member(Arc::clone(desk)))
             }

@@ -1,4 +1,5 @@
-//! Authentication by API key: checks the key, then the origin, then the rate limit. The key itself is never logged.
+//! Authentication by API key: checks the key, then the origin, then the rate limit, then the address that the request comes from.
+//! The key itself is never logged.
 
 use axum::{
     extract::{Request, State},
@@ -8,7 +9,7 @@ use axum::{
 };
 use domain::api_key::KeySecret;
 use engine::KeyOwner;
-use web::{App, CallerNotes, LoggedCaller, limits::LimitedCaller};
+use web::{App, CallerNotes, LoggedCaller, client, limits::LimitedCaller};
 
 use super::{
     answers::{note_usage, unknown_caller, within_rate},
@@ -24,6 +25,9 @@ pub(crate) async fn require_key(State(app): State<App>, mut request: Request, ne
     };
     let notes = CallerNotes::of(request.extensions());
     if let Err(error) = check_origin_and_rate(&app, &owner, request.headers(), &notes).await {
+        return error.into_response();
+    }
+    if let Err(error) = check_address(&app, &owner, request.headers(), request.extensions()) {
         return error.into_response();
     }
     request.extensions_mut().insert(Authenticated::Key(owner));
@@ -47,6 +51,15 @@ async fn check_origin_and_rate(
         notes.add_headers(|headers| cors::allow(headers, &origin));
     }
     within_rate(usage)
+}
+
+fn check_address(app: &App, owner: &KeyOwner, headers: &HeaderMap, extensions: &Extensions) -> Result<(), ApiError> {
+    // Most keys have no networks, and need no look at the headers.
+    if owner.networks.is_empty() {
+        return Ok(());
+    }
+    let address = client::address(extensions, headers, &app.settings.trusted_proxies);
+    if owner.networks.allow(address) { Ok(()) } else { Err(ApiError::AddressForbidden) }
 }
 
 async fn key_owner(app: &App, headers: &HeaderMap, extensions: &Extensions) -> Result<KeyOwner, ApiError> {

@@ -155,6 +155,20 @@ impl<'a> Members<'a> {
         nested.collect::<Result<_, _>>().map(Some)
     }
 
+    /// An array in which every entry is a text.
+    pub(crate) fn text_list(&self, name: &str) -> Result<Option<Vec<String>>, ShapeError> {
+        let entries = match self.ask(name) {
+            None => return Ok(None),
+            Some(Json::Array(entries)) => entries,
+            Some(other) => return Err(self.mismatch(name, "an array of strings", other)),
+        };
+        let text = |(index, entry): (usize, &Json)| match entry {
+            Json::Text(text) => Ok(text.clone()),
+            other => Err(self.mismatch(&entry_path(name, index), "a string", other)),
+        };
+        entries.iter().enumerate().map(text).collect::<Result<_, _>>().map(Some)
+    }
+
     /// An object in which every member is a text, whatever its name. Here null is not the same as absent.
     pub(crate) fn texts(&self, name: &str) -> Result<Option<Vec<(String, String)>>, ShapeError> {
         let Some(object) = self.object(name)? else { return Ok(None) };
@@ -351,6 +365,22 @@ mod tests {
         check(r#"{"methods":[{},{},"qris"]}"#, types, Err("`methods[2]` must be an object, not a string"));
         check(r#"{"methods":[null]}"#, types, Err("`methods[0]` must be an object, not null"));
         check(r#"{"methods":[{},{"type":[]}]}"#, types, Err("`methods[1].type` must be a string, not an array"));
+    }
+
+    #[test]
+    fn a_list_of_texts_has_texts_alone() {
+        let read = |members: &Members<'_>| members.text_list("rights");
+        check("{}", read, Ok(None));
+        check(r#"{"rights":null}"#, read, Ok(None));
+        check(r#"{"rights":[]}"#, read, Ok(Some(vec![])));
+        check(r#"{"rights":["b","a",""]}"#, read, Ok(Some(["b", "a", ""].map(str::to_owned).to_vec())));
+        check(r#"{"rights":"a"}"#, read, Err("`rights` must be an array of strings, not a string"));
+        check(r#"{"rights":{}}"#, read, Err("`rights` must be an array of strings, not an object"));
+        check(r#"{"rights":["a",1]}"#, read, Err("`rights[1]` must be a string, not a number"));
+        check(r#"{"rights":[null]}"#, read, Err("`rights[0]` must be a string, not null"));
+        let body = Body::parse(br#"{"rights":["a"],"y":1}"#).unwrap();
+        body.members().text_list("rights").unwrap();
+        assert_eq!(body.ignored(), ["y"]);
     }
 
     #[test]

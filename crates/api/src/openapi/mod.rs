@@ -37,6 +37,7 @@ pub(crate) fn finished(described: utoipa::openapi::OpenApi) -> Value {
     document["components"]["responses"] = responses_without_operation();
     let Some(paths) = document["paths"].as_object_mut() else { return document };
     for operation in paths.values_mut().filter_map(Value::as_object_mut).flat_map(Map::values_mut) {
+        name_right(operation);
         take_request_id(operation);
         add_headers(operation);
         add_links(operation);
@@ -170,6 +171,17 @@ fn responses_without_operation() -> Value {
         "NoSuchPath": answer(error_code::RESOURCE_NOT_FOUND, &["X-Request-Id"]),
         "MethodNotAllowed": answer(error_code::METHOD_NOT_ALLOWED, &["X-Request-Id", "Allow"]),
     })
+}
+
+/// Says in words which right a key needs. In `security` it is the role beside the scheme, as OpenAPI 3.1 has it.
+fn name_right(operation: &mut Value) {
+    let schemes = operation["security"].as_array().into_iter().flatten();
+    let Some(right) = schemes.filter_map(|scheme| scheme["api_key"][0].as_str()).next() else { return };
+    let sentence = format!("An API key needs the right `{right}`.");
+    operation["description"] = match operation["description"].as_str() {
+        Some(description) if !description.is_empty() => json!(format!("{description} {sentence}")),
+        _ => json!(sentence),
+    };
 }
 
 fn take_request_id(operation: &mut Value) {

@@ -91,7 +91,9 @@ impl Desk {
         member.ok_or(Error::NotFound("member"))
     }
 
-    pub async fn change_role(&self, user_id: UserId, role: Role) -> Result<(), Error> {
+    /// Changes a member's role. A member who is no owner any more knows the keys over money that they have created; those
+    /// are revoked, if `with_keys` says so.
+    pub async fn change_role(&self, user_id: UserId, role: Role, with_keys: bool) -> Result<(), Error> {
         self.check(Act::ManageMembers)?;
         let member = self.member(user_id).await?;
         // By an invitation to another address of theirs they would have the old role again.
@@ -101,7 +103,20 @@ impl Desk {
             .with(PeopleWrite::RoleChanged { project_id: self.id(), user_id, role })
             .with_all(voided)
             .with(self.engine.audit(Some(self.id()), Deed::RoleChanged, &member.user.email, role.word()));
-        self.engine.store.commit(change).await.map_err(last_owner_stays)
+        self.engine.store.commit(change).await.map_err(last_owner_stays)?;
+        // From this commit on the member can create no further one, so this list is complete.
+        if with_keys && !matches!(role, Role::Owner) {
+            for key in self.keys_over_money_of(user_id).await? {
+                self.engine.revoke_key(key.id, Some(self.id())).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The live keys over money that a member has created.
+    pub async fn keys_over_money_of(&self, user_id: UserId) -> Result<Vec<ApiKey>, Error> {
+        let (keys, _) = self.keys_created_by(user_id).await?;
+        Ok(keys.into_iter().filter(|key| key.rights.are_over_money()).collect())
     }
 
     /// The live keys that a member has created, and how many live keys have no known creator.

@@ -19,6 +19,7 @@ use domain::{
     fee::FeeSchedule,
     id::{KeyId, LinkId, ProjectId, SessionId, UserId},
     idempotency::{Endpoint, Idempotency},
+    key_rights::{KeyRight, KeyRights},
     link::Link,
     link_edit::{EditRefusal, LinkTerms},
     method::Method,
@@ -30,7 +31,7 @@ use domain::{
 use store::{CommitError, Guard, PeopleWrite, Write};
 
 use crate::{
-    Created, Engine, Error, MethodStanding, NewProject, ProjectUpdate, Visit,
+    Created, Engine, Error, MethodStanding, NewKey, NewProject, ProjectUpdate, Visit,
     forms::{SentForm, is_form_used},
 };
 
@@ -41,8 +42,6 @@ pub use search::{FoundCustomer, Jump, SearchResults};
 
 /// Projects that one user may own.
 const PROJECTS_MOST: i64 = 50;
-/// Live keys that one project may have.
-const KEYS_MOST: i64 = 100;
 
 /// A member at a project's desk.
 #[derive(Clone)]
@@ -181,22 +180,31 @@ impl Desk {
         Ok(keys.into_iter().rev().map(|key| KeyShown { last_used_at: uses.get(&key.id).copied(), key }).collect())
     }
 
-    /// Creates a key. `form` identifies one filled-in form: sent twice, it creates one key, and answers with it again.
-    pub async fn create_key(&self, name: String, form: Option<&str>) -> Result<(ApiKey, KeySecret), Error> {
+    /// Whether the member may create keys with this right.
+    pub fn may_give(&self, right: KeyRight) -> bool {
+        self.role.may_give(right)
+    }
+
+    /// An error where the member may not create keys with these rights.
+    pub fn check_giving(&self, rights: KeyRights) -> Result<(), Error> {
+        if rights.iter().all(|right| self.may_give(right)) { Ok(()) } else { Err(Error::RightNotGiven) }
+    }
+
+    /// Creates a key. `form` identifies one filled-in form: sent twice, it creates one key, and answers with it again. A
+    /// member who has become a developer does not see the secret of a key over money again.
+    pub async fn create_key(&self, new: NewKey, form: Option<&str>) -> Result<(ApiKey, KeySecret), Error> {
         self.check(Act::ManageKeys)?;
-        let form = self.sent_form("key", form, &[&name]);
+        self.check_giving(new.rights)?;
+        let (rights, networks) = (new.rights.words().join(","), new.networks.words().join(","));
+        let form = self.sent_form("key", form, &[&new.name, &rights, &networks]);
         if self.engine.created_by_form(&form).await?.is_some() {
             return self.key_of_form(&form).await;
-        }
-        let live = self.engine.store.keys(self.id()).await?.iter().filter(|key| key.revoked_at.is_none()).count();
-        if i64::try_from(live).is_ok_and(|live| live >= KEYS_MOST) {
-            return Err(Error::TooMany { what: "keys", most: KEYS_MOST });
         }
         let besides = |key: &ApiKey| {
             let sent = form.sent(key.id, key.created_at).map(Write::from);
             sent.into_iter().chain([self.role_held()]).collect()
         };
-        match self.engine.create_key_with(self.id(), name, form.seed(), besides).await {
+        match self.engine.create_key_with(self.id(), new, form.seed(), besides).await {
             Err(error) if is_form_used(&error) => self.key_of_form(&form).await,
             created => created.map_err(role_lost),
         }

@@ -7,7 +7,7 @@ use domain::{
 };
 
 pub enum KeyWrite {
-    /// Guarded: no live key of the project has that name.
+    /// Guarded: no live key of the project has that name, and one more live key is within the project's bound.
     Created { key: ApiKey, hash: KeyHash },
     /// Guarded: the key is not revoked yet.
     Revoked { id: KeyId, project_id: ProjectId, at: Timestamp },

@@ -1,25 +1,36 @@
 //! API keys.
 
 use domain::{
-    api_key::{ApiKey, KeyHash},
+    api_key::{ACTIVE_KEYS_MOST, ApiKey, KeyHash},
     id::{KeyId, ProjectId, UserId},
     time::Timestamp,
 };
 
-use super::statement::Statement;
+use super::{
+    people::lock_project,
+    statement::{Statement, joined},
+};
 use crate::{
     change::{KeyWrite, Write},
     error::Guard,
     value::Value,
 };
 
-pub(super) fn plan(write: KeyWrite) -> Statement {
-    match write {
-        KeyWrite::Created { key, hash } => new_key(key, hash),
+pub(super) fn plan(statements: &mut Vec<Statement>, write: KeyWrite) {
+    let last = match write {
+        KeyWrite::Created { key, hash } => {
+            let project_id = key.project_id;
+            // The keys are counted after the project's row is locked, and by another statement: PostgreSQL takes the
+            // snapshot of a statement before it waits for a lock, and would not count the key that it has waited for.
+            statements.push(lock_project(project_id));
+            statements.push(new_key(key, hash));
+            keys_within_most(project_id)
+        }
         KeyWrite::Revoked { id, project_id, at } => key_revoked(id, project_id, at),
         KeyWrite::AllRevokedOf { project_id, created_by } => all_revoked(project_id, created_by),
         KeyWrite::Used { key_id, project_id, at } => key_used(key_id, project_id, at),
-    }
+    };
+    statements.push(last);
 }
 
 /// Sorts a change that only stores uses of keys, so that two nodes which store uses of the same keys lock their rows in
@@ -35,10 +46,20 @@ pub(super) fn in_lock_order(mut writes: Vec<Write>) -> Vec<Write> {
     writes
 }
 
+/// Counts the new key too.
+fn keys_within_most(project_id: ProjectId) -> Statement {
+    Statement::new(
+        "UPDATE projects SET version = version WHERE id = $1 AND $2 >= \
+         (SELECT COUNT(*) FROM api_keys WHERE project_id = $1 AND revoked_at IS NULL)",
+        [Value::stored(project_id), ACTIVE_KEYS_MOST.into()],
+    )
+    .guarded(Guard::KeysBelowMost)
+}
+
 fn new_key(key: ApiKey, hash: KeyHash) -> Statement {
     Statement::new(
-        "INSERT INTO api_keys (id, project_id, name, hash, last_four, created_at, created_by) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING",
+        "INSERT INTO api_keys (id, project_id, name, hash, last_four, created_at, created_by, rights, networks) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING",
         [
             Value::stored(key.id),
             Value::stored(key.project_id),
@@ -47,6 +68,8 @@ fn new_key(key: ApiKey, hash: KeyHash) -> Statement {
             key.last_four.into(),
             key.created_at.into(),
             key.created_by.map(Value::stored).into(),
+            joined(key.rights.words()),
+            joined(key.networks.words()),
         ],
     )
     .guarded(Guard::KeyName)

@@ -84,7 +84,7 @@ fn password_unchanged(user_id: UserId, password: String) -> Statement {
 
 /// Locks the project's row before its owners are counted: two owners who remove each other at the same moment must not
 /// both succeed.
-fn lock_project(project_id: ProjectId) -> Statement {
+pub(super) fn lock_project(project_id: ProjectId) -> Statement {
     Statement::new("UPDATE projects SET version = version WHERE id = $1", [Value::stored(project_id)])
 }
 

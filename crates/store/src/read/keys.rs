@@ -3,6 +3,8 @@
 use domain::{
     api_key::{ApiKey, KeyHash},
     id::{KeyId, ProjectId},
+    key_networks::KeyNetworks,
+    key_rights::{KeyRight, KeyRights},
     project::Environment,
     time::Timestamp,
 };
@@ -14,20 +16,22 @@ use crate::{
 };
 
 const COLUMNS: &str = "k.id, k.project_id, p.environment, k.name, k.last_four, k.created_at, k.revoked_at, \
-    k.created_by";
+    k.created_by, k.rights, k.networks";
 
-/// A live key, its project, and the project's version at the moment of the read.
-#[derive(Clone, Copy, Debug)]
+/// A live key with what it may do, its project, and the project's version at the moment of the read.
+#[derive(Clone, Debug)]
 pub struct KeyOwner {
     pub key_id: KeyId,
     pub project_id: ProjectId,
     pub project_version: i64,
+    pub rights: KeyRights,
+    pub networks: KeyNetworks,
 }
 
 impl Store {
     /// The owner of a key that is not revoked. Every request reads it, so that a revocation takes effect at once.
     pub async fn key_owner(&self, hash: KeyHash) -> Result<Option<KeyOwner>, StoreError> {
-        let sql = "SELECT k.id, p.id, p.version FROM api_keys k JOIN projects p ON p.id = k.project_id \
+        let sql = "SELECT k.id, p.id, p.version, k.rights, k.networks FROM api_keys k JOIN projects p ON p.id = k.project_id \
                    WHERE k.hash = $1 AND k.revoked_at IS NULL";
         let query = Query::new(sql, [hash.0.to_vec().into()]);
         match &self.backend {
@@ -58,7 +62,13 @@ impl Store {
 }
 
 fn owner(columns: &mut Columns<'_>) -> Result<KeyOwner, StoreError> {
-    Ok(KeyOwner { key_id: columns.parsed()?, project_id: columns.parsed()?, project_version: columns.integer()? })
+    Ok(KeyOwner {
+        key_id: columns.parsed()?,
+        project_id: columns.parsed()?,
+        project_version: columns.integer()?,
+        rights: rights(columns)?,
+        networks: networks(columns)?,
+    })
 }
 
 fn key(columns: &mut Columns<'_>) -> Result<ApiKey, StoreError> {
@@ -71,5 +81,17 @@ fn key(columns: &mut Columns<'_>) -> Result<ApiKey, StoreError> {
         created_at: columns.timestamp()?,
         revoked_at: columns.optional_timestamp()?,
         created_by: columns.optional_parsed()?,
+        rights: rights(columns)?,
+        networks: networks(columns)?,
     })
+}
+
+fn rights(columns: &mut Columns<'_>) -> Result<KeyRights, StoreError> {
+    Ok(columns.words(KeyRight::parse)?.into_iter().collect())
+}
+
+fn networks(columns: &mut Columns<'_>) -> Result<KeyNetworks, StoreError> {
+    let text = columns.text()?;
+    let texts: Vec<&str> = text.split(',').filter(|network| !network.is_empty()).collect();
+    KeyNetworks::parse(&texts).map_err(|wrong| StoreError::unexpected(wrong.invalid()))
 }

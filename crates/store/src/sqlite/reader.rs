@@ -53,14 +53,14 @@ impl Reader {
             self.version = version;
         }
         if let Some(owner) = self.owners.get(&hash) {
-            return Ok(Some(*owner));
+            return Ok(Some(owner.clone()));
         }
         let mut owner = None;
         self.first(query, &mut |columns| {
             owner = Some(decode(columns)?);
             Ok(())
         })?;
-        self.owners.extend(owner.map(|owner| (hash, owner)));
+        self.owners.extend(owner.clone().map(|owner| (hash, owner)));
         Ok(owner)
     }
 

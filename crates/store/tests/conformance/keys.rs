@@ -1,8 +1,10 @@
 //! API keys: their owners, and their revocation.
 
 use domain::{
-    api_key::{ApiKey, KeyHash},
-    id::mint,
+    api_key::{ACTIVE_KEYS_MOST, ApiKey, KeyHash},
+    id::{KeyId, mint},
+    key_networks::KeyNetworks,
+    key_rights::{KeyRight, KeyRights},
     project::{Environment, Project},
 };
 use futures_util::future::join_all;
@@ -10,6 +12,7 @@ use store::{Change, Guard, KeyWrite, ProjectWrite};
 
 use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
+    migration::add_project,
     samples::{self, NOW, after, entropy, kept_key, kept_project},
 };
 
@@ -20,6 +23,9 @@ on_every_database![
     a_key_is_revoked_once_and_by_its_own_project,
     of_many_keys_of_one_name_exactly_one_is_made,
     the_last_use_of_a_key_is_known_and_never_goes_back,
+    of_many_keys_at_once_no_more_are_made_than_a_project_may_have,
+    what_a_key_may_do_is_read_with_its_owner,
+    keys_of_an_earlier_version_may_do_what_they_could,
 ];
 
 async fn a_key_is_read_back_as_it_was_committed(database: Database) {
@@ -107,4 +113,69 @@ async fn the_last_use_of_a_key_is_known_and_never_goes_back(database: Database) 
     assert_eq!(store.key_uses(project.id).await.unwrap(), [(one.id, after(31)), (two.id, after(5))]);
     assert_eq!(store.key_uses(other.id).await.unwrap(), [(elsewhere.id, after(7))]);
     assert!(store.key(unused.id).await.unwrap().is_some());
+}
+
+/// Each commit counts the keys that were committed before it, also where they were committed while it waited.
+async fn of_many_keys_at_once_no_more_are_made_than_a_project_may_have(database: Database) {
+    let store = database.open().await;
+    let project = samples::crowded_project(&store).await;
+    let other = kept_project(&store).await;
+    let (before, more) = (database.rows(), samples::key(&project, "one more"));
+    let refused = commit(&store, KeyWrite::Created { hash: samples::key_hash(&more), key: more }).await;
+    assert_eq!(
+        (refused, database.rows()),
+        (Outcome::Conflict(Guard::KeysBelowMost), before),
+        "it leaves nothing behind"
+    );
+    let keys = store.keys(project.id).await.unwrap();
+    let live: Vec<&ApiKey> = keys.iter().filter(|key| key.revoked_at.is_none()).collect();
+    for key in &live[..3] {
+        keep(&store, samples::revocation(key, after(1))).await;
+    }
+    let made = join_all((0..16).map(|number| {
+        let key = samples::key(&project, &format!("racing {number}"));
+        commit(&store, KeyWrite::Created { hash: samples::key_hash(&key), key })
+    }));
+    let outcomes = made.await;
+    let count = |wanted: Outcome| outcomes.iter().filter(|outcome| **outcome == wanted).count();
+    assert_eq!((count(Outcome::Kept), count(Outcome::Conflict(Guard::KeysBelowMost))), (3, 13), "{outcomes:?}");
+    let live = store.keys(project.id).await.unwrap().into_iter().filter(|key| key.revoked_at.is_none()).count();
+    assert_eq!(i64::try_from(live).unwrap(), ACTIVE_KEYS_MOST);
+    kept_key(&store, &other, "elsewhere").await;
+}
+
+async fn what_a_key_may_do_is_read_with_its_owner(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    let somewhere = KeyNetworks::parse(&["203.0.113.0/24", "2001:db8::/32"]).unwrap();
+    let rows = [
+        (KeyRights::NONE, KeyNetworks::default()),
+        (KeyRights::USUAL, somewhere.clone()),
+        (KeyRights::NONE.with(KeyRight::HeldMoney), KeyNetworks::default()),
+        (KeyRights::ALL, somewhere),
+    ];
+    for (number, (rights, networks)) in rows.into_iter().enumerate() {
+        let key = ApiKey { rights, networks, ..samples::key(&project, &format!("key {number}")) };
+        let hash = samples::key_hash(&key);
+        keep(&store, KeyWrite::Created { hash, key: key.clone() }).await;
+        let owner = store.key_owner(hash).await.unwrap().unwrap();
+        assert_eq!((owner.rights, &owner.networks), (key.rights, &key.networks), "{key:?}");
+        assert_eq!(store.key(key.id).await.unwrap(), Some(key));
+    }
+}
+
+async fn keys_of_an_earlier_version_may_do_what_they_could(database: Database) {
+    let database = database.first_version();
+    let project = add_project(&database);
+    let (live, revoked): (KeyId, KeyId) = (mint(NOW, entropy()), mint(after(1), entropy()));
+    let now = NOW.as_millis();
+    for (key, byte, revoked_at) in [(live, "02", "NULL"), (revoked, "03", &now.to_string())] {
+        let hash = if database.is_typed() { format!("'\\x{byte}'") } else { format!("x'{byte}'") };
+        let columns = "id, project_id, name, hash, last_four, created_at, revoked_at";
+        let values = format!("'{key}', '{project}', 'key', {hash}, 'a1B2', {now}, {revoked_at}");
+        database.run_beside(&format!("INSERT INTO api_keys ({columns}) VALUES ({values});")).unwrap();
+    }
+    let keys = database.open().await.keys(project).await.unwrap();
+    let found: Vec<_> = keys.iter().map(|key| (key.id, key.rights, key.networks.is_empty())).collect();
+    assert_eq!(found, [(live, KeyRights::ALL, true), (revoked, KeyRights::ALL, true)]);
 }

@@ -7,7 +7,7 @@ use std::{
 
 use domain::{
     access::Role,
-    api_key::{ApiKey, KeyHash},
+    api_key::{ACTIVE_KEYS_MOST, ApiKey, KeyHash},
     audit::{Actor, AuditLine, Deed},
     bank::Bank,
     colour::Colour,
@@ -17,6 +17,8 @@ use domain::{
     fee::FeeOverrides,
     id::{ENTROPY_BYTES, mint},
     idempotency::{Endpoint, Idempotency},
+    key_networks::KeyNetworks,
+    key_rights::KeyRights,
     ledger::Posting,
     link::{CustomerFields, Link, LinkClaim},
     method::Method,
@@ -101,6 +103,8 @@ pub(crate) fn key(project: &Project, name: &str) -> ApiKey {
         created_at: NOW,
         revoked_at: None,
         created_by: None,
+        rights: KeyRights::USUAL,
+        networks: KeyNetworks::default(),
     }
 }
 
@@ -114,6 +118,16 @@ pub(crate) async fn kept_key(store: &Store, project: &Project, name: &str) -> Ap
     let key = key(project, name);
     keep(store, KeyWrite::Created { hash: key_hash(&key), key: key.clone() }).await;
     key
+}
+
+/// A project with as many live keys as one may have, and a revoked one.
+pub(crate) async fn crowded_project(store: &Store) -> Project {
+    let project = kept_project(store).await;
+    let revoked = kept_key(store, &project, "revoked").await;
+    keep(store, revocation(&revoked, NOW)).await;
+    let keys = (0..ACTIVE_KEYS_MOST).map(|number| key(&project, &format!("key {number}")));
+    keep(store, Change::default().with_all(keys.map(|key| KeyWrite::Created { hash: key_hash(&key), key }))).await;
+    project
 }
 
 pub(crate) fn link(project: &Project) -> Link {

@@ -49,6 +49,7 @@ async fn a_key_made_by_a_session_is_shown_once_works_and_is_listed_without_its_s
     let whole = json!({
         "id": created["id"], "key": key, "name": "Kasir 1", "environment": "sandbox", "key_prefix": "sk_test_",
         "project_id": project.id.to_string(), "last_four": key[42..], "created_at": kit.engine.now().to_string(),
+        "rights": ["payments"], "networks": [],
     });
     assert_eq!(created, whole);
     project.api.with_key(key).get("/v1/balance").await.expect(200);

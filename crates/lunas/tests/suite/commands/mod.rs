@@ -11,6 +11,7 @@ mod doctor;
 mod earlier_file;
 mod event;
 mod help;
+mod key;
 mod link;
 mod listen;
 mod listen_pages;

@@ -10,7 +10,7 @@ use testkit::{Kit, TestProject, on_every_database};
 use crate::support::{
     customer::{is_page, unknown},
     dashboard::{beside_owner, developer_at, element, leads},
-    people::desk,
+    people::{Person, desk},
     wait::until,
 };
 
@@ -22,6 +22,10 @@ on_every_database![
     a_viewer_sees_keys_and_neither_makes_nor_revokes_any on 2 threads,
     another_projects_key_is_not_found on 2 threads,
     a_project_has_no_more_than_a_hundred_live_keys on 2 threads,
+    rights_over_money_are_offered_to_owners_and_refused_to_developers on 2 threads,
+    an_owner_who_became_a_developer_does_not_see_a_key_over_money_again on 2 threads,
+    what_a_key_may_do_is_shown_where_it_is_made_and_listed on 2 threads,
+    wrong_networks_are_reported_at_their_field_and_create_no_key on 2 threads,
 ];
 
 /// How many keys there are, and how many of them are live.
@@ -32,7 +36,7 @@ async fn counts(kit: &Kit, project: &TestProject) -> (usize, usize) {
 
 async fn a_new_keys_secret_is_shown_once_and_works(kit: Arc<Kit>) {
     let (project, person, base) = developer_at(&kit, "keys").await;
-    let made = person.post(&base, &[("name", " Server <toko> ")]).await;
+    let made = person.post(&base, &[("name", " Server <toko> "), ("right-payments", "on")]).await;
     is_page("made", &made, 200);
     let secret = element(&made.text, "new-key");
     assert!(secret.starts_with("sk_test_"), "it is a key of the sandbox");
@@ -144,4 +148,89 @@ async fn a_project_has_no_more_than_a_hundred_live_keys(kit: Arc<Kit>) {
     is_page("one more", &refused, 409);
     assert!(refused.text.contains("100 kunci yang aktif"));
     assert_eq!(counts(&kit, &project).await, (100, 100));
+}
+
+async fn rights_over_money_are_offered_to_owners_and_refused_to_developers(kit: Arc<Kit>) {
+    let (project, developer, base) = developer_at(&kit, "keys").await;
+    let page = developer.open(&base).await;
+    assert!(page.text.contains("name=\"right-payments\" value=\"on\" checked"), "{}", page.text);
+    assert!(!page.text.contains("right-held-money") && page.text.contains("hanya bisa diberikan oleh pemilik"));
+    // A forged form is refused, also where something else is wrong with it.
+    for name in ["mine", ""] {
+        let forged = [("name", name), ("right-payments", "on"), ("right-held-money", "on")];
+        is_page("forged", &developer.post(&base, &forged).await, 403);
+    }
+    assert_eq!(counts(&kit, &project).await, (1, 1));
+    let owner = Person::member(&kit, project.id, Role::Owner, "owner@example.com").await;
+    let page = owner.open(&base).await;
+    assert!(page.text.contains("name=\"right-held-money\" value=\"on\"><span>"), "it is not chosen by itself");
+    assert!(!page.text.contains("hanya bisa diberikan oleh pemilik"));
+    is_page("money", &owner.post(&base, &[("name", "money"), ("right-held-money", "on")]).await, 200);
+    let keys = kit.engine.keys(project.id).await.unwrap();
+    assert_eq!(keys.iter().find(|key| key.name == "money").unwrap().rights.words(), ["held-money"]);
+}
+
+/// A form that is sent again shows its secret again, but only to a member who may still give such a key.
+async fn an_owner_who_became_a_developer_does_not_see_a_key_over_money_again(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let former = Person::member(&kit, project.id, Role::Owner, "former@example.com").await;
+    let owner = Person::member(&kit, project.id, Role::Owner, "owner@example.com").await;
+    let base = format!("{}/keys", desk(project.id));
+    let form = [("name", "money"), ("right-held-money", "on"), ("attempt", "0123456789abcdef0123456789abcdef")];
+    let secret = element(&former.post(&base, &form).await.text, "new-key");
+    assert_eq!(element(&former.post(&base, &form).await.text, "new-key"), secret);
+    let role = format!("{}/settings/members/{}/role", desk(project.id), former.user.id);
+    assert_eq!(owner.post(&role, &[("role", "developer")]).await.status, 303);
+    let again = former.post(&base, &form).await;
+    is_page("again", &again, 403);
+    assert!(!again.text.contains(&secret));
+}
+
+async fn what_a_key_may_do_is_shown_where_it_is_made_and_listed(kit: Arc<Kit>) {
+    let project = kit.sandbox().await;
+    let owner = Person::member(&kit, project.id, Role::Owner, "owner@example.com").await;
+    let base = format!("{}/keys", desk(project.id));
+    let networks = " 203.0.113.7,\r\n10.0.0.0/8 ";
+    let made = owner.post(&base, &[("name", "Pembukuan"), ("networks", networks)]).await;
+    is_page("made", &made, 200);
+    let example = element(&made.text, "curl");
+    assert!(example.contains("/v1/payments") && !example.contains("-d "), "it only reads: {example}");
+    for part in ["Hanya membaca", "203.0.113.7/32, 10.0.0.0/8", "Pembayaran, Uang yang belum cocok"] {
+        assert!(made.text.contains(part), "{part}: {}", made.text);
+    }
+    let english = owner.open(&format!("{base}?lang=en")).await;
+    for part in ["Read only", "Payments, Held money", "Networks (optional)"] {
+        assert!(english.text.contains(part), "{part}: {}", english.text);
+    }
+    let keys = kit.engine.keys(project.id).await.unwrap();
+    let made = keys.iter().find(|key| key.name == "Pembukuan").unwrap();
+    assert_eq!(
+        (made.rights.words().len(), made.networks.words()),
+        (0, vec!["203.0.113.7/32".into(), "10.0.0.0/8".into()])
+    );
+    let question = owner.open(&format!("{base}/{}/revoke?lang=en", made.id)).await;
+    assert!(question.text.contains("Read only"), "{}", question.text);
+}
+
+async fn wrong_networks_are_reported_at_their_field_and_create_no_key(kit: Arc<Kit>) {
+    let (project, person, base) = developer_at(&kit, "keys").await;
+    let many: Vec<String> = (0..21).map(|number| format!("10.0.0.{number}")).collect();
+    for (networks, why) in [
+        ("10.0.0.1 toko.example", "“toko.example” bukan alamat"),
+        ("10.0.0.5/8", "tulis 10.0.0.0/8 untuk seluruh jaringan"),
+        ("::ffff:10.0.0.1", "sebagai IPv4"),
+        (many.join(",").as_str(), "Paling banyak 20 jaringan"),
+    ] {
+        let refused = person.post(&base, &[("name", "mine"), ("right-payments", "on"), ("networks", networks)]).await;
+        is_page(networks, &refused, 422);
+        assert!(
+            refused.text.contains("id=\"networks-why\"") && refused.text.contains(why),
+            "{networks}: {}",
+            refused.text
+        );
+        // What was filled in is still there.
+        assert!(refused.text.contains("value=\"mine\"") && refused.text.contains(networks), "{networks}");
+        assert!(refused.text.contains("name=\"right-payments\" value=\"on\" checked"), "{networks}");
+    }
+    assert_eq!(counts(&kit, &project).await, (1, 1));
 }

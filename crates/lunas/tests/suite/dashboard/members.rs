@@ -19,6 +19,7 @@ on_every_database![
     who_is_removed_returns_by_nothing_that_they_have_created,
     keys_of_a_removed_member_stay_when_the_owner_says_so,
     who_is_no_owner_any_more_leaves_no_invitations,
+    who_is_no_owner_any_more_leaves_no_key_over_money_unless_the_owner_says_so,
     the_last_owner_cannot_be_demoted_or_removed,
     members_who_are_no_owners_see_the_members_and_change_none,
     an_owner_reaches_nobody_of_another_project,
@@ -155,6 +156,29 @@ async fn who_is_no_owner_any_more_leaves_no_invitations(kit: Arc<Kit>) {
     is_page("still an owner", &Customer::of(&kit).open(&link).await, 200);
     assert_eq!(siti.post(&path, &[("role", "viewer")]).await.status, 303);
     is_page("their invitation", &Customer::of(&kit).open(&link).await, 404);
+}
+
+async fn who_is_no_owner_any_more_leaves_no_key_over_money_unless_the_owner_says_so(kit: Arc<Kit>) {
+    let (project, siti, budi) = two_owners(&kit).await;
+    let path = format!("{}/{}/role", members(&project), budi.user.id);
+    assert!(!siti.open(&path).await.text.contains("revoke_keys"), "there is no such key yet");
+    let keys = format!("{}/keys", desk(project.id));
+    let page = budi.post(&keys, &[("name", "money"), ("right-held-money", "on")]).await;
+    let money = project.api.with_key(&element(&page.text, "new-key"));
+    let page = budi.post(&keys, &[("name", "server"), ("right-payments", "on")]).await;
+    let server = project.api.with_key(&element(&page.text, "new-key"));
+    let question = siti.open(&path).await;
+    assert!(question.text.contains("<b>money</b>") && !question.text.contains("<b>server</b>"), "{}", question.text);
+    assert!(question.text.contains("name=\"revoke_keys\" value=\"on\" checked"), "{}", question.text);
+    // Who stays an owner keeps it, and so does who is made something less, where the other owner says so.
+    for fields in [&[("role", "owner"), ("revoke_keys", "on")][..], &[("role", "developer")], &[("role", "owner")]] {
+        assert_eq!(siti.post(&path, fields).await.status, 303);
+        money.get("/v1/balance").await.expect(200);
+    }
+    assert_eq!(siti.post(&path, &[("role", "developer"), ("revoke_keys", "on")]).await.status, 303);
+    money.get("/v1/balance").await.refused(401, "UNAUTHORIZED");
+    server.get("/v1/balance").await.expect(200);
+    assert_eq!(audited(&kit, Deed::KeyRevoked).await.len(), 1);
 }
 
 async fn the_last_owner_cannot_be_demoted_or_removed(kit: Arc<Kit>) {

@@ -42,5 +42,6 @@ mod settings;
 mod sign_in;
 mod simulator;
 mod strays;
+mod tmp_pictures;
 mod webhook_settings;
 mod webhooks;

@@ -8,12 +8,14 @@ use domain::{
     bank_difference::{ComparedBy, Difference, DifferenceKey, DifferenceKind, Reconciliation, Tally},
     bank_request::jakarta_day,
     id::{BankAccountId, ProjectId},
+    key_networks::KeyNetworks,
+    key_rights::KeyRights,
     method::Method,
     money::Rupiah,
     project::{Environment, MerchantProfile},
     user::User,
 };
-use engine::{NewProject, ProjectUpdate};
+use engine::{NewKey, NewProject, ProjectUpdate};
 use gateway::SendLimits;
 use serde_json::{Value, json};
 use store::OpeningWrite;
@@ -198,9 +200,11 @@ async fn people(kit: &Kit, project: &TestProject, owner: &User) -> Vec<(&'static
 }
 
 async fn keys(kit: &Kit, project: &TestProject) -> Vec<(&'static str, String)> {
-    for name in ["Kasir depan", LONG] {
-        kit.engine.create_key(project.id, name.to_owned()).await.unwrap();
-    }
+    kit.engine.create_key(project.id, "Kasir depan".to_owned()).await.unwrap();
+    let networks = ["203.0.113.7", "198.51.100.0/24", "2001:db8:1234:5678:9abc:def0:1234:5678"];
+    let networks = KeyNetworks::parse(&networks).unwrap();
+    let reader = NewKey { name: LONG.to_owned(), rights: KeyRights::NONE, networks };
+    kit.engine.create_key(project.id, reader).await.unwrap();
     let (revoked, _) = kit.engine.create_key(project.id, "Server lama".to_owned()).await.unwrap();
     project.api.delete(&format!("/v1/api-keys/{}", revoked.id)).await.expect(200);
     vec![("{key}", project.key_id.to_string())]
