@@ -10,6 +10,7 @@ use crate::{
     bench::Bench,
     load::{self, CONNECTIONS, Requests},
     peers,
+    prefill::Prefilled,
     process::{Home, Served},
     receiver::Receiver,
     report::{Finding, at_least, memory},
@@ -37,6 +38,7 @@ pub(crate) enum Group {
     Replay,
     Webhook,
     WebhookLatency,
+    WebhookShy,
     Deliver,
     Latency,
     Checkout,
@@ -73,6 +75,7 @@ impl Bench {
             Group::Replay => self.replay().await,
             Group::Webhook => self.webhook().await,
             Group::WebhookLatency => self.webhook_latency().await,
+            Group::WebhookShy => self.webhook_shy().await,
             Group::Deliver => self.deliver().await,
             Group::Latency => self.latency().await,
             Group::Checkout => self.chooser().await,
@@ -207,6 +210,12 @@ impl Bench {
     async fn webhook_latency(&mut self) -> io::Result<Vec<Finding>> {
         let prefilled = self.prefilled().await?;
         webhooks::latency(&prefilled, &self.product().await?).await
+    }
+
+    /// On a database of its own, as its servers are started anew for each round.
+    async fn webhook_shy(&self) -> io::Result<Vec<Finding>> {
+        let prefilled = Prefilled::on_sqlite(self.prefill).await?;
+        Ok(vec![at_least("webhook-shy", &webhooks::to_shy_receiver(&prefilled, self.rounds).await?, 800)])
     }
 
     /// The memory of a new installation, before and after load.

@@ -124,9 +124,20 @@ impl Drop for Served {
 impl Served {
     /// The product on this installation, without a rate limit and with warnings logged only.
     pub(crate) async fn lunas(home: &Home) -> io::Result<Served> {
+        Served::start(Served::command(home)?).await
+    }
+
+    /// The same with so many webhooks of a project in flight at most.
+    pub(crate) async fn with_in_flight(home: &Home, most: u64) -> io::Result<Served> {
+        let mut command = Served::command(home)?;
+        command.env("LUNAS_WEBHOOK_IN_FLIGHT", most.to_string());
+        Served::start(command).await
+    }
+
+    fn command(home: &Home) -> io::Result<Command> {
         let mut command = home.lunas(&["dev", "--json", "--listen", "127.0.0.1:0"])?;
         command.env("LUNAS_RATE_LIMIT", "0").env("LUNAS_LOG", LOG).env_remove("LUNAS_WEBHOOK_IN_FLIGHT");
-        Served::start(command).await
+        Ok(command)
     }
 
     pub(crate) async fn ceiling(words: &[&str]) -> io::Result<Served> {

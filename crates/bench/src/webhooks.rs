@@ -2,8 +2,8 @@
 
 use std::{io, process::Stdio, time::Instant};
 
-use domain::{id::ProjectId, time::Timestamp};
-use store::{Change, EventFilter, WebhookWrite, Window};
+use domain::{event::Event, id::ProjectId, time::Timestamp};
+use store::{Change, EventFilter, Store, WebhookWrite, Window};
 use tokio::{io::AsyncWriteExt, process::Command};
 
 use crate::{
@@ -18,6 +18,10 @@ use crate::{
 
 /// Events that are sent one after the other, to measure how long each takes.
 const ONE_BY_ONE: u64 = 300;
+/// Events for a receiver that takes few connections at once: so many that what the sender has to learn about it counts little.
+const TO_SHY: u64 = 20_000;
+/// The most in flight that such a receiver takes without trouble.
+const FEW: u64 = 4;
 
 /// The product sends `most` webhooks and stores each attempt; the ceiling is a client that only sends.
 pub(crate) async fn throughput(
@@ -36,14 +40,7 @@ pub(crate) async fn throughput(
     let body = body_of(product, &events.first().map(|event| event.id.to_string()).unwrap_or_default()).await?;
     let deliver = |_| async {
         receiver.reset();
-        let due = Timestamp::from_millis(0);
-        let again = events.iter().map(|event| WebhookWrite::Resent {
-            event_id: event.id,
-            project_id: prefilled.project,
-            urgent: event.kind().is_urgent(),
-            at: due,
-        });
-        store.commit(Change::default().with_all(again)).await.map_err(io::Error::other)?;
+        resend(&store, prefilled.project, &events).await?;
         Ok(Rate::of(count, receiver.received(count).await?.1))
     };
     let send = |_| async {
@@ -54,6 +51,43 @@ pub(crate) async fn throughput(
     let measured = interleave(rounds, deliver, send).await?;
     store.close().await;
     Ok(measured)
+}
+
+/// The product sends to a receiver that takes few connections at once; the ceiling is the product with few in flight.
+pub(crate) async fn to_shy_receiver(prefilled: &Prefilled, rounds: usize) -> io::Result<Measured> {
+    let home = &prefilled.home;
+    let product = Served::lunas(home).await?;
+    pay_some(&product, "webhook-shy", TO_SHY.min(prefilled.count)).await?;
+    product.end().await?;
+    let receiver = Receiver::shy()?;
+    set_url(home, prefilled.project, &receiver.url()).await?;
+    let store = home.database.open().await?;
+    let window = Window { offset: 0, limit: TO_SHY.cast_signed() };
+    let events = store.events(prefilled.project, EventFilter::default(), window).await.map_err(io::Error::other)?.items;
+    let count = events.len() as u64;
+    let deliver = async |product: Served| {
+        receiver.reset();
+        resend(&store, prefilled.project, &events).await?;
+        let rate = Rate::of(count, receiver.received(count).await?.1);
+        product.end().await?;
+        io::Result::Ok(rate)
+    };
+    let by_default = |_| async { deliver(Served::lunas(home).await?).await };
+    let by_few = |_| async { deliver(Served::with_in_flight(home, FEW).await?).await };
+    let measured = interleave(rounds, by_default, by_few).await?;
+    store.close().await;
+    Ok(measured)
+}
+
+/// Makes all these events due.
+async fn resend(store: &Store, project_id: ProjectId, events: &[Event]) -> io::Result<()> {
+    let again = events.iter().map(|event| WebhookWrite::Resent {
+        event_id: event.id,
+        project_id,
+        urgent: event.kind().is_urgent(),
+        at: Timestamp::from_millis(0),
+    });
+    store.commit(Change::default().with_all(again)).await.map_err(io::Error::other)
 }
 
 /// The time from before a payment is paid until the receiver has its event.

@@ -7,7 +7,7 @@
 use std::process::Command;
 
 /// The groups on SQLite.
-const EMBEDDED: [&str; 23] = [
+const EMBEDDED: [&str; 24] = [
     "create-va",
     "create-qris",
     "create-random",
@@ -22,6 +22,7 @@ const EMBEDDED: [&str; 23] = [
     "replay",
     "webhook",
     "webhook-latency",
+    "webhook-shy",
     "deliver",
     "latency",
     "checkout",

@@ -57,7 +57,7 @@ use domain::{
 use gateway::{Lookups, Providers};
 use ipnet::IpNet;
 use rand::{Rng, RngExt};
-use store::Store;
+use store::{NodeId, Store};
 use type_safe_id::{StaticType, TypeSafeId};
 
 pub use audit::Audited;
@@ -146,6 +146,8 @@ pub struct Engine {
     clock: Arc<dyn Clock>,
     settings: Settings,
     vault: vault::Vault,
+    /// This process, to other nodes.
+    node: NodeId,
     projects: Arc<project_cache::ProjectCache>,
     watchers: Arc<watch::Watchers>,
     /// Who uses it; the audit log names them.
@@ -180,6 +182,7 @@ impl Engine {
             clock,
             settings,
             vault,
+            node: NodeId::drawn(rand::random()),
             projects: Arc::default(),
             watchers: Arc::default(),
             actor: Arc::new(Actor::CommandLine),

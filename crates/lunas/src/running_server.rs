@@ -74,6 +74,10 @@ impl RunningServer {
     /// Serves until a signal, then lets requests in flight finish. A second signal ends it without waiting for them.
     pub(crate) async fn until_stopped(self) {
         let RunningServer { server, installation, mut signals, courier } = self;
+        // On SQLite the lock of the file says that no other server runs; elsewhere, nodes that run are known to the database.
+        if let Err(error) = installation.engine.release_orphaned_leases().await {
+            tracing::warn!(%error, "leases of webhooks of an earlier process were not released and will run out");
+        }
         let reconcilers = Reconcilers::start(&installation.engine, courier);
         let (stop, stopped) = oneshot::channel::<()>();
         let address = server.address();

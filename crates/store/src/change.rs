@@ -8,6 +8,7 @@ mod keys;
 mod ledger;
 mod links;
 mod maintenance;
+mod nodes;
 mod openings;
 mod payments;
 mod people;
@@ -25,6 +26,7 @@ pub use ledger::{LedgerWrite, Noted, ReceiptNote};
 pub use links::{AttemptBounds, LinkAttempt, LinkWrite, NetworkBound};
 pub use maintenance::MaintenanceWrite;
 pub(crate) use maintenance::{FoldedCheckout, IndexedBatch, IndexedRow, SearchIndex};
+pub use nodes::{NodeId, NodeWrite};
 pub use openings::OpeningWrite;
 pub use payments::PaymentWrite;
 pub use people::PeopleWrite;
@@ -98,6 +100,7 @@ pub enum Write {
     Payment(PaymentWrite),
     Ledger(LedgerWrite),
     Webhook(WebhookWrite),
+    Node(NodeWrite),
     People(PeopleWrite),
     Session(SessionWrite),
     Maintenance(MaintenanceWrite),
@@ -122,6 +125,7 @@ groups! {
     Payment(PaymentWrite),
     Ledger(LedgerWrite),
     Webhook(WebhookWrite),
+    Node(NodeWrite),
     People(PeopleWrite),
     Session(SessionWrite),
     Maintenance(MaintenanceWrite),
@@ -136,6 +140,7 @@ impl Write {
         match self {
             Write::Payment(write) => write.is_awaited(),
             Write::Webhook(write) => write.is_awaited(),
+            Write::Node(write) => write.is_awaited(),
             Write::Opening(write) => write.is_awaited(),
             Write::Installation { .. }
             | Write::Bind { .. }
@@ -168,6 +173,7 @@ impl Write {
             | Write::Project(_)
             | Write::Key(_)
             | Write::Link(_)
+            | Write::Node(_)
             | Write::People(_)
             | Write::Session(_)
             | Write::Maintenance(_) => false,
@@ -192,6 +198,7 @@ impl Write {
             | Write::Key(_)
             | Write::Ledger(_)
             | Write::Webhook(_)
+            | Write::Node(_)
             | Write::People(_)
             | Write::Session(_)
             | Write::Maintenance(_)

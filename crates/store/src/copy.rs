@@ -21,8 +21,8 @@ use crate::{
     verify::Breach,
 };
 
-/// Every table, after those that its rows refer to. The search indexes are not copied, as maintenance rebuilds them; and the
-/// numbers of projects are for short ids, which only SQLite has.
+/// Every table, after those that its rows refer to. The search indexes are not copied, as maintenance rebuilds them; the
+/// numbers of projects are for short ids, which only SQLite has; and nodes are processes that run.
 pub(crate) const TABLES: [&str; 52] = [
     "installation",
     "users",
@@ -255,7 +255,7 @@ mod tests {
         Store::migrate_sqlite(&path).await.unwrap();
         let connection = Connection::open(&path).unwrap();
         let names = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'payment_search%' \
-                     AND name NOT LIKE 'link_search%' AND name NOT IN ('project_numbers', 'refinery_schema_history') \
+                     AND name NOT LIKE 'link_search%' AND name NOT IN ('nodes', 'project_numbers', 'refinery_schema_history') \
                      ORDER BY name";
         let mut statement = connection.prepare(names).unwrap();
         let names: Vec<String> = statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();

@@ -33,8 +33,9 @@ fn updates() -> Vec<&'static str> {
         urgent: false,
     };
     let outcome = AttemptOutcome::answered(Duration::ZERO, 200, String::new());
-    let lease = WebhookWrite::DeliveryMoved { event_id, from: NOW, to: NOW };
-    let attempted = WebhookWrite::Attempted { leased_until: NOW, delivery, attempt: Attempt { at: NOW, outcome } };
+    let lease = WebhookWrite::DeliveryMoved { event_id, from: NOW, to: NOW, leased_by: None };
+    let attempt = Attempt { at: NOW, outcome };
+    let attempted = WebhookWrite::Attempted { leased_until: NOW, leased_by: None, delivery, attempt };
     let statements = [lease, attempted].map(|write| plan::of(write.into(), Dialect::Postgres).statements);
     statements.iter().flatten().map(|statement| statement.sql).filter(|sql| sql.starts_with("UPDATE ")).collect()
 }
@@ -53,7 +54,7 @@ async fn a_delivery_is_leased_and_saved_by_its_id_though_nothing_was_pending_whe
         // As the sessions that run these statements are set.
         let settings =
             "SET enable_seqscan = off; SET enable_bitmapscan = off; SET plan_cache_mode = force_generic_plan;";
-        let parameters = (1..=6).filter(|number| sql.contains(&format!("${number}"))).count();
+        let parameters = (1..=7).filter(|number| sql.contains(&format!("${number}"))).count();
         let values = vec!["NULL"; parameters].join(", ");
         let plan = run(&format!("{settings} PREPARE s AS {sql}; EXPLAIN EXECUTE s({values});"));
         assert!(plan.contains("deliveries_pkey") && !plan.contains("deliveries_due"), "{plan}");

@@ -104,6 +104,8 @@ pub enum Guard {
     /// The lease under which the attempt was made still held: no other node had taken the delivery over, and nobody had
     /// asked to send it again.
     DeliveryAttempts,
+    /// The node's beat was the one that was read.
+    NodeSilent,
     /// The installation's value was not set yet.
     InstallationUnset,
     /// A payment had expired that no other node had locked.

@@ -47,8 +47,8 @@ use tokio::sync::watch;
 
 pub use change::{
     AttemptBounds, BankCall, BankWrite, Change, KeyWrite, LedgerWrite, LinkAttempt, LinkWrite, LogoFile,
-    MaintenanceWrite, NetworkBound, Noted, OpeningWrite, PaymentWrite, PeopleWrite, ProjectWrite, ReceiptNote,
-    SessionWrite, WebhookWrite, Write,
+    MaintenanceWrite, NetworkBound, NodeId, NodeWrite, Noted, OpeningWrite, PaymentWrite, PeopleWrite, ProjectWrite,
+    ReceiptNote, SessionWrite, WebhookWrite, Write,
 };
 pub use commits::Commits;
 pub use copy::{CopiedTable, CopyError};
@@ -253,6 +253,11 @@ impl Store {
                 Ok(postgres.try_lock(SETTLEMENT_LOCK).await?.map(|lock| NodeLock(Some(lock))))
             }
         }
+    }
+
+    /// Whether other servers may use the database at the same time. A SQLite file has one server.
+    pub const fn is_shared(&self) -> bool {
+        matches!(self.backend, Backend::Postgres(_))
     }
 
     /// Changes whenever a task may be waiting for what was committed: a payment's new state, or a webhook to send. It

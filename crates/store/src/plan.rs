@@ -6,6 +6,7 @@ mod keys;
 mod ledger;
 mod links;
 mod maintenance;
+mod nodes;
 mod openings;
 mod payments;
 mod people;
@@ -84,6 +85,7 @@ pub(crate) fn of(change: Change, dialect: Dialect) -> Plan {
             Write::Payment(write) => payments::plan(&mut statements, write, dialect),
             Write::Ledger(write) => ledger::plan(&mut statements, write),
             Write::Webhook(write) => webhooks::plan(&mut statements, write, dialect),
+            Write::Node(write) => nodes::plan(&mut statements, write),
             Write::People(write) => people::plan(&mut statements, write),
             Write::Session(write) => sessions::plan(&mut statements, write, dialect),
             Write::Maintenance(write) => maintenance::plan(&mut statements, write, dialect),

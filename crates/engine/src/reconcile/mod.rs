@@ -9,6 +9,7 @@ mod compare_days;
 mod deliver;
 mod expire;
 mod list_checkpoints;
+mod nodes;
 mod quiet_thread;
 mod search_index;
 mod settle;
@@ -42,6 +43,7 @@ impl Reconcilers {
         let (stop, stopped) = watch::channel(false);
         let mut loops = JoinSet::new();
         loops.spawn(quiet_thread::run("lunas-webhooks", deliver::run(engine.clone(), courier, stopped.clone())));
+        loops.spawn(nodes::run(engine.clone(), stopped.clone()));
         loops.spawn(ask::run(engine.clone(), stopped.clone()));
         loops.spawn(compare_days::run(engine.clone(), stopped.clone()));
         let mut repeat = |name, round| loops.spawn(repeat(name, engine.clone(), stopped.clone(), round));

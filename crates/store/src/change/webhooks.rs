@@ -7,15 +7,17 @@ use domain::{
     time::Timestamp,
 };
 
+use super::nodes::NodeId;
+
 pub enum WebhookWrite {
     /// Adds an event, and its delivery if the project has a webhook URL at that moment; nothing if the event is an extra one
     /// and the project does not ask for it.
     Event(Event),
-    /// Moves the time at which a delivery is due, to lease it or to release a lease. Guarded: it was due at `from`.
-    DeliveryMoved { event_id: EventId, from: Timestamp, to: Timestamp },
+    /// Moves the time at which a delivery is due, to lease it to a node or to release a lease. Guarded: it was due at `from`.
+    DeliveryMoved { event_id: EventId, from: Timestamp, to: Timestamp, leased_by: Option<NodeId> },
     /// Stores an attempt and the delivery's new state. Guarded: the lease under which the attempt was made still holds,
     /// so no other node has taken the delivery over and no person has asked to send it again.
-    Attempted { leased_until: Timestamp, delivery: Delivery, attempt: Attempt },
+    Attempted { leased_until: Timestamp, leased_by: Option<NodeId>, delivery: Delivery, attempt: Attempt },
     /// Makes a delivery due and restarts its schedule, whatever its state is. `urgent` is that of the event's kind.
     Resent { event_id: EventId, project_id: ProjectId, urgent: bool, at: Timestamp },
     /// Does the same for at most `most` failed deliveries of a project, of events from `since` on.

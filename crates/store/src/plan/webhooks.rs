@@ -9,16 +9,20 @@ use domain::{
 };
 
 use super::statement::{Dialect, Statement};
-use crate::{change::WebhookWrite, error::Guard, value::Value};
+use crate::{
+    change::{NodeId, WebhookWrite},
+    error::Guard,
+    value::Value,
+};
 
 pub(super) fn plan(statements: &mut Vec<Statement>, write: WebhookWrite, dialect: Dialect) {
     match write {
         WebhookWrite::Event(event) => new_event(statements, event),
-        WebhookWrite::DeliveryMoved { event_id, from, to } => {
-            statements.push(delivery_moved(event_id, from, to, dialect));
+        WebhookWrite::DeliveryMoved { event_id, from, to, leased_by } => {
+            statements.push(delivery_moved(event_id, (from, to), leased_by, dialect));
         }
-        WebhookWrite::Attempted { leased_until, delivery, attempt } => {
-            attempted(statements, leased_until, delivery, attempt);
+        WebhookWrite::Attempted { leased_until, leased_by, delivery, attempt } => {
+            attempted(statements, (leased_until, leased_by), delivery, attempt);
         }
         WebhookWrite::Resent { event_id, project_id, urgent, at } => {
             statements.push(resent(event_id, project_id, urgent, at));
@@ -150,18 +154,30 @@ fn held_columns(news: News) -> [Value; 8] {
 /// Only pending deliveries have a `due_at`. That the state is pending is not asked for again here and in [`attempted`]:
 /// it would allow PostgreSQL to use the index of pending deliveries, and it does whenever none was pending as its
 /// statistics were made. Each row would then be looked for among all deliveries that are pending by now.
-fn delivery_moved(event_id: EventId, from: Timestamp, to: Timestamp, dialect: Dialect) -> Statement {
+fn delivery_moved(
+    event_id: EventId,
+    (from, to): (Timestamp, Timestamp),
+    leased_by: Option<NodeId>,
+    dialect: Dialect,
+) -> Statement {
     let sql = match dialect {
-        Dialect::Sqlite => "UPDATE deliveries SET due_at = $1 WHERE event_id = $2 AND due_at = $3",
+        Dialect::Sqlite => "UPDATE deliveries SET due_at = $1, leased_by = $2 WHERE event_id = $3 AND due_at = $4",
         Dialect::Postgres => {
-            "UPDATE deliveries SET due_at = $1 WHERE event_id = (SELECT d.event_id FROM deliveries d \
-             WHERE d.event_id = $2 AND d.due_at = $3 FOR UPDATE SKIP LOCKED)"
+            "UPDATE deliveries SET due_at = $1, leased_by = $2 WHERE event_id = (SELECT d.event_id FROM deliveries d \
+             WHERE d.event_id = $3 AND d.due_at = $4 FOR UPDATE SKIP LOCKED)"
         }
     };
-    Statement::new(sql, [to.into(), Value::stored(event_id), from.into()]).guarded(Guard::DeliveryDue)
+    let parameters = [to.into(), leased_by.into(), Value::stored(event_id), from.into()];
+    Statement::new(sql, parameters).guarded(Guard::DeliveryDue)
 }
 
-fn attempted(statements: &mut Vec<Statement>, leased_until: Timestamp, delivery: Delivery, attempt: Attempt) {
+/// Two nodes may have leased it until the same millisecond, one after the other, so a lease is its end and its node.
+fn attempted(
+    statements: &mut Vec<Statement>,
+    (leased_until, leased_by): (Timestamp, Option<NodeId>),
+    delivery: Delivery,
+    attempt: Attempt,
+) {
     let due_at = match delivery.state {
         DeliveryState::Pending { due_at } => Some(due_at),
         DeliveryState::Delivered | DeliveryState::Exhausted => None,
@@ -169,8 +185,8 @@ fn attempted(statements: &mut Vec<Statement>, leased_until: Timestamp, delivery:
     let (id, number) = (Value::stored(delivery.event_id), i64::from(delivery.attempts));
     statements.push(
         Statement::new(
-            "UPDATE deliveries SET state = $1, due_at = $2, attempts = $3 \
-             WHERE event_id = $4 AND attempts + 1 = $3 AND resent_after = $5 AND due_at = $6",
+            "UPDATE deliveries SET state = $1, due_at = $2, attempts = $3, leased_by = NULL WHERE event_id = $4 \
+             AND attempts + 1 = $3 AND resent_after = $5 AND due_at = $6 AND leased_by IS NOT DISTINCT FROM $7",
             [
                 delivery.state.word().into(),
                 due_at.into(),
@@ -178,6 +194,7 @@ fn attempted(statements: &mut Vec<Statement>, leased_until: Timestamp, delivery:
                 id.clone(),
                 i64::from(delivery.resent_after).into(),
                 leased_until.into(),
+                leased_by.into(),
             ],
         )
         .guarded(Guard::DeliveryAttempts),
@@ -206,14 +223,15 @@ fn resent(event_id: EventId, project_id: ProjectId, urgent: bool, at: Timestamp)
     Statement::new(
         "INSERT INTO deliveries (event_id, project_id, state, due_at, attempts, resent_after, urgent) \
          VALUES ($1, $2, 'pending', $3, 0, 0, $4) \
-         ON CONFLICT (event_id) DO UPDATE SET state = 'pending', due_at = $3, resent_after = deliveries.attempts",
+         ON CONFLICT (event_id) DO UPDATE SET state = 'pending', due_at = $3, resent_after = deliveries.attempts, \
+         leased_by = NULL",
         [Value::stored(event_id), Value::stored(project_id), at.into(), urgent.into()],
     )
 }
 
 fn recovered(project_id: ProjectId, since: Timestamp, at: Timestamp, most: i64) -> Statement {
     Statement::new(
-        "UPDATE deliveries SET state = 'pending', due_at = $1, resent_after = attempts WHERE event_id IN \
+        "UPDATE deliveries SET state = 'pending', due_at = $1, resent_after = attempts, leased_by = NULL WHERE event_id IN \
          (SELECT event_id FROM deliveries WHERE project_id = $2 AND event_id >= $3 AND state <> 'delivered' \
          AND attempts > resent_after ORDER BY event_id LIMIT $4) AND state <> 'delivered' AND attempts > resent_after",
         [at.into(), Value::stored(project_id), Value::stored(first_id_at::<kind::Event>(since)), most.into()],

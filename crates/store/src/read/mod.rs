@@ -19,6 +19,7 @@ pub(crate) mod link_search;
 pub(crate) mod link_titles;
 pub(crate) mod links;
 pub(crate) mod log;
+pub(crate) mod nodes;
 pub(crate) mod openings;
 pub(crate) mod payment_kinds;
 pub(crate) mod payment_list;

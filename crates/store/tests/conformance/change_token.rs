@@ -12,8 +12,8 @@ use domain::{
     receipt::Unapplied,
 };
 use store::{
-    Change, KeyWrite, LinkWrite, PaymentWrite, ProjectHealth, ProjectWrite, SetupProgress, Store, WebhookWrite, Window,
-    Write,
+    Change, KeyWrite, LinkWrite, NodeId, PaymentWrite, ProjectHealth, ProjectWrite, SetupProgress, Store, WebhookWrite,
+    Window, Write,
 };
 
 use crate::{
@@ -35,7 +35,7 @@ fn attempted(delivery: Delivery, status: u16) -> Change {
     let outcome = AttemptOutcome::answered(Duration::from_millis(12), status, String::new());
     let attempt = Attempt { at: after(5), outcome };
     let delivery = delivery.attempted(&attempt.outcome, after(10), Jitter::NONE);
-    WebhookWrite::Attempted { leased_until: NOW, delivery, attempt }.into()
+    WebhookWrite::Attempted { leased_until: NOW, leased_by: None, delivery, attempt }.into()
 }
 
 /// One change of everything that pages show.
@@ -85,7 +85,8 @@ async fn the_change_token_changes_with_what_is_shown_and_with_nothing_else(datab
     // Changes of another project, and changes that no page shows.
     kept_payment(&store, samples::payment(&other)).await;
     let owed = samples::kept_delivery(&store, &other).await;
-    keep(&store, WebhookWrite::DeliveryMoved { event_id: owed.event_id, from: NOW, to: after(9) }).await;
+    let leased_by = Some(NodeId::drawn(7));
+    keep(&store, WebhookWrite::DeliveryMoved { event_id: owed.event_id, from: NOW, to: after(9), leased_by }).await;
     samples::maintain(&store, after(9_000_000)).await;
     assert_eq!(store.change_token(project.id).await.unwrap(), token);
 }

@@ -22,8 +22,8 @@ use domain::{
 };
 use futures_util::future::join_all;
 use store::{
-    Change, Guard, KeyWrite, LedgerWrite, LinkWrite, Noted, PaymentWrite, PeopleWrite, ProjectWrite, SealedColumn,
-    SessionWrite, Store, WebhookWrite, Write,
+    Change, Guard, KeyWrite, LedgerWrite, LinkWrite, NodeId, NodeWrite, Noted, PaymentWrite, PeopleWrite, ProjectWrite,
+    SealedColumn, SessionWrite, Store, WebhookWrite, Write,
 };
 
 use crate::{
@@ -41,7 +41,7 @@ on_every_database![
     a_change_of_nothing_is_kept,
 ];
 
-const EVERY_GUARD: [Guard; 36] = [
+const EVERY_GUARD: [Guard; 37] = [
     Guard::IdempotencyKey,
     Guard::AccountNumber,
     Guard::PaymentVersion,
@@ -58,6 +58,7 @@ const EVERY_GUARD: [Guard; 36] = [
     Guard::InstallationUnset,
     Guard::DeliveryDue,
     Guard::DeliveryAttempts,
+    Guard::NodeSilent,
     Guard::AnyExpired,
     Guard::EmailFree,
     Guard::NotMember,
@@ -202,24 +203,7 @@ fn refused_by(guard: Guard, world: &World) -> Vec<Write> {
         ]),
         Guard::AnyExpired => writes([PaymentWrite::PendingExpired { now: Timestamp::from_millis(0), most: 10 }]),
         Guard::InstallationUnset => writes([Write::Installation { name: "kind", value: "other".to_owned() }]),
-        Guard::DeliveryDue => {
-            let event_id = world.owed.event_id;
-            writes([
-                WebhookWrite::DeliveryMoved { event_id, from: after(1), to: after(2) },
-                WebhookWrite::DeliveryMoved { event_id: mint(NOW, entropy()), from: NOW, to: after(2) },
-            ])
-        }
-        Guard::DeliveryAttempts => {
-            let attempt = samples::attempt_refused;
-            let attempted = |delivery| WebhookWrite::Attempted { leased_until: NOW, delivery, attempt: attempt() };
-            let next = Delivery { attempts: 1, ..world.owed };
-            writes([
-                attempted(Delivery { attempts: 2, ..next }),
-                attempted(Delivery { resent_after: 1, ..next }),
-                attempted(Delivery { event_id: mint(NOW, entropy()), ..next }),
-                WebhookWrite::Attempted { leased_until: after(1), delivery: next, attempt: attempt() },
-            ])
-        }
+        Guard::DeliveryDue | Guard::DeliveryAttempts | Guard::NodeSilent => refused_to_senders(guard, world),
         Guard::SealedValue => {
             let resealed = |column, row: String, from| Write::Resealed { column, row, from, to: vec![9] };
             let stranger: ProjectId = mint(NOW, entropy());
@@ -229,6 +213,41 @@ fn refused_by(guard: Guard, world: &World) -> Vec<Write> {
                 resealed(SealedColumn::PreviousWebhookSecret, project.id.to_string(), vec![1, 2, 3]),
             ]
         }
+        other => refused_to_people(other, world),
+    }
+}
+
+fn refused_to_senders(guard: Guard, world: &World) -> Vec<Write> {
+    match guard {
+        Guard::DeliveryDue => {
+            let event_id = world.owed.event_id;
+            writes([
+                WebhookWrite::DeliveryMoved { event_id, from: after(1), to: after(2), leased_by: None },
+                WebhookWrite::DeliveryMoved {
+                    event_id: mint(NOW, entropy()),
+                    from: NOW,
+                    to: after(2),
+                    leased_by: None,
+                },
+            ])
+        }
+        Guard::DeliveryAttempts => {
+            let attempt = samples::attempt_refused;
+            let attempted = |delivery| {
+                let leased_by = None;
+                WebhookWrite::Attempted { leased_until: NOW, leased_by, delivery, attempt: attempt() }
+            };
+            let node = Some(NodeId::drawn(7));
+            let next = Delivery { attempts: 1, ..world.owed };
+            writes([
+                attempted(Delivery { attempts: 2, ..next }),
+                attempted(Delivery { resent_after: 1, ..next }),
+                attempted(Delivery { event_id: mint(NOW, entropy()), ..next }),
+                WebhookWrite::Attempted { leased_until: after(1), leased_by: None, delivery: next, attempt: attempt() },
+                WebhookWrite::Attempted { leased_until: NOW, leased_by: node, delivery: next, attempt: attempt() },
+            ])
+        }
+        Guard::NodeSilent => writes([NodeWrite::Gone { node: NodeId::drawn(7), beat: 1, at: NOW }]),
         other => refused_to_people(other, world),
     }
 }

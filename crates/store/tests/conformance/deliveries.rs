@@ -10,7 +10,7 @@ use domain::{
     project::Project,
     time::Timestamp,
 };
-use store::{Change, CommitError, Guard, ProjectWrite, Store, WebhookWrite};
+use store::{Change, CommitError, Guard, NodeId, ProjectWrite, Store, WebhookWrite};
 
 use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
@@ -35,6 +35,8 @@ on_every_database![
     a_rotation_keeps_the_secret_before_it_and_no_older_one,
 ];
 
+const NODE: NodeId = NodeId::drawn(7);
+
 fn succeeded() -> AttemptOutcome {
     AttemptOutcome::answered(Duration::from_millis(3), 204, String::new())
 }
@@ -44,7 +46,7 @@ async fn note(store: &Store, delivery: Delivery, outcome: AttemptOutcome) -> Del
     let DeliveryState::Pending { due_at } = delivery.state else { panic!("{delivery:?}") };
     let tried = delivery.attempted(&outcome, after(100), Jitter::NONE);
     let attempt = Attempt { at: after(50), outcome };
-    keep(store, WebhookWrite::Attempted { leased_until: due_at, delivery: tried, attempt }).await;
+    keep(store, WebhookWrite::Attempted { leased_until: due_at, leased_by: None, delivery: tried, attempt }).await;
     assert_eq!(store.delivery(delivery.event_id).await.unwrap(), Some(tried));
     tried
 }
@@ -239,7 +241,7 @@ async fn a_leased_delivery_is_hidden_until_the_lease_is_over_and_is_leased_once(
     let (store, beside) = (database.open().await, database.open().await);
     let project = kept_project(&store).await;
     let Delivery { event_id, .. } = kept_delivery(&store, &project).await;
-    let lease = |from, to| WebhookWrite::DeliveryMoved { event_id, from, to };
+    let lease = |from, to| WebhookWrite::DeliveryMoved { event_id, from, to, leased_by: None };
     let (first, second) = tokio::join!(commit(&store, lease(NOW, after(30))), commit(&beside, lease(NOW, after(31))));
     let kept = [first, second].iter().filter(|outcome| **outcome == Outcome::Kept).count();
     assert_eq!(kept, 1, "{first:?} {second:?}");
@@ -257,8 +259,10 @@ async fn a_leased_delivery_is_hidden_until_the_lease_is_over_and_is_leased_once(
 /// Two nodes lease these deliveries at the same time, each all of them. Answers until when each is leased.
 async fn leased_by_two_nodes(nodes: [&Store; 2], owed: &[Delivery]) -> Vec<(Delivery, Timestamp)> {
     let leases = |until| {
-        let moved =
-            |delivery: &Delivery| WebhookWrite::DeliveryMoved { event_id: delivery.event_id, from: NOW, to: until };
+        let moved = |delivery: &Delivery| {
+            let event_id = delivery.event_id;
+            WebhookWrite::DeliveryMoved { event_id, from: NOW, to: until, leased_by: Some(NODE) }
+        };
         owed.iter().map(|delivery| moved(delivery).into()).collect::<Vec<Change>>()
     };
     let (first, second) =
@@ -287,7 +291,7 @@ async fn of_leases_and_attempts_committed_together_each_holds_or_fails_by_itself
     let attempted = |(delivery, leased_until): &(Delivery, Timestamp)| {
         let attempt = Attempt { at: after(2), outcome: succeeded() };
         let delivery = delivery.attempted(&attempt.outcome, after(2), Jitter::NONE);
-        WebhookWrite::Attempted { leased_until: *leased_until, delivery, attempt }.into()
+        WebhookWrite::Attempted { leased_until: *leased_until, leased_by: Some(NODE), delivery, attempt }.into()
     };
     let outcomes = store.commit_each(held.iter().map(attempted).collect()).await;
     for (number, (outcome, delivery)) in outcomes.into_iter().zip(&owed).enumerate() {
@@ -312,7 +316,8 @@ async fn what_is_delivered_or_exhausted_is_never_due(database: Database) {
     assert_eq!((exhausted.attempts, store.attempts(exhausted.event_id).await.unwrap().len()), (13, 13));
     assert_eq!(due(&store, Timestamp::from_millis(i64::MAX), 10).await, []);
     for delivery in [delivered, exhausted] {
-        let moved = WebhookWrite::DeliveryMoved { event_id: delivery.event_id, from: NOW, to: after(1) };
+        let event_id = delivery.event_id;
+        let moved = WebhookWrite::DeliveryMoved { event_id, from: NOW, to: after(1), leased_by: None };
         assert_eq!(commit(&store, moved).await, Outcome::Conflict(Guard::DeliveryDue));
     }
     assert_eq!(store.breaches().await.unwrap(), []);
@@ -345,20 +350,26 @@ async fn an_attempt_is_noted_under_the_lease_it_was_made_under_only(database: Da
     let project = kept_project(&store).await;
     let owed = kept_delivery(&store, &project).await;
     let event_id = owed.event_id;
-    let noted = |leased_until| {
+    let noted = |leased_until, leased_by| {
         let attempt = samples::attempt_refused();
         let delivery = owed.attempted(&attempt.outcome, after(10), Jitter::NONE);
-        WebhookWrite::Attempted { leased_until, delivery, attempt }
+        WebhookWrite::Attempted { leased_until, leased_by, delivery, attempt }
     };
-    keep(&store, WebhookWrite::DeliveryMoved { event_id, from: NOW, to: after(30) }).await;
+    let leased = |from, to, node| WebhookWrite::DeliveryMoved { event_id, from, to, leased_by: Some(node) };
+    let other = NodeId::drawn(8);
+    keep(&store, leased(NOW, after(30), NODE)).await;
     // Another node takes it over, and then somebody asks to send it again.
-    keep(&store, WebhookWrite::DeliveryMoved { event_id, from: after(30), to: after(60) }).await;
-    assert_eq!(commit(&store, noted(after(30))).await, Outcome::Conflict(Guard::DeliveryAttempts));
+    keep(&store, leased(after(30), after(60), other)).await;
+    assert_eq!(commit(&store, noted(after(30), Some(NODE))).await, Outcome::Conflict(Guard::DeliveryAttempts));
     keep(&store, WebhookWrite::Resent { event_id, project_id: project.id, urgent: true, at: after(40) }).await;
-    assert_eq!(commit(&store, noted(after(60))).await, Outcome::Conflict(Guard::DeliveryAttempts));
+    assert_eq!(commit(&store, noted(after(60), Some(other))).await, Outcome::Conflict(Guard::DeliveryAttempts));
     assert_eq!(store.attempts(event_id).await.unwrap(), []);
-    assert_eq!(commit(&store, noted(after(40))).await, Outcome::Kept);
-    assert_eq!(commit(&store, noted(after(40))).await, Outcome::Conflict(Guard::DeliveryAttempts));
+    // Two leases that end at the same time are those of two nodes.
+    keep(&store, leased(after(40), after(60), other)).await;
+    assert_eq!(commit(&store, noted(after(60), Some(NODE))).await, Outcome::Conflict(Guard::DeliveryAttempts));
+    assert_eq!(store.attempts(event_id).await.unwrap(), []);
+    assert_eq!(commit(&store, noted(after(60), Some(other))).await, Outcome::Kept);
+    assert_eq!(commit(&store, noted(after(60), Some(other))).await, Outcome::Conflict(Guard::DeliveryAttempts));
     assert_eq!(store.attempts(event_id).await.unwrap().len(), 1);
 }
 

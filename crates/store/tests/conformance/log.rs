@@ -37,7 +37,7 @@ async fn tried(store: &Store, delivery: Delivery) -> Delivery {
     let DeliveryState::Pending { due_at } = delivery.state else { panic!("{delivery:?}") };
     let attempt = samples::attempt_refused();
     let delivery = delivery.attempted(&attempt.outcome, after(10), Jitter::NONE);
-    keep(store, WebhookWrite::Attempted { leased_until: due_at, delivery, attempt }).await;
+    keep(store, WebhookWrite::Attempted { leased_until: due_at, leased_by: None, delivery, attempt }).await;
     delivery
 }
 

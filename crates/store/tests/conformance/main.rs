@@ -34,6 +34,7 @@ mod list_sums;
 mod lists;
 mod log;
 mod migration;
+mod nodes;
 mod opening_samples;
 mod openings;
 mod payments;

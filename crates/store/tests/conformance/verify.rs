@@ -143,7 +143,7 @@ async fn history(store: &Store) -> History {
 fn attempted(delivery: Delivery) -> WebhookWrite {
     let attempt = samples::attempt_refused();
     let delivery = delivery.attempted(&attempt.outcome, after(10), Jitter::NONE);
-    WebhookWrite::Attempted { leased_until: NOW, delivery, attempt }
+    WebhookWrite::Attempted { leased_until: NOW, leased_by: None, delivery, attempt }
 }
 
 /// Rare events, which must not break an invariant either; returns the receipt whose id had paid another payment.

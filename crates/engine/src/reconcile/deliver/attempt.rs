@@ -20,11 +20,7 @@ use store::{CommitError, Guard, StoreError, WebhookWrite};
 use tokio::sync::mpsc;
 use wire::event::EventWithSubject;
 
-use super::{
-    courier::Courier,
-    lease::{Lane, Lease},
-    window::Pace,
-};
+use super::{courier::Courier, lease::Lease, window::Pace};
 use crate::{Engine, Error, Unsealed};
 
 /// How often saving an attempt is tried when the database is too busy, and the wait after the first failure.
@@ -35,8 +31,8 @@ const SAVE_REST: Duration = Duration::from_millis(50);
 pub(super) enum Note {
     /// It lasts longer now.
     Renewed(Lease),
-    /// Its attempt has ended, and is yet to be saved.
-    Sent(Lane, Pace),
+    /// Its attempt has ended, and is yet to be saved; without a pace if nothing was sent.
+    Sent(EventId, Option<Pace>),
     /// Nothing more is done about it.
     Ended(EventId),
 }
@@ -53,9 +49,9 @@ impl Ticket {
         Ticket { lease, is_sent: false, notes }
     }
 
-    fn sent(&mut self, pace: Pace) {
+    fn sent(&mut self, pace: Option<Pace>) {
         if !std::mem::replace(&mut self.is_sent, true) {
-            self.tell(Note::Sent(Lane::of(&self.lease.delivery), pace));
+            self.tell(Note::Sent(self.lease.delivery.event_id, pace));
         }
     }
 
@@ -67,7 +63,7 @@ impl Ticket {
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        self.sent(Pace::Slow);
+        self.sent(None);
         self.tell(Note::Ended(self.lease.delivery.event_id));
     }
 }
@@ -146,7 +142,7 @@ impl Engine {
             (Err(failure), _) => unsent(failure.clone()),
             (Ok(_), Err(failure)) => unsent(failure),
         };
-        ticket.sent(Pace::of(&outcome));
+        ticket.sent(Some(Pace::of(&outcome)));
         let after = delivery.attempted(&outcome, self.now(), Jitter::drawn(rand::random()));
         self.save_attempt(until, after, Attempt { at, outcome }).await
     }
@@ -155,8 +151,9 @@ impl Engine {
     async fn save_attempt(&self, leased_until: Timestamp, delivery: Delivery, attempt: Attempt) -> Result<(), Error> {
         let mut rest = SAVE_REST;
         for left in (0..SAVES_MOST).rev() {
-            let attempt = attempt.clone();
-            match self.store.commit(WebhookWrite::Attempted { leased_until, delivery, attempt }.into()).await {
+            let (leased_by, attempt) = (Some(self.node), attempt.clone());
+            match self.store.commit(WebhookWrite::Attempted { leased_until, leased_by, delivery, attempt }.into()).await
+            {
                 // Somebody has asked to send it again, or another node has taken the lease over; their state counts.
                 Ok(()) | Err(CommitError::Conflict(Guard::DeliveryAttempts)) => return Ok(()),
                 Err(CommitError::Store(StoreError::Unavailable(_))) if left > 0 => tokio::time::sleep(rest).await,

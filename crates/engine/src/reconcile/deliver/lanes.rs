@@ -12,7 +12,7 @@ use domain::{
 
 use super::{
     lease::{Lane, Lease},
-    window::{Pace, Window},
+    window::{AttemptNumber, Pace, Window},
 };
 
 /// Leased deliveries of a project for each that may be sent at once: while some are sent, the next ones are being
@@ -23,13 +23,16 @@ const BATCH_MOST: usize = 16;
 /// Attempts begin, and more is leased, when this part of what is allowed is free: doing either for every single
 /// delivery would take longer than sending it.
 const PART: usize = 8;
-/// How long it is remembered that a receiver is quick, once nothing is left to send to it.
+/// How long it is remembered how many a receiver takes, once nothing is left to send to it. That some number was too many is
+/// remembered until it may be tried again.
 const REMEMBERED: Duration = Duration::from_secs(10);
 
 pub(super) struct Lanes {
     in_flight_most: usize,
     lanes: HashMap<Lane, State>,
     leased: HashMap<EventId, Lease>,
+    /// Attempts that are under way.
+    sending: HashMap<EventId, AttemptNumber>,
     /// Lanes of which more may be sent now.
     changed: HashSet<Lane>,
     /// Whether a lane within its own limit was left out, as all leases together have a limit too.
@@ -41,7 +44,6 @@ struct State {
     window: Window,
     /// Leased, and not yet sent.
     waiting: VecDeque<Lease>,
-    sending: usize,
     /// All leases, also those whose attempt is being saved.
     leased: usize,
     /// Whether more was due than could be leased, when due deliveries were last read.
@@ -52,7 +54,7 @@ struct State {
 impl State {
     fn new(in_flight_most: usize) -> State {
         let (window, waiting) = (Window::new(in_flight_most), VecDeque::new());
-        State { window, waiting, sending: 0, leased: 0, more_due: false, idle_since: Instant::now() }
+        State { window, waiting, leased: 0, more_due: false, idle_since: Instant::now() }
     }
 
     fn lease_limit(&self) -> usize {
@@ -62,8 +64,8 @@ impl State {
 
 impl Lanes {
     pub(super) fn new(in_flight_most: usize) -> Lanes {
-        let (lanes, leased, changed) = (HashMap::new(), HashMap::new(), HashSet::new());
-        Lanes { in_flight_most, lanes, leased, changed, squeezed: false, wants_more: false }
+        let (lanes, leased, sending) = (HashMap::new(), HashMap::new(), HashMap::new());
+        Lanes { in_flight_most, lanes, leased, sending, changed: HashSet::new(), squeezed: false, wants_more: false }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -99,7 +101,8 @@ impl Lanes {
         let now = Instant::now();
         self.lanes.retain(|_, state| {
             state.more_due = false;
-            state.leased > 0 || now.duration_since(state.idle_since) < REMEMBERED
+            let is_recent = now.duration_since(state.idle_since) < REMEMBERED;
+            state.leased > 0 || is_recent || state.window.remembers_trouble(now)
         });
         (self.squeezed, self.wants_more) = (false, false);
         let mut chosen_of: HashMap<Lane, usize> = HashMap::new();
@@ -137,13 +140,15 @@ impl Lanes {
         for lane in self.changed.drain() {
             let Some(state) = self.lanes.get_mut(&lane) else { continue };
             loop {
-                let free = state.window.size().saturating_sub(state.sending);
+                let free = state.window.free();
                 let enough = (state.window.size() / PART).max(1).min(state.waiting.len());
                 if state.waiting.is_empty() || free < enough {
                     break;
                 }
                 let batch: Vec<Lease> = state.waiting.drain(..free.min(state.waiting.len()).min(BATCH_MOST)).collect();
-                state.sending += batch.len();
+                for lease in &batch {
+                    self.sending.insert(lease.delivery.event_id, state.window.begin());
+                }
                 batches.push(batch);
             }
         }
@@ -158,11 +163,13 @@ impl Lanes {
         }
     }
 
-    /// An attempt has ended, and is yet to be saved.
-    pub(super) fn sent(&mut self, lane: Lane, pace: Pace) {
+    /// An attempt has ended, and is yet to be saved; without a pace if nothing was sent.
+    pub(super) fn sent(&mut self, event_id: EventId, pace: Option<Pace>) {
+        let (Some(attempt), Some(lease)) = (self.sending.remove(&event_id), self.leased.get(&event_id)) else { return };
+        let lane = Lane::of(&lease.delivery);
         if let Some(state) = self.lanes.get_mut(&lane) {
-            state.sending = state.sending.saturating_sub(1);
-            state.window.ended(pace, state.more_due || !state.waiting.is_empty());
+            let wait = state.more_due || !state.waiting.is_empty();
+            state.window.end(attempt, pace, wait, Instant::now());
             self.changed.insert(lane);
         }
     }
@@ -199,9 +206,11 @@ mod tests {
         batches.iter().map(Vec::len).collect()
     }
 
+    const QUICK: Option<Pace> = Some(Pace::Quick(Duration::from_millis(5)));
+
     /// Ends an attempt and saves it.
-    fn end(lanes: &mut Lanes, lease: &Lease, pace: Pace) {
-        lanes.sent(Lane::of(&lease.delivery), pace);
+    fn end(lanes: &mut Lanes, lease: &Lease) {
+        lanes.sent(lease.delivery.event_id, QUICK);
         lanes.ended(lease.delivery.event_id);
     }
 
@@ -216,33 +225,33 @@ mod tests {
         assert_eq!(sizes(&first), [4]);
         assert!(lanes.batches().is_empty(), "the others wait");
         assert!(!lanes.wants_more());
-        end(&mut lanes, &first[0][0], Pace::Quick);
-        assert_eq!(sizes(&lanes.batches()), [2], "for the one that has ended, and one more");
+        end(&mut lanes, &first[0][0]);
+        let second = lanes.batches();
+        assert_eq!(sizes(&second), [1], "for the one that has ended");
+        first[0][1..].iter().for_each(|lease| end(&mut lanes, lease));
+        assert_eq!(sizes(&lanes.batches()), [4], "for the three that have ended, and one more");
         assert_eq!(lanes.lease_limit(Lane::of(&all[0])), 15);
         assert!(lanes.wants_more(), "as more was due than could be leased");
-        end(&mut lanes, &first[0][1], Pace::Slow);
-        assert_eq!(sizes(&lanes.batches()), [] as [usize; 0], "four are under way");
     }
 
     #[test]
     fn a_wide_window_is_filled_in_batches_and_not_one_by_one() {
         let mut lanes = Lanes::new(64);
-        let all: Vec<Delivery> = (0..300).map(|number| due(1, number, false)).collect();
+        let all: Vec<Delivery> = (0..1_000).map(|number| due(1, number, false)).collect();
         all[..140].iter().for_each(|delivery| lanes.add(lease(*delivery)));
         let mut sent: Vec<Lease> = Vec::new();
-        for _ in 0..60 {
+        for delivery in &all[140..] {
+            lanes.add(lease(*delivery));
             sent.extend(lanes.batches().into_iter().flatten());
             let next = sent.remove(0);
-            lanes.sent(Lane::of(&next.delivery), Pace::Quick);
+            lanes.sent(next.delivery.event_id, QUICK);
         }
-        sent.extend(lanes.batches().into_iter().flatten());
-        all[140..].iter().for_each(|delivery| lanes.add(lease(*delivery)));
         sent.extend(lanes.batches().into_iter().flatten());
         let under_way = sent.len();
         assert!((57..=64).contains(&under_way), "{under_way}");
         let mut began = Vec::new();
         for lease in &sent[..16] {
-            lanes.sent(Lane::of(&lease.delivery), Pace::Quick);
+            lanes.sent(lease.delivery.event_id, QUICK);
             began.extend(sizes(&lanes.batches()));
         }
         assert_eq!(began.iter().filter(|size| **size < 8).count(), 0, "{began:?}");

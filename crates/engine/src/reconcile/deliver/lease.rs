@@ -8,7 +8,7 @@ use domain::{
     time::Timestamp,
 };
 use futures_util::future::join_all;
-use store::{Change, CommitError, Guard, WebhookWrite};
+use store::{Change, CommitError, Guard, NodeId, WebhookWrite};
 
 use crate::{Engine, Error};
 
@@ -53,7 +53,7 @@ impl Engine {
         for some in chosen.chunks(COMMITS_AT_ONCE) {
             let until = self.now().plus(LEASE);
             let (leases, writes): (Vec<Lease>, Vec<Change>) =
-                some.iter().filter_map(|delivery| lease_of(*delivery, until)).unzip();
+                some.iter().filter_map(|delivery| lease_of(*delivery, until, self.node)).unzip();
             for (lease, outcome) in leases.into_iter().zip(self.store.commit_each(writes).await) {
                 match outcome {
                     Ok(()) => leased.leases.push(lease),
@@ -71,7 +71,7 @@ impl Engine {
             return Ok(Some(lease));
         }
         let delivery = Delivery { state: DeliveryState::Pending { due_at: lease.until }, ..lease.delivery };
-        let Some((lease, write)) = lease_of(delivery, self.now().plus(LEASE)) else { return Ok(None) };
+        let Some((lease, write)) = lease_of(delivery, self.now().plus(LEASE), self.node) else { return Ok(None) };
         match self.store.commit(write).await {
             Ok(()) => Ok(Some(lease)),
             Err(CommitError::Conflict(Guard::DeliveryDue)) => Ok(None),
@@ -87,7 +87,8 @@ impl Engine {
 
     async fn release(&self, Lease { delivery, until }: Lease) {
         let event_id = delivery.event_id;
-        match self.store.commit(WebhookWrite::DeliveryMoved { event_id, from: until, to: self.now() }.into()).await {
+        let moved = WebhookWrite::DeliveryMoved { event_id, from: until, to: self.now(), leased_by: None };
+        match self.store.commit(moved.into()).await {
             // The attempt was saved just before it was stopped, or somebody has asked to send the event again.
             Ok(()) | Err(CommitError::Conflict(Guard::DeliveryDue)) => {}
             // A lease that is not released runs out by itself.
@@ -97,8 +98,9 @@ impl Engine {
 }
 
 /// A lease of a delivery, and the change that makes it, unless another node is faster.
-fn lease_of(delivery: Delivery, until: Timestamp) -> Option<(Lease, Change)> {
+fn lease_of(delivery: Delivery, until: Timestamp, node: NodeId) -> Option<(Lease, Change)> {
     let DeliveryState::Pending { due_at } = delivery.state else { return None };
-    let write = WebhookWrite::DeliveryMoved { event_id: delivery.event_id, from: due_at, to: until };
+    let event_id = delivery.event_id;
+    let write = WebhookWrite::DeliveryMoved { event_id, from: due_at, to: until, leased_by: Some(node) };
     Some((Lease { delivery, until }, write.into()))
 }

@@ -1,7 +1,7 @@
 //! Sends due deliveries to webhook URLs and retries them until the receiver accepts them or the schedule ends.
 //!
 //! A delivery is leased before it is sent: the time at which it is due is moved ahead, so that no other node sends it
-//! too. When a node dies, its leases run out and another node sends the deliveries.
+//! too. When a node dies, another one gives its leases back within seconds (`reconcile/nodes.rs`), or they run out.
 //!
 //! Urgent deliveries, those of events about security, have leases and limits of their own. So a receiver that hangs on
 //! other webhooks does not delay them.
@@ -14,6 +14,8 @@ mod lease;
 #[cfg(test)]
 mod samples;
 mod window;
+#[cfg(test)]
+mod window_simulation;
 
 use std::{
     collections::{HashMap, HashSet},
@@ -51,6 +53,7 @@ const STOP_WITHIN: Duration = Duration::from_secs(3);
 
 pub(super) async fn run(engine: Engine, courier: Courier, mut stopped: watch::Receiver<bool>) {
     let mut commit_signal = engine.store.commit_signal();
+    join_nodes(&engine, &mut stopped).await;
     let mut dispatcher = Dispatcher::new(engine, courier);
     while !*stopped.borrow() {
         dispatcher.poll_if_wanted();
@@ -63,6 +66,18 @@ pub(super) async fn run(engine: Engine, courier: Courier, mut stopped: watch::Re
         }
     }
     dispatcher.stop().await;
+}
+
+/// Makes this node known to the others before it leases anything, so that they give its leases back should it die.
+async fn join_nodes(engine: &Engine, stopped: &mut watch::Receiver<bool>) {
+    while !*stopped.borrow() {
+        match engine.beat().await {
+            Ok(()) => return,
+            Err(error) => tracing::warn!(%error, "this node could not be made known and will try again"),
+        }
+        // The loop reads `stopped` next, whether it has changed or the time is over.
+        let _ = tokio::time::timeout(REST, stopped.changed()).await;
+    }
 }
 
 /// The leases and running attempts of this node.
@@ -196,7 +211,7 @@ impl Dispatcher {
         while let Some(note) = next {
             match note {
                 Note::Renewed(lease) => self.lanes.renewed(lease),
-                Note::Sent(lane, pace) => self.lanes.sent(lane, pace),
+                Note::Sent(event_id, pace) => self.lanes.sent(event_id, pace),
                 Note::Ended(event_id) => self.lanes.ended(event_id),
             }
             next = self.notes.try_recv().ok();

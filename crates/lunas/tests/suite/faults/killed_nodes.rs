@@ -20,7 +20,7 @@ use crate::support::{
     commands::{dev_at_fixed_url, program},
     history::{History, converge, create, judge, judge_webhooks, let_leases_run_out, pay},
     json::id,
-    wait::until_within,
+    wait::{until, until_within},
 };
 
 const CLIENTS: usize = 8;
@@ -142,6 +142,50 @@ async fn two_nodes_that_are_killed_by_turns_lose_nothing_and_send_every_event() 
     let_leases_run_out(store).await;
     judge_webhooks(&api, &receiver, &shop.owed()).await;
     let verified = program.json(&["verify", "--json", "--database", &url]);
+    assert_eq!((&verified["ok"], &verified["breaches"]), (&json!(true), &json!([])));
+}
+
+/// Regression: what a killed node had leased waited for half a minute until the leases ran out. Here they last for an hour more.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_killed_node_had_leased_is_sent_by_another_and_by_itself_after_the_next_start() {
+    let (programs, url) = ([program(), program()], Cluster::shared().fresh_database());
+    let start = |place: usize| dev_at_fixed_url(&programs[place], &["--database", &url]);
+    let receiver = Receiver::answering(Answer::Hang).await;
+    let first = start(0);
+    copy_files(&programs[0].data(), &programs[1].data());
+    let project_id = first.said("project_id").to_owned();
+    let hook = ["--json", "--database", &url, "project", "update", &project_id, "--webhook-url", &receiver.url()];
+    programs[0].json(&hook);
+    let sql = |text: &str| Cluster::shared().run(&url, text).unwrap();
+    let leased = || sql("SELECT COUNT(*) FROM deliveries WHERE leased_by IS NOT NULL");
+    let delivered = || sql("SELECT COUNT(*) FROM deliveries WHERE state = 'delivered'");
+    let lengthen = || sql("UPDATE deliveries SET due_at = due_at + 3600000 WHERE leased_by IS NOT NULL");
+    let pay_some = async |api: &Api, name: &str| {
+        for number in 0..6 {
+            let key = format!("{name}-{number}");
+            let (_, payment) = create(api, &project_id, &key).await.unwrap();
+            pay(api, &payment, &key).await.unwrap();
+        }
+        until(async || leased() == "6").await;
+    };
+
+    pay_some(&first.api(), "first").await;
+    lengthen();
+    let second = start(1);
+    assert_eq!(leased(), "6", "the node that has them is alive");
+    first.kill();
+    receiver.answer(Answer::Status(200));
+    until(async || delivered() == "6").await;
+
+    receiver.answer(Answer::Hang);
+    pay_some(&second.api(), "second").await;
+    lengthen();
+    second.kill();
+    receiver.answer(Answer::Status(200));
+    let _again = start(1);
+    until(async || delivered() == "12").await;
+    assert_eq!(sql("SELECT COUNT(*) FROM attempts"), "12", "what the killed nodes had begun is not recorded");
+    let verified = programs[0].json(&["verify", "--json", "--database", &url]);
     assert_eq!((&verified["ok"], &verified["breaches"]), (&json!(true), &json!([])));
 }
 

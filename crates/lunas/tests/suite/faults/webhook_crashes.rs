@@ -18,6 +18,7 @@ use testkit::{Answer, Api, Program, Receiver, Running};
 use crate::support::{
     commands::{dev_at_fixed_url, program},
     history::{answer_of, judge_webhooks, let_leases_run_out},
+    wait::until,
 };
 
 const CLIENTS: usize = 8;
@@ -104,6 +105,55 @@ async fn a_stopping_server_makes_webhooks_to_a_hanging_receiver_due_at_once() {
     receiver.answer(Answer::Status(200));
     let _again = dev_at_fixed_url(&program, &[]);
     assert_eq!(receiver.arrived(2).await[1].event_id(), event);
+}
+
+/// Regression: what a killed server had leased waited for half a minute until the leases ran out. Here they last for an hour more.
+#[tokio::test]
+async fn what_a_killed_server_had_leased_is_sent_as_soon_as_it_runs_again() {
+    let program = program();
+    let (database, receiver) = (program.database(), Receiver::answering(Answer::Hang).await);
+    let running = dev_at_fixed_url(&program, &[]);
+    hook(&program, &running, &receiver);
+    let mut ids = Vec::new();
+    for number in 0..6 {
+        ids.push(pay_once(&running, number).await);
+    }
+    let file = rusqlite::Connection::open(program.data().join("lunas.db")).unwrap();
+    let count =
+        "SELECT COUNT(*) FROM deliveries WHERE leased_by IS NOT NULL AND due_at > (SELECT MAX(created_at) FROM events)";
+    let leased = || file.query_row(count, [], |row| row.get::<_, i64>(0)).unwrap();
+    until(async || leased() == 6).await;
+    receiver.arrived(4).await;
+    running.kill();
+    file.execute("UPDATE deliveries SET due_at = due_at + 3600000", []).unwrap();
+    // Commands work beside a server, whose leases hold.
+    program.json(&["verify", "--json", "--database", &database]);
+    program.json(&["project", "list", "--json", "--database", &database]);
+    assert_eq!(leased(), 6);
+    receiver.answer(Answer::Status(200));
+    let _again = dev_at_fixed_url(&program, &[]);
+    let arrived = receiver.arrived(4 + 6).await;
+    let mut paid: Vec<String> = arrived[4..].iter().map(|webhook| text_of(&webhook.json()["data"]["id"])).collect();
+    paid.sort();
+    ids.sort();
+    assert_eq!(paid, ids, "each of them once more");
+}
+
+fn text_of(value: &Value) -> String {
+    value.as_str().unwrap().to_owned()
+}
+
+/// Pays a payment through the API; answers its id.
+async fn pay_once(running: &Running, number: usize) -> String {
+    let order = json!({
+        "project_id": running.said("project_id"), "reference": format!("order-{number}"), "amount": 15_000,
+        "payment_method": { "type": "qris" },
+    });
+    let payment = running.api().pay(&format!("k-{number}"), &order).await.expect(201);
+    let id = text_of(&payment["id"]);
+    let path = format!("/v1/sandbox/payments/{id}/simulate");
+    running.api().post(&path, &json!({ "outcome": "paid" })).await.expect(200);
+    id
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -76,17 +76,18 @@ async fn a_receiver_that_hangs_holds_four_of_its_own_webhooks_and_none_of_anyone
 }
 
 async fn a_receiver_that_answers_quickly_gets_more_webhooks_at_once_up_to_the_limit(kit: Arc<Kit>) {
-    const QUICK: usize = 30;
+    // Four at once must be quick before there is a fifth, and on a busy machine the first may not be.
+    const QUICK: usize = 60;
     let (project, receiver) = kit.hooked(Answer::Hang).await;
     let witness = kit.hooked(Answer::Status(200)).await;
     receiver.answer_next(vec![Answer::Status(200); QUICK]);
     pay_often(&project, QUICK + 12).await;
-    let reconcilers = Reconcilers::start(&kit.engine, Courier { in_flight_per_project: 7, ..kit.courier(PATIENT) });
-    receiver.arrived(QUICK + 7).await;
+    let reconcilers = Reconcilers::start(&kit.engine, Courier { in_flight_per_project: 5, ..kit.courier(PATIENT) });
+    receiver.arrived(QUICK + 5).await;
     for _ in 0..5 {
         wait_for_a_poll(&witness).await;
     }
-    assert_eq!((receiver.count(), receiver.waiting_most()), (QUICK + 7, 7));
+    assert_eq!((receiver.count(), receiver.waiting_most()), (QUICK + 5, 5));
     drop(reconcilers);
 }
 
@@ -207,7 +208,10 @@ async fn webhooks_of_a_node_that_died_are_sent_by_another_after_their_leases(kit
     let other = Reconcilers::start(&node.engine, kit.courier(PATIENT));
     kit.clock.advance(LEASE - Duration::from_millis(1));
     wait_for_a_poll(&witness).await;
-    assert_eq!(receiver.count(), 1, "the lease still holds");
+    // Other nodes on PostgreSQL see after some seconds that a node is gone, and do not wait for the end of its leases.
+    if !kit.store.is_shared() {
+        assert_eq!(receiver.count(), 1, "the lease still holds");
+    }
     kit.clock.advance(Duration::from_millis(1));
     receiver.arrived(2).await;
     assert_eq!(wait_for_attempts(&kit, &event, 1).await.0.state, DeliveryState::Delivered);

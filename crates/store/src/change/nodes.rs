@@ -1,0 +1,42 @@
+//! Writes about the processes that send webhooks.
+
+use domain::time::Timestamp;
+
+/// The bits of a node's number. SQLite stores so many in six bytes.
+const NUMBER_BITS: u64 = (1 << 47) - 1;
+
+/// A process that sends webhooks. Each start makes another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct NodeId(i64);
+
+impl NodeId {
+    pub const fn drawn(random: u64) -> NodeId {
+        NodeId((random & NUMBER_BITS).cast_signed())
+    }
+
+    pub(crate) const fn stored(number: i64) -> NodeId {
+        NodeId(number)
+    }
+
+    pub(crate) const fn number(self) -> i64 {
+        self.0
+    }
+}
+
+pub enum NodeWrite {
+    /// Counts up the node's beat, so that others see that it is alive.
+    Beat { node: NodeId },
+    /// Makes due what a node has leased that is gone, and forgets the node. Guarded: its beat is still the one that was read.
+    Gone { node: NodeId, beat: i64, at: Timestamp },
+    /// Makes due what was leased by nodes that have no beat at all.
+    OrphansReleased { at: Timestamp },
+}
+
+impl NodeWrite {
+    pub(super) const fn is_awaited(&self) -> bool {
+        match self {
+            NodeWrite::Gone { .. } | NodeWrite::OrphansReleased { .. } => true,
+            NodeWrite::Beat { .. } => false,
+        }
+    }
+}
