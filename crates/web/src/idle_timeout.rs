@@ -1,5 +1,6 @@
 //! Closes connections that send no request in time: a head that has begun must be complete soon, while a connection that
-//! has served a request may stay idle for longer, since proxies keep theirs and use them again.
+//! has served a request may stay idle for longer, since proxies keep theirs and use them again. A connection that is closed
+//! while its client still sends a body stays half open for a moment, so that the client gets to read its answer.
 //!
 //! The HTTP library has one time limit for both, and sets a timer for every request, so this stream has the limits instead.
 
@@ -15,6 +16,12 @@ use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     time::{Instant, Sleep, sleep_until},
 };
+
+/// How long, and for how many bytes, a connection is read after its last answer where the client may still be sending. Closed
+/// with unread bytes, it would be reset, and the client's system may then drop the answer before the client has read it.
+const LINGER: Duration = Duration::from_secs(2);
+const LINGER_BYTES_MOST: usize = 4 * 1024 * 1024;
+const LINGER_BYTES_AT_ONCE: usize = 8 * 1024;
 
 /// The time limits while no request is being handled.
 #[derive(Clone, Copy)]
@@ -37,12 +44,15 @@ enum Doing {
     ReadingHead { until: Instant },
     /// Handles a request. That has time limits of its own.
     Handling,
+    /// Has sent its last answer. What the client still sends is dropped.
+    Lingering { until: Instant },
 }
 
-/// A request that is being handled. Dropped with the answer's body, it makes the connection idle.
+/// A request that is being handled. Dropped with the answer's body, it makes the connection idle, or lets it linger.
 pub(crate) struct Handling {
     phase: Phase,
     idle: Duration,
+    is_last: bool,
 }
 
 /// A stream whose reads fail when the other side takes too long.
@@ -51,6 +61,8 @@ pub(crate) struct IdleTimeoutStream<Stream> {
     phase: Phase,
     head: Duration,
     timer: Pin<Box<Sleep>>,
+    /// The bytes that were dropped while it lingered.
+    dropped_bytes: usize,
 }
 
 impl Phase {
@@ -61,13 +73,25 @@ impl Phase {
     /// Says that the head of a request is complete.
     pub(crate) fn handle(&self, timeouts: IdleTimeouts) -> Handling {
         *self.doing() = Doing::Handling;
-        Handling { phase: self.clone(), idle: timeouts.idle }
+        Handling { phase: self.clone(), idle: timeouts.idle, is_last: false }
+    }
+}
+
+impl Handling {
+    /// Says that the connection is closed after this answer, though its client may still be sending.
+    pub(crate) fn linger(&mut self) {
+        self.is_last = true;
     }
 }
 
 impl Drop for Handling {
     fn drop(&mut self) {
-        *self.phase.doing() = Doing::Idle { until: Instant::now() + self.idle };
+        let now = Instant::now();
+        *self.phase.doing() = if self.is_last {
+            Doing::Lingering { until: now + LINGER }
+        } else {
+            Doing::Idle { until: now + self.idle }
+        };
     }
 }
 
@@ -77,7 +101,7 @@ impl<Stream> IdleTimeoutStream<Stream> {
         let until = Instant::now() + timeouts.head;
         let phase = Phase(Arc::new(Mutex::new(Doing::ReadingHead { until })));
         let timer = Box::pin(sleep_until(until));
-        (IdleTimeoutStream { stream, phase: phase.clone(), head: timeouts.head, timer }, phase)
+        (IdleTimeoutStream { stream, phase: phase.clone(), head: timeouts.head, timer, dropped_bytes: 0 }, phase)
     }
 
     /// Ready with an error once `until` has passed. The timer is set again only where it would ring too late, or has rung too
@@ -92,6 +116,22 @@ impl<Stream> IdleTimeoutStream<Stream> {
             ready!(self.timer.as_mut().poll(context));
         }
         Poll::Ready(io::ErrorKind::TimedOut.into())
+    }
+}
+
+impl<Stream: AsyncRead + Unpin> IdleTimeoutStream<Stream> {
+    /// Ready when the client has closed its side too, or has had long enough.
+    fn poll_linger(&mut self, context: &mut Context<'_>, until: Instant) -> Poll<()> {
+        let mut bytes = [0; LINGER_BYTES_AT_ONCE];
+        while self.dropped_bytes < LINGER_BYTES_MOST && self.poll_late(context, until).is_pending() {
+            let mut buffer = ReadBuf::new(&mut bytes);
+            let read = ready!(Pin::new(&mut self.stream).poll_read(context, &mut buffer));
+            if read.is_err() || buffer.filled().is_empty() {
+                break;
+            }
+            self.dropped_bytes += buffer.filled().len();
+        }
+        Poll::Ready(())
     }
 }
 
@@ -115,7 +155,7 @@ impl<Stream: AsyncRead + Unpin> AsyncRead for IdleTimeoutStream<Stream> {
     }
 }
 
-impl<Stream: AsyncWrite + Unpin> AsyncWrite for IdleTimeoutStream<Stream> {
+impl<Stream: AsyncRead + AsyncWrite + Unpin> AsyncWrite for IdleTimeoutStream<Stream> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.stream).poll_write(context, bytes)
     }
@@ -125,7 +165,12 @@ impl<Stream: AsyncWrite + Unpin> AsyncWrite for IdleTimeoutStream<Stream> {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
+        ready!(Pin::new(&mut self.stream).poll_shutdown(context))?;
+        let doing = *self.phase.doing();
+        match doing {
+            Doing::Lingering { until } => self.poll_linger(context, until).map(Ok),
+            _ => Poll::Ready(Ok(())),
+        }
     }
 
     fn poll_write_vectored(

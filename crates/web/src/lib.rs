@@ -22,6 +22,7 @@ mod server;
 pub mod session;
 pub mod stream;
 mod surface;
+mod unread_body;
 
 pub use app::{App, Settings};
 pub use caller_notes::{CallerNotes, LoggedCaller};

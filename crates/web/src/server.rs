@@ -14,7 +14,7 @@ use std::{
 
 use axum::{
     body::{Body, Bytes},
-    extract::Request,
+    http::{HeaderValue, header},
 };
 use engine::Engine;
 use hyper::{
@@ -38,6 +38,7 @@ use crate::{
     limits::Limits,
     page::site_urls::SiteUrls,
     surface::Surfaces,
+    unread_body,
 };
 
 pub const CONNECTIONS_MOST: usize = 16_384;
@@ -206,19 +207,25 @@ fn connection(
     let idle_timeouts = IdleTimeouts { head: timeouts.header, idle: timeouts.idle };
     let (stream, phase) = IdleTimeoutStream::new(Box::pin(stream), idle_timeouts);
     let service = hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
-        let handling = phase.handle(idle_timeouts);
-        let mut request: Request = request.map(Body::new);
+        let mut handling = phase.handle(idle_timeouts);
+        let (mut request, unread_body) = unread_body::watch(request);
         request.extensions_mut().insert(Peer(address.ip()));
         // Boxed, because a connection otherwise holds the memory of this future as long as it lives, also while it only streams
         // an answer, and thousands of pages may have a stream open.
         let (app, surfaces) = (app.clone(), Arc::clone(&surfaces));
         Box::pin(async move {
-            let answer = handle_request(app, &surfaces, request).await;
-            match answer.extensions().get::<Silence>() {
+            let mut answer = handle_request(app, &surfaces, request).await;
+            if answer.extensions().get::<Silence>().is_some() {
                 // The connection ends without an answer when its service fails.
-                Some(Silence) => Err(Silenced),
-                None => Ok(answer.map(|body| AnswerBody { body, _handling: handling })),
+                return Err(Silenced);
             }
+            if let Some(unread_body) = unread_body
+                && !unread_body.drain(timeouts.body).await
+            {
+                answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+                handling.linger();
+            }
+            Ok(answer.map(|body| AnswerBody { body, _handling: handling }))
         })
     });
     // It gets no timer: the stream knows all limits, and one more timer would be set for every request.

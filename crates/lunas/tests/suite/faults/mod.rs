@@ -10,4 +10,5 @@ mod postgres_outages;
 mod sign_in_flood;
 mod standby_away;
 mod three_nodes;
+mod unread_bodies;
 mod webhook_crashes;
