@@ -32,10 +32,7 @@ cargo cyclonedx --quiet --format json --spec-version 1.5 --target "$target" --ov
 sed "s|file://$(pwd)|file:///lunas|g" "crates/lunas/$sbom.json" >"$out/$sbom.json"
 find crates -name "$sbom.json" -delete
 
-# The root of the container image.
-mkdir -p "$out/image/usr/bin" "$out/image/etc/ssl/certs" "$out/image/var/lib/lunas" "$out/image/tmp"
-install -m 0755 "$static" "$out/image/usr/bin/lunas"
-install -m 0644 /etc/ssl/certs/ca-certificates.crt "$out/image/etc/ssl/certs/"
+packaging/image.sh "$static" /etc/ssl/certs/ca-certificates.crt "$out"
 
 cd "$out"
 sha256sum -- *.deb *.tar.gz *.json >SHA256SUMS

@@ -144,11 +144,16 @@ PYTHON
     ok "the SBOM names what is in the program and nothing else"
     tar -xzf "$dist"/lunas-*.tar.gz -C "$scratch"
     is "the archive's version" "lunas $(dpkg-deb -f "$package" Version | cut -d - -f 1)" "$("$scratch"/lunas-*/lunas --version)"
+    mkdir "$scratch/image"
+    tar --numeric-owner -xpf "$dist/image.tar" -C "$scratch/image"
     # A static program has no interpreter.
-    is "interpreter" "$(readelf --program-headers "$dist/image/usr/bin/lunas" | grep INTERP || true)" ""
+    is "interpreter" "$(readelf --program-headers "$scratch/image/usr/bin/lunas" | grep INTERP || true)" ""
     ok "the archive has the same version, and the image a static program"
     is "owners" "$(dpkg-deb --fsys-tarfile "$package" | tar --numeric-owner -tv | awk '{ print $2 }' | sort -u)" 0/0
     ok "files of the package belong to root"
+    is "what of the image is not root's" "$(cd "$scratch/image" && find . ! -uid 0 -o ! -gid 0)" ./var/lib/lunas
+    is "what of the image others may write" "$(cd "$scratch/image" && find . -perm /022)" ./tmp
+    ok "files of the image belong to root, but for the directory of the data"
 }
 
 older_package() {
@@ -249,8 +254,6 @@ removes() {
 # Docker is not needed for this: the Dockerfile copies a directory, sets a user and variables, and starts the program.
 image_serves() {
     local image=$scratch/image variables
-    cp -r "$dist/image" "$image"
-    chown -R 65532:65532 "$image"
     mapfile -t variables < <(sed -n 's/^ENV //p' "$dist/../../Dockerfile" | tr ' ' '\n')
     env -i "${variables[@]}" LUNAS_BASE_URL=https://pay.example.com \
         LUNAS_SECRET_KEY="$(head -c 32 /dev/urandom | base64)" \

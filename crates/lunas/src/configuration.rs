@@ -9,7 +9,7 @@ use std::{
     ffi::{OsStr, OsString},
     fs::File,
     io::{self, Read},
-    os::unix::{ffi::OsStrExt, fs::PermissionsExt},
+    os::unix::{ffi::OsStrExt, fs::MetadataExt},
     path::{Path, PathBuf},
 };
 
@@ -17,6 +17,7 @@ use clap::{Arg, Command};
 use toml::de::{DeTable, DeValue};
 
 use crate::{
+    private_files,
     settings::{self, CONFIG_VARIABLE, Kind, Setting},
     variables::FileValues,
 };
@@ -51,6 +52,8 @@ struct Opened {
     path: PathBuf,
     text: String,
     is_readable_by_others: bool,
+    /// Why its values are not used.
+    distrust: Option<String>,
 }
 
 impl Configuration {
@@ -91,6 +94,9 @@ impl Configuration {
     fn take(&mut self, opened: &Opened) {
         self.file = Some(opened.path.clone());
         let name = opened.path.display();
+        if let Some(reason) = &opened.distrust {
+            return self.mistakes.push(format!("{name} is not read: {reason}"));
+        }
         let (table, errors) = DeTable::parse_recoverable(&opened.text);
         let position = |error: &toml::de::Error| error.span().unwrap_or_default().start;
         // Errors after the first one may follow from it.
@@ -182,13 +188,18 @@ fn flag(words: &[OsString]) -> Option<PathBuf> {
 
 fn open(path: &Path) -> io::Result<Opened> {
     let file = File::open(path)?;
-    let mode = file.metadata()?.permissions().mode();
+    let metadata = file.metadata()?;
     let mut text = String::new();
     file.take(BYTES_MOST + 1).read_to_string(&mut text)?;
     if text.len() as u64 > BYTES_MOST {
         return Err(io::Error::other(format!("it is longer than {BYTES_MOST} bytes")));
     }
-    Ok(Opened { path: path.to_owned(), text, is_readable_by_others: mode & READABLE_BY_OTHERS != 0 })
+    Ok(Opened {
+        path: path.to_owned(),
+        text,
+        is_readable_by_others: metadata.mode() & READABLE_BY_OTHERS != 0,
+        distrust: private_files::distrust(&metadata, path),
+    })
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> String {
@@ -220,8 +231,6 @@ fn line_at(text: &str, position: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     #[test]
@@ -242,8 +251,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let [missing, first, second] =
             ["missing.toml", "first.toml", "second.toml"].map(|name| directory.path().join(name));
-        fs::write(&first, "").unwrap();
-        fs::write(&second, "unknown = 1").unwrap();
+        private_files::replace_private(&first, "").unwrap();
+        private_files::replace_private(&second, "unknown = 1").unwrap();
         let searched = |places: &[&Path]| {
             let mut configuration =
                 Configuration::read(&Command::new("lunas"), &["lunas".into(), "--config".into(), "/dev/null".into()]);

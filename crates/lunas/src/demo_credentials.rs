@@ -243,7 +243,7 @@ mod tests {
         let (project_id, api_key) = (project.id.to_string(), new_key(&engine, project.id).await.unwrap());
         let secret = secret.expose_secret();
         let old = json!({ "project_id": project_id, "api_key": api_key, "webhook_secret": secret });
-        fs::write(&path, old.to_string()).unwrap();
+        private_files::replace_private(&path, &old.to_string()).unwrap();
         let mended = ensure(&engine, &path).await.unwrap();
         assert_eq!((mended.project_id.as_str(), mended.webhook_secret.as_str()), (project_id.as_str(), secret));
         assert!(mended.api_key == api_key && opens_dashboard(&engine, &mended).await);

@@ -1,27 +1,56 @@
-//! Small files that only their owner can read, such as keys, and that are replaced as a whole or not at all.
+//! Small files that only their owner can read, such as keys, and that are replaced as a whole or not at all; and whether
+//! another user of the machine could have written a file that we believe.
 
 use std::{
-    fs::{self, DirBuilder, File, OpenOptions, TryLockError},
-    io::{self, Write},
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    fs::{self, DirBuilder, File, Metadata, OpenOptions, TryLockError},
+    io::{self, Read, Write},
+    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
     path::Path,
 };
 
+use rustix::process::geteuid;
+
 const PRIVATE_FILE: u32 = 0o600;
 const PRIVATE_DIRECTORY: u32 = 0o700;
+const ROOT: u32 = 0;
+const WRITABLE_BY_GROUP: u32 = 0o020;
+const WRITABLE_BY_OTHERS: u32 = 0o002;
+
+/// Why the file at `path` is not believed, and what to do; none where only root and the user who runs this program can change
+/// it. What is no file, such as a pipe or a device, is believed as its opener was.
+pub(crate) fn distrust(metadata: &Metadata, path: &Path) -> Option<String> {
+    let (mode, owner) = (metadata.mode(), metadata.uid());
+    let path = path.display();
+    if !metadata.is_file() {
+        return None;
+    }
+    if owner != ROOT && owner != geteuid().as_raw() {
+        let mend = "run `chown` to give it to root or to the user who runs lunas";
+        return Some(format!("it belongs to another user, number {owner}, who can change it; {mend}"));
+    }
+    if mode & WRITABLE_BY_OTHERS != 0 {
+        return Some(format!("every user of this machine can change it; run `chmod go-w {path}`"));
+    }
+    (mode & WRITABLE_BY_GROUP != 0).then(|| format!("its group can change it; run `chmod g-w {path}`"))
+}
 
 /// Creates a directory and its parents, unless they exist.
 pub(crate) fn create_private_directory(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(PRIVATE_DIRECTORY).create(path)
 }
 
-/// The text of a file; none where there is no file.
+/// The text of a private file; none where there is no file. A file that another user can change is an error.
 pub(crate) fn read_if_present(path: &Path) -> io::Result<Option<String>> {
-    match fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
+    let mut file = match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened?,
+    };
+    if let Some(reason) = distrust(&file.metadata()?, path) {
+        return Err(io::Error::other(reason));
     }
+    let mut text = String::new();
+    file.read_to_string(&mut text)?;
+    Ok(Some(text))
 }
 
 /// Replaces the file at `path` by `text`. A crash leaves the old file or the new one. Callers must hold a lock, because two at
@@ -92,5 +121,38 @@ mod tests {
         assert_eq!(read_if_present(&path).unwrap().as_deref(), Some("two"));
         create_private_file(&inner.join("lunas.db")).unwrap();
         assert_eq!(mode(&inner.join("lunas.db")), PRIVATE_FILE);
+    }
+
+    #[test]
+    fn a_private_file_that_others_can_change_is_not_believed() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("secret.key");
+        replace_private(&path, "key").unwrap();
+        let read_as = |mode: u32| {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            read_if_present(&path).map_err(|error| error.to_string())
+        };
+        for fine in [0o600, 0o640, 0o644, 0o440] {
+            assert_eq!(read_as(fine).unwrap().as_deref(), Some("key"), "{fine:o}");
+        }
+        for (mode, mend) in [(0o660, "chmod g-w"), (0o602, "chmod go-w"), (0o666, "chmod go-w")] {
+            assert!(read_as(mode).unwrap_err().contains(mend), "{mode:o}");
+        }
+    }
+
+    #[test]
+    fn a_file_of_another_user_is_not_believed_and_one_of_root_is() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("secret.key");
+        replace_private(&path, "key").unwrap();
+        if geteuid().is_root() {
+            std::os::unix::fs::chown(&path, Some(12_345), None).unwrap();
+            let error = read_if_present(&path).unwrap_err().to_string();
+            assert!(error.contains("12345") && error.contains("chown"), "{error}");
+        }
+        let of_root = Path::new("/proc/version");
+        assert_eq!(distrust(&fs::metadata(of_root).unwrap(), of_root), None);
+        let device = Path::new("/dev/null");
+        assert_eq!(distrust(&fs::metadata(device).unwrap(), device), None, "everybody may write there");
     }
 }

@@ -143,7 +143,7 @@ mod tests {
     fn a_damaged_key_file_is_named_and_not_quoted() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join(FILE);
-        std::fs::write(&path, "quiet").unwrap();
+        private_files::replace_private(&path, "quiet").unwrap();
         let error = from_file(&path).err().unwrap();
         assert!(error.reasons()[0].contains("secret.key"));
         assert!(!error.reasons()[0].contains("quiet"));

@@ -2,7 +2,10 @@
 
 use std::{
     fs,
-    os::unix::fs::{MetadataExt, PermissionsExt},
+    os::unix::{
+        fs::{MetadataExt, PermissionsExt},
+        process::CommandExt,
+    },
     path::PathBuf,
     process::Command,
 };
@@ -188,7 +191,8 @@ fn a_file_that_is_no_toml_or_cannot_be_read_is_refused_in_one_line() {
         assert!(lines.len() == 1 && lines[0].contains(&format!("lunas.toml line {line}: ")), "{text:?}: {ran:?}");
     }
     let long = write(&program, "long.toml", &format!("# {}", "x".repeat(2 * 1_024 * 1_024)));
-    fs::write(program.directory.path().join("bytes.toml"), [0xff, 0xfe]).unwrap();
+    let bytes = write(&program, "bytes.toml", "");
+    fs::write(bytes, [0xff, 0xfe]).unwrap();
     for path in ["missing.toml", ".", "bytes.toml", long.to_str().unwrap()] {
         for by_flag in [true, false] {
             let mut command = command(&program, &["project", "list"]);
@@ -239,6 +243,100 @@ fn a_secret_in_a_file_that_others_can_read_is_refused() {
     ] {
         checked(text, 0o644).json(0);
     }
+}
+
+/// Whether the tests run as root, who alone can give files away.
+fn is_root(program: &Program) -> bool {
+    fs::metadata(write(program, "mine", "")).unwrap().uid() == 0
+}
+
+#[test]
+fn a_file_that_another_user_can_change_is_refused_and_one_of_root_for_a_group_is_not() {
+    let program = program();
+    let text = "rate_limit = 7\nlistn = \"quiet\"\n";
+    let path = write(&program, "lunas.toml", text);
+    let set = |mode: u32, owner: Option<u32>| {
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        if is_root(&program) {
+            std::os::unix::fs::chown(&path, Some(owner.unwrap_or_default()), Some(12_345)).unwrap();
+        }
+    };
+    let refused = |reason: &str| {
+        for arguments in [&["config", "check"][..], &["project", "list"], &["serve"], &["dev", "--json"]] {
+            for flag in [&[][..], &["--config", "lunas.toml"]] {
+                let ran = run(command(&program, &[arguments, flag].concat()));
+                let lines = ran.failed(1);
+                assert!(lines.len() == 1 && lines[0].contains(reason), "{arguments:?} {reason}: {lines:?}");
+                assert!(lines[0].contains("lunas.toml is not read: "), "{lines:?}");
+            }
+        }
+    };
+    for (mode, reason) in [(0o660, "chmod g-w lunas.toml"), (0o602, "chmod go-w lunas.toml"), (0o666, "chmod go-w")] {
+        set(mode, None);
+        refused(reason);
+    }
+    if is_root(&program) {
+        set(0o600, Some(12_345));
+        refused("it belongs to another user, number 12345");
+    }
+    assert!(!program.data().exists(), "nothing was made");
+    write(&program, "lunas.toml", "rate_limit = 7");
+    for mode in [0o600, 0o640, 0o644, 0o400] {
+        set(mode, None);
+        let checked = run(command(&program, &["config", "check", "--json"])).json(0);
+        assert_eq!(of(&checked, "LUNAS_RATE_LIMIT"), (json!("7"), json!("file")), "{mode:o}");
+    }
+}
+
+#[test]
+fn a_user_takes_the_file_of_root_and_their_own_and_no_other() {
+    let program = program();
+    if !is_root(&program) {
+        // Only root can run the program as somebody else.
+        return;
+    }
+    let path = write(&program, "lunas.toml", "rate_limit = 7");
+    fs::set_permissions(program.directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let binary = program.directory.path().join("lunas");
+    fs::copy(env!("CARGO_BIN_EXE_lunas"), &binary).unwrap();
+    let check_as = |user: u32| {
+        let mut command = Command::new(&binary);
+        command.args(["config", "check", "--json"]).current_dir(program.directory.path()).env_clear();
+        command.uid(user).gid(54_321);
+        run(command)
+    };
+    for (owner, mode, is_taken) in [(0, 0o640, true), (0, 0o660, false), (12_345, 0o600, true), (12_346, 0o644, false)]
+    {
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        std::os::unix::fs::chown(&path, Some(owner), Some(54_321)).unwrap();
+        let ran = check_as(12_345);
+        if is_taken {
+            assert_eq!(of(&ran.json(0), "LUNAS_RATE_LIMIT"), (json!("7"), json!("file")), "{owner} {mode:o}");
+        } else {
+            assert!(ran.code == 1 && ran.stderr.contains("is not read"), "{owner} {mode:o}: {ran:?}");
+        }
+    }
+}
+
+#[test]
+fn a_secret_key_or_demo_credentials_that_another_user_can_change_are_refused() {
+    let program = program();
+    assert_eq!(program.dev().terminate(), Some(0));
+    for name in ["secret.key", "dev.json"] {
+        let path = program.data().join(name);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o660)).unwrap();
+        let ran = program.run(&["dev", "--json", "--listen", "127.0.0.1:0"]);
+        let lines = ran.failed(1);
+        assert!(lines.len() == 1 && lines[0].contains(name) && lines[0].contains("chmod g-w"), "{lines:?}");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        if is_root(&program) {
+            std::os::unix::fs::chown(&path, Some(12_345), None).unwrap();
+            let ran = program.run(&["dev", "--json", "--listen", "127.0.0.1:0"]);
+            assert!(ran.failed(1)[0].contains("12345"), "{ran:?}");
+            std::os::unix::fs::chown(&path, Some(0), None).unwrap();
+        }
+    }
+    assert_eq!(program.dev().terminate(), Some(0));
 }
 
 #[test]

@@ -373,6 +373,7 @@ fn a_development_server_finds_the_previous_key_in_a_file() {
     assert_eq!(running.terminate(), Some(0));
     let (file, previous) = (program.data().join("secret.key"), program.data().join("secret.key.previous"));
     fs::rename(&file, &previous).unwrap();
+    fs::copy(&previous, &file).unwrap();
     fs::write(&file, secret_key()).unwrap();
     let running = program.dev();
     assert_eq!(running.said("webhook_secret"), secret);

@@ -77,13 +77,50 @@ fn every_file_that_the_package_and_the_image_are_made_of_is_there() {
         assert!(root().join(source).exists(), "{source} is not there");
     }
     let (dockerfile, ignored) = (read("Dockerfile"), read(".dockerignore"));
-    assert!(dockerfile.contains("COPY --chown=65532:65532 target/dist/image/ /"));
-    assert!(ignored.lines().any(|line| line == "!target/dist/image"));
+    assert!(dockerfile.contains("ADD target/dist/image.tar /"));
+    assert!(ignored.lines().any(|line| line == "!target/dist/image.tar"));
+}
+
+#[test]
+fn everything_in_the_image_belongs_to_root_but_the_directory_of_the_data() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    fs::write(path("program"), "the program").unwrap();
+    fs::write(path("certificates"), "certificates").unwrap();
+    let mut made = Command::new(root().join("packaging/image.sh"));
+    made.args([path("program"), path("certificates"), path("")]);
+    let ran = Ran::from(made.output().unwrap());
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
+    let mut list = Command::new("tar");
+    let listed = Ran::from(list.args(["--numeric-owner", "-tvf", &path("image.tar")]).output().unwrap());
+    let entry = |line: &str| {
+        let columns: Vec<&str> = line.split_whitespace().collect();
+        format!("{} {} {}", columns[0], columns[1], columns[columns.len() - 1])
+    };
+    let mut entries: Vec<String> = listed.stdout.lines().map(entry).collect();
+    entries.sort_by_key(|entry| entry.rsplit(' ').next().map(str::to_owned));
+    assert_eq!(
+        entries,
+        [
+            "drwxr-xr-x 0/0 ./",
+            "drwxr-xr-x 0/0 ./etc/",
+            "drwxr-xr-x 0/0 ./etc/ssl/",
+            "drwxr-xr-x 0/0 ./etc/ssl/certs/",
+            "-rw-r--r-- 0/0 ./etc/ssl/certs/ca-certificates.crt",
+            "drwxrwxrwt 0/0 ./tmp/",
+            "drwxr-xr-x 0/0 ./usr/",
+            "drwxr-xr-x 0/0 ./usr/bin/",
+            "-rwxr-xr-x 0/0 ./usr/bin/lunas",
+            "drwxr-xr-x 0/0 ./var/",
+            "drwxr-xr-x 0/0 ./var/lib/",
+            "drwxr-x--- 65532/65532 ./var/lib/lunas/",
+        ]
+    );
 }
 
 #[test]
 fn scripts_of_the_package_are_for_every_shell() {
-    for script in ["debian/postinst", "debian/prerm", "debian/postrm", "lunasctl", "assemble.sh"] {
+    for script in ["debian/postinst", "debian/prerm", "debian/postrm", "lunasctl", "assemble.sh", "image.sh"] {
         let path = root().join("packaging").join(script);
         let ran = Ran::from(Command::new("sh").arg("-n").arg(&path).output().unwrap());
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{script}");
