@@ -70,7 +70,9 @@ pub(crate) async fn run(options: &CopyOptions, global: &GlobalOptions) -> Result
             path.display()
         )));
     }
+    let lock = from.lock_for_copy()?;
     let copied = Store::copy(path, url).await;
+    drop(lock);
     let copied = copied.map_err(|error| CliError::new(format!("cannot copy {from} to {to}: {}", chain(&error))))?;
     let tables: Vec<_> = copied.iter().map(|copied| TableJson { table: copied.table, rows: copied.rows }).collect();
     let copied = CopiedJson {

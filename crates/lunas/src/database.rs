@@ -133,23 +133,40 @@ impl Database {
     }
 
     /// Takes the lock that a server holds on a SQLite file for as long as it runs; it is an error if another server holds it. A
-    /// database on a server has none, since many nodes may share it. Commands take no lock: they work beside a server.
+    /// database on a server has none, since many nodes may share it. Commands take no lock, as they work beside a server, but
+    /// for `lunas copy`.
     pub(crate) fn lock_for_server(&self) -> Result<Option<File>, CliError> {
         let Database::Sqlite(path) = self else { return Ok(None) };
-        let lock = path.with_added_extension("lock");
-        match private_files::try_lock(&lock) {
-            Ok(Some(file)) => Ok(Some(file)),
-            Ok(None) => {
-                let what_to_do = "stop it first, or use PostgreSQL for several servers";
-                Err(CliError::new(format!("another server is running on {self}; {what_to_do}")))
-            }
-            Err(error) => Err(CliError::file("lock", &lock, &error)),
-        }
+        let what_to_do = "stop it first, or use PostgreSQL for several servers";
+        let running =
+            || CliError::new(format!("another server is running on {self}, or `lunas copy` reads it; {what_to_do}"));
+        lock_file(path)?.map(Some).ok_or_else(running)
+    }
+
+    /// Takes the same lock for a copy, so that no server accepts payments which would be missing in it.
+    pub(crate) fn lock_for_copy(&self) -> Result<Option<File>, CliError> {
+        let Database::Sqlite(path) = self else { return Ok(None) };
+        let why = "what it accepts during a copy and after it would be missing in the new database";
+        let running = || CliError::new(format!("a server is running on {self}; stop it first: {why}"));
+        lock_file(path)?.map(Some).ok_or_else(running)
     }
 
     fn open_error(&self, error: &OpenError) -> CliError {
         CliError::new(format!("cannot open {self}: {}", chain(error)))
     }
+}
+
+/// Locks a SQLite file for one server; none where another process holds the lock. Whichever way a path leads to the file, the
+/// lock is the same.
+fn lock_file(path: &Path) -> Result<Option<File>, CliError> {
+    // A file that does not exist yet is found by its directory.
+    let resolved = path.canonicalize().or_else(|error| match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) if parent.as_os_str().is_empty() => Ok(PathBuf::from(name)),
+        (Some(parent), Some(name)) => parent.canonicalize().map(|parent| parent.join(name)),
+        _ => Err(error),
+    });
+    let lock = resolved.unwrap_or_else(|_| path.to_owned()).with_added_extension("lock");
+    private_files::try_lock(&lock).map_err(|error| CliError::file("lock", &lock, &error))
 }
 
 impl fmt::Display for Database {

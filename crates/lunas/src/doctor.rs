@@ -8,7 +8,7 @@ mod point;
 use clap::Args;
 use engine::{Clock, SecretsFound, Settings, SystemClock};
 use serde::Serialize;
-use store::{Store, Tables};
+use store::{PostgresFindings, SqliteFindings, Store, Tables};
 
 use self::point::{Point, Verdict};
 use crate::{
@@ -59,57 +59,107 @@ pub(crate) async fn run(options: &DoctorOptions, global: &GlobalOptions) -> Resu
 }
 
 async fn examine(database: &Database, public_url: &PublicUrl) -> Vec<Point> {
-    let (mut points, ready) = match database {
+    let (mut points, contents) = match database {
         Database::Sqlite(_) if !database.has_directory() => {
-            (vec![Point::failure("file", "its directory does not exist; create it, then run `lunas migrate`")], false)
+            let point = Point::failure("file", "its directory does not exist; create it, then run `lunas migrate`");
+            (vec![point], Contents::None)
         }
         Database::Sqlite(path) if !path.exists() => {
-            (vec![Point::failure("file", "there is none; `lunas migrate` creates it")], false)
+            (vec![Point::failure("file", "there is none; `lunas migrate` creates it")], Contents::None)
         }
         Database::Sqlite(path) => match Store::inspect_sqlite(path).await {
-            Ok(found) => {
-                (judge::file(&found), found.journal_mode == "wal" && matches!(found.tables, Ok(Tables::Current)))
-            }
-            Err(error) => (vec![Point::failure("file", chain(&error))], false),
+            Ok(found) => (judge::file(&found), Contents::of_file(&found)),
+            Err(error) => (vec![Point::failure("file", chain(&error))], Contents::None),
         },
         Database::Postgres(url, connections) => match Store::inspect_postgres(url, || SystemClock.now()).await {
-            Ok(found) => {
-                let ready = found.settings.takes_writes && matches!(found.tables, Ok(Tables::Current));
-                (judge::server(&found, *connections, url.is_here()), ready && found.rights.may_use_tables)
-            }
-            Err(error) => (vec![Point::failure("server", chain(&error))], false),
+            Ok(found) => (judge::server(&found, *connections, url.is_here()), Contents::of_server(&found)),
+            Err(error) => (vec![Point::failure("server", chain(&error))], Contents::None),
         },
     };
-    points.push(key(database, ready).await);
-    if ready {
+    points.push(key(database, contents).await);
+    if contents.can_be_read() {
         let failure = |error: CliError| vec![Point::failure(banks::ACCOUNTS, error.reasons().join("; "))];
-        points.extend(bank_accounts(database, public_url).await.unwrap_or_else(failure));
+        points.extend(bank_accounts(database, contents, public_url).await.unwrap_or_else(failure));
     }
     points
 }
 
+/// What is in a database, as far as the points about its contents go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Contents {
+    /// Nothing, or nothing that can be read; another point says why.
+    None,
+    /// Tables of an older version, which this one cannot read before they are migrated.
+    Old,
+    /// Current tables in a SQLite file without a write-ahead log. Opened as by a server, the file would get one.
+    WithoutLog,
+    Current,
+}
+
+impl Contents {
+    fn of_file(found: &SqliteFindings) -> Contents {
+        match found.tables {
+            Ok(Tables::Current) if found.journal_mode == "wal" => Contents::Current,
+            Ok(Tables::Current) => Contents::WithoutLog,
+            Ok(Tables::Behind) => Contents::Old,
+            Ok(Tables::Missing) | Err(_) => Contents::None,
+        }
+    }
+
+    fn of_server(found: &PostgresFindings) -> Contents {
+        match found.tables {
+            Ok(Tables::Current) if found.settings.takes_writes && found.rights.may_use_tables => Contents::Current,
+            Ok(Tables::Behind) => Contents::Old,
+            _ => Contents::None,
+        }
+    }
+
+    fn can_be_read(self) -> bool {
+        matches!(self, Contents::WithoutLog | Contents::Current)
+    }
+
+    /// Opens the database without changing it.
+    async fn open(self, database: &Database) -> Result<Store, CliError> {
+        match (self, database) {
+            (Contents::WithoutLog, Database::Sqlite(path)) => Ok(Store::open_sqlite_to_read(path)),
+            _ => database.open().await,
+        }
+    }
+}
+
 /// The points about bank accounts, of a database that can be read. They need no secret key.
-async fn bank_accounts(database: &Database, public_url: &PublicUrl) -> Result<Vec<Point>, CliError> {
+async fn bank_accounts(
+    database: &Database,
+    contents: Contents,
+    public_url: &PublicUrl,
+) -> Result<Vec<Point>, CliError> {
     let keys = secret_key::placeholder()?;
-    let installation = Installation::new(database.open().await?, Settings::default(), keys);
+    let installation = Installation::new(contents.open(database).await?, Settings::default(), keys);
     let points = banks::examine(&installation.engine, public_url, SystemClock.now()).await;
     installation.close().await;
     points
 }
 
 /// The point about the secret key: whether there is one, and where the database can be read, whether it decrypts the secrets in it.
-async fn key(database: &Database, ready: bool) -> Point {
+async fn key(database: &Database, contents: Contents) -> Point {
     let found = match secret_key::find(&database.home()) {
         Ok(found) => found,
         Err(error) => return Point::failure(KEY, error.reasons().join("; ")),
     };
-    if !ready {
+    if !contents.can_be_read() {
         return match found {
+            Some(found) if contents == Contents::Old => {
+                let why = "it cannot be compared with the stored secrets before the tables are migrated";
+                Point::warning(
+                    KEY,
+                    format!("found in {}; {why}, run `lunas migrate` and then this again", found.origin()),
+                )
+            }
             Some(found) => Point::ok(KEY, format!("found in {}", found.origin())),
             None => Point::warning(KEY, missing_key(database)),
         };
     }
-    match fits(database, found).await {
+    match fits(database, contents, found).await {
         Ok(point) => point,
         Err(error) => Point::failure(KEY, error.reasons().join("; ")),
     }
@@ -123,12 +173,12 @@ fn missing_key(database: &Database) -> String {
 }
 
 /// Judges the keys by what is in the database.
-async fn fits(database: &Database, found: Option<FoundKeys>) -> Result<Point, CliError> {
+async fn fits(database: &Database, contents: Contents, found: Option<FoundKeys>) -> Result<Point, CliError> {
     let keys = match &found {
         Some(found) => found.keys.clone(),
         None => secret_key::placeholder()?,
     };
-    let installation = Installation::new(database.open().await?, Settings::default(), keys);
+    let installation = Installation::new(contents.open(database).await?, Settings::default(), keys);
     let secrets = installation.engine.examine_secrets().await;
     installation.close().await;
     let secrets = secrets?;

@@ -1,6 +1,6 @@
 //! Runs a server and its reconcilers from the bound address until a signal stops them, for `lunas dev` and `lunas serve`.
 
-use std::{net::SocketAddr, pin::Pin};
+use std::{fs, net::SocketAddr, pin::Pin};
 
 use engine::{Courier, Engine, Reconcilers};
 use tokio::{
@@ -14,6 +14,9 @@ use crate::{
     allocator::give_back_memory, database::Installation, error::CliError, open_files, options::WebhookOptions,
     rehearsal::Screens, service_manager::ServiceManager, surfaces::bind_with,
 };
+
+/// SIGHUP is the first signal, so its bit in a mask of signals is the lowest.
+const SIGHUP_BIT: u64 = 1;
 
 /// A server that is bound, and from [`RunningServer::until_stopped`] on serves.
 pub(crate) struct RunningServer {
@@ -117,18 +120,38 @@ async fn finish(serving: Pin<&mut impl Future<Output = ()>>, signals: &mut Signa
 pub(crate) struct Signals {
     terminate: Signal,
     interrupt: Signal,
+    /// The end of the terminal; none where `nohup` made the process ignore it.
+    hangup: Option<Signal>,
 }
 
 impl Signals {
     pub(crate) fn watch() -> Result<Signals, CliError> {
         let watch = |kind| signal(kind).map_err(|error| CliError::because("cannot watch for signals", &error));
-        Ok(Signals { terminate: watch(SignalKind::terminate())?, interrupt: watch(SignalKind::interrupt())? })
+        let hangup = if ignores_hangup() { None } else { Some(watch(SignalKind::hangup())?) };
+        Ok(Signals { terminate: watch(SignalKind::terminate())?, interrupt: watch(SignalKind::interrupt())?, hangup })
     }
 
     pub(crate) async fn next(&mut self) -> &'static str {
         select! {
             _ = self.terminate.recv() => "SIGTERM",
             _ = self.interrupt.recv() => "SIGINT",
+            () = received(&mut self.hangup) => "SIGHUP",
         }
     }
+}
+
+/// Waits for the signal; for ever where it is not watched.
+async fn received(signal: &mut Option<Signal>) {
+    match signal {
+        Some(signal) => drop(signal.recv().await),
+        None => std::future::pending().await,
+    }
+}
+
+/// Whether this process was started to ignore SIGHUP, as by `nohup`. Watching the signal would undo that. Where the system does
+/// not say, it was not.
+fn ignores_hangup() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & SIGHUP_BIT != 0)
 }

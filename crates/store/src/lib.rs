@@ -129,6 +129,12 @@ impl Store {
         Ok(Store::on(backend, watch::Sender::default()))
     }
 
+    /// Opens the SQLite file at `path` for reading alone. Its tables must be current. Opened as a server does it, a file without
+    /// a write-ahead log would get one; this changes nothing.
+    pub fn open_sqlite_to_read(path: &Path) -> Store {
+        Store::on(Backend::Sqlite(sqlite::Sqlite::open_to_read(path)), watch::Sender::default())
+    }
+
     /// Opens the PostgreSQL database at `url` with at most `connections` connections, and migrates its tables.
     pub async fn open_postgres(url: &PostgresUrl, connections: usize) -> Result<Store, OpenError> {
         let commit_signal = watch::Sender::default();

@@ -63,6 +63,15 @@ impl Sqlite {
         })
     }
 
+    /// Opens a file with current tables for reading alone, and leaves its journal mode as it is.
+    pub(crate) fn open_to_read(path: &Path) -> Sqlite {
+        Sqlite {
+            writer: Arc::new(Writer::closed()),
+            readers: Arc::new(Readers::new(PathBuf::from(path))),
+            scans: ScanLimits::new(SCANS_AT_ONCE, POLLS_AT_ONCE),
+        }
+    }
+
     pub(crate) async fn commit(&self, plan: Plan) -> Result<(), CommitError> {
         self.writer.commit(plan).await
     }

@@ -42,6 +42,11 @@ impl Writer {
         Ok(Writer { queue: Mutex::new(Some(sender)), thread: Mutex::new(Some(thread)) })
     }
 
+    /// A writer that takes no commits, for a file that is only read.
+    pub(super) fn closed() -> Writer {
+        Writer { queue: Mutex::new(None), thread: Mutex::new(None) }
+    }
+
     pub(super) async fn commit(&self, plan: Plan) -> Outcome {
         let (jobs, answer) = Jobs::one(plan);
         self.enqueue(jobs)?;

@@ -13,7 +13,7 @@ use store::Store;
 use testkit::{Answer, Api, Cluster, Program, Ran, Receiver, Running};
 
 use crate::support::{
-    commands::{dev_at_fixed_url, program},
+    commands::{dev_at_fixed_url, program, secret_key},
     json::id,
     nodes::no_bank,
     short_ids::{id_of, short},
@@ -174,11 +174,11 @@ fn banks(account: &str) -> String {
          INSERT INTO bank_assignments SELECT id, 'bca', '{account}' FROM projects; \
          INSERT INTO bank_numbers SELECT '{account}', code, project_id, id, created_at, expires_at + 2592000000 \
          FROM payments LIMIT 1; \
-         INSERT INTO bank_requests SELECT '{account}', 24, 1, '1', '1', 0, code, id, NULL, 'accepted', 1 \
+         INSERT INTO bank_requests SELECT '{account}', 24, 1, '1', '1', 0, code, id, NULL, 'accepted', 1, NULL \
          FROM payments LIMIT 1; \
-         INSERT INTO bank_requests VALUES ('{account}', 25, 1, '2', 'money', 1, '1', NULL, 5000, 'accepted', 1); \
+         INSERT INTO bank_requests VALUES ('{account}', 25, 1, '2', 'money', 1, '1', NULL, 5000, 'accepted', 1, 'money'); \
          INSERT INTO bank_calls VALUES ('{account}', 'call_1', 1, 25, '2002500', 7, 0, 1); \
-         INSERT INTO strays VALUES ('str_1', '{account}', 'money', '1', 5000, 1, 1, NULL, NULL, NULL, NULL, NULL); \
+         INSERT INTO strays VALUES ('str_1', '{account}', 'money', '1', 5000, 1, 1, NULL, NULL, NULL, NULL, NULL, NULL); \
          INSERT INTO stray_entries VALUES ('str_1', 'received', 'strays', 1, 5000), \
          ('str_1', 'received', 'clearing', 1, -5000)"
     )
@@ -194,8 +194,8 @@ fn codes(account: &str) -> String {
          INSERT INTO bank_codes VALUES ('{account}', 'REF1', 'opn_1', 1, 'BANK1', '77', 1); \
          INSERT INTO bank_jobs VALUES ('opn_1', 'void', 1, '{account}', 9, 1, 2, 'timeout'); \
          INSERT INTO bank_sends VALUES ('{account}', 1, 'EXT1', 47, 'opn_1', 1, 1, 'timeout', 2); \
-         INSERT INTO bank_money VALUES ('{account}', 'told', 'report', 7000, 1, 1); \
-         INSERT INTO strays VALUES ('str_2', '{account}', 'told', '77', 7000, 1, 1, NULL, NULL, NULL, NULL, NULL); \
+         INSERT INTO bank_money VALUES ('{account}', 'told', 'report', 7000, 1, 1, 'told', NULL, NULL, NULL, NULL, NULL, NULL); \
+         INSERT INTO strays VALUES ('str_2', '{account}', 'told', '77', 7000, 1, 1, NULL, NULL, NULL, NULL, NULL, NULL); \
          INSERT INTO stray_entries VALUES ('str_2', 'received', 'strays', 1, 7000), \
          ('str_2', 'received', 'clearing', 1, -7000); \
          INSERT INTO bank_serials VALUES ('{account}', 1, 100); \
@@ -389,21 +389,49 @@ async fn what_cannot_be_copied_is_refused_and_left_alone() {
     program.run(&["copy"]).failed(2);
 }
 
+/// A server that went on accepting after the copy lost what it had acknowledged.
 #[tokio::test]
-async fn while_someone_writes_to_the_source_a_copy_is_refused_and_an_idle_server_does_no_harm() {
+async fn beside_a_running_server_a_copy_is_refused_however_the_file_is_named_and_makes_nothing() {
+    let (program, cluster, key) = (program(), Cluster::shared(), secret_key());
+    let url = cluster.fresh_database();
+    let served = program.directory.path().join("served.db");
+    let link = program.directory.path().join("link.db");
+    let serving = program.serve(&key);
+    std::os::unix::fs::symlink(&served, &link).unwrap();
+    let dev = program.dev();
+    let names = [program.served_database(), format!("sqlite:{}", link.display()), program.database()];
+    for from in &names {
+        for _ in 0..2 {
+            let ran = copy(&program, from, &url);
+            let lines = ran.failed(1);
+            assert!(lines.len() == 1 && lines[0].contains("a server is running on sqlite:"), "{from}: {lines:?}");
+        }
+    }
+    let tables = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'";
+    assert_eq!(cluster.run(&url, tables).unwrap(), "0", "nothing was made");
+    dev.api().pay("k", &order(&dev, "qris")).await.expect(201);
+    // A server that was killed holds no lock.
+    serving.kill();
+    assert_eq!(dev.terminate(), Some(0));
+    for from in &names[1..] {
+        copy(&program, from, &cluster.fresh_database()).json(0);
+    }
+}
+
+#[tokio::test]
+async fn while_a_command_writes_to_the_source_a_copy_is_refused() {
     let (program, cluster) = (program(), Cluster::shared());
     let running = program.dev();
+    let (key, order) = (running.said("api_key").to_owned(), order(&running, "qris"));
+    let payment = running.api().pay("k", &order).await.expect(201);
+    assert_eq!(running.terminate(), Some(0));
     let url = cluster.fresh_database();
     let file = Connection::open(program.data().join("lunas.db")).unwrap();
     file.execute_batch("BEGIN IMMEDIATE").unwrap();
     let ran = copy(&program, &program.database(), &url);
-    assert!(ran.failed(1)[0].contains("stop the server that uses it"), "{ran:?}");
+    assert!(ran.failed(1)[0].contains("is being written by someone else"), "{ran:?}");
     file.execute_batch("ROLLBACK").unwrap();
-    // A server that is idle does no harm, and what it acknowledged is copied.
-    let (key, order) = (running.said("api_key").to_owned(), order(&running, "qris"));
-    let payment = running.api().pay("k", &order).await.expect(201);
     copy(&program, &program.database(), &url).json(0);
-    assert_eq!(running.terminate(), Some(0));
     let other = dev_at_fixed_url(&program, &["--database", &url]);
     let api = Api::new(other.address(), Some(&key));
     assert_eq!(id(&api.pay("k", &order).await.expect(200)), id(&payment));

@@ -159,6 +159,57 @@ async fn the_servers_clock_is_compared_with_this_machines() {
     assert!((found.clock_ahead_millis - hour).abs() < slack, "{found:?}");
 }
 
+/// The points that were examined, in their order.
+fn points(ran: &Ran) -> Vec<String> {
+    let said: Value = serde_json::from_str(&ran.stdout).unwrap();
+    said["points"].as_array().unwrap().iter().map(|point| point["point"].as_str().unwrap().to_owned()).collect()
+}
+
+fn doctor_with_key(program: &Program, key: &str) -> Ran {
+    let mut command = program.command(&["doctor", "--json"]);
+    command.env("LUNAS_DATABASE", program.database()).env("LUNAS_SECRET_KEY", key).output().unwrap().into()
+}
+
+/// It said ok with a wrong key, as it left those points out.
+#[test]
+fn a_file_without_a_write_ahead_log_is_examined_as_fully_as_one_with_it_and_stays_as_it_is() {
+    let program = program();
+    assert_eq!(program.dev_with(&["--rehearse"]).terminate(), Some(0));
+    let (path, key) = (program.data().join("lunas.db"), secret_key());
+    let right = doctor(&program, &program.database(), &[]);
+    let usual = unwell(&right);
+    let expected = points(&right);
+    assert!(expected.iter().any(|point| point == "bank accounts"), "{expected:?}");
+    for mode in ["DELETE", "TRUNCATE", "PERSIST"] {
+        rusqlite::Connection::open(&path).unwrap().pragma_update(None, "journal_mode", mode).unwrap();
+        let before = fs::read(&path).unwrap();
+        let ran = doctor(&program, &program.database(), &[]);
+        assert_eq!(points(&ran), expected, "{mode}");
+        let mut found = unwell(&ran);
+        assert_eq!(found.remove("journal").unwrap().0, "warning");
+        assert_eq!(found, usual, "{mode}");
+        let ran = doctor_with_key(&program, &key);
+        assert_eq!(points(&ran), expected, "{mode}");
+        assert_eq!(unwell_verdict(&ran, "secret key"), "failure", "{mode}");
+        assert!(fs::read(&path).unwrap() == before, "it changes nothing");
+        assert!(!program.data().join("lunas.db-wal").exists());
+    }
+    assert_eq!(program.dev().terminate(), Some(0), "a server gives it a log again");
+    assert_eq!(unwell_verdict(&doctor_with_key(&program, &key), "secret key"), "failure");
+}
+
+#[test]
+fn a_key_that_cannot_be_compared_yet_is_not_called_fine() {
+    let program = program();
+    assert_eq!(program.dev().terminate(), Some(0));
+    let file = rusqlite::Connection::open(program.data().join("lunas.db")).unwrap();
+    let latest =
+        "DELETE FROM refinery_schema_history WHERE version = (SELECT MAX(version) FROM refinery_schema_history)";
+    file.execute_batch(latest).unwrap();
+    let unwell = check(&doctor_with_key(&program, &secret_key()), &[("secret key", "warning"), ("tables", "warning")]);
+    assert!(unwell["secret key"].1.contains("lunas migrate"), "{unwell:?}");
+}
+
 #[test]
 fn a_file_passes_once_it_is_used_and_each_fault_is_reported() {
     let program = program();

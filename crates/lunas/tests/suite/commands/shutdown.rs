@@ -3,11 +3,11 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use serde_json::Value;
-use testkit::{Kit, Options, Socket, on_every_database, request_bytes};
+use testkit::{Kit, Options, Ran, Running, Socket, on_every_database, request_bytes};
 use tokio::net::TcpStream;
 
 use crate::support::{
-    commands::program,
+    commands::{program, secret_key},
     samples::{order, qris},
 };
 
@@ -157,6 +157,50 @@ async fn sigterm_answers_requests_in_flight_and_exits_0() {
     let list = again.api().get("/v1/payments").await.expect(200);
     assert_eq!(list["pagination"]["total_items"], 10);
     assert_eq!(program.json(&["verify", "--json", "--database", &program.database()])["ok"], true);
+}
+
+/// A closed terminal killed the server in the middle of its requests.
+#[tokio::test]
+async fn sighup_answers_requests_in_flight_on_serve_and_exits_0() {
+    let (program, secret_key) = (program(), secret_key());
+    let mut running = program.serve(&secret_key);
+    let address = running.address();
+    let create = |arguments: &[&str]| Ran::from(program.served(arguments, &secret_key).output().unwrap()).json(0);
+    let project = create(&["project", "create", "--name", "Toko", "--environment", "sandbox", "--json"]);
+    let project = project["id"].as_str().unwrap();
+    let key = create(&["key", "create", "--project", project, "--name", "server", "--json"]);
+    let key = key["key"].as_str().unwrap();
+    let mut in_flight = Vec::new();
+    for number in 0..5 {
+        in_flight.push(InFlight::begin(address, key, &format!("flight-{number}"), &order(project)).await);
+    }
+    running.signal("HUP");
+    refuses_connections(address).await;
+    for request in in_flight {
+        request.finish().await;
+    }
+    assert_eq!(running.ended(), Some(0), "{}", running.log());
+    assert!(running.log().contains("SIGHUP"), "{}", running.log());
+}
+
+#[tokio::test]
+async fn a_server_that_was_started_to_ignore_sighup_goes_on_and_others_stop() {
+    let program = program();
+    let mut running = program.dev();
+    running.signal("HUP");
+    assert_eq!(running.ended(), Some(0), "{}", running.log());
+    // As `nohup` starts it.
+    let dev = program.command(&["dev", "--json", "--listen", "127.0.0.1:0"]);
+    let mut ignoring = std::process::Command::new("sh");
+    ignoring.args(["-c", "trap '' HUP; exec \"$0\" \"$@\""]).arg(dev.get_program()).args(dev.get_args());
+    ignoring.current_dir(program.directory.path()).stdin(std::process::Stdio::null());
+    ignoring.envs(dev.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let mut running = Running::start(ignoring, program.directory.path());
+    running.signal("HUP");
+    running.api().pay("k", &order(running.said("project_id"))).await.expect(201);
+    running.signal("TERM");
+    assert_eq!(running.ended(), Some(0), "{}", running.log());
+    assert!(running.log().contains("SIGTERM"), "{}", running.log());
 }
 
 #[tokio::test]
