@@ -103,26 +103,31 @@ async fn submit(
     let password = form.text("password").unwrap_or_default().into();
     let next = form.text("next").filter(|next| is_ours(next)).unwrap_or(ROOT);
     let answer = engine.sign_in(email, password, &page.whereabouts()).await?;
-    let (status, notice, retry_after) = match answer {
+    let urls = &page.app.settings.urls;
+    let (status, notice, wait) = match answer {
         SignIn::Done(session) => {
             // The new session replaces the one that this browser had.
             if let Some(before) = before {
                 engine.sign_out(&before).await?;
             }
             let mut response = see_other(&page.url(next));
-            web::session::remember(&page.app.settings.urls, &session, response.headers_mut());
+            web::session::remember(urls, &session, response.headers_mut());
+            web::session::take_ticket_back(urls, &page.visitor, response.headers_mut());
             return Ok(response);
         }
         SignIn::Refused => (StatusCode::UNAUTHORIZED, Notice::Refused, None),
-        SignIn::Wait { until } => {
+        SignIn::Wait { until, ticket } => {
             let seconds = seconds_until(until, page.now());
             let text = wait_text(page.words(), seconds);
-            (StatusCode::TOO_MANY_REQUESTS, Notice::Wait { text }, Some(seconds))
+            (StatusCode::TOO_MANY_REQUESTS, Notice::Wait { text }, Some((seconds, ticket)))
         }
     };
     let mut response = sign_in_page(&page, status, next, email.to_owned(), Some(notice));
-    if let Some(seconds) = retry_after {
+    if let Some((seconds, ticket)) = wait {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        if let Some(ticket) = ticket {
+            web::session::hand_out_ticket(urls, &ticket, response.headers_mut());
+        }
     }
     Ok(response)
 }

@@ -39,6 +39,7 @@ mod reconcile;
 mod samples;
 mod secrets;
 mod sign_in;
+mod sign_in_tickets;
 mod simulate;
 mod vault;
 mod watch;
@@ -91,6 +92,7 @@ pub use receipts::ReceiptFit;
 pub use reconcile::{Courier, Reconcilers};
 pub use secrets::{Rotation, SecretsFound, UnopenedSecret};
 pub use sign_in::{NewSession, SignIn, Whereabouts};
+pub use sign_in_tickets::TICKET_LIFETIME;
 pub use store::{
     BankCall, Breach, CustomerSums, DeliveryFilter, EventFilter, EventLogFilter, FAILING_COUNTED, FailingDeliveries,
     FailingSince, HeldReceipt, HeldSum, JobStanding, JobsWaiting, LastAttempt, LedgerLine, LedgerPosting, LinkFilter,

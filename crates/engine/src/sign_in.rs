@@ -2,10 +2,12 @@
 //!
 //! Wrong passwords slow down the address that they come from. They also slow down the account, for a few seconds at most,
 //! towards addresses and browsers in which nobody has signed in to it. So nobody can keep somebody else out: who has the
-//! right password gets in from a known browser at once, and from elsewhere after a short wait. A failed attempt gets the
-//! same answer after the same time, whether or not there is such a user.
+//! right password gets in from a known browser at once, and from elsewhere after a short wait, which `sign_in_tickets` keeps
+//! short also where others try without end. A failed attempt gets the same answer after the same time, whether or not there is
+//! such a user.
 
 use std::{
+    slice,
     sync::{Mutex, PoisonError},
     time::Duration,
 };
@@ -26,6 +28,7 @@ use crate::{
     known_browsers::{entry, with_user},
     passwords::Turn,
     people::new_token,
+    sign_in_tickets::{self, LANE_PAUSE, NETWORK_PAUSE, Ticket},
 };
 
 /// The longest delay after wrong passwords from one address, or in one known browser.
@@ -50,8 +53,12 @@ pub struct Whereabouts {
     /// What failed attempts are counted by: the address, or its network where one person has many addresses.
     pub counted_as: String,
     pub browser: String,
+    /// The network of the address, which is larger than what one person has.
+    pub network: String,
     /// What the browser was given when somebody signed in there.
     pub known_browser: Option<String>,
+    /// What the browser was given when it was told to wait.
+    pub ticket: Option<String>,
 }
 
 /// What a browser stores of a new session.
@@ -69,16 +76,27 @@ pub enum SignIn {
     /// Too many attempts have failed; the password was not checked.
     Wait {
         until: Timestamp,
+        /// What the browser stores meanwhile, if not what it has already.
+        ticket: Option<String>,
     },
 }
 
-/// What an attempt counts against, in alphabetical order with the longest delay of each.
+/// What an attempt counts against, in alphabetical order.
 struct Counted {
-    subjects: Vec<(String, Duration)>,
+    subjects: Vec<(String, Limit)>,
     /// The subject whose failures are deleted when the attempt succeeds.
     forgiven: Option<String>,
     /// The subject from which the attempt is taken back when it succeeds.
     address: Option<String>,
+}
+
+/// How long attempts make a subject wait.
+#[derive(Clone, Copy)]
+enum Limit {
+    /// After some failures, each further one longer than the one before, up to this.
+    Delay { longest: Duration },
+    /// After every attempt until then.
+    Pause { until: Timestamp },
 }
 
 enum Admission {
@@ -97,7 +115,10 @@ impl Engine {
         let counted = self.counted(email, parsed.as_ref(), from).await?;
         let turn = match self.admit(&counted).await? {
             Admission::Granted(turn) => turn,
-            Admission::Wait { until } => return Ok(SignIn::Wait { until }),
+            Admission::Wait { until } => match self.admit_by_ticket(&counted, until, from).await? {
+                (Admission::Granted(turn), _) => turn,
+                (Admission::Wait { until }, ticket) => return Ok(SignIn::Wait { until, ticket }),
+            },
         };
         let found = match &parsed {
             Some(email) => self.store.user_by_email(email).await?,
@@ -127,7 +148,7 @@ impl Engine {
         if let Some(entry) = parsed.and_then(entry) {
             let browser = subject("browser", entry);
             return Ok(Counted {
-                subjects: vec![(browser.clone(), LONGEST_DELAY)],
+                subjects: vec![(browser.clone(), Limit::Delay { longest: LONGEST_DELAY })],
                 forgiven: Some(browser),
                 address: None,
             });
@@ -138,8 +159,8 @@ impl Engine {
             None => false,
         };
         let account = (!knows).then(|| subject("account", parsed.map_or(email, Email::as_str)));
-        let slowed = account.clone().map(|account| (account, STRANGERS_LONGEST_DELAY));
-        let subjects = slowed.into_iter().chain([(address.clone(), LONGEST_DELAY)]).collect();
+        let slowed = account.clone().map(|account| (account, Limit::Delay { longest: STRANGERS_LONGEST_DELAY }));
+        let subjects = slowed.into_iter().chain([(address.clone(), Limit::Delay { longest: LONGEST_DELAY })]).collect();
         Ok(Counted { subjects, forgiven: account, address: Some(address) })
     }
 
@@ -156,9 +177,12 @@ impl Engine {
             return Ok(Admission::Wait { until });
         }
         let at = self.now();
-        let tried = counted.subjects.iter().map(|(subject, longest)| {
-            let (subject, longest) = (subject.clone(), *longest);
-            SessionWrite::Tried { subject, at, longest }
+        let tried = counted.subjects.iter().map(|(subject, limit)| {
+            let subject = subject.clone();
+            match *limit {
+                Limit::Delay { longest } => SessionWrite::Tried { subject, at, longest },
+                Limit::Pause { until } => SessionWrite::Paused { subject, at, until },
+            }
         });
         let old = SessionWrite::OldDeleted { created_before: at.minus(SESSION_LONGEST), most: DELETED_AT_ONCE };
         match self.store.commit(Change::default().with_all(tried).with(old)).await {
@@ -168,6 +192,46 @@ impl Engine {
             }
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Admits an attempt that would have to wait until then, if the browser has a ticket and has waited as told. The browser gets
+    /// a ticket where the account makes it wait and it has none.
+    async fn admit_by_ticket(
+        &self,
+        counted: &Counted,
+        until: Timestamp,
+        from: &Whereabouts,
+    ) -> Result<(Admission, Option<String>), Error> {
+        let (Some(account), Some(address)) = (&counted.forgiven, &counted.address) else {
+            return Ok((Admission::Wait { until }, None));
+        };
+        let Some(ticket) = self.unused_ticket(account, from).await? else {
+            let account_waits = self.blocked_until(slice::from_ref(account)).await?;
+            let issue = |not_before| sign_in_tickets::issue(&self.vault, account, &from.browser, not_before);
+            return Ok((Admission::Wait { until }, account_waits.map(issue).transpose()?));
+        };
+        let by_ticket = counted_by_ticket(&ticket, account, address, from, self.now());
+        let admission = if self.now() < ticket.not_before {
+            let subjects: Vec<String> = by_ticket.subjects.into_iter().map(|(subject, _)| subject).collect();
+            let others = self.blocked_until(&subjects).await?;
+            Admission::Wait { until: others.map_or(ticket.not_before, |others| others.max(ticket.not_before)) }
+        } else {
+            self.admit(&by_ticket).await?
+        };
+        Ok(match admission {
+            Admission::Wait { until: by_ticket } => (Admission::Wait { until: by_ticket.min(until) }, None),
+            granted => (granted, None),
+        })
+    }
+
+    /// The browser's ticket for that account, if it was not used before.
+    async fn unused_ticket(&self, account: &str, from: &Whereabouts) -> Result<Option<Ticket>, Error> {
+        let Some(cookie) = &from.ticket else { return Ok(None) };
+        let Some(ticket) = sign_in_tickets::read(&self.vault, cookie, account, &from.browser, self.now()) else {
+            return Ok(None);
+        };
+        let is_used = self.blocked_until(&[subject("ticket", &ticket.name)]).await?.is_some();
+        Ok(Some(ticket).filter(|_| !is_used))
     }
 
     async fn blocked_until(&self, subjects: &[String]) -> Result<Option<Timestamp>, Error> {
@@ -219,8 +283,8 @@ impl Engine {
     /// session alone.
     pub async fn change_password(&self, visit: &Visit, old: SecretString, new: SecretString) -> Result<(), Error> {
         let session = subject("session", &visit.session.id.to_string());
-        let counted =
-            Counted { subjects: vec![(session.clone(), LONGEST_DELAY)], forgiven: Some(session), address: None };
+        let subjects = vec![(session.clone(), Limit::Delay { longest: LONGEST_DELAY })];
+        let counted = Counted { subjects, forgiven: Some(session), address: None };
         let turn = match self.admit(&counted).await? {
             Admission::Granted(turn) => turn,
             Admission::Wait { until } => return Err(Error::TryLater { until }),
@@ -256,6 +320,18 @@ impl AuditedRefusals {
             _ => None,
         }
     }
+}
+
+/// What an attempt by ticket counts against: everything but the account, which others make wait.
+fn counted_by_ticket(ticket: &Ticket, account: &str, address: &str, from: &Whereabouts, now: Timestamp) -> Counted {
+    let network = subject("network", &format!("{account} {}", from.network));
+    let subjects = vec![
+        (address.to_owned(), Limit::Delay { longest: LONGEST_DELAY }),
+        (subject("lane", account), Limit::Pause { until: now.plus(LANE_PAUSE) }),
+        (network, Limit::Pause { until: now.plus(NETWORK_PAUSE) }),
+        (subject("ticket", &ticket.name), Limit::Pause { until: ticket.expires_at }),
+    ];
+    Counted { subjects, forgiven: None, address: None }
 }
 
 /// The key by which attempts are counted. It is hashed, so that the table contains neither addresses nor passwords that

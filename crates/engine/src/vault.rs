@@ -105,6 +105,8 @@ pub(crate) enum Place {
     Column(SealedColumn),
     /// The cookie of a browser in which somebody has signed in before.
     KnownBrowser,
+    /// The cookie of a visitor who was told to wait before they sign in.
+    SignInTicket,
 }
 
 impl From<SealedColumn> for Place {
@@ -118,6 +120,7 @@ impl Place {
         match self {
             Place::Column(column) => column.name(),
             Place::KnownBrowser => "the cookie of a known browser",
+            Place::SignInTicket => "the cookie of a visitor who must wait",
         }
     }
 }

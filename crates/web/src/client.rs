@@ -65,6 +65,15 @@ pub fn limited_as(address: IpAddr) -> IpAddr {
     }
 }
 
+/// The network that an address is in: its /24, for IPv6 its /48. One person rarely has more than one at hand, and even those
+/// who have many addresses have few of these.
+pub fn network_of(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(address) => IpAddr::V4((u32::from(address) & (u32::MAX << 8)).into()),
+        IpAddr::V6(address) => IpAddr::V6((u128::from(address) & (u128::MAX << 80)).into()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use axum::http::HeaderValue;
@@ -122,5 +131,18 @@ mod tests {
         let one = limited_as("2001:db8:1:2::1".parse().unwrap());
         assert_eq!(one, limited_as("2001:db8:1:2:ffff::9".parse().unwrap()));
         assert_ne!(one, limited_as("2001:db8:1:3::1".parse().unwrap()));
+    }
+
+    #[test]
+    fn neighbours_are_in_one_network() {
+        for (address, network) in [
+            ("203.0.113.7", "203.0.113.0"),
+            ("::ffff:203.0.113.7", "203.0.113.0"),
+            ("203.0.112.7", "203.0.112.0"),
+            ("2001:db8:1:2::3", "2001:db8:1::"),
+            ("2001:db8:2:2::3", "2001:db8:2::"),
+        ] {
+            assert_eq!(network_of(address.parse().unwrap()).to_string(), network, "{address}");
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::{net::IpAddr, time::Duration};
 
 use axum::http::{Extensions, HeaderMap, HeaderValue};
 use domain::user::{KNOWN_LIFETIME, SESSION_LONGEST, Token};
-use engine::{Error, NewSession, Visit, Whereabouts};
+use engine::{Error, NewSession, TICKET_LIFETIME, Visit, Whereabouts};
 
 use crate::{
     App, client,
@@ -29,6 +29,11 @@ const fn known_cookie_name(https: bool) -> &'static str {
     if https { "__Host-lunas_known" } else { "lunas_known" }
 }
 
+/// The name of the cookie that a visitor gets who is told to wait before they sign in.
+const fn ticket_cookie_name(https: bool) -> &'static str {
+    if https { "__Host-lunas_ticket" } else { "lunas_ticket" }
+}
+
 /// The token in the request's session cookie.
 pub fn token(urls: &SiteUrls, headers: &HeaderMap) -> Option<Token> {
     cookie::read(headers, cookie_name(urls.https)).and_then(Token::parse)
@@ -38,6 +43,19 @@ pub fn token(urls: &SiteUrls, headers: &HeaderMap) -> Option<Token> {
 pub fn remember(urls: &SiteUrls, session: &NewSession, headers: &mut HeaderMap) {
     write(urls, cookie_name(urls.https), &session.token.reveal(), SESSION_LONGEST, headers);
     write(urls, known_cookie_name(urls.https), &session.known_browser, KNOWN_LIFETIME, headers);
+}
+
+/// Sets the cookie of a visitor who must wait before they sign in.
+pub fn hand_out_ticket(urls: &SiteUrls, ticket: &str, headers: &mut HeaderMap) {
+    write(urls, ticket_cookie_name(urls.https), ticket, TICKET_LIFETIME, headers);
+}
+
+/// Deletes that cookie where the visitor has one.
+pub fn take_ticket_back(urls: &SiteUrls, visitor: &Visitor, headers: &mut HeaderMap) {
+    let name = ticket_cookie_name(urls.https);
+    if visitor.cookie(name).is_some() {
+        write(urls, name, "", Duration::ZERO, headers);
+    }
 }
 
 /// Deletes the session cookie. The browser stays known.
@@ -62,7 +80,9 @@ pub fn whereabouts(urls: &SiteUrls, visitor: &Visitor) -> Whereabouts {
         address: visitor.address.to_string(),
         counted_as: client::limited_as(visitor.address).to_string(),
         browser: visitor.user_agent.clone().unwrap_or_default(),
+        network: client::network_of(visitor.address).to_string(),
         known_browser: visitor.cookie(known_cookie_name(urls.https)).map(str::to_owned),
+        ticket: visitor.cookie(ticket_cookie_name(urls.https)).map(str::to_owned),
     }
 }
 

@@ -41,6 +41,12 @@ pub enum SessionWrite {
         at: Timestamp,
         longest: Duration,
     },
+    /// Counts an attempt after which its subject must wait until then, whatever its outcome. Guarded and ordered as `Tried`.
+    Paused {
+        subject: String,
+        at: Timestamp,
+        until: Timestamp,
+    },
     /// The attempt succeeded: deletes the failures of the subject `forgiven`, and takes this attempt back from those of
     /// the address; each if the attempt was counted there.
     Succeeded {

@@ -38,6 +38,7 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: SessionWrite, dialect
         )),
         SessionWrite::OldDeleted { created_before, most } => old_deleted(statements, created_before, most, dialect),
         SessionWrite::Tried { subject, at, longest } => statements.push(sign_in_tried(subject, at, longest)),
+        SessionWrite::Paused { subject, at, until } => statements.push(sign_in_paused(subject, at, until)),
         SessionWrite::Succeeded { forgiven, address } => sign_in_succeeded(statements, forgiven, address),
         SessionWrite::AllForgiven => statements.push(all_forgiven(dialect)),
         SessionWrite::AddressKnown { user_id, address, at, most } => {
@@ -116,6 +117,14 @@ fn sign_in_tried(subject: String, at: Timestamp, longest: Duration) -> Statement
         ],
     )
     .guarded(Guard::SignInAllowed)
+}
+
+/// Checks and writes in one statement, so that of several attempts at the same moment one is allowed.
+fn sign_in_paused(subject: String, at: Timestamp, until: Timestamp) -> Statement {
+    const SQL: &str = "INSERT INTO sign_ins (subject, tries, delay, blocked_until, at) VALUES ($1, 1, 0, $2, $3) \
+        ON CONFLICT (subject) DO UPDATE SET tries = sign_ins.tries + 1, blocked_until = excluded.blocked_until, \
+        at = excluded.at WHERE sign_ins.blocked_until <= $3";
+    Statement::new(SQL, [subject.into(), until.into(), at.into()]).guarded(Guard::SignInAllowed)
 }
 
 fn sign_in_succeeded(statements: &mut Vec<Statement>, forgiven: Option<String>, address: Option<String>) {

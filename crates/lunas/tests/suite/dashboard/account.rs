@@ -38,7 +38,7 @@ async fn everybody_sees_their_own_projects_and_sessions(kit: Arc<Kit>) {
         address: "203.0.113.9".to_owned(),
         counted_as: "203.0.113.9".to_owned(),
         browser: ANDROID.to_owned(),
-        known_browser: None,
+        ..Whereabouts::default()
     };
     kit.engine.sign_in("siti@example.com", PASSWORD.into(), &phone).await.unwrap();
     let page = siti.open(ACCOUNT).await;
