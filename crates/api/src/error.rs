@@ -6,7 +6,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use domain::{key_rights::KeyRight, receipt::Unfit, rules::Invalid};
-use engine::{Error, HashError, StoreError};
+use engine::{Error, HashError, StoreError, WorkError};
 use serde::Serialize;
 use web::{Cause, Failure};
 
@@ -150,9 +150,11 @@ fn engine_code(error: &Error) -> ErrorCode {
         Error::Provider(_) => error_code::PAYMENT_PROVIDER_UNAVAILABLE,
         Error::Contended
         | Error::Hash(HashError::Busy)
+        | Error::Work(WorkError::Busy)
         | Error::Store(StoreError::Unavailable(_) | StoreError::Undecided(_)) => error_code::SERVICE_UNAVAILABLE,
         Error::Vault(_)
         | Error::Hash(HashError::Failed)
+        | Error::Work(WorkError::Failed)
         | Error::UnexpectedConflict(_)
         | Error::Store(StoreError::Unexpected(_)) => error_code::INTERNAL_ERROR,
     }

@@ -16,6 +16,7 @@ mod page_rules;
 mod parts;
 mod path_id;
 mod pay;
+mod pictures;
 mod preview;
 mod price;
 mod price_field;
@@ -27,12 +28,16 @@ mod state_texts;
 mod view;
 mod words;
 
+use std::sync::Arc;
+
 use axum::{
-    Router,
+    Extension, Router,
     middleware::from_fn_with_state,
     routing::{get, post},
 };
 use web::{App, FailureWording, Surface, page::finish};
+
+use crate::pictures::Pictures;
 
 /// The checkout, as a server mounts it.
 pub fn surface(app: &App) -> Surface {
@@ -65,5 +70,6 @@ fn routes(app: &App) -> Router<App> {
         .route("/pay/{payment}/simulate", post(sandbox::simulate).fallback(sandbox::no_such_page))
         .route_layer(from_fn_with_state(app.clone(), embed::allow_frame))
         .route("/embed.js", get(embed::script))
-        .merge(preview::routes())
+        .route("/p/{link}/preview.png", get(preview::show))
+        .layer(Extension(Arc::new(Pictures::default())))
 }

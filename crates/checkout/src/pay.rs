@@ -1,11 +1,12 @@
 //! `/pay/<payment_id>`: the page of one payment. It shows how to pay, and then how the payment ended. It only reads.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use axum::{
+    Extension,
     extract::State,
-    http::{HeaderName, HeaderValue, StatusCode, header},
-    response::{IntoResponse, Response},
+    http::{HeaderMap, HeaderValue, Method as HttpMethod, StatusCode, header},
+    response::Response,
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use domain::{
@@ -32,6 +33,7 @@ use web::{
 use crate::{
     parts::{BACK_SCRIPT, RECEIPT_STYLE, SLIP_STYLE, address, bank_row, looked, order_of, payment_frame},
     path_id::PathId,
+    pictures::Pictures,
     qr_card::Card,
     view::{
         Account, Back, Change, Ended, Leaves, NextStep, NumberLabel, NumberRow, Paid, Pending, Processing, Qris, Slip,
@@ -49,6 +51,8 @@ const GROUP_DIGITS: usize = 4;
 const UNAPPLIED_SHOWN: usize = 5;
 /// For how long after its money a receipt is new, so that its page leads back to the shop by itself.
 const FRESH: Duration = Duration::from_mins(1);
+/// Browsers ask each time whether the code is still shown: it must not be offered from a cache once its payment has ended.
+const QR_CACHED: HeaderValue = HeaderValue::from_static("private, no-cache");
 
 pub(super) type PaymentPath = Result<PathId<PaymentId>, PageError>;
 
@@ -75,18 +79,26 @@ pub(super) async fn show(State(app): State<App>, visitor: Visitor, id: PaymentPa
 
 /// `/pay/<payment_id>/qr.png`: the card with the QR code as a file named by the reference, only while the payment is
 /// pending.
-pub(super) async fn image(State(app): State<App>, visitor: Visitor, id: PaymentPath) -> Result<Response, PageError> {
+pub(super) async fn image(
+    State(app): State<App>,
+    Extension(pictures): Extension<Arc<Pictures>>,
+    visitor: Visitor,
+    method: HttpMethod,
+    headers: HeaderMap,
+    id: PaymentPath,
+) -> Result<Response, PageError> {
     let PathId(id) = id?;
     let shown = app.engine.payment_page(id).await?;
     let payment = &shown.payment;
-    let is_shown = payment.method == Method::Qris && payment.status_at(app.engine.now()) == Status::Pending;
-    let png = if is_shown { card(&app, &visitor, &shown).png().await } else { None };
-    let png = png.ok_or(Error::NotFound("QR code"))?;
+    if payment.method != Method::Qris || payment.status_at(app.engine.now()) != Status::Pending {
+        return Err(Error::NotFound("QR code").into());
+    }
+    let card = card(&app, &visitor, &shown);
+    let mut response = pictures.answer((&method, &headers), card.key(), QR_CACHED, move || card.png()).await?;
     let disposition = format!("attachment; filename=\"{}\"", file_name(payment));
     let disposition = HeaderValue::try_from(disposition).unwrap_or(HeaderValue::from_static("attachment"));
-    let headers: [(HeaderName, HeaderValue); 2] =
-        [(header::CONTENT_TYPE, HeaderValue::from_static("image/png")), (header::CONTENT_DISPOSITION, disposition)];
-    Ok((headers, png).into_response())
+    response.headers_mut().insert(header::CONTENT_DISPOSITION, disposition);
+    Ok(response)
 }
 
 fn card(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Card {

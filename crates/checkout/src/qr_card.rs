@@ -1,11 +1,10 @@
 //! The card that a customer saves or shares: the QR code with the shop, the amount and the deadline, large enough for
 //! another phone to scan from a picture.
 
-use std::sync::LazyLock;
-
 use domain::qr_image::Modules;
 use picture::{Align, Area, Canvas, Colour, TextStyle, Weight};
-use tokio::sync::Semaphore;
+
+use crate::pictures;
 
 /// The size in pixels: four by five, as phones show pictures in chats.
 const WIDTH: u32 = 1_080;
@@ -14,10 +13,6 @@ const MARGIN: u32 = 60;
 const CODE_EDGE: u32 = 840;
 const INK: Colour = Colour::new(0x1d, 0x1c, 0x1a);
 const SOFT: Colour = Colour::new(0x5d, 0x59, 0x52);
-/// Cards that are drawn at once. Drawing takes the time of many pages, and anybody may ask for a card.
-const DRAWN_AT_ONCE: usize = 2;
-
-static ROOM: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(DRAWN_AT_ONCE));
 
 /// What is on a card, in the customer's language.
 pub(super) struct Card {
@@ -33,13 +28,14 @@ pub(super) struct Card {
 }
 
 impl Card {
-    /// The card as a PNG file; none if the payload fits into no QR code.
-    pub(super) async fn png(self) -> Option<Vec<u8>> {
-        let _room = ROOM.acquire().await.ok()?;
-        tokio::task::spawn_blocking(move || self.drawn()).await.ok().flatten()
+    /// Identifies the card by what it shows.
+    pub(super) fn key(&self) -> String {
+        let Card { payload, merchant, amount, deadline, reference, stripe } = self;
+        pictures::key([payload.as_str(), merchant, amount, deadline, reference, stripe.as_deref().unwrap_or_default()])
     }
 
-    fn drawn(&self) -> Option<Vec<u8>> {
+    /// The card as a PNG file; none if the payload fits into no QR code.
+    pub(super) fn png(&self) -> Option<Vec<u8>> {
         let modules = Modules::of(&self.payload).ok()?;
         let mut canvas = Canvas::new(WIDTH, HEIGHT, Colour::WHITE);
         let line = |top, height| Area::new(MARGIN, top, WIDTH - 2 * MARGIN, height);

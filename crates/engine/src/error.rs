@@ -4,7 +4,7 @@ use domain::{pricing::Mispriced, receipt::Unfit, rules::Invalid, time::Timestamp
 use gateway::ProviderError;
 use store::{CommitError, StoreError};
 
-use crate::{bank_error::BankError, passwords::HashError, vault::VaultError};
+use crate::{bank_error::BankError, blocking_work::WorkError, passwords::HashError, vault::VaultError};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -66,6 +66,8 @@ pub enum Error {
     Vault(#[from] VaultError),
     #[error(transparent)]
     Hash(#[from] HashError),
+    #[error(transparent)]
+    Work(#[from] WorkError),
     #[error(transparent)]
     Store(#[from] StoreError),
     /// A guard failed that the use case does not expect to fail: a bug of ours.

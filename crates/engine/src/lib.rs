@@ -8,6 +8,7 @@ mod balance;
 mod bank_error;
 mod banks;
 mod besides;
+mod blocking_work;
 mod change_tokens;
 mod checkout;
 mod clock;
@@ -24,6 +25,7 @@ mod keys;
 mod known_browsers;
 mod links;
 mod logos;
+mod low_priority;
 mod observe;
 mod operator;
 mod page_views;
@@ -70,6 +72,7 @@ pub use banks::{
     NewBankAccount, NewInbound, NumbersTaken, OpenAccount, PaymentAsked, StrayFit, TOKEN_LIFETIME, Taken, TestStep,
     needs_of_profile,
 };
+pub use blocking_work::{BlockingWork, Turn, WorkError, half_of_the_cores};
 pub use checkout::{Attempt, LinkPage, PaymentPage};
 pub use clock::{Clock, SystemClock};
 pub use counter::Counter;
@@ -165,7 +168,7 @@ pub struct Engine {
     unsaved_words: Arc<banks::UnsavedWords>,
     lookups: Arc<Lookups>,
     hasher: Arc<passwords::Hasher>,
-    logo_turns: Arc<logos::LogoTurns>,
+    logo_reading: Arc<logos::LogoReading>,
     audited_refusals: Arc<sign_in::AuditedRefusals>,
 }
 
@@ -199,7 +202,7 @@ impl Engine {
             unsaved_words: Arc::default(),
             lookups: Arc::default(),
             hasher: Arc::default(),
-            logo_turns: Arc::default(),
+            logo_reading: Arc::default(),
             audited_refusals: Arc::default(),
         }
     }

@@ -1,17 +1,19 @@
 //! Logos: reading the files that merchants send, and finding the pictures that pages show.
 
-use std::sync::Arc;
-
 use domain::{face::LogoMark, hex::hex};
 use picture::logo::{self, LogoError};
 use sha2::{Digest, Sha256};
 use store::LogoFile;
-use tokio::sync::Semaphore;
 
-use crate::{Engine, Error};
+use crate::{
+    Engine, Error,
+    blocking_work::{BlockingWork, WorkError},
+};
 
 /// Files that are decoded at once. Each takes a core for a moment and up to 64 MB; others wait for their turn.
 const DECODED_AT_ONCE: usize = 2;
+/// Files that wait for their turn, each in memory. With more, the server is busy.
+const WAITING_MOST: usize = 16;
 /// How much of a picture's hash names it: enough that no two pictures share a name.
 const HASH_BYTES: usize = 16;
 
@@ -23,24 +25,25 @@ pub struct NewLogo {
 }
 
 /// Lets few files be decoded at once.
-pub(crate) struct LogoTurns(Arc<Semaphore>);
+pub(crate) struct LogoReading(BlockingWork);
 
-impl Default for LogoTurns {
-    fn default() -> LogoTurns {
-        LogoTurns(Arc::new(Semaphore::new(DECODED_AT_ONCE)))
+impl Default for LogoReading {
+    fn default() -> LogoReading {
+        LogoReading(BlockingWork::new(DECODED_AT_ONCE, WAITING_MOST))
     }
 }
 
 impl Engine {
-    /// Makes a PNG file of our own from the file that a merchant sent. What was sent is not kept.
-    pub async fn read_logo(&self, sent: Vec<u8>) -> Result<NewLogo, LogoError> {
-        let turn = Arc::clone(&self.logo_turns.0).acquire_owned().await;
-        let read = tokio::task::spawn_blocking(move || {
-            let _turn = turn;
-            new_logo(&sent)
-        });
-        // Should a decoder panic, the file is a damaged one.
-        read.await.unwrap_or(Err(LogoError::Damaged))
+    /// Makes a PNG file of our own from the file that a merchant sent. What was sent is not kept. When too many files wait already,
+    /// it fails as a busy server does.
+    pub async fn read_logo(&self, sent: Vec<u8>) -> Result<Result<NewLogo, LogoError>, Error> {
+        let turn = self.logo_reading.0.turn().await?;
+        match turn.run_quietly(move || new_logo(&sent)).await {
+            Ok(read) => Ok(read),
+            // Should a decoder panic, the file is a damaged one.
+            Err(WorkError::Failed) => Ok(Err(LogoError::Damaged)),
+            Err(busy) => Err(busy.into()),
+        }
     }
 
     /// The logo with that hash, as a PNG file.

@@ -13,10 +13,10 @@ use argon2::{
 };
 use rand::Rng;
 use secrecy::{ExposeSecret, SecretString};
-use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore},
-    time::{Instant, sleep},
-};
+use tokio::time::{Instant, sleep};
+
+pub(crate) use crate::blocking_work::Turn;
+use crate::blocking_work::{BlockingWork, WorkError, cores};
 
 const MEMORY_KIB: u32 = 19 * 1024;
 const PASSES: u32 = 2;
@@ -38,41 +38,34 @@ pub enum HashError {
     Busy,
 }
 
+impl From<WorkError> for HashError {
+    fn from(error: WorkError) -> HashError {
+        match error {
+            WorkError::Busy => HashError::Busy,
+            WorkError::Failed => HashError::Failed,
+        }
+    }
+}
+
 /// Hashes passwords, a few at once.
 pub(crate) struct Hasher {
-    /// Those that hash or wait for it.
-    places: Arc<Semaphore>,
-    turns: Arc<Semaphore>,
+    work: BlockingWork,
     /// The memory of the last hashes, and when each piece was used.
     memory: Arc<Mutex<Vec<(Memory, Instant)>>>,
 }
 
 type Memory = Vec<Block>;
 
-/// Permission to hash one password.
-pub(crate) struct Turn {
-    _place: OwnedSemaphorePermit,
-    _turn: OwnedSemaphorePermit,
-}
-
 impl Default for Hasher {
     fn default() -> Hasher {
-        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let at_once = cores.min(AT_ONCE_MOST);
-        Hasher {
-            places: Arc::new(Semaphore::new(at_once + WAITING_MOST)),
-            turns: Arc::new(Semaphore::new(at_once)),
-            memory: Arc::default(),
-        }
+        Hasher { work: BlockingWork::new(cores().min(AT_ONCE_MOST), WAITING_MOST), memory: Arc::default() }
     }
 }
 
 impl Hasher {
     /// Waits until a password may be hashed. When too many wait already it fails at once.
     pub(crate) async fn turn(&self) -> Result<Turn, HashError> {
-        let place = Arc::clone(&self.places).try_acquire_owned().map_err(|_| HashError::Busy)?;
-        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| HashError::Failed)?;
-        Ok(Turn { _place: place, _turn: turn })
+        Ok(self.work.turn().await?)
     }
 
     /// The hash of a password, in the form in which it is stored.
@@ -105,8 +98,7 @@ impl Hasher {
         work: impl FnOnce(&mut Memory) -> T + Send + 'static,
     ) -> Result<T, HashError> {
         let pool = Arc::clone(&self.memory);
-        let worked = tokio::task::spawn_blocking(move || {
-            let _turn = turn;
+        let worked = turn.run(move || {
             let kept = lock(&pool).pop();
             let mut memory = kept.map(|(memory, _)| memory).unwrap_or_default();
             let done = work(&mut memory);
@@ -118,7 +110,7 @@ impl Hasher {
             });
             done
         });
-        worked.await.map_err(|_| HashError::Failed)
+        Ok(worked.await?)
     }
 }
 
@@ -215,7 +207,7 @@ mod tests {
     #[tokio::test]
     async fn passwords_are_hashed_a_few_at_once_in_memory_that_is_kept_for_a_while() {
         let hasher = Hasher::default();
-        let at_once = hasher.turns.available_permits();
+        let at_once = hasher.work.free_turns();
         assert!(at_once <= AT_ONCE_MOST);
         let hashes = join_all((0..16).map(|_| hasher.hash("correct horse".into()))).await;
         assert!(hashes.iter().all(Result::is_ok));
@@ -251,7 +243,7 @@ mod tests {
     async fn who_would_be_one_too_many_to_wait_is_turned_away_at_once() {
         let hasher = Hasher::default();
         let mut turns = Vec::new();
-        for _ in 0..hasher.turns.available_permits() {
+        for _ in 0..hasher.work.free_turns() {
             turns.push(hasher.turn().await.unwrap());
         }
         let mut waiting: Vec<_> = (0..WAITING_MOST).map(|_| Box::pin(hasher.turn())).collect();

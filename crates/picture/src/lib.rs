@@ -4,6 +4,7 @@
 //! a replacement, and what does not fit is cut with an ellipsis. This crate knows no HTTP, no store and no page.
 
 mod canvas;
+mod colour_table;
 mod fonts;
 mod image;
 pub mod logo;

@@ -16,7 +16,9 @@ const INK: Colour = Colour::new(20, 20, 30);
 
 /// The pixels of a PNG file, three bytes each, and its width.
 fn decoded(file: &[u8]) -> (usize, Vec<[u8; 3]>) {
-    let mut reader = png::Decoder::new(Cursor::new(file)).read_info().unwrap();
+    let mut decoder = png::Decoder::new(Cursor::new(file));
+    decoder.set_transformations(png::Transformations::EXPAND);
+    let mut reader = decoder.read_info().unwrap();
     let mut data = vec![0; reader.output_buffer_size().unwrap()];
     let frame = reader.next_frame(&mut data).unwrap();
     assert_eq!((frame.color_type, frame.bit_depth), (png::ColorType::Rgb, png::BitDepth::Eight));

@@ -4,7 +4,7 @@ use ab_glyph::GlyphId;
 use domain::colour::Colour;
 
 use crate::{
-    canvas::{Area, Canvas},
+    canvas::{Area, Canvas, stepped},
     fonts::{Face, UNITS, Weight},
 };
 
@@ -64,7 +64,7 @@ impl Canvas {
                 if let (Ok(x), Ok(y)) = (u32::try_from(x), u32::try_from(y))
                     && area.contains(x, y)
                 {
-                    self.blend(x, y, colour, opacity);
+                    self.blend(x, y, colour, stepped(opacity));
                 }
             });
             left += step(face, line, index);

@@ -17,9 +17,9 @@ use web::{
     page::{
         page_error::PageError,
         render::{other_language, stored_page},
-        stored_file::StoredFile,
         visitor::Visitor,
     },
+    stored_file::StoredFile,
 };
 
 use crate::{

@@ -2,10 +2,12 @@
 //! error of the engine. How an error reads is not decided here: each surface words it itself.
 
 use axum::http::StatusCode;
-use engine::{Error, HashError, StoreError};
+use engine::{Error, HashError, StoreError, WorkError};
 
 /// Seconds after which a client may retry after a 503.
 const RETRY_AFTER_UNAVAILABLE: u64 = 1;
+/// Seconds after which work may be asked for again that too many waited for.
+const RETRY_AFTER_BUSY: u64 = 1;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
@@ -51,6 +53,16 @@ impl Failure {
     }
 }
 
+/// Work that anybody may ask for without a key, such as a picture.
+impl From<WorkError> for Failure {
+    fn from(error: WorkError) -> Failure {
+        match error {
+            WorkError::Busy => Failure::RateLimited { retry_after: RETRY_AFTER_BUSY },
+            WorkError::Failed => Failure::Panicked,
+        }
+    }
+}
+
 /// The value of `Retry-After` for an answer with that status, if it has one.
 pub fn retry_after(status: StatusCode) -> Option<u64> {
     (status == StatusCode::SERVICE_UNAVAILABLE).then_some(RETRY_AFTER_UNAVAILABLE)
@@ -77,11 +89,14 @@ pub fn engine_status(error: &Error) -> StatusCode {
         | Error::DoesNotFit(_) => StatusCode::CONFLICT,
         Error::NotSandbox | Error::RoleForbids | Error::RightNotGiven | Error::ProjectUnusable => StatusCode::FORBIDDEN,
         Error::TryLater { .. } | Error::AttemptsFull { .. } => StatusCode::TOO_MANY_REQUESTS,
-        Error::Provider(_) | Error::Contended | Error::Hash(HashError::Busy) => StatusCode::SERVICE_UNAVAILABLE,
+        Error::Provider(_) | Error::Contended | Error::Hash(HashError::Busy) | Error::Work(WorkError::Busy) => {
+            StatusCode::SERVICE_UNAVAILABLE
+        }
         Error::Store(StoreError::Unavailable(_) | StoreError::Undecided(_)) => StatusCode::SERVICE_UNAVAILABLE,
         Error::Store(StoreError::Unexpected(_))
         | Error::Vault(_)
         | Error::Hash(HashError::Failed)
+        | Error::Work(WorkError::Failed)
         | Error::UnexpectedConflict(_) => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }

@@ -100,7 +100,9 @@ async fn save_logo(page: Page, SignedUpload(upload): SignedUpload) -> Result<Res
     page.require(Act::Configure)?;
     let words = page.words();
     let read = match upload.file {
-        UploadedFile::Whole(file) => page.app.engine.read_logo(file).await.map(Some).map_err(|error| why(words, error)),
+        UploadedFile::Whole(file) => {
+            page.app.engine.read_logo(file).await?.map(Some).map_err(|error| why(words, error))
+        }
         UploadedFile::TooLarge => Err(why(words, LogoError::TooManyBytes)),
         UploadedFile::None if upload.form.text("remove").is_some() => Ok(None),
         UploadedFile::None => Err(fl!(words, "face-logo-none")),

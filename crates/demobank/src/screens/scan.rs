@@ -32,6 +32,8 @@ use crate::{
 const FORM_BYTES_MOST: usize = picture::BYTES_MOST + 16 * 1024;
 /// What currency codes are in.
 const RUPIAH: &str = "360";
+/// Pictures that are decoded or wait for it, each in memory. Further ones are turned away.
+const PICTURES_MOST: usize = 8;
 /// How many results are remembered. The oldest are forgotten first.
 const OUTCOMES_MOST: usize = 200;
 
@@ -42,12 +44,20 @@ struct Scans {
     /// By the bank's reference of the code, the newest first.
     outcomes: Mutex<VecDeque<(String, CodeOutcome)>>,
     /// One picture is decoded at a time, since a large one takes memory.
-    decoding: Semaphore,
+    decoding: Arc<Semaphore>,
+    /// Those that are decoded or wait.
+    pictures: Semaphore,
 }
 
 pub(super) fn routes(asked: Arc<AskedBank>, base: &str, links: &str) -> Router {
     let path = |rest: &str| format!("{base}{rest}");
-    let state = Scans { asked, base: links.to_owned(), outcomes: Mutex::default(), decoding: Semaphore::new(1) };
+    let state = Scans {
+        asked,
+        base: links.to_owned(),
+        outcomes: Mutex::default(),
+        decoding: Arc::new(Semaphore::new(1)),
+        pictures: Semaphore::new(PICTURES_MOST),
+    };
     Router::new()
         .route(&path("/scan"), get(form).post(scan).layer(DefaultBodyLimit::max(FORM_BYTES_MOST)))
         .route(&path("/codes/{id}"), get(show))
@@ -127,8 +137,15 @@ impl Scans {
         if picture.len() > picture::BYTES_MOST {
             return Err("This picture is longer than 4 MB: cut out the QR code.");
         }
-        let _permit = self.decoding.acquire().await.map_err(|_| unreadable)?;
-        tokio::task::spawn_blocking(move || picture::scanned(&picture)).await.map_err(|_| unreadable)?
+        let busy = "Other pictures are being read. Try again in a moment.";
+        let _place = self.pictures.try_acquire().map_err(|_| busy)?;
+        let permit = Arc::clone(&self.decoding).acquire_owned().await.map_err(|_| unreadable)?;
+        let decoding = tokio::task::spawn_blocking(move || {
+            // Held to the end, even when the request that brought the picture is gone.
+            let _permit = permit;
+            picture::scanned(&picture)
+        });
+        decoding.await.map_err(|_| unreadable)?
     }
 
     async fn act(&self, code: &Code, action: &str, body: &[u8]) -> Result<CodeOutcome, &'static str> {

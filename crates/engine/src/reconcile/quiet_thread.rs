@@ -4,10 +4,7 @@ use std::{future::Future, thread};
 
 use tokio::{runtime, sync::oneshot};
 
-/// How much nicer the thread is than the others. While processors are busy, a thread that answers requests gets about nine times
-/// as much of them.
-#[cfg(target_os = "linux")]
-const NICER: i32 = 10;
+use crate::low_priority::lower_priority;
 
 /// Runs `work`, and every task that it spawns, on a thread of its own: at full speed while a processor is free, and at low priority
 /// when requests need them all.
@@ -26,14 +23,6 @@ pub(super) async fn run(name: &'static str, work: impl Future<Output = ()> + Sen
         // Nothing is ever sent; the wait ends when the other side is dropped.
         Ok(_) => drop(end.await),
         Err(error) => tracing::error!(%error, name, "a thread was not started"),
-    }
-}
-
-/// On Linux a thread has a priority of its own; elsewhere it would be that of the whole process.
-fn lower_priority() {
-    #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::nice(NICER) {
-        tracing::warn!(%error, "webhooks are sent at the priority of requests");
     }
 }
 

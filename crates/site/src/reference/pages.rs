@@ -18,9 +18,9 @@ use web::{
         assets::Asset,
         page_error::PageError,
         render::{other_language, stored_page},
-        stored_file::StoredFile,
         visitor::Visitor,
     },
+    stored_file::StoredFile,
 };
 
 use super::{

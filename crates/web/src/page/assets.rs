@@ -10,7 +10,7 @@ use axum::{
     routing::get,
 };
 
-use super::stored_file::StoredFile;
+use crate::stored_file::StoredFile;
 
 /// The colours that all pages share. A surface puts them before its own style sheet.
 pub const TOKENS: &str = include_str!("../../assets/tokens.css");

@@ -11,7 +11,6 @@ pub mod moment;
 pub mod page_error;
 pub mod render;
 pub mod site_urls;
-pub mod stored_file;
 pub mod typed_amount;
 pub mod upload;
 pub mod visitor;

@@ -1,14 +1,18 @@
 //! Turns a view into an HTML answer, and redirects. It decides nothing about what a page shows.
 
+use std::convert::Infallible;
+
 use askama::Template;
 use axum::{
-    body::Body,
+    body::{Body, Bytes},
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use domain::language::Language;
+use futures_util::stream;
 
-use super::{page_error::PageError, stored_file::StoredFile, visitor::Visitor, words};
+use super::{page_error::PageError, visitor::Visitor, words};
+use crate::stored_file::StoredFile;
 
 /// Belongs into the head of pages with forms. The header of every page says `no-referrer`, under which browsers send
 /// `Origin: null` with our own forms. Old browsers send nothing else about where a form comes from, so the check against forged
@@ -47,6 +51,12 @@ pub fn stored_page(view: &impl Template) -> Result<StoredFile, PageError> {
             Err(PageError::with(StatusCode::INTERNAL_SERVER_ERROR))
         }
     }
+}
+
+/// The body of an answer to HEAD where the length of the body for GET is not known. It is not sent; an empty one would make the
+/// answer say that there are no bytes.
+pub fn unsent_body() -> Body {
+    Body::from_stream(stream::empty::<Result<Bytes, Infallible>>())
 }
 
 /// Redirects to one of our own pages.

@@ -9,7 +9,8 @@ use testkit::{Kit, Reply, on_every_database};
 
 use crate::support::{
     customer::{
-        CHECKOUT_COOKIE, Customer, SetCookie, attribute, hidden, is_page, is_protected, link_path, pay_path, payment_of,
+        CHECKOUT_COOKIE, Customer, SetCookie, attribute, hidden, is_page, is_protected_and_cached, link_path, pay_path,
+        payment_of,
     },
     json::text,
     links::create_link,
@@ -75,7 +76,8 @@ async fn every_answer_of_the_checkout_has_security_headers_and_hsts_only_over_ht
             let link = create_link(&project, json!({})).await;
             let payment = pending_qris(&project, 15_000).await;
             for (row, answer) in answers(&Customer::of(&kit), &link, &payment).await {
-                is_protected(&row, &answer);
+                let is_picture = row.ends_with("/qr.png") && answer.status == 200;
+                is_protected_and_cached(&row, &answer, if is_picture { "private, no-cache" } else { "no-store" });
                 assert_eq!(answer.header(HSTS), hsts, "{row}");
             }
         })

@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 use testkit::{Kit, Options, Reply, decode_qr, on_every_database, on_postgres};
 
 use crate::support::{
-    customer::{Customer, begin_payment, is_page, is_protected, led_to, link_path, pay_path, unknown},
+    customer::{
+        Customer, begin_payment, is_page, is_protected, is_protected_and_cached, led_to, link_path, pay_path, unknown,
+    },
     json::text,
     links::cancel_link,
     nodes::Node,
@@ -228,7 +230,7 @@ async fn qr_file(kit: &Kit, payment: &Value) -> (Vec<u8>, String) {
     };
     assert_eq!(head.status, 200);
     assert_eq!(head.header("content-type"), Some("image/png"));
-    is_protected("qr.png", &head);
+    is_protected_and_cached("qr.png", &head, "private, no-cache");
     (response.bytes().await.unwrap().to_vec(), head.header("content-disposition").unwrap().to_owned())
 }
 

@@ -20,6 +20,7 @@ mod held;
 mod live;
 mod open;
 mod panel;
+mod pictures;
 mod preview;
 mod prices;
 mod production;

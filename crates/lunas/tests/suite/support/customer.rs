@@ -218,6 +218,12 @@ pub(crate) fn is_page(row: &str, reply: &Reply, status: u16) {
 /// Checks the security headers that every answer to a browser carries.
 #[track_caller]
 pub(crate) fn is_protected(row: &str, reply: &Reply) {
+    is_protected_and_cached(row, reply, "no-store");
+}
+
+/// The same of an answer that browsers may keep as `cached` says.
+#[track_caller]
+pub(crate) fn is_protected_and_cached(row: &str, reply: &Reply, cached: &str) {
     let policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                   form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
     for (name, value) in [
@@ -225,7 +231,7 @@ pub(crate) fn is_protected(row: &str, reply: &Reply) {
         ("x-content-type-options", "nosniff"),
         ("referrer-policy", "no-referrer"),
         ("cross-origin-opener-policy", "same-origin"),
-        ("cache-control", "no-store"),
+        ("cache-control", cached),
         ("x-robots-tag", "noindex"),
     ] {
         assert_eq!(reply.header(name), Some(value), "{row}: {name}");

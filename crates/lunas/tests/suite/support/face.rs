@@ -19,7 +19,7 @@ pub(crate) fn logo_file(width: u32, height: u32) -> Vec<u8> {
 
 /// Gives a project a logo, a blue colour, and all contacts that there are.
 pub(crate) async fn give_face(kit: &Kit, project: ProjectId) {
-    let logo = kit.engine.read_logo(logo_file(900, 300)).await.ok();
+    let logo = kit.engine.read_logo(logo_file(900, 300)).await.unwrap().ok();
     assert!(logo.is_some(), "the file is a logo");
     let contacts = Contacts {
         whatsapp: Some("6281234567890".to_owned()),

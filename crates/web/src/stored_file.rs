@@ -11,6 +11,8 @@ use axum::{
 use flate2::{Compression, write::GzEncoder};
 use sha2::{Digest, Sha256};
 
+use crate::etag;
+
 /// How much of the hash names a version: enough that no two versions of a file share it.
 const HASH_BYTES: usize = 8;
 
@@ -28,7 +30,7 @@ impl StoredFile {
         let hash: String = Sha256::digest(&plain)[..HASH_BYTES].iter().map(|byte| format!("{byte:02x}")).collect();
         StoredFile {
             media_type,
-            etag: HeaderValue::try_from(format!("\"{hash}\"")).unwrap_or(HeaderValue::from_static("\"\"")),
+            etag: etag::of(&hash),
             hash,
             // Writing into memory does not fail. Should it do so, the plain file is sent instead.
             gzipped: gzipped(&plain).unwrap_or_default().into(),
@@ -37,7 +39,7 @@ impl StoredFile {
     }
 
     /// Names this version of the file.
-    pub(super) fn hash(&self) -> &str {
+    pub(crate) fn hash(&self) -> &str {
         &self.hash
     }
 
@@ -49,7 +51,7 @@ impl StoredFile {
             (header::ETAG, self.etag.clone()),
             (header::VARY, HeaderValue::from_static("accept-encoding")),
         ];
-        if request.get(header::IF_NONE_MATCH) == Some(&self.etag) {
+        if etag::is_known(request, &self.etag) {
             return (StatusCode::NOT_MODIFIED, headers).into_response();
         }
         if accepts_gzip(request) && !self.gzipped.is_empty() {
