@@ -8,9 +8,9 @@ use std::sync::LazyLock;
 use axum::{
     Router,
     extract::Request,
-    http::header,
+    http::{HeaderMap, HeaderValue},
     middleware::from_fn_with_state,
-    response::{IntoResponse, Response},
+    response::Response,
 };
 use serde_json::Value;
 use utoipa::{
@@ -18,7 +18,7 @@ use utoipa::{
     openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme},
 };
 use utoipa_axum::{router::OpenApiRouter, routes};
-use web::{App, Failure, session};
+use web::{App, Failure, session, stored_file::StoredFile};
 use wire::schemas;
 
 use crate::{
@@ -30,11 +30,15 @@ use crate::{
 };
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(|| openapi::finished(described()));
-static DOCUMENT_TEXT: LazyLock<String> = LazyLock::new(|| format!("{:#}", *DOCUMENT));
+/// The document as it is sent: compressed once.
+static DOCUMENT_FILE: LazyLock<StoredFile> =
+    LazyLock::new(|| StoredFile::new("application/json", openapi_json().into_bytes()));
+/// Clients ask each time whether the document is still the same: it changes with the program.
+const REVALIDATED: HeaderValue = HeaderValue::from_static("public, no-cache");
 
 /// The OpenAPI document of this version, as JSON.
 pub fn openapi_json() -> String {
-    DOCUMENT_TEXT.clone()
+    format!("{:#}", *DOCUMENT)
 }
 
 /// The same as a value, for pages that describe the API.
@@ -127,10 +131,14 @@ fn open() -> OpenApiRouter<App> {
 /// Get this document.
 #[utoipa::path(
     get, path = "/openapi.json", tag = "Service", operation_id = "getOpenApi",
-    responses((status = 200, description = "The document", body = schemas::OpenApiDocument), HealthErrors)
+    responses(
+        (status = 200, description = "The document", body = schemas::OpenApiDocument),
+        (status = 304, description = "The document has still the `ETag` that `If-None-Match` names"),
+        HealthErrors
+    )
 )]
-async fn describe() -> Response {
-    ([(header::CONTENT_TYPE, "application/json")], openapi_json()).into_response()
+async fn describe(headers: HeaderMap) -> Response {
+    DOCUMENT_FILE.answer(&headers, REVALIDATED)
 }
 
 /// The document as the endpoints declare it, before [`openapi::finished`] adds what holds for all of them.

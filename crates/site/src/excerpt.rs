@@ -1,6 +1,6 @@
 //! The part of a section that a search result shows, with the terms of the search marked.
 
-use crate::ranking::occurrences;
+use crate::word_index::begins_word;
 
 /// How much of a section is shown, in bytes.
 const EXCERPT_BYTES: usize = 220;
@@ -15,16 +15,15 @@ pub(crate) struct Piece {
     pub(crate) is_marked: bool,
 }
 
-/// The part of `text` around the first of the terms, or its beginning.
-pub(crate) fn excerpt(text: &str, terms: &[String]) -> Vec<Piece> {
-    let lower = text.to_ascii_lowercase();
-    let first = terms.iter().filter_map(|term| occurrences(&lower, term).next()).min().unwrap_or_default();
-    let start = word_start(text, first.saturating_sub(BEFORE_BYTES));
+/// The part of `text` around the first of the terms, which is at `first_at`; its beginning where the text has none of them.
+pub(crate) fn excerpt(text: &str, terms: &[String], first_at: Option<usize>) -> Vec<Piece> {
+    let start = word_start(text, first_at.unwrap_or_default().saturating_sub(BEFORE_BYTES));
     let end = word_end(text, start + EXCERPT_BYTES);
+    // It begins behind a space or with the text, so words begin in it where they begin in the text.
+    let lower = text[start..end].to_ascii_lowercase();
     let mut marks: Vec<(usize, usize)> = terms
         .iter()
-        .flat_map(|term| occurrences(&lower, term).map(move |at| (at, at + term.len())))
-        .filter(|(from, to)| *from >= start && *to <= end)
+        .flat_map(|term| occurrences(&lower, term).map(move |at| (start + at, start + at + term.len())))
         .collect();
     marks.sort_unstable();
     let mut pieces = Vec::new();
@@ -46,6 +45,11 @@ pub(crate) fn excerpt(text: &str, terms: &[String]) -> Vec<Piece> {
     push(&text[done..end], false);
     push(if end < text.len() { " …" } else { "" }, false);
     pieces
+}
+
+/// Where words of `text` begin with `term`.
+fn occurrences<'a>(text: &'a str, term: &'a str) -> impl Iterator<Item = usize> + 'a {
+    text.match_indices(term).map(|(at, _)| at).filter(|at| begins_word(text, *at))
 }
 
 /// The beginning of the word at or before `at`.
@@ -70,7 +74,9 @@ mod tests {
     fn shown(text: &str, terms: &[&str]) -> String {
         let terms: Vec<String> = terms.iter().map(|term| (*term).to_owned()).collect();
         let piece = |piece: Piece| if piece.is_marked { format!("[{}]", piece.text) } else { piece.text };
-        excerpt(text, &terms).into_iter().map(piece).collect()
+        let lower = text.to_ascii_lowercase();
+        let first_at = terms.iter().filter_map(|term| occurrences(&lower, term).next()).min();
+        excerpt(text, &terms, first_at).into_iter().map(piece).collect()
     }
 
     #[test]
@@ -79,6 +85,7 @@ mod tests {
         assert_eq!(shown("payments paid", &["pay", "payment"]), "[pay]ments paid");
         assert_eq!(shown("nothing here", &["pay"]), "nothing here");
         assert_eq!(shown("", &["pay"]), "");
+        assert_eq!(occurrences("pay repay pay_1 pay", "pay").collect::<Vec<_>>(), [0, 10, 16]);
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod ranking;
 mod reference;
 mod search;
 mod section;
+mod word_index;
 mod words;
 
 use std::sync::Arc;

@@ -1,11 +1,13 @@
-//! Which sections answer a search, best first. The documentation is small enough to be read through for every search, so there is no
-//! index that could be out of date.
+//! Which sections answer a search, best first.
 
-use std::collections::BTreeMap;
+use std::{cmp::Reverse, collections::BTreeMap};
 
 use domain::language::Language;
 
-use crate::section::Section;
+use crate::{
+    section::Section,
+    word_index::{WordIndex, WordUse, is_of_word},
+};
 
 /// Further words of a search are ignored.
 const TERMS_MOST: usize = 8;
@@ -19,43 +21,82 @@ const IN_TITLE: u32 = 12;
 const IN_TITLE_ABOVE: u32 = 2;
 const IN_HEADING: u32 = 8;
 /// More occurrences in a text count as this many.
-const IN_TEXT_MOST: usize = 4;
+const IN_TEXT_MOST: u32 = 4;
 
-/// A section that searches are compared with: its texts in lower case. Only ASCII letters are changed, so that places in them are
-/// places in the section's own texts.
-pub(crate) struct Searched {
-    pub(crate) section: Section,
-    title: String,
-    heading: String,
-    text: String,
+/// All sections, with an index of their words.
+pub(crate) struct Library {
+    sections: Vec<Section>,
+    index: WordIndex,
 }
 
-impl Searched {
-    pub(crate) fn new(section: Section) -> Searched {
-        Searched {
-            title: section.page_title.to_ascii_lowercase(),
-            heading: section.heading.as_ref().map(|heading| heading.text.to_ascii_lowercase()).unwrap_or_default(),
-            text: section.text.to_ascii_lowercase(),
-            section,
-        }
+/// A section that answers a search.
+pub(crate) struct Found<'a> {
+    pub(crate) section: &'a Section,
+    /// Where in its text the first of the terms is; none where they are in its headings alone.
+    pub(crate) first_at: Option<usize>,
+}
+
+/// How a section fits.
+#[derive(Clone, Default)]
+struct Candidate {
+    /// How many of the terms it has.
+    matched: usize,
+    weight: u32,
+    first_at: Option<usize>,
+}
+
+impl Library {
+    pub(crate) fn new(sections: Vec<Section>) -> Library {
+        Library { index: WordIndex::of(&sections), sections }
     }
 
-    /// How well one term fits; 0 where it occurs nowhere.
-    fn fit(&self, term: &str) -> u32 {
-        let has = |text: &str| occurrences(text, term).next().is_some();
-        let in_title = if self.section.heading.is_none() { IN_TITLE } else { IN_TITLE_ABOVE };
-        let in_text = occurrences(&self.text, term).take(IN_TEXT_MOST).count();
-        u32::from(has(&self.title)) * in_title
-            + u32::from(has(&self.heading)) * IN_HEADING
-            + u32::try_from(in_text).unwrap_or_default()
+    /// The sections that fit best. Those with more of the terms come first; a term counts the more, the fewer sections have it. Of two
+    /// that fit alike, the one in the visitor's language is first.
+    pub(crate) fn ranked(&self, terms: &[String], language: Language) -> Vec<Found<'_>> {
+        let candidates = self.sections.iter().zip(self.candidates(terms));
+        let mut found: Vec<(&Section, Candidate)> = candidates.filter(|(_, one)| one.matched > 0).collect();
+        // The order of the guides decides between equals, since the sort is stable.
+        found.sort_by_key(|(section, one)| Reverse((one.matched, one.weight, section.language == language)));
+        let mut of_page: BTreeMap<&str, usize> = BTreeMap::new();
+        let found = found.into_iter().map(|(section, one)| Found { section, first_at: one.first_at });
+        let found = found.filter(|one| {
+            let shown = of_page.entry(&one.section.path).or_default();
+            *shown += 1;
+            *shown <= RESULTS_OF_PAGE_MOST
+        });
+        found.take(RESULTS_MOST).collect()
     }
+
+    /// One for each section.
+    fn candidates(&self, terms: &[String]) -> Vec<Candidate> {
+        let mut all = vec![Candidate::default(); self.sections.len()];
+        for term in terms {
+            let uses = self.index.uses(term);
+            let rarity =
+                self.sections.len().checked_div(uses.len()).and_then(usize::checked_ilog2).unwrap_or_default() + 1;
+            for (number, used) in uses {
+                let one = &mut all[number];
+                one.matched += 1;
+                one.weight += fit(&self.sections[number], &used) * rarity;
+                one.first_at = one.first_at.into_iter().chain(used.first_at).min();
+            }
+        }
+        all
+    }
+}
+
+/// How well a term fits a section that has it.
+fn fit(section: &Section, used: &WordUse) -> u32 {
+    let in_title = if section.heading.is_none() { IN_TITLE } else { IN_TITLE_ABOVE };
+    let in_text = used.in_text.min(IN_TEXT_MOST);
+    u32::from(used.in_title) * in_title + u32::from(used.in_heading) * IN_HEADING + in_text
 }
 
 /// The different words of a search, in lower case.
 pub(crate) fn terms(query: &str) -> Vec<String> {
     let query = query.to_ascii_lowercase();
     let mut terms: Vec<String> = Vec::new();
-    for word in query.split(|one: char| !one.is_alphanumeric() && one != '_') {
+    for word in query.split(|one: char| !is_of_word(one)) {
         let is_new = !terms.iter().any(|term| term == word);
         if is_new && word.chars().nth(TERM_CHARACTERS_LEAST - 1).is_some() && terms.len() < TERMS_MOST {
             terms.push(word.to_owned());
@@ -64,66 +105,31 @@ pub(crate) fn terms(query: &str) -> Vec<String> {
     terms
 }
 
-/// Where words of `text` begin with `term`.
-pub(crate) fn occurrences<'a>(text: &'a str, term: &'a str) -> impl Iterator<Item = usize> + 'a {
-    let begins_word = move |at: &usize| !text[..*at].chars().next_back().is_some_and(char::is_alphanumeric);
-    text.match_indices(term).map(|(at, _)| at).filter(begins_word)
-}
-
-/// The sections that fit best. Those with more of the terms come first; a term counts the more, the fewer sections have it. Of two
-/// that fit alike, the one in the visitor's language is first.
-pub(crate) fn ranked<'a>(all: &'a [Searched], terms: &[String], language: Language) -> Vec<&'a Searched> {
-    let fits: Vec<Vec<u32>> = all.iter().map(|one| terms.iter().map(|term| one.fit(term)).collect()).collect();
-    let rarity: Vec<u32> = (0..terms.len())
-        .map(|term| {
-            let found = fits.iter().filter(|fits| fits[term] > 0).count();
-            all.len().checked_div(found).and_then(usize::checked_ilog2).unwrap_or_default() + 1
-        })
-        .collect();
-    let mut found: Vec<(usize, u32, bool, &Searched)> = Vec::new();
-    for (one, fits) in all.iter().zip(&fits) {
-        let matched = fits.iter().filter(|fit| **fit > 0).count();
-        let weight = fits.iter().zip(&rarity).map(|(fit, rarity)| fit * rarity).sum();
-        if matched > 0 {
-            found.push((matched, weight, one.section.language == language, one));
-        }
-    }
-    // The order of the guides decides between equals, since the sort is stable.
-    found.sort_by_key(|(matched, weight, is_own, _)| std::cmp::Reverse((*matched, *weight, *is_own)));
-    let mut of_page: BTreeMap<&str, usize> = BTreeMap::new();
-    let found = found.into_iter().map(|(.., one)| one).filter(|one| {
-        let shown = of_page.entry(&one.section.path).or_default();
-        *shown += 1;
-        *shown <= RESULTS_OF_PAGE_MOST
-    });
-    found.take(RESULTS_MOST).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::section::Heading;
 
-    fn section(path: &str, title: &str, heading: Option<&str>, text: &str) -> Searched {
+    fn section(path: &str, title: &str, heading: Option<&str>, text: &str) -> Section {
         let heading = heading.map(|text| Heading { id: text.to_lowercase(), text: text.to_owned(), level: 2 });
-        Searched::new(Section {
+        Section {
             path: path.to_owned(),
             page_title: title.to_owned(),
             heading,
             text: text.to_owned(),
             language: Language::English,
-        })
+        }
     }
 
-    fn found(all: &[Searched], query: &str) -> Vec<String> {
-        let name = |one: &&Searched| {
+    fn found(all: &[Section], query: &str) -> Vec<String> {
+        let name = |one: &Found<'_>| {
             let heading = one.section.heading.as_ref().map(|heading| format!("#{}", heading.id)).unwrap_or_default();
             format!("{}{heading}", one.section.path)
         };
-        ranked(all, &terms(query), Language::English).iter().map(name).collect()
+        Library::new(all.to_vec()).ranked(&terms(query), Language::English).iter().map(name).collect()
     }
 
-    fn library() -> Vec<Searched> {
+    fn library() -> Vec<Section> {
         vec![
             section("/a", "Webhooks", None, "Lunas notifies your server."),
             section("/a", "Webhooks", Some("Signature"), "Each request has a signature. Compare the signature."),
@@ -149,7 +155,7 @@ mod tests {
         assert_eq!(found(&library(), "signature errors")[0], "/b#errors");
         assert_eq!(found(&library(), "the lists")[0], "/b#lists");
         let often = |number| section(&format!("/{number}"), "T", None, "the and the and the");
-        let all: Vec<Searched> = (0..60).map(often).chain([section("/rare", "T", None, "zebra")]).collect();
+        let all: Vec<Section> = (0..60).map(often).chain([section("/rare", "T", None, "zebra")]).collect();
         assert_eq!(found(&all, "the zebra")[0], "/rare", "one term each");
     }
 
@@ -157,12 +163,20 @@ mod tests {
     fn a_term_is_the_beginning_of_a_word_in_any_case() {
         assert_eq!(found(&library(), "SIGNA").len(), 2);
         assert_eq!(found(&library(), "nature"), [""; 0]);
-        assert_eq!(occurrences("pay repay pay_1 pay", "pay").collect::<Vec<_>>(), [0, 10, 16]);
+    }
+
+    #[test]
+    fn a_result_says_where_its_text_has_the_first_of_the_terms() {
+        let all = Library::new(library());
+        let first_at = |query| all.ranked(&terms(query), Language::English)[0].first_at;
+        assert_eq!(first_at("zebra signature"), Some(19));
+        assert_eq!(first_at("signature errors"), Some(8), "of the section about errors");
+        assert_eq!(first_at("payments"), None, "it is in the title alone");
     }
 
     #[test]
     fn a_search_is_bounded() {
-        let many: Vec<Searched> =
+        let many: Vec<Section> =
             (0..100).map(|number| section(&format!("/{}", number / 10), "T", Some("H"), "same")).collect();
         assert_eq!(found(&many, "same").len(), RESULTS_MOST);
         assert_eq!(found(&many[..10], "same").len(), RESULTS_OF_PAGE_MOST);

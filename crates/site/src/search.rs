@@ -6,8 +6,8 @@ use askama::Template;
 use axum::{Extension, extract::State, http::StatusCode, response::Response};
 use i18n_embed_fl::fl;
 use web::{
-    App,
-    page::{render::page, visitor::Visitor},
+    App, BlockingWork, Failure,
+    page::{page_error::PageError, render::page, visitor::Visitor},
 };
 
 use crate::{
@@ -15,18 +15,24 @@ use crate::{
     excerpt::{Piece, excerpt},
     frame::Frame,
     guides,
-    ranking::{RESULTS_MOST, Searched, ranked, terms},
+    ranking::{Found, Library, RESULTS_MOST, terms},
     reference,
+    section::Section,
     words::code,
 };
 
 /// A longer search is cut: nobody types that, and it is shown again on the page.
 const QUERY_CHARACTERS: usize = 100;
 
-/// Everything that searches look through, read when the first one comes.
+/// Requests that wait until the index is made. Further ones are told to come back.
+const WAITING_MOST: usize = 64;
+
+/// Everything that searches look through. It is made when the first search comes, on a thread for that, since it takes some tens
+/// of milliseconds.
 pub(crate) struct Index {
     document: Document,
-    sections: OnceLock<Vec<Searched>>,
+    library: OnceLock<Library>,
+    making: BlockingWork,
 }
 
 #[derive(Template)]
@@ -50,36 +56,46 @@ struct SearchResult {
 
 impl Index {
     pub(crate) fn of(document: Document) -> Index {
-        Index { document, sections: OnceLock::new() }
+        Index { document, library: OnceLock::new(), making: BlockingWork::new(1, WAITING_MOST) }
     }
 
-    fn sections(&self) -> &[Searched] {
-        self.sections.get_or_init(|| {
-            let guides = guides::groups().iter().flat_map(|(_, entries)| entries).flat_map(guides::Entry::guides);
-            let sections = guides.flat_map(|guide| &guide.sections).cloned();
-            sections.chain(reference::sections(self.document)).map(Searched::new).collect()
-        })
+    async fn library(self: &Arc<Index>) -> Result<&Library, PageError> {
+        if let Some(library) = self.library.get() {
+            return Ok(library);
+        }
+        let turn = self.making.turn().await.map_err(Failure::from)?;
+        let index = Arc::clone(self);
+        let make = move || {
+            index.library.get_or_init(|| Library::new(sections(index.document)));
+        };
+        turn.run(make).await.map_err(Failure::from)?;
+        Ok(self.library.get().ok_or(Failure::Panicked)?)
     }
+}
+
+fn sections(document: Document) -> Vec<Section> {
+    let guides = guides::groups().iter().flat_map(|(_, entries)| entries).flat_map(guides::Entry::guides);
+    guides.flat_map(|guide| &guide.sections).cloned().chain(reference::sections(document)).collect()
 }
 
 pub(crate) async fn show(
     State(app): State<App>,
     Extension(index): Extension<Arc<Index>>,
     visitor: Visitor,
-) -> Response {
+) -> Result<Response, PageError> {
     // A search that is given more than once counts as none.
     let query = visitor.query.text("q").ok().flatten().unwrap_or_default();
     let query: String = query.trim().chars().filter(|one| !one.is_control()).take(QUERY_CHARACTERS).collect();
     let terms = terms(&query);
-    let found = if terms.is_empty() { Vec::new() } else { ranked(index.sections(), &terms, visitor.language) };
-    let result = |one: &&Searched| {
-        let section = &one.section;
+    let found = if terms.is_empty() { Vec::new() } else { index.library().await?.ranked(&terms, visitor.language) };
+    let result = |one: &Found<'_>| {
+        let section = one.section;
         let anchor = section.heading.as_ref().map(|heading| format!("#{}", heading.id)).unwrap_or_default();
         SearchResult {
             url: app.settings.urls.url(format_args!("{}{anchor}", section.path)),
             page_title: section.page_title.clone(),
             heading: section.heading.as_ref().map(|heading| heading.text.clone()),
-            pieces: excerpt(&section.text, &terms),
+            pieces: excerpt(&section.text, &terms, one.first_at),
             lang: (section.language != visitor.language).then(|| code(section.language)),
         }
     };
@@ -90,5 +106,5 @@ pub(crate) async fn show(
         list_url: app.settings.urls.url("/docs"),
         frame: Frame { searched: query, ..Frame::of_docs(&app, &visitor) },
     };
-    page(StatusCode::OK, &view)
+    Ok(page(StatusCode::OK, &view))
 }

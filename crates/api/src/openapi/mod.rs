@@ -140,6 +140,11 @@ fn headers() -> Value {
             "required": false,
             "schema": { "type": "string" },
         },
+        "ETag": {
+            "description": "Names this version of the answer, for `If-None-Match`.",
+            "required": true,
+            "schema": { "type": "string", "minLength": 3 },
+        },
         "Allow": {
             "description": "The methods that this path supports.",
             "required": true,
@@ -198,8 +203,12 @@ fn add_headers(operation: &mut Value) {
     let reads_body = operation.get("requestBody").is_some();
     let parameters = operation["parameters"].as_array().into_iter().flatten();
     let idempotent = parameters.clone().any(|parameter| parameter["name"] == "Idempotency-Key");
+    let has_versions = operation["responses"].get("304").is_some();
     for (status, response) in operation["responses"].as_object_mut().into_iter().flatten() {
         let mut names = vec!["X-Request-Id"];
+        if has_versions && (status == "200" || status == "304") {
+            names.push("ETag");
+        }
         // An unknown caller has no rate limit of its own to report.
         if keyed && status != "401" {
             names.extend(["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"]);

@@ -160,9 +160,9 @@ fn read_body(document: OpenApi<'_>, operation: &Value, schema: &Value, example: 
     }
 }
 
-/// The answers of an operation that are a success, or those that are errors.
+/// The answers of an operation that are a success, among them that the client has the answer already, or those that are errors.
 fn responses(operation: &Value, are_successes: bool) -> impl Iterator<Item = (&str, &Value)> {
-    members(&operation["responses"]).filter(move |(status, _)| status.starts_with('2') == are_successes)
+    members(&operation["responses"]).filter(move |(status, _)| status.starts_with(['2', '3']) == are_successes)
 }
 
 fn success(document: OpenApi<'_>, status: &str, response: &Value) -> Success {

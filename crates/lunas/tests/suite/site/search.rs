@@ -1,6 +1,11 @@
 //! `/docs/search?q=`: results without script, the best first, with excerpts, and bounded.
 
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use reqwest::Method;
 use testkit::{Reply, on_sqlite};
+use tokio::time::timeout;
 
 use crate::support::customer::{Customer, is_page};
 
@@ -39,6 +44,25 @@ async fn a_search_finds_the_section_with_the_words_and_marks_them() {
 }
 
 #[tokio::test]
+async fn searches_that_come_before_the_index_is_made_wait_for_it_and_agree() {
+    on_sqlite(|kit| async move {
+        let customers: Vec<Customer> = (0..20).map(|_| Customer::of(&kit)).collect();
+        let search = |customer: &Customer| customer.request(Method::GET, "/docs/search?q=pa+th&lang=en");
+        // Some of the first go away, and the index is made all the same.
+        for customer in &customers[..5] {
+            let _ = timeout(Duration::from_millis(1), search(customer).send()).await;
+        }
+        let pages = join_all(customers.iter().map(|customer| customer.send(search(customer)))).await;
+        for page in &pages {
+            is_page("pa th", page, 200);
+            assert_eq!(results(page), results(&pages[0]));
+        }
+        assert_eq!(results(&pages[0]).len(), RESULTS_MOST);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_search_without_words_or_results_says_what_to_do() {
     on_sqlite(|kit| async move {
         let customer = Customer::of(&kit);
@@ -53,7 +77,7 @@ async fn a_search_without_words_or_results_says_what_to_do() {
         ] {
             let joint = if query.is_empty() { '?' } else { '&' };
             // A query that cannot be decoded counts as empty, its language too.
-            let request = customer.request(reqwest::Method::GET, &format!("/docs/search{query}{joint}lang=en"));
+            let request = customer.request(Method::GET, &format!("/docs/search{query}{joint}lang=en"));
             let page = customer.send(request.header("Accept-Language", "en")).await;
             is_page(query, &page, 200);
             assert!(page.text.contains(said), "{query}: {}", page.text);
