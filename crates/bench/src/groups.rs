@@ -42,6 +42,7 @@ pub(crate) enum Group {
     Deliver,
     Latency,
     Checkout,
+    Anonymous,
     Attempts,
     Watchers,
     Dashboard,
@@ -73,12 +74,10 @@ impl Bench {
             Group::Paid => self.paid().await,
             Group::SnapPay | Group::SnapIssue | Group::SnapSilent => self.at_banks(group).await,
             Group::Replay => self.replay().await,
-            Group::Webhook => self.webhook().await,
-            Group::WebhookLatency => self.webhook_latency().await,
-            Group::WebhookShy => self.webhook_shy().await,
-            Group::Deliver => self.deliver().await,
+            Group::Webhook | Group::WebhookLatency | Group::WebhookShy | Group::Deliver => self.webhooks(group).await,
             Group::Latency => self.latency().await,
             Group::Checkout => self.chooser().await,
+            Group::Anonymous => self.anonymous().await,
             Group::Attempts => self.attempts().await,
             Group::Watchers => self.watchers().await,
             Group::Dashboard => self.dashboard().await,
@@ -112,6 +111,15 @@ impl Bench {
             Group::PgGrowth => self.pg_growth().await,
             Group::PgDisk => self.pg_disk().await,
             _ => self.pg_nodes().await,
+        }
+    }
+
+    async fn webhooks(&mut self, group: Group) -> io::Result<Vec<Finding>> {
+        match group {
+            Group::Webhook => self.webhook().await,
+            Group::WebhookLatency => self.webhook_latency().await,
+            Group::WebhookShy => self.webhook_shy().await,
+            _ => self.deliver().await,
         }
     }
 

@@ -134,13 +134,23 @@ pub(crate) async fn exchange(
     request: &[u8],
     answer: &mut Vec<u8>,
 ) -> io::Result<std::ops::Range<usize>> {
+    let body = exchange_any(stream, request, answer).await?;
+    if !matches!(answer.get(9), Some(b'2' | b'3')) {
+        return Err(io::Error::other(String::from_utf8_lossy(answer).into_owned()));
+    }
+    Ok(body)
+}
+
+/// The same with any status.
+pub(crate) async fn exchange_any(
+    stream: &mut TcpStream,
+    request: &[u8],
+    answer: &mut Vec<u8>,
+) -> io::Result<std::ops::Range<usize>> {
     stream.write_all(request).await?;
     answer.clear();
     loop {
         if let Some(body) = whole(answer) {
-            if !matches!(answer.get(9), Some(b'2' | b'3')) {
-                return Err(io::Error::other(String::from_utf8_lossy(answer).into_owned()));
-            }
             return Ok(body);
         }
         if answer.len() > ANSWER_BYTES_MOST || stream.read_buf(answer).await? == 0 {

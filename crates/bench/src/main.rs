@@ -4,6 +4,7 @@
 //! …` is one of the small servers that it is compared with. All of them have the same number of worker threads.
 //! PostgreSQL runs in a private cluster, and the product on PostgreSQL is compared with pgbench.
 
+mod anonymous;
 mod attempts;
 mod banks;
 mod bench;

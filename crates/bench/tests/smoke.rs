@@ -7,7 +7,7 @@
 use std::process::Command;
 
 /// The groups on SQLite.
-const EMBEDDED: [&str; 24] = [
+const EMBEDDED: [&str; 25] = [
     "create-va",
     "create-qris",
     "create-random",
@@ -26,6 +26,7 @@ const EMBEDDED: [&str; 24] = [
     "deliver",
     "latency",
     "checkout",
+    "anonymous",
     "attempts",
     "watchers",
     "growth",
