@@ -63,6 +63,7 @@ fn every_state_has_a_title_of_its_own() {
         "expired-held",
         "expired-returned",
         "paid-twice",
+        "paid-other",
         "account-held",
     ];
     let mut titles: Vec<_> = pages

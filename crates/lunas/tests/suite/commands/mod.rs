@@ -19,6 +19,7 @@ mod manual;
 mod open_files;
 mod payment;
 mod postgres;
+mod preloaded;
 mod rehearse;
 mod request_log;
 mod secret_rotate;
