@@ -121,7 +121,7 @@ mod tests {
         }
     }
 
-    fn found(all: &[Section], query: &str) -> Vec<String> {
+    fn search_headings(all: &[Section], query: &str) -> Vec<String> {
         let name = |one: &Found<'_>| {
             let heading = one.section.heading.as_ref().map(|heading| format!("#{}", heading.id)).unwrap_or_default();
             format!("{}{heading}", one.section.path)
@@ -146,23 +146,23 @@ mod tests {
 
     #[test]
     fn a_page_about_the_term_comes_before_one_that_mentions_it() {
-        assert_eq!(found(&library(), "webhook"), ["/a", "/a#signature", "/b#errors"]);
-        assert_eq!(found(&library(), "signature"), ["/a#signature", "/b#errors"]);
+        assert_eq!(search_headings(&library(), "webhook"), ["/a", "/a#signature", "/b#errors"]);
+        assert_eq!(search_headings(&library(), "signature"), ["/a#signature", "/b#errors"]);
     }
 
     #[test]
     fn sections_with_more_of_the_terms_come_first_and_rare_terms_count_more() {
-        assert_eq!(found(&library(), "signature errors")[0], "/b#errors");
-        assert_eq!(found(&library(), "the lists")[0], "/b#lists");
+        assert_eq!(search_headings(&library(), "signature errors")[0], "/b#errors");
+        assert_eq!(search_headings(&library(), "the lists")[0], "/b#lists");
         let often = |number| section(&format!("/{number}"), "T", None, "the and the and the");
         let all: Vec<Section> = (0..60).map(often).chain([section("/rare", "T", None, "zebra")]).collect();
-        assert_eq!(found(&all, "the zebra")[0], "/rare", "one term each");
+        assert_eq!(search_headings(&all, "the zebra")[0], "/rare", "one term each");
     }
 
     #[test]
     fn a_term_is_the_beginning_of_a_word_in_any_case() {
-        assert_eq!(found(&library(), "SIGNA").len(), 2);
-        assert_eq!(found(&library(), "nature"), [""; 0]);
+        assert_eq!(search_headings(&library(), "SIGNA").len(), 2);
+        assert_eq!(search_headings(&library(), "nature"), [""; 0]);
     }
 
     #[test]
@@ -178,8 +178,8 @@ mod tests {
     fn a_search_is_bounded() {
         let many: Vec<Section> =
             (0..100).map(|number| section(&format!("/{}", number / 10), "T", Some("H"), "same")).collect();
-        assert_eq!(found(&many, "same").len(), RESULTS_MOST);
-        assert_eq!(found(&many[..10], "same").len(), RESULTS_OF_PAGE_MOST);
+        assert_eq!(search_headings(&many, "same").len(), RESULTS_MOST);
+        assert_eq!(search_headings(&many[..10], "same").len(), RESULTS_OF_PAGE_MOST);
         let words: Vec<String> = (0..100).map(|number| format!("word{number}")).collect();
         assert_eq!(terms(&words.join(" ")).len(), TERMS_MOST);
         for nothing in ["", " ", "a", "?!", "a b c"] {

@@ -10,7 +10,7 @@ use domain::{
 use super::statement::Statement;
 use crate::{error::Guard, value::Value};
 
-pub(super) fn said(word: UndecidedWord) -> Statement {
+pub(super) fn insert_word(word: UndecidedWord) -> Statement {
     let due_at = word.said_at;
     Statement::new(
         "INSERT INTO bank_undecided (account_id, external_id, request_id, number, amount, asked_at, said, said_at, \

@@ -182,7 +182,7 @@ impl Store {
         filter: ReceiptFilter,
         window: Window,
     ) -> Result<Listed<UnappliedReceipt>, StoreError> {
-        self.receipts(columns!(), "receipts r", unapplied, wanted(project_id, filter), window).await
+        self.receipts(columns!(), "receipts r", unapplied, receipt_conditions(project_id, filter), window).await
     }
 
     /// Unapplied receipts of the project, each with the payment that it was sent for.
@@ -193,7 +193,8 @@ impl Store {
         window: Window,
     ) -> Result<Listed<HeldReceipt>, StoreError> {
         let filter = ReceiptFilter { state: filter, payment: None, received: None };
-        self.receipts(money_columns!(), WITH_PAYMENT, held_receipt, wanted(project_id, filter), window).await
+        self.receipts(money_columns!(), WITH_PAYMENT, held_receipt, receipt_conditions(project_id, filter), window)
+            .await
     }
 
     async fn receipts<T: Send + 'static>(
@@ -277,7 +278,7 @@ impl Store {
 }
 
 /// The conditions of a list of receipts, and its order.
-fn wanted(project_id: ProjectId, filter: ReceiptFilter) -> (Conditions, &'static str) {
+fn receipt_conditions(project_id: ProjectId, filter: ReceiptFilter) -> (Conditions, &'static str) {
     let ReceiptFilter { state, payment, received } = filter;
     let (wanted, order) = state.sql();
     let mut conditions = Conditions::new();
