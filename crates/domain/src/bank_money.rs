@@ -17,6 +17,8 @@ pub struct MoneyMarks {
     /// The bank's reference of the transaction.
     pub payment_reference: Option<String>,
     pub paid_at: Option<Timestamp>,
+    /// Whether it has left out the amount, so that the amount of the bill stands for it.
+    pub lacks_amount: bool,
 }
 
 impl MoneyMarks {

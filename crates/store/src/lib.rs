@@ -60,7 +60,7 @@ pub use postgres::{
 pub use read::{
     Listed, Window,
     attempts::{AttemptRoom, VisitorAttempt},
-    bank_money::MarkedMoney,
+    bank_money::{MarkedMoney, MoneyNaming},
     bank_stories::JobStanding,
     banks::{FirstNumbers, OpenStrays, SealedCredential},
     customers::CustomerSums,

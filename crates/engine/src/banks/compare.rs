@@ -7,6 +7,7 @@ use domain::{
     bank_difference::DifferenceKind,
     bank_request::jakarta_day_begin,
     opening::{BankCode, MoneySource, Opening},
+    receipt::ReceiptKey,
     time::Timestamp,
 };
 use futures_util::future::join_all;
@@ -17,7 +18,7 @@ use super::{
     OpenAccount,
     bank_rows::{answered, code_kind, our_name},
     comparison::{ComparedLine, LineClass, Ways},
-    money_key::ToldOf,
+    money_key::{MoneyKey, ToldOf},
     outbound::answer_code,
     unfinished::Found,
 };
@@ -157,8 +158,12 @@ impl<'a> Run<'a> {
         source: MoneySource,
     ) -> Result<Option<(ToldMoney, LineClass, domain::money::Rupiah)>, Error> {
         let (engine, id, amount) = (self.engine, self.open.id(), money.amount);
+        let lacks_amount = money.marks.lacks_amount;
         let told = ToldOf { account_id: id, code, about, money: &money, source };
-        let receipt_id = engine.money_key(&told).await?.key.id;
+        let MoneyKey { key: ReceiptKey { id: receipt_id, .. }, is_named_now, .. } = engine.money_key(&told).await?;
+        if is_named_now {
+            engine.money_told(&self.open.account, code, about, money.clone(), source).await?;
+        }
         if self.found.seen.contains(&receipt_id) {
             return Ok(None);
         }
@@ -182,6 +187,7 @@ impl<'a> Run<'a> {
         };
         // From here to its line nothing is waited for: a run that is cut off has both or neither.
         self.found.seen.insert(receipt_id);
+        let amount = if lacks_amount { told.amount } else { amount };
         Ok(Some((told, if is_new { LineClass::MissingHere } else { LineClass::Matched }, amount)))
     }
 

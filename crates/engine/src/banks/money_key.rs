@@ -38,6 +38,8 @@ pub(super) struct MoneyKey {
     pub(super) bank_id: String,
     /// Whether the bank's id of the money is that of money for something else.
     pub(super) reused: bool,
+    /// Whether the bank names money now that is booked without a name.
+    pub(super) is_named_now: bool,
     /// Everything that the bank has said of it now.
     pub(super) marks: MoneyMarks,
     /// None if the money is new.
@@ -76,39 +78,40 @@ impl Engine {
     /// notification in another amount is other money; but a bank that is asked, or reports, may know the same money in another.
     pub(super) async fn money_key(&self, told: &ToldOf<'_>) -> Result<MoneyKey, Error> {
         let (id, marks) = (told.account_id, told.marks());
-        let NamedMoney { id: bank_id, booked } = self.name_money(id, told.code, told.money).await?;
-        let plain = ReceiptKey { provider: id.to_string(), id: bank_id.clone() };
+        let NamedMoney { id: name, booked, is_named_now } = self.name_money(id, told.code, told.money).await?;
+        let plain = ReceiptKey { provider: id.to_string(), id: name.clone() };
         if let Some(money) = booked {
             let booked = Some(KnownMoney { money, marks: None });
-            return Ok(MoneyKey { key: plain, bank_id, reused: false, marks, booked });
+            let bank_id = told.money.receipt_id.clone();
+            return Ok(MoneyKey { key: plain, bank_id, reused: false, is_named_now, marks, booked });
         }
+        let bank_id = name;
         // Keys are looked for first: if the same money takes one meanwhile, it is found after that.
         let taken = self.store.booked_money(&plain).await?;
         let free = match taken {
             Some(_) => self.free_money_key(told, &plain).await?,
             None => plain.clone(),
         };
-        let amount = (told.money.amount, told.source == MoneySource::Notification);
-        if let Some(alike) = self.store.money_alike(id, &plain.id, &marks, amount).await?
+        if let Some(alike) = self.store.money_alike(id, &plain.id, &marks, (told.money.amount, told.source)).await?
             && let Some(money) = self.known_as(told, &plain, &alike).await?
         {
             let key = ReceiptKey { id: alike.receipt_id, ..plain };
             let booked = Some(KnownMoney { money, marks: Some(alike.marks) });
-            return Ok(MoneyKey { key, bank_id, reused: false, marks, booked });
+            return Ok(MoneyKey { key, bank_id, reused: false, is_named_now, marks, booked });
         }
         let Some(taken) = taken else {
-            return Ok(MoneyKey { key: free, bank_id, reused: false, marks, booked: None });
+            return Ok(MoneyKey { key: free, bank_id, reused: false, is_named_now, marks, booked: None });
         };
         let is_told = self.store.is_bank_id_shared(&plain, "").await?;
         if !is_told && self.is_what_was_taken(told, &taken).await? {
             let booked = Some(KnownMoney { money: taken, marks: None });
-            return Ok(MoneyKey { key: plain, bank_id, reused: false, marks, booked });
+            return Ok(MoneyKey { key: plain, bank_id, reused: false, is_named_now, marks, booked });
         }
         let reused = match told.code {
             Some(code) => !is_told || self.store.is_bank_id_shared(&plain, &code.reference).await?,
             None => false,
         };
-        Ok(MoneyKey { key: free, bank_id, reused, marks, booked: None })
+        Ok(MoneyKey { key: free, bank_id, reused, is_named_now, marks, booked: None })
     }
 
     /// A key for money whose id other money has. However often it is told at once, it gets the same key.

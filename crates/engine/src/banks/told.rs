@@ -4,10 +4,10 @@
 use domain::{
     bank_account::BankAccount,
     bank_difference::{Difference, DifferenceKey, DifferenceKind},
+    bank_money::MoneyMarks,
     bank_request::jakarta_day,
     hex::hex,
-    id::{BankAccountId, PaymentId},
-    money::Rupiah,
+    id::PaymentId,
     opening::{BankCode, BankJob, JobKey, JobKind, MoneySource, Opening, OpeningState},
     payment::{Payment, State},
     receipt::{ReceiptKey, Unapplied},
@@ -165,24 +165,23 @@ impl Engine {
 
     /// Money that is booked is told again. What the bank says more of it than before is kept, since it tells it from other money.
     /// That the bank knows another amount now is for a person to look at.
-    async fn told_again(
-        &self,
-        account_id: BankAccountId,
-        key: MoneyKey,
-        known: KnownMoney,
-        amount: Rupiah,
-    ) -> Result<(), Error> {
-        let (MoneyKey { key: receipt, marks, .. }, booked) = (key, known.money);
+    async fn told_again(&self, told: &ToldOf<'_>, key: MoneyKey, known: KnownMoney) -> Result<(), CommitError> {
+        let (MoneyKey { key: receipt, bank_id, is_named_now, marks, .. }, booked) = (key, known.money);
+        // Times of two notifications are compared to the second, and others are not.
+        let paid_at = marks.paid_at.filter(|_| told.source == MoneySource::Notification);
+        let (marks, amount) = (MoneyMarks { paid_at, ..marks }, told.money.amount);
         let says_more = known.marks.is_some_and(|before| before.lacks(&marks));
         let marked = says_more.then(|| OpeningWrite::MoneyMarked { receipt: receipt.clone(), marks });
-        if booked.payment_id.is_none() || booked.amount == amount {
-            return match marked {
-                Some(marked) => Ok(self.store.commit(marked.into()).await?),
-                None => Ok(self.store.confirm().await?),
+        let named = is_named_now.then(|| OpeningWrite::MoneyNamed { receipt: receipt.clone(), bank_id });
+        let more = Change::default().with_all(marked).with_all(named);
+        if booked.payment_id.is_none() || booked.amount == amount || told.money.marks.lacks_amount {
+            return match says_more || is_named_now {
+                true => self.store.commit(more).await,
+                false => Ok(self.store.confirm().await?),
             };
         }
         let difference = Difference {
-            key: DifferenceKey { account_id, subject: receipt.id, kind: DifferenceKind::Amount },
+            key: DifferenceKey { account_id: told.account_id, subject: receipt.id, kind: DifferenceKind::Amount },
             day: jakarta_day(booked.paid_at),
             payment_id: booked.payment_id,
             ours: Some(booked.amount),
@@ -190,7 +189,7 @@ impl Engine {
             found_at: self.now(),
             settled: None,
         };
-        Ok(self.store.commit(Change::from(OpeningWrite::DifferenceFound(difference)).with_all(marked)).await?)
+        self.store.commit(more.with(OpeningWrite::DifferenceFound(difference))).await
     }
 
     /// Books money that a bank has taken, once. `about` is what the bank has named. Where the bank has used its id for money of
@@ -207,7 +206,11 @@ impl Engine {
             let told = ToldOf { account_id: account.id, code, about, money: &money, source };
             let mut key = self.money_key(&told).await?;
             if let Some(known) = key.booked.take() {
-                return self.told_again(account.id, key, known, money.amount).await;
+                match self.told_again(&told, key, known).await {
+                    // The bank has named it by another message meanwhile.
+                    Err(CommitError::Conflict(Guard::Receipt)) => continue,
+                    outcome => return Ok(outcome?),
+                }
             }
             let MoneyKey { key: receipt, bank_id, reused, marks, .. } = key;
             let now = self.now();
@@ -231,8 +234,8 @@ impl Engine {
                 .into(),
             };
             let (amount, paid_at) = (money.amount, money.paid_at.unwrap_or(now));
-            let told = OpeningWrite::MoneyTold { receipt, bank_id, marks, source, amount, paid_at, at: now };
-            match self.store.commit(Change::from(told).then(change)).await {
+            let received = OpeningWrite::MoneyTold { receipt, bank_id, marks, source, amount, paid_at, at: now };
+            match self.store.commit(Change::from(received).then(change)).await {
                 Ok(()) => return Ok(()),
                 Err(CommitError::Conflict(
                     Guard::Receipt

@@ -96,6 +96,11 @@ impl BankMoney {
         format!("{UNNAMED}{}:{seconds}", number.trim_start_matches(['0', ' ']))
     }
 
+    /// The same, where the bank has told no amount and that of the bill stands for it.
+    pub(super) fn without_amount(self) -> BankMoney {
+        BankMoney { marks: MoneyMarks { lacks_amount: true, ..self.marks }, ..self }
+    }
+
     /// Whether the bank has told no id of the money.
     pub fn is_unnamed(&self) -> bool {
         self.receipt_id.starts_with(UNNAMED)

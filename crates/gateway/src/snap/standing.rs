@@ -114,7 +114,7 @@ fn va_number(parameters: &Parameters, told: &Value) -> Option<String> {
 pub(super) fn va_standing(told: &Value, code: Option<IssuedCode>, bill: Rupiah) -> Option<Standing> {
     let money = match va_has(told, VA_AMOUNTS) {
         true => va_money(told),
-        false => va_money_of(told, bill),
+        false => va_money_of(told, bill).map(BankMoney::without_amount),
     };
     if let Some(status) = va_id(told, &[STATUS]) {
         return Some(standing(&status, money, code));

@@ -131,6 +131,11 @@ pub enum OpeningWrite {
         receipt: ReceiptKey,
         marks: MoneyMarks,
     },
+    /// The bank has named money that it told of without an id. Guarded: it has given it no other name meanwhile.
+    MoneyNamed {
+        receipt: ReceiptKey,
+        bank_id: String,
+    },
     /// Takes the comparing of an account's days for this node. Guarded: no other node has it at `now`.
     ComparisonLeased {
         account_id: BankAccountId,
@@ -184,6 +189,7 @@ impl OpeningWrite {
             | OpeningWrite::SerialsReserved { .. }
             | OpeningWrite::MoneyTold { .. }
             | OpeningWrite::MoneyMarked { .. }
+            | OpeningWrite::MoneyNamed { .. }
             | OpeningWrite::ComparisonLeased { .. }
             | OpeningWrite::ComparisonRenewed { .. }
             | OpeningWrite::ComparisonEnded { .. }
@@ -216,6 +222,7 @@ impl OpeningWrite {
             | OpeningWrite::SerialsReserved { .. }
             | OpeningWrite::MoneyTold { .. }
             | OpeningWrite::MoneyMarked { .. }
+            | OpeningWrite::MoneyNamed { .. }
             | OpeningWrite::ComparisonLeased { .. }
             | OpeningWrite::ComparisonRenewed { .. }
             | OpeningWrite::ComparisonEnded { .. }

@@ -76,9 +76,10 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: OpeningWrite, is_take
             serials_reserved([Value::stored(account_id), day.into(), upto.into(), from.into()])
         }
         OpeningWrite::MoneyTold { receipt, bank_id, marks, source, amount, paid_at, at } => {
-            money_told(receipt, bank_id, marks, source, [amount.into(), paid_at.into(), at.into()])
+            money_told(receipt, bank_id, &marks, source, [amount.into(), paid_at.into(), at.into()])
         }
-        OpeningWrite::MoneyMarked { receipt, marks } => money_marked(receipt, marks),
+        OpeningWrite::MoneyMarked { receipt, marks } => money_marked(receipt, &marks),
+        OpeningWrite::MoneyNamed { receipt, bank_id } => money_named(receipt, bank_id),
         OpeningWrite::ComparisonLeased { account_id, now, until } => {
             comparison_leased([Value::stored(account_id), until.into(), now.into()])
         }
@@ -159,21 +160,21 @@ fn serials_reserved(parameters: [Value; 4]) -> Statement {
 fn money_told(
     receipt: ReceiptKey,
     bank_id: String,
-    marks: MoneyMarks,
+    marks: &MoneyMarks,
     source: MoneySource,
     [amount, paid_at, at]: [Value; 3],
 ) -> Statement {
     let told = [receipt.provider.into(), receipt.id.into(), source.word().into(), amount, paid_at, at, bank_id.into()];
     Statement::new(
         "INSERT INTO bank_money (account_id, receipt_id, source, amount, paid_at, told_at, bank_id, reference, \
-         bank_reference, number, rrn, payment_reference, stated_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING",
-        told.into_iter().chain(mark_values(marks)).collect::<Vec<Value>>(),
+         bank_reference, number, rrn, payment_reference, stated_at, lacks_amount) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT DO NOTHING",
+        told.into_iter().chain(mark_values(marks)).chain([marks.lacks_amount.into()]).collect::<Vec<Value>>(),
     )
     .guarded(Guard::Receipt)
 }
 
-fn money_marked(receipt: ReceiptKey, marks: MoneyMarks) -> Statement {
+fn money_marked(receipt: ReceiptKey, marks: &MoneyMarks) -> Statement {
     let key = [receipt.provider.into(), receipt.id.into()];
     Statement::new(
         "UPDATE bank_money SET reference = COALESCE(reference, $1), bank_reference = COALESCE(bank_reference, $2), \
@@ -184,9 +185,19 @@ fn money_marked(receipt: ReceiptKey, marks: MoneyMarks) -> Statement {
     )
 }
 
-fn mark_values(marks: MoneyMarks) -> [Value; 6] {
-    let MoneyMarks { reference, bank_reference, number, rrn, payment_reference, paid_at } = marks;
-    [reference.into(), bank_reference.into(), number.into(), rrn.into(), payment_reference.into(), paid_at.into()]
+fn money_named(receipt: ReceiptKey, bank_id: String) -> Statement {
+    Statement::new(
+        "UPDATE bank_money SET bank_id = $1 WHERE account_id = $2 AND receipt_id = $3 AND bank_id = $4",
+        [bank_id.into(), receipt.provider.into(), receipt.id.clone().into(), receipt.id.into()],
+    )
+    .guarded(Guard::Receipt)
+}
+
+fn mark_values(marks: &MoneyMarks) -> [Value; 6] {
+    let MoneyMarks { reference, bank_reference, number, rrn, payment_reference, paid_at, .. } = marks;
+    let [reference, bank_reference, number, rrn, payment_reference] =
+        [reference, bank_reference, number, rrn, payment_reference].map(|text| Value::from(text.clone()));
+    [reference, bank_reference, number, rrn, payment_reference, (*paid_at).into()]
 }
 
 fn comparison_leased(parameters: [Value; 3]) -> Statement {

@@ -1,6 +1,9 @@
 //! Money that banks have told us of, by what they say of it.
 
-use domain::{bank_money::MoneyMarks, id::BankAccountId, money::Rupiah, receipt::ReceiptKey, time::Timestamp};
+use domain::{
+    bank_money::MoneyMarks, id::BankAccountId, money::Rupiah, opening::MoneySource, receipt::ReceiptKey,
+    time::Timestamp,
+};
 
 use crate::{
     Store,
@@ -8,18 +11,22 @@ use crate::{
     value::{Columns, Query, Value},
 };
 
-/// The money that could be what is told: everything that both messages say agrees. Times agree within a second, since banks
-/// write milliseconds in one message and not in another. An empty text or zero stands for what is not said.
-const ALIKE: &str = "SELECT receipt_id, reference, bank_reference, number, rrn, payment_reference, stated_at \
+/// The money that could be what is told: everything that both messages say agrees. Times of two notifications agree within a
+/// second, since banks write milliseconds in one and not in another. Where the bank was asked, or reports, it may state when it
+/// took the money, or when it was done with it, and the other message the other: those agree within minutes. An empty text or
+/// zero stands for what is not said.
+const ALIKE: &str = "SELECT receipt_id, reference, bank_reference, number, rrn, payment_reference, stated_at, lacks_amount \
     FROM bank_money WHERE account_id = $1 AND (bank_id = $2 OR (bank_id = '' AND receipt_id = $2)) \
     AND (CAST($3 AS TEXT) = '' OR reference IS NULL OR reference = $3) \
     AND (CAST($4 AS TEXT) = '' OR bank_reference IS NULL OR bank_reference = $4) AND (CAST($5 AS TEXT) = '' OR number IS NULL OR number = $5) \
     AND (CAST($6 AS TEXT) = '' OR rrn IS NULL OR rrn = $6) \
     AND (CAST($7 AS TEXT) = '' OR payment_reference IS NULL OR payment_reference = $7) \
-    AND (CAST($8 AS BIGINT) = 0 OR stated_at IS NULL OR (stated_at > $8 - 1000 AND stated_at < $8 + 1000)) \
+    AND (CAST($8 AS BIGINT) = 0 OR stated_at IS NULL OR ABS(stated_at - $8) \
+        < CASE WHEN CAST($9 AS BIGINT) = 0 OR source <> 'notification' THEN 300000 ELSE 1000 END) \
     AND (CAST($9 AS BIGINT) = 0 OR amount = $9) \
-    ORDER BY CASE WHEN amount = $10 THEN 0 ELSE 1 END, CASE WHEN reference IS NULL THEN 1 ELSE 0 END, told_at, receipt_id \
-    LIMIT 1";
+    ORDER BY CASE WHEN amount = $10 THEN 0 ELSE 1 END, CASE WHEN reference IS NULL THEN 1 ELSE 0 END, \
+        CASE WHEN CAST($8 AS BIGINT) = 0 THEN 0 ELSE ABS(stated_at - $8) END, told_at, receipt_id LIMIT 1";
+const NAMING: &str = "SELECT bank_id, lacks_amount FROM bank_money WHERE account_id = $1 AND receipt_id = $2";
 const OTHERS: &str = "SELECT receipt_id FROM bank_money WHERE account_id = $1 \
     AND (bank_id = $2 OR (bank_id = '' AND receipt_id = $2)) AND (reference IS NULL OR reference <> $3) LIMIT 1";
 
@@ -31,15 +38,24 @@ pub struct MarkedMoney {
     pub marks: MoneyMarks,
 }
 
+/// How a bank has named money, and how it has stated its amount.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MoneyNaming {
+    /// The bank's id; the id under which the money is booked as long as the bank has told none.
+    pub bank_id: String,
+    /// Whether the bank had left out the amount when the money was booked.
+    pub lacks_amount: bool,
+}
+
 impl Store {
     /// Money of a bank account with this id of the bank that agrees with everything that is said here; in this amount first, or
-    /// in this amount alone. None if there is none.
+    /// in this amount alone if a notification says it. None if there is none.
     pub async fn money_alike(
         &self,
         id: BankAccountId,
         bank_id: &str,
         marks: &MoneyMarks,
-        (amount, is_amount_fixed): (Rupiah, bool),
+        (amount, source): (Rupiah, MoneySource),
     ) -> Result<Option<MarkedMoney>, StoreError> {
         let text = |mark: &Option<String>| Value::from(mark.clone().unwrap_or_default());
         let parameters = [
@@ -51,10 +67,18 @@ impl Store {
             text(&marks.rrn),
             text(&marks.payment_reference),
             marks.paid_at.map_or(0, Timestamp::as_millis).into(),
-            if is_amount_fixed { amount.get() } else { 0 }.into(),
+            if source == MoneySource::Notification { amount.get() } else { 0 }.into(),
             amount.into(),
         ];
         self.one(Query::new(ALIKE, parameters), marked).await
+    }
+
+    /// How money that a bank has told us of is named by now.
+    pub async fn money_naming(&self, key: &ReceiptKey) -> Result<Option<MoneyNaming>, StoreError> {
+        let parameters = [key.provider.clone().into(), key.id.clone().into()];
+        let naming =
+            |columns: &mut Columns<'_>| Ok(MoneyNaming { bank_id: columns.text()?, lacks_amount: columns.truth()? });
+        self.one(Query::new(NAMING, parameters), naming).await
     }
 
     /// Whether money of a bank account with this id of the bank was told for something else than the code of this reference.
@@ -74,6 +98,7 @@ fn marked(columns: &mut Columns<'_>) -> Result<MarkedMoney, StoreError> {
             rrn: columns.optional_text()?,
             payment_reference: columns.optional_text()?,
             paid_at: columns.optional_timestamp()?,
+            lacks_amount: columns.truth()?,
         },
     })
 }

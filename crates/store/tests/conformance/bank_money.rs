@@ -3,17 +3,19 @@
 use std::time::Duration;
 
 use domain::{bank_account::BankAccount, bank_money::MoneyMarks, opening::MoneySource, receipt::ReceiptKey};
-use store::{BankWrite, Change, OpeningWrite, Store};
+use store::{BankWrite, Change, Guard, OpeningWrite, Store};
 
 use crate::{
     bank_samples::{kept_account, stray},
-    database::{Database, keep, on_every_database},
+    database::{Database, Outcome, commit, keep, on_every_database},
     samples::{AMOUNT, NOW, after},
 };
 
 on_every_database![
     money_is_found_by_its_id_where_all_that_both_say_agrees,
     money_in_another_amount_is_found_only_if_the_amount_may_differ,
+    times_agree_to_the_second_between_notifications_and_within_minutes_otherwise,
+    money_without_an_id_gets_one_name_of_the_bank,
     what_is_said_later_is_added_and_changes_nothing,
 ];
 
@@ -29,6 +31,7 @@ fn full() -> MoneyMarks {
         rrn: text("2"),
         payment_reference: text("3"),
         paid_at: Some(NOW),
+        lacks_amount: false,
     }
 }
 
@@ -58,7 +61,7 @@ async fn told(store: &Store) -> BankAccount {
 }
 
 async fn found(store: &Store, account: &BankAccount, bank_id: &str, marks: &MoneyMarks) -> Option<String> {
-    let found = store.money_alike(account.id, bank_id, marks, (AMOUNT, true)).await.unwrap();
+    let found = store.money_alike(account.id, bank_id, marks, (AMOUNT, MoneySource::Notification)).await.unwrap();
     found.map(|money| money.receipt_id)
 }
 
@@ -93,10 +96,44 @@ async fn money_is_found_by_its_id_where_all_that_both_say_agrees(database: Datab
 async fn money_in_another_amount_is_found_only_if_the_amount_may_differ(database: Database) {
     let store = database.open().await;
     let account = told(&store).await;
-    for (is_fixed, expected) in [(true, None), (false, text("id"))] {
-        let found = store.money_alike(account.id, "id", &full(), (AMOUNT + AMOUNT, is_fixed)).await.unwrap();
+    let sources =
+        [(MoneySource::Notification, None), (MoneySource::Query, text("id")), (MoneySource::Report, text("id"))];
+    for (source, expected) in sources {
+        let found = store.money_alike(account.id, "id", &full(), (AMOUNT + AMOUNT, source)).await.unwrap();
         assert_eq!(found.map(|money| money.receipt_id), expected);
     }
+}
+
+async fn times_agree_to_the_second_between_notifications_and_within_minutes_otherwise(database: Database) {
+    let store = database.open().await;
+    let account = told(&store).await;
+    let (notified, asked) = (MoneySource::Notification, MoneySource::Query);
+    for (source, millis, expected) in [
+        (notified, 999, text("id")),
+        (notified, 1_000, None),
+        (asked, 1_000, text("id")),
+        (asked, 299_999, text("id")),
+        (asked, 300_000, None),
+    ] {
+        for at in [NOW.plus(Duration::from_millis(millis)), NOW.minus(Duration::from_millis(millis))] {
+            let marks = MoneyMarks { paid_at: Some(at), ..full() };
+            let found = store.money_alike(account.id, "id", &marks, (AMOUNT, source)).await.unwrap();
+            assert_eq!(found.map(|money| money.receipt_id), expected, "{source:?} {millis}");
+        }
+    }
+}
+
+async fn money_without_an_id_gets_one_name_of_the_bank(database: Database) {
+    let store = database.open().await;
+    let account = told(&store).await;
+    let named = |id: &str| OpeningWrite::MoneyNamed { receipt: key(&account, "bare"), bank_id: id.to_owned() };
+    assert_eq!(commit(&store, named("P-1")).await, Outcome::Kept);
+    assert_eq!(commit(&store, named("P-2")).await, Outcome::Conflict(Guard::Receipt));
+    let naming = store.money_naming(&key(&account, "bare")).await.unwrap().unwrap();
+    assert_eq!((naming.bank_id.as_str(), naming.lacks_amount), ("P-1", false));
+    assert_eq!(found(&store, &account, "P-1", &MoneyMarks::default()).await, text("bare"));
+    assert_eq!(store.money_naming(&key(&account, "none")).await.unwrap(), None);
+    assert_eq!(store.breaches().await.unwrap(), []);
 }
 
 async fn what_is_said_later_is_added_and_changes_nothing(database: Database) {

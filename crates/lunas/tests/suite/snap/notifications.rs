@@ -11,7 +11,9 @@ use testkit::{Kit, on_every_database};
 
 use super::acts::shaped;
 use crate::support::{
-    acquirers::{AMOUNT, Acquired, acquired, acquired_for, ask_after, code_of, hosted_there, open_strays, silently},
+    acquirers::{
+        AMOUNT, Acquired, acquired, acquired_for, ask_after, code_of, hosted_there, open_strays, silently, word_of,
+    },
     json::text,
     links::{cancel_link, create_link},
     nodes::Node,
@@ -52,20 +54,6 @@ const DOORS: [(&str, bool, Service, &str); 5] = [
 
 async fn contract_for(kit: &Kit, profile: &str, is_qris: bool) -> Acquired {
     if is_qris { acquired(kit, profile).await } else { hosted_there(kit, profile).await }
-}
-
-/// An honest word about money for a payment.
-fn word_of(acquired: &Acquired, payment: &Value) -> Notification {
-    let code = acquired.asked.code(code_of(payment)).unwrap();
-    Notification {
-        reference: code.reference,
-        bank_reference: code.bank_reference,
-        number: if acquired.method == Method::Qris { String::new() } else { code.content },
-        amount: AMOUNT,
-        status: "00".to_owned(),
-        paid_at_ms: None,
-        receipt_id: "123456789012345678901234567890".to_owned(),
-    }
 }
 
 fn says(answer: &Answer) -> (&str, &str) {

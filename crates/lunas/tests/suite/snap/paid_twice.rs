@@ -4,14 +4,18 @@
 use std::{sync::Arc, time::Duration};
 
 use demobank::{Knobs, Notice, Notification, PayOrder, Service};
-use domain::{method::Method, receipt::Unapplied};
+use domain::{
+    bank_request::{jakarta_day, jakarta_day_begin},
+    method::Method,
+    receipt::Unapplied,
+};
 use engine::Window;
 use serde_json::Value;
 use store::UnappliedFilter;
 use testkit::{Kit, on_every_database};
 
 use crate::support::{
-    acquirers::{AMOUNT, Acquired, acquired, acquired_for, ask_after, code_of, open_strays},
+    acquirers::{AMOUNT, Acquired, acquired, acquired_for, ask_after, code_of, open_strays, silently, word_of},
     payments::{events_of, status, unapplied},
 };
 
@@ -19,6 +23,7 @@ on_every_database![
     a_qr_that_is_paid_twice_is_paid_and_the_second_money_is_held,
     a_second_notice_is_other_money_if_any_member_differs,
     a_notice_that_says_less_or_more_is_the_same_money,
+    money_whose_time_the_bank_states_otherwise_when_it_is_asked_is_the_same,
 ];
 
 /// Every way of naming receipts, and what banks do by default.
@@ -62,16 +67,8 @@ async fn a_qr_that_is_paid_twice_is_paid_and_the_second_money_is_held(kit: Arc<K
 
 /// A notice of money for a payment, whose time is fixed.
 fn notice_of(kit: &Kit, acquired: &Acquired, payment: &Value) -> Notification {
-    let code = acquired.asked.code(code_of(payment)).unwrap();
-    Notification {
-        reference: code.reference,
-        bank_reference: code.bank_reference,
-        amount: AMOUNT,
-        status: "00".to_owned(),
-        paid_at_ms: Some(kit.engine.now().as_millis() / 1_000 * 1_000),
-        receipt_id: "123456789012".to_owned(),
-        ..Notification::default()
-    }
+    let paid_at_ms = Some(kit.engine.now().as_millis() / 1_000 * 1_000);
+    Notification { paid_at_ms, ..word_of(acquired, payment) }
 }
 
 async fn a_second_notice_is_other_money_if_any_member_differs(kit: Arc<Kit>) {
@@ -124,4 +121,30 @@ async fn a_notice_that_says_less_or_more_is_the_same_money(kit: Arc<Kit>) {
     let other = Notification { receipt_id: "210987654321".to_owned(), ..full };
     acquired.tells(Service::QrNotify, other, Knobs::default()).await;
     assert_eq!(unapplied(&acquired.project).await, AMOUNT);
+}
+
+/// Regression: DANA notifies when a transaction was finished and answers when it was paid, and the answer was booked as other
+/// money.
+async fn money_whose_time_the_bank_states_otherwise_when_it_is_asked_is_the_same(kit: Arc<Kit>) {
+    for is_asked_first in [false, true] {
+        let acquired = acquired(&kit, "dana").await;
+        let payment = acquired.payment().await;
+        let finished = notice_of(&kit, &acquired, &payment);
+        let paid_at_ms = finished.paid_at_ms.map(|at| at - 2_000);
+        let receipt_id = Some(finished.receipt_id.clone());
+        acquired.pays_as(&payment, PayOrder { paid_at_ms, receipt_id, ..silently() }).await;
+        if is_asked_first {
+            ask_after(&kit, Duration::from_mins(5)).await;
+            assert_eq!(status(&acquired.project, &payment).await, "paid");
+        }
+        let day = jakarta_day(kit.engine.now());
+        for _ in 0..2 {
+            acquired.tells(Service::DebitNotify, finished.clone(), Knobs::default()).await;
+            assert_eq!(status(&acquired.project, &payment).await, "paid");
+            kit.clock.set(jakarta_day_begin(day + 1).plus(Duration::from_mins(31)));
+            let compared = kit.engine.compare_bank_day(acquired.account, day).await.unwrap().reconciliation;
+            assert_eq!((compared.matched.count, compared.missing_here.count), (1, 0), "{compared:?}");
+            assert_eq!((compared.missing_there.count, unapplied(&acquired.project).await), (0, 0), "{compared:?}");
+        }
+    }
 }

@@ -2,14 +2,13 @@
 
 use std::{sync::Arc, time::Duration};
 
-use demobank::{Knobs, Notification, Service, Signing, TokenChoice};
+use demobank::{Knobs, Service, Signing, TokenChoice};
 use domain::bank_account::CredentialKind;
 use engine::{BankDoor, Missing, NewBankAccount};
-use serde_json::Value;
 use testkit::{Kit, on_every_database};
 
 use crate::support::{
-    acquirers::{AMOUNT, Acquired, acquired, ask_after, code_of, silently},
+    acquirers::{acquired, ask_after, silently, word_of},
     payments::{events_of, status},
     rows::rows,
 };
@@ -19,18 +18,6 @@ on_every_database![
     what_the_bank_signs_with_its_token_books_at_once,
     a_token_that_is_not_ours_is_refused_and_leaves_nothing_behind,
 ];
-
-fn word_of(acquired: &Acquired, payment: &Value) -> Notification {
-    let code = acquired.asked.code(code_of(payment)).unwrap();
-    Notification {
-        reference: code.reference,
-        bank_reference: code.bank_reference,
-        amount: AMOUNT,
-        status: "00".to_owned(),
-        receipt_id: "123456789012".to_owned(),
-        ..Notification::default()
-    }
-}
 
 /// Regression: an account that was set up by the guide had no client for the token door, which answered 4017300, and nothing
 /// was said to be missing.

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use demobank::{Fault, Knobs, Notification, PayOrder, Service};
 use domain::{
-    bank_difference::Tally,
+    bank_difference::{DifferenceKind, Tally},
     bank_request::{jakarta_day, jakarta_day_begin},
     money::Rupiah,
 };
@@ -23,6 +23,9 @@ on_every_database![
     money_that_a_status_has_told_of_is_not_booked_again_under_the_banks_id,
     money_that_a_notification_has_named_is_not_booked_again_without_an_id,
     money_without_an_id_that_was_paid_later_is_other_money,
+    a_status_without_an_amount_is_about_the_money_that_the_bank_has_named,
+    an_amount_that_the_bank_tells_later_is_of_the_same_money,
+    money_that_has_got_its_id_takes_no_second_one,
     a_report_without_ids_is_compared_and_books_what_was_missed_once,
     money_without_an_id_for_a_number_of_nobody_is_one_stray,
     a_notification_that_names_the_customers_part_alone_finds_its_number,
@@ -141,6 +144,60 @@ async fn money_without_an_id_that_was_paid_later_is_other_money(kit: Arc<Kit>) {
         }
         assert_eq!(status(&acquired.project, &payment).await, "paid");
         assert_eq!(events_of(&acquired.project, &payment, "payment.paid").await.len(), 1);
+    }
+}
+
+/// Regression: the status was booked as money of the bill's amount, which nobody had sent, and paid the payment.
+async fn a_status_without_an_amount_is_about_the_money_that_the_bank_has_named(kit: Arc<Kit>) {
+    let acquired = hosted_there(&kit, "briva-ws").await;
+    acquired.asked.fail_every(Service::Status, Some(Fault::Lacks(BARE)));
+    let payment = acquired.payment().await;
+    let named = word_of(&acquired, &payment, "P-1", kit.engine.now().as_millis());
+    acquired.pays_as(&payment, silently()).await;
+    tells(&acquired, Notification { amount: AMOUNT + 2_500, ..named }).await;
+    ask_after(&kit, Duration::from_mins(5)).await;
+    assert_eq!(status(&acquired.project, &payment).await, "pending");
+    assert_eq!((unapplied(&acquired.project).await, open_strays(&kit).await.len()), (AMOUNT + 2_500, 0));
+}
+
+/// Regression: the amount that came later was held as other money beside what had paid the payment.
+async fn an_amount_that_the_bank_tells_later_is_of_the_same_money(kit: Arc<Kit>) {
+    let acquired = hosted_there(&kit, "briva-ws").await;
+    acquired.asked.fail_every(Service::Status, Some(Fault::Lacks(BARE)));
+    let payment = acquired.payment().await;
+    let named = word_of(&acquired, &payment, "P-1", kit.engine.now().as_millis());
+    acquired.pays_as(&payment, silently()).await;
+    ask_after(&kit, Duration::from_mins(5)).await;
+    is_paid_once(&kit, &acquired, &payment).await;
+    for _ in 0..2 {
+        tells(&acquired, Notification { amount: AMOUNT + 2_500, ..named.clone() }).await;
+        assert_eq!((unapplied(&acquired.project).await, open_strays(&kit).await.len()), (0, 0));
+        let open = kit.engine.differences(true, Window { offset: 0, limit: 10 }).await.unwrap().items;
+        let [difference] = open.as_slice() else { panic!("{open:?}") };
+        assert_eq!(difference.key.kind, DifferenceKind::Amount);
+        assert_eq!(
+            (difference.ours, difference.theirs),
+            (Some(Rupiah::new(AMOUNT)), Some(Rupiah::new(AMOUNT + 2_500)))
+        );
+    }
+}
+
+/// Regression: every id that the bank told for the number was taken as that of the money without one.
+async fn money_that_has_got_its_id_takes_no_second_one(kit: Arc<Kit>) {
+    let acquired = hosted_there(&kit, "briva-ws").await;
+    acquired.asked.fail_every(Service::Status, Some(Fault::Lacks(BARE)));
+    let payment = acquired.payment().await;
+    let paid_at = kit.engine.now().as_millis();
+    acquired.pays_as(&payment, silently()).await;
+    ask_after(&kit, Duration::from_mins(5)).await;
+    tells(&acquired, word_of(&acquired, &payment, "P-1", paid_at)).await;
+    is_paid_once(&kit, &acquired, &payment).await;
+    for id in ["P-2", "P-1", "P-2"] {
+        tells(&acquired, word_of(&acquired, &payment, id, paid_at)).await;
+        assert_eq!(
+            (status(&acquired.project, &payment).await.as_str(), unapplied(&acquired.project).await),
+            ("paid", AMOUNT)
+        );
     }
 }
 

@@ -121,6 +121,20 @@ pub(crate) async fn contract_of(
     Acquired { asked, doors, account, project, method, client_id, notifies }
 }
 
+/// An honest word about money for a payment, of an unsaid time.
+pub(crate) fn word_of(acquired: &Acquired, payment: &Value) -> Notification {
+    let code = acquired.asked.code(code_of(payment)).unwrap();
+    Notification {
+        reference: code.reference,
+        bank_reference: code.bank_reference,
+        number: if acquired.method == Method::Qris { String::new() } else { code.content },
+        amount: AMOUNT,
+        status: "00".to_owned(),
+        paid_at_ms: None,
+        receipt_id: "123456789012".to_owned(),
+    }
+}
+
 impl Acquired {
     /// The bank tells the installation at this address of money.
     pub(crate) fn told_at(&mut self, address: SocketAddr) {

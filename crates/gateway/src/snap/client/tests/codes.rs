@@ -240,8 +240,8 @@ async fn a_virtual_account_stands_where_the_bank_says_in_one_of_three_ways() {
         paid_at: Some(Timestamp::parse("2026-01-15T04:00:00Z").unwrap()),
         marks: MoneyMarks::default(),
     };
-    let unnamed =
-        BankMoney { receipt_id: "unnamed::".to_owned(), amount: AMOUNT, paid_at: None, marks: MoneyMarks::default() };
+    let marks = MoneyMarks { lacks_amount: true, ..MoneyMarks::default() };
+    let unnamed = BankMoney { receipt_id: "unnamed::".to_owned(), amount: AMOUNT, paid_at: None, marks };
     assert!(unnamed.is_unnamed() && !money.is_unnamed());
     let with = |member: &str, value: &str| {
         let mut told = paid.clone();
