@@ -46,7 +46,10 @@ mod simulate;
 mod vault;
 mod watch;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use domain::{
     attempt_limits::AttemptLimits,
@@ -153,6 +156,8 @@ pub struct Engine {
     vault: vault::Vault,
     /// This process, to other nodes.
     node: NodeId,
+    /// When this process last began to tell other nodes that it is alive; none where that failed.
+    last_beat: tokio::sync::watch::Sender<Option<Instant>>,
     projects: Arc<project_cache::ProjectCache>,
     watchers: Arc<watch::Watchers>,
     /// Who uses it; the audit log names them.
@@ -188,6 +193,7 @@ impl Engine {
             settings,
             vault,
             node: NodeId::drawn(rand::random()),
+            last_beat: tokio::sync::watch::Sender::default(),
             projects: Arc::default(),
             watchers: Arc::default(),
             actor: Arc::new(Actor::CommandLine),

@@ -158,13 +158,14 @@ impl Write {
     }
 
     /// Whether many requests make such a write at the same time, so that committing them in batches pays off. Only
-    /// payments, their money and their webhooks are like that.
+    /// payments, their money and their webhooks are like that, and what must not be slower than those.
     pub(crate) fn is_frequent(&self) -> bool {
         match self {
             Write::Bind { .. } => true,
             Write::Payment(write) => write.is_frequent(),
             Write::Ledger(write) => write.is_frequent(),
             Write::Webhook(write) => write.is_frequent(),
+            Write::Node(write) => write.is_frequent(),
             Write::Bank(write) => write.is_frequent(),
             Write::Opening(write) => write.is_frequent(),
             Write::Installation { .. }
@@ -173,7 +174,6 @@ impl Write {
             | Write::Project(_)
             | Write::Key(_)
             | Write::Link(_)
-            | Write::Node(_)
             | Write::People(_)
             | Write::Session(_)
             | Write::Maintenance(_) => false,

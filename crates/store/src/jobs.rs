@@ -51,13 +51,13 @@ impl Job {
         }
     }
 
-    pub(crate) fn is_over(&self) -> bool {
-        self.deadline.as_ref().is_some_and(|deadline| deadline.is_over())
+    fn is_late(&self, needs: Duration) -> bool {
+        self.deadline.as_ref().is_some_and(|deadline| deadline.is_over() || deadline.left() < needs)
     }
 
-    /// Takes out the jobs that must not be committed any more, and answers them.
-    pub(crate) fn end_late(jobs: Vec<Job>) -> Vec<Job> {
-        let (late, timely): (Vec<Job>, Vec<Job>) = jobs.into_iter().partition(Job::is_over);
+    /// Takes out the jobs that must not be committed any more, or have less time left than a commit `needs`, and answers them.
+    pub(crate) fn end_late(jobs: Vec<Job>, needs: Duration) -> Vec<Job> {
+        let (late, timely): (Vec<Job>, Vec<Job>) = jobs.into_iter().partition(|job| job.is_late(needs));
         for job in late {
             // The caller has usually gone.
             let _ = job.answer.send(Err(too_late().into()));

@@ -43,7 +43,7 @@ pub(crate) struct Plan {
 }
 
 /// Which plans are committed in batches with each other. Each queue has a connection of its own on PostgreSQL, so that payments
-/// do not wait for webhooks to be leased and saved.
+/// do not wait for webhooks to be leased and saved. What says that a node is alive goes with its webhooks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Queue {
     Payments,
@@ -55,7 +55,7 @@ impl Queue {
         if !writes.iter().all(Write::is_frequent) {
             return None;
         }
-        let is_webhooks = writes.iter().all(|write| matches!(write, Write::Webhook(_)));
+        let is_webhooks = writes.iter().all(|write| matches!(write, Write::Webhook(_) | Write::Node(_)));
         Some(if is_webhooks { Queue::Webhooks } else { Queue::Payments })
     }
 }

@@ -311,13 +311,13 @@ const INVARIANTS: [(&str, &str); 52] = [
     (
         "I18 money that was booked though its bank was told that nothing is decided has a difference",
         "SELECT u.account_id || ':' || u.request_id FROM bank_undecided u LEFT JOIN bank_requests q \
-         ON q.account_id = u.account_id AND q.service = 25 \
-         AND q.day IN ((u.asked_at + 25200000) / 86400000, (u.said_at + 25200000) / 86400000) \
-         AND q.external_id = u.external_id AND q.request_id = u.request_id AND q.is_first = 1 \
-         AND q.verdict = 'accepted' AND q.at >= u.asked_at AND q.at <= u.said_at \
+         ON q.account_id = u.account_id AND q.request_id = u.request_id AND q.number = u.number \
+         AND q.amount = u.amount AND q.is_first = 1 AND q.verdict = 'accepted' AND q.at <= u.said_at \
          LEFT JOIN bank_differences d ON d.account_id = u.account_id AND d.kind = 'undecided' \
-         AND d.subject = COALESCE(q.receipt_id, u.request_id) WHERE d.subject IS NULL \
-         AND (COALESCE(u.finding, '') = 'booked' OR (u.due_at IS NULL AND q.request_id IS NOT NULL))",
+         AND d.subject = COALESCE(q.receipt_id, u.request_id) \
+         GROUP BY u.account_id, u.external_id, u.request_id, u.said_at, u.finding, u.due_at \
+         HAVING COUNT(d.subject) = 0 \
+         AND (COALESCE(u.finding, '') = 'booked' OR (u.due_at IS NULL AND COUNT(q.request_id) > 0))",
     ),
     (
         "I19 a stray is on the installation's books in full until somebody has decided about it, and its legs sum to zero",

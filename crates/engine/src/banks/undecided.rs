@@ -20,6 +20,8 @@ use crate::{Engine, Error};
 /// Words that one round looks after, and those at once.
 const WORDS_IN_A_ROUND: i64 = 64;
 const WORDS_AT_ONCE: usize = 8;
+/// How often it is tried to store what was said before the process ends.
+const SAVED_AT_MOST: usize = 3;
 /// The waits until a commit is looked for again: each twice as long as the one before, up to the longest.
 const LOOK_FIRST: Duration = Duration::from_secs(1);
 const LOOK_MOST: Duration = Duration::from_mins(5);
@@ -40,6 +42,29 @@ impl Engine {
             })
             .await;
         Ok(0)
+    }
+
+    /// Stores what was said and is not stored yet, before the process ends. What cannot be stored is logged in full: then a person
+    /// must look for the booking.
+    pub(crate) async fn save_last_words(&self) {
+        for _ in 0..SAVED_AT_MOST {
+            match self.save_undecided().await {
+                Ok(()) => return,
+                Err(error) => tracing::warn!(%error, "what banks were told could not be stored"),
+            }
+        }
+        for word in self.unsaved_words.take() {
+            tracing::error!(
+                account = %word.account_id,
+                external_id = word.external_id,
+                request_id = word.request_id,
+                number = word.number,
+                amount = word.amount.get(),
+                said = word.said,
+                said_at = %word.said_at,
+                "it is not known whether a bank's money is booked, and nobody will look for it"
+            );
+        }
     }
 
     async fn save_undecided(&self) -> Result<(), Error> {
@@ -67,16 +92,16 @@ impl Engine {
         }
     }
 
-    /// Whether the money is booked by the very request that was answered so.
+    /// Looks whether the money that the bank was told about is booked.
     async fn look_for_booking(&self, open: OpenWord) -> Result<Change, Error> {
         let (word, now) = (&open.word, self.now());
-        let request = self.request_of(word).await?;
-        Ok(match request {
-            Some(request) if is_booked(&request, word) => {
+        let (booking, request) = (self.booking_of(word).await?, self.request_of(word).await?);
+        Ok(match (booking, request) {
+            (Some(booking), _) => {
                 let difference = Difference {
-                    key: difference_key(word, Some(&request)),
+                    key: difference_key(word, Some(&booking)),
                     day: jakarta_day(now),
-                    payment_id: request.payment_id,
+                    payment_id: booking.payment_id,
                     ours: Some(word.amount),
                     theirs: None,
                     found_at: now,
@@ -88,15 +113,23 @@ impl Engine {
                 Change::from(looked_after(open, UndecidedFinding::Booked, Some(now))).with(found)
             }
             // The money was refused, or the bank has asked again since and was told the truth.
-            Some(_) => looked_after(open, UndecidedFinding::NotBooked, None).into(),
-            None if now > word.said_at.plus(LOOKED_AFTER_FOR) => {
+            (None, Some(_)) => looked_after(open, UndecidedFinding::NotBooked, None).into(),
+            (None, None) if now > word.said_at.plus(LOOKED_AFTER_FOR) => {
                 looked_after(open, UndecidedFinding::NotBooked, None).into()
             }
-            None => {
+            (None, None) => {
                 let due_at = Some(now.plus(look_again(open.tries)));
                 BankWrite::UndecidedLookedAfter { open, finding: None, due_at }.into()
             }
         })
+    }
+
+    /// The request by which the money was booked before the bank was told that nothing is decided: the one that was answered so,
+    /// or an earlier one, whose answer may have been lost. A later one was told the truth.
+    async fn booking_of(&self, word: &UndecidedWord) -> Result<Option<BankRequest>, Error> {
+        let (id, request_id, number) = (word.account_id, &word.request_id, &word.number);
+        let first = self.store.first_bank_request(id, request_id, number, word.amount).await?;
+        Ok(first.filter(|first| first.verdict == Verdict::Accepted && first.at <= word.said_at))
     }
 
     /// What was stored under the external id, on the day on which the bank asked.
@@ -129,8 +162,8 @@ impl Engine {
         };
         Ok(match theirs {
             Some(theirs) => {
-                let request = self.request_of(word).await?;
-                let answered = BankWrite::DifferenceAnswered { key: difference_key(word, request.as_ref()), theirs };
+                let booking = self.booking_of(word).await?;
+                let answered = BankWrite::DifferenceAnswered { key: difference_key(word, booking.as_ref()), theirs };
                 Change::from(looked_after(open, booked, None)).with(answered)
             }
             None => {
@@ -173,15 +206,9 @@ impl Engine {
     }
 }
 
-/// Whether this is the request that was answered without knowing, and not a later one, which was told the truth.
-fn is_booked(request: &BankRequest, word: &UndecidedWord) -> bool {
-    let is_the_one = request.request_id == word.request_id && (word.asked_at..=word.said_at).contains(&request.at);
-    is_the_one && request.is_first && request.verdict == Verdict::Accepted
-}
-
 /// It is named by the id under which the money is booked: the bank may use the id of its request for other money, too.
-fn difference_key(word: &UndecidedWord, request: Option<&BankRequest>) -> DifferenceKey {
-    let receipt_id = request.and_then(|request| request.receipt_id.as_ref());
+fn difference_key(word: &UndecidedWord, booking: Option<&BankRequest>) -> DifferenceKey {
+    let receipt_id = booking.and_then(|booking| booking.receipt_id.as_ref());
     DifferenceKey {
         account_id: word.account_id,
         subject: receipt_id.unwrap_or(&word.request_id).clone(),

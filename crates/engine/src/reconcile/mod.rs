@@ -42,8 +42,9 @@ impl Reconcilers {
     pub fn start(engine: &Engine, courier: Courier) -> Reconcilers {
         let (stop, stopped) = watch::channel(false);
         let mut loops = JoinSet::new();
-        loops.spawn(quiet_thread::run("lunas-webhooks", deliver::run(engine.clone(), courier, stopped.clone())));
-        loops.spawn(nodes::run(engine.clone(), stopped.clone()));
+        let sending = quiet_thread::run("lunas-webhooks", deliver::run(engine.clone(), courier, stopped.clone()));
+        loops.spawn(nodes::beat_while(engine.clone(), sending));
+        loops.spawn(nodes::watch_others(engine.clone(), stopped.clone()));
         loops.spawn(ask::run(engine.clone(), stopped.clone()));
         loops.spawn(compare_days::run(engine.clone(), stopped.clone()));
         let mut repeat = |name, round| loops.spawn(repeat(name, engine.clone(), stopped.clone(), round));
@@ -68,6 +69,7 @@ impl Reconcilers {
     pub async fn stop(self) {
         self.stop.send_replace(true);
         self.loops.join_all().await;
+        self.engine.save_last_words().await;
         self.engine.finish_bank_calls().await;
     }
 }

@@ -1,30 +1,74 @@
 //! Which nodes send webhooks, where several share a database. Each counts up its own row every second. One whose row stands still
-//! while the others count is gone, killed or cut off: what it had leased is due at once, and another node sends it.
+//! while the others count is gone, killed or cut off: what it had leased is due at once, and another node sends it. One that stops
+//! in good order deletes its row.
 //!
-//! A node that was only paused may have sent some of that already, and receivers then get it twice, with the same id. What it
-//! tells of its attempts is not stored, as its leases do not hold any more.
+//! A node whose own beats fail may be gone to the others. Before it sends anything that it has leased, it asks the database
+//! whether it still has the lease. A node that was only paused may have sent some of its leases already, and receivers then get
+//! those twice, with the same id. What it tells of these attempts is not stored, as its leases do not hold any more.
 
-use std::{collections::HashMap, time::Duration};
+use std::{
+    collections::HashMap,
+    time::{Duration, Instant},
+};
 
+use futures_util::future::join;
 use store::{CommitError, Guard, NodeId, NodeWrite};
-use tokio::sync::watch;
+use tokio::{sync::watch, time::timeout};
 
 use crate::{Engine, Error};
 
 const BEAT_EVERY: Duration = Duration::from_secs(1);
 /// A node that has not beaten while this one did so many times is gone.
 const SILENT_MOST: u32 = 6;
+/// How long after a beat no other node can have found this one gone, which takes them [`SILENT_MOST`] beats. The rest of that
+/// time is for an attempt to begin.
+const SURE_FOR: Duration = Duration::from_secs(3);
+/// How long a node that stops may take to say so. The others find out by themselves too.
+const LEAVE_WITHIN: Duration = Duration::from_secs(3);
 
-pub(super) async fn run(engine: Engine, mut stopped: watch::Receiver<bool>) {
+/// Beats for as long as `sending` goes on, which holds the leases of this node and releases them before it ends.
+pub(super) async fn beat_while(engine: Engine, sending: impl Future<Output = ()>) {
+    if !engine.store.is_shared() {
+        return sending.await;
+    }
+    // There may be one of an earlier run, whose row was deleted when that ended.
+    engine.last_beat.send_replace(None);
+    let (ended, end) = watch::channel(false);
+    let sending = async move {
+        sending.await;
+        ended.send_replace(true);
+    };
+    join(sending, beat_until(&engine, end)).await;
+    engine.leave().await;
+}
+
+async fn beat_until(engine: &Engine, mut end: watch::Receiver<bool>) {
+    while !*end.borrow() {
+        engine.beat().await;
+        // The loop reads `end` next, whether it has changed or the time is over.
+        let _ = timeout(BEAT_EVERY, end.changed()).await;
+    }
+}
+
+/// Gives back what nodes had leased that are gone. It looks after each beat of this node.
+pub(super) async fn watch_others(engine: Engine, mut stopped: watch::Receiver<bool>) {
     let mut roster = Roster::default();
+    let mut beats = engine.last_beat.subscribe();
     while engine.store.is_shared() && !*stopped.borrow() {
-        if let Err(error) = engine.watch_nodes(&mut roster).await {
-            tracing::warn!(%error, "looking for nodes that are gone failed and will be retried");
-            // While the database is away from this node, the others may be unable to beat as well.
-            roster = Roster::default();
+        tokio::select! {
+            // The loop reads `stopped` next.
+            _ = stopped.changed() => {}
+            Ok(()) = beats.changed() => {
+                let has_beaten = beats.borrow_and_update().is_some();
+                // While the database is away from this node, the others may be unable to beat as well.
+                if !has_beaten {
+                    roster = Roster::default();
+                } else if let Err(error) = engine.release_leases_of_gone(&mut roster).await {
+                    tracing::warn!(%error, "looking for nodes that are gone failed and will be retried");
+                    roster = Roster::default();
+                }
+            }
         }
-        // The loop reads `stopped` next, whether it has changed or the time is over.
-        let _ = tokio::time::timeout(BEAT_EVERY, stopped.changed()).await;
     }
 }
 
@@ -35,16 +79,47 @@ impl Engine {
         Ok(self.store.commit(NodeWrite::OrphansReleased { at: self.now() }.into()).await?)
     }
 
-    /// Tells the other nodes that this one is alive. It must have succeeded once before the node leases anything.
-    pub(super) async fn beat(&self) -> Result<(), Error> {
-        if self.store.is_shared() {
-            self.store.commit(NodeWrite::Beat { node: self.node }.into()).await?;
+    /// Waits until the other nodes know of this one. Only then may it lease anything, as they would not give its leases back
+    /// should it die.
+    pub(super) async fn join_nodes(&self) {
+        let mut beats = self.last_beat.subscribe();
+        while self.store.is_shared() && beats.borrow_and_update().is_none() {
+            // It does not fail, since this engine has the sender.
+            let _ = beats.changed().await;
         }
-        Ok(())
     }
 
-    async fn watch_nodes(&self, roster: &mut Roster) -> Result<(), Error> {
-        self.beat().await?;
+    /// Whether no other node can have taken over what this one has leased: it has just beaten, or there are no others.
+    pub(super) fn surely_has_its_leases(&self) -> bool {
+        !self.store.is_shared() || is_recent(*self.last_beat.borrow(), Instant::now())
+    }
+
+    /// Tells the other nodes that this one is alive.
+    async fn beat(&self) {
+        // It counts from here on, since the answer may come long after the commit.
+        let began_at = Instant::now();
+        let beaten = self.store.commit(NodeWrite::Beat { node: self.node }.into()).await;
+        if let Err(error) = &beaten {
+            tracing::warn!(%error, "this node could not tell the others that it is alive and will try again");
+        }
+        self.last_beat.send_replace(beaten.is_ok().then_some(began_at));
+    }
+
+    /// Tells the other nodes that this one stops, so that none reports it as gone. Where the last beat failed, this would too.
+    async fn leave(&self) {
+        if self.last_beat.borrow().is_none() {
+            return;
+        }
+        let left = NodeWrite::Left { node: self.node, at: self.now() };
+        let error = match timeout(LEAVE_WITHIN, self.store.commit(left.into())).await {
+            Ok(Ok(())) => return,
+            Ok(Err(error)) => error.to_string(),
+            Err(late) => late.to_string(),
+        };
+        tracing::warn!(%error, "this node could not tell the others that it stops; they will find it gone");
+    }
+
+    async fn release_leases_of_gone(&self, roster: &mut Roster) -> Result<(), Error> {
         for (node, beat) in roster.observe(self.node, &self.store.nodes().await?) {
             match self.store.commit(NodeWrite::Gone { node, beat, at: self.now() }.into()).await {
                 Ok(()) => tracing::warn!("another node is gone, and what it had leased is due again"),
@@ -55,6 +130,10 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+fn is_recent(beat: Option<Instant>, now: Instant) -> bool {
+    beat.is_some_and(|began_at| now.duration_since(began_at) < SURE_FOR)
 }
 
 /// The beats of other nodes, and how often each was found unchanged. It goes by this node's own beats and by no clock, so that
@@ -85,6 +164,15 @@ impl Roster {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_node_is_sure_of_its_leases_for_three_seconds_after_a_beat_that_succeeded() {
+        let began_at = Instant::now();
+        let after = |millis| is_recent(Some(began_at), began_at + Duration::from_millis(millis));
+        assert!(after(0) && after(2_999) && !after(3_000) && !after(60_000));
+        assert!(!is_recent(None, began_at), "the last one failed");
+        assert!(2 * SURE_FOR <= SILENT_MOST * BEAT_EVERY, "others are not as quick");
+    }
 
     #[test]
     fn a_node_is_gone_once_it_was_silent_for_six_beats_in_a_row() {

@@ -28,6 +28,8 @@ pub enum NodeWrite {
     Beat { node: NodeId },
     /// Makes due what a node has leased that is gone, and forgets the node. Guarded: its beat is still the one that was read.
     Gone { node: NodeId, beat: i64, at: Timestamp },
+    /// Makes due what a node has still leased that stops, and forgets the node.
+    Left { node: NodeId, at: Timestamp },
     /// Makes due what was leased by nodes that have no beat at all.
     OrphansReleased { at: Timestamp },
 }
@@ -35,8 +37,17 @@ pub enum NodeWrite {
 impl NodeWrite {
     pub(super) const fn is_awaited(&self) -> bool {
         match self {
-            NodeWrite::Gone { .. } | NodeWrite::OrphansReleased { .. } => true,
+            NodeWrite::Gone { .. } | NodeWrite::Left { .. } | NodeWrite::OrphansReleased { .. } => true,
             NodeWrite::Beat { .. } => false,
+        }
+    }
+
+    /// Beats are few, but they are committed by the way of leases and attempts: a node that can lease can then also beat, and
+    /// one whose beats fail cannot lease.
+    pub(super) const fn is_frequent(&self) -> bool {
+        match self {
+            NodeWrite::Beat { .. } => true,
+            NodeWrite::Gone { .. } | NodeWrite::Left { .. } | NodeWrite::OrphansReleased { .. } => false,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The nodes that send webhooks, and what becomes of their leases.
 
+use domain::time::Timestamp;
+
 use super::statement::Statement;
 use crate::{
     change::{NodeId, NodeWrite},
@@ -16,11 +18,11 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: NodeWrite) {
         NodeWrite::Gone { node, beat, at } => {
             let gone = Statement::new("DELETE FROM nodes WHERE id = $1 AND beat = $2", [node.into(), beat.into()]);
             statements.push(gone.guarded(Guard::NodeSilent));
-            statements.push(Statement::new(
-                "UPDATE deliveries SET due_at = $1, leased_by = NULL \
-                 WHERE state = 'pending' AND leased_by = $2 AND due_at > $1",
-                [at.into(), node.into()],
-            ));
+            statements.push(leases_released(node, at));
+        }
+        NodeWrite::Left { node, at } => {
+            statements.push(Statement::new("DELETE FROM nodes WHERE id = $1", [node.into()]));
+            statements.push(leases_released(node, at));
         }
         NodeWrite::OrphansReleased { at } => statements.push(Statement::new(
             "UPDATE deliveries SET due_at = $1, leased_by = NULL WHERE state = 'pending' AND leased_by IS NOT NULL \
@@ -28,6 +30,14 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: NodeWrite) {
             [at.into()],
         )),
     }
+}
+
+fn leases_released(node: NodeId, at: Timestamp) -> Statement {
+    Statement::new(
+        "UPDATE deliveries SET due_at = $1, leased_by = NULL \
+         WHERE state = 'pending' AND leased_by = $2 AND due_at > $1",
+        [at.into(), node.into()],
+    )
 }
 
 impl From<NodeId> for Value {

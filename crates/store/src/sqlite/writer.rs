@@ -7,6 +7,7 @@ use std::{
     collections::{HashMap, hash_map::Entry},
     sync::{Mutex, PoisonError},
     thread::{self, JoinHandle},
+    time::Duration,
 };
 
 use futures_util::future::join_all;
@@ -130,7 +131,7 @@ fn run(connection: &Connection, mut queue: mpsc::Receiver<Jobs>, mut log: Log) {
 /// Commits the plans of a batch whose guards hold, and answers each job. If the transaction itself fails, all jobs
 /// fail.
 fn commit_batch(session: &mut Session<'_>, batch: Vec<Job>) {
-    let mut batch = Job::end_late(batch);
+    let mut batch = Job::end_late(batch, Duration::ZERO);
     let outcomes = loop {
         if batch.is_empty() {
             return;
@@ -142,7 +143,7 @@ fn commit_batch(session: &mut Session<'_>, batch: Vec<Job>) {
         };
         match outcomes {
             // While the transaction waited for the file, a caller has given up: the others go on without that plan.
-            Err(TransactionError::Late) => batch = Job::end_late(batch),
+            Err(TransactionError::Late) => batch = Job::end_late(batch, Duration::ZERO),
             outcomes => break outcomes,
         }
     };

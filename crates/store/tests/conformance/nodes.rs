@@ -6,7 +6,8 @@ use domain::{
     project::Project,
     time::Timestamp,
 };
-use store::{Guard, NodeId, NodeWrite, Store, WebhookWrite};
+use pgcluster::Cluster;
+use store::{Guard, KeyWrite, NodeId, NodeWrite, Store, WebhookWrite};
 
 use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
@@ -17,6 +18,7 @@ on_every_database![
     what_a_node_that_is_gone_had_leased_is_due_at_once_and_nothing_else,
     a_node_that_beats_again_keeps_its_leases,
     what_nodes_without_a_beat_had_leased_is_due_once_a_server_starts,
+    a_node_that_stops_is_forgotten_and_leaves_no_lease,
 ];
 
 const DEAD: NodeId = NodeId::drawn(u64::MAX);
@@ -117,6 +119,50 @@ async fn what_nodes_without_a_beat_had_leased_is_due_once_a_server_starts(databa
         check_due(&store, delivery, due_at).await;
     }
     assert_eq!(store.delivery(scheduled.event_id).await.unwrap(), Some(scheduled));
+}
+
+async fn a_node_that_stops_is_forgotten_and_leaves_no_lease(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    beat_both(&store).await;
+    let of_stopped = leased(&store, &project, DEAD, after(30)).await;
+    let of_alive = leased(&store, &project, ALIVE, after(30)).await;
+    for _ in 0..2 {
+        keep(&store, NodeWrite::Left { node: DEAD, at: after(3) }).await;
+        assert_eq!(store.nodes().await.unwrap(), [(ALIVE, 1)]);
+    }
+    for (delivery, due_at) in [(of_stopped, after(3)), (of_alive, after(30))] {
+        check_due(&store, delivery, due_at).await;
+    }
+}
+
+/// The fewest connections that a node may have, of which one is for changes that are committed one by one.
+const FEWEST_CONNECTIONS: usize = 8;
+
+/// Regression: the beats of a node waited behind rare changes, and so other nodes found it gone while it went on leasing.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_beats_while_rare_changes_take_all_their_connections() {
+    let Database::Postgres(scratch) = Database::postgres().await else { panic!("it is on PostgreSQL") };
+    let store = Store::open_postgres(&scratch.url().parse().unwrap(), FEWEST_CONNECTIONS).await.unwrap();
+    let key = samples::key(&kept_project(&store).await, "slow");
+    let run = |sql: &str| Cluster::shared().run(scratch.url(), sql).unwrap();
+    run("CREATE FUNCTION stall() RETURNS trigger LANGUAGE plpgsql AS \
+         $$ BEGIN PERFORM pg_sleep(3600); RETURN NEW; END $$; \
+         CREATE TRIGGER stall BEFORE INSERT ON api_keys FOR EACH ROW EXECUTE FUNCTION stall()");
+    let (writer, write) = (store.clone(), KeyWrite::Created { hash: samples::key_hash(&key), key });
+    let stalled = tokio::spawn(async move { commit(&writer, write).await });
+    let of_sleepers = "FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'";
+    while run(&format!("SELECT COUNT(*) {of_sleepers}")) != "1" {
+        assert!(!stalled.is_finished(), "it waits");
+    }
+    for beat in 1..=3 {
+        keep(&store, NodeWrite::Beat { node: ALIVE }).await;
+        assert_eq!(store.nodes().await.unwrap(), [(ALIVE, beat)]);
+    }
+    assert!(!stalled.is_finished(), "it has waited all the time");
+    run(&format!("SELECT pg_cancel_backend(pid) {of_sleepers}"));
+    assert_eq!(stalled.await.unwrap(), Outcome::Unavailable);
+    store.close().await;
 }
 
 fn with_due(delivery: Delivery, due_at: Timestamp) -> Delivery {

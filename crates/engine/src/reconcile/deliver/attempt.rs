@@ -136,13 +136,18 @@ impl Engine {
         at: Timestamp,
     ) -> Result<(), Error> {
         let Lease { delivery, until } = ticket.lease;
-        let unsent = |failure| AttemptOutcome::unanswered(Duration::ZERO, failure);
-        let outcome = match (target, unless_unavailable(event)?) {
-            (Ok(target), Ok(event)) => send(delivery.project_id, event, target, courier, at).await,
+        // It says nothing about the receiver, which was not asked.
+        let unsent = |failure| (AttemptOutcome::unanswered(Duration::ZERO, failure), None);
+        let (outcome, pace) = match (target, unless_unavailable(event)?) {
+            (Ok(target), Ok(event)) => {
+                let outcome = send(delivery.project_id, event, target, courier, at).await;
+                let pace = Pace::of(&outcome);
+                (outcome, Some(pace))
+            }
             (Err(failure), _) => unsent(failure.clone()),
             (Ok(_), Err(failure)) => unsent(failure),
         };
-        ticket.sent(Some(Pace::of(&outcome)));
+        ticket.sent(pace);
         let after = delivery.attempted(&outcome, self.now(), Jitter::drawn(rand::random()));
         self.save_attempt(until, after, Attempt { at, outcome }).await
     }
@@ -221,4 +226,57 @@ async fn send(
         body,
     };
     courier.sender.send(webhook).await
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use gateway::{AddressGuard, Providers, SendLimits, Simulator, WebhookSender};
+    use store::Store;
+
+    use super::*;
+    use crate::{NewProject, ProjectUpdate, SecretKey, Settings, SystemClock};
+
+    fn courier() -> Courier {
+        Courier {
+            sender: WebhookSender::new(AddressGuard::new(Vec::new(), true), SendLimits::default()).unwrap(),
+            signature_header: "X-Signature".to_owned(),
+            in_flight_per_project: 4,
+            pages_url: "https://pay.lunas.test".to_owned(),
+        }
+    }
+
+    /// Regression: it counted as a slow answer, and the receiver that comes with the next URL got fewer requests at once.
+    #[tokio::test]
+    async fn an_attempt_without_a_url_says_nothing_about_the_receiver() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open_sqlite(&directory.path().join("lunas.db")).await.unwrap();
+        let providers = Providers { sandbox: Simulator::default(), production: None };
+        let key = SecretKey::from_base64(&SecretKey::generate_base64()).unwrap();
+        let engine = Engine::new(store, providers, Arc::new(SystemClock), Settings::default(), key);
+        engine.mark_development().await.unwrap();
+        let new = NewProject { name: "Toko".to_owned(), environment: Environment::Sandbox, merchant_name: None };
+        let (project, _) = engine.create_project(new).await.unwrap();
+        let hook = async |url: Option<&str>| {
+            let webhook_url = Some(url.map(str::to_owned));
+            let update = ProjectUpdate { webhook_url, ..ProjectUpdate::default() };
+            engine.update_project(project.id, update).await.unwrap();
+        };
+        hook(Some("http://127.0.0.1:8080/hook")).await;
+        let (key, _) = engine.create_key(project.id, "Server".to_owned()).await.unwrap();
+        engine.revoke_key(key.id, None).await.unwrap();
+        hook(None).await;
+
+        let due = engine.store.due_deliveries(engine.now(), 10).await.unwrap();
+        let leases = engine.lease_all(&due).await.leases;
+        let (sender, mut notes) = mpsc::channel(3);
+        let tickets: Vec<Ticket> = leases.into_iter().map(|lease| Ticket::new(lease, sender.clone())).collect();
+        assert_eq!(tickets.len(), 1);
+        engine.attempt_all(&courier(), tickets).await;
+        assert!(matches!(notes.try_recv(), Ok(Note::Sent(_, None))));
+        assert!(matches!(notes.try_recv(), Ok(Note::Ended(_))));
+        let delivery = engine.store.delivery(due[0].event_id).await.unwrap().unwrap();
+        assert_eq!(delivery.attempts, 1, "it counts as an attempt all the same");
+    }
 }

@@ -65,9 +65,9 @@ impl Engine {
         leased
     }
 
-    /// Renews a lease that has waited too long to be sent; none if another node has taken it over.
+    /// Renews a lease that has waited too long to be sent, or that another node may have taken over; none if one has.
     pub(super) async fn renewed(&self, lease: Lease) -> Result<Option<Lease>, Error> {
-        if lease.until >= self.now().plus(ATTEMPT_MOST) {
+        if lease.until >= self.now().plus(ATTEMPT_MOST) && self.surely_has_its_leases() {
             return Ok(Some(lease));
         }
         let delivery = Delivery { state: DeliveryState::Pending { due_at: lease.until }, ..lease.delivery };

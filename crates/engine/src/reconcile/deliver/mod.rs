@@ -53,7 +53,11 @@ const STOP_WITHIN: Duration = Duration::from_secs(3);
 
 pub(super) async fn run(engine: Engine, courier: Courier, mut stopped: watch::Receiver<bool>) {
     let mut commit_signal = engine.store.commit_signal();
-    join_nodes(&engine, &mut stopped).await;
+    tokio::select! {
+        () = engine.join_nodes() => {}
+        // The loop reads `stopped` next.
+        _ = stopped.changed() => {}
+    }
     let mut dispatcher = Dispatcher::new(engine, courier);
     while !*stopped.borrow() {
         dispatcher.poll_if_wanted();
@@ -66,18 +70,6 @@ pub(super) async fn run(engine: Engine, courier: Courier, mut stopped: watch::Re
         }
     }
     dispatcher.stop().await;
-}
-
-/// Makes this node known to the others before it leases anything, so that they give its leases back should it die.
-async fn join_nodes(engine: &Engine, stopped: &mut watch::Receiver<bool>) {
-    while !*stopped.borrow() {
-        match engine.beat().await {
-            Ok(()) => return,
-            Err(error) => tracing::warn!(%error, "this node could not be made known and will try again"),
-        }
-        // The loop reads `stopped` next, whether it has changed or the time is over.
-        let _ = tokio::time::timeout(REST, stopped.changed()).await;
-    }
 }
 
 /// The leases and running attempts of this node.

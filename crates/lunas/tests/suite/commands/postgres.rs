@@ -14,6 +14,7 @@ use crate::support::{
     commands::{program, secret_key},
     repository::root,
     samples,
+    wait::until,
 };
 
 /// Runs a command on the database at `url`, as an operator would.
@@ -47,6 +48,21 @@ fn relations(cluster: &Cluster, url: &str) -> String {
 fn as_user(url: &str, user: &str) -> String {
     let (_, place) = url.split_once('@').unwrap();
     format!("postgres://{user}:{user}-quiet@{place}")
+}
+
+/// Regression: each of the other nodes logged a warning that it was gone.
+#[tokio::test]
+async fn a_server_that_stops_in_good_order_is_no_node_any_more_and_a_killed_one_is_until_it_is_missed() {
+    let (program, url) = (program(), Cluster::shared().fresh_database());
+    let nodes = || Cluster::shared().run(&url, "SELECT COUNT(*) FROM nodes").unwrap();
+    let stopping = program.dev_with(&["--database", &url]);
+    until(async || nodes() == "1").await;
+    assert_eq!(stopping.terminate(), Some(0));
+    assert_eq!(nodes(), "0");
+    let dying = program.dev_with(&["--database", &url]);
+    until(async || nodes() == "1").await;
+    dying.kill();
+    assert_eq!(nodes(), "1");
 }
 
 #[tokio::test]

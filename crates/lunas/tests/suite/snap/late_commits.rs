@@ -8,7 +8,8 @@ use domain::{
     money::Rupiah,
     undecided::UndecidedWord,
 };
-use engine::{Clock, Window};
+use engine::{Clock, Reconcilers, Window};
+use gateway::SendLimits;
 use store::BankWrite;
 use testkit::{Cluster, Database, Kit, on_every_database, on_postgres};
 
@@ -25,6 +26,7 @@ on_every_database![
     what_is_not_committed_in_time_is_never_committed on 2 threads,
     an_account_chooses_what_its_bank_is_told_while_nothing_is_known on 2 threads,
     money_that_was_booked_after_all_stays_paid_and_a_person_is_told,
+    a_word_about_money_that_an_earlier_request_has_booked_is_told_to_a_person,
     a_word_about_money_that_was_not_booked_raises_nothing,
 ];
 
@@ -146,6 +148,25 @@ async fn money_that_was_booked_after_all_stays_paid_and_a_person_is_told(kit: Ar
     assert!(page.text.contains("Booked after the bank was told that nothing is decided"), "{}", page.text);
 }
 
+/// Regression: only the very request that was answered so was looked for. But the answer to an earlier one may have been lost.
+async fn a_word_about_money_that_an_earlier_request_has_booked_is_told_to_a_person(kit: Arc<Kit>) {
+    for is_same_external_id in [false, true] {
+        let contracted = contracted_with(&kit, Style::BCA, &[]).await;
+        let mut paid = contracted.pay(&number(&contracted.payment().await), Knobs::default()).await;
+        assert_eq!(said(&paid), ("2002500", "00"));
+        kit.clock.advance(Duration::from_mins(1));
+        if !is_same_external_id {
+            paid.sent.external_id = "1".to_owned();
+        }
+        told_undecided(&kit, &contracted, &paid).await;
+        kit.engine.look_after_undecided().await.unwrap();
+        let found = open_differences(&kit).await;
+        let of_account = found.iter().filter(|difference| difference.key.account_id == contracted.account);
+        let kinds: Vec<DifferenceKind> = of_account.map(|difference| difference.key.kind).collect();
+        assert_eq!(kinds, [DifferenceKind::Undecided], "{is_same_external_id}");
+    }
+}
+
 async fn a_word_about_money_that_was_not_booked_raises_nothing(kit: Arc<Kit>) {
     let contracted = contracted_with(&kit, Style::BCA, &[]).await;
     let (payment, other) = (contracted.payment().await, contracted.payment().await);
@@ -154,11 +175,11 @@ async fn a_word_about_money_that_was_not_booked_raises_nothing(kit: Arc<Kit>) {
     told_undecided(&kit, &contracted, &refused).await;
     let mut paid = contracted.pay(&number(&payment), Knobs::default()).await;
     // What was not committed, and what the bank has asked again about and was told the truth.
-    let asked_again = paid.sent.external_id.clone();
-    paid.sent.external_id = "1".to_owned();
+    let asked_again = paid.sent.clone();
+    (paid.sent.external_id, paid.sent.request_id) = ("1".to_owned(), "not-committed".to_owned());
     told_undecided(&kit, &contracted, &paid).await;
     kit.clock.set(kit.engine.now().minus(Duration::from_secs(10)));
-    paid.sent.external_id = asked_again;
+    paid.sent = asked_again;
     told_undecided(&kit, &contracted, &paid).await;
     for _ in 0..3 {
         kit.clock.advance(Duration::from_hours(13));
@@ -195,7 +216,10 @@ async fn hanging_commit(kit: Arc<Kit>) {
     // A repeat cannot know more, and must not be told what makes the bank give the money back.
     let repeated = contracted.pay(&number, Knobs::resend_of(&answer.sent)).await;
     assert_eq!((said(&repeated), repeated.conclusion), (("2022500", "02"), Some(Conclusion::Suspended)));
+    // What was said is stored before the process ends.
+    Reconcilers::start(&kit.engine, kit.courier(SendLimits::default())).stop().await;
     kit.clock.advance(Duration::from_secs(1));
+    assert_eq!(kit.store.due_undecided(kit.engine.now(), 10).await.unwrap().len(), 1);
     kit.engine.look_after_undecided().await.unwrap();
     assert_eq!(open_differences(&kit).await, []);
     held.end();

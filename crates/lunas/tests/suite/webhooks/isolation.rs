@@ -13,7 +13,7 @@ use std::{
 use domain::delivery::DeliveryState;
 use engine::{Courier, Reconcilers};
 use gateway::{AddressGuard, BoxFuture, Resolve, SendLimits, WebhookSender};
-use testkit::{Answer, Api, Kit, Received, Receiver, TestProject, on_every_database};
+use testkit::{Answer, Api, Cluster, Kit, Received, Receiver, TestProject, on_every_database, on_postgres};
 
 use crate::support::{
     nodes::Node,
@@ -268,6 +268,43 @@ async fn stopping_releases_webhooks_to_a_hanging_receiver_at_once(kit: Arc<Kit>)
     for event in events(&project).await {
         wait_for_attempts(&kit, event["id"].as_str().unwrap(), 1).await;
     }
+}
+
+/// Regression: a node whose beats failed sent all that it had leased, also what another node had taken over and sent.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_cannot_beat_sends_nothing_that_another_has_taken_over() {
+    on_postgres(sends_nothing_that_it_has_lost).await;
+}
+
+async fn sends_nothing_that_it_has_lost(kit: Arc<Kit>) {
+    // Four are sent at once, and eight more are leased and wait.
+    const LEASED: usize = 12;
+    let (project, receiver) = kit.hooked(Answer::Hang).await;
+    pay_often(&project, LEASED).await;
+    kit.deliver(PATIENT);
+    receiver.arrived(4).await;
+    let url = kit.database.url();
+    let sql = |text: &str| tokio::task::block_in_place(|| Cluster::shared().run(&url, text)).unwrap();
+    let counted = |which: &str| sql(&format!("SELECT COUNT(*) FROM deliveries WHERE {which}"));
+    until(async || counted("leased_by IS NOT NULL") == LEASED.to_string()).await;
+    let node = sql("SELECT id FROM nodes");
+    sql(&format!(
+        "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$; \
+         CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON nodes FOR EACH ROW WHEN (NEW.id = {node}) \
+         EXECUTE FUNCTION refuse()"
+    ));
+    receiver.answer(Answer::Status(200));
+    // So that the other node's leases do not end at the same moment.
+    kit.clock.advance(Duration::from_millis(1));
+    let other = Node::beside(&kit).await;
+    let sending = Reconcilers::start(&other.engine, kit.courier(PATIENT));
+    until(async || counted("state = 'delivered'") == LEASED.to_string()).await;
+    // What hung ends, so the first node goes on with what it has leased.
+    receiver.release();
+    kit.stop_delivering().await;
+    assert_eq!(receiver.count(), 4 + LEASED, "each once by the node that has it, and what hung");
+    sending.stop().await;
+    other.stop().await;
 }
 
 /// Panics when a host is looked up for the first time.

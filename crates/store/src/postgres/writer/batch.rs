@@ -11,7 +11,7 @@ use super::{
         fault,
         session::{Session, arrays, columns},
     },
-    statement_limit::statement_limit,
+    statement_limit::{COMMIT_NEEDS, statement_limit},
 };
 use crate::{
     error::{CommitError, Guard, StoreError},
@@ -99,9 +99,10 @@ impl Batch {
         self.jobs.iter().for_each(Job::undo);
     }
 
-    /// Without the plans that must not be committed any more, whose callers are told so.
+    /// Without the plans that must not be committed any more, whose callers are told so. One that has hardly any time left would
+    /// take the others with it when the server cancels their common statement.
     pub(super) fn without_late(self) -> Batch {
-        Batch { jobs: Job::end_late(self.jobs) }
+        Batch { jobs: Job::end_late(self.jobs, COMMIT_NEEDS) }
     }
 
     /// Runs a statement that commits by itself. Where a plan has a deadline, the server cancels the statement before it.

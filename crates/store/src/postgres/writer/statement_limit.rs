@@ -5,6 +5,8 @@ use std::time::Duration;
 use crate::deadline::Deadline;
 
 pub(super) const COMMIT_WITHIN: Duration = Duration::from_secs(10);
+/// A plan that has less time left than this is not tried any more.
+pub(super) const COMMIT_NEEDS: Duration = Duration::from_millis(100);
 /// The part of the time that is left for a plan with a deadline in which its statements must be done. After that the server
 /// cancels them, and it is known before the deadline that nothing was committed.
 const STATEMENT_PART: f64 = 0.75;
