@@ -35,7 +35,7 @@ impl Default for LogoReading {
 
 impl Engine {
     /// Makes a PNG file of our own from the file that a merchant sent. What was sent is not kept. When too many files wait already,
-    /// it fails as a busy server does.
+    /// or there is no thread for it, it fails as a busy server does.
     pub async fn read_logo(&self, sent: Vec<u8>) -> Result<Result<NewLogo, LogoError>, Error> {
         let turn = self.logo_reading.0.turn().await?;
         match turn.run_quietly(move || new_logo(&sent)).await {
