@@ -89,6 +89,13 @@ async fn status_of(socket: &mut Socket, request: &[u8]) -> u16 {
     socket.answer().await.expect("closed without saying so").status.as_u16()
 }
 
+async fn hears_that_it_is_refused_and_closed(mut socket: Socket) {
+    let reply = socket.answer().await.unwrap();
+    assert_eq!(reply.header("connection"), Some("close"));
+    reply.refused(401, "UNAUTHORIZED");
+    socket.closed().await;
+}
+
 #[tokio::test]
 async fn after_any_refusal_the_next_payment_on_the_connection_is_taken_if_the_body_was_short() {
     on_sqlite(async |kit: Arc<Kit>| {
@@ -149,10 +156,7 @@ async fn a_client_that_waits_for_100_continue_is_refused_at_once_and_told_that_t
         for framing in [("Content-Length", "10"), ("Content-Length", "100000"), ("Transfer-Encoding", "chunked")] {
             let mut socket = Socket::connect(kit.address).await;
             socket.send(&refusal.head(framing, &[("Expect", "100-continue")])).await;
-            let reply = socket.answer().await.unwrap();
-            assert_eq!(reply.header("connection"), Some("close"), "{framing:?}");
-            reply.refused(401, "UNAUTHORIZED");
-            socket.closed().await;
+            hears_that_it_is_refused_and_closed(socket).await;
         }
     })
     .await;
@@ -179,10 +183,7 @@ async fn a_chunked_body_is_dropped_up_to_its_end_and_one_without_end_closes_the_
         while !socket.hears_within(Duration::ZERO).await {
             socket.send(&chunk).await;
         }
-        let reply = socket.answer().await.unwrap();
-        assert_eq!(reply.header("connection"), Some("close"));
-        reply.refused(401, "UNAUTHORIZED");
-        socket.closed().await;
+        hears_that_it_is_refused_and_closed(socket).await;
     })
     .await;
 }
@@ -202,10 +203,7 @@ async fn a_refusal_waits_neither_for_a_body_that_drips_nor_for_one_that_never_co
                         socket.send(if framing.0 == "Content-Length" { b" " } else { b"1\r\n \r\n" }).await;
                     }
                 }
-                let reply = socket.answer().await.unwrap();
-                assert_eq!(reply.header("connection"), Some("close"), "{framing:?}");
-                reply.refused(401, "UNAUTHORIZED");
-                socket.closed().await;
+                hears_that_it_is_refused_and_closed(socket).await;
             }
         }
     })

@@ -7,6 +7,7 @@ mod isolation;
 mod retries;
 mod secret_keys;
 mod sending;
+mod shy_receiver;
 mod stripe_library;
 mod urgent;
 mod urls;
