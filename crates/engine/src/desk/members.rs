@@ -5,9 +5,10 @@ use domain::{
     api_key::ApiKey,
     audit::Deed,
     id::{InviteId, UserId},
+    key_rights::KeyRight,
     user::{Email, INVITE_LIFETIME, Invite, Token},
 };
-use store::{Change, CommitError, Guard, KeyWrite, Member, PeopleWrite, SessionWrite};
+use store::{Change, CommitError, Guard, KeyWrite, Member, PeopleWrite, SessionWrite, Write};
 
 use super::{Desk, role_lost};
 use crate::{
@@ -92,25 +93,39 @@ impl Desk {
     }
 
     /// Changes a member's role. A member who is no owner any more knows the keys over money that they have created; those
-    /// are revoked, if `with_keys` says so.
+    /// are revoked in the same commit, if `with_keys` says so.
     pub async fn change_role(&self, user_id: UserId, role: Role, with_keys: bool) -> Result<(), Error> {
         self.check(Act::ManageMembers)?;
         let member = self.member(user_id).await?;
-        // By an invitation to another address of theirs they would have the old role again.
-        let voided = (!role.may(Act::ManageMembers))
-            .then_some(PeopleWrite::InvitesVoided { project_id: self.id(), created_by: user_id });
-        let change = Change::from(self.role_held())
-            .with(PeopleWrite::RoleChanged { project_id: self.id(), user_id, role })
-            .with_all(voided)
-            .with(self.engine.audit(Some(self.id()), Deed::RoleChanged, &member.user.email, role.word()));
-        self.engine.store.commit(change).await.map_err(last_owner_stays)?;
-        // From this commit on the member can create no further one, so this list is complete.
-        if with_keys && !matches!(role, Role::Owner) {
-            for key in self.keys_over_money_of(user_id).await? {
-                self.engine.revoke_key(key.id, Some(self.id())).await?;
+        let project_id = self.id();
+        for _ in 0..DECIDE_MOST {
+            // By an invitation to another address of theirs they would have the old role again.
+            let voided = (!role.may(Act::ManageMembers))
+                .then_some(PeopleWrite::InvitesVoided { project_id, created_by: user_id });
+            let mut change = Change::from(self.role_held())
+                .with(PeopleWrite::RoleChanged { project_id, user_id, role })
+                .with_all(voided)
+                .with(self.engine.audit(Some(project_id), Deed::RoleChanged, &member.user.email, role.word()));
+            if with_keys && !matches!(role, Role::Owner) {
+                let keys = self.keys_over_money_of(user_id).await?;
+                let over_money = KeyRight::ALL.into_iter().filter(|right| right.is_over_money());
+                change = change.with_all(self.revocations(&keys)).with_all(
+                    over_money.map(|right| KeyWrite::AllRevokedWith { project_id, created_by: user_id, right }),
+                );
+            }
+            match self.engine.store.commit(change).await {
+                Ok(()) => return Ok(()),
+                Err(error) if is_about_keys(&error) => {}
+                Err(error) => return Err(last_owner_stays(error)),
             }
         }
-        Ok(())
+        Err(Error::Contended)
+    }
+
+    /// Everything that revoking these keys now writes.
+    fn revocations(&self, keys: &[ApiKey]) -> Vec<Write> {
+        let now = self.engine.now();
+        keys.iter().flat_map(|key| self.engine.revocation(key, now)).collect()
     }
 
     /// The live keys over money that a member has created.
@@ -141,20 +156,23 @@ impl Desk {
                 .with(self.engine.audit(Some(project_id), Deed::MemberRemoved, &member.user.email, ""));
             if with_keys {
                 let (keys, _) = self.keys_created_by(user_id).await?;
-                let now = self.engine.now();
                 change = change
-                    .with_all(keys.iter().flat_map(|key| self.engine.revocation(key, now)))
+                    .with_all(self.revocations(&keys))
                     .with(KeyWrite::AllRevokedOf { project_id, created_by: user_id });
             }
             match self.engine.store.commit(change).await {
                 Ok(()) => return Ok(()),
-                // A key was created or revoked meanwhile.
-                Err(CommitError::Conflict(Guard::KeyNotRevoked | Guard::KeysRevoked)) => {}
+                Err(error) if is_about_keys(&error) => {}
                 Err(error) => return Err(last_owner_stays(error)),
             }
         }
         Err(Error::Contended)
     }
+}
+
+/// Whether a key that was to be revoked was created or revoked meanwhile.
+fn is_about_keys(error: &CommitError) -> bool {
+    matches!(error, CommitError::Conflict(Guard::KeyNotRevoked | Guard::KeysRevoked))
 }
 
 fn last_owner_stays(error: CommitError) -> Error {

@@ -3,6 +3,7 @@
 use domain::{
     api_key::{ApiKey, KeyHash},
     id::{KeyId, ProjectId, UserId},
+    key_rights::KeyRight,
     time::Timestamp,
 };
 
@@ -13,6 +14,8 @@ pub enum KeyWrite {
     Revoked { id: KeyId, project_id: ProjectId, at: Timestamp },
     /// Changes nothing. Guarded: no key of the project that the user created is live.
     AllRevokedOf { project_id: ProjectId, created_by: UserId },
+    /// Changes nothing. Guarded: no key of the project that the user created and that has this right is live.
+    AllRevokedWith { project_id: ProjectId, created_by: UserId, right: KeyRight },
     /// Sets the time of the key's last use, unless a later one is stored.
     Used { key_id: KeyId, project_id: ProjectId, at: Timestamp },
 }

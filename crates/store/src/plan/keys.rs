@@ -3,6 +3,7 @@
 use domain::{
     api_key::{ACTIVE_KEYS_MOST, ApiKey, KeyHash},
     id::{KeyId, ProjectId, UserId},
+    key_rights::KeyRight,
     time::Timestamp,
 };
 
@@ -28,6 +29,7 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: KeyWrite) {
         }
         KeyWrite::Revoked { id, project_id, at } => key_revoked(id, project_id, at),
         KeyWrite::AllRevokedOf { project_id, created_by } => all_revoked(project_id, created_by),
+        KeyWrite::AllRevokedWith { project_id, created_by, right } => all_revoked_with(project_id, created_by, right),
         KeyWrite::Used { key_id, project_id, at } => key_used(key_id, project_id, at),
     };
     statements.push(last);
@@ -88,6 +90,17 @@ fn all_revoked(project_id: ProjectId, created_by: UserId) -> Statement {
         "UPDATE projects SET version = version WHERE id = $1 AND NOT EXISTS \
          (SELECT 1 FROM api_keys WHERE project_id = $1 AND created_by = $2 AND revoked_at IS NULL)",
         [Value::stored(project_id), Value::stored(created_by)],
+    )
+    .guarded(Guard::KeysRevoked)
+}
+
+/// The rights of a key are words in one column, with commas between them.
+fn all_revoked_with(project_id: ProjectId, created_by: UserId, right: KeyRight) -> Statement {
+    Statement::new(
+        "UPDATE projects SET version = version WHERE id = $1 AND NOT EXISTS \
+         (SELECT 1 FROM api_keys WHERE project_id = $1 AND created_by = $2 AND revoked_at IS NULL \
+         AND ',' || rights || ',' LIKE $3)",
+        [Value::stored(project_id), Value::stored(created_by), format!("%,{},%", right.word()).into()],
     )
     .guarded(Guard::KeysRevoked)
 }

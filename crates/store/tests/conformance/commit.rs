@@ -11,6 +11,7 @@ use domain::{
     delivery::Delivery,
     event::Event,
     id::{ProjectId, mint},
+    key_rights::KeyRight,
     ledger::Posting,
     link::Link,
     money::Rupiah,
@@ -281,7 +282,13 @@ fn refused_to_people(guard: Guard, world: &World) -> Vec<Write> {
         }
         Guard::SignInAllowed => writes([tried(after(999))]),
         Guard::FormUnused => writes([form_sent(world)]),
-        Guard::KeysRevoked => writes([KeyWrite::AllRevokedOf { project_id: project.id, created_by: world.viewer.id }]),
+        Guard::KeysRevoked => {
+            let (project_id, created_by) = (project.id, world.viewer.id);
+            writes([
+                KeyWrite::AllRevokedOf { project_id, created_by },
+                KeyWrite::AllRevokedWith { project_id, created_by, right: KeyRight::Payments },
+            ])
+        }
         Guard::RoleHeld => {
             let held = |project_id, user_id, role| PeopleWrite::RoleHeld { project_id, user_id, role };
             writes([

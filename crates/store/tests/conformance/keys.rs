@@ -13,7 +13,7 @@ use store::{Change, Guard, KeyWrite, ProjectWrite};
 use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
     migration::add_project,
-    samples::{self, NOW, after, entropy, kept_key, kept_project},
+    samples::{self, NOW, after, entropy, kept_key, kept_project, kept_user},
 };
 
 on_every_database![
@@ -25,6 +25,7 @@ on_every_database![
     the_last_use_of_a_key_is_known_and_never_goes_back,
     of_many_keys_at_once_no_more_are_made_than_a_project_may_have,
     what_a_key_may_do_is_read_with_its_owner,
+    that_a_member_has_no_live_key_with_a_right_is_known_when_it_is_committed,
     keys_of_an_earlier_version_may_do_what_they_could,
 ];
 
@@ -162,6 +163,25 @@ async fn what_a_key_may_do_is_read_with_its_owner(database: Database) {
         assert_eq!((owner.rights, &owner.networks), (key.rights, &key.networks), "{key:?}");
         assert_eq!(store.key(key.id).await.unwrap(), Some(key));
     }
+}
+
+async fn that_a_member_has_no_live_key_with_a_right_is_known_when_it_is_committed(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    let [member, other] = [kept_user(&store).await, kept_user(&store).await].map(|user| user.id);
+    let none_with = |right| KeyWrite::AllRevokedWith { project_id: project.id, created_by: member, right };
+    let make = |name, user, rights| ApiKey { created_by: Some(user), rights, ..samples::key(&project, name) };
+    let both = make("both", member, KeyRights::ALL);
+    for key in [make("usual", member, KeyRights::USUAL), make("another's", other, KeyRights::ALL), both.clone()] {
+        keep(&store, KeyWrite::Created { hash: samples::key_hash(&key), key }).await;
+    }
+    for right in KeyRight::ALL {
+        assert_eq!(commit(&store, none_with(right)).await, Outcome::Conflict(Guard::KeysRevoked), "{right:?}");
+    }
+    // It holds within the change that revokes the key.
+    let revoked = KeyWrite::Revoked { id: both.id, project_id: project.id, at: after(1) };
+    keep(&store, Change::from(revoked).with(none_with(KeyRight::HeldMoney))).await;
+    assert_eq!(commit(&store, none_with(KeyRight::Payments)).await, Outcome::Conflict(Guard::KeysRevoked));
 }
 
 async fn keys_of_an_earlier_version_may_do_what_they_could(database: Database) {

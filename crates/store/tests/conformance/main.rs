@@ -1,5 +1,5 @@
 //! The conformance tests of the store. Each test runs on a fresh SQLite and a fresh PostgreSQL database; only `files`
-//! is about SQLite alone.
+//! is about SQLite alone, and one test of `nodes` about PostgreSQL alone.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::{access::Role, audit::Deed, id::UserId};
-use testkit::{Kit, TestProject, on_every_database};
+use testkit::{Cluster, Database, Kit, TestProject, on_every_database};
 
 use crate::support::{
     customer::{Customer, is_page},
@@ -20,6 +20,7 @@ on_every_database![
     keys_of_a_removed_member_stay_when_the_owner_says_so,
     who_is_no_owner_any_more_leaves_no_invitations,
     who_is_no_owner_any_more_leaves_no_key_over_money_unless_the_owner_says_so,
+    an_owner_whose_keys_over_money_cannot_be_revoked_stays_an_owner,
     the_last_owner_cannot_be_demoted_or_removed,
     members_who_are_no_owners_see_the_members_and_change_none,
     an_owner_reaches_nobody_of_another_project,
@@ -179,6 +180,47 @@ async fn who_is_no_owner_any_more_leaves_no_key_over_money_unless_the_owner_says
     money.get("/v1/balance").await.refused(401, "UNAUTHORIZED");
     server.get("/v1/balance").await.expect(200);
     assert_eq!(audited(&kit, Deed::KeyRevoked).await.len(), 1);
+}
+
+/// Runs SQL beside the server.
+fn run_beside(kit: &Kit, sql: [&str; 2]) {
+    match &kit.database {
+        Database::Sqlite(path) => rusqlite::Connection::open(path).unwrap().execute_batch(sql[0]).unwrap(),
+        Database::Postgres { url } => drop(Cluster::shared().run(url, sql[1]).unwrap()),
+    }
+}
+
+/// Regression: the role was changed first and the keys were revoked afterwards. When that failed, a member who was no owner any
+/// more kept a key that decides about money.
+async fn an_owner_whose_keys_over_money_cannot_be_revoked_stays_an_owner(kit: Arc<Kit>) {
+    let (project, siti, budi) = two_owners(&kit).await;
+    let keys = format!("{}/keys", desk(project.id));
+    let mut money = Vec::new();
+    for name in ["one", "two"] {
+        let page = budi.post(&keys, &[("name", name), ("right-held-money", "on")]).await;
+        money.push(project.api.with_key(&element(&page.text, "new-key")));
+    }
+    let refusal = [
+        "CREATE TRIGGER refuse BEFORE UPDATE OF revoked_at ON api_keys WHEN NEW.name = 'two' \
+         BEGIN SELECT RAISE(ABORT, 'not now'); END",
+        "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not now'; END $$; \
+         CREATE TRIGGER refuse BEFORE UPDATE OF revoked_at ON api_keys FOR EACH ROW WHEN (NEW.name = 'two') \
+         EXECUTE FUNCTION refuse()",
+    ];
+    run_beside(&kit, refusal);
+    let before = rows(&kit.database);
+    let path = format!("{}/{}/role", members(&project), budi.user.id);
+    let demotion = [("role", "developer"), ("revoke_keys", "on")];
+    assert_eq!(siti.post(&path, &demotion).await.status, 500);
+    assert_eq!(role_of(&kit, &project, budi.user.id).await, Some(Role::Owner));
+    assert_eq!(rows(&kit.database), before, "all or nothing");
+    run_beside(&kit, ["DROP TRIGGER refuse", "DROP TRIGGER refuse ON api_keys"]);
+    assert_eq!(siti.post(&path, &demotion).await.status, 303);
+    assert_eq!(role_of(&kit, &project, budi.user.id).await, Some(Role::Developer));
+    for key in money {
+        key.get("/v1/balance").await.refused(401, "UNAUTHORIZED");
+    }
+    assert_eq!(audited(&kit, Deed::KeyRevoked).await.len(), 2);
 }
 
 async fn the_last_owner_cannot_be_demoted_or_removed(kit: Arc<Kit>) {
