@@ -7,7 +7,6 @@ use std::{
     collections::BTreeMap,
     env,
     ffi::{OsStr, OsString},
-    fs::File,
     io::{self, Read},
     os::unix::{ffi::OsStrExt, fs::MetadataExt},
     path::{Path, PathBuf},
@@ -50,6 +49,7 @@ struct FileValue {
 /// A file that can be read.
 struct Opened {
     path: PathBuf,
+    /// Empty where it is not believed.
     text: String,
     is_readable_by_others: bool,
     /// Why its values are not used.
@@ -187,19 +187,20 @@ fn flag(words: &[OsString]) -> Option<PathBuf> {
 }
 
 fn open(path: &Path) -> io::Result<Opened> {
-    let file = File::open(path)?;
-    let metadata = file.metadata()?;
+    let path = path.to_owned();
+    let file = match private_files::open_believed(&path)? {
+        Ok(file) => file,
+        Err(reason) => {
+            return Ok(Opened { path, text: String::new(), is_readable_by_others: false, distrust: Some(reason) });
+        }
+    };
+    let is_readable_by_others = file.metadata()?.mode() & READABLE_BY_OTHERS != 0;
     let mut text = String::new();
     file.take(BYTES_MOST + 1).read_to_string(&mut text)?;
     if text.len() as u64 > BYTES_MOST {
         return Err(io::Error::other(format!("it is longer than {BYTES_MOST} bytes")));
     }
-    Ok(Opened {
-        path: path.to_owned(),
-        text,
-        is_readable_by_others: metadata.mode() & READABLE_BY_OTHERS != 0,
-        distrust: private_files::distrust(&metadata, path),
-    })
+    Ok(Opened { path, text, is_readable_by_others, distrust: None })
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> String {

@@ -4,6 +4,7 @@
 use std::{
     fmt,
     fs::File,
+    io,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -21,6 +22,8 @@ use crate::{
 
 const SQLITE: &str = "sqlite:";
 const POSTGRES: [&str; 2] = ["postgres://", "postgresql://"];
+/// Links that are followed one after the other, as many as Linux follows.
+const LINKS_MOST: usize = 40;
 const HOW_TO_CREATE: &str = "`lunas dev`, `lunas serve` and `lunas migrate` create one";
 
 /// The database of an installation.
@@ -116,7 +119,9 @@ impl Database {
         if !self.has_directory() {
             return Err(CliError::new(format!("cannot open {self}: its directory does not exist; create it first")));
         }
-        private_files::create_private_file(path).map_err(|error| CliError::new(format!("cannot open {self}: {error}")))
+        // Through a link that leads to no file yet, only SQLite would create one.
+        let created = private_files::create_private_file(&file_behind(path));
+        created.map_err(|error| CliError::new(format!("cannot open {self}: {error}")))
     }
 
     /// Opens the database; an error where there is none.
@@ -159,14 +164,33 @@ impl Database {
 /// Locks a SQLite file for one server; none where another process holds the lock. Whichever way a path leads to the file, the
 /// lock is the same.
 fn lock_file(path: &Path) -> Result<Option<File>, CliError> {
-    // A file that does not exist yet is found by its directory.
-    let resolved = path.canonicalize().or_else(|error| match (path.parent(), path.file_name()) {
-        (Some(parent), Some(name)) if parent.as_os_str().is_empty() => Ok(PathBuf::from(name)),
-        (Some(parent), Some(name)) => parent.canonicalize().map(|parent| parent.join(name)),
-        _ => Err(error),
-    });
-    let lock = resolved.unwrap_or_else(|_| path.to_owned()).with_added_extension("lock");
+    let lock = file_behind(path).with_added_extension("lock");
     private_files::try_lock(&lock).map_err(|error| CliError::file("lock", &lock, &error))
+}
+
+/// The file that a path leads to, whether or not it exists; the path itself where that cannot be found out.
+fn file_behind(path: &Path) -> PathBuf {
+    follow(path).unwrap_or_else(|_| path.to_owned())
+}
+
+fn follow(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..LINKS_MOST {
+        match path.canonicalize() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            found => return found,
+        }
+        // A file that does not exist yet is found by its directory, unless it is a link to such a file.
+        let name = path.file_name().ok_or(io::ErrorKind::NotFound)?;
+        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let directory = directory.canonicalize()?;
+        let file = directory.join(name);
+        match file.read_link() {
+            Ok(target) => path = directory.join(target),
+            Err(_) => return Ok(file),
+        }
+    }
+    Err(io::Error::other("too many links lead from one to the next"))
 }
 
 impl fmt::Display for Database {
@@ -307,6 +331,30 @@ mod tests {
             let error = parse(url).unwrap_err();
             assert_eq!(error.reasons().len(), 1);
             assert!(!error.reasons()[0].contains("quiet"), "{url}: {:?}", error.reasons());
+        }
+    }
+
+    #[test]
+    fn every_path_to_a_file_leads_to_the_same_one_before_and_after_it_exists() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = directory.path().canonicalize().unwrap();
+        let file = home.join("data/lunas.db");
+        std::fs::create_dir(home.join("data")).unwrap();
+        let link = |target: &str, name: &str| std::os::unix::fs::symlink(target, home.join(name)).unwrap();
+        link("data", "linked");
+        link("data/lunas.db", "relative.db");
+        link(file.to_str().unwrap(), "absolute.db");
+        link("linked/../relative.db", "further.db");
+        link("loop.db", "loop.db");
+        let ways = ["data/lunas.db", "linked/lunas.db", "relative.db", "absolute.db", "further.db"];
+        for _ in 0..2 {
+            for way in ways {
+                assert_eq!(file_behind(&home.join(way)), file, "{way}");
+            }
+            std::fs::write(&file, "").unwrap();
+        }
+        for nowhere in ["loop.db", "missing/lunas.db"] {
+            assert_eq!(file_behind(&home.join(nowhere)), home.join(nowhere));
         }
     }
 

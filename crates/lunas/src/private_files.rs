@@ -4,7 +4,7 @@
 use std::{
     fs::{self, DirBuilder, File, Metadata, OpenOptions, TryLockError},
     io::{self, Read, Write},
-    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
+    os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt},
     path::Path,
 };
 
@@ -16,12 +16,26 @@ const ROOT: u32 = 0;
 const WRITABLE_BY_GROUP: u32 = 0o020;
 const WRITABLE_BY_OTHERS: u32 = 0o002;
 
-/// Why the file at `path` is not believed, and what to do; none where only root and the user who runs this program can change
-/// it. What is no file, such as a pipe or a device, is believed as its opener was.
-pub(crate) fn distrust(metadata: &Metadata, path: &Path) -> Option<String> {
+/// Opens a file to read it; the reason where it is not believed. Opening a pipe waits for somebody who writes into it, so a pipe
+/// that is not believed is not opened.
+pub(crate) fn open_believed(path: &Path) -> io::Result<Result<File, String>> {
+    let metadata = fs::metadata(path)?;
+    if metadata.file_type().is_fifo()
+        && let Some(reason) = distrust(&metadata, path)
+    {
+        return Ok(Err(reason));
+    }
+    let file = File::open(path)?;
+    // What is at that path may have been replaced since.
+    Ok(distrust(&file.metadata()?, path).map_or(Ok(file), Err))
+}
+
+/// Why what is at `path` is not believed, and what to do; none where only root and the user who runs this program can change
+/// it. Devices such as a terminal or `/dev/null` are for everybody, and believed.
+fn distrust(metadata: &Metadata, path: &Path) -> Option<String> {
     let (mode, owner) = (metadata.mode(), metadata.uid());
     let path = path.display();
-    if !metadata.is_file() {
+    if metadata.file_type().is_char_device() {
         return None;
     }
     if owner != ROOT && owner != geteuid().as_raw() {
@@ -41,13 +55,11 @@ pub(crate) fn create_private_directory(path: &Path) -> io::Result<()> {
 
 /// The text of a private file; none where there is no file. A file that another user can change is an error.
 pub(crate) fn read_if_present(path: &Path) -> io::Result<Option<String>> {
-    let mut file = match File::open(path) {
+    let opened = match open_believed(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         opened => opened?,
     };
-    if let Some(reason) = distrust(&file.metadata()?, path) {
-        return Err(io::Error::other(reason));
-    }
+    let mut file = opened.map_err(io::Error::other)?;
     let mut text = String::new();
     file.read_to_string(&mut text)?;
     Ok(Some(text))
@@ -93,7 +105,7 @@ pub(crate) fn try_lock(path: &Path) -> io::Result<Option<File>> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
+    use std::{os::unix::fs::PermissionsExt, process::Command, thread};
 
     use super::*;
 
@@ -138,6 +150,29 @@ mod tests {
         for (mode, mend) in [(0o660, "chmod g-w"), (0o602, "chmod go-w"), (0o666, "chmod go-w")] {
             assert!(read_as(mode).unwrap_err().contains(mend), "{mode:o}");
         }
+    }
+
+    #[test]
+    fn a_pipe_that_others_can_write_into_is_neither_believed_nor_waited_for() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("secret.key");
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        let set = |mode: u32| fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        for (mode, mend) in [(0o660, "chmod g-w"), (0o666, "chmod go-w")] {
+            set(mode);
+            assert!(read_if_present(&path).unwrap_err().to_string().contains(mend), "{mode:o}");
+        }
+        if geteuid().is_root() {
+            set(0o600);
+            std::os::unix::fs::chown(&path, Some(12_345), None).unwrap();
+            assert!(read_if_present(&path).unwrap_err().to_string().contains("12345"));
+            std::os::unix::fs::chown(&path, Some(0), None).unwrap();
+        }
+        set(0o600);
+        let pipe = path.clone();
+        let writer = thread::spawn(move || fs::write(pipe, "key").unwrap());
+        assert_eq!(read_if_present(&path).unwrap().as_deref(), Some("key"), "of its own user");
+        writer.join().unwrap();
     }
 
     #[test]

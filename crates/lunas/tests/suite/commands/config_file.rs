@@ -2,12 +2,13 @@
 
 use std::{
     fs,
+    io::Write,
     os::unix::{
         fs::{MetadataExt, PermissionsExt},
         process::CommandExt,
     },
     path::PathBuf,
-    process::Command,
+    process::{Command, Stdio},
 };
 
 use serde_json::{Value, json};
@@ -286,6 +287,43 @@ fn a_file_that_another_user_can_change_is_refused_and_one_of_root_for_a_group_is
         let checked = run(command(&program, &["config", "check", "--json"])).json(0);
         assert_eq!(of(&checked, "LUNAS_RATE_LIMIT"), (json!("7"), json!("file")), "{mode:o}");
     }
+}
+
+/// A pipe that another user has made was read, whoever wrote into it.
+#[test]
+fn a_pipe_that_another_user_can_write_into_is_refused_and_ones_own_is_read() {
+    let program = program();
+    let (directory, path) = (program.directory.path(), program.directory.path().join("lunas.toml"));
+    assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let checked = |mode: u32| {
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        // It waits until somebody reads.
+        let mut writer = Command::new("sh");
+        let mut writer =
+            writer.args(["-c", "echo 'rate_limit = 7' > lunas.toml"]).current_dir(directory).spawn().unwrap();
+        let ran = run(command(&program, &["config", "check", "--json"]));
+        // It may have ended already.
+        let _ = writer.kill();
+        writer.wait().unwrap();
+        ran
+    };
+    let taken = |ran: &Ran| assert_eq!(of(&ran.json(0), "LUNAS_RATE_LIMIT"), (json!("7"), json!("file")));
+    for (mode, reason) in [(0o666, "chmod go-w lunas.toml"), (0o620, "chmod g-w lunas.toml")] {
+        let ran = checked(mode);
+        assert!(ran.code == 1 && ran.stderr.contains("is not read") && ran.stderr.contains(reason), "{ran:?}");
+    }
+    if is_root(&program) {
+        std::os::unix::fs::chown(&path, Some(12_345), None).unwrap();
+        let ran = checked(0o600);
+        assert!(ran.code == 1 && ran.stderr.contains("it belongs to another user, number 12345"), "{ran:?}");
+        std::os::unix::fs::chown(&path, Some(0), None).unwrap();
+    }
+    taken(&checked(0o600));
+    // What a shell passes on is a pipe of the same user.
+    let mut piped = command(&program, &["config", "check", "--json", "--config", "/dev/stdin"]);
+    let mut piped = piped.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    piped.stdin.take().unwrap().write_all(b"rate_limit = 7").unwrap();
+    taken(&piped.wait_with_output().unwrap().into());
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! `lunas serve` refuses to start while something that safety needs is missing, with one line for each reason.
 
-use std::{fs, process::Command};
+use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
 
-use testkit::{Api, Ran};
+use testkit::{Api, Ran, Running};
 
 use crate::support::commands::{program, secret_key};
 
@@ -55,6 +55,30 @@ async fn a_second_server_on_the_same_file_says_so_and_stops_and_commands_work_be
     Api::new(serving.address(), None).get("/readyz").await.expect(200);
     // A killed server leaves no lock behind.
     serving.kill();
+    assert_eq!(program.serve(&key).terminate(), Some(0));
+}
+
+/// Regression: the first start on a link to a file that did not exist yet locked another file than all others.
+#[tokio::test]
+async fn a_server_that_has_created_its_file_through_a_link_is_the_only_one_by_every_path() {
+    let (program, key) = (program(), secret_key());
+    let directory = program.directory.path();
+    let (link, file) = (directory.join("link.db"), directory.join("served.db"));
+    std::os::unix::fs::symlink("served.db", &link).unwrap();
+    let at = |path: &Path, arguments: &[&str]| {
+        let mut command = program.served(arguments, &key);
+        command.env("LUNAS_DATABASE", format!("sqlite:{}", path.display()));
+        command
+    };
+    let serving = Running::start(at(&link, &["serve", "--json"]), directory);
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600, "the file is its owner's alone");
+    for path in [&link, &file] {
+        refuses(at(path, &["serve"]), &["another server is running on sqlite:"]);
+        let from = format!("sqlite:{}", path.display());
+        let copy = ["copy", "--from", &from, "--to", "postgres://lunas@127.0.0.1:1/lunas"];
+        refuses(program.command(&copy), &["a server is running on sqlite:"]);
+    }
+    assert_eq!(serving.terminate(), Some(0));
     assert_eq!(program.serve(&key).terminate(), Some(0));
 }
 
