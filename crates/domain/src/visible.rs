@@ -37,9 +37,14 @@ pub fn escape_hidden(text: &str) -> String {
 fn is_hidden(character: char) -> bool {
     match character {
         '\n' | '\t' => false,
-        // Soft hyphen, spaces of no width, separators of lines that not all programs break at, and tags.
+        // Soft hyphen, spaces of no width, and separators of lines that not all programs break at.
         '\u{ad}' | '\u{180e}' | '\u{200b}' | '\u{2028}' | '\u{2029}' | '\u{2060}' | '\u{feff}' => true,
-        '\u{e0000}'..='\u{e007f}' => true,
+        // A joiner of marks, fillers for letters of Hangul, signs of formulas that are not drawn, and old controls of digits and
+        // joined letters. The joiners of letters and of emoji (200c, 200d, fe0f) are part of what people write.
+        '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' => true,
+        '\u{2061}'..='\u{2064}' | '\u{206a}'..='\u{206f}' => true,
+        // Tags, and variants of ideographs, which can carry a whole text.
+        '\u{e0000}'..='\u{e007f}' | '\u{e0100}'..='\u{e01ef}' => true,
         _ => character.is_control() || changes_direction(character),
     }
 }
@@ -66,6 +71,10 @@ mod tests {
             ("\u{9b}31m\u{85}\u{7f}\u{0}", "\\u{9b}31m\\u{85}\\u{7f}\\u{0}"),
             ("one\r\ntwo\u{2028}", "one\\r\ntwo\\u{2028}"),
             ("\u{e0041}", "\\u{e0041}"),
+            ("a\u{2061}b\u{2064}c\u{206a}d\u{206f}", "a\\u{2061}b\\u{2064}c\\u{206a}d\\u{206f}"),
+            ("\u{34f}\u{115f}\u{1160}\u{3164}\u{ffa0}", "\\u{34f}\\u{115f}\\u{1160}\\u{3164}\\u{ffa0}"),
+            ("a\u{e0100}\u{e01ef}", "a\\u{e0100}\\u{e01ef}"),
+            ("क\u{200c}ख 👩\u{200d}🌾 ☀\u{fe0f} 한글", "क\u{200c}ख 👩\u{200d}🌾 ☀\u{fe0f} 한글"),
         ] {
             assert_eq!(escape_hidden(text), shown, "{text:?}");
         }

@@ -1,10 +1,10 @@
 //! Signing in, and the delays after wrong passwords.
 //!
 //! Wrong passwords slow down the address that they come from. They also slow down the account, for a few seconds at most,
-//! towards addresses and browsers in which nobody has signed in to it. So nobody can keep somebody else out: who has the
-//! right password gets in from a known browser at once, and from elsewhere after a short wait, which `sign_in_tickets` keeps
-//! short also where others try without end. A failed attempt gets the same answer after the same time, whether or not there is
-//! such a user.
+//! towards addresses and browsers in which nobody has signed in to it. So nobody can keep somebody else out of a known browser:
+//! who has the right password gets in there at once. From elsewhere they get in after a wait, which `sign_in_tickets` keeps
+//! short also where others try without end, unless those have hundreds of networks. A failed attempt gets the same answer after
+//! the same time, whether or not there is such a user.
 
 use std::{
     slice,

@@ -7,9 +7,11 @@
 //! An attacker can collect tickets too, as many as they like. What they do not have at will are networks (/24, for IPv6 /48):
 //! after an attempt by ticket a network's next one at that account waits for [`NETWORK_PAUSE`], and attempts by ticket at one
 //! account are [`LANE_PAUSE`] apart. So an attacker with n networks, however many addresses and tickets in each, takes at most
-//! n of these attempts in [`NETWORK_PAUSE`]; a visitor from another network who comes back as told is judged after n + 1 times
-//! [`LANE_PAUSE`] at the latest, as long as that is shorter than [`NETWORK_PAUSE`], which is 299 networks. And all of them
-//! together guess no faster than once in [`LANE_PAUSE`].
+//! n of these attempts in [`NETWORK_PAUSE`]; a visitor from another network who comes back as told is judged after the wait of
+//! their ticket and n + 1 times [`LANE_PAUSE`] at the latest, as long as the latter is not longer than [`NETWORK_PAUSE`], which is
+//! 299 networks. With 300 and more, an attacker takes every one of these attempts for as long as they like; so does one in the
+//! visitor's own network. Then only browsers and addresses in which the user has signed in before get in. And all of them together
+//! guess no faster than once in [`LANE_PAUSE`].
 //!
 //! A ticket is sealed with the installation's key for one account and one browser, and is in a cookie. To give one, nothing is
 //! stored, and what it says of an account is the same whether or not there is such a user. That it was used is stored.
