@@ -185,8 +185,10 @@ impl Server {
             }
         }
         app.start_draining();
-        drop(listener);
-        if tokio::time::timeout(timeouts.drain, graceful.shutdown()).await.is_err() {
+        // Connections are asked to end first: who finds that no new ones are taken can rely on it.
+        let close = async move { drop(listener) };
+        let (drained, ()) = tokio::join!(biased; tokio::time::timeout(timeouts.drain, graceful.shutdown()), close);
+        if drained.is_err() {
             tracing::warn!("some requests did not finish in time");
         }
     }
