@@ -1,33 +1,12 @@
 //! Compares each day with the banks after it is over. Accounts are compared at once, so that a bank that hangs delays no other.
 
-use std::time::Duration;
-
 use domain::id::BankAccountId;
 use futures_util::{StreamExt, stream};
-use tokio::sync::watch;
 
 use crate::{BankError, Engine, Error};
 
-/// How often to look for days that are due.
-const REST: Duration = Duration::from_secs(30);
 /// Accounts that are compared at once.
 const ACCOUNTS_AT_ONCE: usize = 8;
-
-pub(super) async fn run(engine: Engine, mut stopped: watch::Receiver<bool>) {
-    while !*stopped.borrow() {
-        tokio::select! {
-            // What is left undone has a lease that runs out.
-            _ = stopped.changed() => {}
-            done = engine.reconcile_due() => {
-                if let Err(error) = done {
-                    tracing::warn!(%error, "looking for days to compare failed and will be retried");
-                }
-                // The loop reads `stopped` next, whether it has changed or the time is over.
-                let _ = tokio::time::timeout(REST, stopped.changed()).await;
-            }
-        }
-    }
-}
 
 impl Engine {
     /// Compares every day that is due of every enabled account; answers how many days.

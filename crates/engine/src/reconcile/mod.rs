@@ -1,35 +1,102 @@
 //! Reconcilers: loops that poll the database for due work and do it. They take no other input, so a lost notification,
 //! a crash or a second node only changes how long the work takes. The maintenance jobs also read what requests have
 //! noted in memory; when a crash loses that, later requests note it again.
+//!
+//! `LOOPS` is the table of those that work in rounds; `Reconcilers::start` starts them, and the few that do not.
 
 mod ask;
-mod balance_checkpoints;
-mod closed_hours;
 mod compare_days;
 mod deliver;
 mod expire;
-mod list_checkpoints;
 mod nodes;
 mod quiet_thread;
-mod search_index;
 mod settle;
 
 use std::time::Duration;
 
 use gateway::BoxFuture;
+use store::CommitError;
 use tokio::{sync::watch, task::JoinSet};
 
 use crate::{Engine, Error};
 
 pub use deliver::Courier;
 
-/// How long a reconciler waits when it found nothing more to do.
+/// How long most loops wait when they found nothing more to do.
 const REST: Duration = Duration::from_millis(500);
 /// Rows that one round takes.
 const BATCH_MOST: i64 = 500;
 
-/// One round of a reconciler; answers 0 when there is nothing more to do.
-type Round = fn(Engine) -> BoxFuture<'static, Result<usize, Error>>;
+/// Every loop that works in rounds. Each runs by itself, so that one that fails does not hold up the others.
+const LOOPS: &[Loop] = &[
+    Loop { name: "expire", rest: REST, round: Round::Batch(|engine| Box::pin(engine.expire_due())) },
+    Loop { name: "settle", rest: REST, round: Round::Batch(|engine| Box::pin(engine.settle_due())) },
+    Loop { name: "undecided words", rest: REST, round: Round::Batch(|engine| Box::pin(engine.look_after_undecided())) },
+    Loop {
+        name: "compare days",
+        rest: Duration::from_secs(30),
+        round: Round::Sweep(|engine| Box::pin(engine.reconcile_due())),
+    },
+    // Maintenance: what was noted in memory is saved, what is old is forgotten, and reads are kept quick.
+    Loop { name: "key uses", rest: REST, round: Round::Batch(|engine| Box::pin(engine.save_key_uses())) },
+    Loop { name: "bank calls", rest: REST, round: Round::Batch(|engine| Box::pin(engine.save_bank_calls())) },
+    Loop { name: "old calls to banks", rest: REST, round: Round::Batch(|engine| Box::pin(engine.forget_sends())) },
+    Loop {
+        name: "old attempts at banks",
+        rest: REST,
+        round: Round::Batch(|engine| Box::pin(engine.forget_attempts())),
+    },
+    Loop { name: "old inquiries", rest: REST, round: Round::Batch(|engine| Box::pin(engine.forget_inquiries())) },
+    Loop { name: "page views", rest: REST, round: Round::Batch(|engine| Box::pin(engine.save_page_views())) },
+    Loop {
+        name: "list checkpoints",
+        rest: REST,
+        round: Round::Batch(|engine| of_store(engine.store.extend_list_checkpoints(engine.now()))),
+    },
+    Loop {
+        name: "balance checkpoints",
+        rest: REST,
+        round: Round::Batch(|engine| of_store(engine.store.extend_balance_checkpoints(engine.now()))),
+    },
+    Loop {
+        name: "closed hours",
+        rest: REST,
+        round: Round::Batch(|engine| of_store(engine.store.close_hours(engine.now()))),
+    },
+    Loop {
+        name: "search index",
+        rest: REST,
+        round: Round::Batch(|engine| of_store(engine.store.extend_search_index(engine.now()))),
+    },
+];
+
+/// A loop that works in rounds until it is stopped.
+struct Loop {
+    name: &'static str,
+    /// How long it waits after a round that left nothing to do, or that failed.
+    rest: Duration,
+    round: Round,
+}
+
+/// How a loop does a round, and when the next one follows.
+enum Round {
+    /// Does a part of what is due, and answers 0 when there is nothing more to do; otherwise the next round follows at once.
+    /// A stop waits for its end.
+    Batch(Work),
+    /// Does all that is due, and waits for banks meanwhile. A stop drops it: what is left undone has a lease that runs out.
+    /// The loop rests after it whatever it answers, since what a bank could not answer stays due.
+    Sweep(Work),
+}
+
+/// The work of one round. [`Round`] says what its answer means.
+type Work = fn(&Engine) -> BoxFuture<'_, Result<usize, Error>>;
+
+/// A round that the store does, which answers whether there is more to do.
+fn of_store<'a>(
+    round: impl Future<Output = Result<bool, CommitError>> + Send + 'a,
+) -> BoxFuture<'a, Result<usize, Error>> {
+    Box::pin(async move { Ok(usize::from(round.await?)) })
+}
 
 /// The running loops of one process.
 pub struct Reconcilers {
@@ -42,30 +109,19 @@ impl Reconcilers {
     pub fn start(engine: &Engine, courier: Courier) -> Reconcilers {
         let (stop, stopped) = watch::channel(false);
         let mut loops = JoinSet::new();
+        // These do not work in rounds. `deliver` has a thread of its own and wakes up at each commit; `nodes` beats while that
+        // sends, and looks at the others after each beat; `ask` goes on to look while its tasks wait for banks.
         let sending = quiet_thread::run("lunas-webhooks", deliver::run(engine.clone(), courier, stopped.clone()));
         loops.spawn(nodes::beat_while(engine.clone(), sending));
         loops.spawn(nodes::watch_others(engine.clone(), stopped.clone()));
         loops.spawn(ask::run(engine.clone(), stopped.clone()));
-        loops.spawn(compare_days::run(engine.clone(), stopped.clone()));
-        let mut repeat = |name, round| loops.spawn(repeat(name, engine.clone(), stopped.clone(), round));
-        repeat("expire", |engine| Box::pin(async move { engine.expire_due().await }));
-        repeat("settle", |engine| Box::pin(async move { engine.settle_due().await }));
-        repeat("undecided words", |engine| Box::pin(async move { engine.look_after_undecided().await }));
-        // Maintenance. Each job has its own loop, so that one that fails does not hold up the others.
-        repeat("key uses", |engine| Box::pin(async move { engine.save_key_uses().await }));
-        repeat("bank calls", |engine| Box::pin(async move { engine.save_bank_calls().await }));
-        repeat("old calls to banks", |engine| Box::pin(async move { engine.forget_sends().await }));
-        repeat("old attempts at banks", |engine| Box::pin(async move { engine.forget_attempts().await }));
-        repeat("old inquiries", |engine| Box::pin(async move { engine.forget_inquiries().await }));
-        repeat("page views", |engine| Box::pin(async move { engine.save_page_views().await }));
-        repeat("list checkpoints", |engine| Box::pin(async move { engine.extend_list_checkpoints().await }));
-        repeat("balance checkpoints", |engine| Box::pin(async move { engine.extend_balance_checkpoints().await }));
-        repeat("closed hours", |engine| Box::pin(async move { engine.close_hours().await }));
-        repeat("search index", |engine| Box::pin(async move { engine.extend_search_index().await }));
+        for each in LOOPS {
+            loops.spawn(each.run(engine.clone(), stopped.clone()));
+        }
         Reconcilers { stop, loops, engine: engine.clone() }
     }
 
-    /// Lets each loop finish its present round, then stops it, and lets calls to banks end.
+    /// Stops each loop, most of them after their present round, and lets calls to banks end.
     pub async fn stop(self) {
         self.stop.send_replace(true);
         self.loops.join_all().await;
@@ -74,15 +130,24 @@ impl Reconcilers {
     }
 }
 
-/// Runs rounds until it is stopped: at once while there is more to do, otherwise after [`REST`].
-async fn repeat(name: &'static str, engine: Engine, mut stopped: watch::Receiver<bool>, round: Round) {
-    while !*stopped.borrow() {
-        match round(engine.clone()).await {
-            Ok(0) => {}
-            Ok(_) => continue,
-            Err(error) => tracing::warn!(%error, reconciler = name, "a round failed and will be retried"),
+impl Loop {
+    async fn run(&self, engine: Engine, mut stopped: watch::Receiver<bool>) {
+        while !*stopped.borrow() {
+            let done = match self.round {
+                Round::Batch(work) => work(&engine).await,
+                Round::Sweep(work) => tokio::select! {
+                    // The loop reads `stopped` next.
+                    _ = stopped.changed() => continue,
+                    done = work(&engine) => done.map(|_| 0),
+                },
+            };
+            match done {
+                Ok(0) => {}
+                Ok(_) => continue,
+                Err(error) => tracing::warn!(%error, reconciler = self.name, "a round failed and will be retried"),
+            }
+            // The loop reads `stopped` next, whether it has changed or the time is over.
+            let _ = tokio::time::timeout(self.rest, stopped.changed()).await;
         }
-        // The loop reads `stopped` next, whether it has changed or the time is over.
-        let _ = tokio::time::timeout(REST, stopped.changed()).await;
     }
 }
