@@ -101,7 +101,7 @@ impl ApiError {
             ApiError::Engine(Error::DoesNotFit(Unfit::WrongAmount)) => {
                 "`accept_difference` must be true, because this money is not the amount of the payment".to_owned()
             }
-            ApiError::Engine(Error::Provider(_)) => "the payment provider is unavailable".to_owned(),
+            ApiError::Engine(Error::NoBank(_)) => "the payment provider is unavailable".to_owned(),
             ApiError::Engine(_) if status == StatusCode::SERVICE_UNAVAILABLE => {
                 "the service is temporarily unavailable; it is safe to try again".to_owned()
             }
@@ -147,7 +147,7 @@ fn engine_code(error: &Error) -> ErrorCode {
         Error::NotSandbox | Error::RoleForbids | Error::RightNotGiven => error_code::FORBIDDEN,
         Error::ProjectUnusable => error_code::PROJECT_UNAVAILABLE,
         Error::TryLater { .. } | Error::AttemptsFull { .. } => error_code::RATE_LIMITED,
-        Error::Provider(_) => error_code::PAYMENT_PROVIDER_UNAVAILABLE,
+        Error::NoBank(_) => error_code::PAYMENT_PROVIDER_UNAVAILABLE,
         Error::Contended
         | Error::Hash(HashError::Busy)
         | Error::Work(WorkError::Busy)

@@ -10,7 +10,6 @@ use std::{
 };
 
 use engine::{Engine, SecretKey, Settings, SystemClock};
-use gateway::{Providers, Simulator};
 use pgcluster::Cluster;
 use serde::Deserialize;
 use store::Store;
@@ -64,8 +63,7 @@ impl Home {
         let key = fs::read_to_string(self.directory.path().join("secret.key"))?;
         let key = SecretKey::from_base64(&key.trim().to_owned().into()).map_err(io::Error::other)?;
         let store = self.database.open().await?;
-        let providers = Providers { sandbox: Simulator::default(), production: None };
-        let engine = Engine::new(store.clone(), providers, Arc::new(SystemClock), Settings::default(), key);
+        let engine = Engine::new(store.clone(), Arc::new(SystemClock), Settings::default(), key);
         Ok((store, engine))
     }
 

@@ -205,7 +205,7 @@ async fn pay(app: &App, visitor: &Visitor, link_page: &LinkPage, content: FormCo
             Ok(mistaken(app, visitor, link_page, FormContent { price, ..content }))
         }
         Err(Error::AttemptsFull { until }) => Ok(try_later(app, visitor, link_page, until)),
-        Err(Error::Provider(_)) => {
+        Err(Error::NoBank(_)) => {
             let content = FormContent { notice: Some(Notice::MethodDown), ..content };
             let mut response = chooser(app, visitor, link_page, StatusCode::SERVICE_UNAVAILABLE, content);
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(RETRY_AFTER_DOWN));

@@ -144,7 +144,7 @@ pub(crate) struct MethodRow {
     /// None for QRIS.
     pub(crate) bank: Option<BankRow>,
     pub(crate) checked: bool,
-    /// Whether its provider is unavailable.
+    /// Whether its bank is unavailable.
     pub(crate) down: bool,
 }
 

@@ -130,7 +130,7 @@ async fn sell(page: CounterPage, SignedForm(form): SignedForm) -> Result<Respons
         Ok(payment) => return Ok(see_other(&format!("{}/{}", page.base(), payment.id))),
         Err(Error::Invalid(_)) => (StatusCode::UNPROCESSABLE_ENTITY, fl!(words, "mistake-refused")),
         Err(Error::ProjectUnusable) => (StatusCode::CONFLICT, fl!(words, "counter-unusable")),
-        Err(Error::Provider(_)) => (StatusCode::SERVICE_UNAVAILABLE, fl!(words, "counter-down")),
+        Err(Error::NoBank(_)) => (StatusCode::SERVICE_UNAVAILABLE, fl!(words, "counter-down")),
         Err(error) => return Err(error.into()),
     };
     till(&page, status, attempt, typed.to_owned(), Some(why)).await

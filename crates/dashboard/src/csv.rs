@@ -240,7 +240,6 @@ mod tests {
 
     use domain::{access::Role, project::Environment};
     use engine::{NewProject, NewUser, SecretKey, Settings, SignIn, SystemClock, Whereabouts};
-    use gateway::{Providers, Simulator};
     use http_body_util::BodyExt;
 
     use super::*;
@@ -252,9 +251,8 @@ mod tests {
     async fn engine() -> (Engine, tempfile::TempDir) {
         let directory = tempfile::tempdir().unwrap();
         let store = store::Store::open_sqlite(&directory.path().join("lunas.db")).await.unwrap();
-        let providers = Providers { sandbox: Simulator::default(), production: None };
         let key = SecretKey::from_base64(&SecretKey::generate_base64()).unwrap();
-        (Engine::new(store, providers, std::sync::Arc::new(SystemClock), Settings::default(), key), directory)
+        (Engine::new(store, std::sync::Arc::new(SystemClock), Settings::default(), key), directory)
     }
 
     /// The session of a new user, and a project that they own.

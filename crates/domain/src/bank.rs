@@ -1,7 +1,7 @@
 //! The banks that issue virtual accounts, and how the sandbox generates an account number of each.
 //!
-//! The company codes here are made up for the sandbox. They must never name a real biller: in production the provider
-//! hands out the whole number.
+//! The company codes here are made up for the sandbox. They must never name a real biller: in production the bank
+//! account has a code of its own, or the bank hands out the whole number.
 
 /// A bank that a customer can pay into by virtual account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -15,7 +15,7 @@ use domain::{
     opening::OpeningAttempt,
     payment::{Checkout, Payment, State, Status},
     pricing::{Price, Pricing},
-    project::Project,
+    project::{Environment, Project},
     receipt::UnappliedReceipt,
     rules::Invalid,
     time::Timestamp,
@@ -23,7 +23,12 @@ use domain::{
 use sha2::{Digest, Sha256};
 use store::{AttemptBounds, Change, CommitError, Guard, LinkAttempt, LinkWrite, NetworkBound, PaymentWrite};
 
-use crate::{DECIDE_MOST, Engine, Error, banks::Issuer, besides::bind, payments::Attempted};
+use crate::{
+    DECIDE_MOST, Engine, Error,
+    banks::{Issuer, has_issuer},
+    besides::bind,
+    payments::Attempted,
+};
 
 /// How often the same form may be sent again after its payment has ended unpaid. Each time costs one more read.
 const TRIES_PER_FORM: usize = 32;
@@ -202,18 +207,18 @@ impl Engine {
     async fn payable_methods(&self, link: &Link, project: &Project) -> Result<Vec<Method>, Error> {
         let mut payable = Vec::new();
         for method in link.offered_methods(project) {
-            if self.has_issuer(project, method) && self.issuer(project, method).await?.takes_of(link, method) {
+            if has_issuer(project, method) && self.issuer(project, method).await?.takes_of(link, method) {
                 payable.push(method);
             }
         }
         Ok(payable)
     }
 
-    /// Whether the provider can issue codes for the method right now.
+    /// Whether codes can be issued for the method right now, as far as is known without a call.
     pub fn is_up(&self, project: &Project, method: Method) -> bool {
-        match self.providers.of(project.environment) {
-            Some(provider) => provider.is_up(method),
-            None => {
+        match project.environment {
+            Environment::Sandbox => true,
+            Environment::Production => {
                 let account = project.account(method);
                 account.is_some_and(|account| !self.outbound.is_down(account.account_id, self.now()))
             }
@@ -325,7 +330,7 @@ impl Engine {
             LinkStanding::Cancelled | LinkStanding::Inactive => return Err(Error::LinkNotActive),
             LinkStanding::Paid | LinkStanding::Processing => return Err(Error::NotEditable),
         }
-        // One that the link accepts and no bank account can take money by is the provider's failure, not the customer's.
+        // One that the link accepts and no bank account can take money by is our failure, not the customer's.
         if !link.offered_methods(project).contains(&attempt.method) {
             return Err(Invalid::new("method", "is not one that this link accepts").into());
         }
@@ -377,7 +382,7 @@ impl Engine {
         AttemptBounds { pending_most: limits.pending_most(link), network }
     }
 
-    /// Fails before the provider is asked for a code where the link has no room for one more attempt.
+    /// Fails before a code is issued where the link has no room for one more attempt.
     async fn check_room(
         &self,
         link: &Link,
@@ -396,7 +401,7 @@ impl Engine {
         }
     }
 
-    /// Everything that one attempt writes. The provider may have taken its time, so the commit is refused if the link
+    /// Everything that one attempt writes. It may have taken a while to come here, so the commit is refused if the link
     /// has expired meanwhile; a clock that was set back meanwhile does not count.
     fn attempted(&self, judged: &Judged<'_>, bounds: &AttemptBounds, payment: &Payment) -> Change {
         let Judged { now, page, key, visitor, replaced, .. } = judged;

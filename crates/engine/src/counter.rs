@@ -66,7 +66,7 @@ impl Counter {
                 Ok(least.max(*amounts.start())..=most.min(*amounts.end()))
             }
             // Without an account no amount can be paid, which the sale itself is told.
-            Ok(Issuer::Provider(_)) | Err(Error::Provider(_)) => Ok(least..=most),
+            Ok(Issuer::Simulator) | Err(Error::NoBank(_)) => Ok(least..=most),
             Err(error) => Err(error),
         }
     }

@@ -1,7 +1,6 @@
 //! Why a use case failed, by what the caller can do about it.
 
 use domain::{pricing::Mispriced, receipt::Unfit, rules::Invalid, time::Timestamp};
-use gateway::ProviderError;
 use store::{CommitError, StoreError};
 
 use crate::{bank_error::BankError, blocking_work::WorkError, passwords::HashError, vault::VaultError};
@@ -55,7 +54,7 @@ pub enum Error {
     #[error("too many attempts to pay this link were made; try again after {until}")]
     AttemptsFull { until: Timestamp },
     #[error(transparent)]
-    Provider(#[from] ProviderError),
+    NoBank(#[from] NoBank),
     #[error(transparent)]
     Bank(#[from] BankError),
     #[error("this form was sent before, and what it created has changed since")]
@@ -73,6 +72,15 @@ pub enum Error {
     /// A guard failed that the use case does not expect to fail: a bug of ours.
     #[error("a change met an unexpected conflict")]
     UnexpectedConflict(#[source] CommitError),
+}
+
+/// Why no bank does what it is needed for, mostly to issue the code of a payment.
+#[derive(Debug, thiserror::Error)]
+pub enum NoBank {
+    #[error("no bank account is set up for payments of this method")]
+    NotSetUp,
+    #[error("the bank does not answer")]
+    Down,
 }
 
 impl From<CommitError> for Error {

@@ -60,7 +60,7 @@ use domain::{
     project::{Environment, Project},
     time::{DAY, Timestamp},
 };
-use gateway::{Lookups, Providers};
+use gateway::{Lookups, Simulator};
 use ipnet::IpNet;
 use rand::{Rng, RngExt};
 use store::{NodeId, Store};
@@ -82,7 +82,7 @@ pub use counter::Counter;
 pub use desk::{
     CustomerFile, DECISIONS_MOST, Day, Desk, FoundCustomer, Home, Jump, KeyShown, PaymentFile, SearchResults, Sent,
 };
-pub use error::Error;
+pub use error::{Error, NoBank};
 pub use gateway::{BlockedAddress, Outcome, USER_AGENT};
 pub use invites::Invitation;
 pub use keys::{KeyOwner, NewKey};
@@ -150,7 +150,8 @@ impl SettlementDelays {
 #[derive(Clone)]
 pub struct Engine {
     store: Store,
-    providers: Providers,
+    /// Issues codes and reports money in the sandbox. In production bank accounts do.
+    simulator: Simulator,
     clock: Arc<dyn Clock>,
     settings: Settings,
     vault: vault::Vault,
@@ -178,17 +179,11 @@ pub struct Engine {
 }
 
 impl Engine {
-    pub fn new(
-        store: Store,
-        providers: Providers,
-        clock: Arc<dyn Clock>,
-        settings: Settings,
-        secret_keys: impl Into<SecretKeys>,
-    ) -> Engine {
+    pub fn new(store: Store, clock: Arc<dyn Clock>, settings: Settings, secret_keys: impl Into<SecretKeys>) -> Engine {
         let vault = vault::Vault::new(secret_keys.into());
         Engine {
             store,
-            providers,
+            simulator: Simulator::default(),
             clock,
             settings,
             vault,

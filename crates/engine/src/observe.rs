@@ -1,6 +1,6 @@
-//! Providers' reports: reads the payment, lets the domain decide, and commits everything that follows at once.
+//! Reports about payments: reads the payment, lets the domain decide, and commits everything that follows at once.
 //!
-//! Reports of real providers and of the sandbox's simulator are handled alike.
+//! Reports of banks and of the sandbox's simulator are handled alike.
 
 use std::sync::Arc;
 
@@ -240,7 +240,7 @@ impl Engine {
         WebhookWrite::Event(Event { id: self.mint(now), project_id, created_at: now, news })
     }
 
-    /// The answer when there is nothing to commit. The provider will not send this report again, so what we have stored
+    /// The answer when there is nothing to commit. The bank will not send this report again, so what we have stored
     /// must be durable before we answer. None if the payment or the stored report has changed since it was read, as
     /// after a failover.
     async fn unmoved(

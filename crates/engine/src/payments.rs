@@ -10,11 +10,10 @@ use domain::{
     payment::{Payment, State},
     project::Project,
 };
-use gateway::{Issue, ProviderError};
 use store::{Change, CommitError, Guard, Listed, PaymentFilter, PaymentWrite, Window};
 
 use crate::{
-    Engine, Error, OpenAccount,
+    Engine, Error, NoBank, OpenAccount,
     banks::Issuer,
     besides::{Besides, bind},
 };
@@ -74,7 +73,7 @@ impl Engine {
         };
         // Most keys are new, so the payment is committed first, and the key is looked up where that fails. But a bank is never
         // asked for a second code, and a request that is repeated shall not wait for a commit.
-        let is_looked_up = self.recent_keys.note(&idempotency) || issuer.asks_others(project);
+        let is_looked_up = self.recent_keys.note(&idempotency) || issuer.is_asked();
         if is_looked_up && let Some(payment) = self.replayed_payment(project, &idempotency).await? {
             return Ok(Created::Replayed(payment));
         }
@@ -98,14 +97,14 @@ impl Engine {
             Err(Error::UnexpectedConflict(CommitError::Conflict(Guard::IdempotencyKey))) => {
                 self.replayed_or(project, &idempotency, Error::Contended).await
             }
-            Err(error @ (Error::Invalid(_) | Error::Provider(_) | Error::Contended)) if !is_looked_up => {
+            Err(error @ (Error::Invalid(_) | Error::NoBank(_) | Error::Contended)) if !is_looked_up => {
                 self.replayed_or(project, &idempotency, error).await
             }
             Err(error) => Err(error),
         }
     }
 
-    /// A key that was used before returns its payment, even if the rules or the provider would reject the request now. Otherwise
+    /// A key that was used before returns its payment, even if the rules or the bank would reject the request now. Otherwise
     /// the request fails with `error`.
     async fn replayed_or(
         &self,
@@ -180,29 +179,22 @@ impl Engine {
         self.open_at_bank(open, opening, besides).await
     }
 
-    /// Has the provider issue a code for `draft`, and commits the change that creates the payment.
+    /// Has the simulator issue a code for `draft`, or draws a number of a bank account, and commits the change that creates
+    /// the payment.
     pub(crate) async fn issue_and_commit(
         &self,
         project: &Project,
-        issuer: &Issuer<'_>,
+        issuer: &Issuer,
         draft: Payment,
         change: impl Fn(&Payment) -> Change,
     ) -> Result<Payment, Error> {
         issuer.check(draft.amount, draft.created_at.until(draft.expires_at))?;
         for tries in 0..ISSUE_MOST {
-            let issue = Issue {
-                payment_id: draft.id,
-                merchant: &project.merchant,
-                amount: draft.amount,
-                method: draft.method,
-                created_at: draft.created_at,
-                expires_at: draft.expires_at,
-            };
             let code = match issuer {
-                Issuer::Provider(provider) => provider.issue(issue).await?,
+                Issuer::Simulator => self.simulator.code(&draft, &project.merchant),
                 Issuer::Account(open) => self.free_number(open, tries).await?,
                 // Callers have a bank asked before they come here.
-                Issuer::Bank(_) => return Err(ProviderError::NotConfigured.into()),
+                Issuer::Bank(_) => return Err(NoBank::NotSetUp.into()),
             };
             let payment = Payment { code, ..draft.clone() };
             match self.store.commit(change(&payment).with_all(issuer.taken(&payment, draft.created_at))).await {

@@ -25,7 +25,7 @@ impl Engine {
         let now = self.now();
         let fresh: PaymentId = self.mint(now);
         let receipt_id = receipt_id.map_or_else(|| fresh.to_string(), str::to_owned);
-        let report = self.providers.sandbox.report(project.id, payment.id, &receipt_id, outcome(now));
+        let report = self.simulator.report(project.id, payment.id, &receipt_id, outcome(now));
         self.observe_known(report, Some((payment, project))).await
     }
 

@@ -1,23 +1,20 @@
-//! Everything that talks to other systems: payment providers, which issue payment codes and report money, and the
-//! receivers of webhooks.
+//! Everything that talks to other systems: banks, in the words of [`snap`], and the receivers of webhooks. In the sandbox
+//! the [`Simulator`] stands in for banks.
 //!
-//! Nothing here touches the store. A provider's report becomes an [`Observation`]; the engine decides what follows from
-//! it.
+//! Nothing here touches the store: the engine decides what follows from an answer or a report.
 
 mod guard;
 mod lookups;
 mod networks;
+mod observation;
 mod ports;
-mod provider;
-mod providers;
 mod simulator;
 pub mod snap;
 mod webhook;
 
 pub use guard::{AddressGuard, BlockedAddress, NotAllowed};
-pub use lookups::{Lookups, Resolve};
+pub use lookups::{BoxFuture, Lookups, Resolve};
 pub use networks::NotPublic;
-pub use provider::{BoxFuture, Issue, Observation, Outcome, Provider, ProviderError};
-pub use providers::Providers;
+pub use observation::{Observation, Outcome};
 pub use simulator::Simulator;
 pub use webhook::{NoSender, SendLimits, USER_AGENT, Webhook, WebhookSender};

@@ -10,6 +10,7 @@ use std::{
     io,
     net::IpAddr,
     panic::resume_unwind,
+    pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     time::Duration,
 };
@@ -19,8 +20,6 @@ use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::{Instant, sleep},
 };
-
-use crate::provider::BoxFuture;
 
 /// How long resolving a name may take; less than a connection may take, so that the error names DNS and not the
 /// receiver.
@@ -34,6 +33,9 @@ const LOOKUPS_PER_HOST: usize = 2;
 /// How long it is remembered that a host did not answer, and of how many hosts.
 const SILENT_FOR: Duration = Duration::from_mins(10);
 const SILENT_HOSTS_MOST: usize = 1_024;
+
+/// What an async function of a trait returns, and what is kept to be polled later.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Resolves a host's name to addresses. Only tests have an implementation of their own.
 pub trait Resolve: Send + Sync {

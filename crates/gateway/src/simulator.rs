@@ -1,5 +1,5 @@
-//! The sandbox's provider: it issues valid QRIS payloads and plausible account numbers, and reports what its caller
-//! asks for.
+//! What stands in for banks in the sandbox: it issues valid QRIS payloads and plausible account numbers, and reports what
+//! its caller asks for.
 
 use std::{
     hash::{BuildHasher, Hasher, RandomState},
@@ -12,12 +12,14 @@ use std::{
 use domain::{
     id::{PaymentId, ProjectId},
     method::Method,
+    payment::Payment,
+    project::MerchantProfile,
     qris,
     receipt::ReceiptKey,
     time::{DAY_MILLIS, Timestamp},
 };
 
-use crate::provider::{BoxFuture, Issue, Observation, Outcome, Provider, ProviderError};
+use crate::observation::{Observation, Outcome};
 
 const NAME: &str = "sandbox";
 /// Account numbers repeat after ten days. The longest-lived account expires after seven.
@@ -42,6 +44,18 @@ impl Default for Simulator {
 }
 
 impl Simulator {
+    /// The code that the customer of a new payment pays with: a QRIS payload, or a virtual account number.
+    pub fn code(&self, payment: &Payment, merchant: &MerchantProfile) -> String {
+        match payment.method {
+            Method::Qris => {
+                let merchant =
+                    qris::Merchant { name: &merchant.name, city: &merchant.city, postal_code: &merchant.postal_code };
+                qris::dynamic_payload(&merchant, payment.amount, payment.id)
+            }
+            Method::VirtualAccount(bank) => bank.account_number(self.serial(payment.created_at)),
+        }
+    }
+
     /// The report that a bank would send. Merchants choose receipt ids themselves, so ids are unique only within a
     /// project.
     pub fn report(&self, project: ProjectId, payment_id: PaymentId, receipt_id: &str, outcome: Outcome) -> Observation {
@@ -57,23 +71,6 @@ impl Simulator {
         let (milli, number) = (next(last) / NUMBERS_PER_MILLI, next(last) % NUMBERS_PER_MILLI);
         let within = milli % WINDOW_MILLIS;
         within * NUMBERS_PER_MILLI + (number + self.first) % NUMBERS_PER_MILLI
-    }
-}
-
-impl Provider for Simulator {
-    fn issue<'a>(&'a self, issue: Issue<'a>) -> BoxFuture<'a, Result<String, ProviderError>> {
-        let code = match issue.method {
-            Method::Qris => {
-                let merchant = qris::Merchant {
-                    name: &issue.merchant.name,
-                    city: &issue.merchant.city,
-                    postal_code: &issue.merchant.postal_code,
-                };
-                qris::dynamic_payload(&merchant, issue.amount, issue.payment_id)
-            }
-            Method::VirtualAccount(bank) => bank.account_number(self.serial(issue.created_at)),
-        };
-        Box::pin(std::future::ready(Ok(code)))
     }
 }
 

@@ -10,7 +10,6 @@ use std::{
 };
 
 use engine::{Engine, SecretKeys, Settings, SystemClock};
-use gateway::{Providers, Simulator};
 use store::{OpenError, PostgresUrl, Store, Tables};
 
 use crate::{
@@ -212,8 +211,7 @@ pub(crate) struct Installation {
 
 impl Installation {
     pub(crate) fn new(store: Store, settings: Settings, keys: SecretKeys) -> Installation {
-        let providers = Providers { sandbox: Simulator::default(), production: None };
-        let engine = Engine::new(store.clone(), providers, Arc::new(SystemClock), settings, keys);
+        let engine = Engine::new(store.clone(), Arc::new(SystemClock), settings, keys);
         Installation { store, engine, locks: Vec::new() }
     }
 

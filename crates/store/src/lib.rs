@@ -1,8 +1,8 @@
 //! The database: [`Store::commit`] commits a [`Change`] as a whole or not at all, and typed reads return domain values.
 //!
 //! SQLite and PostgreSQL are supported. Both run nearly the same SQL, which uses only texts, integers and bytes; the
-//! few statements that differ choose by [`plan::Dialect`]. The store decides nothing about payments and knows no
-//! provider.
+//! few statements that differ choose by [`plan::Dialect`]. The store decides nothing about payments and calls no
+//! bank.
 
 #[cfg(test)]
 mod attempt_costs;

@@ -18,7 +18,7 @@ use domain::{
     project::Environment,
 };
 use engine::{Clock, Courier, Engine, NewKey, NewProject, ProjectUpdate, Reconcilers, SecretKey, Settings};
-use gateway::{AddressGuard, Providers, SendLimits, Simulator, WebhookSender};
+use gateway::{AddressGuard, SendLimits, WebhookSender};
 use pgcluster::ScratchDatabase;
 use store::{Store, StoreError};
 use tempfile::TempDir;
@@ -201,11 +201,10 @@ impl Kit {
     pub async fn start(options: Options, database: Database, directory: TempDir) -> Kit {
         let store = database.open().await;
         let clock = Arc::new(ManualClock::default());
-        let providers = Providers { sandbox: Simulator::default(), production: None };
         let secret_key = SecretKey::from_base64(&SecretKey::generate_base64()).unwrap();
         let ticking: Arc<dyn Clock> = clock.clone();
         let settings = Settings { attempts: options.attempts, ..Settings::default() };
-        let engine = Engine::new(store.clone(), providers, ticking, settings, secret_key.clone());
+        let engine = Engine::new(store.clone(), ticking, settings, secret_key.clone());
         let config = ServerConfig {
             listen: ([127, 0, 0, 1], 0).into(),
             base_url: options.base_url,

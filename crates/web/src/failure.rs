@@ -89,7 +89,7 @@ pub fn engine_status(error: &Error) -> StatusCode {
         | Error::DoesNotFit(_) => StatusCode::CONFLICT,
         Error::NotSandbox | Error::RoleForbids | Error::RightNotGiven | Error::ProjectUnusable => StatusCode::FORBIDDEN,
         Error::TryLater { .. } | Error::AttemptsFull { .. } => StatusCode::TOO_MANY_REQUESTS,
-        Error::Provider(_) | Error::Contended | Error::Hash(HashError::Busy) | Error::Work(WorkError::Busy) => {
+        Error::NoBank(_) | Error::Contended | Error::Hash(HashError::Busy) | Error::Work(WorkError::Busy) => {
             StatusCode::SERVICE_UNAVAILABLE
         }
         Error::Store(StoreError::Unavailable(_) | StoreError::Undecided(_)) => StatusCode::SERVICE_UNAVAILABLE,

@@ -10,10 +10,7 @@ use domain::{
     rules::Invalid,
     time::Timestamp,
 };
-use gateway::{
-    ProviderError,
-    snap::{CallError, IssuedCode, Parameters},
-};
+use gateway::snap::{CallError, IssuedCode, Parameters};
 use store::{Change, CommitError, Guard, LinkAttempt, LinkWrite, OpeningWrite, PaymentWrite};
 
 use super::{
@@ -22,7 +19,7 @@ use super::{
     openings::Try,
     outbound::answer_code,
 };
-use crate::{DECIDE_MOST, Engine, Error};
+use crate::{DECIDE_MOST, Engine, Error, NoBank};
 
 /// How long after its expiry a bank is asked whether a payment was paid: banks need a moment to know.
 const QUERY_GRACE: Duration = Duration::from_mins(1);
@@ -45,7 +42,7 @@ impl Engine {
             }
             if now > opening.expires_at {
                 self.abandon(&opening, code, "the code came after its expiry").await?;
-                return Err(ProviderError::Down.into());
+                return Err(NoBank::Down.into());
             }
             let payment = opening.payment(self.mint(now), issued.code.clone(), now);
             let change = match self.issued(&opening, code, &issued, &payment).await? {
@@ -75,7 +72,7 @@ impl Engine {
     async fn overtaken(&self, opening: Opening, code: &BankCode, issued: &IssuedCode) -> Result<Payment, Error> {
         let OpeningState::Issued { payment_id } = opening.state else {
             self.void_unused(code).await?;
-            return Err(ProviderError::Down.into());
+            return Err(NoBank::Down.into());
         };
         let payment = self.known_payment(payment_id).await?;
         // Money for an earlier code may have made it.
@@ -174,7 +171,7 @@ impl Engine {
         self.abandon(opening, code, "its link or its number was taken meanwhile").await?;
         match guard {
             // The bank has given out a number that another payment still has.
-            Guard::AccountNumber => Err(ProviderError::Down.into()),
+            Guard::AccountNumber => Err(NoBank::Down.into()),
             guard => Err(Error::UnexpectedConflict(CommitError::Conflict(guard))),
         }
     }
@@ -215,7 +212,7 @@ impl Engine {
         }
         Err(match error {
             error if is_about_amount(error.code()) => Invalid::new("amount", "is not one that this bank takes").into(),
-            _ => ProviderError::Down.into(),
+            _ => NoBank::Down.into(),
         })
     }
 

@@ -386,7 +386,7 @@ fn asked<'a>(opening: &'a Opening, code: &'a BankCode) -> CodeAsked<'a> {
 /// A job is done whether or not the bank has issued the code; only what keeps us from knowing is an error.
 fn ended<T>(outcome: Result<T, Error>) -> Result<(), Error> {
     match outcome {
-        Ok(_) | Err(Error::Provider(_) | Error::Invalid(_) | Error::UnexpectedConflict(_)) => Ok(()),
+        Ok(_) | Err(Error::NoBank(_) | Error::Invalid(_) | Error::UnexpectedConflict(_)) => Ok(()),
         Err(error) => Err(error),
     }
 }

@@ -2,6 +2,7 @@
 
 use domain::{bank::Bank, method::Method, project::Project};
 
+use super::numbers::has_issuer;
 use crate::{Engine, Error};
 
 /// Whether a production project can take money by a method.
@@ -33,7 +34,7 @@ impl Engine {
         let methods = std::iter::once(Method::Qris).chain(Bank::ALL.into_iter().map(Method::VirtualAccount));
         let standing = |method: Method| {
             let is_assigned = assigned.iter().any(|(assigned, _)| *assigned == method);
-            match (project.offers(method), self.has_issuer(project, method)) {
+            match (project.offers(method), has_issuer(project, method)) {
                 (false, _) => is_assigned.then_some(MethodStanding::NotOffered),
                 (true, false) if is_assigned => Some(MethodStanding::AccountDisabled),
                 (true, false) => Some(MethodStanding::NoAccount),

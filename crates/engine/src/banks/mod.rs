@@ -47,7 +47,7 @@ pub use go_live::{BankAccountFile, NUMBERS_LOW_PERCENT, needs_of_profile};
 pub use health::{BankHealth, CallGroup, FailingCalls};
 pub use inquiry::{Bill, Inquiry, InquiryAnswer};
 pub use methods::MethodStanding;
-pub(crate) use numbers::Issuer;
+pub(crate) use numbers::{Issuer, has_issuer};
 pub use numbers_taken::NumbersTaken;
 pub(crate) use open_account::OpenAccounts;
 pub use open_account::{InboundClient, OpenAccount};

@@ -14,40 +14,40 @@ use domain::{
     rules::Invalid,
     time::Timestamp,
 };
-use gateway::{Provider, ProviderError, snap::Hosting};
+use gateway::snap::Hosting;
 use rand::RngExt;
 use store::BankWrite;
 
 use super::OpenAccount;
-use crate::{Engine, Error};
+use crate::{Engine, Error, NoBank};
 
 /// How many numbers are looked at for a free one when the first drawn was taken.
 const DRAWN_MOST: usize = 64;
 
 /// What issues the code of a payment.
-pub(crate) enum Issuer<'a> {
-    /// A provider that must be asked for it.
-    Provider(&'a dyn Provider),
+pub(crate) enum Issuer {
+    /// The simulator, for the sandbox.
+    Simulator,
     /// A bank account whose numbers we give out.
     Account(Arc<OpenAccount>),
     /// A bank that issues its codes itself, when we ask it.
     Bank(Arc<OpenAccount>),
 }
 
-impl Engine {
-    /// Whether anything is there that can issue codes of this method for the project.
-    pub(crate) fn has_issuer(&self, project: &Project, method: Method) -> bool {
-        match project.environment {
-            Environment::Sandbox => true,
-            Environment::Production => self.providers.production.is_some() || project.account(method).is_some(),
-        }
+/// Whether anything is there that can issue codes of this method for the project.
+pub(crate) fn has_issuer(project: &Project, method: Method) -> bool {
+    match project.environment {
+        Environment::Sandbox => true,
+        Environment::Production => project.account(method).is_some(),
     }
+}
 
-    pub(crate) async fn issuer(&self, project: &Project, method: Method) -> Result<Issuer<'_>, Error> {
-        if let Some(provider) = self.providers.of(project.environment) {
-            return Ok(Issuer::Provider(provider));
+impl Engine {
+    pub(crate) async fn issuer(&self, project: &Project, method: Method) -> Result<Issuer, Error> {
+        if project.environment == Environment::Sandbox {
+            return Ok(Issuer::Simulator);
         }
-        let assigned = project.account(method).ok_or(ProviderError::NotConfigured)?;
+        let assigned = project.account(method).ok_or(NoBank::NotSetUp)?;
         let open = self.account_at(assigned.account_id, assigned.version).await?;
         let is_ours = method.bank().is_some() && open.parameters.hosting == Hosting::Ours;
         Ok(if is_ours { Issuer::Account(open) } else { Issuer::Bank(open) })
@@ -57,7 +57,7 @@ impl Engine {
     pub(super) async fn bank_issuer(&self, project: &Project, method: Method) -> Result<Arc<OpenAccount>, Error> {
         match self.issuer(project, method).await? {
             Issuer::Bank(open) => Ok(open),
-            Issuer::Provider(_) | Issuer::Account(_) => Err(ProviderError::NotConfigured.into()),
+            Issuer::Simulator | Issuer::Account(_) => Err(NoBank::NotSetUp.into()),
         }
     }
 
@@ -74,24 +74,20 @@ impl Engine {
             }
         }
         tracing::error!(account = %open.id(), "nearly all numbers of a bank account are in use");
-        Err(ProviderError::Down.into())
+        Err(NoBank::Down.into())
     }
 }
 
-impl Issuer<'_> {
-    /// Whether a bank or an acquirer is asked for each code, and would issue one more each time.
-    pub(crate) fn asks_others(&self, project: &Project) -> bool {
-        match self {
-            Issuer::Provider(_) => project.environment == Environment::Production,
-            Issuer::Account(_) => false,
-            Issuer::Bank(_) => true,
-        }
+impl Issuer {
+    /// Whether a bank is asked for each code, and would issue one more each time.
+    pub(crate) fn is_asked(&self) -> bool {
+        matches!(self, Issuer::Bank(_))
     }
 
     /// Whether the bank account takes this amount.
     pub(crate) fn takes(&self, amount: Rupiah) -> bool {
         match self {
-            Issuer::Provider(_) => true,
+            Issuer::Simulator => true,
             Issuer::Account(open) | Issuer::Bank(open) => open.parameters.amounts.contains(&amount),
         }
     }
@@ -100,7 +96,7 @@ impl Issuer<'_> {
     pub(crate) fn takes_of(&self, link: &Link, method: Method) -> bool {
         let amounts = link.pricing.amounts(link.amount);
         match self {
-            Issuer::Provider(_) => true,
+            Issuer::Simulator => true,
             Issuer::Account(open) | Issuer::Bank(open) => {
                 let taken = &open.parameters.amounts;
                 link.least_by(method) <= *taken.end() && amounts.end() >= taken.start()

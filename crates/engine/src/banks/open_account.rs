@@ -10,14 +10,11 @@ use domain::{
     bank_account::{BankAccount, Credential, CredentialKind, Stage},
     id::{BankAccountId, CredentialId},
 };
-use gateway::{
-    ProviderError,
-    snap::{Parameters, PrivateKey, Profile, PublicKey},
-};
+use gateway::snap::{Parameters, PrivateKey, Profile, PublicKey};
 use secrecy::SecretString;
 use store::{SealedColumn, SealedCredential};
 
-use crate::{Engine, Error, bank_error::BankError};
+use crate::{Engine, Error, NoBank, bank_error::BankError};
 
 /// Accounts in the cache. When there are more, the cache is cleared; the next call of each adds it again.
 const ACCOUNTS_MOST: usize = 1_000;
@@ -62,7 +59,7 @@ impl OpenAccount {
     }
 
     pub(super) fn outgoing(&self) -> Result<&Outgoing, Error> {
-        self.outgoing.as_ref().ok_or_else(|| ProviderError::NotConfigured.into())
+        self.outgoing.as_ref().ok_or_else(|| NoBank::NotSetUp.into())
     }
 
     /// The keys that the bank may have signed with.

@@ -12,10 +12,7 @@ use domain::{
     payment::Payment,
     time::Timestamp,
 };
-use gateway::{
-    ProviderError,
-    snap::{CallError, CodeKind, CodeOrder, IssuedCode, Numbers, Service},
-};
+use gateway::snap::{CallError, CodeKind, CodeOrder, IssuedCode, Numbers, Service};
 use rand::Rng;
 use store::{Change, CommitError, Guard, OpeningWrite};
 
@@ -24,7 +21,7 @@ use super::{
     bank_rows::{answered, code_kind, done, issue_job, issue_key, issue_service, job},
     outbound::{answer_code, not_set_up},
 };
-use crate::{Engine, Error, besides::Besides};
+use crate::{Engine, Error, NoBank, besides::Besides};
 
 /// How long a request waits for a code. The work goes on afterwards.
 const WAIT_MOST: Duration = Duration::from_secs(25);
@@ -59,7 +56,7 @@ impl Engine {
         besides: Besides<'_>,
     ) -> Result<Payment, Error> {
         if self.outbound.is_down(open.id(), self.now()) {
-            return Err(ProviderError::Down.into());
+            return Err(NoBank::Down.into());
         }
         for _ in 0..DRAW_MOST {
             let now = self.now();
@@ -95,11 +92,11 @@ impl Engine {
                 }
                 // A customer who tries again makes a new attempt.
                 OpeningState::Refused { .. } | OpeningState::Abandoned { .. } if opening.link_id.is_some() => {
-                    return Err(ProviderError::Down.into());
+                    return Err(NoBank::Down.into());
                 }
                 OpeningState::Refused { .. } | OpeningState::Abandoned { .. } => return self.open_again(opening).await,
                 OpeningState::Open if self.outbound.is_down(opening.account_id, self.now()) => {
-                    return Err(ProviderError::Down.into());
+                    return Err(NoBank::Down.into());
                 }
                 OpeningState::Open => {}
             }
@@ -110,7 +107,7 @@ impl Engine {
                 continue;
             }
             if Instant::now() >= deadline {
-                return Err(ProviderError::Down.into());
+                return Err(NoBank::Down.into());
             }
             // Whether it has changed or the time is over, the loop looks.
             let _ = tokio::time::timeout(LOOK_AGAIN, signal.changed()).await;
@@ -133,7 +130,7 @@ impl Engine {
         let project = self.project(opening.project_id).await?;
         let open = self.bank_issuer(&project, opening.method).await?;
         if self.outbound.is_down(open.id(), self.now()) {
-            return Err(ProviderError::Down.into());
+            return Err(NoBank::Down.into());
         }
         let id = opening.id;
         let lifetime = opening.created_at.until(opening.expires_at);
@@ -230,7 +227,7 @@ impl Engine {
     where
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
-        let place = self.outbound.enter().ok_or(ProviderError::Down)?;
+        let place = self.outbound.enter().ok_or(NoBank::Down)?;
         let work = work(self.clone());
         let task = tokio::spawn(async move {
             let _place = place;
@@ -239,7 +236,7 @@ impl Engine {
         match tokio::time::timeout_at(deadline.into(), task).await {
             Ok(Ok(outcome)) => outcome,
             // It took too long, or it panicked: its job goes on.
-            Ok(Err(_)) | Err(_) => Err(ProviderError::Down.into()),
+            Ok(Err(_)) | Err(_) => Err(NoBank::Down.into()),
         }
     }
 
@@ -250,7 +247,7 @@ impl Engine {
             Ok(issued) => Box::pin(self.conclude(attempt.opening, &attempt.code, issued, Some(&send))).await,
             Err(error) if is_open(&attempt, &error) => {
                 self.postpone(&attempt, &send, &error).await?;
-                Err(ProviderError::Down.into())
+                Err(NoBank::Down.into())
             }
             Err(error) => self.refused(&attempt, &send, &error).await,
         }

@@ -10,7 +10,6 @@ use domain::{
     receipt::DECISION_NOTE,
     time::Timestamp,
 };
-use gateway::ProviderError;
 use store::{Change, CommitError, Guard, Listed, OpeningWrite, Window, Write};
 
 use super::{
@@ -19,7 +18,7 @@ use super::{
     comparison::{Comparison, Ways},
     unfinished::Found,
 };
-use crate::{Engine, Error, bank_error::BankError};
+use crate::{Engine, Error, NoBank, bank_error::BankError};
 
 /// How long one comparison may take.
 const COMPARE_MOST: Duration = Duration::from_mins(30);
@@ -54,7 +53,7 @@ impl Engine {
 
     /// The same in a task of its own; none if it takes longer than a person waits, and goes on.
     pub(crate) async fn begin_comparison(&self, id: BankAccountId, day: i64) -> Result<Option<Comparison>, Error> {
-        let place = self.outbound.enter().ok_or(ProviderError::Down)?;
+        let place = self.outbound.enter().ok_or(NoBank::Down)?;
         let engine = self.clone();
         let task = tokio::spawn(async move {
             let _place = place;
@@ -62,7 +61,7 @@ impl Engine {
         });
         match tokio::time::timeout(WAIT_MOST, task).await {
             Ok(Ok(outcome)) => outcome.map(Some),
-            Ok(Err(_)) => Err(ProviderError::Down.into()),
+            Ok(Err(_)) => Err(NoBank::Down.into()),
             Err(_) => Ok(None),
         }
     }

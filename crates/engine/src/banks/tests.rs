@@ -23,10 +23,7 @@ use domain::{
     time::{DAY, Timestamp},
 };
 use futures_util::future::join_all;
-use gateway::{
-    Providers, Simulator,
-    snap::{PrivateKey, sign_client_timestamp},
-};
+use gateway::snap::{PrivateKey, sign_client_timestamp};
 use store::{Change, PaymentWrite, Store, Window};
 use tempfile::TempDir;
 
@@ -64,10 +61,9 @@ impl Site {
     async fn new() -> Site {
         let directory = tempfile::tempdir().unwrap();
         let store = Store::open_sqlite(&directory.path().join("lunas.db")).await.unwrap();
-        let providers = Providers { sandbox: Simulator::default(), production: None };
         let key = SecretKey::from_base64(&SecretKey::generate_base64()).unwrap();
         let clock = Arc::new(SetClock(AtomicI64::new(NOW.as_millis())));
-        let engine = Engine::new(store, providers, clock.clone(), Settings::default(), key);
+        let engine = Engine::new(store, clock.clone(), Settings::default(), key);
         let bank_key = PrivateKey::generate().unwrap();
         let settings = settings(&[("partner_service_id", "12345")]);
         let new = NewBankAccount { name: "BCA".to_owned(), profile: "bca".to_owned(), settings };

@@ -4,7 +4,7 @@ use std::{
 };
 
 use super::*;
-use crate::provider::BoxFuture;
+use crate::lookups::BoxFuture;
 
 const PUBLIC: &str = "public";
 

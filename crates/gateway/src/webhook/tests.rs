@@ -21,7 +21,7 @@ use tokio_rustls::{
 };
 
 use super::*;
-use crate::{lookups::Resolve, provider::BoxFuture};
+use crate::lookups::{BoxFuture, Resolve};
 
 const BODY: &[u8] = br#"{"id":"evt_1"}"#;
 /// Long enough for every answer that arrives.

@@ -1,4 +1,4 @@
-//! Writes about money: providers' reports, decisions about them, and postings.
+//! Writes about money: reports about payments, decisions about them, and postings.
 
 use domain::{
     id::{PaymentId, ProjectId},

@@ -1,4 +1,4 @@
-//! Providers' reports, decisions about them, and postings.
+//! Reports about payments, decisions about them, and postings.
 
 use domain::{
     id::ProjectId,

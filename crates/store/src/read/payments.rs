@@ -56,7 +56,7 @@ pub struct PaymentState {
 }
 
 impl Store {
-    /// A payment of any project, for providers' reports and the hosted page, which have no key.
+    /// A payment of any project, for reports of banks and the hosted page, which have no key.
     pub async fn payment(&self, id: PaymentId) -> Result<Option<Payment>, StoreError> {
         match self.one(Query::new(BY_ID, [Value::stored(id)]), payment).await? {
             // Only payments of links have a checkout.

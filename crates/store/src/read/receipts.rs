@@ -1,4 +1,4 @@
-//! Receipts: providers' reports, and money that fits no payment.
+//! Receipts: reports of money, and money that fits no payment.
 
 use std::collections::HashMap;
 

@@ -20,7 +20,7 @@ pub enum ProblemKind {
     TooMany,
     /// The request is not one that our pages send: 400, 405, 413, 415, 422.
     NotUnderstood,
-    /// Another request changed the same row, or the database or the provider is unavailable: 503. It is safe to retry.
+    /// Another request changed the same row, or the database or a bank is unavailable: 503. It is safe to retry.
     Unavailable,
     /// A bug of ours: 500.
     Broken,

@@ -232,7 +232,7 @@ async fn send(
 mod tests {
     use std::sync::Arc;
 
-    use gateway::{AddressGuard, Providers, SendLimits, Simulator, WebhookSender};
+    use gateway::{AddressGuard, SendLimits, WebhookSender};
     use store::Store;
 
     use super::*;
@@ -252,9 +252,8 @@ mod tests {
     async fn an_attempt_without_a_url_says_nothing_about_the_receiver() {
         let directory = tempfile::tempdir().unwrap();
         let store = Store::open_sqlite(&directory.path().join("lunas.db")).await.unwrap();
-        let providers = Providers { sandbox: Simulator::default(), production: None };
         let key = SecretKey::from_base64(&SecretKey::generate_base64()).unwrap();
-        let engine = Engine::new(store, providers, Arc::new(SystemClock), Settings::default(), key);
+        let engine = Engine::new(store, Arc::new(SystemClock), Settings::default(), key);
         engine.mark_development().await.unwrap();
         let new = NewProject { name: "Toko".to_owned(), environment: Environment::Sandbox, merchant_name: None };
         let (project, _) = engine.create_project(new).await.unwrap();

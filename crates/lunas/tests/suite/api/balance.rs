@@ -2,15 +2,13 @@
 
 use std::{sync::Arc, time::Duration};
 
-use domain::{fee::FeeOverrides, money::Rupiah, project::Environment, receipt::ReceiptKey};
-use engine::{Outcome, ProjectUpdate};
-use gateway::{BoxFuture, Issue, Observation, Provider, ProviderError, Providers, Simulator};
-use serde_json::{Value, json};
-use testkit::{Api, Kit, TestProject, on_every_database};
+use domain::{fee::FeeOverrides, money::Rupiah, project::Environment};
+use engine::ProjectUpdate;
+use serde_json::json;
+use testkit::{Kit, TestProject, on_every_database};
 
 use crate::support::{
-    json::id,
-    nodes::Node,
+    acquirers::{AMOUNT, hosted_there},
     payments::{paid, report, simulate, simulate_paid},
     refusals::refused,
     samples,
@@ -170,40 +168,16 @@ async fn a_fee_that_eats_the_whole_amount_leaves_nothing_to_settle(kit: Arc<Kit>
     assert_eq!(amounts(&project, "").await, (0, 0, 0));
 }
 
-/// A provider that gives out its own account numbers.
-struct Bank;
-
-impl Provider for Bank {
-    fn issue<'a>(&'a self, issue: Issue<'a>) -> BoxFuture<'a, Result<String, ProviderError>> {
-        Box::pin(std::future::ready(Ok(format!("9-{}", issue.payment_id))))
-    }
-}
-
-async fn pay_in_production(kit: &Kit, node: &Node, project: &TestProject) -> Value {
-    let api = Api::new(node.address, Some(&project.key));
-    let payment = api.pay("k-1", &samples::virtual_account(project, "bca", 15_000)).await.expect(201);
-    let observation = Observation {
-        receipt: ReceiptKey { provider: "bank".to_owned(), id: "r-1".to_owned() },
-        payment_id: id(&payment).parse().unwrap(),
-        outcome: Outcome::Paid { amount: Rupiah::new(15_000), paid_at: kit.engine.now() },
-    };
-    node.engine.observe(observation).await.unwrap();
-    payment
-}
-
 async fn in_production_money_settles_after_a_day(kit: Arc<Kit>) {
-    let providers = Providers { sandbox: Simulator::default(), production: Some(Arc::new(Bank)) };
-    let node = Node::with_providers(&kit, providers).await;
-    let project = kit.production().await;
-    let payment = pay_in_production(&kit, &node, &project).await;
-    assert_eq!(payment["instructions"]["virtual_account_number"], format!("9-{}", id(&payment)));
-    assert_eq!(amounts(&project, "").await, (0, 11_000, 0));
+    let acquired = hosted_there(&kit, "briva-ws").await;
+    let (project, net) = (&acquired.project, AMOUNT - 4_000);
+    acquired.pays(&acquired.payment().await).await;
+    assert_eq!(amounts(project, "").await, (0, net, 0));
     kit.clock.advance(Duration::from_hours(24) - MILLISECOND);
     kit.engine.settle_due().await.unwrap();
-    assert_eq!(amounts(&project, "").await, (0, 11_000, 0));
+    assert_eq!(amounts(project, "").await, (0, net, 0));
     kit.clock.advance(MILLISECOND);
     kit.engine.settle_due().await.unwrap();
-    assert_eq!(amounts(&project, "").await, (11_000, 0, 0));
+    assert_eq!(amounts(project, "").await, (net, 0, 0));
     assert_eq!(kit.engine.project(project.id).await.unwrap().environment, Environment::Production);
-    node.stop().await;
 }

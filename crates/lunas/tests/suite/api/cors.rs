@@ -3,12 +3,11 @@
 use std::{sync::Arc, time::Duration};
 
 use engine::ProjectUpdate;
-use gateway::{BoxFuture, Issue, Provider, ProviderError, Providers, Simulator};
 use reqwest::{Method, header::ORIGIN};
 use testkit::{Api, Kit, Options, Reply, Socket, TestProject, on_every_database, request_bytes};
 
 use crate::support::{
-    nodes::Node,
+    faulty_server::{FaultyServer, PANICS},
     options::{base_url, rate_limit},
     payments::total,
     refusals::refused,
@@ -284,26 +283,15 @@ fn has_limit(reply: &Reply, limit: u32) {
     assert!(reply.header("ratelimit-reset").is_some());
 }
 
-/// A bank whose code is broken.
-struct PanickingBank;
-
-impl Provider for PanickingBank {
-    fn issue<'a>(&'a self, _: Issue<'a>) -> BoxFuture<'a, Result<String, ProviderError>> {
-        panic!("the bank's code is broken");
-    }
-}
-
 async fn an_answer_that_a_panic_makes_has_the_headers_of_every_answer_to_its_key(kit: Arc<Kit>) {
-    let project = kit.production().await;
+    let project = kit.sandbox().await;
     allow(&kit, &project, &[SHOP]).await;
-    let providers = Providers { sandbox: Simulator::default(), production: Some(Arc::new(PanickingBank)) };
-    let node = Node::with_rate_limit(&kit, providers, 100).await;
-    let api = Api::new(node.address, Some(&project.key));
+    let server = FaultyServer::limited(&kit, Duration::from_secs(60), 100).await;
+    let api = Api::new(server.address, Some(&project.key));
     let request = api.request(Method::POST, "/v1/payments").header(ORIGIN, SHOP).header("Idempotency-Key", "k-1");
-    let reply = api.send(request.json(&samples::qris(&project, 15_000))).await;
+    let reply = api.send(request.header(PANICS, "yes").json(&samples::qris(&project, 15_000))).await;
     readable(&reply, SHOP);
     has_limit(&reply, 200);
     assert!(reply.header("x-request-id").is_some());
     reply.refused(500, "INTERNAL_ERROR");
-    node.stop().await;
 }

@@ -13,7 +13,7 @@ use crate::support::{
     customer::{Customer, link_path},
     json::id,
     links::{attempt, try_attempt},
-    nodes::{engine_on, no_bank},
+    nodes::engine_on,
     payments::{report, simulate, simulate_paid, total},
     refusals::refused,
     samples,
@@ -324,7 +324,7 @@ async fn nodes_whose_clocks_differ_leave_nothing_that_verify_reports(kit: Arc<Ki
         let clock = Arc::new(ManualClock::default());
         let by = Duration::from_mins(1);
         clock.set(if ahead { kit.engine.now().plus(by) } else { kit.engine.now().minus(by) });
-        let other = engine_on(kit.store.clone(), clock, no_bank());
+        let other = engine_on(kit.store.clone(), clock);
         let chosen = Attempt::new(Method::Qris, Checkout::default());
         let link_id = id(&made).parse().unwrap();
         let there = other.attempt_link(link_id, &chosen).await.unwrap();

@@ -25,7 +25,7 @@ on_every_database![
     key_then_origin_then_rate_are_checked_before_everything_else_on_every_route with rate_limit(1),
     the_first_check_that_fails_answers_even_when_later_ones_would_fail_too,
     the_same_requests_with_nothing_wrong_succeed,
-    a_missing_provider_is_reported_only_when_all_else_is_right,
+    a_missing_bank_account_is_reported_only_when_all_else_is_right,
     an_unknown_path_is_404_with_any_key,
     a_trailing_slash_leads_nowhere_on_every_route,
     a_wrong_method_is_405_with_allow_once_the_key_is_right,
@@ -328,8 +328,8 @@ async fn the_same_requests_with_nothing_wrong_succeed(kit: Arc<Kit>) {
     }
 }
 
-/// The last check of all is the work itself, here the provider that a production project lacks.
-async fn a_missing_provider_is_reported_only_when_all_else_is_right(kit: Arc<Kit>) {
+/// The last check of all is the work itself, here the bank account that a production project lacks.
+async fn a_missing_bank_account_is_reported_only_when_all_else_is_right(kit: Arc<Kit>) {
     let project = kit.production().await;
     let bad = samples::qris(&project, 99);
     project.api.pay("k-1", &bad).await.refused(400, "VALIDATION_ERROR");

@@ -9,7 +9,7 @@ use serde_json::json;
 use testkit::{Kit, ManualClock, on_every_database};
 
 use crate::support::{
-    nodes::{Node, engine_on, no_bank},
+    nodes::{Node, engine_on},
     payments::{paid, report, stored_state},
     samples,
     wait::{PATIENCE, until},
@@ -98,7 +98,7 @@ async fn two_nodes_reconciling_at_once_settle_everything_once(kit: Arc<Kit>) {
 /// A running loop holds a reference to the engine and so to its clock; an ended one has dropped it.
 async fn stop_ends_the_reconcilers_even_while_they_sleep(kit: Arc<Kit>) {
     let clock = Arc::new(ManualClock::default());
-    let engine = engine_on(kit.store.clone(), clock.clone(), no_bank());
+    let engine = engine_on(kit.store.clone(), clock.clone());
     let before = Arc::strong_count(&clock);
     for _ in 0..3 {
         let reconcilers = Reconcilers::start(&engine, kit.courier(SendLimits::default()));

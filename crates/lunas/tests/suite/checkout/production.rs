@@ -1,17 +1,13 @@
-//! The checkout in production: a real provider, which may fail as the database may, and no panel.
+//! The checkout in production: banks, which may fail as the database may, and no panel.
 
-use std::sync::{
-    Arc, Mutex,
-    atomic::{AtomicBool, Ordering},
-};
+use std::{sync::Arc, time::Duration};
 
-use domain::{bank::Bank, id::PaymentId, method::Method, receipt::ReceiptKey};
-use engine::{Engine, Outcome};
-use gateway::{BoxFuture, Issue, Observation, Provider, ProviderError, Providers, Simulator};
+use demobank::{CodeState, Fault};
 use serde_json::{Value, json};
-use testkit::{Kit, TestProject, on_every_database};
+use testkit::{Kit, Reply, TestProject, on_every_database};
 
 use crate::support::{
+    acquirers::{Acquired, acquired, code_of, hosted_there},
     bank_accounts::account_of,
     customer::{Customer, attribute, heading, is_page, led_to, link_path, pay_path, payment_of},
     json::text,
@@ -23,81 +19,44 @@ use crate::support::{
 
 on_every_database![
     in_production_there_is_no_panel_and_nothing_at_its_address,
-    a_bank_that_is_known_to_be_down_leaves_the_others_usable,
-    a_provider_that_fails_gets_the_form_back_and_leaves_nothing_behind,
-    a_change_that_the_provider_fails_keeps_the_old_code,
+    a_bank_that_is_not_reached_gets_the_form_back_and_leaves_no_payment_behind,
+    a_change_that_the_bank_refuses_keeps_the_old_code,
     a_link_that_no_bank_account_serves_says_so_in_both_languages_and_takes_no_form,
     while_the_database_is_away_a_page_says_to_try_again_and_a_form_leaves_nothing_behind,
     a_payment_confirmed_while_its_replacement_is_made_is_paid_and_alone,
 ];
 
 const BCA: &str = "virtual_account:bca";
-const MANDIRI: &str = "virtual_account:mandiri";
+const BRI: &str = "virtual_account:bri";
+/// After so many failures a bank is left alone for a while.
+const FAILURES_MOST: usize = 5;
+const LEFT_ALONE: Duration = Duration::from_secs(30);
 
-/// A provider that can report a bank as down, fail without warning, or be so slow that
-/// a payment is confirmed before it answers.
-#[derive(Default)]
-struct Acquirer {
-    simulator: Simulator,
-    known_down: Mutex<Option<Method>>,
-    fails: AtomicBool,
-    confirms_meanwhile: Mutex<Option<(Engine, PaymentId)>>,
-}
-
-impl Acquirer {
-    fn set_failing(&self, fails: bool) {
-        self.fails.store(fails, Ordering::SeqCst);
-    }
-}
-
-impl Provider for Acquirer {
-    fn issue<'a>(&'a self, issue: Issue<'a>) -> BoxFuture<'a, Result<String, ProviderError>> {
-        Box::pin(async move {
-            let confirmed = self.confirms_meanwhile.lock().unwrap().take();
-            if let Some((engine, payment_id)) = confirmed {
-                let receipt = ReceiptKey { provider: "bank".to_owned(), id: payment_id.to_string() };
-                let outcome = Outcome::Paid { amount: issue.amount, paid_at: issue.created_at };
-                engine.observe(Observation { receipt, payment_id, outcome }).await.unwrap();
-            }
-            match self.fails.load(Ordering::SeqCst) {
-                true => Err(ProviderError::Down),
-                false => self.simulator.issue(issue).await,
-            }
-        })
-    }
-
-    fn is_up(&self, method: Method) -> bool {
-        *self.known_down.lock().unwrap() != Some(method)
-    }
-}
-
-/// A node whose production projects have a provider, one such project, and a link of it.
+/// A production project that takes QRIS by one bank and virtual accounts by another, both of which issue their codes themselves,
+/// and a link of it.
 struct Shop {
-    node: Node,
-    acquirer: Arc<Acquirer>,
-    project: TestProject,
+    qris: Acquired,
+    bri: Acquired,
     link: Value,
 }
 
 impl Shop {
     async fn open(kit: &Kit, members: Value) -> Shop {
-        let acquirer = Arc::new(Acquirer::default());
-        let providers = Providers { sandbox: Simulator::default(), production: Some(acquirer.clone()) };
-        let node = Node::with_providers(kit, providers).await;
-        let project = kit.production().await;
-        let link = create_link(&project, members).await;
-        Shop { node, acquirer, project, link }
+        let (qris, bri) = (acquired(kit, "midtrans").await, hosted_there(kit, "briva-ws").await);
+        kit.engine.assign_bank_account(bri.account, qris.project.id, bri.method).await.unwrap();
+        let link = create_link(&qris.project, members).await;
+        Shop { qris, bri, link }
     }
 
-    fn customer(&self) -> Customer {
-        Customer::at(self.node.address)
+    fn project(&self) -> &TestProject {
+        &self.qris.project
     }
 }
 
 async fn in_production_there_is_no_panel_and_nothing_at_its_address(kit: Arc<Kit>) {
     let shop = Shop::open(&kit, json!({})).await;
-    let customer = shop.customer();
-    let payment = customer.pays_by(&shop.project, &shop.link, "qris").await;
+    let customer = Customer::of(&kit);
+    let payment = customer.pays_by(shop.project(), &shop.link, "qris").await;
     let page = customer.open(&pay_path(&payment)).await;
     is_page("pending", &page, 200);
     assert!(!page.text.contains("simulate"), "{}", page.text);
@@ -117,60 +76,51 @@ async fn in_production_there_is_no_panel_and_nothing_at_its_address(kit: Arc<Kit
     let sandbox = kit.sandbox().await;
     let direct = pending_qris(&sandbox, 15_000).await;
     assert_eq!(led_to(&customer.press(&direct, "paid").await), pay_path(&direct));
-    shop.node.stop().await;
 }
 
-async fn a_bank_that_is_known_to_be_down_leaves_the_others_usable(kit: Arc<Kit>) {
-    let shop = Shop::open(&kit, json!({})).await;
-    *shop.acquirer.known_down.lock().unwrap() = Some(Method::VirtualAccount(Bank::Bca));
-    let page = shop.customer().open(&link_path(&shop.link)).await;
-    is_page("the choice", &page, 200);
-    for row in page.text.split("<input type=\"radio\"").skip(1) {
-        let is_disabled = row.split('>').next().unwrap().contains(" disabled");
-        assert_eq!(is_disabled, attribute(row, "value") == BCA, "{row}");
-    }
-    for method in ["qris", MANDIRI] {
-        let payment = shop.customer().pays_by(&shop.project, &shop.link, method).await;
-        assert_eq!(text(&payment, "status"), "pending");
-    }
-    shop.node.stop().await;
+/// Whether the form is shown again, with the request's id for support, and the method that has failed cannot be chosen.
+#[track_caller]
+fn asks_for_another_method(refused: &Reply) {
+    is_page("the bank is not reached", refused, 503);
+    assert!(refused.header("retry-after").unwrap().parse::<u64>().unwrap() >= 1);
+    let mut choices = refused.text.split("<input type=\"radio\"").skip(1);
+    let failed = choices.find(|row| attribute(row, "value") == BRI).unwrap();
+    assert!(failed.split('>').next().unwrap().ends_with(" disabled"), "another one is to be chosen: {failed}");
+    assert!(refused.text.contains(refused.header("x-request-id").unwrap()), "support can find the request");
 }
 
-async fn a_provider_that_fails_gets_the_form_back_and_leaves_nothing_behind(kit: Arc<Kit>) {
+async fn a_bank_that_is_not_reached_gets_the_form_back_and_leaves_no_payment_behind(kit: Arc<Kit>) {
     let shop = Shop::open(&kit, json!({})).await;
-    let customer = shop.customer();
-    customer.open(&link_path(&shop.link)).await;
-    let form = [("attempt", "a-form"), ("method", BCA)];
-    shop.acquirer.set_failing(true);
+    let (customer, path) = (Customer::of(&kit), link_path(&shop.link));
+    customer.open(&path).await;
+    let form = [("attempt", "a-form"), ("method", BRI)];
+    shop.bri.doors.close().await;
+    for _ in 0..FAILURES_MOST {
+        asks_for_another_method(&customer.post(&path, &form).await);
+    }
+    // The bank is left alone now, so the form is not even stored.
     let before = rows(&kit.database);
-    for _ in 0..3 {
-        let refused = customer.post(&link_path(&shop.link), &form).await;
-        is_page("the provider fails", &refused, 503);
-        assert!(refused.header("retry-after").unwrap().parse::<u64>().unwrap() >= 1);
-        let failed =
-            refused.text.split("<input type=\"radio\"").skip(1).find(|row| attribute(row, "value") == BCA).unwrap();
-        assert!(failed.split('>').next().unwrap().ends_with(" disabled"), "another one is to be chosen: {failed}");
-        assert!(refused.text.contains(refused.header("x-request-id").unwrap()), "support can find the request");
-    }
+    asks_for_another_method(&customer.post(&path, &form).await);
     assert_eq!(rows(&kit.database), before);
-    shop.acquirer.set_failing(false);
-    let payment = payment_of(&shop.project, &customer.post(&link_path(&shop.link), &form).await).await;
-    shop.acquirer.set_failing(true);
-    assert_eq!(led_to(&customer.post(&link_path(&shop.link), &form).await), pay_path(&payment));
-    assert_eq!(count_payments(&shop.project, "").await, 1);
-    shop.node.stop().await;
+    assert_eq!(count_payments(shop.project(), "").await, 0);
+    shop.bri.doors.reopen().await.unwrap();
+    kit.clock.advance(LEFT_ALONE);
+    let payment = payment_of(shop.project(), &customer.post(&path, &form).await).await;
+    shop.bri.doors.close().await;
+    assert_eq!(led_to(&customer.post(&path, &form).await), pay_path(&payment));
+    assert_eq!((shop.bri.asked.codes().len(), count_payments(shop.project(), "").await), (1, 1));
 }
 
-async fn a_change_that_the_provider_fails_keeps_the_old_code(kit: Arc<Kit>) {
+async fn a_change_that_the_bank_refuses_keeps_the_old_code(kit: Arc<Kit>) {
     let shop = Shop::open(&kit, json!({})).await;
-    let customer = shop.customer();
-    let old = customer.pays_by(&shop.project, &shop.link, "qris").await;
-    shop.acquirer.set_failing(true);
-    let form = [("replaces", text(&old, "id")), ("method", BCA)];
-    is_page("the provider fails", &customer.post(&link_path(&shop.link), &form).await, 503);
-    assert_eq!(status(&shop.project, &old).await, "pending");
+    let customer = Customer::of(&kit);
+    let old = customer.pays_by(shop.project(), &shop.link, "qris").await;
+    shop.bri.asked.fail_next_of(shop.bri.issue_service(), Fault::Case(403, "05"));
+    let form = [("replaces", text(&old, "id")), ("method", BRI)];
+    is_page("the bank refuses", &customer.post(&link_path(&shop.link), &form).await, 503);
+    assert_eq!(status(shop.project(), &old).await, "pending");
+    assert_eq!(shop.qris.asked.code(code_of(&old)).unwrap().state, CodeState::Unpaid);
     assert_eq!(led_to(&customer.open(&link_path(&shop.link)).await), pay_path(&old));
-    shop.node.stop().await;
 }
 
 async fn a_link_that_no_bank_account_serves_says_so_in_both_languages_and_takes_no_form(kit: Arc<Kit>) {
@@ -233,14 +183,18 @@ async fn while_the_database_is_away_a_page_says_to_try_again_and_a_form_leaves_n
 async fn a_payment_confirmed_while_its_replacement_is_made_is_paid_and_alone(kit: Arc<Kit>) {
     for many in [false, true] {
         let shop = Shop::open(&kit, json!({ "allow_multiple_payments": many })).await;
-        let customer = shop.customer();
-        let old = customer.pays_by(&shop.project, &shop.link, "qris").await;
-        let meanwhile = (shop.node.engine.clone(), text(&old, "id").parse().unwrap());
-        *shop.acquirer.confirms_meanwhile.lock().unwrap() = Some(meanwhile);
-        let form = [("replaces", text(&old, "id")), ("method", BCA)];
-        assert_eq!(led_to(&customer.post(&link_path(&shop.link), &form).await), pay_path(&old));
-        assert_eq!((status(&shop.project, &old).await.as_str(), count_payments(&shop.project, "").await), ("paid", 1));
-        assert_eq!(unapplied(&shop.project).await, 0);
-        shop.node.stop().await;
+        let (customer, path) = (Customer::of(&kit), link_path(&shop.link));
+        let old = customer.pays_by(shop.project(), &shop.link, "qris").await;
+        let form = [("replaces", text(&old, "id")), ("method", BRI)];
+        let confirmed = async {
+            shop.qris.pays(&old).await;
+        };
+        let sent = shop.bri.while_it_works(customer.post(&path, &form), confirmed).await;
+        assert_eq!(led_to(&sent), pay_path(&old));
+        assert_eq!(
+            (status(shop.project(), &old).await.as_str(), count_payments(shop.project(), "").await),
+            ("paid", 1)
+        );
+        assert_eq!(unapplied(shop.project()).await, 0);
     }
 }

@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use crate::support::{
     json::id,
     links::attempt,
-    nodes::{Node, engine_on, no_bank},
+    nodes::{Node, engine_on},
     samples,
     wait::{PATIENCE, until},
 };
@@ -181,7 +181,7 @@ async fn the_number_of_watchers_is_limited_and_one_that_leaves_makes_room(kit: A
 /// An engine that no server uses, and its clock, whose references show whether the engine is still in use.
 async fn engine_beside(kit: &Kit) -> (Engine, Arc<ManualClock>) {
     let clock = Arc::new(ManualClock::default());
-    let engine = engine_on(kit.database.open().await, clock.clone(), no_bank());
+    let engine = engine_on(kit.database.open().await, clock.clone());
     assert_eq!(Arc::strong_count(&clock), 2);
     (engine, clock)
 }

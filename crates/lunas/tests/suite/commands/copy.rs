@@ -15,7 +15,6 @@ use testkit::{Answer, Api, Cluster, Program, Ran, Receiver, Running};
 use crate::support::{
     commands::{dev_at_fixed_url, program, secret_key},
     json::id,
-    nodes::no_bank,
     short_ids::{id_of, short},
     wait::until,
 };
@@ -216,7 +215,7 @@ async fn check_out(program: &Program, link: &Value) {
     let store = Store::open_sqlite(&program.data().join("lunas.db")).await.unwrap();
     let key = fs::read_to_string(program.data().join("secret.key")).unwrap();
     let key = SecretKey::from_base64(&key.trim().to_owned().into()).unwrap();
-    let engine = Engine::new(store.clone(), no_bank(), Arc::new(SystemClock), Settings::default(), key);
+    let engine = Engine::new(store.clone(), Arc::new(SystemClock), Settings::default(), key);
     let customer = Customer { name: "Ibu \\ Sri\n".to_owned(), ..Customer::default() };
     let checkout = Checkout { customer, ..Checkout::default() };
     engine.attempt_link(id(link).parse().unwrap(), &Attempt::new(Method::Qris, checkout)).await.unwrap();

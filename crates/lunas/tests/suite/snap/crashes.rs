@@ -20,7 +20,6 @@ use crate::support::{
     banks::{AMOUNT, Contracted, contract_of, number},
     commands::{program, secret_key},
     history::answer_of,
-    nodes::no_bank,
     payments::{create, fresh_key, status},
     samples::virtual_account,
     wait::{until, until_within},
@@ -44,7 +43,7 @@ impl Installation {
         let (key, store) = (secret_key(), database.open().await);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let sealing = SecretKey::from_base64(&key.clone().into()).unwrap();
-        let engine = Engine::new(store.clone(), no_bank(), Arc::clone(&clock), Settings::default(), sealing);
+        let engine = Engine::new(store.clone(), Arc::clone(&clock), Settings::default(), sealing);
         let new = NewProject { name: "Toko".to_owned(), environment: Environment::Production, merchant_name: None };
         let (project, _) = engine.create_project(new).await.unwrap();
         let approved = ProjectUpdate { approved: Some(true), ..ProjectUpdate::default() };

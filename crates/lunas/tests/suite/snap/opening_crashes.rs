@@ -15,7 +15,6 @@ use crate::support::{
     acquirers::{Acquired, code_of, contract_of},
     commands::{program, secret_key},
     held_writes::HeldWrites,
-    nodes::no_bank,
     payments::{count_payments, fresh_key, status, unapplied},
     wait::{PATIENCE, until},
 };
@@ -75,7 +74,7 @@ impl Installation {
         let (key, store) = (secret_key(), database.open().await);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let sealing = SecretKey::from_base64(&key.clone().into()).unwrap();
-        let engine = Engine::new(store.clone(), no_bank(), Arc::clone(&clock), Settings::default(), sealing);
+        let engine = Engine::new(store.clone(), Arc::clone(&clock), Settings::default(), sealing);
         engine.mark_development().await.unwrap();
         let mut banks = Vec::new();
         for (profile, method) in BANKS {

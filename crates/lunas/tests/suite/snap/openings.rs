@@ -284,7 +284,7 @@ async fn a_customer_who_chooses_another_method_has_the_old_code_voided_when_the_
     let change = Attempt { replaces: Some(first.id), ..Attempt::new(bri, Checkout::default()) };
     // The new bank fails: the old code stays.
     there.asked.fail_next_of(Service::CreateVa, Fault::Case(403, "05"));
-    assert!(matches!(attempt(&kit, &link, change.clone()).await, Err(Error::Provider(_))));
+    assert!(matches!(attempt(&kit, &link, change.clone()).await, Err(Error::NoBank(_))));
     ask_after(&kit, Duration::from_secs(1)).await;
     assert_eq!(acquired.asked.code(&first.code).unwrap().state, CodeState::Unpaid);
     let second = attempt(&kit, &link, change).await.unwrap();

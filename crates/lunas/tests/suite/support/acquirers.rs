@@ -4,11 +4,12 @@
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
 use demobank::{
-    Answer, AskedBank, Bank, Code, CodeState, Contract, Doors, Habits, Knobs, Merchant, Notice, Notification,
+    Answer, AskedBank, Bank, Code, CodeState, Contract, Doors, Fault, Habits, Knobs, Merchant, Notice, Notification,
     NotifyDoor, PaidCode, PayOrder, Prepared, Service, Style,
 };
 use domain::{bank::Bank as BankCode, id::BankAccountId, method::Method, stray::Stray};
 use engine::{Clock, Engine, NewBankAccount, Window};
+use futures_util::future::join;
 use secrecy::ExposeSecret;
 use serde_json::Value;
 use testkit::{Kit, Reply, TestProject};
@@ -176,6 +177,22 @@ impl Acquired {
     /// The service that issues a code.
     pub(crate) fn issue_service(&self) -> Service {
         if self.method == Method::Qris { Service::Generate } else { Service::CreateVa }
+    }
+
+    /// Does something while the bank makes the code that it is asked for by `ordering`.
+    pub(crate) async fn while_it_works<T>(
+        &self,
+        ordering: impl Future<Output = T>,
+        meanwhile: impl Future<Output = ()>,
+    ) -> T {
+        self.asked.fail_next_of(self.issue_service(), Fault::HeldAfter);
+        let (ordered, ()) = join(ordering, async {
+            self.asked.wait_held(1).await;
+            meanwhile.await;
+            self.asked.release();
+        })
+        .await;
+        ordered
     }
 
     /// How often the bank was asked to issue a code.

@@ -6,8 +6,6 @@ use engine::{Engine, Error, Rotation, SecretKey, SecretKeys, Settings};
 use secrecy::ExposeSecret;
 use testkit::{Kit, on_every_database};
 
-use crate::support::nodes::no_bank;
-
 on_every_database![
     replacing_a_webhook_secret_while_the_key_is_rotated_succeeds on 2 threads,
     of_two_who_replace_a_webhook_secret_at_once_one_learns_of_the_other,
@@ -16,7 +14,7 @@ on_every_database![
 /// An engine of the same installation that encrypts with `current` and decrypts with `other` too.
 fn engine(kit: &Kit, current: &SecretKey, other: &SecretKey) -> Engine {
     let keys = SecretKeys { current: current.clone(), others: vec![other.clone()] };
-    Engine::new(kit.store.clone(), no_bank(), kit.clock.clone(), Settings::default(), keys)
+    Engine::new(kit.store.clone(), kit.clock.clone(), Settings::default(), keys)
 }
 
 async fn replacing_a_webhook_secret_while_the_key_is_rotated_succeeds(kit: Arc<Kit>) {
@@ -31,7 +29,7 @@ async fn replacing_a_webhook_secret_while_the_key_is_rotated_succeeds(kit: Arc<K
         assert_eq!(after.webhook_secret(project).await.unwrap().expose_secret(), secret.expose_secret());
     }
     assert!(matches!(after.rotate_secrets().await.unwrap(), Rotation::Done { total: 2, .. }));
-    let alone = Engine::new(kit.store.clone(), no_bank(), kit.clock.clone(), Settings::default(), next);
+    let alone = Engine::new(kit.store.clone(), kit.clock.clone(), Settings::default(), next);
     assert_eq!(alone.webhook_secret(project).await.unwrap().expose_secret(), secret.expose_secret());
     assert_eq!(alone.examine_secrets().await.unwrap().current, 2);
     assert!(kit.engine.webhook_secret(project).await.is_err(), "the old key opens nothing any more");

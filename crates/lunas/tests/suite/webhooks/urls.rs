@@ -8,7 +8,7 @@ use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use testkit::{Kit, Program, on_every_database};
 
-use crate::support::{commands::program, nodes::no_bank};
+use crate::support::commands::program;
 
 on_every_database![
     a_url_to_an_internal_address_is_refused_with_a_reason_and_the_old_one_stays,
@@ -56,7 +56,7 @@ fn to(url: &str) -> ProjectUpdate {
 fn with_networks(kit: &Kit, networks: &[&str]) -> Engine {
     let webhook_allow = networks.iter().map(|network| network.parse().unwrap()).collect();
     let settings = Settings { webhook_allow, ..Settings::default() };
-    Engine::new(kit.store.clone(), no_bank(), kit.clock.clone(), settings, kit.secret_key.clone())
+    Engine::new(kit.store.clone(), kit.clock.clone(), settings, kit.secret_key.clone())
 }
 
 /// Saves a URL that must be refused; returns the reason.

@@ -8,7 +8,7 @@ use std::{
 
 use domain::audit::AuditLine;
 use engine::{Engine, SecretKey, Settings, SystemClock};
-use gateway::{Providers, Simulator, snap::PrivateKey};
+use gateway::snap::PrivateKey;
 use secrecy::ExposeSecret;
 use serde_json::Value;
 use store::{Store, Window};
@@ -111,8 +111,7 @@ impl Site {
     /// The same installation without a process of its own, to set up what only a running bank can have done.
     pub(super) async fn engine(&self) -> (Store, Engine) {
         let (store, key) = (self.store().await, SecretKey::from_base64(&self.secret_key.clone().into()).unwrap());
-        let providers = Providers { sandbox: Simulator::default(), production: None };
-        let engine = Engine::new(store.clone(), providers, Arc::new(SystemClock), Settings::default(), key);
+        let engine = Engine::new(store.clone(), Arc::new(SystemClock), Settings::default(), key);
         (store, engine)
     }
 
