@@ -10,7 +10,10 @@ use domain::{
     payment::{OwedEvent, Payment, State, Status},
     time::{DAY, Timestamp},
 };
-use gateway::snap::{CallError, CodeAsked, CodeKind, IssuedCode, Retry, Service, Standing, Voided};
+use gateway::{
+    BoxFuture,
+    snap::{CallContext, CallError, CodeAsked, CodeKind, IssuedCode, Retry, Service, SnapClient, Standing, Voided},
+};
 use store::{Change, CommitError, Guard, OpeningWrite};
 
 use super::{
@@ -36,6 +39,10 @@ struct Task<'a> {
     code: BankCode,
     leased_until: Timestamp,
 }
+
+/// One of the calls that ask something about a code.
+type CodeCall<T> =
+    for<'a> fn(&'a SnapClient, &'a CallContext<'a>, &'a CodeAsked<'a>) -> BoxFuture<'a, Result<T, CallError>>;
 
 impl Engine {
     /// Does one job, unless another node has taken it.
@@ -87,7 +94,7 @@ impl Engine {
 
     /// Asks whether the code exists: if so it is used, and if not it is made.
     async fn look_for_code(&self, task: Task<'_>) -> Result<(), Error> {
-        let standing = match self.call_query(&task).await? {
+        let standing = match self.query_code(task.open, &task.opening, &task.code).await? {
             Ok(standing) => standing,
             Err(error) => return self.try_later(&task, error.code()).await,
         };
@@ -151,7 +158,7 @@ impl Engine {
             None => false,
         };
         let may_wait = |payment: &Payment| !payment.status_at(self.now()).is_final() || payment.state == State::Pending;
-        let standing = match self.call_query(&task).await? {
+        let standing = match self.query_code(task.open, &task.opening, &task.code).await? {
             Ok(standing) => standing,
             Err(error) => return self.try_later(&task, error.code()).await,
         };
@@ -233,7 +240,7 @@ impl Engine {
         let Some(service) = task.open.parameters.void_service(kind) else {
             return self.end(&task, "the bank cannot void it").await;
         };
-        match self.call_void(&task, service).await? {
+        match self.void_code(&task, service).await? {
             Ok(Voided::Done) => self.end(&task, "voided").await,
             Ok(Voided::NotFound) => self.end(&task, "unknown there").await,
             Ok(Voided::Paid) => {
@@ -246,10 +253,6 @@ impl Engine {
         }
     }
 
-    async fn call_query(&self, task: &Task<'_>) -> Result<Result<Standing, CallError>, Error> {
-        self.query_code(task.open, &task.opening, &task.code).await
-    }
-
     /// Asks the bank where a code stands.
     pub(super) async fn query_code(
         &self,
@@ -258,9 +261,26 @@ impl Engine {
         code: &BankCode,
     ) -> Result<Result<Standing, CallError>, Error> {
         let service = open.parameters.query_service(code_kind(opening.method));
-        let asked = asked(opening, code);
+        let query: CodeCall<Standing> = |client, context, question| Box::pin(client.query(context, question));
+        self.call_about(open, (opening, code), service, query).await
+    }
+
+    async fn void_code(&self, task: &Task<'_>, service: Service) -> Result<Result<Voided, CallError>, Error> {
+        let void: CodeCall<Voided> = |client, context, question| Box::pin(client.void(context, question));
+        self.call_about(task.open, (&task.opening, &task.code), service, void).await
+    }
+
+    /// Calls the bank about a code; once more with a new token if the bank has refused ours.
+    async fn call_about<T>(
+        &self,
+        open: &OpenAccount,
+        (opening, code): (&Opening, &BankCode),
+        service: Service,
+        make: CodeCall<T>,
+    ) -> Result<Result<T, CallError>, Error> {
+        let question = question_about(opening, code);
         let Ok(outgoing) = open.outgoing() else { return Ok(Err(not_set_up())) };
-        let mut before: Option<(BankSend, Result<Standing, CallError>)> = None;
+        let mut before: Option<(BankSend, Result<T, CallError>)> = None;
         for last in [false, true] {
             // Only what is really sent is stored.
             let call = match self.dial(open, outgoing).await {
@@ -271,32 +291,7 @@ impl Engine {
                 None => self.stored_send(open, code, service).await?,
                 Some((send, result)) => self.sent_again(open, code, service, send, result).await?,
             };
-            let result = call.client.query(&call.context(open, outgoing, &send.external_id), &asked).await;
-            self.hang_up(call, open, service, &result);
-            if last || !matches!(result, Err(CallError::TokenRefused(_))) {
-                self.store.commit(answered(&send, answer_code(service, &result), self.now()).into()).await?;
-                return Ok(result);
-            }
-            before = Some((send, result));
-        }
-        Err(Error::Contended)
-    }
-
-    async fn call_void(&self, task: &Task<'_>, service: Service) -> Result<Result<Voided, CallError>, Error> {
-        let Task { open, opening, code, .. } = task;
-        let asked = asked(opening, code);
-        let Ok(outgoing) = open.outgoing() else { return Ok(Err(not_set_up())) };
-        let mut before: Option<(BankSend, Result<Voided, CallError>)> = None;
-        for last in [false, true] {
-            let call = match self.dial(open, outgoing).await {
-                Ok(call) => call,
-                Err(error) => return Ok(Err(error)),
-            };
-            let send = match &before {
-                None => self.stored_send(open, code, service).await?,
-                Some((send, result)) => self.sent_again(open, code, service, send, result).await?,
-            };
-            let result = call.client.void(&call.context(open, outgoing, &send.external_id), &asked).await;
+            let result = make(&call.client, &call.context(open, outgoing, &send.external_id), &question).await;
             self.hang_up(call, open, service, &result);
             if last || !matches!(result, Err(CallError::TokenRefused(_))) {
                 self.store.commit(answered(&send, answer_code(service, &result), self.now()).into()).await?;
@@ -372,7 +367,7 @@ impl Engine {
     }
 }
 
-fn asked<'a>(opening: &'a Opening, code: &'a BankCode) -> CodeAsked<'a> {
+fn question_about<'a>(opening: &'a Opening, code: &'a BankCode) -> CodeAsked<'a> {
     CodeAsked {
         kind: code_kind(opening.method),
         reference: &code.reference,
