@@ -91,7 +91,7 @@ impl Bench {
     }
 
     async fn p99_of_gets(&self, product: &Served, gets: &Requests) -> io::Result<u64> {
-        Ok(open_loop::run(product.address, GETS_PER_SECOND, self.duration, gets).await?.answered(P99))
+        Ok(open_loop::run(product.address, GETS_PER_SECOND, self.duration, gets).await?.latency_at(P99))
     }
 }
 

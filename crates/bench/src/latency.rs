@@ -77,11 +77,11 @@ impl Bench {
                 let requests = requests(format!("{percent}-{round}"));
                 let per_second = highest * *percent / 100;
                 let measured = open_loop::run(product.address, per_second, self.duration, &requests).await?;
-                let p99 = measured.answered(P99);
+                let p99 = measured.latency_at(P99);
                 loaded.ratios.push(p99 * 1_000 / (*idle.get_or_insert(p99)).max(1));
-                loaded.median.push(measured.answered(MEDIAN));
+                loaded.median.push(measured.latency_at(MEDIAN));
                 loaded.p99.push(p99);
-                loaded.p999.push(measured.answered(P999));
+                loaded.p999.push(measured.latency_at(P999));
                 loaded.sent_p99.push(measured.sent(P99));
             }
         }

@@ -41,7 +41,7 @@ pub(crate) struct Latencies {
 }
 
 impl Latencies {
-    pub(crate) fn answered(&self, thousandths: usize) -> u64 {
+    pub(crate) fn latency_at(&self, thousandths: usize) -> u64 {
         percentile(&self.answered, thousandths)
     }
 

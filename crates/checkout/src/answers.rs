@@ -57,9 +57,9 @@ pub(super) fn keep(app: &App, link: &Link, answers: &Customer, headers: &mut Hea
 
 /// The answers that keep their field's rule.
 fn sound(fields: CustomerFields, given: impl Fn(CustomerField) -> String) -> Customer {
-    let answers = fields.answered(given);
+    let answers = fields.with_answers(given);
     let faults = fields.faults(&answers);
-    fields.answered(|field| {
+    fields.with_answers(|field| {
         let is_faulty = faults.iter().any(|(faulty, _)| *faulty == field);
         if is_faulty { String::new() } else { answers.answer(field).to_owned() }
     })

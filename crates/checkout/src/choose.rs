@@ -71,7 +71,7 @@ impl FormContent {
     fn sent(form: &Form, link_page: &LinkPage, cookie: Option<&str>) -> Result<FormContent, PageError> {
         let fields = link_page.link.customer_fields;
         // Browsers send two characters for a line break, but count it as one against the field's limit.
-        let answers = fields.answered(|field| form.text(field.word()).unwrap_or_default().replace("\r\n", "\n"));
+        let answers = fields.with_answers(|field| form.text(field.word()).unwrap_or_default().replace("\r\n", "\n"));
         Ok(FormContent {
             method: form.text("method").and_then(Method::parse).filter(|method| link_page.methods.contains(method)),
             price: Entered::sent(form, &link_page.link),

@@ -33,18 +33,19 @@ pub(crate) async fn script(headers: HeaderMap) -> Response {
 }
 
 /// The origin that asks for the page in a frame.
-fn asked(visitor: &Visitor) -> Option<&str> {
+fn requested_origin(visitor: &Visitor) -> Option<&str> {
     visitor.query.text(ORIGIN).ok().flatten()
 }
 
 /// How the page is framed; none where it is not, or by an origin that the project does not allow.
 pub(crate) fn framed(app: &App, visitor: &Visitor, project: &Project) -> Option<Framed> {
-    let origin = asked(visitor).filter(|origin| project.frame_origins.iter().any(|allowed| allowed == origin))?;
+    let origin =
+        requested_origin(visitor).filter(|origin| project.frame_origins.iter().any(|allowed| allowed == origin))?;
     Some(Framed { origin: origin.to_owned(), script_url: app.settings.urls.url(SCRIPT.path()), payment: None })
 }
 
 /// What the shop's page is told of a payment.
-pub(crate) fn told(payment: &Payment, now: Timestamp) -> FramedPayment {
+pub(crate) fn framed_payment(payment: &Payment, now: Timestamp) -> FramedPayment {
     FramedPayment {
         id: payment.id.to_string(),
         reference: payment.reference.clone(),
@@ -55,7 +56,7 @@ pub(crate) fn told(payment: &Payment, now: Timestamp) -> FramedPayment {
 /// Lets an origin that the project allows show the answer in a frame. The customer stays in the frame after a redirect too, and
 /// the browser keeps its cookie there.
 pub(crate) async fn allow_frame(State(app): State<App>, visitor: Visitor, request: Request, next: Next) -> Response {
-    let origin = match asked(&visitor) {
+    let origin = match requested_origin(&visitor) {
         Some(origin) if may_frame(&app, &visitor.path, origin).await => origin,
         _ => return next.run(request).await,
     };

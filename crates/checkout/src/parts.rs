@@ -96,7 +96,7 @@ pub(super) fn frame(app: &App, visitor: &Visitor, project: Option<&Project>) -> 
 pub(super) fn payment_frame(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Frame {
     let mut frame = frame(app, visitor, Some(&shown.project));
     if let Some(framed) = &mut frame.framed {
-        framed.payment = Some(embed::told(&shown.payment, app.engine.now()));
+        framed.payment = Some(embed::framed_payment(&shown.payment, app.engine.now()));
     }
     frame
 }

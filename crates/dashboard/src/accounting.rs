@@ -47,14 +47,14 @@ pub(crate) fn routes() -> Router<App> {
 }
 
 async fn export(page: Page, headers: HeaderMap) -> Result<Response, PageError> {
-    match asked(&page) {
+    match requested_table(&page) {
         Ok(table) => download(&page, &headers, "-accounting", table),
         Err(form) => balance::render(&page, StatusCode::UNPROCESSABLE_ENTITY, *form).await,
     }
 }
 
 /// The days that the address asks for, both in full; without them, everything up to now.
-fn asked(page: &Page) -> Result<PostingTable, Box<AccountingForm>> {
+fn requested_table(page: &Page) -> Result<PostingTable, Box<AccountingForm>> {
     let words = page.words();
     let mut form = Box::<AccountingForm>::default();
     let from = day(page, "from", &mut form.from, &mut form.from_mistake);

@@ -78,7 +78,7 @@ impl CustomerFields {
     }
 
     /// The answers to the fields that the link asks for, trimmed. Answers to other fields are dropped.
-    pub fn answered(self, given: impl Fn(CustomerField) -> String) -> Customer {
+    pub fn with_answers(self, given: impl Fn(CustomerField) -> String) -> Customer {
         let answer = |field| if self.asks(field) { given(field).trim().to_owned() } else { String::new() };
         Customer {
             name: answer(CustomerField::Name),
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn what_is_not_asked_is_neither_needed_nor_kept() {
         let fields = CustomerFields { email: true, ..CustomerFields::default() };
-        let kept = fields.answered(|field| format!(" {}@x\n", field.word()));
+        let kept = fields.with_answers(|field| format!(" {}@x\n", field.word()));
         assert_eq!(kept, Customer { email: "email@x".to_owned(), ..Customer::default() });
         assert_eq!(fields.faults(&kept), []);
     }

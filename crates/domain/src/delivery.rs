@@ -134,7 +134,7 @@ pub struct AttemptOutcome {
 
 impl AttemptOutcome {
     /// The receiver answered. Only a 2xx status means that it has the event.
-    pub fn answered(latency: Duration, status: u16, answer: String) -> AttemptOutcome {
+    pub fn of_answer(latency: Duration, status: u16, answer: String) -> AttemptOutcome {
         let failure = match status {
             200..=299 => None,
             300..=399 => Some(format!("the receiver answered {status}, and redirects are not followed")),
@@ -258,7 +258,7 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_millis(1_794_648_600_000);
 
     fn failed() -> AttemptOutcome {
-        AttemptOutcome::answered(Duration::from_millis(12), 500, String::new())
+        AttemptOutcome::of_answer(Duration::from_millis(12), 500, String::new())
     }
 
     #[test]
@@ -289,7 +289,7 @@ mod tests {
     #[test]
     fn a_delivery_goes_on_until_it_is_delivered_or_exhausted() {
         let after = |made, outcome: &AttemptOutcome| DeliveryState::after(made, outcome, NOW, Jitter::NONE);
-        let delivered = AttemptOutcome::answered(Duration::ZERO, 204, String::new());
+        let delivered = AttemptOutcome::of_answer(Duration::ZERO, 204, String::new());
         assert_eq!(after(1, &failed()), DeliveryState::Pending { due_at: NOW.plus(Duration::from_secs(5)) });
         assert_eq!(after(12, &failed()), DeliveryState::Pending { due_at: NOW.plus(Duration::from_secs(86_400)) });
         assert_eq!(after(13, &failed()), DeliveryState::Exhausted);
@@ -301,11 +301,11 @@ mod tests {
     #[test]
     fn any_2xx_delivers_and_no_other_status_does() {
         for (status, delivered) in [(200, true), (202, true), (299, true), (199, false), (300, false), (500, false)] {
-            let outcome = AttemptOutcome::answered(Duration::ZERO, status, "ok".to_owned());
+            let outcome = AttemptOutcome::of_answer(Duration::ZERO, status, "ok".to_owned());
             assert_eq!(outcome.delivered(), delivered, "{status}");
             assert_eq!(outcome.status, Some(status));
         }
-        let redirected = AttemptOutcome::answered(Duration::ZERO, 302, String::new()).failure.unwrap();
+        let redirected = AttemptOutcome::of_answer(Duration::ZERO, 302, String::new()).failure.unwrap();
         assert_eq!(redirected.class, FailureClass::Status);
         assert_eq!(redirected.detail, "the receiver answered 302, and redirects are not followed");
         let broken_off = Failure::new(FailureClass::Closed, "");

@@ -416,7 +416,7 @@ impl Engine {
         });
         let told = transitions
             .iter()
-            .filter_map(|transition| transition.event.map(|owed| self.told(&transition.payment, owed, *now)));
+            .filter_map(|transition| transition.event.map(|owed| self.event_write(&transition.payment, owed, *now)));
         let same_visitor = visitor.clone().map(|visitor| PaymentWrite::VisitorReplaced { link_id, visitor, at: *now });
         Change::default()
             .with_all(bind(key.as_ref(), &payment.id.to_string()))

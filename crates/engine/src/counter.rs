@@ -127,7 +127,7 @@ impl Counter {
             }
             let (reference, amount) = (payment.reference.clone(), payment.amount);
             let transition = payment.replace(now).map_err(|_| Error::NotEditable)?;
-            let told = transition.event.map(|owed| self.engine.told(&transition.payment, owed, now));
+            let told = transition.event.map(|owed| self.engine.event_write(&transition.payment, owed, now));
             let change = Change::from(OpeningWrite::VoidQueued { payment_id: id, at: now })
                 .with(PaymentWrite::Moved {
                     id,

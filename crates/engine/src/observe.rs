@@ -232,7 +232,7 @@ impl Engine {
     }
 
     /// Tells that a payment was cancelled by itself or has expired by itself. The store knows of those that it moves together.
-    pub(crate) fn told(&self, payment: &Payment, owed: OwedEvent, now: Timestamp) -> WebhookWrite {
+    pub(crate) fn event_write(&self, payment: &Payment, owed: OwedEvent, now: Timestamp) -> WebhookWrite {
         self.event(payment.project_id, owed.news(payment.id, SuccessWord::default()), now)
     }
 

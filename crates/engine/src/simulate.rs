@@ -41,7 +41,7 @@ impl Engine {
             let payment = self.store.payment(id).await?.ok_or(Error::NotFound("payment"))?;
             let expired = payment.expire_now(self.now()).map_err(|_| Error::NotEditable)?;
             let write = PaymentWrite::ExpiredEarly { id, version: expired.version, at: expired.expires_at };
-            let told = self.told(&expired, OwedEvent::Expired, expired.expires_at);
+            let told = self.event_write(&expired, OwedEvent::Expired, expired.expires_at);
             match self.store.commit(Change::from(write).with(told).with_all(also())).await {
                 Ok(()) => return Ok(Payment { version: expired.version + 1, ..expired }),
                 Err(CommitError::Conflict(Guard::PaymentVersion)) => {}

@@ -114,7 +114,7 @@ impl WebhookSender {
         let ended = read_answer(&mut response, &mut answer).await;
         let answer = kept_answer(&answer);
         match ended {
-            Ok(()) => AttemptOutcome::answered(started.elapsed(), status, answer),
+            Ok(()) => AttemptOutcome::of_answer(started.elapsed(), status, answer),
             Err(error) => AttemptOutcome::cut_short(started.elapsed(), status, answer, self.failure(error)),
         }
     }

@@ -29,7 +29,7 @@ pub(crate) async fn answer(call: Call) -> Result<Response, Refusal> {
     let mut data = number.echoed;
     data.extend(members.echo(&["inquiryRequestId"]));
     let inquiry = Inquiry { external_id: message.external_id, request_id, number: number.whole };
-    match app.engine.asked(&open, inquiry).await.map_err(|error| Refusal::of_error(&error))? {
+    match app.engine.answer_inquiry(&open, inquiry).await.map_err(|error| Refusal::of_error(&error))? {
         InquiryAnswer::ExternalIdReused => Err(Refusal::ExternalIdReused),
         InquiryAnswer::Answered { verdict, bill } => {
             data.extend(bill_members(&open.parameters, bill.as_ref()));

@@ -70,7 +70,7 @@ async fn recorded(call: Call, notice: Notice) -> Result<Value, Refusal> {
         return Err(missing());
     }
     let body = String::from_utf8_lossy(&notification.body);
-    let recorded = app.engine.bank_told(&open, heard, &body, notification.is_signed).await;
+    let recorded = app.engine.record_notification(&open, heard, &body, notification.is_signed).await;
     recorded.map_err(|error| Refusal::of_error(&error))?;
     Ok(told)
 }

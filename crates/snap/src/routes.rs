@@ -48,14 +48,15 @@ async fn answer(app: App, account: String, service: Service, request: Request) -
     let started = Instant::now();
     let now = app.engine.now();
     let client_key = request.headers().get(CLIENT_KEY).filter(|_| service == Service::Token).cloned();
-    let mut response = answered(&app, &account, service, now, started, request).await;
+    let mut response = respond(&app, &account, service, now, started, request).await;
     if let Some(key) = client_key {
         response.headers_mut().insert(CLIENT_KEY, key);
     }
     response
 }
 
-async fn answered(
+/// Answers a call, within the time that the bank allows, and notes it in the log of its account.
+async fn respond(
     app: &App,
     account: &str,
     service: Service,
@@ -64,7 +65,7 @@ async fn answered(
     request: Request,
 ) -> Response {
     let address = client::limited_as(caller(app, &request));
-    let open = match known(app, account).await {
+    let open = match find_account(app, account).await {
         Ok(Some(open)) if open.account.enabled || service.outlives_account() => open,
         Ok(_) => return limited(app, address, Refusal::UNKNOWN_CLIENT).answer(service, now, None),
         Err(error) => {
@@ -80,7 +81,7 @@ async fn answered(
     let say = open.parameters.undecided;
     let decides = service == Service::Payment && open.parameters.hosting == Hosting::Ours;
     let proved = Proved::default();
-    let handled = handled(app, Arc::clone(&open), service, (now, started), proved.clone(), request);
+    let handled = handle(app, Arc::clone(&open), service, (now, started), proved.clone(), request);
     let handled = tokio::time::timeout(open.parameters.deadline, handled).await;
     let response =
         handled.unwrap_or(Err(Refusal::Timeout)).unwrap_or_else(|refusal| match decides && refusal.is_open() {
@@ -110,14 +111,14 @@ fn undecided_without_account(app: &App, account: &str, now: Timestamp, refusal: 
     }
 }
 
-async fn known(app: &App, account: &str) -> Result<Option<Arc<OpenAccount>>, Error> {
+async fn find_account(app: &App, account: &str) -> Result<Option<Arc<OpenAccount>>, Error> {
     match account.parse::<BankAccountId>() {
         Ok(id) => app.engine.bank_door(id).await,
         Err(_) => Ok(None),
     }
 }
 
-async fn handled(
+async fn handle(
     app: &App,
     open: Arc<OpenAccount>,
     service: Service,

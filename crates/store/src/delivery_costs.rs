@@ -32,7 +32,7 @@ fn updates() -> Vec<&'static str> {
         resent_after: 0,
         urgent: false,
     };
-    let outcome = AttemptOutcome::answered(Duration::ZERO, 200, String::new());
+    let outcome = AttemptOutcome::of_answer(Duration::ZERO, 200, String::new());
     let lease = WebhookWrite::DeliveryMoved { event_id, from: NOW, to: NOW, leased_by: None };
     let attempt = Attempt { at: NOW, outcome };
     let attempted = WebhookWrite::Attempted { leased_until: NOW, leased_by: None, delivery, attempt };

@@ -2,6 +2,7 @@
 
 mod audit;
 mod banks;
+mod bulk_events;
 mod keys;
 mod ledger;
 mod links;
@@ -14,7 +15,6 @@ mod projects;
 mod sealed;
 mod sessions;
 mod statement;
-mod told;
 mod undecided;
 mod webhooks;
 

@@ -82,7 +82,7 @@ fn accepts_gzip(headers: &HeaderMap) -> bool {
 mod tests {
     use super::*;
 
-    fn asked(file: &StoredFile, headers: &[(header::HeaderName, HeaderValue)]) -> (StatusCode, Option<String>) {
+    fn answer_to(file: &StoredFile, headers: &[(header::HeaderName, HeaderValue)]) -> (StatusCode, Option<String>) {
         let response = file.answer(&headers.iter().cloned().collect(), HeaderValue::from_static("no-cache"));
         let encoding = response.headers().get(header::CONTENT_ENCODING);
         (response.status(), encoding.map(|encoding| encoding.to_str().unwrap().to_owned()))
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn a_client_gets_gzip_where_it_accepts_it_and_nothing_where_it_has_the_file() {
         let file = StoredFile::new("text/css", b"a{color:red}b{color:red}".to_vec());
-        let accepting = |value| asked(&file, &[(header::ACCEPT_ENCODING, HeaderValue::from_static(value))]);
+        let accepting = |value| answer_to(&file, &[(header::ACCEPT_ENCODING, HeaderValue::from_static(value))]);
         let gzip = (StatusCode::OK, Some("gzip".to_owned()));
         for accepted in ["gzip", "gzip, deflate, br", "br;q=1.0, GZIP;q=0.5", "deflate,gzip;q=1"] {
             assert_eq!(accepting(accepted), gzip, "{accepted}");
@@ -100,6 +100,6 @@ mod tests {
             assert_eq!(accepting(refused), (StatusCode::OK, None), "{refused}");
         }
         let known = [(header::IF_NONE_MATCH, file.etag.clone())];
-        assert_eq!(asked(&file, &known), (StatusCode::NOT_MODIFIED, None));
+        assert_eq!(answer_to(&file, &known), (StatusCode::NOT_MODIFIED, None));
     }
 }

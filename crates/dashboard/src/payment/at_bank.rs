@@ -79,7 +79,7 @@ fn issued(words: Words, payment: &Payment) -> Entry {
 fn runs<'a>(story: &'a BankStory, payment: &Payment) -> Vec<Run<'a>> {
     let mut runs: Vec<Run<'a>> = Vec::new();
     for send in &story.sends {
-        let Some(asked) = asked(send, payment) else { continue };
+        let Some(asked) = question_of(send, payment) else { continue };
         let end = end(send);
         match runs.last_mut() {
             Some(run) if (run.asked, run.end) == (asked, end) => run.calls.push(send),
@@ -90,7 +90,7 @@ fn runs<'a>(story: &'a BankStory, payment: &Payment) -> Vec<Run<'a>> {
 }
 
 /// By the service's number in SNAP.
-fn asked(send: &BankSend, payment: &Payment) -> Option<Asked> {
+fn question_of(send: &BankSend, payment: &Payment) -> Option<Asked> {
     match send.service {
         27 | 47 => Some(Asked::Code),
         26 | 51 | 55 if send.sent_at <= payment.created_at => Some(Asked::Existence),

@@ -129,7 +129,7 @@ fn add_deliveries(history: &mut History<'_>, sent: &Sent, base: &str) {
         } else {
             ("bad", fl!(words, "timeline-undelivered", event = event))
         };
-        history.add(attempt.at, tone, title, answered(words, attempt), more.clone());
+        history.add(attempt.at, tone, title, answer_text(words, attempt), more.clone());
     }
     if let DeliveryState::Pending { due_at } = delivery.state {
         let title = match delivery.attempts {
@@ -141,7 +141,7 @@ fn add_deliveries(history: &mut History<'_>, sent: &Sent, base: &str) {
 }
 
 /// How the receiver answered, and how long it took.
-fn answered(words: Words, attempt: &Attempt) -> String {
+fn answer_text(words: Words, attempt: &Attempt) -> String {
     let outcome = &attempt.outcome;
     let millis = outcome.latency.as_millis().to_string();
     match (outcome.status, &outcome.failure) {

@@ -236,13 +236,13 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_millis(1_794_648_600_000);
 
-    fn asked(raw: &str) -> Result<PaymentFilter, Box<Mistakes>> {
+    fn filter_of(raw: &str) -> Result<PaymentFilter, Box<Mistakes>> {
         filter(&Query::parse(Some(raw)), Ok(None), NOW, words(Language::English))
     }
 
     #[test]
     fn a_filter_includes_whole_days_in_western_indonesia() {
-        let days = |raw| asked(raw).unwrap().created.map(|(from, until)| [from, until].map(|at| at.to_string()));
+        let days = |raw| filter_of(raw).unwrap().created.map(|(from, until)| [from, until].map(|at| at.to_string()));
         let day = ["2026-11-14T17:00:00.000Z".to_owned(), "2026-11-15T17:00:00.000Z".to_owned()];
         assert_eq!(days("from=2026-11-15&to=2026-11-15"), Some(day.clone()));
         assert_eq!(days("from=2026-11-15"), Some([day[0].clone(), END.to_string()]));
@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn a_mistake_is_shown_at_its_field_and_nowhere_else() {
         let fields_with_mistakes = |raw: &str| {
-            let mistakes = asked(raw).unwrap_err();
+            let mistakes = filter_of(raw).unwrap_err();
             let fields = [
                 ("q", mistakes.q),
                 ("status", mistakes.status),
@@ -299,7 +299,7 @@ mod tests {
             ("sort=highest", PaymentOrder::AmountHighest),
             ("sort=lowest", PaymentOrder::AmountLowest),
         ] {
-            assert_eq!(asked(raw).unwrap().order, order, "{raw}");
+            assert_eq!(filter_of(raw).unwrap().order, order, "{raw}");
         }
     }
 

@@ -67,7 +67,7 @@ impl AskedBank {
     /// expired, and tells the merchant. A merchant without a door is told nothing.
     pub async fn pay_code(&self, name: &str, order: PayOrder) -> Result<PaidCode, UnknownCode> {
         let (code, payment) = self.take_money(name.trim(), &order)?;
-        let told = self.told(&code, "00", Some(&payment), order.told_amount);
+        let told = self.notification(&code, "00", Some(&payment), order.told_amount);
         let processing = Notification { status: "02".to_owned(), ..told.clone() };
         let notices = match order.notice {
             Notice::Never => vec![],
@@ -99,7 +99,7 @@ impl AskedBank {
     /// Tells the merchant about a code: the status that is given, with the first payment if there is one.
     pub async fn tell(&self, name: &str, status: &str, knobs: Knobs) -> Result<Vec<Answer>, UnknownCode> {
         let code = self.code(name.trim()).ok_or(UnknownCode)?;
-        let told = self.told(&code, status, code.payments.first(), None);
+        let told = self.notification(&code, status, code.payments.first(), None);
         Ok(self.send_notices(&code, vec![told], &knobs).await)
     }
 
@@ -117,7 +117,13 @@ impl AskedBank {
         Ok((code.clone(), payment))
     }
 
-    fn told(&self, code: &Code, status: &str, payment: Option<&CodePayment>, amount: Option<i64>) -> Notification {
+    fn notification(
+        &self,
+        code: &Code,
+        status: &str,
+        payment: Option<&CodePayment>,
+        amount: Option<i64>,
+    ) -> Notification {
         let member = self.member(&code.client_id);
         let has_receipt =
             code.kind == CodeKind::Va || member.is_some_and(|member| member.habits.rrn_in != RrnIn::Nowhere);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     door::{NOW_MS, key, text_by_standard},
-    shop::{Shop, told},
+    shop::{Shop, received_notices},
 };
 use crate::{Fault, Habits, Knobs, Notice, Notification, PayOrder, RrnIn, Service, Style, crypto::rsa_verifies};
 
@@ -22,7 +22,7 @@ async fn a_paid_qr_is_told_with_the_receipt_that_the_query_has() {
     let content = issued["qrContent"].as_str().unwrap();
     let paid = shop.asked.pay_code(content, PayOrder::default()).await.unwrap();
     assert_eq!(paid.answers.len(), 1);
-    let (path, body) = told(&shop).remove(0);
+    let (path, body) = received_notices(&shop).remove(0);
     assert_eq!(path, "/pre/snap/acc1/v1.0/qr/qr-mpm-notify");
     let query = shop.status("R1").await.1;
     for name in ["originalReferenceNo", "originalPartnerReferenceNo", "latestTransactionStatus", "amount", "paidTime"] {
@@ -67,7 +67,7 @@ async fn a_paid_account_is_told_by_34_or_by_25() {
         let shop = Shop::open(habits).await;
         assert_eq!(shop.code(Service::CreateVa, &va_order()).await, "200 2002700");
         let paid = shop.asked.pay_code("123450000123", PayOrder::default()).await.unwrap();
-        let (told_path, body) = told(&shop).remove(0);
+        let (told_path, body) = received_notices(&shop).remove(0);
         assert_eq!(told_path, format!("/pre/snap/acc1/v1.0/transfer-va/{path}"));
         assert_eq!(body["paymentRequestId"], paid.receipt_id);
         assert_eq!((&body["trxId"], &body["virtualAccountNo"]), (&json!("T1"), &json!("   123450000123")));
@@ -86,7 +86,7 @@ async fn a_merchant_is_told_never_twice_in_the_wrong_order_or_wrongly() {
     shop.qr("R1").await;
     let pay = async |order: PayOrder| {
         shop.asked.pay_code("R1", order).await.unwrap();
-        told(&shop).into_iter().map(|(_, body)| body).collect::<Vec<_>>()
+        received_notices(&shop).into_iter().map(|(_, body)| body).collect::<Vec<_>>()
     };
     assert!(pay(PayOrder { notice: Notice::Never, ..PayOrder::default() }).await.is_empty());
     let twice = pay(PayOrder { notice: Notice::Twice, ..PayOrder::default() }).await;
@@ -101,7 +101,7 @@ async fn a_merchant_is_told_never_twice_in_the_wrong_order_or_wrongly() {
     shop.asked.pay_code("R1", PayOrder { knobs, ..PayOrder::default() }).await.unwrap();
     assert!(!shop.kit.door.seen()[0].headers.contains_key("x-signature"));
     shop.asked.tell("R1", "06", Knobs::default()).await.unwrap();
-    assert_eq!(told(&shop)[0].1["latestTransactionStatus"], "06");
+    assert_eq!(received_notices(&shop)[0].1["latestTransactionStatus"], "06");
     assert!(shop.asked.tell("R2", "06", Knobs::default()).await.is_err());
     shop.asked.notify_at("ours", None);
     assert!(pay(PayOrder::default()).await.is_empty());
@@ -113,7 +113,7 @@ async fn a_bank_tells_of_codes_that_nobody_ordered() {
     let stray = Notification { reference: "R404".into(), status: "00".into(), amount: 5, ..Notification::default() };
     let contract = shop.kit.contract(Style::GENERIC);
     shop.kit.bank.notify(&contract, Service::QrNotify, stray, Knobs::default()).await;
-    let (_, body) = told(&shop).remove(0);
+    let (_, body) = received_notices(&shop).remove(0);
     assert_eq!((&body["originalPartnerReferenceNo"], &body["additionalInfo"]), (&json!("R404"), &json!({})));
 }
 
@@ -122,7 +122,7 @@ async fn a_merchant_can_be_told_before_its_order_is_answered() {
     let shop = Shop::open(Habits::GENERIC).await;
     shop.asked.fail_next_of(Service::Generate, Fault::PaidFirst);
     let issued = shop.qr("R1").await;
-    let (_, body) = told(&shop).remove(0);
+    let (_, body) = received_notices(&shop).remove(0);
     assert_eq!(body["originalReferenceNo"], issued["referenceNo"]);
     assert_eq!(shop.status("R1").await.0, "00");
 }
@@ -135,7 +135,7 @@ async fn where_the_rrn_is_told_is_a_habit() {
         let shop = Shop::open(Habits { rrn_in, ..Habits::GENERIC }).await;
         shop.qr("R1").await;
         shop.asked.pay_code("R1", PayOrder { paid_at_ms: Some(NOW_MS - 5_000), ..PayOrder::default() }).await.unwrap();
-        let (_, body) = told(&shop).remove(0);
+        let (_, body) = received_notices(&shop).remove(0);
         let query = shop.status("R1").await.1;
         assert_eq!(body["additionalInfo"]["issuerRrn"].is_string(), in_notice, "{rrn_in:?}");
         assert_eq!(query["additionalInfo"]["issuerRrn"].is_string(), in_query, "{rrn_in:?}");

@@ -11,7 +11,7 @@ use qrcodegen::{QrCode, QrCodeEcc};
 use serde_json::json;
 use tower::ServiceExt;
 
-use super::shop::{Shop, told};
+use super::shop::{Shop, received_notices};
 use crate::{CodeState, Habits, Service, screens_with_codes};
 
 struct Desk {
@@ -133,7 +133,7 @@ async fn a_code_is_found_by_its_text_and_by_its_picture_and_paid() {
     assert!(!page.contains("token1"), "the access token is not shown");
     // Reloading the page pays nothing.
     desk.get(&path).await;
-    assert_eq!(told(&desk.shop).len(), 1);
+    assert_eq!(received_notices(&desk.shop).len(), 1);
     assert_eq!(desk.shop.status("R1").await.0, "00");
     contains(&desk.get("/dev/bank").await.1, &["notification about Rp150.000"]);
 }
@@ -145,8 +145,10 @@ async fn the_other_buttons_pay_in_other_ways() {
         desk.shop.qr(reference).await;
         let code = desk.shop.asked.code(reference).unwrap();
         let page = desk.press(&format!("/dev/bank/codes/{}", code.bank_reference), form).await;
-        let statuses: Vec<String> =
-            told(&desk.shop).iter().map(|(_, body)| body["latestTransactionStatus"].as_str().unwrap().into()).collect();
+        let statuses: Vec<String> = received_notices(&desk.shop)
+            .iter()
+            .map(|(_, body)| body["latestTransactionStatus"].as_str().unwrap().into())
+            .collect();
         (page, desk.shop.asked.code(reference).unwrap(), statuses.join(" "))
     };
     let (_, code, statuses) = press("R1", "action=twice").await;
@@ -217,7 +219,7 @@ async fn what_cannot_be_scanned_is_told_in_a_sentence() {
         contains(&page, &["role=\"alert\""]);
     }
     assert!(desk.shop.asked.code("R1").unwrap().payments.is_empty());
-    assert!(told(&desk.shop).is_empty());
+    assert!(received_notices(&desk.shop).is_empty());
 }
 
 #[tokio::test]

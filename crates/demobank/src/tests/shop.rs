@@ -172,7 +172,7 @@ pub(super) async fn read(request: RequestBuilder) -> Option<(u16, Value)> {
 }
 
 /// What the shop's doors were told, without tokens: path and body.
-pub(super) fn told(shop: &Shop) -> Vec<(String, Value)> {
+pub(super) fn received_notices(shop: &Shop) -> Vec<(String, Value)> {
     let seen = shop.kit.door.seen().into_iter().filter(|seen| !seen.path.ends_with("/b2b"));
     seen.map(|seen| (seen.path.clone(), seen.json())).collect()
 }

@@ -100,11 +100,11 @@ impl Site {
         self.engine.issue_and_commit(&self.project, &issuer, draft, change).await.unwrap()
     }
 
-    async fn asked(&self, external_id: &str, number: &str) -> Option<Verdict> {
+    async fn inquire(&self, external_id: &str, number: &str) -> Option<Verdict> {
         let (external_id, number) = (external_id.to_owned(), number.to_owned());
         let inquiry = Inquiry { request_id: format!("of {external_id}"), external_id, number };
         let open = self.open().await;
-        match self.engine.asked(&open, inquiry).await.unwrap() {
+        match self.engine.answer_inquiry(&open, inquiry).await.unwrap() {
             InquiryAnswer::Answered { verdict, .. } => Some(verdict),
             InquiryAnswer::ExternalIdReused => None,
         }
@@ -114,7 +114,7 @@ impl Site {
         let [external_id, request_id] = ids.map(str::to_owned);
         let asked = PaymentAsked { external_id, request_id, number: number.to_owned(), amount, total: None, paid_at };
         let open = self.open().await;
-        self.engine.asked_to_take(&open, asked).await.unwrap()
+        self.engine.judge_payment(&open, asked).await.unwrap()
     }
 
     /// The bank asks to take exactly what the bills of these tests are about.
@@ -142,7 +142,7 @@ async fn a_bill_is_paid_by_the_first_money_that_fits_and_the_rest_is_refused() {
     let site = Site::new().await;
     let bill = site.bill(1).await;
     assert!(bill.code.starts_with("12345") && bill.code.len() == 16, "{}", bill.code);
-    assert_eq!(site.asked("1", &bill.code).await, Some(Verdict::Accepted));
+    assert_eq!(site.inquire("1", &bill.code).await, Some(Verdict::Accepted));
     let short = site.money(["1", "short"], &bill.code, Rupiah::new(9_999), NOW).await;
     assert_eq!(short, Taken::Judged(Verdict::WrongAmount));
     assert_eq!(site.paid(["2", "money"], &bill.code).await, Taken::Judged(Verdict::Accepted));
@@ -151,10 +151,10 @@ async fn a_bill_is_paid_by_the_first_money_that_fits_and_the_rest_is_refused() {
     assert_eq!(site.paid(["2", "other money"], &bill.code).await, Taken::ExternalIdReused);
     assert_eq!(site.paid(["3", "money"], &bill.code).await, Taken::Judged(Verdict::Accepted));
     assert_eq!(site.paid(["4", "other money"], &bill.code).await, Taken::Judged(Verdict::AlreadyPaid));
-    assert_eq!(site.asked("2", &bill.code).await, Some(Verdict::AlreadyPaid));
+    assert_eq!(site.inquire("2", &bill.code).await, Some(Verdict::AlreadyPaid));
     // The same inquiry again gets the same answer; another one may not have its external id.
-    assert_eq!(site.asked("1", &bill.code).await, Some(Verdict::Accepted));
-    assert_eq!(site.asked("1", "1234500000000000").await, None);
+    assert_eq!(site.inquire("1", &bill.code).await, Some(Verdict::Accepted));
+    assert_eq!(site.inquire("1", "1234500000000000").await, None);
     assert_eq!(site.held().await, Rupiah::ZERO);
 }
 
@@ -162,12 +162,12 @@ async fn a_bill_is_paid_by_the_first_money_that_fits_and_the_rest_is_refused() {
 async fn tomorrow_external_ids_are_new_and_the_money_is_the_same() {
     let site = Site::new().await;
     let bill = site.bill(1).await;
-    assert_eq!(site.asked("1", &bill.code).await, Some(Verdict::Accepted));
+    assert_eq!(site.inquire("1", &bill.code).await, Some(Verdict::Accepted));
     let short = site.money(["1", "short"], &bill.code, Rupiah::new(9_999), NOW).await;
     assert_eq!(short, Taken::Judged(Verdict::WrongAmount));
     assert_eq!(site.paid(["2", "money"], &bill.code).await, Taken::Judged(Verdict::Accepted));
     site.later(DAY);
-    assert_eq!(site.asked("1", &bill.code).await, Some(Verdict::AlreadyPaid));
+    assert_eq!(site.inquire("1", &bill.code).await, Some(Verdict::AlreadyPaid));
     assert_eq!(site.paid(["2", "money"], &bill.code).await, Taken::Judged(Verdict::Accepted));
     let short = site.money(["1", "short"], &bill.code, Rupiah::new(9_999), NOW).await;
     assert_eq!(short, Taken::Judged(Verdict::WrongAmount));
@@ -180,10 +180,10 @@ async fn tomorrow_external_ids_are_new_and_the_money_is_the_same() {
 async fn a_bill_that_ended_is_told_apart_from_a_number_that_nobody_has() {
     let site = Site::new().await;
     let (in_time, late) = (site.bill(1).await, site.bill(2).await);
-    assert_eq!(site.asked("1", "1234500000000000").await, Some(Verdict::Unknown));
+    assert_eq!(site.inquire("1", "1234500000000000").await, Some(Verdict::Unknown));
     assert_eq!(site.paid(["1", "1"], "1234500000000000").await, Taken::Judged(Verdict::Unknown));
     site.later(LIFETIME + Duration::from_millis(1));
-    assert_eq!(site.asked("2", &late.code).await, Some(Verdict::Expired));
+    assert_eq!(site.inquire("2", &late.code).await, Some(Verdict::Expired));
     assert_eq!(site.paid(["2", "2"], &late.code).await, Taken::Judged(Verdict::Expired));
     // The bank took this money in time, and asks late. Its clock is behind ours.
     let early = NOW.minus(Duration::from_secs(30));

@@ -40,7 +40,7 @@ pub(super) async fn run(desk: &Desk<'_>, id: &str) -> Result<(), CliError> {
                 TestStep::Token => what_to_check(error),
                 TestStep::Query => what_to_check_of_query(error),
             };
-            (*step == TestStep::Query, Some(told(*step, error)), Some(check))
+            (*step == TestStep::Query, Some(failure_text(*step, error)), Some(check))
         }
     };
     let tested = TestedJson { id: id.to_string(), ok: reason.is_none(), query, reason, check };
@@ -67,7 +67,7 @@ fn in_words(query: bool) -> &'static str {
 }
 
 /// Which part failed, and how.
-fn told(step: TestStep, error: &CallError) -> String {
+fn failure_text(step: TestStep, error: &CallError) -> String {
     match step {
         TestStep::Token => error.to_string(),
         TestStep::Query => format!("asked about a code that does not exist: {error}"),

@@ -12,9 +12,9 @@ use domain::{
 };
 
 use super::{
+    bulk_events::Move,
     openings,
     statement::{Dialect, Statement},
-    told::Move,
 };
 use crate::{change::PaymentWrite, error::Guard, metadata_column, value::Value};
 

@@ -68,13 +68,14 @@ impl Store {
              ORDER BY m.paid_at, m.receipt_id LIMIT $5"
         );
         let After { at, text, most } = after;
-        self.many(Query::new(sql, [Value::stored(id), at.into(), text.into(), until.into(), most.into()]), told).await
+        self.many(Query::new(sql, [Value::stored(id), at.into(), text.into(), until.into(), most.into()]), told_money)
+            .await
     }
 
     /// Money of an account by the bank's id of it.
     pub async fn told_receipt(&self, id: BankAccountId, receipt_id: &str) -> Result<Option<ToldMoney>, StoreError> {
         let sql = format!("{TOLD} WHERE m.account_id = $1 AND m.receipt_id = $2");
-        self.one(Query::new(sql, [Value::stored(id), receipt_id.to_owned().into()]), told).await
+        self.one(Query::new(sql, [Value::stored(id), receipt_id.to_owned().into()]), told_money).await
     }
 
     /// The newest codes of openings that were asked for before `until` and could be paid, or were paid, at `from` or later;
@@ -170,7 +171,7 @@ fn reconciliation(columns: &mut Columns<'_>) -> Result<Reconciliation, StoreErro
     })
 }
 
-fn told(columns: &mut Columns<'_>) -> Result<ToldMoney, StoreError> {
+fn told_money(columns: &mut Columns<'_>) -> Result<ToldMoney, StoreError> {
     Ok(ToldMoney {
         receipt_id: columns.text()?,
         amount: columns.rupiah()?,

@@ -40,7 +40,7 @@ fn key(account: &BankAccount, id: &str) -> ReceiptKey {
 }
 
 /// Money that was told in full, money of which nothing was said, and money that has the id of the first.
-async fn told(store: &Store) -> BankAccount {
+async fn account_with_money(store: &Store) -> BankAccount {
     let account = kept_account(store).await;
     let apart = MoneyMarks { rrn: text("other"), ..full() };
     for (id, bank_id, marks) in
@@ -67,7 +67,7 @@ async fn found(store: &Store, account: &BankAccount, bank_id: &str, marks: &Mone
 
 async fn money_is_found_by_its_id_where_all_that_both_say_agrees(database: Database) {
     let store = database.open().await;
-    let account = told(&store).await;
+    let account = account_with_money(&store).await;
     let soon = |millis| Some(NOW.plus(Duration::from_millis(millis)));
     for (marks, expected) in [
         (full(), text("id")),
@@ -95,7 +95,7 @@ async fn money_is_found_by_its_id_where_all_that_both_say_agrees(database: Datab
 
 async fn money_in_another_amount_is_found_only_if_the_amount_may_differ(database: Database) {
     let store = database.open().await;
-    let account = told(&store).await;
+    let account = account_with_money(&store).await;
     let sources =
         [(MoneySource::Notification, None), (MoneySource::Query, text("id")), (MoneySource::Report, text("id"))];
     for (source, expected) in sources {
@@ -106,7 +106,7 @@ async fn money_in_another_amount_is_found_only_if_the_amount_may_differ(database
 
 async fn times_agree_to_the_second_between_notifications_and_within_minutes_otherwise(database: Database) {
     let store = database.open().await;
-    let account = told(&store).await;
+    let account = account_with_money(&store).await;
     let (notified, asked) = (MoneySource::Notification, MoneySource::Query);
     for (source, millis, expected) in [
         (notified, 999, text("id")),
@@ -125,7 +125,7 @@ async fn times_agree_to_the_second_between_notifications_and_within_minutes_othe
 
 async fn money_without_an_id_gets_one_name_of_the_bank(database: Database) {
     let store = database.open().await;
-    let account = told(&store).await;
+    let account = account_with_money(&store).await;
     let named = |id: &str| OpeningWrite::MoneyNamed { receipt: key(&account, "bare"), bank_id: id.to_owned() };
     assert_eq!(commit(&store, named("P-1")).await, Outcome::Kept);
     assert_eq!(commit(&store, named("P-2")).await, Outcome::Conflict(Guard::Receipt));
@@ -138,7 +138,7 @@ async fn money_without_an_id_gets_one_name_of_the_bank(database: Database) {
 
 async fn what_is_said_later_is_added_and_changes_nothing(database: Database) {
     let store = database.open().await;
-    let account = told(&store).await;
+    let account = account_with_money(&store).await;
     let other = MoneyMarks { rrn: text("x"), ..full() };
     for marks in [&full(), &other] {
         keep(&store, OpeningWrite::MoneyMarked { receipt: key(&account, "bare"), marks: marks.clone() }).await;

@@ -32,7 +32,7 @@ on_every_database![
 
 /// An attempt that was answered with `status`.
 fn attempted(delivery: Delivery, status: u16) -> Change {
-    let outcome = AttemptOutcome::answered(Duration::from_millis(12), status, String::new());
+    let outcome = AttemptOutcome::of_answer(Duration::from_millis(12), status, String::new());
     let attempt = Attempt { at: after(5), outcome };
     let delivery = delivery.attempted(&attempt.outcome, after(10), Jitter::NONE);
     WebhookWrite::Attempted { leased_until: NOW, leased_by: None, delivery, attempt }.into()

@@ -38,7 +38,7 @@ on_every_database![
 const NODE: NodeId = NodeId::drawn(7);
 
 fn succeeded() -> AttemptOutcome {
-    AttemptOutcome::answered(Duration::from_millis(3), 204, String::new())
+    AttemptOutcome::of_answer(Duration::from_millis(3), 204, String::new())
 }
 
 /// Stores an attempt of a delivery that is due or leased.
@@ -333,8 +333,8 @@ async fn attempts_are_read_back_as_they_were_noted(database: Database) {
     let mut outcomes: Vec<AttemptOutcome> =
         FailureClass::ALL.map(|class| AttemptOutcome::unanswered(long, failure(class))).to_vec();
     outcomes.push(AttemptOutcome::cut_short(Duration::ZERO, 299, "half".to_owned(), failure(FailureClass::Closed)));
-    outcomes.push(AttemptOutcome::answered(long, 599, "x".repeat(4_096)));
-    outcomes.push(AttemptOutcome::answered(Duration::from_millis(1), 200, "baik ☕\n\u{fffd}".to_owned()));
+    outcomes.push(AttemptOutcome::of_answer(long, 599, "x".repeat(4_096)));
+    outcomes.push(AttemptOutcome::of_answer(Duration::from_millis(1), 200, "baik ☕\n\u{fffd}".to_owned()));
     for outcome in outcomes.clone() {
         delivery = note(&store, delivery, outcome).await;
     }

@@ -42,7 +42,7 @@ async fn asking(store: &Store, kinds: &[EventKind], webhook_url: Option<&str>) -
 const URL: Option<&str> = Some("https://warung.example/hook");
 
 /// The events of a project, oldest first.
-async fn told(store: &Store, project: &Project) -> Vec<Event> {
+async fn all_events(store: &Store, project: &Project) -> Vec<Event> {
     let mut events = store.events(project.id, EventFilter::default(), EVERYTHING).await.unwrap().items;
     events.reverse();
     events
@@ -50,7 +50,7 @@ async fn told(store: &Store, project: &Project) -> Vec<Event> {
 
 /// Checks that these events were told at `at`, one for each payment, and returns whether they are to be sent.
 async fn check(store: &Store, project: &Project, kind: EventKind, at: Timestamp, payments: &[PaymentId]) -> Vec<bool> {
-    let events = told(store, project).await;
+    let events = all_events(store, project).await;
     let mut subjects: Vec<String> = events.iter().map(Event::subject).collect();
     let mut expected: Vec<String> = payments.iter().map(PaymentId::to_string).collect();
     subjects.sort();
@@ -253,7 +253,7 @@ async fn events_of_the_first_version_stay_and_further_kinds_can_be_asked_for(dat
     );
     let word = SuccessWord::Succeeded;
     let news = [News::PaymentFailed { payment }, News::PaymentPaid { payment, paid_at: NOW, word }];
-    assert_eq!(told(&store, &project).await.iter().map(|event| event.news).collect::<Vec<_>>(), news);
+    assert_eq!(all_events(&store, &project).await.iter().map(|event| event.news).collect::<Vec<_>>(), news);
     assert!(store.delivery(paid).await.unwrap().is_some());
     keep(
         &store,
@@ -261,6 +261,6 @@ async fn events_of_the_first_version_stay_and_further_kinds_can_be_asked_for(dat
     )
     .await;
     keep(&store, PaymentWrite::PendingExpired { now: after(1), most: 10 }).await;
-    let kinds: Vec<EventKind> = told(&store, &project).await.iter().map(Event::kind).collect();
+    let kinds: Vec<EventKind> = all_events(&store, &project).await.iter().map(Event::kind).collect();
     assert_eq!(kinds, [EventKind::PaymentFailed, EventKind::PaymentPaid, EventKind::PaymentExpired]);
 }

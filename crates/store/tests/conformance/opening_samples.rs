@@ -130,7 +130,7 @@ pub(crate) fn abandoned(opening: &Opening) -> Change {
         .with(OpeningWrite::JobQueued(job(&code, JobKind::Void, after(600))))
 }
 
-pub(crate) fn told(account: &BankAccount, receipt_id: &str) -> OpeningWrite {
+pub(crate) fn money_told(account: &BankAccount, receipt_id: &str) -> OpeningWrite {
     let receipt = ReceiptKey { provider: account.id.to_string(), id: receipt_id.to_owned() };
     OpeningWrite::MoneyTold {
         receipt,
@@ -146,7 +146,7 @@ pub(crate) fn told(account: &BankAccount, receipt_id: &str) -> OpeningWrite {
 /// Money for an issued code, as it is told by a notification.
 pub(crate) fn paid(account: &BankAccount, payment: &Payment, receipt_id: &str) -> Change {
     let key = ReceiptKey { provider: account.id.to_string(), id: receipt_id.to_owned() };
-    Change::from(told(account, receipt_id)).then(confirmation_under(key, payment, None))
+    Change::from(money_told(account, receipt_id)).then(confirmation_under(key, payment, None))
 }
 
 /// Money for a code that never came, which makes the payment.

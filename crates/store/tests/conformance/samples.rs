@@ -331,7 +331,7 @@ pub(crate) async fn kept_delivery(store: &Store, project: &Project) -> Delivery 
 }
 
 pub(crate) fn attempt_refused() -> Attempt {
-    let outcome = AttemptOutcome::answered(Duration::from_millis(12), 500, "no".to_owned());
+    let outcome = AttemptOutcome::of_answer(Duration::from_millis(12), 500, "no".to_owned());
     Attempt { at: after(5), outcome }
 }
 

@@ -12,7 +12,7 @@ use store::{BankWrite, Change, Guard, OpenStrays, Window};
 use crate::{
     bank_samples::{assigned_stray, decision, kept_account, kept_stray, returned, stray, strayed},
     database::{Database, Outcome, commit, keep, on_every_database},
-    opening_samples::told,
+    opening_samples::money_told,
     samples::{AMOUNT, EVERYTHING, NOW, account_payment, after, entropy, kept_payment, kept_project},
 };
 
@@ -196,7 +196,7 @@ fn unreadable(account: &BankAccount, receipt_id: &str) -> Stray {
 /// What is committed when an operator states the amount.
 fn stated(account: &BankAccount, stray: &Stray) -> Change {
     Change::from(BankWrite::StrayStated { id: stray.id, amount: AMOUNT, at: after(15) })
-        .with(told(account, &stray.receipt_id))
+        .with(money_told(account, &stray.receipt_id))
 }
 
 async fn a_notice_that_cannot_be_read_is_kept_once_and_on_no_books(database: Database) {

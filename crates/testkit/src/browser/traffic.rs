@@ -43,7 +43,7 @@ impl Traffic {
     fn begin(&mut self, id: &str, parameters: &Value) {
         let redirect = &parameters["redirectResponse"];
         if let Some(index) = self.current.get(id).filter(|_| redirect.is_object()) {
-            self.transfers[*index].answered(redirect);
+            self.transfers[*index].note_response(redirect);
             self.transfers[*index].is_finished = true;
         }
         let word = |name: &str| parameters["request"][name].as_str().unwrap_or_default().to_owned();
@@ -68,7 +68,7 @@ impl Transfer {
     fn go_on(&mut self, event: &str, parameters: &Value) {
         match event {
             "Network.responseReceived" => {
-                self.answered(&parameters["response"]);
+                self.note_response(&parameters["response"]);
                 self.is_stream = parameters["type"] == "EventSource";
             }
             "Network.requestServedFromCache" => self.from_cache = true,
@@ -86,7 +86,7 @@ impl Transfer {
         }
     }
 
-    fn answered(&mut self, response: &Value) {
+    fn note_response(&mut self, response: &Value) {
         self.status = response["status"].as_u64().and_then(|status| u16::try_from(status).ok());
         self.bytes += whole(&response["encodedDataLength"]);
         self.from_cache |= response["fromDiskCache"] == true || response["fromPrefetchCache"] == true;

@@ -52,11 +52,11 @@ impl Deref for Visitor {
 
 impl Visitor {
     pub fn of(app: &App, request: &Request) -> Visitor {
-        Visitor::known(app, request.uri(), request.headers(), request.extensions())
+        Visitor::of_request(app, request.uri(), request.headers(), request.extensions())
     }
 
     /// The visitor that an outer layer has read already, or else read now.
-    fn known(app: &App, uri: &Uri, headers: &HeaderMap, extensions: &Extensions) -> Visitor {
+    fn of_request(app: &App, uri: &Uri, headers: &HeaderMap, extensions: &Extensions) -> Visitor {
         let known = extensions.get::<Visitor>().cloned();
         known.unwrap_or_else(|| Visitor(Arc::new(VisitorData::read(app, uri, headers, extensions))))
     }
@@ -133,6 +133,6 @@ impl FromRequestParts<App> for Visitor {
     type Rejection = std::convert::Infallible;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Visitor, Self::Rejection> {
-        Ok(Visitor::known(app, &parts.uri, &parts.headers, &parts.extensions))
+        Ok(Visitor::of_request(app, &parts.uri, &parts.headers, &parts.extensions))
     }
 }

@@ -322,7 +322,7 @@ mod tests {
     #[test]
     fn only_a_delivery_within_half_a_second_is_quick() {
         let millis = Duration::from_millis;
-        let answered = |latency, status| AttemptOutcome::answered(millis(latency), status, String::new());
+        let answered = |latency, status| AttemptOutcome::of_answer(millis(latency), status, String::new());
         assert_eq!(Pace::of(&answered(499, 204)), Pace::Quick(millis(499)));
         assert_eq!(Pace::of(&answered(500, 204)), Pace::Slow(millis(500)));
         assert_eq!(Pace::of(&answered(1, 500)), Pace::Slow(millis(1)));

@@ -152,7 +152,7 @@ impl Simulation {
     fn end(&mut self, attempt: AttemptNumber, delivered: bool) {
         let (began, _) = self.attempts.remove(&attempt).unwrap();
         let status = if delivered { 200 } else { 500 };
-        let pace = Pace::of(&AttemptOutcome::answered(self.now - began, status, String::new()));
+        let pace = Pace::of(&AttemptOutcome::of_answer(self.now - began, status, String::new()));
         self.tally.delivered += usize::from(delivered);
         self.tally.slow += usize::from(matches!(pace, Pace::Slow(_)));
         self.window.end(attempt, Some(pace), true, self.epoch + self.now);

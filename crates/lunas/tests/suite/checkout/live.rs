@@ -55,10 +55,10 @@ impl StatusStream {
 
     /// The next status, or `None` when the stream ends. Keep-alive comments are skipped.
     async fn next(&mut self) -> Option<String> {
-        tokio::time::timeout(PATIENCE, self.told()).await.expect("nothing is told")
+        tokio::time::timeout(PATIENCE, self.next_word()).await.expect("nothing is told")
     }
 
-    async fn told(&mut self) -> Option<String> {
+    async fn next_word(&mut self) -> Option<String> {
         loop {
             if let Some((event, rest)) = self.unread.split_once("\n\n") {
                 let (event, rest) = (event.to_owned(), rest.to_owned());

@@ -91,7 +91,7 @@ impl Site {
     }
 
     /// Runs a command that reads `input`.
-    fn told(&self, input: &str, arguments: &[&str]) -> Ran {
+    fn run_with_input(&self, input: &str, arguments: &[&str]) -> Ran {
         let mut command = self.command(arguments);
         let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = piped.spawn().unwrap();
@@ -190,7 +190,7 @@ async fn a_member_is_made_in_one_go_or_added_later(site: Site) {
 async fn a_new_password_replaces_the_old_one_and_ends_every_session(site: Site) {
     let (id, running) = (site.project(), site.serve());
     let create = ["user", "create", "a@example.com", "--project", &id, "--role", "owner", "--password-stdin"];
-    let made = site.told(&format!("{PASSWORD}\n"), &[&create[..], &["--json"]].concat()).json(0);
+    let made = site.run_with_input(&format!("{PASSWORD}\n"), &[&create[..], &["--json"]].concat()).json(0);
     assert_eq!(made["password"], Value::Null, "whoever chose it knows it");
     let session = cookie(&running, "a@example.com", PASSWORD).await.unwrap();
     project(&running, &session).await.expect(200);
@@ -200,12 +200,12 @@ async fn a_new_password_replaces_the_old_one_and_ends_every_session(site: Site) 
     project(&running, &session).await.refused(401, "UNAUTHORIZED");
     assert!(cookie(&running, "a@example.com", PASSWORD).await.is_err());
     assert!(cookie(&running, "a@example.com", password).await.is_ok());
-    let ran = site.told("chosen by hand", &["user", "password", "a@example.com", "--password-stdin"]);
+    let ran = site.run_with_input("chosen by hand", &["user", "password", "a@example.com", "--password-stdin"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
     assert!(!ran.stdout.contains("chosen by hand"), "{ran:?}");
     // A user who has to wait after wrong passwords need not wait any more.
     while cookie(&running, "a@example.com", "wrong").await.is_err_and(|reply| reply.status != 429) {}
-    site.told("chosen by hand", &["user", "password", "a@example.com", "--password-stdin"]);
+    site.run_with_input("chosen by hand", &["user", "password", "a@example.com", "--password-stdin"]);
     assert!(cookie(&running, "a@example.com", "chosen by hand").await.is_ok());
     assert_eq!(site.actor(Deed::PasswordChanged).await, Actor::CommandLine);
 }
@@ -268,7 +268,7 @@ async fn an_impossible_command_exits_1_with_one_line_and_creates_nothing(site: S
         ("two lines\nof password\n", "more than one line"),
     ] {
         for arguments in [["user", "create", "b@example.com"], ["user", "password", "a@example.com"]] {
-            let ran = site.told(input, &[&arguments[..], &["--password-stdin"]].concat());
+            let ran = site.run_with_input(input, &[&arguments[..], &["--password-stdin"]].concat());
             let reasons = ran.failed(1);
             assert!(reasons.len() == 1 && reasons[0].contains(words), "{input:?}: {reasons:?}");
             assert!(input.trim().is_empty() || !ran.stderr.contains(input.trim()), "it is not repeated: {ran:?}");
@@ -303,7 +303,7 @@ async fn people_read_text_that_shows_a_new_password_once(site: Site) {
     for words in ["id        usr_", "email     a@example.com", "operator  yes", "password  ", "not shown again"] {
         assert!(ran.stdout.contains(words), "`{words}` is not in {}", ran.stdout);
     }
-    let ran = site.told(PASSWORD, &["user", "create", "b@example.com", "--password-stdin"]);
+    let ran = site.run_with_input(PASSWORD, &["user", "create", "b@example.com", "--password-stdin"]);
     assert!(ran.code == 0 && !ran.stdout.contains("password"), "{ran:?}");
     let ran = site.run(&["user", "password", "b@example.com"]);
     assert!(ran.stdout.contains("password  ") && ran.stdout.contains("sessions have ended"), "{ran:?}");

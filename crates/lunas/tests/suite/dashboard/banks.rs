@@ -156,7 +156,7 @@ async fn pay_at_bank(kit: &Kit, id: BankAccountId, payment: &Value) {
         total: None,
         paid_at: kit.engine.now(),
     };
-    kit.engine.asked_to_take(&open, asked).await.unwrap();
+    kit.engine.judge_payment(&open, asked).await.unwrap();
 }
 
 async fn what_the_bank_needs_is_shown_and_no_secret_ever(kit: Arc<Kit>) {

@@ -90,7 +90,7 @@ async fn the_right_password_leads_to_the_page_that_was_asked_for(kit: Arc<Kit>) 
 }
 
 /// What a browser gets in an answer, without what it has sent itself.
-fn told(reply: &Reply, email: &str) -> (u16, BTreeMap<String, String>, String) {
+fn refusal_of(reply: &Reply, email: &str) -> (u16, BTreeMap<String, String>, String) {
     let own = ["x-request-id", "date"];
     let headers = reply.headers.iter().filter(|(name, _)| !own.contains(&name.as_str()));
     let headers = headers.map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned())).collect();
@@ -104,7 +104,7 @@ async fn a_refusal_does_not_reveal_whether_the_account_exists(kit: Arc<Kit>) {
         let reply = sign_in(&Customer::of(&kit), email, "not the password").await;
         is_page(email, &reply, 401);
         assert_eq!(reply.headers.get("set-cookie"), None, "{email}");
-        answers.push(told(&reply, email));
+        answers.push(refusal_of(&reply, email));
     }
     assert_eq!(answers[0], answers[1]);
     assert_eq!(answers[0], answers[2]);

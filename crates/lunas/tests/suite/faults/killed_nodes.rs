@@ -44,7 +44,7 @@ impl Shop {
     }
 
     /// Sends a request to the nodes in turn until one of them answers, or the test is over.
-    async fn answered<Asked: Future<Output = Option<(u16, Value)>>>(
+    async fn until_answered<Asked: Future<Output = Option<(u16, Value)>>>(
         &self,
         first: usize,
         ask: impl Fn(Api) -> Asked,
@@ -74,12 +74,12 @@ impl Shop {
             }
             let (key, first) = (format!("client-{client}-{number}"), client + number);
             self.history.lock().unwrap().created.insert(key.clone(), None);
-            let created = self.answered(first, async |api: Api| create(&api, &self.project_id, &key).await).await;
+            let created = self.until_answered(first, async |api: Api| create(&api, &self.project_id, &key).await).await;
             self.history.lock().unwrap().created.insert(key.clone(), created.clone());
             let Some(payment) = created else { return };
             if number % 2 == 0 {
                 self.history.lock().unwrap().paid.insert(key.clone(), None);
-                let paid = self.answered(first + 1, async |api: Api| pay(&api, &payment, &key).await).await;
+                let paid = self.until_answered(first + 1, async |api: Api| pay(&api, &payment, &key).await).await;
                 self.history.lock().unwrap().paid.insert(key, paid);
             }
         }

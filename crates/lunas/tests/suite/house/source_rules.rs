@@ -78,3 +78,27 @@ fn every_crate_forbids_unsafe_code_and_keeps_the_workspace_lints() {
         assert!(keeps, "{name} keeps the lints of the workspace");
     }
 }
+
+/// A participle says neither who does something nor what is done.
+const NO_NAMES: [&str; 5] = ["told", "asked", "known", "answered", "handled"];
+
+/// Whether a line defines a function of one of these names.
+fn is_named_badly(line: &str) -> bool {
+    let Some((_, after)) = line.split_once("fn ") else { return false };
+    let name: String = after.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect();
+    let is_definition = after[name.len()..].starts_with(['(', '<']);
+    is_definition && NO_NAMES.contains(&name.as_str())
+}
+
+#[test]
+fn functions_are_named_by_what_they_do() {
+    for (line, expected) in [
+        ("pub(crate) async fn told(&self)", true),
+        ("fn known<T>(of: T)", true),
+        ("fn told_money(columns: u8)", false),
+        ("// each fn asked for", false),
+    ] {
+        assert_eq!(is_named_badly(line), expected, "{line}");
+    }
+    none(lines_where(|name, line| !name.ends_with("house/source_rules.rs") && is_named_badly(line)));
+}

@@ -134,7 +134,8 @@ async fn money_whose_time_the_bank_states_otherwise_when_it_is_asked_is_the_same
         let receipt_id = Some(finished.receipt_id.clone());
         acquired.pays_as(&payment, PayOrder { paid_at_ms, receipt_id, ..silently() }).await;
         if is_asked_first {
-            ask_after(&kit, Duration::from_mins(5)).await;
+            // The bank is asked about a code when it has expired.
+            ask_after(&kit, Duration::from_mins(20)).await;
             assert_eq!(status(&acquired.project, &payment).await, "paid");
         }
         let day = jakarta_day(kit.engine.now());

@@ -55,7 +55,7 @@ pub(crate) async fn stray(kit: &Kit, id: BankAccountId, receipt: &str, amount: i
         total: None,
         paid_at: kit.engine.now(),
     };
-    assert_eq!(kit.engine.asked_to_take(&open, asked).await.unwrap(), Taken::Judged(Verdict::Accepted));
+    assert_eq!(kit.engine.judge_payment(&open, asked).await.unwrap(), Taken::Judged(Verdict::Accepted));
     let listed = kit.engine.strays(true, Window { offset: 0, limit: 100 }).await.unwrap().items;
     listed.into_iter().find(|stray| stray.receipt_id == receipt).unwrap().id
 }

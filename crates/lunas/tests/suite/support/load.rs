@@ -112,7 +112,7 @@ impl Load {
     async fn create(&self, key: &str, first: usize) -> Option<Value> {
         self.history.lock().unwrap().created.entry(key.to_owned()).or_default();
         let order = samples::qris(&self.project, 15_000);
-        let payment = self.answered(first, &[200, 201], |api| async move { api.pay(key, &order).await }).await?;
+        let payment = self.until_answered(first, &[200, 201], |api| async move { api.pay(key, &order).await }).await?;
         self.created.fetch_add(1, Ordering::SeqCst);
         self.history.lock().unwrap().created.insert(key.to_owned(), Some(payment.clone()));
         Some(payment)
@@ -121,9 +121,10 @@ impl Load {
     /// An acknowledged payment is there for every later request.
     async fn look(&self, payment: &Value, first: usize) {
         let path = &format!("/v1/payments/{}", id(payment));
-        let found = self.answered(first, &[200], |api| async move { api.get(path).await }).await;
+        let found = self.until_answered(first, &[200], |api| async move { api.get(path).await }).await;
         assert!(found.is_none_or(|found| found["id"] == payment["id"]));
-        let listed = self.answered(first, &[200], |api| async move { api.get("/v1/payments?page_size=1").await }).await;
+        let listed =
+            self.until_answered(first, &[200], |api| async move { api.get("/v1/payments?page_size=1").await }).await;
         assert!(listed.is_none_or(|listed| listed["pagination"]["total_items"].as_i64() > Some(0)));
     }
 
@@ -131,7 +132,8 @@ impl Load {
         self.history.lock().unwrap().paid.insert(key.to_owned(), None);
         let path = &format!("/v1/sandbox/payments/{}/simulate", id(payment));
         let report = json!({ "outcome": "paid", "receipt_id": key });
-        let Some(paid) = self.answered(first, &[200], |api| async move { api.post(path, &report).await }).await else {
+        let Some(paid) = self.until_answered(first, &[200], |api| async move { api.post(path, &report).await }).await
+        else {
             return;
         };
         assert_eq!(paid["status"], "paid");
@@ -140,7 +142,7 @@ impl Load {
     }
 
     /// Sends a request to one node after the other until one of them serves it; every other answer is a 503.
-    async fn answered<Asked: Future<Output = Reply>>(
+    async fn until_answered<Asked: Future<Output = Reply>>(
         &self,
         first: usize,
         right: &[u16],

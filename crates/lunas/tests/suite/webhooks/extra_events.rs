@@ -63,14 +63,15 @@ async fn asking(kit: &Kit) -> TestProject {
 }
 
 /// The events of one kind, newest first.
-async fn told(project: &TestProject, kind: EventKind) -> Vec<Value> {
+async fn events_of_kind(project: &TestProject, kind: EventKind) -> Vec<Value> {
     let listed = project.api.get(&format!("/v1/events?page_size=100&type={}", kind.word())).await.expect(200);
     listed["data"].as_array().unwrap().clone()
 }
 
 /// The subjects of the events of one kind, sorted.
 async fn told_of(project: &TestProject, kind: EventKind) -> Vec<String> {
-    let mut ids: Vec<String> = told(project, kind).await.iter().map(|event| id(&event["data"]).to_owned()).collect();
+    let mut ids: Vec<String> =
+        events_of_kind(project, kind).await.iter().map(|event| id(&event["data"]).to_owned()).collect();
     ids.sort();
     ids
 }
@@ -144,8 +145,10 @@ async fn an_expiry_is_told_once_when_it_is_written(kit: Arc<Kit>) {
         kit.engine.expire_due().await.unwrap();
         assert_eq!(told_of(&project, EventKind::PaymentExpired).await, ids(&[&unpaid, &also]));
     }
-    let event =
-        told(&project, EventKind::PaymentExpired).await.into_iter().find(|event| event["data"]["id"] == unpaid["id"]);
+    let event = events_of_kind(&project, EventKind::PaymentExpired)
+        .await
+        .into_iter()
+        .find(|event| event["data"]["id"] == unpaid["id"]);
     let event = event.unwrap();
     let shown = fetch(&project, &unpaid).await;
     assert_eq!((text(&shown, "status"), &shown["metadata"]), ("expired", &json!({ "a": "1" })));
@@ -168,7 +171,7 @@ async fn an_expiry_in_the_simulator_is_told_once(kit: Arc<Kit>) {
     simulate(&project, &payment, &json!({ "outcome": "expired" })).await.refused(409, "PAYMENT_NOT_EDITABLE");
     kit.clock.advance(LIFETIME);
     kit.engine.expire_due().await.unwrap();
-    let events = told(&project, EventKind::PaymentExpired).await;
+    let events = events_of_kind(&project, EventKind::PaymentExpired).await;
     assert_eq!((events.len(), &events[0]["data"]), (1, &expired));
 }
 
@@ -177,12 +180,12 @@ async fn a_payment_that_is_paid_after_all_keeps_the_event_of_its_expiry(kit: Arc
     let payment = pending_qris(&project, 15_000).await;
     kit.clock.advance(LIFETIME);
     kit.engine.expire_due().await.unwrap();
-    let before = told(&project, EventKind::PaymentExpired).await;
+    let before = events_of_kind(&project, EventKind::PaymentExpired).await;
     // The bank tells late of money that came in time.
     let in_time = shifted(at(&payment, "created_at"), 1_000);
     simulate(&project, &payment, &json!({ "outcome": "paid", "paid_at": in_time })).await.expect(200);
     assert_eq!(status(&project, &payment).await, "paid");
-    assert_eq!(told(&project, EventKind::PaymentExpired).await, before);
+    assert_eq!(events_of_kind(&project, EventKind::PaymentExpired).await, before);
     assert_eq!((before.len(), text(&before[0]["data"], "status")), (1, "expired"));
     assert_eq!(told_of(&project, EventKind::PaymentPaid).await, ids(&[&payment]));
 }
@@ -198,7 +201,7 @@ async fn a_cancelled_link_tells_of_each_payment_that_it_cancels(kit: Arc<Kit>) {
     let other = attempt(&kit, &project, &create_link(&project, json!({})).await, BCA).await;
     cancel_link(&project, &link).await;
     assert_eq!(told_of(&project, EventKind::PaymentCancelled).await, ids(&[&pending[0], &pending[1]]));
-    for event in told(&project, EventKind::PaymentCancelled).await {
+    for event in events_of_kind(&project, EventKind::PaymentCancelled).await {
         assert_eq!(event["data"], fetch(&project, &event["data"]).await);
         assert_eq!(
             (text(&event["data"], "status"), text(&event, "created_at")),
@@ -210,7 +213,7 @@ async fn a_cancelled_link_tells_of_each_payment_that_it_cancels(kit: Arc<Kit>) {
     kit.engine.expire_due().await.unwrap();
     assert_eq!(told_of(&project, EventKind::PaymentExpired).await, ids(&[&expired]));
     assert_eq!(
-        (told(&project, EventKind::PaymentCancelled).await.len(), status(&project, &other).await),
+        (events_of_kind(&project, EventKind::PaymentCancelled).await.len(), status(&project, &other).await),
         (2, "pending".into())
     );
 }
@@ -242,7 +245,7 @@ async fn a_customer_who_chooses_again_cancels_with_one_event(kit: Arc<Kit>) {
     assert_eq!(told_of(&project, EventKind::PaymentCancelled).await, cancelled);
     // The same choice leads to the same payment.
     assert_eq!(by_visitor(&kit, &link, "visitor", Method::Qris).await, third);
-    assert_eq!(told(&project, EventKind::PaymentCancelled).await.len(), 2);
+    assert_eq!(events_of_kind(&project, EventKind::PaymentCancelled).await.len(), 2);
 }
 
 async fn money_that_is_held_is_told_once_with_its_receipt_for_every_reason(kit: Arc<Kit>) {
@@ -265,11 +268,11 @@ async fn money_that_is_held_is_told_once_with_its_receipt_for_every_reason(kit: 
         (&late, json!({ "receipt_id": "l" }), "too_late", 15_000),
         (&reused, json!({ "receipt_id": "same" }), "receipt_reused", 15_000),
     ] {
-        let before = told(&project, EventKind::PaymentHeld).await.len();
+        let before = events_of_kind(&project, EventKind::PaymentHeld).await.len();
         let shown = simulate(&project, payment, &with(money.clone(), "outcome", "paid")).await.expect(200);
         // The same report again is the same money.
         simulate(&project, payment, &with(money, "outcome", "paid")).await.expect(200);
-        let events = told(&project, EventKind::PaymentHeld).await;
+        let events = events_of_kind(&project, EventKind::PaymentHeld).await;
         assert_eq!(events.len(), before + 1, "{reason}");
         let event = events.iter().find(|event| event["data"]["id"] == payment["id"]).unwrap();
         let receipt = &event["data"]["receipt"];
@@ -278,7 +281,7 @@ async fn money_that_is_held_is_told_once_with_its_receipt_for_every_reason(kit: 
         assert_eq!(without(receipt.clone(), "id"), json!({ "amount": amount, "reason": reason, "paid_at": now }));
         assert_eq!(without(event["data"].clone(), "receipt"), shown, "{reason}");
     }
-    let mut receipts: Vec<String> = told(&project, EventKind::PaymentHeld)
+    let mut receipts: Vec<String> = events_of_kind(&project, EventKind::PaymentHeld)
         .await
         .iter()
         .map(|event| id(&event["data"]["receipt"]).to_owned())
@@ -295,13 +298,13 @@ async fn an_event_about_held_money_shows_the_payment_as_it_was_then(kit: Arc<Kit
     kit.clock.advance(Duration::from_millis(1));
     let other = create(&project, &samples::virtual_account(&project, "bni", 15_000)).await;
     simulate(&project, &other, &json!({ "outcome": "paid", "amount": 1 })).await.expect(200);
-    let before = told(&project, EventKind::PaymentHeld).await;
+    let before = events_of_kind(&project, EventKind::PaymentHeld).await;
     assert_eq!(without(before[1]["data"].clone(), "receipt"), shown);
     kit.clock.advance(Duration::from_mins(1));
     simulate_paid(&project, &payment).await;
     report(&project, &other, "expired").await;
     assert_ne!(at(&fetch(&project, &other).await, "expires_at"), at(&other, "expires_at"));
-    assert_eq!(told(&project, EventKind::PaymentHeld).await, before);
+    assert_eq!(events_of_kind(&project, EventKind::PaymentHeld).await, before);
 }
 
 async fn extra_events_are_sent_signed_and_byte_for_byte_as_the_api_shows_them(kit: Arc<Kit>) {
@@ -344,7 +347,11 @@ async fn an_expiry_after_the_bank_was_asked_is_told_once(kit: Arc<Kit>) {
     assert_eq!(payment["metadata"], json!({ "shift": "pagi" }), "it comes back from a bank's code too");
     kit.clock.advance(Duration::from_hours(25));
     kit.engine.expire_due().await.unwrap();
-    assert_eq!(told(&acquired.project, EventKind::PaymentExpired).await.len(), 0, "the bank was not asked yet");
+    assert_eq!(
+        events_of_kind(&acquired.project, EventKind::PaymentExpired).await.len(),
+        0,
+        "the bank was not asked yet"
+    );
     for _ in 0..2 {
         ask_after(&kit, Duration::from_hours(1)).await;
         assert_eq!(stored_state(&kit, &payment).await, State::Expired);
@@ -374,9 +381,9 @@ async fn money_that_a_bank_tells_of_and_that_is_held_is_told_once(kit: Arc<Kit>)
     ask_for(&kit, &acquired.project, &EventKind::EXTRA).await;
     let payment = acquired.payment().await;
     acquired.pays_as(&payment, PayOrder { amount: Some(AMOUNT - 1), ..PayOrder::default() }).await;
-    until(async || !told(&acquired.project, EventKind::PaymentHeld).await.is_empty()).await;
+    until(async || !events_of_kind(&acquired.project, EventKind::PaymentHeld).await.is_empty()).await;
     ask_after(&kit, Duration::from_hours(25)).await;
-    let events = told(&acquired.project, EventKind::PaymentHeld).await;
+    let events = events_of_kind(&acquired.project, EventKind::PaymentHeld).await;
     assert_eq!((events.len(), &events[0]["data"]["receipt"]["amount"]), (1, &json!(AMOUNT - 1)));
     assert_eq!(unapplied(&acquired.project).await, AMOUNT - 1);
 }

@@ -11,7 +11,7 @@ use super::Row;
 use crate::{
     bank_samples::{kept_account, stray},
     database::keep,
-    opening_samples::{abandoned, code, job, kept_issued, kept_opening, paid, paid_unissued, told},
+    opening_samples::{abandoned, code, job, kept_issued, kept_opening, money_told, paid, paid_unissued},
     samples::after,
 };
 
@@ -73,7 +73,7 @@ pub(super) async fn opening_history(store: &Store, project: &Project) -> Opening
             .with(moved(&history.cancelled.1, State::Cancelled { at: after(5) })),
         OpeningWrite::JobLeased { key: query, from: after(1_060), to: after(1_090) }.into(),
         Change::from(moved(&history.expired.1, State::Expired)).with(done(&history.expired.0, JobKind::Query)),
-        Change::from(told(&account, "astray")).with(store::BankWrite::StrayReceived(kept)),
+        Change::from(money_told(&account, "astray")).with(store::BankWrite::StrayReceived(kept)),
     ] {
         keep(store, change).await;
     }

@@ -4,8 +4,8 @@ use domain::{bank_money::MoneyMarks, money::Rupiah, time::Timestamp};
 use serde_json::{Value, json};
 
 use super::support::{
-    AMOUNT, Account, Bank, CLIENT_ID, KEY, NUMBER, PATIENT, REFERENCE, answer, asked, body, changed_qr, header,
-    issued_qr, now, order, qr,
+    AMOUNT, Account, Bank, CLIENT_ID, KEY, NUMBER, PATIENT, REFERENCE, answer, body, changed_qr, header, issued_qr,
+    now, order, qr, question,
 };
 use crate::snap::{
     BankMoney, CallError, CodeAsked, CodeKind, CodeOrder, IssuedCode, PublicKey, SignedRequest, Standing, Voided,
@@ -214,7 +214,7 @@ async fn a_query_gives_no_code_that_could_not_be_shown() {
     let told = json!({ "virtualAccountData": { "virtualAccountNo": "88899-1", "latestTransactionStatus": "03" } });
     let bank = Bank::start(vec![answer("200 OK", &told.to_string())]).await;
     let account = Account::with(&bank.url, "doku", PATIENT, &[("codes", "va"), ("numbers", "theirs")]);
-    let asked = CodeAsked { number: None, ..asked(CodeKind::Va) };
+    let asked = CodeAsked { number: None, ..question(CodeKind::Va) };
     let found = account.client.query(&account.context(), &asked).await;
     assert_eq!(found, Ok(Standing::Unpaid { code: None }));
 }
@@ -318,7 +318,7 @@ async fn a_void_names_the_code_and_uses_the_banks_method() {
 async fn a_code_without_the_name_that_the_bank_knows_it_by_is_not_asked_about() {
     let bank = Bank::start(vec![answer("200 OK", "{}")]).await;
     let account = Account::at(&bank, "bri-qris");
-    let nameless = CodeAsked { bank_reference: None, ..asked(CodeKind::Qr) };
+    let nameless = CodeAsked { bank_reference: None, ..question(CodeKind::Qr) };
     let found = account.client.query(&account.context(), &nameless).await.unwrap_err();
     assert_eq!(found.code(), "no_bank_reference");
     assert_eq!(bank.calls(), [""; 0]);

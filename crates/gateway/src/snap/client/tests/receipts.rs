@@ -4,7 +4,7 @@ use domain::{bank_money::MoneyMarks, money::Rupiah, time::Timestamp};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::support::{asked, parameters};
+use super::support::{parameters, question};
 use crate::snap::{
     BankMoney, CodeAsked, CodeKind, Heard, Notice, Parameters, Precision, SignIn, Standing, Unreadable,
     client::{qr, report::read_report, va},
@@ -93,7 +93,7 @@ fn one_qr_receipt(profile: &str, notice: Notice, paid: &Paid) -> Result<(), Test
         "responseCode": "2005100", "originalReferenceNo": paid.id(second), "originalPartnerReferenceNo": reference,
         "latestTransactionStatus": "00", "amount": paid.amount(second), "paidTime": paid.time(second),
     });
-    let by_query = qr::standing(&parameters, &queried, &asked(CodeKind::Qr)).unwrap();
+    let by_query = qr::standing(&parameters, &queried, &question(CodeKind::Qr)).unwrap();
     let marks = MoneyMarks { bank_reference: Some(paid.id.clone()), ..MoneyMarks::default() };
     let told_marks = MoneyMarks { rrn: Some("1".to_owned()), ..marks.clone() };
     prop_assert_eq!(told_by(&parameters, notice, &notified), BankMoney { marks: told_marks, ..paid.money() });
@@ -119,7 +119,7 @@ fn one_va_receipt(profile: &str, settings: &[(&str, &str)], paid: &Paid) -> Resu
         })
     };
     let number = format!("88899{}", paid.customer);
-    let asked = CodeAsked { number: Some(&number), ..asked(CodeKind::Va) };
+    let asked = CodeAsked { number: Some(&number), ..question(CodeKind::Va) };
     let queried = va::standing(&parameters, &json!({ "virtualAccountData": line(third) }), &asked).unwrap();
     let reported = read_report(&parameters, &json!({ "virtualAccountData": [line(fourth)] })).unwrap();
     prop_assert_eq!(told_by(&parameters, Notice::VaNotify, &notified), paid.money());

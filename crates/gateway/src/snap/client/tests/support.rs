@@ -213,11 +213,11 @@ impl Account {
     }
 
     pub(super) async fn query(&self, kind: CodeKind) -> Result<Standing, CallError> {
-        self.client.query(&self.context(), &asked(kind)).await
+        self.client.query(&self.context(), &question(kind)).await
     }
 
     pub(super) async fn void(&self, kind: CodeKind) -> Result<Voided, CallError> {
-        self.client.void(&self.context(), &asked(kind)).await
+        self.client.void(&self.context(), &question(kind)).await
     }
 }
 
@@ -232,7 +232,7 @@ pub(super) fn order(kind: CodeKind) -> CodeOrder<'static> {
     }
 }
 
-pub(super) fn asked(kind: CodeKind) -> CodeAsked<'static> {
+pub(super) fn question(kind: CodeKind) -> CodeAsked<'static> {
     CodeAsked {
         kind,
         reference: REFERENCE,

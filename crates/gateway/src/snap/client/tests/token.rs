@@ -48,7 +48,7 @@ async fn answering(bytes: Vec<u8>) -> (String, JoinHandle<String>) {
     (format!("http://{address}/gateway"), bank)
 }
 
-async fn answered(status: &str, body: &str) -> Result<(String, u64), CallError> {
+async fn token_answer(status: &str, body: &str) -> Result<(String, u64), CallError> {
     let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n", body.len());
     let (url, _bank) = answering([head.as_bytes(), body.as_bytes()].concat()).await;
     ask(&client(PATIENT), &url).await
@@ -85,7 +85,7 @@ async fn a_token_is_read_in_the_ways_that_banks_write_it() {
         // The status counts where the code disagrees.
         (r#"{"accessToken":"t","responseCode":"4017300"}"#, 900),
     ] {
-        assert_eq!(answered("200 OK", body).await, Ok(("t".to_owned(), seconds)), "{body}");
+        assert_eq!(token_answer("200 OK", body).await, Ok(("t".to_owned(), seconds)), "{body}");
     }
 }
 
@@ -94,24 +94,24 @@ async fn a_failure_says_what_can_be_done_about_it() {
     let refused = r#"{"responseCode":"4007301","responseMessage":"Invalid Field Format\n[x]"}"#;
     let words = |text: &str| text.to_owned();
     let no = CallError::Refused { code: words("4007301"), message: words("Invalid Field Format[x]") };
-    assert_eq!(answered("400 Bad Request", refused).await, Err(no));
+    assert_eq!(token_answer("400 Bad Request", refused).await, Err(no));
     let no = CallError::Refused { code: words("4007301"), message: words("Invalid Field Format[x]") };
-    assert_eq!(answered("200 OK", refused).await, Err(no));
+    assert_eq!(token_answer("200 OK", refused).await, Err(no));
     let signature = r#"{"responseCode":"4017300","responseMessage":"Unauthorized. [Signature]"}"#;
     let wrong = "the account is not set up right: HTTP 401 4017300 Unauthorized. [Signature]";
-    assert_eq!(answered("401 Unauthorized", signature).await.unwrap_err().to_string(), wrong);
+    assert_eq!(token_answer("401 Unauthorized", signature).await.unwrap_err().to_string(), wrong);
     for (status, code) in [("403 No", 403), ("404 Not Found", 404), ("302 Found", 302)] {
-        let error = answered(status, "<html>").await.unwrap_err();
+        let error = token_answer(status, "<html>").await.unwrap_err();
         assert_eq!(error.to_string(), format!("the account is not set up right: HTTP {code}"));
         assert_eq!(error.code(), format!("http_{code}"));
     }
     for (status, code) in [("500 Oops", 500), ("503 Busy", 503), ("429 Slow down", 429)] {
-        let error = answered(status, "").await.unwrap_err();
+        let error = token_answer(status, "").await.unwrap_err();
         assert_eq!(error.to_string(), format!("the bank cannot be reached now: HTTP {code}"));
     }
     for body in ["", "{", "[]", r#"{"accessToken":""}"#, r#"{"accessToken":"a b"}"#, r#"{"accessToken":7}"#] {
         let unknown = "the bank gave no usable answer: HTTP 200, without an access token";
-        assert_eq!(answered("200 OK", body).await.unwrap_err().to_string(), unknown, "{body}");
+        assert_eq!(token_answer("200 OK", body).await.unwrap_err().to_string(), unknown, "{body}");
     }
 }
 
@@ -119,7 +119,7 @@ async fn a_failure_says_what_can_be_done_about_it() {
 async fn a_redirect_is_not_followed() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let location = format!("302 Found\r\nLocation: http://{}/", listener.local_addr().unwrap());
-    assert!(matches!(answered(&location, "").await, Err(CallError::Misconfigured(_))));
+    assert!(matches!(token_answer(&location, "").await, Err(CallError::Misconfigured(_))));
     listener.set_nonblocking(true).unwrap();
     assert_eq!(listener.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
 }
@@ -127,7 +127,7 @@ async fn a_redirect_is_not_followed() {
 #[tokio::test]
 async fn an_answer_without_end_or_none_at_all_is_of_unknown_effect() {
     let long = "x".repeat(ANSWER_BYTES_MOST + 1);
-    assert!(matches!(answered("200 OK", &long).await, Err(CallError::Unknown(_))));
+    assert!(matches!(token_answer("200 OK", &long).await, Err(CallError::Unknown(_))));
     let (url, _bank) = answering(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{".to_vec()).await;
     assert!(matches!(ask(&client(PATIENT), &url).await, Err(CallError::Unknown(_))));
     let (url, _bank) = answering(Vec::new()).await;

@@ -103,7 +103,7 @@ async fn what_is_no_key_or_secret_is_refused_without_repeating_it(site: Site) {
         (&outbound, "quiet words with a \u{7} bell", "control characters"),
     ];
     for (arguments, input, words) in rows_of_refusals {
-        let ran = site.told(input, arguments);
+        let ran = site.run_with_input(input, arguments);
         let reasons = ran.failed(1);
         assert!(reasons.len() == 1 && reasons[0].contains(words), "{arguments:?}: {reasons:?}");
         assert!(!ran.stderr.contains("quiet") && !ran.stderr.contains("xxxx"), "it is not repeated: {ran:?}");

@@ -197,7 +197,7 @@ async fn people_read_what_to_do_next(site: Site) {
     ] {
         assert!(ran.stdout.contains(words), "`{words}` is not in {}", ran.stdout);
     }
-    let imported = site.told(&public_bank_key(), &["bank", "key", &account, "--import", "-"]);
+    let imported = site.run_with_input(&public_bank_key(), &["bank", "key", &account, "--import", "-"]);
     assert!(imported.stdout.contains(&format!("next: lunas bank inbound {account}")), "{imported:?}");
     let inbound = site.run(&["bank", "inbound", &account]);
     for words in ["client id  ", "secret     ", "not shown again", &format!("next: lunas bank enable {account}")] {

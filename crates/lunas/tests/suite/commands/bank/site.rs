@@ -60,7 +60,7 @@ impl Site {
     }
 
     /// Runs a command that reads `input`.
-    pub(super) fn told(&self, input: &str, arguments: &[&str]) -> Ran {
+    pub(super) fn run_with_input(&self, input: &str, arguments: &[&str]) -> Ran {
         let mut command = self.command(arguments);
         let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = piped.spawn().unwrap();
@@ -71,7 +71,7 @@ impl Site {
 
     #[track_caller]
     pub(super) fn told_json(&self, input: &str, arguments: &[&str]) -> Value {
-        self.told(input, &[arguments, &["--json"]].concat()).json(0)
+        self.run_with_input(input, &[arguments, &["--json"]].concat()).json(0)
     }
 
     pub(super) fn serve(&self) -> Running {

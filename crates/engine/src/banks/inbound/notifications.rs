@@ -1,0 +1,333 @@
+//! What a bank says about codes that it has issued: by a notification, when we ask, or in its report. Money is taken
+//! already, so nothing is refused: it pays its payment, is held there, or is kept as a stray.
+
+use domain::{
+    bank_account::BankAccount,
+    bank_difference::{Difference, DifferenceKey, DifferenceKind},
+    bank_money::MoneyMarks,
+    bank_request::jakarta_day,
+    hex::hex,
+    id::PaymentId,
+    opening::{BankCode, BankJob, JobKey, JobKind, MoneySource, Opening, OpeningState},
+    payment::{Payment, State},
+    receipt::{ReceiptKey, Unapplied},
+    stray::Stray,
+    time::Timestamp,
+};
+use gateway::{
+    Observation, Outcome,
+    snap::{About, BankMoney, Heard, Standing, Unreadable, minify},
+};
+use sha2::{Digest, Sha256};
+use store::{BankWrite, Change, CodeName, CommitError, Guard, OpeningWrite, PaymentWrite};
+
+use super::money_key::{KnownMoney, MoneyKey, ToldOf};
+use crate::{
+    DECIDE_MOST, Engine, Error,
+    banks::{
+        contracts::open_account::OpenAccount,
+        outbound::{
+            conclude::next_look,
+            rows::{done, issue_key, job, named},
+        },
+    },
+    observe::{Decision, Money},
+};
+
+/// What the ids of notices begin with that cannot be read.
+const UNREADABLE: &str = "unreadable:";
+
+impl Engine {
+    /// Takes what a bank tells us. What cannot be relied on only makes us ask. `body` is the notice as it came: it is kept where it
+    /// tells of money that cannot be read, and the bank cannot be asked, or has written what nobody can read.
+    pub async fn record_notification(
+        &self,
+        open: &OpenAccount,
+        heard: Heard,
+        body: &str,
+        is_reliable: bool,
+    ) -> Result<(), Error> {
+        let code = match self.code_about(open, &heard.about).await? {
+            Some(code) => Some(self.learn_names(code, &heard.about, is_reliable).await?),
+            None => None,
+        };
+        if let Some(unreadable) = heard.unreadable
+            && is_reliable
+        {
+            if code.is_none() || unreadable == Unreadable::Malformed {
+                self.keep_unreadable(open, &heard.about, body).await?;
+            }
+            return match code {
+                Some(code) => self.ask_about(&code).await,
+                None => Ok(()),
+            };
+        }
+        match (heard.standing, code) {
+            (Standing::Paid(money), code) if is_reliable => {
+                let source = MoneySource::Notification;
+                self.money_told(&open.account, code.as_ref(), &heard.about, money, source).await
+            }
+            (standing @ Standing::Ended, Some(code)) if is_reliable => self.not_money_told(&code, &standing).await,
+            (standing @ Standing::Processing, Some(code)) if is_reliable => {
+                self.not_money_told(&code, &standing).await?;
+                self.ask_about(&code).await
+            }
+            (_, Some(code)) => self.ask_about(&code).await,
+            (_, None) => {
+                tracing::warn!(account = %open.id(), "a bank told of a code that we have not asked for");
+                Ok(())
+            }
+        }
+    }
+
+    /// Keeps a notice of money that cannot be read, once however often it comes.
+    async fn keep_unreadable(&self, open: &OpenAccount, about: &About, body: &str) -> Result<(), Error> {
+        let now = self.now();
+        // The same notice may be written with other white space when it is sent again.
+        let digest = hex(&Sha256::digest(minify(body.as_bytes())));
+        let stray = Stray {
+            id: self.mint(now),
+            account_id: open.id(),
+            receipt_id: format!("{UNREADABLE}{digest}"),
+            number: named(about),
+            amount: None,
+            paid_at: now,
+            received_at: now,
+            decided: None,
+            body: Some(body.to_owned()),
+        };
+        match self.store.commit(BankWrite::StrayReceived(stray).into()).await {
+            Ok(()) => Ok(()),
+            Err(CommitError::Conflict(Guard::Receipt)) => Ok(self.store.confirm().await?),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Asks the bank about a code as soon as possible.
+    async fn ask_about(&self, code: &BankCode) -> Result<(), Error> {
+        self.store.commit(OpeningWrite::JobQueued(job(JobKind::Query, code, self.now())).into()).await?;
+        Ok(())
+    }
+
+    pub(in crate::banks) async fn code_about(
+        &self,
+        open: &OpenAccount,
+        about: &About,
+    ) -> Result<Option<BankCode>, Error> {
+        let names = [
+            about.reference.as_deref().map(CodeName::Reference),
+            about.bank_reference.as_deref().map(CodeName::BankReference),
+            about.number.as_deref().map(CodeName::Number),
+        ];
+        for name in names.into_iter().flatten() {
+            if let Some(code) = self.store.bank_code(open.id(), name).await? {
+                return Ok(Some(code));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Stores what the bank calls a code, where we have not read its answer: some banks are asked by their name alone. What
+    /// cannot be relied on teaches that name only, by which nothing but a question is decided; a number is shown to people.
+    async fn learn_names(&self, code: BankCode, about: &About, is_reliable: bool) -> Result<BankCode, Error> {
+        let bank_reference = about.bank_reference.clone().filter(|_| code.bank_reference.is_none());
+        let number = match &about.number {
+            Some(number) if code.number.is_none() && is_reliable => {
+                let taken = self.store.bank_code(code.account_id, CodeName::Number(number)).await?;
+                taken.is_none().then(|| number.clone())
+            }
+            _ => None,
+        };
+        if bank_reference.is_none() && number.is_none() {
+            return Ok(code);
+        }
+        let write = OpeningWrite::CodeTold {
+            account_id: code.account_id,
+            reference: code.reference.clone(),
+            bank_reference: bank_reference.clone(),
+            number: number.clone(),
+        };
+        self.store.commit(write.into()).await?;
+        Ok(BankCode { bank_reference: bank_reference.or(code.bank_reference), number: number.or(code.number), ..code })
+    }
+
+    /// A notice without money about a code: its payment is being paid, or cannot be paid any more.
+    pub(in crate::banks) async fn not_money_told(&self, code: &BankCode, standing: &Standing) -> Result<(), Error> {
+        let opening = self.store.opening(code.opening_id).await?.ok_or(Error::NotFound("opening"))?;
+        let (Some(payment_id), outcome, word) = (match standing {
+            Standing::Processing => (opening.payment_id(), Outcome::Processing, "processing"),
+            _ => (opening.payment_id(), Outcome::Failed, "failed"),
+        }) else {
+            return Ok(());
+        };
+        // Another code of the same payment may be payable still.
+        if outcome == Outcome::Failed && code.generation != opening.generation {
+            return Ok(());
+        }
+        let receipt = ReceiptKey { provider: code.account_id.to_string(), id: format!("{} {word}", code.reference) };
+        self.observe(Observation { receipt, payment_id, outcome }).await?;
+        Ok(())
+    }
+
+    /// Money that is booked is told again. What the bank says more of it than before is kept, since it tells it from other money.
+    /// That the bank knows another amount now is for a person to look at.
+    async fn told_again(&self, told: &ToldOf<'_>, key: MoneyKey, known: KnownMoney) -> Result<(), CommitError> {
+        let (MoneyKey { key: receipt, bank_id, is_named_now, marks, .. }, booked) = (key, known.money);
+        // Times of two notifications are compared to the second, and others are not.
+        let paid_at = marks.paid_at.filter(|_| told.source == MoneySource::Notification);
+        let (marks, amount) = (MoneyMarks { paid_at, ..marks }, told.money.amount);
+        let says_more = known.marks.is_some_and(|before| before.lacks(&marks));
+        let marked = says_more.then(|| OpeningWrite::MoneyMarked { receipt: receipt.clone(), marks });
+        let named = is_named_now.then(|| OpeningWrite::MoneyNamed { receipt: receipt.clone(), bank_id });
+        let more = Change::default().with_all(marked).with_all(named);
+        if booked.payment_id.is_none() || booked.amount == amount || told.money.marks.lacks_amount {
+            return match says_more || is_named_now {
+                true => self.store.commit(more).await,
+                false => Ok(self.store.confirm().await?),
+            };
+        }
+        let difference = Difference {
+            key: DifferenceKey { account_id: told.account_id, subject: receipt.id, kind: DifferenceKind::Amount },
+            day: jakarta_day(booked.paid_at),
+            payment_id: booked.payment_id,
+            ours: Some(booked.amount),
+            theirs: Some(amount),
+            found_at: self.now(),
+            settled: None,
+        };
+        self.store.commit(more.with(OpeningWrite::DifferenceFound(difference))).await
+    }
+
+    /// Books money that a bank has taken, once. `about` is what the bank has named. Where the bank has used its id for money of
+    /// something else, the money is held for a person to decide.
+    pub(in crate::banks) async fn money_told(
+        &self,
+        account: &BankAccount,
+        code: Option<&BankCode>,
+        about: &About,
+        money: BankMoney,
+        source: MoneySource,
+    ) -> Result<(), Error> {
+        for _ in 0..DECIDE_MOST {
+            let told = ToldOf { account_id: account.id, code, about, money: &money, source };
+            let mut key = self.money_key(&told).await?;
+            if let Some(known) = key.booked.take() {
+                match self.told_again(&told, key, known).await {
+                    // The bank has named it by another message meanwhile.
+                    Err(CommitError::Conflict(Guard::Receipt)) => continue,
+                    outcome => return Ok(outcome?),
+                }
+            }
+            let MoneyKey { key: receipt, bank_id, reused, marks, .. } = key;
+            let now = self.now();
+            let booked = match code {
+                Some(code) => self.booked((&receipt, reused), code, &money, now).await?,
+                None => None,
+            };
+            let change = match booked {
+                Some(change) => change,
+                None => BankWrite::StrayReceived(Stray {
+                    id: self.mint(now),
+                    account_id: account.id,
+                    receipt_id: receipt.id.clone(),
+                    number: named(about),
+                    amount: Some(money.amount),
+                    paid_at: money.paid_at.unwrap_or(now),
+                    received_at: now,
+                    decided: None,
+                    body: None,
+                })
+                .into(),
+            };
+            let (amount, paid_at) = (money.amount, money.paid_at.unwrap_or(now));
+            let received = OpeningWrite::MoneyTold { receipt, bank_id, marks, source, amount, paid_at, at: now };
+            match self.store.commit(Change::from(received).then(change)).await {
+                Ok(()) => return Ok(()),
+                Err(CommitError::Conflict(
+                    Guard::Receipt
+                    | Guard::PaymentVersion
+                    | Guard::LinkUnclaimed
+                    | Guard::OpeningVersion
+                    | Guard::AccountNumber,
+                )) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Error::Contended)
+    }
+
+    /// What books the money for the payment of its code; none if there is no payment and the money makes none.
+    async fn booked(
+        &self,
+        (receipt, reused): (&ReceiptKey, bool),
+        code: &BankCode,
+        money: &BankMoney,
+        now: Timestamp,
+    ) -> Result<Option<Change>, Error> {
+        let opening = self.store.opening(code.opening_id).await?.ok_or(Error::NotFound("opening"))?;
+        if let Some(id) = opening.payment_id() {
+            let payment = self.known_payment(id).await?;
+            let project = self.project_of(&payment).await?;
+            let money = Money { reused, ..paid(money, code, payment.expires_at, now) };
+            let Decision { change, moved } = self.on_money(receipt, &payment, &project, money).await?;
+            return Ok(Some(change.with_all(after_money(&opening, code, id, moved.err(), now))));
+        }
+        let payment = made_by_money(self.mint(now), &opening, code, now);
+        let project = self.project_of(&payment).await?;
+        let money = Money { reused, ..paid(money, code, payment.expires_at, now) };
+        let Decision { change, moved } = self.on_money(receipt, &payment, &project, money).await?;
+        let unapplied = moved.err();
+        let can_stand = payment.state != State::Pending || !payment.code.is_empty();
+        if unapplied.is_some() && !can_stand {
+            return Ok(None);
+        }
+        let opened = OpeningWrite::Paid { id: opening.id, version: opening.version, payment_id: payment.id };
+        let after = after_money(&opening, code, payment.id, unapplied, now);
+        // A payment that waits for more money expires like any other.
+        let query = match unapplied.is_some() && payment.state == State::Pending {
+            true => {
+                let parameters = &self.open_account(opening.account_id).await?.parameters;
+                let due_at = Some(next_look(parameters, opening.expires_at, now));
+                Some(OpeningWrite::JobQueued(BankJob { due_at, ..job(JobKind::Query, code, now) }))
+            }
+            false => None,
+        };
+        let made = Change::from(PaymentWrite::CreatedAtBank { payment }).with(opened).then(change);
+        Ok(Some(made.with(done(&issue_key(code), "paid")).with_all(after).with_all(query)))
+    }
+}
+
+/// What follows at the bank when money has paid a payment: nobody asks about its code any more, and where it was an earlier
+/// code of the opening, nobody may pay the latest one.
+fn after_money(
+    opening: &Opening,
+    code: &BankCode,
+    payment_id: PaymentId,
+    unapplied: Option<Unapplied>,
+    now: Timestamp,
+) -> Vec<OpeningWrite> {
+    if unapplied.is_some() {
+        return Vec::new();
+    }
+    let query = JobKey { kind: JobKind::Query, ..issue_key(code) };
+    let void = OpeningWrite::VoidQueued { payment_id, at: now };
+    let is_latest = code.generation == opening.generation;
+    std::iter::once(done(&query, "paid")).chain((!is_latest).then_some(void)).collect()
+}
+
+/// The payment of an opening whose code we never got: money has come for it all the same.
+fn made_by_money(id: PaymentId, opening: &Opening, code: &BankCode, now: Timestamp) -> Payment {
+    let payment = opening.payment(id, code.number.clone().unwrap_or_default(), now);
+    match opening.state {
+        OpeningState::Abandoned { at } => Payment { state: State::Cancelled { at }, ..payment },
+        OpeningState::Open | OpeningState::Refused { .. } | OpeningState::Issued { .. } => payment,
+    }
+}
+
+/// When the money was paid: nobody can pay a code before it was asked for, and no payment is dated ahead of our clock,
+/// though a time ahead may say that the money is late.
+fn paid(money: &BankMoney, code: &BankCode, expires_at: Timestamp, now: Timestamp) -> Money {
+    let paid_at = money.paid_at.unwrap_or(now).max(code.asked_at);
+    let paid_at = if paid_at > expires_at { paid_at } else { paid_at.min(now.max(code.asked_at)) };
+    Money { amount: money.amount, paid_at, reused: false }
+}

@@ -1,0 +1,318 @@
+//! How this node calls banks: one HTTP client, and for each account a token, a breaker, and limits. Calls run in tasks of
+//! their own, so that neither a caller that hangs up nor a time limit loses one.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use domain::{
+    api_key::BASE62,
+    bank_request::jakarta_day,
+    id::{BankAccountId, CredentialId, OpeningId},
+    opening::{BankCode, BankSend},
+    time::Timestamp,
+};
+use gateway::snap::{Breaker, CallContext, CallError, CallHealth, ExternalId, Service, SnapClient, Tokens};
+use rand::RngExt;
+use store::{CommitError, Guard, OpeningWrite};
+use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
+
+use crate::{
+    DECIDE_MOST, Engine, Error,
+    banks::contracts::{open_account::OpenAccount, open_account::Outgoing},
+    random_text,
+};
+
+/// Calls of this node that run at once, and those of one account: a bank that hangs leaves room for the others.
+const CALLS_MOST: u32 = 4_096;
+const CALLS_PER_ACCOUNT_MOST: usize = 1_024;
+/// How long calls may take once the server is stopped. Those that take longer are found again by their jobs.
+const FINISH_WITHIN: Duration = Duration::from_secs(12);
+/// External ids that are numbers are reserved in blocks.
+const SERIALS_AT_ONCE: i64 = 100;
+/// An external id of at least this length is drawn at random; a shorter one is counted.
+const RANDOM_LENGTH_LEAST: usize = 20;
+const RANDOM_LENGTH: usize = 32;
+/// What follows a reference to make an external id of it.
+const SUFFIX_CHARACTERS: usize = 8;
+
+/// The state of this node's calls.
+pub(crate) struct Outbound {
+    client: OnceCell<SnapClient>,
+    lines: Mutex<HashMap<BankAccountId, Arc<Line>>>,
+    running: Arc<Semaphore>,
+}
+
+/// What is kept for the calls of one account.
+struct Line {
+    tokens: Mutex<Option<(CredentialId, Arc<Tokens>)>>,
+    breaker: Mutex<Breaker>,
+    calls: Arc<Semaphore>,
+    serials: tokio::sync::Mutex<Serials>,
+}
+
+/// External ids that this node may still use.
+#[derive(Default)]
+struct Serials {
+    day: i64,
+    next: i64,
+    upto: i64,
+}
+
+/// One call that was admitted. It must be ended by [`Engine::hang_up`].
+pub(in crate::banks) struct Call {
+    pub(in crate::banks) client: SnapClient,
+    tokens: Arc<Tokens>,
+    line: Arc<Line>,
+    began: Instant,
+    at: Timestamp,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Default for Outbound {
+    fn default() -> Outbound {
+        Outbound {
+            client: OnceCell::new(),
+            lines: Mutex::default(),
+            running: Arc::new(Semaphore::new(CALLS_MOST as usize)),
+        }
+    }
+}
+
+impl Outbound {
+    fn line(&self, id: BankAccountId) -> Arc<Line> {
+        Arc::clone(held(&self.lines).entry(id).or_insert_with(|| {
+            Arc::new(Line {
+                tokens: Mutex::default(),
+                breaker: Mutex::default(),
+                calls: Arc::new(Semaphore::new(CALLS_PER_ACCOUNT_MOST)),
+                serials: tokio::sync::Mutex::default(),
+            })
+        }))
+    }
+
+    /// Whether calls of the account would be turned away now.
+    pub(crate) fn is_down(&self, id: BankAccountId, now: Timestamp) -> bool {
+        let line = held(&self.lines).get(&id).cloned();
+        line.is_some_and(|line| held(&line.breaker).is_open(now))
+    }
+
+    /// How long this node has had the account's token; none where it has none that can be used.
+    pub(in crate::banks) fn token_age(&self, id: BankAccountId, now: Timestamp) -> Option<Duration> {
+        let line = held(&self.lines).get(&id).cloned()?;
+        held(&line.tokens).as_ref().and_then(|(_, tokens)| tokens.age(now))
+    }
+
+    /// A place for one more task that calls banks; none if there are too many.
+    pub(in crate::banks) fn enter(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.running).try_acquire_owned().ok()
+    }
+}
+
+impl Line {
+    /// The tokens that were issued to the present client id; others are dropped.
+    fn tokens(&self, credential: CredentialId) -> Arc<Tokens> {
+        let mut kept = held(&self.tokens);
+        match kept.as_ref() {
+            Some((of, tokens)) if *of == credential => Arc::clone(tokens),
+            _ => {
+                let tokens = Arc::new(Tokens::default());
+                *kept = Some((credential, Arc::clone(&tokens)));
+                tokens
+            }
+        }
+    }
+}
+
+impl Call {
+    pub(in crate::banks) fn context<'a>(
+        &'a self,
+        open: &'a OpenAccount,
+        outgoing: &'a Outgoing,
+        external_id: &'a str,
+    ) -> CallContext<'a> {
+        CallContext {
+            parameters: &open.parameters,
+            client_id: &outgoing.client_id,
+            secret: &outgoing.secret,
+            key: &outgoing.key,
+            tokens: &self.tokens,
+            external_id,
+            now: self.at,
+        }
+    }
+}
+
+impl Engine {
+    /// Begins a call, unless the account's breaker is open or too many calls of it hang.
+    pub(in crate::banks) async fn dial(&self, open: &OpenAccount, outgoing: &Outgoing) -> Result<Call, CallError> {
+        let client = self.bank_client_for_calls().await?;
+        let (line, at) = (self.outbound.line(open.id()), self.now());
+        let full = || unavailable("too many calls to it hang");
+        let permit = Arc::clone(&line.calls).try_acquire_owned().map_err(|_| full())?;
+        if !held(&line.breaker).admit(at) {
+            return Err(unavailable("its last calls have failed"));
+        }
+        let tokens = line.tokens(outgoing.credential);
+        Ok(Call { client, tokens, line, began: Instant::now(), at, _permit: permit })
+    }
+
+    /// Ends a call: its result counts for the breaker, and the log gets a line.
+    pub(in crate::banks) fn hang_up<T>(
+        &self,
+        call: Call,
+        open: &OpenAccount,
+        service: Service,
+        result: &Result<T, CallError>,
+    ) {
+        held(&call.line.breaker).note(self.now(), CallHealth::of(result));
+        let code = answer_code(service, result);
+        if let Some(flight) = call.tokens.take_flight() {
+            self.note_call_to_bank(open.id(), call.at, Service::Token, &flight.code, flight.latency);
+        }
+        self.note_call_to_bank(open.id(), call.at, service, &code, call.began.elapsed());
+        let (account, service) = (open.id(), service.code());
+        match result {
+            Ok(_) => tracing::debug!(%account, service, code, "a bank answered a call"),
+            Err(error) => tracing::warn!(%account, service, code, %error, "a call to a bank failed"),
+        }
+    }
+
+    async fn bank_client_for_calls(&self) -> Result<SnapClient, CallError> {
+        let made = self.outbound.client.get_or_try_init(async || {
+            let allow_http = self.is_development().await.map_err(|error| unavailable(&error.to_string()))?;
+            SnapClient::new(allow_http).map_err(|error| unavailable(&error.to_string()))
+        });
+        made.await.cloned()
+    }
+
+    /// Waits for the calls of this node to end, for a while.
+    pub async fn finish_bank_calls(&self) {
+        // It fails only when the semaphore is closed, which never happens.
+        let _ = tokio::time::timeout(FINISH_WITHIN, self.outbound.running.acquire_many(CALLS_MOST)).await;
+    }
+
+    /// The first call about a code, as it is stored before it is sent. Some banks want its reference as external id.
+    pub(in crate::banks) async fn first_send(
+        &self,
+        open: &OpenAccount,
+        code: &BankCode,
+        service: Service,
+        now: Timestamp,
+    ) -> Result<BankSend, Error> {
+        match open.parameters.external_id {
+            ExternalId::Reference => Ok(send_about(code, service, code.reference.clone(), now)),
+            _ => self.new_send(open, code, service, now).await,
+        }
+    }
+
+    /// A call about a code, as it is stored before it is sent.
+    pub(in crate::banks) async fn new_send(
+        &self,
+        open: &OpenAccount,
+        code: &BankCode,
+        service: Service,
+        now: Timestamp,
+    ) -> Result<BankSend, Error> {
+        let day = jakarta_day(now);
+        let external_id = match open.parameters.external_id {
+            ExternalId::Reference => format!("{}-{}", code.reference, random_text(BASE62, SUFFIX_CHARACTERS)),
+            form => self.external_id(open, form, day).await?,
+        };
+        Ok(send_about(code, service, external_id, now))
+    }
+
+    /// A call that is about no single code, stored before it is sent.
+    pub(in crate::banks) async fn stored_send_without_code(
+        &self,
+        open: &OpenAccount,
+        service: Service,
+        now: Timestamp,
+    ) -> Result<BankSend, Error> {
+        let external_id = self.external_id(open, open.parameters.external_id, jakarta_day(now)).await?;
+        let send = send_of(open.id(), None, service, external_id, now);
+        self.store.commit(OpeningWrite::Sent(send.clone()).into()).await?;
+        Ok(send)
+    }
+
+    /// An external id that no call of the day has, whatever the call is about.
+    async fn external_id(&self, open: &OpenAccount, form: ExternalId, day: i64) -> Result<String, Error> {
+        Ok(match form {
+            ExternalId::Reference => random_text(BASE62, RANDOM_LENGTH),
+            ExternalId::Alnum(most) if most >= RANDOM_LENGTH_LEAST => random_text(BASE62, most.min(RANDOM_LENGTH)),
+            ExternalId::Numeric(most) if most >= RANDOM_LENGTH_LEAST => {
+                let mut rng = rand::rng();
+                (0..most.min(RANDOM_LENGTH)).map(|_| char::from(b'0' + rng.random_range(0..10_u8))).collect()
+            }
+            ExternalId::Digits(length) | ExternalId::Numeric(length) | ExternalId::Alnum(length) => {
+                format!("{:0length$}", self.next_serial(open.id(), day).await?)
+            }
+        })
+    }
+
+    /// The next number of a day that no node has used.
+    async fn next_serial(&self, id: BankAccountId, day: i64) -> Result<i64, Error> {
+        let line = self.outbound.line(id);
+        let mut serials = line.serials.lock().await;
+        for _ in 0..DECIDE_MOST {
+            if serials.day == day && serials.next < serials.upto {
+                serials.next += 1;
+                return Ok(serials.next);
+            }
+            let from = self.store.serials_upto(id, day).await?;
+            let upto = from + SERIALS_AT_ONCE;
+            match self.store.commit(OpeningWrite::SerialsReserved { account_id: id, day, from, upto }.into()).await {
+                Ok(()) => *serials = Serials { day, next: from, upto },
+                Err(CommitError::Conflict(Guard::Serials)) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Error::Contended)
+    }
+}
+
+/// The bank's response code for the timeline and the log. An answer that needs no other word is the service's success.
+pub(in crate::banks) fn answer_code<T>(service: Service, result: &Result<T, CallError>) -> String {
+    match result {
+        Ok(_) => format!("200{}00", service.code()),
+        Err(error) => error.code().to_owned(),
+    }
+}
+
+/// What we call the bank with is not set, or not any more.
+pub(in crate::banks) fn not_set_up() -> CallError {
+    CallError::Misconfigured("our key or our client id at the bank is not set".to_owned().into())
+}
+
+/// A call that was not made.
+fn unavailable(why: &str) -> CallError {
+    CallError::Unavailable(why.to_owned().into())
+}
+
+fn send_about(code: &BankCode, service: Service, external_id: String, now: Timestamp) -> BankSend {
+    send_of(code.account_id, Some((code.opening_id, code.generation)), service, external_id, now)
+}
+
+fn send_of(
+    account_id: BankAccountId,
+    about: Option<(OpeningId, i64)>,
+    service: Service,
+    external_id: String,
+    now: Timestamp,
+) -> BankSend {
+    BankSend {
+        account_id,
+        day: jakarta_day(now),
+        external_id,
+        service: service.code().parse().unwrap_or_default(),
+        about,
+        sent_at: now,
+        answer: None,
+    }
+}
+
+fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,6 @@
+//! Days of accounts, compared with what their banks know of them.
+
+pub(super) mod compare;
+pub(super) mod comparison;
+pub(super) mod days;
+pub(super) mod unfinished;
