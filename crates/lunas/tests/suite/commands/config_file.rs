@@ -289,7 +289,7 @@ fn a_file_that_another_user_can_change_is_refused_and_one_of_root_for_a_group_is
     }
 }
 
-/// A pipe that another user has made was read, whoever wrote into it.
+/// Regression: a pipe of another user was read, so that user could choose our settings.
 #[test]
 fn a_pipe_that_another_user_can_write_into_is_refused_and_ones_own_is_read() {
     let program = program();
