@@ -131,10 +131,24 @@ pub enum OpeningWrite {
         receipt: ReceiptKey,
         marks: MoneyMarks,
     },
+    /// A notification has come about money that was booked by an answer or a report of the bank. Its time is what later
+    /// notifications are compared with. Guarded: no notification was the first meanwhile.
+    MoneyNotified {
+        receipt: ReceiptKey,
+        paid_at: Timestamp,
+    },
     /// The bank has named money that it told of without an id. Guarded: it has given it no other name meanwhile.
     MoneyNamed {
         receipt: ReceiptKey,
+        /// What stood in place of the bank's id.
+        from: String,
         bank_id: String,
+    },
+    /// Money has come for a code of the opening. Guarded: the opening has this version, so that of two messages about money for it,
+    /// the one that is decided about later knows of the other.
+    MoneyCame {
+        id: OpeningId,
+        version: i64,
     },
     /// Takes the comparing of an account's days for this node. Guarded: no other node has it at `now`.
     ComparisonLeased {
@@ -189,7 +203,9 @@ impl OpeningWrite {
             | OpeningWrite::SerialsReserved { .. }
             | OpeningWrite::MoneyTold { .. }
             | OpeningWrite::MoneyMarked { .. }
+            | OpeningWrite::MoneyNotified { .. }
             | OpeningWrite::MoneyNamed { .. }
+            | OpeningWrite::MoneyCame { .. }
             | OpeningWrite::ComparisonLeased { .. }
             | OpeningWrite::ComparisonRenewed { .. }
             | OpeningWrite::ComparisonEnded { .. }
@@ -222,7 +238,9 @@ impl OpeningWrite {
             | OpeningWrite::SerialsReserved { .. }
             | OpeningWrite::MoneyTold { .. }
             | OpeningWrite::MoneyMarked { .. }
+            | OpeningWrite::MoneyNotified { .. }
             | OpeningWrite::MoneyNamed { .. }
+            | OpeningWrite::MoneyCame { .. }
             | OpeningWrite::ComparisonLeased { .. }
             | OpeningWrite::ComparisonRenewed { .. }
             | OpeningWrite::ComparisonEnded { .. }

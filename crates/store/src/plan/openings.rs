@@ -3,7 +3,7 @@
 use domain::{
     bank_difference::{Difference, DifferenceKey, Reconciliation},
     bank_money::MoneyMarks,
-    id::BankAccountId,
+    id::{BankAccountId, OpeningId},
     opening::{BankCode, BankJob, BankSend, JobKey, JobKind, MoneySource, Opening, OpeningAttempt},
     payment::Checkout,
     receipt::ReceiptKey,
@@ -79,7 +79,9 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: OpeningWrite, is_take
             money_told(receipt, bank_id, &marks, source, [amount.into(), paid_at.into(), at.into()])
         }
         OpeningWrite::MoneyMarked { receipt, marks } => money_marked(receipt, &marks),
-        OpeningWrite::MoneyNamed { receipt, bank_id } => money_named(receipt, bank_id),
+        OpeningWrite::MoneyNotified { receipt, paid_at } => money_notified(receipt, paid_at),
+        OpeningWrite::MoneyNamed { receipt, from, bank_id } => money_named(receipt, from, bank_id),
+        OpeningWrite::MoneyCame { id, version } => money_came(id, version),
         OpeningWrite::ComparisonLeased { account_id, now, until } => {
             comparison_leased([Value::stored(account_id), until.into(), now.into()])
         }
@@ -185,12 +187,29 @@ fn money_marked(receipt: ReceiptKey, marks: &MoneyMarks) -> Statement {
     )
 }
 
-fn money_named(receipt: ReceiptKey, bank_id: String) -> Statement {
+fn money_notified(receipt: ReceiptKey, paid_at: Timestamp) -> Statement {
+    let notification = MoneySource::Notification.word();
     Statement::new(
-        "UPDATE bank_money SET bank_id = $1 WHERE account_id = $2 AND receipt_id = $3 AND bank_id = $4",
-        [bank_id.into(), receipt.provider.into(), receipt.id.clone().into(), receipt.id.into()],
+        "UPDATE bank_money SET source = $1, stated_at = $2 WHERE account_id = $3 AND receipt_id = $4 AND source <> $1",
+        [notification.into(), paid_at.into(), receipt.provider.into(), receipt.id.into()],
     )
     .guarded(Guard::Receipt)
+}
+
+fn money_named(receipt: ReceiptKey, from: String, bank_id: String) -> Statement {
+    Statement::new(
+        "UPDATE bank_money SET bank_id = $1 WHERE account_id = $2 AND receipt_id = $3 AND bank_id = $4",
+        [bank_id.into(), receipt.provider.into(), receipt.id.into(), from.into()],
+    )
+    .guarded(Guard::Receipt)
+}
+
+fn money_came(id: OpeningId, version: i64) -> Statement {
+    Statement::new(
+        "UPDATE openings SET version = version + 1 WHERE id = $1 AND version = $2",
+        [Value::stored(id), version.into()],
+    )
+    .guarded(Guard::OpeningVersion)
 }
 
 fn mark_values(marks: &MoneyMarks) -> [Value; 6] {

@@ -137,17 +137,21 @@ impl Store {
         self.one(Query::new(stray, by_key(key)), booked).await
     }
 
-    /// Money that a provider has reported for a payment, with the ids, the earliest first.
+    /// Money that a provider has reported for a payment, with the ids, the earliest first, and whether the provider had left out its
+    /// amount when it was booked.
     pub async fn money_of_payment(
         &self,
         provider: &str,
         payment_id: PaymentId,
-    ) -> Result<Vec<(String, BookedMoney)>, StoreError> {
-        let sql = "SELECT r.id, r.amount, r.paid_at, r.payment_id, s.number FROM receipts r LEFT JOIN strays s \
-                   ON s.account_id = r.provider AND s.receipt_id = r.id WHERE r.payment_id = $1 AND r.provider = $2 \
+    ) -> Result<Vec<(String, bool, BookedMoney)>, StoreError> {
+        let sql = "SELECT r.id, COALESCE(m.lacks_amount, 0), r.amount, r.paid_at, r.payment_id, s.number FROM receipts r \
+                   LEFT JOIN strays s ON s.account_id = r.provider AND s.receipt_id = r.id \
+                   LEFT JOIN bank_money m ON m.account_id = r.provider AND m.receipt_id = r.id \
+                   WHERE r.payment_id = $1 AND r.provider = $2 \
                    ORDER BY r.received_at, r.id LIMIT $3";
         let parameters = [Value::stored(payment_id), provider.to_owned().into(), OF_PAYMENTS_MOST.into()];
-        self.many(Query::new(sql, parameters), |columns| Ok((columns.text()?, booked(columns)?))).await
+        self.many(Query::new(sql, parameters), |columns| Ok((columns.text()?, columns.truth()?, booked(columns)?)))
+            .await
     }
 
     /// Whether a provider has ever reported money.

@@ -15,6 +15,9 @@ on_every_database![
     money_is_found_by_its_id_where_all_that_both_say_agrees,
     money_in_another_amount_is_found_only_if_the_amount_may_differ,
     times_agree_to_the_second_between_notifications_and_within_minutes_otherwise,
+    the_first_notification_about_money_sets_the_time_that_others_are_compared_with,
+    money_that_was_booked_without_an_amount_is_found_in_any,
+    money_of_the_nearest_time_is_found_first,
     money_without_an_id_gets_one_name_of_the_bank,
     what_is_said_later_is_added_and_changes_nothing,
 ];
@@ -123,16 +126,74 @@ async fn times_agree_to_the_second_between_notifications_and_within_minutes_othe
     }
 }
 
+async fn tell(store: &Store, account: &BankAccount, id: &str, source: MoneySource, marks: MoneyMarks) {
+    let (receipt, bank_id) = (key(account, id), id.to_owned());
+    let told = OpeningWrite::MoneyTold { receipt, bank_id, marks, source, amount: AMOUNT, paid_at: NOW, at: after(1) };
+    keep(store, Change::from(told).with(BankWrite::StrayReceived(stray(account, id)))).await;
+}
+
+async fn the_first_notification_about_money_sets_the_time_that_others_are_compared_with(database: Database) {
+    let store = database.open().await;
+    let account = kept_account(&store).await;
+    let at = |seconds| NOW.plus(Duration::from_secs(seconds));
+    for source in [MoneySource::Query, MoneySource::Report] {
+        let id = source.word();
+        tell(&store, &account, id, source, full()).await;
+        let is_found = async |seconds| {
+            found(&store, &account, id, &MoneyMarks { paid_at: Some(at(seconds)), ..full() }).await.is_some()
+        };
+        assert!(is_found(0).await && is_found(2).await && is_found(92).await && !is_found(300).await);
+        let first = |seconds| OpeningWrite::MoneyNotified { receipt: key(&account, id), paid_at: at(seconds) };
+        assert_eq!(commit(&store, first(2)).await, Outcome::Kept);
+        assert_eq!(commit(&store, first(92)).await, Outcome::Conflict(Guard::Receipt));
+        assert!(!is_found(0).await && is_found(2).await && !is_found(92).await);
+        let answer = (AMOUNT, MoneySource::Query);
+        let alike = store.money_alike(account.id, id, &full(), answer).await.unwrap();
+        assert!(alike.is_some_and(|money| money.is_notified), "what the bank answers is still the same money");
+    }
+}
+
+async fn money_that_was_booked_without_an_amount_is_found_in_any(database: Database) {
+    let store = database.open().await;
+    let account = kept_account(&store).await;
+    tell(&store, &account, "id", MoneySource::Query, MoneyMarks { lacks_amount: true, ..full() }).await;
+    let other = (AMOUNT + AMOUNT, MoneySource::Notification);
+    let alike = store.money_alike(account.id, "id", &full(), other).await.unwrap().unwrap();
+    assert!(alike.marks.lacks_amount && !alike.is_notified);
+}
+
+async fn money_of_the_nearest_time_is_found_first(database: Database) {
+    let store = database.open().await;
+    let account = account_with_money(&store).await;
+    let timeless = OpeningWrite::MoneyTold {
+        receipt: key(&account, "timeless"),
+        bank_id: "id".to_owned(),
+        marks: MoneyMarks { paid_at: None, ..full() },
+        source: MoneySource::Notification,
+        amount: AMOUNT,
+        paid_at: NOW,
+        at: NOW,
+    };
+    keep(&store, Change::from(timeless).with(BankWrite::StrayReceived(stray(&account, "timeless")))).await;
+    assert_eq!(found(&store, &account, "id", &full()).await, text("id"));
+}
+
 async fn money_without_an_id_gets_one_name_of_the_bank(database: Database) {
     let store = database.open().await;
     let account = account_with_money(&store).await;
-    let named = |id: &str| OpeningWrite::MoneyNamed { receipt: key(&account, "bare"), bank_id: id.to_owned() };
+    let named = |id: &str| OpeningWrite::MoneyNamed {
+        receipt: key(&account, "bare"),
+        from: "bare".to_owned(),
+        bank_id: id.to_owned(),
+    };
     assert_eq!(commit(&store, named("P-1")).await, Outcome::Kept);
     assert_eq!(commit(&store, named("P-2")).await, Outcome::Conflict(Guard::Receipt));
     let naming = store.money_naming(&key(&account, "bare")).await.unwrap().unwrap();
     assert_eq!((naming.bank_id.as_str(), naming.lacks_amount), ("P-1", false));
     assert_eq!(found(&store, &account, "P-1", &MoneyMarks::default()).await, text("bare"));
     assert_eq!(store.money_naming(&key(&account, "none")).await.unwrap(), None);
+    let called = store.money_called(account.id, ["none", "P-1"]).await.unwrap();
+    assert_eq!(called, [("bare".to_owned(), naming)]);
     assert_eq!(store.breaches().await.unwrap(), []);
 }
 

@@ -38,8 +38,8 @@ pub(in crate::banks) struct MoneyKey {
     pub(in crate::banks) bank_id: String,
     /// Whether the bank's id of the money is that of money for something else.
     pub(in crate::banks) reused: bool,
-    /// Whether the bank names money now that is booked without a name.
-    pub(in crate::banks) is_named_now: bool,
+    /// What stood in place of the bank's id, where the bank names money now that is booked without one.
+    pub(in crate::banks) named_from: Option<String>,
     /// Everything that the bank has said of it now.
     pub(in crate::banks) marks: MoneyMarks,
     /// None if the money is new.
@@ -51,6 +51,8 @@ pub(in crate::banks) struct KnownMoney {
     pub(in crate::banks) money: BookedMoney,
     /// What the bank has said of it before; none where it asked us to take it, or one telling of it has no id.
     pub(in crate::banks) marks: Option<MoneyMarks>,
+    /// Whether it was booked by an answer or a report, and no notification has told of it so far.
+    pub(in crate::banks) awaits_notification: bool,
 }
 
 impl ToldOf<'_> {
@@ -78,14 +80,12 @@ impl Engine {
     /// notification in another amount is other money; but a bank that is asked, or reports, may know the same money in another.
     pub(in crate::banks) async fn money_key(&self, told: &ToldOf<'_>) -> Result<MoneyKey, Error> {
         let (id, marks) = (told.account_id, told.marks());
-        let NamedMoney { id: name, booked, is_named_now } = self.name_money(id, told.code, told.money).await?;
-        let plain = ReceiptKey { provider: id.to_string(), id: name.clone() };
+        let NamedMoney { id: name, bank_id, booked, named_from } = self.name_money(id, told.code, told.money).await?;
+        let plain = ReceiptKey { provider: id.to_string(), id: name };
+        let known = |money| Some(KnownMoney { money, marks: None, awaits_notification: false });
         if let Some(money) = booked {
-            let booked = Some(KnownMoney { money, marks: None });
-            let bank_id = told.money.receipt_id.clone();
-            return Ok(MoneyKey { key: plain, bank_id, reused: false, is_named_now, marks, booked });
+            return Ok(MoneyKey { key: plain, bank_id, reused: false, named_from, marks, booked: known(money) });
         }
-        let bank_id = name;
         // Keys are looked for first: if the same money takes one meanwhile, it is found after that.
         let taken = self.store.booked_money(&plain).await?;
         let free = match taken {
@@ -96,22 +96,21 @@ impl Engine {
             && let Some(money) = self.known_as(told, &plain, &alike).await?
         {
             let key = ReceiptKey { id: alike.receipt_id, ..plain };
-            let booked = Some(KnownMoney { money, marks: Some(alike.marks) });
-            return Ok(MoneyKey { key, bank_id, reused: false, is_named_now, marks, booked });
+            let booked = Some(KnownMoney { money, marks: Some(alike.marks), awaits_notification: !alike.is_notified });
+            return Ok(MoneyKey { key, bank_id, reused: false, named_from, marks, booked });
         }
         let Some(taken) = taken else {
-            return Ok(MoneyKey { key: free, bank_id, reused: false, is_named_now, marks, booked: None });
+            return Ok(MoneyKey { key: free, bank_id, reused: false, named_from, marks, booked: None });
         };
         let is_told = self.store.is_bank_id_shared(&plain, "").await?;
         if !is_told && self.is_what_was_taken(told, &taken).await? {
-            let booked = Some(KnownMoney { money: taken, marks: None });
-            return Ok(MoneyKey { key: plain, bank_id, reused: false, is_named_now, marks, booked });
+            return Ok(MoneyKey { key: plain, bank_id, reused: false, named_from, marks, booked: known(taken) });
         }
         let reused = match told.code {
             Some(code) => !is_told || self.store.is_bank_id_shared(&plain, &code.reference).await?,
             None => false,
         };
-        Ok(MoneyKey { key: free, bank_id, reused, is_named_now, marks, booked: None })
+        Ok(MoneyKey { key: free, bank_id, reused, named_from, marks, booked: None })
     }
 
     /// A key for money whose id other money has. However often it is told at once, it gets the same key.

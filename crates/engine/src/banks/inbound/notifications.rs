@@ -19,7 +19,7 @@ use gateway::{
     snap::{About, BankMoney, Heard, Standing, Unreadable, minify},
 };
 use sha2::{Digest, Sha256};
-use store::{BankWrite, Change, CodeName, CommitError, Guard, OpeningWrite, PaymentWrite};
+use store::{BankWrite, BookedMoney, Change, CodeName, CommitError, Guard, OpeningWrite, PaymentWrite};
 
 use super::money_key::{KnownMoney, MoneyKey, ToldOf};
 use crate::{
@@ -171,31 +171,54 @@ impl Engine {
 
     /// Money that is booked is told again. What the bank says more of it than before is kept, since it tells it from other money.
     /// That the bank knows another amount now is for a person to look at.
-    async fn told_again(&self, told: &ToldOf<'_>, key: MoneyKey, known: KnownMoney) -> Result<(), CommitError> {
-        let (MoneyKey { key: receipt, bank_id, is_named_now, marks, .. }, booked) = (key, known.money);
+    async fn told_again(&self, told: &ToldOf<'_>, key: MoneyKey, known: KnownMoney) -> Result<(), Error> {
+        let (MoneyKey { key: receipt, bank_id, named_from, marks, .. }, booked) = (key, known.money);
         // Times of two notifications are compared to the second, and others are not.
         let paid_at = marks.paid_at.filter(|_| told.source == MoneySource::Notification);
-        let (marks, amount) = (MoneyMarks { paid_at, ..marks }, told.money.amount);
+        let marks = MoneyMarks { paid_at, ..marks };
         let says_more = known.marks.is_some_and(|before| before.lacks(&marks));
-        let marked = says_more.then(|| OpeningWrite::MoneyMarked { receipt: receipt.clone(), marks });
-        let named = is_named_now.then(|| OpeningWrite::MoneyNamed { receipt: receipt.clone(), bank_id });
-        let more = Change::default().with_all(marked).with_all(named);
-        if booked.payment_id.is_none() || booked.amount == amount || told.money.marks.lacks_amount {
-            return match says_more || is_named_now {
-                true => self.store.commit(more).await,
-                false => Ok(self.store.confirm().await?),
-            };
+        let notified = paid_at.filter(|_| known.awaits_notification);
+        let difference = self.difference_told(told, &receipt, &booked).await?;
+        let writes = [
+            says_more.then(|| OpeningWrite::MoneyMarked { receipt: receipt.clone(), marks }),
+            notified.map(|paid_at| OpeningWrite::MoneyNotified { receipt: receipt.clone(), paid_at }),
+            named_from.map(|from| OpeningWrite::MoneyNamed { receipt, from, bank_id }),
+            difference.map(OpeningWrite::DifferenceFound),
+        ];
+        let writes: Vec<OpeningWrite> = writes.into_iter().flatten().collect();
+        match writes.is_empty() {
+            true => Ok(self.store.confirm().await?),
+            false => Ok(self.store.commit(Change::default().with_all(writes)).await?),
         }
-        let difference = Difference {
-            key: DifferenceKey { account_id: told.account_id, subject: receipt.id, kind: DifferenceKind::Amount },
+    }
+
+    /// What a person should look at when the bank tells again of booked money: that it knows another amount, or that it calls the
+    /// number paid, without an amount, while all that has come for it is held.
+    async fn difference_told(
+        &self,
+        told: &ToldOf<'_>,
+        receipt: &ReceiptKey,
+        booked: &BookedMoney,
+    ) -> Result<Option<Difference>, Error> {
+        let Some(payment_id) = booked.payment_id else { return Ok(None) };
+        let theirs = Some(told.money.amount).filter(|_| !told.money.marks.lacks_amount);
+        let is_clear = match theirs {
+            Some(theirs) => theirs == booked.amount,
+            None => matches!(self.known_payment(payment_id).await?.state, State::Paid { .. }),
+        };
+        Ok((!is_clear).then(|| Difference {
+            key: DifferenceKey {
+                account_id: told.account_id,
+                subject: receipt.id.clone(),
+                kind: DifferenceKind::Amount,
+            },
             day: jakarta_day(booked.paid_at),
             payment_id: booked.payment_id,
             ours: Some(booked.amount),
-            theirs: Some(amount),
+            theirs,
             found_at: self.now(),
             settled: None,
-        };
-        self.store.commit(more.with(OpeningWrite::DifferenceFound(difference))).await
+        }))
     }
 
     /// Books money that a bank has taken, once. `about` is what the bank has named. Where the bank has used its id for money of
@@ -210,18 +233,23 @@ impl Engine {
     ) -> Result<(), Error> {
         for _ in 0..DECIDE_MOST {
             let told = ToldOf { account_id: account.id, code, about, money: &money, source };
+            // Read first: what comes for it from now on changes its version.
+            let opening = match code {
+                Some(code) => Some(self.store.opening(code.opening_id).await?.ok_or(Error::NotFound("opening"))?),
+                None => None,
+            };
             let mut key = self.money_key(&told).await?;
             if let Some(known) = key.booked.take() {
                 match self.told_again(&told, key, known).await {
-                    // The bank has named it by another message meanwhile.
-                    Err(CommitError::Conflict(Guard::Receipt)) => continue,
-                    outcome => return Ok(outcome?),
+                    // Another message has named it meanwhile, or was the first notification about it.
+                    Err(Error::UnexpectedConflict(CommitError::Conflict(Guard::Receipt))) => continue,
+                    outcome => return outcome,
                 }
             }
             let MoneyKey { key: receipt, bank_id, reused, marks, .. } = key;
             let now = self.now();
-            let booked = match code {
-                Some(code) => self.booked((&receipt, reused), code, &money, now).await?,
+            let booked = match code.zip(opening) {
+                Some((code, opening)) => self.booked((&receipt, reused), (code, opening), &money, now).await?,
                 None => None,
             };
             let change = match booked {
@@ -260,17 +288,19 @@ impl Engine {
     async fn booked(
         &self,
         (receipt, reused): (&ReceiptKey, bool),
-        code: &BankCode,
+        (code, opening): (&BankCode, Opening),
         money: &BankMoney,
         now: Timestamp,
     ) -> Result<Option<Change>, Error> {
-        let opening = self.store.opening(code.opening_id).await?.ok_or(Error::NotFound("opening"))?;
         if let Some(id) = opening.payment_id() {
             let payment = self.known_payment(id).await?;
             let project = self.project_of(&payment).await?;
             let money = Money { reused, ..paid(money, code, payment.expires_at, now) };
             let Decision { change, moved } = self.on_money(receipt, &payment, &project, money).await?;
-            return Ok(Some(change.with_all(after_money(&opening, code, id, moved.err(), now))));
+            // Of a number, the same money may be told with and without an id at once, and so under two keys.
+            let came =
+                code.number.is_some().then_some(OpeningWrite::MoneyCame { id: opening.id, version: opening.version });
+            return Ok(Some(change.with_all(after_money(&opening, code, id, moved.err(), now)).with_all(came)));
         }
         let payment = made_by_money(self.mint(now), &opening, code, now);
         let project = self.project_of(&payment).await?;

@@ -15,10 +15,13 @@ const SAME_MONEY_WITHIN: Duration = Duration::from_mins(5);
 /// Money with a name: the bank's id of it, or our reference of its code.
 pub(in crate::banks) struct NamedMoney {
     pub(in crate::banks) id: String,
+    /// The bank's id of it, or what stands in place of one that the bank has not told.
+    pub(in crate::banks) bank_id: String,
     /// The same money as it is booked, where it was told without an id before, or is now.
     pub(in crate::banks) booked: Option<BookedMoney>,
-    /// Whether the bank names it now for the first time. From then on no other name is about the same money.
-    pub(in crate::banks) is_named_now: bool,
+    /// What stood in place of the bank's id, where the bank names the money now for the first time. From then on no other name is
+    /// about the same money.
+    pub(in crate::banks) named_from: Option<String>,
 }
 
 impl Engine {
@@ -29,45 +32,73 @@ impl Engine {
         code: Option<&BankCode>,
         money: &BankMoney,
     ) -> Result<NamedMoney, Error> {
-        let own = || NamedMoney { id: money.receipt_id.clone(), booked: None, is_named_now: false };
+        let own = || {
+            let id = money.receipt_id.clone();
+            NamedMoney { bank_id: id.clone(), id, booked: None, named_from: None }
+        };
         // Only virtual accounts are told of without an id.
         let Some(code) = code.filter(|code| money.is_unnamed() || code.number.is_some()) else { return Ok(own()) };
+        if !money.is_unnamed() {
+            return Ok(self.told_without_id(account_id, code, money).await?.unwrap_or_else(own));
+        }
         let provider = account_id.to_string();
         let key = |id: &str| ReceiptKey { provider: provider.clone(), id: id.to_owned() };
         let by_code = name_by_code(code);
+        let same = |id, booked| NamedMoney { id, bank_id: by_code.clone(), booked, named_from: None };
         let called_so = self.store.booked_money(&key(&by_code)).await?;
         let naming = match &called_so {
             Some(_) => self.store.money_naming(&key(&by_code)).await?,
             None => None,
         };
-        if !money.is_unnamed() {
-            let Some((booked, naming)) = called_so.zip(naming) else { return Ok(own()) };
-            let is_named_now = naming.bank_id == by_code;
-            let can_be_named_so = is_named_now || naming.bank_id == money.receipt_id;
-            // The bank's id may stand for other money of the same amount beside it.
-            let is_same = can_be_named_so
-                && is_same(&booked, money, naming.lacks_amount)
-                && self.store.booked_money(&key(&money.receipt_id)).await?.is_none();
-            return Ok(if is_same { NamedMoney { id: by_code, booked: Some(booked), is_named_now } } else { own() });
-        }
         let is_called_so = called_so.is_some();
         let lacks_amount = money.marks.lacks_amount || naming.is_some_and(|naming| naming.lacks_amount);
         if let Some(booked) = called_so.filter(|booked| is_same(booked, money, lacks_amount)) {
-            return Ok(NamedMoney { id: by_code, booked: Some(booked), is_named_now: false });
+            return Ok(same(by_code.clone(), Some(booked)));
         }
         let opening = self.store.opening(code.opening_id).await?.ok_or(Error::NotFound("opening"))?;
         if let Some(payment_id) = opening.payment_id() {
             let known = self.store.money_of_payment(&provider, payment_id).await?;
             let lacks_amount = money.marks.lacks_amount;
-            if let Some((id, booked)) = known.into_iter().find(|(_, booked)| is_same(booked, money, lacks_amount)) {
-                return Ok(NamedMoney { id, booked: Some(booked), is_named_now: false });
+            let is_told = |(_, lacks, booked): &(_, bool, BookedMoney)| is_same(booked, money, *lacks || lacks_amount);
+            if let Some((id, _, booked)) = known.into_iter().find(is_told) {
+                return Ok(same(id, Some(booked)));
             }
         }
         let id = match money.paid_at.filter(|_| is_called_so) {
             Some(paid_at) => format!("{by_code} {}", paid_at.as_millis()),
-            None => by_code,
+            None => by_code.clone(),
         };
-        Ok(NamedMoney { id, booked: None, is_named_now: false })
+        Ok(same(id, None))
+    }
+
+    /// Money that the bank tells of with an id now, and told of without one before; none where it did not. Of several that it could
+    /// be, the one that was paid at the nearest time.
+    async fn told_without_id(
+        &self,
+        account_id: BankAccountId,
+        code: &BankCode,
+        money: &BankMoney,
+    ) -> Result<Option<NamedMoney>, Error> {
+        let (by_code, bank_id) = (name_by_code(code), money.receipt_id.clone());
+        let key = |id: &str| ReceiptKey { provider: account_id.to_string(), id: id.to_owned() };
+        let mut nearest: Option<(i64, NamedMoney)> = None;
+        for (id, naming) in self.store.money_called(account_id, [&by_code, &bank_id]).await? {
+            if !id.starts_with(&by_code) {
+                continue;
+            }
+            let Some(booked) = self.store.booked_money(&key(&id)).await? else { continue };
+            let apart = money.paid_at.map_or(0, |at| (at.as_millis() - booked.paid_at.as_millis()).abs());
+            if is_same(&booked, money, naming.lacks_amount) && nearest.as_ref().is_none_or(|(least, _)| apart < *least)
+            {
+                let named_from = (naming.bank_id != bank_id).then_some(naming.bank_id);
+                nearest = Some((apart, NamedMoney { id, bank_id: bank_id.clone(), booked: Some(booked), named_from }));
+            }
+        }
+        // The bank's id may stand for other money of the same amount beside it.
+        match nearest {
+            Some((_, named)) if self.store.booked_money(&key(&bank_id)).await?.is_none() => Ok(Some(named)),
+            _ => Ok(None),
+        }
     }
 }
 

@@ -168,8 +168,8 @@ impl<'a> Run<'a> {
         let (engine, id, amount) = (self.engine, self.open.id(), money.amount);
         let lacks_amount = money.marks.lacks_amount;
         let told = ToldOf { account_id: id, code, about, money: &money, source };
-        let MoneyKey { key: ReceiptKey { id: receipt_id, .. }, is_named_now, .. } = engine.money_key(&told).await?;
-        if is_named_now {
+        let MoneyKey { key: ReceiptKey { id: receipt_id, .. }, named_from, .. } = engine.money_key(&told).await?;
+        if named_from.is_some() {
             engine.money_told(&self.open.account, code, about, money.clone(), source).await?;
         }
         if self.found.seen.contains(&receipt_id) {

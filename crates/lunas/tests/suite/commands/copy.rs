@@ -193,7 +193,7 @@ fn codes(account: &str) -> String {
          INSERT INTO bank_codes VALUES ('{account}', 'REF1', 'opn_1', 1, 'BANK1', '77', 1); \
          INSERT INTO bank_jobs VALUES ('opn_1', 'void', 1, '{account}', 9, 1, 2, 'timeout'); \
          INSERT INTO bank_sends VALUES ('{account}', 1, 'EXT1', 47, 'opn_1', 1, 1, 'timeout', 2); \
-         INSERT INTO bank_money VALUES ('{account}', 'told', 'report', 7000, 1, 1, 'told', NULL, NULL, NULL, NULL, NULL, NULL, 0); \
+         INSERT INTO bank_money VALUES ('{account}', 'told', 'report', 7000, 1, 1, 'told', NULL, NULL, NULL, NULL, NULL, NULL, 1); \
          INSERT INTO strays VALUES ('str_2', '{account}', 'told', '77', 7000, 1, 1, NULL, NULL, NULL, NULL, NULL, NULL); \
          INSERT INTO stray_entries VALUES ('str_2', 'received', 'strays', 1, 7000), \
          ('str_2', 'received', 'clearing', 1, -7000); \

@@ -16,15 +16,15 @@ use crate::support::{
 };
 
 on_every_database![
-    money_that_we_were_judge_payment_cannot_be_told_at_another_door,
-    money_that_we_were_judge_payment_is_known_when_it_is_told,
+    money_that_we_were_asked_to_take_cannot_be_told_at_another_door,
+    money_that_we_were_asked_to_take_is_known_when_it_is_told,
     an_account_has_only_the_doors_that_its_bank_uses,
 ];
 
 const NOTICES: [(Service, &str); 3] =
     [(Service::VaNotify, "4043400"), (Service::QrNotify, "4045200"), (Service::DebitNotify, "4045600")];
 
-async fn money_that_we_were_judge_payment_cannot_be_told_at_another_door(kit: Arc<Kit>) {
+async fn money_that_we_were_asked_to_take_cannot_be_told_at_another_door(kit: Arc<Kit>) {
     for style in [Style::BCA, Style::GENERIC] {
         let own = contracted(&kit, style).await;
         let payment = own.payment().await;
@@ -50,7 +50,7 @@ async fn money_that_we_were_judge_payment_cannot_be_told_at_another_door(kit: Ar
     }
 }
 
-async fn money_that_we_were_judge_payment_is_known_when_it_is_told(kit: Arc<Kit>) {
+async fn money_that_we_were_asked_to_take_is_known_when_it_is_told(kit: Arc<Kit>) {
     let own = contracted(&kit, Style::BCA).await;
     let payment = own.payment().await;
     let number = number(&payment);

@@ -24,6 +24,7 @@ on_every_database![
     a_second_notice_is_other_money_if_any_member_differs,
     a_notice_that_says_less_or_more_is_the_same_money,
     money_whose_time_the_bank_states_otherwise_when_it_is_asked_is_the_same,
+    a_second_notice_is_other_money_also_where_the_bank_was_asked_first,
 ];
 
 /// Every way of naming receipts, and what banks do by default.
@@ -147,5 +148,29 @@ async fn money_whose_time_the_bank_states_otherwise_when_it_is_asked_is_the_same
             assert_eq!((compared.matched.count, compared.missing_here.count), (1, 0), "{compared:?}");
             assert_eq!((compared.missing_there.count, unapplied(&acquired.project).await), (0, 0), "{compared:?}");
         }
+    }
+}
+
+/// Regression: where the bank's answer had booked the money, every notification within five minutes of it was taken for the same.
+async fn a_second_notice_is_other_money_also_where_the_bank_was_asked_first(kit: Arc<Kit>) {
+    let by_reference = [("receipt", "bank_reference")];
+    let generic = acquired_for(&kit, kit.production().await, "generic", Method::Qris, &by_reference).await;
+    for (acquired, service) in [(acquired(&kit, "dana").await, Service::DebitNotify), (generic, Service::QrNotify)] {
+        let payment = acquired.payment().await;
+        // Without an RRN, two payments of a code differ by their times alone.
+        let first = Notification { receipt_id: String::new(), ..notice_of(&kit, &acquired, &payment) };
+        let after = |seconds: i64| first.paid_at_ms.map(|at| at + 1_000 * seconds);
+        let told = |seconds| Notification { paid_at_ms: after(seconds), ..first.clone() };
+        let order = PayOrder { paid_at_ms: after(0), receipt_id: Some(String::new()), ..silently() };
+        acquired.pays_as(&payment, order).await;
+        ask_after(&kit, Duration::from_mins(20)).await;
+        assert_eq!(status(&acquired.project, &payment).await, "paid", "{}", acquired.name());
+        for (notice, sum) in [(told(2), 0), (told(92), AMOUNT), (told(2), AMOUNT), (told(92), AMOUNT)] {
+            let answer = acquired.tells(service, notice.clone(), Knobs::default()).await;
+            assert_eq!(answer.status, 200, "{}", answer.text);
+            assert_eq!(unapplied(&acquired.project).await, sum, "{} {notice:?}", acquired.name());
+        }
+        ask_after(&kit, Duration::from_hours(25)).await;
+        assert_eq!(held(&kit, &acquired).await, [Unapplied::AlreadyPaid], "{}", acquired.name());
     }
 }
