@@ -7,6 +7,8 @@ use std::sync::LazyLock;
 
 use ab_glyph::{Font, FontRef, Glyph, GlyphId, PxScale, ScaleFont};
 
+use crate::colour_table::OPAQUE;
+
 /// What a character that the font lacks is drawn as; the first that the font has.
 const REPLACEMENTS: [char; 2] = ['\u{fffd}', '?'];
 
@@ -28,6 +30,15 @@ pub enum Weight {
 pub(crate) struct Face {
     font: &'static FontRef<'static>,
     scale: PxScale,
+}
+
+/// The pixels of one character, where it stands.
+pub(crate) struct Stamp {
+    pub(crate) left: i32,
+    top: i32,
+    width: usize,
+    /// Row by row.
+    opacities: Vec<u8>,
 }
 
 /// How many units of length a pixel has.
@@ -67,20 +78,30 @@ impl Face {
         ((line_height as f32 - scaled.height()) / 2.0 + scaled.ascent()).round() as i32
     }
 
-    /// Calls `draw` with column, row and opacity of each pixel that a character touches. It stands at `left` units and
-    /// on the row `baseline`.
+    /// The pixels of a character that stands at `left` units and on the row `baseline`; none for one without any, such as a space.
     #[expect(clippy::float_arithmetic, reason = "the rasteriser counts in fractions of pixels")]
-    pub(crate) fn draw(&self, glyph: GlyphId, left: i32, baseline: i32, mut draw: impl FnMut(i32, i32, u8)) {
+    pub(crate) fn stamp(&self, glyph: GlyphId, left: i32, baseline: i32) -> Option<Stamp> {
         let position = ab_glyph::point(left as f32 / UNITS as f32, baseline as f32);
-        let Some(outline) = self.font.outline_glyph(Glyph { id: glyph, scale: self.scale, position }) else {
-            return;
-        };
+        let outline = self.font.outline_glyph(Glyph { id: glyph, scale: self.scale, position })?;
         let bounds = outline.px_bounds();
-        let (first_column, first_row) = (bounds.min.x as i32, bounds.min.y as i32);
-        outline.draw(|column, row, part| {
-            let opacity = (part.clamp(0.0, 1.0) * 255.0).round() as u8;
-            draw(first_column + column.cast_signed(), first_row + row.cast_signed(), opacity);
+        let width = bounds.width() as usize;
+        let mut opacities = vec![0; width * bounds.height() as usize];
+        let mut pixels = opacities.iter_mut();
+        // The pixels come row by row. To be given their places, too, would take as long as all else here.
+        outline.draw(|_, _, part| {
+            if let Some(opacity) = pixels.next() {
+                // The cast rounds, which is quicker than `round`, and limits what is out of range.
+                *opacity = ((part * f32::from(OPAQUE) + 0.5) as u8).min(OPAQUE);
+            }
         });
+        Some(Stamp { left: bounds.min.x as i32, top: bounds.min.y as i32, width, opacities })
+    }
+}
+
+impl Stamp {
+    /// The rows with the opacities of their pixels.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (i32, &[u8])> {
+        (self.top..).zip(self.opacities.chunks_exact(self.width.max(1)))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Pictures: draws shapes, texts, QR codes and other pictures onto a canvas, and writes PNG files.
+//! Pictures: draws shapes, texts and QR codes onto a canvas, reads logos, and writes PNG files.
 //!
 //! The same input always gives the same bytes. Nothing here fails on a text: a character that the font lacks is drawn as
 //! a replacement, and what does not fit is cut with an ellipsis. This crate knows no HTTP, no store and no page.

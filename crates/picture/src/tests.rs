@@ -49,7 +49,7 @@ fn style(size: u32, align: Align) -> TextStyle {
     TextStyle { size, line_height: size * 3 / 2, weight: Weight::Regular, align, colour: INK }
 }
 
-/// A card such as customers save: a heading, an amount, a code, a logo and a note.
+/// A card such as customers save: a heading, an amount, a code and a note.
 fn card() -> Canvas {
     let mut canvas = Canvas::new(1_080, 1_440, Colour::WHITE);
     canvas.rectangle(Area::new(40, 40, 1_000, 1_360), 48, Colour::new(244, 246, 250));
@@ -57,10 +57,8 @@ fn card() -> Canvas {
     canvas.text(Area::new(80, 80, 920, 84), heading, "Toko Buku Sinar Jaya");
     canvas.text(Area::new(80, 180, 920, 120), style(72, Align::Centre), "Rp150.000");
     canvas.qr_code(Area::new(140, 320, 800, 800), &Modules::of(PAYLOAD).unwrap());
-    let logo = Image::new(64, 64, (0..64 * 64).flat_map(|at| [200, 30, (at % 64) as u8 * 2, 255]).collect()).unwrap();
-    canvas.image(Area::new(80, 1_160, 160, 160), &logo);
     canvas.text(
-        Area::new(280, 1_170, 720, 180),
+        Area::new(80, 1_170, 920, 180),
         style(36, Align::Left),
         "Bayar sebelum 16 November 2026 pukul 21.15 WIB.",
     );
@@ -171,6 +169,19 @@ fn characters_that_the_font_lacks_are_drawn_as_a_replacement() {
 }
 
 #[test]
+fn marks_upon_marks_take_no_colour_from_other_texts() {
+    let mut canvas = Canvas::new(600, 200, Colour::WHITE);
+    let marks = "ÅW".to_owned() + &"\u{301}\u{308}\u{327}".repeat(400);
+    canvas.text(Area::new(0, 0, 600, 100), style(60, Align::Left), &marks);
+    let red = Colour::new(200, 0, 0);
+    canvas.text(Area::new(0, 100, 600, 100), TextStyle { colour: red, ..style(60, Align::Left) }, "Rp150.000");
+    let (width, pixels) = decoded(&canvas.png());
+    let (above, below) = pixels.split_at(100 * width);
+    assert!(above.contains(&[20, 20, 30]) && !above.contains(&[200, 0, 0]));
+    assert!(below.iter().filter(|pixel| **pixel == [200, 0, 0]).count() > 1_000);
+}
+
+#[test]
 fn shapes_fill_their_area_with_round_corners_and_nothing_outside_of_the_canvas() {
     let filled = |radius| {
         let mut canvas = Canvas::new(100, 100, Colour::WHITE);
@@ -185,5 +196,7 @@ fn shapes_fill_their_area_with_round_corners_and_nothing_outside_of_the_canvas()
     let mut canvas = Canvas::new(100, 100, Colour::WHITE);
     canvas.rectangle(Area::new(90, 90, 500, 500), 4, INK);
     canvas.text(Area::new(80, 0, 300, 40), style(24, Align::Left), "outside of it");
-    canvas.image(Area::new(95, 0, 50, 50), &Image::new(1, 1, vec![0, 0, 0, 255]).unwrap());
+    for (left, top) in [(60, 70), (150, 0), (0, 150)] {
+        canvas.qr_code(Area::new(left, top, 130, 130), &Modules::of(PAYLOAD).unwrap());
+    }
 }

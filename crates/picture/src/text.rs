@@ -4,7 +4,8 @@ use ab_glyph::GlyphId;
 use domain::colour::Colour;
 
 use crate::{
-    canvas::{Area, Canvas, stepped},
+    canvas::{Area, Canvas},
+    colour_table::Ink,
     fonts::{Face, UNITS, Weight},
 };
 
@@ -44,6 +45,7 @@ impl Canvas {
         let lines_max = area.height / style.line_height.max(1);
         let lines = wrapped(&face, text, units(area.width), lines_max as usize);
         let height = lines.len() as u32 * style.line_height;
+        let mut ink = self.ink(style.colour);
         for (index, line) in (0..).zip(&lines) {
             let room = units(area.width) - width(&face, line);
             let indent = match style.align {
@@ -53,20 +55,18 @@ impl Canvas {
             };
             let top = area.top + index * style.line_height;
             let baseline = top.cast_signed() + face.baseline(style.line_height);
-            self.line(area, &face, line, (units(area.left) + indent.max(0), baseline), style.colour);
+            self.line(area, &face, line, (units(area.left) + indent.max(0), baseline), &mut ink);
         }
         height
     }
 
-    fn line(&mut self, area: Area, face: &Face, line: &[GlyphId], (mut left, baseline): (i32, i32), colour: Colour) {
+    fn line(&mut self, area: Area, face: &Face, line: &[GlyphId], (mut left, baseline): (i32, i32), ink: &mut Ink) {
         for (index, glyph) in line.iter().enumerate() {
-            face.draw(*glyph, left, baseline, |x, y, opacity| {
-                if let (Ok(x), Ok(y)) = (u32::try_from(x), u32::try_from(y))
-                    && area.contains(x, y)
-                {
-                    self.blend(x, y, colour, stepped(opacity));
+            if let Some(stamp) = face.stamp(*glyph, left, baseline) {
+                for (y, opacities) in stamp.rows() {
+                    self.blend_row(area, (stamp.left, y), opacities, ink);
                 }
-            });
+            }
             left += step(face, line, index);
         }
     }
