@@ -13,21 +13,3 @@ pub(crate) fn lower_priority() {
         tracing::warn!(%error, "a thread keeps the priority of requests");
     }
 }
-
-/// Has the current thread work only while its processor has nothing else to do, for good. A thread of lower priority may go on for
-/// some milliseconds before another gets its processor; this one is interrupted at once.
-pub(crate) fn work_when_idle() {
-    #[cfg(target_os = "linux")]
-    {
-        use thread_priority::{
-            NormalThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy, set_thread_priority_and_policy,
-            thread_native_id,
-        };
-
-        let idle = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Idle);
-        if let Err(error) = set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Min, idle) {
-            tracing::debug!(?error, "a thread cannot wait for idle processors");
-            lower_priority();
-        }
-    }
-}
