@@ -9,8 +9,9 @@ use std::{
 };
 
 use tokio::{
+    net::TcpStream,
     task::{JoinHandle, JoinSet},
-    time::interval,
+    time::{interval, sleep},
 };
 
 use crate::{
@@ -33,8 +34,11 @@ const COST_MOST: u64 = 3_000;
 /// How much more memory the server may have after a flood than before it.
 const GROWN_MIB_MOST: u64 = 16;
 const P99: usize = 990;
-const ASKED_EVERY: Duration = Duration::from_millis(100);
-const SERVED_AFTER_MOST: usize = 100;
+/// Requests for pages that are made at once to see what one costs.
+const PAGE_CONNECTIONS: u64 = 4;
+/// How long a request that was refused waits before it is repeated, and how often it may be.
+const REPEATED_AFTER: Duration = Duration::from_millis(100);
+const REPEATED_MOST: u32 = 6_000;
 /// Payments and links that are asked for in turn: more than the pictures that the server keeps, so that each is drawn.
 const SUBJECTS: u64 = 1_000;
 /// Terms that begin very many words.
@@ -43,8 +47,8 @@ const SEARCH: &str = "/docs/search?q=pa+th+in+an+re+co+de+st";
 /// A page or file, or several of a kind.
 struct Route {
     name: &'static str,
-    /// Requests that are made at once to see what one costs. Of pictures that are drawn, few may wait.
-    connections: u64,
+    /// Whether the server draws for each request, and refuses those for which it has no room.
+    is_drawn: bool,
     requests: Requests,
 }
 
@@ -76,12 +80,16 @@ impl Bench {
         // What gets themselves need is not what a flood takes.
         self.p99_of_gets(product, gets).await?;
         let before = product.resident_kib()?;
-        for _ in 0..self.rounds {
+        for round in 0..self.rounds {
             let quiet = self.p99_of_gets(product, gets).await?;
             let flood = start_flood(product.address, Arc::clone(&route.requests));
             let beside = self.p99_of_gets(product, gets).await;
             flood.abort();
             let beside = beside?;
+            // Pictures are drawn in the order in which they are asked for, so after this one none waits from the flood. The flood does
+            // not come so far in the list, so that this one is not kept already.
+            let unreached = SUBJECTS.saturating_sub(1 + round as u64);
+            Asking::connect(product.address).await?.ask(unreached, &route.requests).await?;
             flooded.quiet.push(quiet);
             flooded.beside.push(beside);
             flooded.ratios.push(beside * 1_000 / quiet.max(1));
@@ -97,22 +105,54 @@ impl Bench {
 
 /// The time of the server's cores for one request, in microseconds.
 async fn cost(product: &Served, route: &Route, duration: Duration) -> io::Result<u128> {
-    ask_until_served(product, route).await?;
+    let mut asking = Asking::connect(product.address).await?;
+    // What is made once for all is made now.
+    asking.ask(0, &route.requests).await?;
     let (began, before) = (Instant::now(), product.processor_time()?);
-    let rate = load::run(product.address, route.connections, duration, &route.requests).await?;
-    let answered = u128::from(rate.per_second) * began.elapsed().as_micros() / 1_000_000;
+    let answered = if route.is_drawn {
+        asking.ask_in_turn(began + duration, &route.requests).await?
+    } else {
+        let rate = load::run(product.address, PAGE_CONNECTIONS, duration, &route.requests).await?;
+        u128::from(rate.per_second) * began.elapsed().as_micros() / 1_000_000
+    };
     Ok((product.processor_time()? - before).as_micros() / answered.max(1))
 }
 
-/// Has what is made once for all made now. The server refuses more pictures until it has drawn those that wait from a flood before.
-async fn ask_until_served(product: &Served, route: &Route) -> io::Result<()> {
-    for _ in 1..SERVED_AFTER_MOST {
-        if load::collect(product.address, 1, 1, &route.requests).await.is_ok() {
-            return Ok(());
-        }
-        tokio::time::sleep(ASKED_EVERY).await;
+/// A connection on which each request waits for the answer to the one before, and is repeated while the server has no room for it.
+struct Asking {
+    stream: TcpStream,
+    request: Vec<u8>,
+    answer: Vec<u8>,
+}
+
+impl Asking {
+    async fn connect(address: SocketAddr) -> io::Result<Asking> {
+        Ok(Asking { stream: load::connect(address).await?, request: Vec::new(), answer: Vec::new() })
     }
-    load::collect(product.address, 1, 1, &route.requests).await.map(drop)
+
+    async fn ask(&mut self, index: u64, requests: &Requests) -> io::Result<()> {
+        self.request.clear();
+        requests(index, &mut self.request);
+        for _ in 0..REPEATED_MOST {
+            self.answer.clear();
+            let served = load::exchange(&mut self.stream, &self.request, &mut self.answer).await;
+            if served.is_ok() || !self.answer.starts_with(b"HTTP/1.1 429 ") {
+                return served.map(drop);
+            }
+            sleep(REPEATED_AFTER).await;
+        }
+        Err(io::Error::other("the server has no room for a request, however often it is repeated"))
+    }
+
+    /// Counts the answers.
+    async fn ask_in_turn(&mut self, until: Instant, requests: &Requests) -> io::Result<u128> {
+        let mut answered = 0;
+        while Instant::now() < until {
+            self.ask(answered, requests).await?;
+            answered += 1;
+        }
+        Ok(answered.into())
+    }
 }
 
 /// Strangers who each open a connection for one request, whether those before them are answered or not. They go away when the task is
@@ -171,8 +211,8 @@ async fn routes(product: &Served, count: u64) -> io::Result<Vec<Route>> {
     ];
     let drawn =
         [("qr.png, drawn", of(&codes, "/pay/", "/qr.png")), ("preview.png, drawn", of(&links, "/p/", "/preview.png"))];
-    let pages = pages.into_iter().map(|(name, paths)| Route { name, connections: 4, requests: opens(paths) });
-    let drawn = drawn.into_iter().map(|(name, paths)| Route { name, connections: 1, requests: opens(paths) });
+    let pages = pages.into_iter().map(|(name, paths)| Route { name, is_drawn: false, requests: opens(paths) });
+    let drawn = drawn.into_iter().map(|(name, paths)| Route { name, is_drawn: true, requests: opens(paths) });
     Ok(pages.chain(drawn).collect())
 }
 
