@@ -24,7 +24,7 @@ tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owne
     gzip -n -9 >"$out/$name.tar.gz"
 rm -r "${out:?}/$name"
 
-cargo deb --quiet --no-build --no-strip --package lunas --target "$target" --output "$out/"
+cargo deb --quiet --no-build --no-strip --profile dist --package lunas --target "$target" --output "$out/"
 
 # The tool writes beside every Cargo.toml of the workspace; only the program's own list is kept, without paths of this machine.
 cargo cyclonedx --quiet --format json --spec-version 1.5 --target "$target" --override-filename "$sbom" \

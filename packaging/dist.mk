@@ -10,8 +10,8 @@ DIST_TARGET := $(shell uname -m)-unknown-linux-gnu
 DIST_STATIC_TARGET := $(shell uname -m)-unknown-linux-musl
 # Apart from the builds of daily work, which may use another compiler wrapper and be removed at any time.
 DIST_BUILD := target/dist-build
-DIST_BINARY := $(DIST_BUILD)/$(DIST_TARGET)/release/lunas
-DIST_STATIC_BINARY := $(DIST_BUILD)/$(DIST_STATIC_TARGET)/release/lunas
+DIST_BINARY := $(DIST_BUILD)/$(DIST_TARGET)/dist/lunas
+DIST_STATIC_BINARY := $(DIST_BUILD)/$(DIST_STATIC_TARGET)/dist/lunas
 CARGO_DEB_VERSION := 3.8.0
 CARGO_CYCLONEDX_VERSION := 0.5.9
 
@@ -26,8 +26,8 @@ dist: dist-binary dist-tools
 	PATH="$(CURDIR)/$(DIST_TOOLS)/bin:$$PATH" packaging/assemble.sh $(DIST_TARGET) $(DIST_BINARY) $(DIST_STATIC_BINARY) $(DIST)
 
 dist-binary: musl
-	cargo build --locked --release --target $(DIST_TARGET) --package lunas
-	cargo build --locked --release --target $(DIST_STATIC_TARGET) --package lunas
+	cargo build --locked --profile dist --target $(DIST_TARGET) --package lunas
+	cargo build --locked --profile dist --target $(DIST_STATIC_TARGET) --package lunas
 
 dist-test:
 	@test -e $(DIST)/SHA256SUMS || $(MAKE) dist
