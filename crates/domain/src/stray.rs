@@ -51,7 +51,35 @@ impl StrayDecision {
     }
 }
 
+/// What a bank has said of money that fits no payment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StrayReport {
+    Money {
+        amount: Rupiah,
+        /// None where the bank does not say when: then it counts as paid when we learnt of it.
+        paid_at: Option<Timestamp>,
+    },
+    /// The notice cannot be read; this is how it came.
+    Unreadable { body: String },
+}
+
 impl Stray {
+    /// A stray that has just come in, at `now`. Nobody has decided about it.
+    pub fn received(
+        id: StrayId,
+        account_id: BankAccountId,
+        receipt_id: String,
+        number: String,
+        report: StrayReport,
+        now: Timestamp,
+    ) -> Stray {
+        let (amount, paid_at, body) = match report {
+            StrayReport::Money { amount, paid_at } => (Some(amount), paid_at.unwrap_or(now), None),
+            StrayReport::Unreadable { body } => (None, now, Some(body)),
+        };
+        Stray { id, account_id, receipt_id, number, amount, paid_at, received_at: now, decided: None, body }
+    }
+
     /// The key of the receipt that it becomes when it is assigned.
     pub fn receipt_key(&self) -> ReceiptKey {
         ReceiptKey { provider: self.account_id.to_string(), id: self.receipt_id.clone() }
@@ -96,6 +124,33 @@ impl StrayMovement {
         match self {
             StrayMovement::Received => [(StrayAccount::Strays, amount), (StrayAccount::Clearing, -amount)],
             StrayMovement::Decided(_) => [(StrayAccount::Strays, -amount), (StrayAccount::Clearing, amount)],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::mint;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
+
+    #[test]
+    fn a_stray_has_the_money_that_the_bank_told_or_the_notice_that_cannot_be_read() {
+        let (amount, before) = (Rupiah::new(50_000), Timestamp::from_millis(NOW.as_millis() - 1));
+        let money = |paid_at| StrayReport::Money { amount, paid_at };
+        let unreadable = StrayReport::Unreadable { body: "{}".to_owned() };
+        for (report, expected) in [
+            (money(Some(before)), (Some(amount), before, None)),
+            (money(None), (Some(amount), NOW, None)),
+            (unreadable, (None, NOW, Some("{}".to_owned()))),
+        ] {
+            let (id, account_id) = (mint(NOW, [1; 10]), mint(NOW, [2; 10]));
+            let stray = Stray::received(id, account_id, "receipt".to_owned(), "8801".to_owned(), report, NOW);
+            assert_eq!((stray.id, stray.account_id), (id, account_id));
+            assert_eq!((stray.receipt_id.as_str(), stray.number.as_str()), ("receipt", "8801"));
+            assert_eq!((stray.received_at, stray.decided), (NOW, None));
+            assert_eq!((stray.amount, stray.paid_at, stray.body), expected);
         }
     }
 }

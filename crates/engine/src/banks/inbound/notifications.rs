@@ -4,14 +4,14 @@
 use domain::{
     bank_account::BankAccount,
     bank_difference::{Difference, DifferenceKey, DifferenceKind},
-    bank_money::MoneyMarks,
+    bank_money::{MoneyMarks, PayableTime},
     bank_request::jakarta_day,
     hex::hex,
     id::PaymentId,
     opening::{BankCode, BankJob, JobKey, JobKind, MoneySource, Opening, OpeningState},
     payment::{Payment, State},
     receipt::{ReceiptKey, Unapplied},
-    stray::Stray,
+    stray::{Stray, StrayReport},
     time::Timestamp,
 };
 use gateway::{
@@ -85,17 +85,8 @@ impl Engine {
         let now = self.now();
         // The same notice may be written with other white space when it is sent again.
         let digest = hex(&Sha256::digest(minify(body.as_bytes())));
-        let stray = Stray {
-            id: self.mint(now),
-            account_id: open.id(),
-            receipt_id: format!("{UNREADABLE}{digest}"),
-            number: named(about),
-            amount: None,
-            paid_at: now,
-            received_at: now,
-            decided: None,
-            body: Some(body.to_owned()),
-        };
+        let (receipt_id, report) = (format!("{UNREADABLE}{digest}"), StrayReport::Unreadable { body: body.to_owned() });
+        let stray = Stray::received(self.mint(now), open.id(), receipt_id, named(about), report, now);
         match self.store.commit(BankWrite::StrayReceived(stray).into()).await {
             Ok(()) => Ok(()),
             Err(CommitError::Conflict(Guard::Receipt)) => Ok(self.store.confirm().await?),
@@ -254,18 +245,12 @@ impl Engine {
             };
             let change = match booked {
                 Some(change) => change,
-                None => BankWrite::StrayReceived(Stray {
-                    id: self.mint(now),
-                    account_id: account.id,
-                    receipt_id: receipt.id.clone(),
-                    number: named(about),
-                    amount: Some(money.amount),
-                    paid_at: money.paid_at.unwrap_or(now),
-                    received_at: now,
-                    decided: None,
-                    body: None,
-                })
-                .into(),
+                None => {
+                    let report = StrayReport::Money { amount: money.amount, paid_at: money.paid_at };
+                    let (receipt_id, number) = (receipt.id.clone(), named(about));
+                    let stray = Stray::received(self.mint(now), account.id, receipt_id, number, report, now);
+                    BankWrite::StrayReceived(stray).into()
+                }
             };
             let (amount, paid_at) = (money.amount, money.paid_at.unwrap_or(now));
             let received = OpeningWrite::MoneyTold { receipt, bank_id, marks, source, amount, paid_at, at: now };
@@ -354,10 +339,9 @@ fn made_by_money(id: PaymentId, opening: &Opening, code: &BankCode, now: Timesta
     }
 }
 
-/// When the money was paid: nobody can pay a code before it was asked for, and no payment is dated ahead of our clock,
-/// though a time ahead may say that the money is late.
+/// The money that a bank has told us of. Where the bank does not say when it was paid, it is paid now.
 fn paid(money: &BankMoney, code: &BankCode, expires_at: Timestamp, now: Timestamp) -> Money {
-    let paid_at = money.paid_at.unwrap_or(now).max(code.asked_at);
-    let paid_at = if paid_at > expires_at { paid_at } else { paid_at.min(now.max(code.asked_at)) };
+    let payable = PayableTime { from: code.asked_at, expires_at };
+    let paid_at = payable.paid_at(money.paid_at.unwrap_or(now), now);
     Money { amount: money.amount, paid_at, reused: false }
 }

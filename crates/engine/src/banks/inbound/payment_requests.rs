@@ -2,12 +2,13 @@
 //! is committed before.
 
 use domain::{
+    bank_money::PayableTime,
     bank_request::{BankRequest, BankService, Verdict, jakarta_day},
     id::PaymentId,
     money::Rupiah,
     payment::State,
     receipt::ReceiptKey,
-    stray::Stray,
+    stray::{Stray, StrayReport},
     time::Timestamp,
 };
 use store::{BankWrite, Change, CommitError, Guard};
@@ -196,26 +197,17 @@ impl Engine {
     ) -> Result<Judgement, Error> {
         let reverses = open.parameters.refusal_reverses;
         let Some((payment, project_version)) = self.store.payment_of_number(open.id(), &asked.number).await? else {
-            let kept = BankWrite::StrayReceived(Stray {
-                id: self.mint(now),
-                account_id: open.id(),
-                receipt_id: key.id.clone(),
-                number: asked.number.clone(),
-                amount: Some(asked.amount),
-                paid_at: asked.paid_at,
-                received_at: now,
-                decided: None,
-                body: None,
-            });
+            let (receipt_id, number) = (key.id.clone(), asked.number.clone());
+            let report = StrayReport::Money { amount: asked.amount, paid_at: Some(asked.paid_at) };
+            let stray = Stray::received(self.mint(now), open.id(), receipt_id, number, report, now);
+            let kept = BankWrite::StrayReceived(stray);
             return Ok(match reverses {
                 true => Judgement { verdict: Verdict::Unknown, payment_id: None, change: Change::default() },
                 false => Judgement { verdict: Verdict::Accepted, payment_id: None, change: kept.into() },
             });
         };
-        // Nobody can pay a number before it was given out: the bank's clock is behind ours.
-        let paid_at = asked.paid_at.max(payment.created_at);
-        // What the bank says decides whether the money is late. But no payment is dated ahead of our clock.
-        let paid_at = if paid_at > payment.expires_at { paid_at } else { paid_at.min(now.max(payment.created_at)) };
+        let payable = PayableTime { from: payment.created_at, expires_at: payment.expires_at };
+        let paid_at = payable.paid_at(asked.paid_at, now);
         let payment_id = Some(payment.id);
         if reverses && asked.total.is_some_and(|total| total != asked.amount) {
             return Ok(Judgement { verdict: Verdict::WrongAmount, payment_id, change: Change::default() });
