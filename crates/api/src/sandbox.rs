@@ -66,7 +66,7 @@ impl Report {
         let receipt_id = self.receipt_id.as_deref();
         let observed = match self.outcome {
             SimulatedOutcome::Paid => {
-                let amount = self.amount.unwrap_or(payment.amount);
+                let amount = self.amount.unwrap_or(payment.terms.amount);
                 let paid = |now| Outcome::Paid { amount, paid_at: self.paid_at.unwrap_or(now) };
                 engine.simulate(project, payment, receipt_id, paid).await?
             }

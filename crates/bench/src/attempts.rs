@@ -4,7 +4,7 @@ use std::{io, ops::Range, sync::Arc};
 
 use domain::{
     id::{LinkId, ProjectId},
-    payment::{Checkout, Payment},
+    payment::{Checkout, Payment, PaymentTerms},
 };
 use store::{AttemptBounds, Change, LinkAttempt, LinkWrite, PaymentWrite, Store};
 
@@ -98,7 +98,8 @@ async fn fill(store: &Store, project: ProjectId, link: LinkId, numbers: Range<u6
         let mut change = Change::default();
         for number in from..numbers.end.min(from + ATTEMPTS_PER_CHANGE) {
             let payment = prefill::payment(project, number);
-            let payment = Payment { link_id: Some(link), checkout: Some(Checkout::default()), ..payment };
+            let terms = PaymentTerms { link_id: Some(link), checkout: Some(Checkout::default()), ..payment.terms };
+            let payment = Payment { terms, ..payment };
             let attempt = LinkAttempt {
                 link_id: link,
                 payment_id: payment.id,

@@ -8,7 +8,7 @@ use domain::{
     idempotency::{Endpoint, Idempotency},
     method::Method,
     money::Rupiah,
-    payment::{Payment, State},
+    payment::{Payment, PaymentTerms, State},
     time::{DAY_MILLIS, Timestamp},
 };
 use pgcluster::Cluster;
@@ -104,7 +104,7 @@ async fn fill(store: &Store, project: ProjectId, count: u64, key: impl Fn(u64) -
 
 /// Binds a key to a payment, as the request that created it did.
 pub(crate) fn bound(payment: &Payment, key: String) -> Write {
-    let (project_id, endpoint, request) = (payment.project_id, Endpoint::Payments, FINGERPRINT);
+    let (project_id, endpoint, request) = (payment.terms.project_id, Endpoint::Payments, FINGERPRINT);
     let idempotency = Idempotency { project_id, endpoint, key, request };
     Write::Bind { idempotency, resource: payment.id.to_string() }
 }
@@ -169,7 +169,8 @@ async fn run(cluster: &Arc<Cluster>, url: &str, sql: impl FnOnce() -> String + S
 }
 
 fn payment_line(payment: &Payment, id: &str) -> String {
-    let Payment { project_id, reference, amount, fee, method, code, created_at, expires_at, version, .. } = payment;
+    let Payment { code, created_at, version, .. } = payment;
+    let PaymentTerms { project_id, reference, amount, fee, method, expires_at, .. } = &payment.terms;
     // As the store has it.
     let method = method.bank().map_or("qris", Bank::code);
     let (amount, fee) = (amount.get(), fee.get());
@@ -185,22 +186,11 @@ pub(crate) fn payment(project: ProjectId, index: u64) -> Payment {
     let mut entropy = [0; 10];
     // Distributed evenly and different for every payment, but the same in every run.
     entropy[2..].copy_from_slice(&index.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes());
-    Payment {
-        id: mint(at, entropy),
-        project_id: project,
-        link_id: None,
-        reference: format!("order-{index}-{:x}", index.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
-        amount: Rupiah::new(10_000 + (index % 1_000_000).cast_signed()),
-        quantity: None,
-        fee: Rupiah::new(4_000),
-        method: Method::VirtualAccount(Bank::Bca),
-        code: Bank::Bca.account_number(index),
-        checkout: None,
-        metadata: None,
-        return_url: None,
-        state: State::Expired,
-        created_at: at,
-        expires_at: Timestamp::from_millis(at.as_millis() + DAY_MILLIS),
-        version: 2,
-    }
+    let reference = format!("order-{index}-{:x}", index.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let amount = Rupiah::new(10_000 + (index % 1_000_000).cast_signed());
+    let expires_at = Timestamp::from_millis(at.as_millis() + DAY_MILLIS);
+    let terms = PaymentTerms::direct(project, reference, amount, Method::VirtualAccount(Bank::Bca), expires_at);
+    let terms = PaymentTerms { fee: Rupiah::new(4_000), ..terms };
+    let pending = Payment::pending(mint(at, entropy), terms, Bank::Bca.account_number(index), at);
+    Payment { state: State::Expired, version: 2, ..pending }
 }

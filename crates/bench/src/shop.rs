@@ -6,7 +6,7 @@ use domain::{
     event::{Event, News},
     id::{ProjectId, mint},
     ledger::Posting,
-    payment::{Payment, State},
+    payment::{Payment, PaymentTerms, State},
     project::SuccessWord,
     time::{DAY, Timestamp},
     user::{Session, Token},
@@ -118,19 +118,15 @@ fn committed(outcomes: Vec<Result<(), CommitError>>) -> io::Result<()> {
 
 fn created(project: ProjectId, index: u64, times: Times) -> Payment {
     let at = times.first.plus(times.apart * u32::try_from(index).unwrap_or(u32::MAX));
-    Payment {
-        id: mint(at, entropy(index)),
-        state: State::Paid { at },
-        created_at: at,
-        expires_at: at.plus(DAY),
-        ..payment(project, index)
-    }
+    let payment = payment(project, index);
+    let terms = PaymentTerms { expires_at: at.plus(DAY), ..payment.terms };
+    Payment { id: mint(at, entropy(index)), state: State::Paid { at }, created_at: at, terms, ..payment }
 }
 
 /// A payment with its key that was paid and posted, and its event.
 fn paid(payment: Payment, index: u64) -> [Write; 4] {
-    let (project, at) = (payment.project_id, payment.created_at);
-    let posting = Posting::paid(project, payment.id, payment.amount, payment.fee, at);
+    let (project, at) = (payment.terms.project_id, payment.created_at);
+    let posting = Posting::paid(project, payment.id, payment.terms.amount, payment.terms.fee, at);
     let news = News::PaymentPaid { payment: payment.id, paid_at: at, word: SuccessWord::Paid };
     let event = Event { id: mint(at, entropy(index)), project_id: project, created_at: at, news };
     [

@@ -256,7 +256,7 @@ async fn answer_closed_link(
 async fn payment_of(app: &App, link_page: &LinkPage, id: Option<PaymentId>) -> Result<Option<Payment>, PageError> {
     let Some(id) = id else { return Ok(None) };
     match app.engine.payment(link_page.project.id, id).await {
-        Ok(payment) => Ok(Some(payment).filter(|payment| payment.link_id == Some(link_page.link.id))),
+        Ok(payment) => Ok(Some(payment).filter(|payment| payment.terms.link_id == Some(link_page.link.id))),
         Err(Error::NotFound(_)) => Ok(None),
         Err(error) => Err(error.into()),
     }

@@ -48,7 +48,7 @@ pub(crate) fn framed(app: &App, visitor: &Visitor, project: &Project) -> Option<
 pub(crate) fn framed_payment(payment: &Payment, now: Timestamp) -> FramedPayment {
     FramedPayment {
         id: payment.id.to_string(),
-        reference: payment.reference.clone(),
+        reference: payment.terms.reference.clone(),
         status: payment.status_at(now).word(),
     }
 }

@@ -154,14 +154,14 @@ pub(super) fn order(project: &Project, link: &Link) -> Order {
 pub(super) fn order_of(project: &Project, payment: &Payment, link: Option<&Link>) -> Order {
     match link {
         Some(link) => {
-            Order { amount: payment.amount.to_string(), pieces: payment.pieces_text(), ..order(project, link) }
+            Order { amount: payment.terms.amount.to_string(), pieces: payment.pieces_text(), ..order(project, link) }
         }
         None => Order {
             merchant: project.merchant.name.clone(),
             title: None,
             description: None,
-            reference: payment.reference.clone(),
-            amount: payment.amount.to_string(),
+            reference: payment.terms.reference.clone(),
+            amount: payment.terms.amount.to_string(),
             pieces: None,
         },
     }

@@ -62,7 +62,7 @@ pub(super) async fn show(State(app): State<App>, visitor: Visitor, id: PaymentPa
     let shown = app.engine.payment_page(id).await?;
     let status = shown.payment.status_at(app.engine.now());
     Ok(match status {
-        Status::Pending => match shown.payment.method {
+        Status::Pending => match shown.payment.terms.method {
             Method::Qris => page(StatusCode::OK, &qris(&app, &visitor, &shown)),
             Method::VirtualAccount(bank) => page(StatusCode::OK, &account(&app, &visitor, &shown, bank)),
         },
@@ -90,7 +90,7 @@ pub(super) async fn image(
     let PathId(id) = id?;
     let shown = app.engine.payment_page(id).await?;
     let payment = &shown.payment;
-    if payment.method != Method::Qris || payment.status_at(app.engine.now()) != Status::Pending {
+    if payment.terms.method != Method::Qris || payment.status_at(app.engine.now()) != Status::Pending {
         return Err(Error::NotFound("QR code").into());
     }
     let card = card(&app, &visitor, &shown);
@@ -104,13 +104,13 @@ pub(super) async fn image(
 fn card(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Card {
     let PaymentPage { project, payment, .. } = shown;
     let frame = payment_frame(app, visitor, shown);
-    let deadline = moment(payment.expires_at, visitor.language).text;
+    let deadline = moment(payment.terms.expires_at, visitor.language).text;
     Card {
         payload: payment.code.clone(),
         merchant: project.merchant.name.clone(),
-        amount: payment.amount.to_string(),
+        amount: payment.terms.amount.to_string(),
         deadline: format!("{} {deadline}", fl!(frame.words, "pay-before")),
-        reference: format!("{} {}", fl!(frame.words, "reference"), payment.reference),
+        reference: format!("{} {}", fl!(frame.words, "reference"), payment.terms.reference),
         stripe: frame.stripe.map(|stripe| stripe.text(frame.words)),
     }
 }
@@ -134,8 +134,8 @@ fn account(app: &App, visitor: &Visitor, shown: &PaymentPage, bank: Bank) -> Acc
         pending: pending(app, visitor, shown),
         bank: bank_row(bank),
         numbers: numbers(bank, &payment.code),
-        amount_digits: payment.amount.get().to_string(),
-        steps: steps(bank, &payment.code, payment.amount, visitor.language),
+        amount_digits: payment.terms.amount.get().to_string(),
+        steps: steps(bank, &payment.code, payment.terms.amount, visitor.language),
     }
 }
 
@@ -187,8 +187,8 @@ fn pending(app: &App, visitor: &Visitor, shown: &PaymentPage) -> Pending {
         order: order_of(project, payment, link.as_ref().map(|(link, _)| link)),
         unapplied: unapplied(shown),
         payment_id: payment.id.to_string(),
-        deadline: moment(payment.expires_at, visitor.language),
-        expires_at_millis: payment.expires_at.as_millis(),
+        deadline: moment(payment.terms.expires_at, visitor.language),
+        expires_at_millis: payment.terms.expires_at.as_millis(),
         now_millis: app.engine.now().as_millis(),
         page_url,
         status_url,
@@ -225,7 +225,7 @@ fn ended(app: &App, shown: &PaymentPage) -> Ended {
         order: order_of(project, payment, link.as_ref().map(|(link, _)| link)),
         unapplied: unapplied(shown),
         payment_id: payment.id.to_string(),
-        method: payment.method.bank().map_or("QRIS", |bank| bank.name()).to_owned(),
+        method: payment.terms.method.bank().map_or("QRIS", |bank| bank.name()).to_owned(),
         back: back(app, project, payment),
     }
 }
@@ -243,7 +243,7 @@ fn back(app: &App, project: &Project, payment: &Payment) -> Option<Back> {
         script_url: app.settings.urls.url(BACK_SCRIPT.path()),
     };
     Some(Back {
-        url: payment.return_url.as_ref()?.with(payment.id, &payment.reference, status),
+        url: payment.terms.return_url.as_ref()?.with(payment.id, &payment.terms.reference, status),
         leaves: payment.paid_at().map(leaves),
     })
 }
@@ -359,7 +359,7 @@ fn unpaid(app: &App, visitor: &Visitor, shown: &PaymentPage, why: UnpaidReason) 
         frame: payment_frame(app, visitor, shown),
         ended: ended(app, shown),
         why,
-        expired_at: moment(shown.payment.expires_at, visitor.language),
+        expired_at: moment(shown.payment.terms.expires_at, visitor.language),
         next,
         status_url,
         events_url,
@@ -373,6 +373,6 @@ fn file_name(payment: &Payment) -> String {
         'A'..='Z' | 'a'..='z' | '0'..='9' | '-' | '_' => character,
         _ => '-',
     };
-    let reference: String = payment.reference.chars().take(FILE_NAME_CHARACTERS).map(plain).collect();
+    let reference: String = payment.terms.reference.chars().take(FILE_NAME_CHARACTERS).map(plain).collect();
     format!("QRIS-{reference}.png")
 }

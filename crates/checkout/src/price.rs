@@ -26,8 +26,8 @@ impl Entered {
     pub(crate) fn first(link: &Link, before: Option<&Payment>) -> Entered {
         let text = match link.pricing {
             Pricing::Fixed => String::new(),
-            Pricing::PerPiece { .. } => before.and_then(|payment| payment.quantity).unwrap_or(1).to_string(),
-            Pricing::Open { .. } => before.map(|payment| payment.amount.get().to_string()).unwrap_or_default(),
+            Pricing::PerPiece { .. } => before.and_then(|payment| payment.terms.quantity).unwrap_or(1).to_string(),
+            Pricing::Open { .. } => before.map(|payment| payment.terms.amount.get().to_string()).unwrap_or_default(),
         };
         Entered { text, number: None, mistake: None }
     }

@@ -44,7 +44,7 @@ pub(super) async fn simulate(
     if matches!(payment.status_at(app.engine.now()), Status::Pending | Status::Processing) {
         // One receipt id per outcome, so that pressing a button twice does not report money twice.
         let receipt_id = format!("checkout:{id}:{word}");
-        let amount = payment.amount;
+        let amount = payment.terms.amount;
         app.engine.simulate(&shown.project, payment, Some(&receipt_id), |now| outcome(amount, now)).await?;
     }
     Ok(see_other(&address(&app, &visitor, format_args!("/pay/{id}"))))

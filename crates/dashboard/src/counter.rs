@@ -214,8 +214,8 @@ async fn sale_page(
         base: page.base(),
         merchant: page.project().merchant.name.clone(),
         id: payment.id.to_string(),
-        amount: received.unwrap_or(payment.amount).to_string(),
-        reference: payment.reference.clone(),
+        amount: received.unwrap_or(payment.terms.amount).to_string(),
+        reference: payment.terms.reference.clone(),
         status: payment.status_at(page.now()).word(),
         standing: standing(page, shell.words, payment),
         sales: rows(page, Some(payment.id)).await?,
@@ -232,7 +232,7 @@ fn standing(page: &CounterPage, words: Words, payment: &Payment) -> Standing {
             let is_sandbox = page.project().environment == Environment::Sandbox;
             Standing::Pending {
                 image: format!("data:image/png;base64,{}", STANDARD.encode(image)),
-                until: time(payment.expires_at),
+                until: time(payment.terms.expires_at),
                 simulate_url: is_sandbox.then(|| format!("{}/pay/{}", page.app.settings.pages_url, payment.id)),
             }
         }
@@ -250,8 +250,8 @@ async fn rows(page: &CounterPage, shown: Option<PaymentId>) -> Result<Vec<SaleRo
     let received = page.counter.received_instead(&sales).await?;
     let row = |payment: &Payment| SaleRow {
         url: format!("{base}/{}", payment.id),
-        amount: received.get(&payment.id).unwrap_or(&payment.amount).to_string(),
-        reference: payment.reference.clone(),
+        amount: received.get(&payment.id).unwrap_or(&payment.terms.amount).to_string(),
+        reference: payment.terms.reference.clone(),
         badge: payment_badge(words, payment.status_at(now)),
         created: Moment { text: short_time(payment.created_at, page.language()), utc: payment.created_at.to_string() },
         is_shown: shown == Some(payment.id),

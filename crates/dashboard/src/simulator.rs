@@ -150,10 +150,10 @@ async fn view(page: &Page) -> Result<SimulatorPage, Error> {
     let shown = usize::try_from(PENDING_MOST).unwrap_or(usize::MAX);
     let rows = pending.iter().take(shown).map(|payment| PendingRow {
         url: format!("{base}/payments/{}", payment.id),
-        reference: payment.reference.clone(),
-        amount: payment.amount.to_string(),
-        method: method_name(shell.words, payment.method),
-        expires: page.moment(payment.expires_at),
+        reference: payment.terms.reference.clone(),
+        amount: payment.terms.amount.to_string(),
+        method: method_name(shell.words, payment.terms.method),
+        expires: page.moment(payment.terms.expires_at),
         action: format!("{base}/simulator/{}", payment.id),
     });
     Ok(SimulatorPage {
@@ -173,10 +173,10 @@ fn found(page: &Page, payment: &Payment, attempt: String) -> Found {
     let (words, base) = (page.words(), page.base());
     Found {
         merchant: page.project().merchant.name.clone(),
-        amount: payment.amount.to_string(),
-        reference: payment.reference.clone(),
+        amount: payment.terms.amount.to_string(),
+        reference: payment.terms.reference.clone(),
         url: format!("{base}/payments/{}", payment.id),
-        method: method_name(words, payment.method),
+        method: method_name(words, payment.terms.method),
         badge: payment_badge(words, payment.status_at(page.now())),
         action: format!("{base}/simulator/{}", payment.id),
         attempt,
@@ -241,16 +241,17 @@ async fn send(page: &Page, id: PaymentId, form: &Form, report: &Report) -> Resul
                 }
                 None => format!("desk:{id}:paid"),
             };
-            let paid = |payment: &Payment, paid_at| Outcome::Paid { amount: amount.unwrap_or(payment.amount), paid_at };
+            let paid =
+                |payment: &Payment, paid_at| Outcome::Paid { amount: amount.unwrap_or(payment.terms.amount), paid_at };
             page.desk.simulate(id, &receipt, paid).await?
         }
     };
     match (observed, report) {
         (Observed::Unapplied(payment, _), Report::Paid { amount }) => {
-            Ok(Reported::Held(amount.unwrap_or(payment.amount)))
+            Ok(Reported::Held(amount.unwrap_or(payment.terms.amount)))
         }
         // The form was sent twice: the money is still held.
-        (Observed::Known(payment), Report::Paid { amount: Some(amount) }) if payment.amount != *amount => {
+        (Observed::Known(payment), Report::Paid { amount: Some(amount) }) if payment.terms.amount != *amount => {
             Ok(Reported::Held(*amount))
         }
         (Observed::Ended(_), _) => Err(Error::NotEditable),

@@ -38,6 +38,7 @@ pub mod opening;
 pub mod orders;
 pub mod payment;
 pub mod payment_state;
+pub mod payment_terms;
 pub mod pricing;
 pub mod project;
 pub mod qr_image;

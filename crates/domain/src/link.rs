@@ -6,6 +6,7 @@ use crate::{
     metadata::Metadata,
     method::Method,
     money::Rupiah,
+    payment_terms::{Checkout, PaymentTerms},
     pricing::{Mispriced, Price, Pricing},
     project::Project,
     return_url::ReturnUrl,
@@ -160,6 +161,30 @@ impl Link {
         }
     }
 
+    /// The terms of a payment of this link, by which a customer tries to pay it at `now`.
+    pub fn attempt_terms(
+        &self,
+        method: Method,
+        price: Price,
+        fee: Rupiah,
+        checkout: Checkout,
+        now: Timestamp,
+    ) -> PaymentTerms {
+        PaymentTerms {
+            project_id: self.project_id,
+            link_id: Some(self.id),
+            reference: self.reference.clone(),
+            amount: price.amount,
+            quantity: price.quantity,
+            fee,
+            method,
+            checkout: Some(checkout),
+            metadata: self.metadata.clone(),
+            return_url: self.return_url.clone(),
+            expires_at: self.attempt_expires_at(method, now),
+        }
+    }
+
     /// When a payment that starts now expires: after its method's default lifetime, but never later than the link
     /// itself.
     pub fn attempt_expires_at(&self, method: Method, now: Timestamp) -> Timestamp {
@@ -297,6 +322,23 @@ mod tests {
     fn an_attempt_never_outlives_its_link() {
         assert_eq!(link().attempt_expires_at(Method::Qris, NOW), after(10));
         assert_eq!(Link { expires_at: None, ..link() }.attempt_expires_at(Method::Qris, NOW), after(900_000));
+    }
+
+    #[test]
+    fn a_payment_of_a_link_carries_what_the_link_says_and_what_the_customer_chose() {
+        let metadata = Some(Metadata { members: vec![("meja".to_owned(), "12".to_owned())] });
+        let return_url = Some(ReturnUrl::stored("https://shop.example/back".to_owned()));
+        let link = Link { metadata: metadata.clone(), return_url: return_url.clone(), ..link() };
+        let price = Price { amount: Rupiah::new(150_000), quantity: Some(3) };
+        let terms = link.attempt_terms(Method::Qris, price, Rupiah::new(1_050), Checkout::default(), NOW);
+        assert_eq!(
+            (terms.project_id, terms.link_id, terms.reference),
+            (link.project_id, Some(link.id), link.reference)
+        );
+        assert_eq!((terms.amount, terms.quantity, terms.fee), (price.amount, price.quantity, Rupiah::new(1_050)));
+        assert_eq!((terms.method, terms.checkout), (Method::Qris, Some(Checkout::default())));
+        assert_eq!((terms.metadata, terms.return_url), (metadata, return_url));
+        assert_eq!(terms.expires_at, after(10));
     }
 
     #[test]

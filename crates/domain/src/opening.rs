@@ -2,12 +2,8 @@
 //! that no code is lost or made twice, however the call ends; the payment is created when the code is there.
 
 use crate::{
-    id::{BankAccountId, LinkId, OpeningId, PaymentId, ProjectId},
-    metadata::Metadata,
-    method::Method,
-    money::Rupiah,
-    payment::{Checkout, Payment, State},
-    return_url::ReturnUrl,
+    id::{BankAccountId, OpeningId, PaymentId},
+    payment::{Payment, PaymentTerms},
     time::Timestamp,
 };
 
@@ -19,18 +15,8 @@ const REFERENCE_CHARACTERS: usize = 25;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opening {
     pub id: OpeningId,
-    pub project_id: ProjectId,
-    pub link_id: Option<LinkId>,
     pub account_id: BankAccountId,
-    /// The merchant's reference.
-    pub reference: String,
-    pub amount: Rupiah,
-    pub quantity: Option<i64>,
-    pub fee: Rupiah,
-    pub method: Method,
-    pub checkout: Option<Checkout>,
-    pub metadata: Option<Metadata>,
-    pub return_url: Option<ReturnUrl>,
+    pub terms: PaymentTerms,
     /// Who tried to pay a link; none for direct payments.
     pub attempt: Option<OpeningAttempt>,
     pub state: OpeningState,
@@ -38,7 +24,6 @@ pub struct Opening {
     pub generation: i64,
     /// When the bank was first asked for the code of this generation, or for an earlier one that it replaces.
     pub created_at: Timestamp,
-    pub expires_at: Timestamp,
     pub version: i64,
 }
 
@@ -82,24 +67,7 @@ impl OpeningState {
 impl Opening {
     /// The payment of this opening, now that its code is there. It is as old as its code, not as its opening.
     pub fn payment(&self, id: PaymentId, code: String, now: Timestamp) -> Payment {
-        Payment {
-            id,
-            project_id: self.project_id,
-            link_id: self.link_id,
-            reference: self.reference.clone(),
-            amount: self.amount,
-            quantity: self.quantity,
-            fee: self.fee,
-            method: self.method,
-            code,
-            checkout: self.checkout.clone(),
-            metadata: self.metadata.clone(),
-            return_url: self.return_url.clone(),
-            state: State::Pending,
-            created_at: now,
-            expires_at: self.expires_at,
-            version: 1,
-        }
+        Payment::pending(id, self.terms.clone(), code, now)
     }
 
     pub const fn payment_id(&self) -> Option<PaymentId> {

@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use crate::{
     bank::Bank,
+    id::ProjectId,
     link::CustomerFields,
     metadata::Metadata,
     method::{Method, MethodKind},
     money::Rupiah,
+    payment_terms::PaymentTerms,
     pricing::{Pricing, PricingRequest},
     project::Project,
     return_url::ReturnUrl,
@@ -91,6 +93,15 @@ impl PaymentRequest {
         let metadata = self.metadata.map(Metadata::check).transpose()?;
         let return_url = return_url(self.return_url, project)?;
         Ok(PaymentOrder { reference, amount, method, lifetime, metadata, return_url })
+    }
+}
+
+impl PaymentOrder {
+    /// The terms of the payment that is ordered at `now`.
+    pub fn terms(self, project_id: ProjectId, fee: Rupiah, now: Timestamp) -> PaymentTerms {
+        let PaymentOrder { reference, amount, method, lifetime, metadata, return_url } = self;
+        let direct = PaymentTerms::direct(project_id, reference, amount, method, now.plus(lifetime));
+        PaymentTerms { fee, metadata, return_url, ..direct }
     }
 }
 

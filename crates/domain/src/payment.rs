@@ -3,74 +3,30 @@
 
 use std::time::Duration;
 
-pub use crate::payment_state::{State, Status};
 use crate::{
     event::{Event, News},
-    id::{LinkId, PaymentId, ProjectId},
+    id::{LinkId, PaymentId},
     ledger::Posting,
     link::LinkClaim,
-    metadata::Metadata,
-    method::Method,
     money::Rupiah,
     project::SuccessWord,
     receipt::{Difference, Receipt, Unapplied, Unfit},
-    return_url::ReturnUrl,
     time::Timestamp,
+};
+pub use crate::{
+    payment_state::{State, Status},
+    payment_terms::{Checkout, Customer, Device, Location, PaymentTerms},
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Payment {
     pub id: PaymentId,
-    pub project_id: ProjectId,
-    pub link_id: Option<LinkId>,
-    pub reference: String,
-    pub amount: Rupiah,
-    /// How many pieces the amount is for, where the customer has chosen that.
-    pub quantity: Option<i64>,
-    pub fee: Rupiah,
-    pub method: Method,
+    pub terms: PaymentTerms,
     /// What the customer pays to: a QRIS payload, or a virtual account number.
     pub code: String,
-    /// What the hosted checkout learnt about the customer; none for direct payments.
-    pub checkout: Option<Checkout>,
-    /// What the merchant noted about it, or about its link; none where nothing was given.
-    pub metadata: Option<Metadata>,
-    /// Where its pages lead back to.
-    pub return_url: Option<ReturnUrl>,
     pub state: State,
     pub created_at: Timestamp,
-    pub expires_at: Timestamp,
     pub version: i64,
-}
-
-/// What the hosted checkout learnt about the customer.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Checkout {
-    pub customer: Customer,
-    pub location: Location,
-    pub device: Device,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Customer {
-    pub name: String,
-    pub email: String,
-    pub phone: String,
-    pub address: String,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Location {
-    pub ip: Option<String>,
-    pub country: Option<String>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Device {
-    pub kind: Option<String>,
-    pub os: Option<String>,
-    pub browser: Option<String>,
-    pub user_agent: Option<String>,
 }
 
 /// Everything that one transition causes; it is committed as a whole or not at all.
@@ -122,19 +78,24 @@ pub enum NotMoved {
 }
 
 impl Payment {
+    /// A new payment, which can be paid by `code` from `now` on.
+    pub const fn pending(id: PaymentId, terms: PaymentTerms, code: String, now: Timestamp) -> Payment {
+        Payment { id, terms, code, state: State::Pending, created_at: now, version: 1 }
+    }
+
     pub fn merchant_net(&self) -> Rupiah {
-        self.amount - self.fee
+        self.terms.amount - self.terms.fee
     }
 
     /// `3 × Rp50.000`, where the customer has chosen how many.
     pub fn pieces_text(&self) -> Option<String> {
-        let quantity = self.quantity.filter(|quantity| *quantity > 0)?;
-        Some(format!("{quantity} × {}", Rupiah::new(self.amount.get() / quantity)))
+        let quantity = self.terms.quantity.filter(|quantity| *quantity > 0)?;
+        Some(format!("{quantity} × {}", Rupiah::new(self.terms.amount.get() / quantity)))
     }
 
     /// The exact status at `now`, whether or not the expiry was written yet.
     pub fn status_at(&self, now: Timestamp) -> Status {
-        self.state.status_at(now, self.expires_at)
+        self.state.status_at(now, self.terms.expires_at)
     }
 
     pub const fn paid_at(&self) -> Option<Timestamp> {
@@ -147,14 +108,14 @@ impl Payment {
     /// The payment as it was when `event` happened, even if it has changed since.
     pub fn as_seen_by(self, event: &Event) -> Payment {
         let (state, expires_at) = match event.news {
-            News::PaymentPaid { paid_at, .. } => (State::Paid { at: paid_at }, self.expires_at),
-            News::PaymentFailed { .. } => (State::Failed { at: event.created_at }, self.expires_at),
-            News::PaymentExpired { .. } => (State::Expired, self.expires_at),
-            News::PaymentCancelled { .. } => (State::Cancelled { at: event.created_at }, self.expires_at),
+            News::PaymentPaid { paid_at, .. } => (State::Paid { at: paid_at }, self.terms.expires_at),
+            News::PaymentFailed { .. } => (State::Failed { at: event.created_at }, self.terms.expires_at),
+            News::PaymentExpired { .. } => (State::Expired, self.terms.expires_at),
+            News::PaymentCancelled { .. } => (State::Cancelled { at: event.created_at }, self.terms.expires_at),
             News::PaymentHeld { state, expires_at, .. } => (state, expires_at),
-            News::ApiKeyDeleted { .. } => (self.state, self.expires_at),
+            News::ApiKeyDeleted { .. } => (self.state, self.terms.expires_at),
         };
-        Payment { state, expires_at, ..self }
+        Payment { state, terms: PaymentTerms { expires_at, ..self.terms }, ..self }
     }
 
     /// Money arrived. It pays the payment when it is exactly the amount and the customer paid in time, even when the
@@ -165,10 +126,10 @@ impl Payment {
         link: LinkClaim,
         settlement_delay: Duration,
     ) -> Result<Transition, Unapplied> {
-        if receipt.amount != self.amount {
+        if receipt.amount != self.terms.amount {
             return Err(Unapplied::WrongAmount);
         }
-        let in_time = receipt.paid_at <= self.expires_at;
+        let in_time = receipt.paid_at <= self.terms.expires_at;
         match self.state {
             State::Paid { .. } => Err(Unapplied::AlreadyPaid),
             _ if link == LinkClaim::Taken => Err(Unapplied::LinkClaimed),
@@ -196,24 +157,25 @@ impl Payment {
         match self.state {
             State::Paid { .. } => Err(Unfit::AlreadyPaid),
             _ if link == LinkClaim::Taken => Err(Unfit::LinkClaimed),
-            _ if receipt.amount != self.amount && difference == Difference::Refused => Err(Unfit::WrongAmount),
-            _ if receipt.amount < self.fee => Err(Unfit::BelowFee),
+            _ if receipt.amount != self.terms.amount && difference == Difference::Refused => Err(Unfit::WrongAmount),
+            _ if receipt.amount < self.terms.fee => Err(Unfit::BelowFee),
             _ => {
-                let (project_id, id, key) = (self.project_id, self.id, receipt.key.clone());
-                let posting = Posting::accepted(project_id, id, key, receipt.amount, self.fee, now);
+                let (project_id, id, key) = (self.terms.project_id, self.id, receipt.key.clone());
+                let posting = Posting::accepted(project_id, id, key, receipt.amount, self.terms.fee, now);
                 Ok(self.paid(receipt, link, posting, settlement_delay))
             }
         }
     }
 
     fn paid_in_time(self, receipt: &Receipt, link: LinkClaim, settlement_delay: Duration) -> Transition {
-        let posting = Posting::paid(self.project_id, self.id, self.amount, self.fee, receipt.received_at);
+        let posting =
+            Posting::paid(self.terms.project_id, self.id, self.terms.amount, self.terms.fee, receipt.received_at);
         self.paid(receipt, link, posting, settlement_delay)
     }
 
     fn paid(self, receipt: &Receipt, link: LinkClaim, posting: Posting, settlement_delay: Duration) -> Transition {
         // Of money whose difference was accepted, another sum than the net is left after the fee.
-        let settles_at = (receipt.amount > self.fee).then(|| posting.at.plus(settlement_delay));
+        let settles_at = (receipt.amount > self.terms.fee).then(|| posting.at.plus(settlement_delay));
         Transition {
             posting: Some(posting),
             event: Some(OwedEvent::Paid { at: receipt.paid_at }),
@@ -256,7 +218,10 @@ impl Payment {
     /// money after it is late.
     pub fn expire_now(self, now: Timestamp) -> Result<Payment, NotMoved> {
         match self.status_at(now) {
-            Status::Pending => Ok(Payment { state: State::Expired, expires_at: now, ..self }),
+            Status::Pending => {
+                let terms = PaymentTerms { expires_at: now, ..self.terms };
+                Ok(Payment { state: State::Expired, terms, ..self })
+            }
             _ => Err(NotMoved::Final),
         }
     }

@@ -13,7 +13,7 @@ use domain::{
     method::Method,
     money::Rupiah,
     opening::OpeningAttempt,
-    payment::{Checkout, Payment, State, Status},
+    payment::{Checkout, Payment, Status},
     pricing::{Price, Pricing},
     project::{Environment, Project},
     receipt::UnappliedReceipt,
@@ -78,9 +78,9 @@ impl Attempt {
 
     /// Whether `payment` has the same method, the same price and the same customer details.
     fn chooses_like(&self, payment: &Payment, link: &Link) -> bool {
-        let customer = payment.checkout.as_ref().map(|checkout| &checkout.customer);
-        let price = Price { amount: payment.amount, quantity: payment.quantity };
-        payment.method == self.method
+        let customer = payment.terms.checkout.as_ref().map(|checkout| &checkout.customer);
+        let price = Price { amount: payment.terms.amount, quantity: payment.terms.quantity };
+        payment.terms.method == self.method
             && link.price(self.chosen) == Ok(price)
             && customer == Some(&self.checkout.customer)
     }
@@ -171,13 +171,13 @@ impl Engine {
     /// A payment as its page shows it.
     pub async fn payment_page(&self, id: PaymentId) -> Result<PaymentPage, Error> {
         let payment = self.known_payment(id).await?;
-        let shown = match payment.link_id {
+        let shown = match payment.terms.link_id {
             None => None,
             Some(id) => self.store.shown_link(id).await?,
         };
         let project = match &shown {
-            None => Arc::new(self.project(payment.project_id).await?),
-            Some(shown) => self.project_at(payment.project_id, shown.project_version).await?,
+            None => Arc::new(self.project(payment.terms.project_id).await?),
+            Some(shown) => self.project_at(payment.terms.project_id, shown.project_version).await?,
         };
         let link = shown.map(|shown| {
             let standing = shown.link.standing_at(self.now(), shown.in_use, &project);
@@ -187,8 +187,9 @@ impl Engine {
             Some((link, _)) => self.payable_methods(link, &project).await?.len() > 1,
             None => false,
         };
-        let unapplied = self.store.receipts_sent_for(payment.project_id, &[payment.id]).await?;
-        let received = self.received_instead(payment.project_id, std::slice::from_ref(&payment)).await?.remove(&id);
+        let unapplied = self.store.receipts_sent_for(payment.terms.project_id, &[payment.id]).await?;
+        let received =
+            self.received_instead(payment.terms.project_id, std::slice::from_ref(&payment)).await?.remove(&id);
         Ok(PaymentPage { project, payment, link, has_other_methods, unapplied, received })
     }
 
@@ -304,7 +305,7 @@ impl Engine {
             }
             before.push(id);
             let is_asked = attempt.replaces == Some(id);
-            let found = self.store.payment(id).await?.filter(|payment| payment.link_id == Some(link.id));
+            let found = self.store.payment(id).await?.filter(|payment| payment.terms.link_id == Some(link.id));
             let Some(payment) = found else {
                 if is_asked {
                     return Err(Error::NotFound("payment"));
@@ -341,24 +342,9 @@ impl Engine {
         if link.pricing != Pricing::Fixed {
             issuer.check_price(attempt.method, price.amount)?;
         }
-        let draft = Payment {
-            id: self.mint(*now),
-            project_id: project.id,
-            link_id: Some(link.id),
-            fee: self.fees(project).fee(attempt.method.kind(), price.amount),
-            expires_at: link.attempt_expires_at(attempt.method, *now),
-            reference: link.reference.clone(),
-            amount: price.amount,
-            quantity: price.quantity,
-            method: attempt.method,
-            code: String::new(),
-            checkout: Some(attempt.checkout.clone()),
-            metadata: link.metadata.clone(),
-            return_url: link.return_url.clone(),
-            state: State::Pending,
-            created_at: *now,
-            version: 1,
-        };
+        let fee = self.fees(project).fee(attempt.method.kind(), price.amount);
+        let terms = link.attempt_terms(attempt.method, price, fee, attempt.checkout.clone(), *now);
+        let draft = Payment::pending(self.mint(*now), terms, String::new(), *now);
         if let Issuer::Bank(open) = &issuer {
             let opening = OpeningAttempt {
                 visitor: judged.visitor.clone(),
@@ -412,7 +398,7 @@ impl Engine {
             version: transition.payment.version,
             state: transition.payment.state,
             settles_at: None,
-            link_id: transition.payment.link_id,
+            link_id: transition.payment.terms.link_id,
         });
         let told = transitions
             .iter()
@@ -428,7 +414,7 @@ impl Engine {
             .with(LinkWrite::AttemptRecorded(LinkAttempt {
                 link_id,
                 payment_id: payment.id,
-                project_id: payment.project_id,
+                project_id: payment.terms.project_id,
                 visitor: visitor.clone(),
                 network: bounds.network.as_ref().map(|bound| bound.network.clone()),
                 at: payment.created_at,

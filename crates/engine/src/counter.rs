@@ -125,7 +125,7 @@ impl Counter {
                 self.engine.store.confirm().await?;
                 return Ok(payment);
             }
-            let (reference, amount) = (payment.reference.clone(), payment.amount);
+            let (reference, amount) = (payment.terms.reference.clone(), payment.terms.amount);
             let transition = payment.replace(now).map_err(|_| Error::NotEditable)?;
             let told = transition.event.map(|owed| self.engine.event_write(&transition.payment, owed, now));
             let change = Change::from(OpeningWrite::VoidQueued { payment_id: id, at: now })

@@ -161,14 +161,14 @@ impl Engine {
         money: Money,
     ) -> Result<Decision, Error> {
         let Money { amount, paid_at, reused } = money;
-        let link = match payment.link_id {
+        let link = match payment.terms.link_id {
             Some(id) => self.store.link(id).await?,
             None => None,
         };
         let now = self.now();
         let receipt = Receipt { key: key.clone(), amount, paid_at, received_at: now };
         let claim = link.as_ref().map_or(LinkClaim::NotNeeded, Link::claim);
-        let delay = self.settings.settlement.of(project.environment, payment.method.kind());
+        let delay = self.settings.settlement.of(project.environment, payment.terms.method.kind());
         let confirmed = match reused {
             true => Err(Unapplied::ReceiptReused),
             false => payment.clone().confirm(&receipt, claim, delay),
@@ -179,7 +179,7 @@ impl Engine {
             Err(reason) => {
                 let held = Held { id: self.mint(now), reason };
                 let money = HeldMoney { receipt: held.id, amount, reason, paid_at };
-                let posting = Posting::unapplied(payment.project_id, payment.id, receipt.key, amount, now);
+                let posting = Posting::unapplied(payment.terms.project_id, payment.id, receipt.key, amount, now);
                 let change = noted(Some(held))
                     .with(LedgerWrite::Posting(posting))
                     .with(self.held_event(project, payment, money, now));
@@ -216,7 +216,7 @@ impl Engine {
                 version: payment.version,
                 state: payment.state,
                 settles_at,
-                link_id: payment.link_id,
+                link_id: payment.terms.link_id,
             })
             .with_all(claimed)
             .with_all(others)
@@ -227,13 +227,13 @@ impl Engine {
 
     /// Tells that money for a payment is held. The payment has not changed by it.
     fn held_event(&self, project: &Project, payment: &Payment, money: HeldMoney, now: Timestamp) -> WebhookWrite {
-        let (state, expires_at, word) = (payment.state, payment.expires_at, project.success_word);
+        let (state, expires_at, word) = (payment.state, payment.terms.expires_at, project.success_word);
         self.event(project.id, News::PaymentHeld { payment: payment.id, state, expires_at, word, money }, now)
     }
 
     /// Tells that a payment was cancelled by itself or has expired by itself. The store knows of those that it moves together.
     pub(crate) fn event_write(&self, payment: &Payment, owed: OwedEvent, now: Timestamp) -> WebhookWrite {
-        self.event(payment.project_id, owed.news(payment.id, SuccessWord::default()), now)
+        self.event(payment.terms.project_id, owed.news(payment.id, SuccessWord::default()), now)
     }
 
     fn event(&self, project_id: ProjectId, news: News, now: Timestamp) -> WebhookWrite {
@@ -262,15 +262,15 @@ impl Engine {
     }
 
     pub(crate) async fn project_of(&self, payment: &Payment) -> Result<Arc<Project>, Error> {
-        let version = self.store.project_version(payment.project_id).await?.ok_or(Error::NotFound("project"))?;
-        self.project_at(payment.project_id, version).await
+        let version = self.store.project_version(payment.terms.project_id).await?.ok_or(Error::NotFound("project"))?;
+        self.project_at(payment.terms.project_id, version).await
     }
 }
 
 fn note(key: &ReceiptKey, payment: &Payment, now: Timestamp, noted: Noted) -> LedgerWrite {
     LedgerWrite::Receipt(ReceiptNote {
         key: key.clone(),
-        project_id: payment.project_id,
+        project_id: payment.terms.project_id,
         payment_id: payment.id,
         received_at: now,
         noted,

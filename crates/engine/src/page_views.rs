@@ -48,7 +48,7 @@ impl PageViews {
             register.remembered.clear();
         }
         if register.waiting.len() < WAITING_MOST && register.remembered.insert(payment.id) {
-            register.waiting.push(View { payment_id: payment.id, project_id: payment.project_id, at });
+            register.waiting.push(View { payment_id: payment.id, project_id: payment.terms.project_id, at });
         }
     }
 

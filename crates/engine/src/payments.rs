@@ -7,7 +7,7 @@ use domain::{
     idempotency::Idempotency,
     opening::{Opening, OpeningAttempt, OpeningState},
     orders::{PaymentOrder, PaymentRequest},
-    payment::{Payment, State},
+    payment::Payment,
     project::Project,
 };
 use store::{Change, CommitError, Guard, Listed, PaymentFilter, PaymentWrite, Window};
@@ -66,7 +66,7 @@ impl Engine {
             Err(invalid) => return self.replayed_or(project, &idempotency, invalid.into()).await,
         };
         let draft = self.draft(project, order);
-        let issuer = match self.issuer(project, draft.method).await {
+        let issuer = match self.issuer(project, draft.terms.method).await {
             Ok(issuer) => issuer,
             Err(Error::Store(error)) => return Err(error.into()),
             Err(error) => return self.replayed_or(project, &idempotency, error).await,
@@ -127,24 +127,8 @@ impl Engine {
     /// The payment that is ordered, without its code.
     fn draft(&self, project: &Project, order: PaymentOrder) -> Payment {
         let now = self.now();
-        Payment {
-            id: self.mint(now),
-            project_id: project.id,
-            link_id: None,
-            fee: self.fees(project).fee(order.method.kind(), order.amount),
-            reference: order.reference,
-            amount: order.amount,
-            quantity: None,
-            method: order.method,
-            code: String::new(),
-            checkout: None,
-            metadata: order.metadata,
-            return_url: order.return_url,
-            state: State::Pending,
-            created_at: now,
-            expires_at: now.plus(order.lifetime),
-            version: 1,
-        }
+        let fee = self.fees(project).fee(order.method.kind(), order.amount);
+        Payment::pending(self.mint(now), order.terms(project.id, fee, now), String::new(), now)
     }
 
     /// Has a bank issue the code of `draft`, and creates the payment when the code is there.
@@ -155,25 +139,15 @@ impl Engine {
         attempt: Option<OpeningAttempt>,
         besides: Besides<'_>,
     ) -> Result<Payment, Error> {
-        Issuer::Bank(Arc::clone(&open)).check(draft.amount, draft.created_at.until(draft.expires_at))?;
+        Issuer::Bank(Arc::clone(&open)).check(draft.terms.amount, draft.created_at.until(draft.terms.expires_at))?;
         let opening = Opening {
             id: self.mint(draft.created_at),
-            project_id: draft.project_id,
-            link_id: draft.link_id,
             account_id: open.id(),
-            reference: draft.reference.clone(),
-            amount: draft.amount,
-            quantity: draft.quantity,
-            fee: draft.fee,
-            method: draft.method,
-            checkout: draft.checkout.clone(),
-            metadata: draft.metadata.clone(),
-            return_url: draft.return_url.clone(),
+            terms: draft.terms.clone(),
             attempt,
             state: OpeningState::Open,
             generation: 1,
             created_at: draft.created_at,
-            expires_at: draft.expires_at,
             version: 1,
         };
         self.open_at_bank(open, opening, besides).await
@@ -188,7 +162,7 @@ impl Engine {
         draft: Payment,
         change: impl Fn(&Payment) -> Change,
     ) -> Result<Payment, Error> {
-        issuer.check(draft.amount, draft.created_at.until(draft.expires_at))?;
+        issuer.check(draft.terms.amount, draft.created_at.until(draft.terms.expires_at))?;
         for tries in 0..ISSUE_MOST {
             let code = match issuer {
                 Issuer::Simulator => self.simulator.code(&draft, &project.merchant),
@@ -218,7 +192,7 @@ impl Engine {
 
     pub async fn payment(&self, project_id: ProjectId, id: PaymentId) -> Result<Payment, Error> {
         let payment = self.store.payment(id).await?;
-        payment.filter(|payment| payment.project_id == project_id).ok_or(Error::NotFound("payment"))
+        payment.filter(|payment| payment.terms.project_id == project_id).ok_or(Error::NotFound("payment"))
     }
 
     pub async fn payments(

@@ -117,16 +117,16 @@ impl Engine {
     ) -> Result<ReceiptFit, Error> {
         let Weighed { project, payment, claim } = self.weighed(held.project_id, payment_id).await?;
         let (receipt, now) = (&held.receipt, self.now());
-        let delay = self.settings.settlement.of(project.environment, payment.method.kind());
+        let delay = self.settings.settlement.of(project.environment, payment.terms.method.kind());
         let unfit = payment.clone().accept(receipt, claim, Difference::Accepted, delay, now).err();
-        let (difference, net) = (receipt.amount - payment.amount, receipt.amount - payment.fee);
+        let (difference, net) = (receipt.amount - payment.terms.amount, receipt.amount - payment.terms.fee);
         Ok(ReceiptFit { payment, difference, net, unfit })
     }
 
     async fn weighed(&self, project_id: ProjectId, payment_id: PaymentId) -> Result<Weighed, Error> {
         let payment = self.payment(project_id, payment_id).await?;
         let project = self.project_of(&payment).await?;
-        let link = match payment.link_id {
+        let link = match payment.terms.link_id {
             Some(id) => self.store.link(id).await?,
             None => None,
         };
@@ -144,8 +144,8 @@ impl Engine {
     ) -> Result<Change, Error> {
         let Weighed { project, payment, claim } = self.weighed(held.project_id, payment_id).await?;
         let (now, receipt) = (self.now(), &held.receipt);
-        let decision = Decision::Accepted { payment_id, difference: receipt.amount - payment.amount };
-        let delay = self.settings.settlement.of(project.environment, payment.method.kind());
+        let decision = Decision::Accepted { payment_id, difference: receipt.amount - payment.terms.amount };
+        let delay = self.settings.settlement.of(project.environment, payment.terms.method.kind());
         // Nobody may pay the code any more, if a bank has issued it.
         let is_payable = matches!(payment.state, State::Pending | State::Processing);
         let void = is_payable.then_some(OpeningWrite::VoidQueued { payment_id, at: now });

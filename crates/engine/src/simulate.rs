@@ -40,8 +40,8 @@ impl Engine {
         for _ in 0..DECIDE_MOST {
             let payment = self.store.payment(id).await?.ok_or(Error::NotFound("payment"))?;
             let expired = payment.expire_now(self.now()).map_err(|_| Error::NotEditable)?;
-            let write = PaymentWrite::ExpiredEarly { id, version: expired.version, at: expired.expires_at };
-            let told = self.event_write(&expired, OwedEvent::Expired, expired.expires_at);
+            let write = PaymentWrite::ExpiredEarly { id, version: expired.version, at: expired.terms.expires_at };
+            let told = self.event_write(&expired, OwedEvent::Expired, expired.terms.expires_at);
             match self.store.commit(Change::from(write).with(told).with_all(also())).await {
                 Ok(()) => return Ok(Payment { version: expired.version + 1, ..expired }),
                 Err(CommitError::Conflict(Guard::PaymentVersion)) => {}
@@ -54,7 +54,7 @@ impl Engine {
 
 fn check_sandbox(project: &Project, payment: &Payment) -> Result<(), Error> {
     match project.environment {
-        _ if payment.project_id != project.id => Err(Error::NotFound("payment")),
+        _ if payment.terms.project_id != project.id => Err(Error::NotFound("payment")),
         Environment::Sandbox => Ok(()),
         Environment::Production => Err(Error::NotSandbox),
     }

@@ -216,7 +216,7 @@ impl Watched {
         Watched {
             state: payment.state,
             version: payment.version,
-            expires_at: payment.expires_at,
+            expires_at: payment.terms.expires_at,
             polled: false,
             watchers: 0,
             shown: watch::Sender::new(shown),

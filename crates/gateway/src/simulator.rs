@@ -46,11 +46,11 @@ impl Default for Simulator {
 impl Simulator {
     /// The code that the customer of a new payment pays with: a QRIS payload, or a virtual account number.
     pub fn code(&self, payment: &Payment, merchant: &MerchantProfile) -> String {
-        match payment.method {
+        match payment.terms.method {
             Method::Qris => {
                 let merchant =
                     qris::Merchant { name: &merchant.name, city: &merchant.city, postal_code: &merchant.postal_code };
-                qris::dynamic_payload(&merchant, payment.amount, payment.id)
+                qris::dynamic_payload(&merchant, payment.terms.amount, payment.id)
             }
             Method::VirtualAccount(bank) => bank.account_number(self.serial(payment.created_at)),
         }

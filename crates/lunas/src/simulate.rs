@@ -52,8 +52,8 @@ pub(crate) async fn run(report: Report, options: SimulateOptions, global: &Globa
 async fn simulate(report: Report, id: &str, installation: &Installation) -> Result<(SimulatedJson, String), CliError> {
     let engine = &installation.engine;
     let payment = find(installation, id).await?;
-    let project = engine.project(payment.project_id).await?;
-    let (id, amount) = (payment.id, payment.amount);
+    let project = engine.project(payment.terms.project_id).await?;
+    let (id, amount) = (payment.id, payment.terms.amount);
     let outcome = |now| match report {
         Report::Paid => Outcome::Paid { amount, paid_at: now },
         Report::Failed => Outcome::Failed,
@@ -101,9 +101,9 @@ fn describe(
     let text = match (&simulated.paid_at, unapplied) {
         (_, Some(why)) => {
             let because = sentence(why);
-            format!("{state}, as before: {because}, so the {} were recorded as unapplied money", payment.amount)
+            format!("{state}, as before: {because}, so the {} were recorded as unapplied money", payment.terms.amount)
         }
-        (Some(at), None) => format!("{state}: {} at {at}", payment.amount),
+        (Some(at), None) => format!("{state}: {} at {at}", payment.terms.amount),
         (None, None) => state,
     };
     (simulated, text)

@@ -182,7 +182,7 @@ impl Write {
 
     /// Whether it creates a payment with what the checkout learnt about a customer.
     pub(crate) const fn has_checkout(&self) -> bool {
-        matches!(self, Write::Payment(PaymentWrite::CreatedAtBank { payment }) if payment.checkout.is_some())
+        matches!(self, Write::Payment(PaymentWrite::CreatedAtBank { payment }) if payment.terms.checkout.is_some())
     }
 
     /// The link whose row must be locked first, because the write depends on the link and on its payments together.

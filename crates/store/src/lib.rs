@@ -32,6 +32,7 @@ mod search_costs;
 mod search_tokens;
 mod short_ids;
 mod sqlite;
+mod terms_columns;
 mod value;
 mod verify;
 #[cfg(test)]

@@ -8,7 +8,7 @@ use domain::{
     link::{CustomerFields, Link},
     method::Method,
     money::Rupiah,
-    payment::{Payment, State},
+    payment::{Payment, PaymentTerms, State},
     pricing::Pricing,
     project::{Environment, MerchantProfile, Project, SuccessWord},
     search::SearchTerm,
@@ -59,35 +59,21 @@ fn payment(project_id: ProjectId, project: u8, index: u64) -> Payment {
     let mut entropy = [project; ENTROPY_BYTES];
     entropy[2..].copy_from_slice(&(index * 256 + u64::from(project)).to_be_bytes());
     let at = Timestamp::from_millis(NOW.as_millis() + index.cast_signed());
-    Payment {
-        id: mint(at, entropy),
-        project_id,
-        link_id: None,
-        reference: format!("order-{index}"),
-        amount: Rupiah::new(10_000),
-        quantity: None,
-        fee: Rupiah::new(0),
-        method: Method::VirtualAccount(Bank::Bca),
-        code: format!("{project}{:015}", index.wrapping_mul(0x9e37_79b9_7f4a_7c15) % 1_000_000_000_000_000),
-        checkout: None,
-        metadata: None,
-        return_url: None,
-        state: State::Expired,
-        created_at: at,
-        expires_at: at,
-        version: 1,
-    }
+    let (reference, method) = (format!("order-{index}"), Method::VirtualAccount(Bank::Bca));
+    let terms = PaymentTerms::direct(project_id, reference, Rupiah::new(10_000), method, at);
+    let code = format!("{project}{:015}", index.wrapping_mul(0x9e37_79b9_7f4a_7c15) % 1_000_000_000_000_000);
+    Payment { state: State::Expired, ..Payment::pending(mint(at, entropy), terms, code, at) }
 }
 
 /// The link that has the payment's account number in its reference.
 fn link(payment: &Payment) -> Link {
     Link {
         id: mint(payment.created_at, payment.id.uuid().into_bytes()[6..].try_into().unwrap()),
-        project_id: payment.project_id,
+        project_id: payment.terms.project_id,
         reference: format!("pl-{}", payment.code),
         title: "Kopi".to_owned(),
         description: String::new(),
-        amount: payment.amount,
+        amount: payment.terms.amount,
         pricing: Pricing::Fixed,
         methods: vec![Method::Qris],
         allow_multiple_payments: true,

@@ -203,26 +203,26 @@ impl PaymentJson {
         let (customer, context) = checkout(&payment);
         PaymentJson {
             id: payment.id.to_string(),
-            payment_link_id: payment.link_id.map(|id| id.to_string()),
-            project_id: payment.project_id.to_string(),
-            amount: payment.amount.get(),
+            payment_link_id: payment.terms.link_id.map(|id| id.to_string()),
+            project_id: payment.terms.project_id.to_string(),
+            amount: payment.terms.amount.get(),
             currency: "IDR",
             fee_bearer: "merchant",
-            fee_amount: payment.fee.get(),
+            fee_amount: payment.terms.fee.get(),
             merchant_net: payment.merchant_net().get(),
             status,
             checkout_url: format!("{}/pay/{}", view.pages_url, payment.id),
-            payment_method: payment.method.into(),
+            payment_method: payment.terms.method.into(),
             customer,
             checkout_context: context,
-            expires_at: payment.expires_at.to_string(),
+            expires_at: payment.terms.expires_at.to_string(),
             paid_at: payment.paid_at().map(|at| at.to_string()),
             created_at: payment.created_at.to_string(),
             instructions: instructions(&payment, view.language),
-            reference: payment.reference,
-            metadata: payment.metadata.map(MetadataJson),
-            quantity: payment.quantity,
-            return_url: payment.return_url.map(|url| url.as_str().to_owned()),
+            reference: payment.terms.reference,
+            metadata: payment.terms.metadata.map(MetadataJson),
+            quantity: payment.terms.quantity,
+            return_url: payment.terms.return_url.map(|url| url.as_str().to_owned()),
             receipt: held.map(HeldReceiptJson::from),
         }
     }
@@ -240,7 +240,7 @@ impl From<HeldMoney> for HeldReceiptJson {
 }
 
 fn instructions(payment: &Payment, language: Language) -> InstructionsJson {
-    match payment.method {
+    match payment.terms.method {
         Method::Qris if payment.code.is_empty() => {
             InstructionsJson::Qris { qr_string: String::new(), qr_image_url: String::new() }
         }
@@ -255,13 +255,13 @@ fn instructions(payment: &Payment, language: Language) -> InstructionsJson {
         Method::VirtualAccount(bank) => InstructionsJson::VirtualAccount {
             bank_name: bank.name(),
             virtual_account_number: payment.code.clone(),
-            payment_steps: steps_json(bank, &payment.code, payment.amount, language),
+            payment_steps: steps_json(bank, &payment.code, payment.terms.amount, language),
         },
     }
 }
 
 fn checkout(payment: &Payment) -> (CustomerJson, ContextJson) {
-    let Some(checkout) = payment.checkout.clone() else { return Default::default() };
+    let Some(checkout) = payment.terms.checkout.clone() else { return Default::default() };
     let (customer, Location { ip, country }) = (checkout.customer, checkout.location);
     let Device { kind, os, browser, user_agent } = checkout.device;
     (

@@ -110,17 +110,17 @@ async fn show(user: UserPage, page: Result<Page, PageError>) -> Result<Response,
 
 /// `received`: what came in place of the payment's amount.
 fn row(page: &Page, base: &str, payment: &Payment, received: Option<Rupiah>) -> Recent {
-    let (words, method) = (page.words(), short_method(payment.method));
-    let name = payment.checkout.as_ref().map(|checkout| checkout.customer.name.clone()).unwrap_or_default();
+    let (words, method) = (page.words(), short_method(payment.terms.method));
+    let name = payment.terms.checkout.as_ref().map(|checkout| checkout.customer.name.clone()).unwrap_or_default();
     let (title, detail) = match name.is_empty() {
-        true => (payment.reference.clone(), method),
-        false => (name, format!("{} · {method}", payment.reference)),
+        true => (payment.terms.reference.clone(), method),
+        false => (name, format!("{} · {method}", payment.terms.reference)),
     };
     Recent {
         url: format!("{base}/payments/{}", payment.id),
         title,
         detail,
-        amount: received.unwrap_or(payment.amount).to_string(),
+        amount: received.unwrap_or(payment.terms.amount).to_string(),
         badge: payment_badge(words, payment.status_at(page.now())),
         created: page.short_moment(payment.created_at),
     }

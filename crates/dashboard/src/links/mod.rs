@@ -227,14 +227,14 @@ async fn show(page: Page, LastId(id): LastId<LinkId>) -> Result<Response, PageEr
 /// `received`: what came in place of the payment's amount.
 fn payment_row(page: &Page, base: &str, payment: &Payment, received: Option<Rupiah>) -> PaymentRow {
     let words = page.words();
-    let customer = payment.checkout.as_ref().map(|checkout| &checkout.customer);
+    let customer = payment.terms.checkout.as_ref().map(|checkout| &checkout.customer);
     let named = customer.map(|customer| [&customer.name, &customer.email, &customer.phone]);
     let name = named.and_then(|names| names.into_iter().find(|name| !name.is_empty()).cloned());
     PaymentRow {
         url: format!("{base}/payments/{}", payment.id),
         customer: name.unwrap_or_else(|| payment.id.to_string()),
-        method: method_name(words, payment.method),
-        amount: received.unwrap_or(payment.amount).to_string(),
+        method: method_name(words, payment.terms.method),
+        amount: received.unwrap_or(payment.terms.amount).to_string(),
         badge: payment_badge(words, payment.status_at(page.now())),
         created: page.moment(payment.created_at),
     }

@@ -128,7 +128,7 @@ async fn view(page: &Page, id: EventId) -> Result<DeliveryPage, Error> {
 
 fn subject(base: &str, event: &EventWithSubject) -> (String, String) {
     match &event.subject {
-        Subject::Payment(payment) => (payment.reference.clone(), format!("{base}/payments/{}", payment.id)),
+        Subject::Payment(payment) => (payment.terms.reference.clone(), format!("{base}/payments/{}", payment.id)),
         Subject::ApiKey(key) => (key.name.clone(), format!("{base}/keys")),
     }
 }

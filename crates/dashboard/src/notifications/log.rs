@@ -129,7 +129,7 @@ async fn about(desk: &Desk, event: &Event) -> Result<String, Error> {
         | News::PaymentFailed { payment }
         | News::PaymentExpired { payment }
         | News::PaymentCancelled { payment }
-        | News::PaymentHeld { payment, .. } => Ok(desk.payment(payment).await?.reference),
+        | News::PaymentHeld { payment, .. } => Ok(desk.payment(payment).await?.terms.reference),
         News::ApiKeyDeleted { key } => Ok(desk.key(key).await?.name),
     }
 }

@@ -115,7 +115,7 @@ fn view(page: &Page, shell: Shell, file: PaymentFile, money: &[Money]) -> Paymen
     let (banners, banners_more) = banners(page, money, &base);
     let received = received_instead(file.payment.id, money);
     let PaymentFile { payment, link, .. } = file;
-    let (badge, method) = (payment_badge(words, payment.status_at(now)), method_name(words, payment.method));
+    let (badge, method) = (payment_badge(words, payment.status_at(now)), method_name(words, payment.terms.method));
     let is_simulated = page.project().environment == Environment::Sandbox && !payment.status_at(now).is_final();
     let simulator_url =
         || format!("{base}/simulator?code={}", byte_serialize(payment.code.as_bytes()).collect::<String>());
@@ -123,11 +123,11 @@ fn view(page: &Page, shell: Shell, file: PaymentFile, money: &[Money]) -> Paymen
     PaymentShown {
         list_url: format!("{base}/payments"),
         id: payment.id.to_string(),
-        reference: payment.reference.clone(),
+        reference: payment.terms.reference.clone(),
         say: fl!(words, "payment-say", status = status),
         badge,
-        amount: received.unwrap_or(payment.amount).to_string(),
-        billed: payment.amount.to_string(),
+        amount: received.unwrap_or(payment.terms.amount).to_string(),
+        billed: payment.terms.amount.to_string(),
         banners,
         banners_more,
         received: received.map(|amount: Rupiah| amount.to_string()),
@@ -137,9 +137,9 @@ fn view(page: &Page, shell: Shell, file: PaymentFile, money: &[Money]) -> Paymen
             Status::Pending | Status::Processing => FeeOutlook::Expected,
             Status::Expired | Status::Failed | Status::Cancelled => FeeOutlook::Absent,
         },
-        fee: (-payment.fee).to_string(),
-        net: received.map_or(payment.merchant_net(), |amount| amount - payment.fee).to_string(),
-        code_label: match payment.method {
+        fee: (-payment.terms.fee).to_string(),
+        net: received.map_or(payment.merchant_net(), |amount| amount - payment.terms.fee).to_string(),
+        code_label: match payment.terms.method {
             Method::Qris => fl!(words, "payment-qris"),
             Method::VirtualAccount(_) => fl!(words, "payment-account"),
         },
@@ -147,17 +147,18 @@ fn view(page: &Page, shell: Shell, file: PaymentFile, money: &[Money]) -> Paymen
         code: payment.code.clone(),
         created: page.moment(payment.created_at),
         paid: payment.paid_at().map(|at| page.moment(at)),
-        expires: page.moment(payment.expires_at),
+        expires: page.moment(payment.terms.expires_at),
         happenings,
         link: link.map(|link| Through { url: format!("{base}/links/{}", link.id), title: link.title }),
-        customer: payment.checkout.as_ref().map(|checkout| customer_facts(words, checkout)),
+        customer: payment.terms.checkout.as_ref().map(|checkout| customer_facts(words, checkout)),
         customer_url: payment
+            .terms
             .checkout
             .as_ref()
             .is_some_and(|checkout| checkout.customer.is_known())
             .then(|| format!("{base}/customers/{}", payment.id)),
-        device: payment.checkout.as_ref().map(|checkout| device_facts(words, checkout)).unwrap_or_default(),
-        metadata: payment.metadata.clone().map(|metadata| metadata.members).unwrap_or_default(),
+        device: payment.terms.checkout.as_ref().map(|checkout| device_facts(words, checkout)).unwrap_or_default(),
+        metadata: payment.terms.metadata.clone().map(|metadata| metadata.members).unwrap_or_default(),
         checkout_url: format!("{}/pay/{}", page.app.settings.pages_url, payment.id),
         simulator_url: is_simulated.then(simulator_url),
         json: json(page, payment),

@@ -52,7 +52,7 @@ impl History<'_> {
 pub(super) fn of(page: &Page, file: &PaymentFile, money: &[Money], base: &str) -> Vec<Happening> {
     let (words, now) = (page.words(), page.now());
     let mut history = History { page, entries: Vec::new() };
-    let through = match file.payment.link_id {
+    let through = match file.payment.terms.link_id {
         Some(_) => fl!(words, "timeline-by-link"),
         None => fl!(words, "timeline-by-api"),
     };
@@ -85,15 +85,15 @@ fn add_end(history: &mut History<'_>, payment: &Payment, now: Timestamp) {
     let words = history.page.words();
     match payment.state {
         State::Paid { at } => {
-            let detail = method_name(words, payment.method);
+            let detail = method_name(words, payment.terms.method);
             history.add(at, "good", fl!(words, "timeline-paid"), detail, None);
         }
         State::Failed { at } => history.add(at, "bad", fl!(words, "timeline-failed"), String::new(), None),
         State::Cancelled { at } => history.add(at, "", fl!(words, "timeline-cancelled"), String::new(), None),
         State::Pending | State::Expired if payment.status_at(now) == Status::Expired => {
-            history.add(payment.expires_at.min(now), "", fl!(words, "timeline-expired"), String::new(), None);
+            history.add(payment.terms.expires_at.min(now), "", fl!(words, "timeline-expired"), String::new(), None);
             // Version 0.1.0 did not store when a payment was expired in the simulator.
-            if let Some((_, expired)) = history.entries.last_mut().filter(|_| now < payment.expires_at) {
+            if let Some((_, expired)) = history.entries.last_mut().filter(|_| now < payment.terms.expires_at) {
                 expired.at = None;
             }
         }
@@ -106,7 +106,7 @@ fn next_step(page: &Page, payment: &Payment, now: Timestamp) -> Option<Happening
     let words = page.words();
     let (title, detail) = match payment.status_at(now) {
         Status::Pending => {
-            let deadline = page.moment(payment.expires_at).text;
+            let deadline = page.moment(payment.terms.expires_at).text;
             (fl!(words, "timeline-waiting"), fl!(words, "timeline-waiting-until", deadline = deadline))
         }
         Status::Processing => (fl!(words, "timeline-processing"), fl!(words, "timeline-processing-text")),

@@ -50,29 +50,29 @@ impl Table for PaymentTable {
 
 fn cells(ScannedPayment { payment, settled_at, difference }: ScannedPayment, now: Timestamp) -> Vec<String> {
     let Customer { name, email, phone, .. } =
-        payment.checkout.as_ref().map(|checkout| checkout.customer.clone()).unwrap_or_default();
-    let quantity = payment.quantity.map(|quantity| quantity.to_string()).unwrap_or_default();
+        payment.terms.checkout.as_ref().map(|checkout| checkout.customer.clone()).unwrap_or_default();
+    let quantity = payment.terms.quantity.map(|quantity| quantity.to_string()).unwrap_or_default();
     // Each line can be added up: what came, less the fee, is what is left. While nothing has come, all three are zero.
     let (received, fee) = match payment.paid_at() {
-        Some(_) => (payment.amount + difference, payment.fee),
+        Some(_) => (payment.terms.amount + difference, payment.terms.fee),
         None => (Rupiah::ZERO, Rupiah::ZERO),
     };
     vec![
         payment.id.to_string(),
-        without_formula(&payment.reference),
+        without_formula(&payment.terms.reference),
         payment.status_at(now).word().to_owned(),
-        payment.method.kind().word().to_owned(),
-        payment.method.bank().map(|bank| bank.code().to_owned()).unwrap_or_default(),
-        payment.amount.get().to_string(),
+        payment.terms.method.kind().word().to_owned(),
+        payment.terms.method.bank().map(|bank| bank.code().to_owned()).unwrap_or_default(),
+        payment.terms.amount.get().to_string(),
         fee.get().to_string(),
         (received - fee).get().to_string(),
         local_rfc3339(payment.created_at),
         payment.paid_at().map(local_rfc3339).unwrap_or_default(),
-        local_rfc3339(payment.expires_at),
+        local_rfc3339(payment.terms.expires_at),
         without_formula(&name),
         without_formula(&email),
         without_formula(&phone),
-        payment.link_id.map(|id| id.to_string()).unwrap_or_default(),
+        payment.terms.link_id.map(|id| id.to_string()).unwrap_or_default(),
         settled_at.map(local_rfc3339).unwrap_or_default(),
         metadata(payment),
         quantity,
@@ -82,6 +82,7 @@ fn cells(ScannedPayment { payment, settled_at, difference }: ScannedPayment, now
 
 /// One cell of JSON; empty where nothing was given.
 fn metadata(payment: Payment) -> String {
-    let json = payment.metadata.map(|metadata| serde_json::to_string(&MetadataJson(metadata)).unwrap_or_default());
+    let json =
+        payment.terms.metadata.map(|metadata| serde_json::to_string(&MetadataJson(metadata)).unwrap_or_default());
     json.map(|json| json_without_formula(&json)).unwrap_or_default()
 }

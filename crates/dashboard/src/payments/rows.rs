@@ -30,24 +30,24 @@ pub(crate) struct PaymentRow {
 pub(crate) async fn rows(page: &Page, payments: &[Payment]) -> Result<Vec<PaymentRow>, Error> {
     let (base, titles) = (page.base(), page.desk.link_titles(payments).await?);
     let received = page.desk.received_instead(payments).await?;
-    let title = |payment: &Payment| payment.link_id.and_then(|id| titles.get(&id)).map(String::as_str);
+    let title = |payment: &Payment| payment.terms.link_id.and_then(|id| titles.get(&id)).map(String::as_str);
     let row = |payment: &Payment| row(page, &base, payment, title(payment), received.get(&payment.id).copied());
     Ok(payments.iter().map(row).collect())
 }
 
 /// `base`: the address of its project's desk. `received`: what came in place of its amount.
 fn row(page: &PublicPage, base: &str, payment: &Payment, title: Option<&str>, received: Option<Rupiah>) -> PaymentRow {
-    let (words, bill) = (page.words(), payment.amount.to_string());
-    let customer = payment.checkout.as_ref().and_then(|checkout| checkout.customer.called());
+    let (words, bill) = (page.words(), payment.terms.amount.to_string());
+    let customer = payment.terms.checkout.as_ref().and_then(|checkout| checkout.customer.called());
     let called = customer.or(title);
     PaymentRow {
         url: format!("{base}/payments/{}", payment.id),
-        who: called.unwrap_or(&payment.reference).to_owned(),
-        reference: called.is_some().then(|| payment.reference.clone()),
-        amount: received.unwrap_or(payment.amount).to_string(),
+        who: called.unwrap_or(&payment.terms.reference).to_owned(),
+        reference: called.is_some().then(|| payment.terms.reference.clone()),
+        amount: received.unwrap_or(payment.terms.amount).to_string(),
         billed: received.map(|_| fl!(words, "row-billed", amount = bill)),
         badge: payment_badge(words, payment.status_at(page.now())),
-        method: short_method(payment.method),
+        method: short_method(payment.terms.method),
         created: page.row_moment(payment.created_at),
     }
 }

@@ -113,7 +113,7 @@ async fn choose_page(page: &Page, id: ReceiptId, typed: &str, mistake: Option<St
     assign.mistake = mistake.or(assign.mistake);
     let status = if assign.mistake.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let amount = held.receipt.amount.to_string();
-    Ok(page.render(status, &AssignPage { shell, url, amount, reference: payment.reference, assign }))
+    Ok(page.render(status, &AssignPage { shell, url, amount, reference: payment.terms.reference, assign }))
 }
 
 async fn confirm_page(
@@ -144,10 +144,10 @@ async fn confirm_page(
         amount: held.receipt.amount.to_string(),
         payment_id: payment.id.to_string(),
         payment_url: format!("{}/payments/{}", page.base(), payment.id),
-        customer: payment.checkout.as_ref().map(|checkout| customer_facts(words, checkout)).unwrap_or_default(),
+        customer: payment.terms.checkout.as_ref().map(|checkout| customer_facts(words, checkout)).unwrap_or_default(),
         badge: payment_badge(words, payment.status_at(page.now())),
         created: page.moment(payment.created_at),
-        reference: payment.reference,
+        reference: payment.terms.reference,
         notice: notice.filter(|_| effect.is_ok()),
         effect,
         answer,

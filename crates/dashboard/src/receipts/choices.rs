@@ -47,7 +47,8 @@ pub(super) async fn suggestions(page: &Page, held: &UnappliedReceipt) -> Result<
         Ok(term) => found(page, term).await?,
         Err(_) => Vec::new(),
     };
-    let mut payments: Vec<Payment> = newest.into_iter().chain(by_amount).filter(|one| one.amount == amount).collect();
+    let mut payments: Vec<Payment> =
+        newest.into_iter().chain(by_amount).filter(|one| one.terms.amount == amount).collect();
     payments.sort_by_key(|payment| std::cmp::Reverse(payment.id));
     payments.dedup_by_key(|payment| payment.id);
     let none = fl!(page.words(), "receipt-assign-none", amount = amount.to_string());
@@ -63,7 +64,7 @@ pub(super) async fn searched(page: &Page, held: &UnappliedReceipt, typed: &str) 
         return Ok(Choices { asked: typed.to_owned(), mistake, ..suggestions(page, held).await? });
     };
     let mut payments = found(page, term).await?;
-    payments.sort_by_key(|payment| payment.amount != held.receipt.amount);
+    payments.sort_by_key(|payment| payment.terms.amount != held.receipt.amount);
     let (title, none) = (fl!(words, "receipt-assign-found"), fl!(words, "receipt-assign-nothing"));
     Ok(Choices { asked: typed.to_owned(), mistake: None, title, none, rows: rows(page, held, payments) })
 }
@@ -78,15 +79,15 @@ fn rows(page: &Page, held: &UnappliedReceipt, payments: Vec<Payment>) -> Vec<Cho
     let is_open = |payment: &Payment| {
         payment.id != held.payment_id
             && !matches!(payment.state, State::Paid { .. })
-            && payment.fee <= held.receipt.amount
+            && payment.terms.fee <= held.receipt.amount
     };
     let row = |payment: Payment| Choice {
         url: format!("{url}/assign?payment={}", payment.id),
-        customer: customer_line(payment.checkout.as_ref()),
-        amount: payment.amount.to_string(),
+        customer: customer_line(payment.terms.checkout.as_ref()),
+        amount: payment.terms.amount.to_string(),
         badge: payment_badge(page.words(), payment.status_at(page.now())),
         created: page.short_moment(payment.created_at),
-        reference: payment.reference,
+        reference: payment.terms.reference,
     };
     payments.into_iter().filter(is_open).take(SHOWN_MOST).map(row).collect()
 }

@@ -168,11 +168,11 @@ fn facts(page: &Page, held: &UnappliedReceipt, payment: &Payment) -> ReceiptFact
         received: page.moment(receipt.received_at),
         reason: reason(words, held.reason),
         payment_url: format!("{}/payments/{}", page.base(), payment.id),
-        reference: payment.reference.clone(),
-        payment_amount: payment.amount.to_string(),
+        reference: payment.terms.reference.clone(),
+        payment_amount: payment.terms.amount.to_string(),
         payment_badge: payment_badge(words, payment.status_at(page.now())),
-        difference: difference(words, receipt.amount, payment.amount),
-        customer: payment.checkout.as_ref().map(|checkout| customer_facts(words, checkout)).unwrap_or_default(),
+        difference: difference(words, receipt.amount, payment.terms.amount),
+        customer: payment.terms.checkout.as_ref().map(|checkout| customer_facts(words, checkout)).unwrap_or_default(),
     }
 }
 
@@ -204,7 +204,7 @@ async fn taken(page: &Page, held: &UnappliedReceipt, decision: TakenDecision) ->
     {
         let payment = page.desk.payment(payment_id).await?;
         let url = format!("{}/payments/{payment_id}", page.base());
-        taken.payment = Some(UsedFor { url, reference: payment.reference });
+        taken.payment = Some(UsedFor { url, reference: payment.terms.reference });
     }
     Ok(taken)
 }

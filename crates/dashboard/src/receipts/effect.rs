@@ -31,8 +31,8 @@ pub(super) fn effect(words: Words, held: &UnappliedReceipt, fit: &ReceiptFit) ->
     if let Some(why) = fit.unfit {
         return Err(unfit(words, why, &fit.payment));
     }
-    let (received, due) = (held.receipt.amount, fit.payment.amount);
-    let (fee, net) = (fit.payment.fee.to_string(), fit.net.to_string());
+    let (received, due) = (held.receipt.amount, fit.payment.terms.amount);
+    let (fee, net) = (fit.payment.terms.fee.to_string(), fit.net.to_string());
     let (less, more) = ((due - received).to_string(), (received - due).to_string());
     Ok(Effect {
         sentence: match fit.difference.cmp(&Rupiah::ZERO) {

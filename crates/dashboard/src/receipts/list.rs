@@ -79,16 +79,16 @@ pub(super) async fn list_page(page: &Page, status: StatusCode, notice: Option<St
 fn row(page: &Page, base: &str, held: &HeldReceipt) -> Row {
     let HeldReceipt { receipt: held, payment } = held;
     let (words, received) = (page.words(), &held.receipt);
-    let (amount, reference) = (received.amount.to_string(), payment.reference.clone());
+    let (amount, reference) = (received.amount.to_string(), payment.terms.reference.clone());
     Row {
         id: held.id.to_string(),
         url: decide_url(base, held.id),
         pick: fl!(words, "receipts-pick", amount = amount, reference = reference),
-        reference: payment.reference.clone(),
-        customer: customer_line(payment.checkout.as_ref()),
+        reference: payment.terms.reference.clone(),
+        customer: customer_line(payment.terms.checkout.as_ref()),
         amount: received.amount.to_string(),
-        due: payment.amount.to_string(),
-        difference: difference(words, received.amount, payment.amount),
+        due: payment.terms.amount.to_string(),
+        difference: difference(words, received.amount, payment.terms.amount),
         reason: reason(words, held.reason),
         received: page.moment(received.received_at),
         waits: waiting(words, received.received_at, page.now()),

@@ -188,11 +188,11 @@ fn row(page: &Page, words: Words, (held, fit): &Chosen) -> Row {
     Row {
         id: held.id.to_string(),
         url: decide_url(&page.base(), held.id),
-        reference: payment.reference.clone(),
-        customer: customer_line(payment.checkout.as_ref()),
+        reference: payment.terms.reference.clone(),
+        customer: customer_line(payment.terms.checkout.as_ref()),
         amount: received.to_string(),
-        due: payment.amount.to_string(),
-        difference: difference(words, received, payment.amount),
+        due: payment.terms.amount.to_string(),
+        difference: difference(words, received, payment.terms.amount),
         outcome: match unfit_as_it_is(fit) {
             None => fl!(words, "several-pays", net = net),
             Some(why) => unfit(words, why, payment),
@@ -208,7 +208,7 @@ fn accepting(words: Words, chosen: &[Chosen]) -> Option<Accepting> {
     let fitting: Vec<&Chosen> = chosen.iter().filter(fits).filter(is_first).collect();
     let (count, rest) = (fitting.len(), chosen.len() - fitting.len());
     let amount = sum(fitting.iter().map(|(held, _)| held.receipt.amount)).to_string();
-    let fee = sum(fitting.iter().map(|(_, fit)| fit.payment.fee)).to_string();
+    let fee = sum(fitting.iter().map(|(_, fit)| fit.payment.terms.fee)).to_string();
     let net = sum(fitting.iter().map(|(_, fit)| fit.net)).to_string();
     (count > 0).then(|| Accepting {
         text: fl!(words, "several-accept-text", count = count, amount = amount, fee = fee, net = net),
@@ -263,5 +263,5 @@ async fn failure(page: &Page, id: ReceiptId, error: Error) -> Result<Failed, Err
         _ => fl!(words, "several-failed-other"),
     };
     let url = decide_url(&page.base(), id);
-    Ok(Failed { url, reference: payment.reference, amount: held.receipt.amount.to_string(), why })
+    Ok(Failed { url, reference: payment.terms.reference, amount: held.receipt.amount.to_string(), why })
 }

@@ -60,7 +60,7 @@ pub(crate) fn unfit(words: Words, why: Unfit, payment: &Payment) -> String {
         Unfit::AlreadyPaid => fl!(words, "receipt-unfit-paid"),
         Unfit::LinkClaimed => fl!(words, "receipt-unfit-link"),
         Unfit::BelowFee => {
-            let fee = payment.fee.to_string();
+            let fee = payment.terms.fee.to_string();
             fl!(words, "receipt-unfit-fee", fee = fee)
         }
     }

@@ -43,9 +43,7 @@ fn qris(amount: i64) -> PaymentRequest {
         reference: Some("order-1".to_owned()),
         amount: Some(amount),
         method: Some(named("qris", None)),
-        expires_in_minutes: None,
-        metadata: None,
-        return_url: None,
+        ..PaymentRequest::default()
     }
 }
 
@@ -67,6 +65,23 @@ fn amounts_keep_to_the_floor_of_the_method_and_to_the_ceiling() {
     for request in [qris(99), qris(0), qris(-100), qris(i64::MIN), qris(Rupiah::MAX.get() + 1), bca(9_999)] {
         refused(request, "amount");
     }
+}
+
+#[test]
+fn a_payment_has_the_terms_that_were_ordered() {
+    let request = PaymentRequest {
+        expires_in_minutes: Some(30),
+        metadata: Some(vec![("meja".to_owned(), "12".to_owned())]),
+        return_url: Some("https://shop.example/back".to_owned()),
+        ..bca(10_000)
+    };
+    let order = request.check(&project()).unwrap();
+    let terms = order.clone().terms(project().id, Rupiah::new(4_000), NOW);
+    assert_eq!((terms.project_id, terms.link_id, terms.checkout), (project().id, None, None));
+    assert_eq!((terms.amount, terms.quantity, terms.fee), (Rupiah::new(10_000), None, Rupiah::new(4_000)));
+    assert_eq!((terms.reference, terms.method), (order.reference, order.method));
+    assert_eq!((terms.metadata, terms.return_url), (order.metadata, order.return_url));
+    assert_eq!(terms.expires_at, NOW.plus(Duration::from_mins(30)));
 }
 
 #[test]

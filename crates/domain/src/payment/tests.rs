@@ -3,6 +3,7 @@ use crate::{
     event::{EventKind, HeldMoney},
     id::mint,
     ledger::Account,
+    method::Method,
     receipt::ReceiptKey,
 };
 
@@ -15,24 +16,15 @@ fn at(millis: i64) -> Timestamp {
 }
 
 fn payment(state: State) -> Payment {
-    Payment {
-        id: mint(at(CREATED), [1; 10]),
-        project_id: mint(at(CREATED), [2; 10]),
-        link_id: None,
-        reference: "order-1".to_owned(),
-        amount: Rupiah::new(AMOUNT),
-        quantity: None,
-        fee: Rupiah::new(350),
-        method: Method::Qris,
-        code: String::new(),
-        checkout: None,
-        metadata: None,
-        return_url: None,
-        state,
-        created_at: at(CREATED),
-        expires_at: at(EXPIRES),
-        version: 1,
-    }
+    let (project_id, reference) = (mint(at(CREATED), [2; 10]), "order-1".to_owned());
+    let terms = PaymentTerms::direct(project_id, reference, Rupiah::new(AMOUNT), Method::Qris, at(EXPIRES));
+    let terms = PaymentTerms { fee: Rupiah::new(350), ..terms };
+    Payment { state, ..Payment::pending(mint(at(CREATED), [1; 10]), terms, String::new(), at(CREATED)) }
+}
+
+fn with_fee(fee: i64, mut payment: Payment) -> Payment {
+    payment.terms.fee = Rupiah::new(fee);
+    payment
 }
 
 fn received(amount: i64, paid_at: i64) -> Receipt {
@@ -129,7 +121,7 @@ fn an_owed_event_says_what_the_transition_did() {
     let (id, at) = (payment(State::Pending).id, at(CREATED + 5));
     let (word, event) = (SuccessWord::Succeeded, |news| Event {
         id: mint(at, [4; 10]),
-        project_id: payment(State::Pending).project_id,
+        project_id: payment(State::Pending).terms.project_id,
         created_at: at,
         news,
     });
@@ -151,7 +143,8 @@ fn an_owed_event_says_what_the_transition_did() {
 #[test]
 fn an_event_shows_the_payment_as_it_was_then() {
     let (now, later) = (at(CREATED + 5), at(CREATED + 9));
-    let paid = Payment { expires_at: later, ..payment(State::Paid { at: later }) };
+    let mut paid = payment(State::Paid { at: later });
+    paid.terms.expires_at = later;
     let (payment, word) = (paid.id, SuccessWord::Paid);
     let money =
         HeldMoney { receipt: mint(now, [5; 10]), amount: Rupiah::new(1), reason: Unapplied::WrongAmount, paid_at: now };
@@ -162,9 +155,9 @@ fn an_event_shows_the_payment_as_it_was_then() {
         (News::PaymentFailed { payment }, State::Failed { at: now }, later),
         (held, State::Pending, at(EXPIRES)),
     ] {
-        let event = Event { id: mint(now, [4; 10]), project_id: paid.project_id, created_at: now, news };
+        let event = Event { id: mint(now, [4; 10]), project_id: paid.terms.project_id, created_at: now, news };
         let seen = paid.clone().as_seen_by(&event);
-        assert_eq!((seen.state, seen.expires_at), (state, expires_at), "{news:?}");
+        assert_eq!((seen.state, seen.terms.expires_at), (state, expires_at), "{news:?}");
     }
 }
 
@@ -186,7 +179,7 @@ fn progress_owes_no_event() {
 
 #[test]
 fn a_payment_whose_fee_eats_it_whole_settles_nothing() {
-    let eaten = Payment { fee: Rupiah::new(AMOUNT), ..payment(State::Pending) };
+    let eaten = with_fee(AMOUNT, payment(State::Pending));
     let transition = eaten.confirm(&received(AMOUNT, CREATED), LinkClaim::NotNeeded, Duration::ZERO).unwrap();
     assert_eq!(transition.settles_at, None);
 }
@@ -223,7 +216,7 @@ fn held_money_can_be_accepted_however_late_it_came_but_only_for_what_nobody_has_
 #[test]
 fn another_amount_pays_only_when_the_difference_is_accepted_and_it_covers_the_fee() {
     let (now, delay) = (at(EXPIRES + 1), Duration::from_secs(60));
-    let of = |fee: i64| Payment { fee: Rupiah::new(fee), ..payment(State::Expired) };
+    let of = |fee: i64| with_fee(fee, payment(State::Expired));
     let accept = |fee: i64, amount: i64, difference| {
         of(fee).accept(&received(amount, EXPIRES + 1), LinkClaim::NotNeeded, difference, delay, now)
     };
@@ -241,7 +234,10 @@ fn another_amount_pays_only_when_the_difference_is_accepted_and_it_covers_the_fe
         let moved = [Account::Unapplied, Account::Pending, Account::Fees].map(of);
         assert_eq!(moved, [-amount, amount - 70, 70], "{amount}");
         // What the merchant asked for stays as it was.
-        assert_eq!((transition.payment.amount, transition.payment.fee), (Rupiah::new(AMOUNT), Rupiah::new(70)));
+        assert_eq!(
+            (transition.payment.terms.amount, transition.payment.terms.fee),
+            (Rupiah::new(AMOUNT), Rupiah::new(70))
+        );
     }
     let free = accept(0, 1, Difference::Accepted).unwrap();
     assert!(free.settles_at.is_some(), "without a fee all of it is left");

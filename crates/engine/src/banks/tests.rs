@@ -17,7 +17,7 @@ use domain::{
     id::{BankAccountId, StrayId},
     method::Method,
     money::Rupiah,
-    payment::{Payment, State},
+    payment::{Payment, PaymentTerms, State},
     project::{Environment, Project},
     stray::StrayDecision,
     time::{DAY, Timestamp},
@@ -88,13 +88,10 @@ impl Site {
     /// A pending payment with a number of the account.
     async fn bill(&self, number: u32) -> Payment {
         let now = self.engine.now();
-        let draft = Payment {
-            project_id: self.project.id,
-            method: BCA,
-            created_at: now,
-            expires_at: now.plus(LIFETIME),
-            ..samples::payment(number, State::Pending, 1)
-        };
+        let sample = samples::payment(number, State::Pending, 1);
+        let (project_id, expires_at) = (self.project.id, now.plus(LIFETIME));
+        let terms = PaymentTerms { project_id, method: BCA, expires_at, ..sample.terms };
+        let draft = Payment { terms, created_at: now, ..sample };
         let change = |payment: &Payment| Change::from(PaymentWrite::Created { payment: payment.clone() });
         let issuer = self.engine.issuer(&self.project, BCA).await.unwrap();
         self.engine.issue_and_commit(&self.project, &issuer, draft, change).await.unwrap()

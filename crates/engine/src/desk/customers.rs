@@ -23,7 +23,7 @@ impl Desk {
     /// The customer of a payment, with all payments for which the same email address or phone number was given. A
     /// customer who gave neither cannot be told from others and has no page.
     pub async fn customer(&self, id: PaymentId, window: Window) -> Result<CustomerFile, Error> {
-        let customer = self.payment(id).await?.checkout.map(|checkout| checkout.customer).unwrap_or_default();
+        let customer = self.payment(id).await?.terms.checkout.map(|checkout| checkout.customer).unwrap_or_default();
         if !customer.is_known() {
             return Err(Error::NotFound("customer"));
         }

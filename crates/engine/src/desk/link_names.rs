@@ -14,7 +14,7 @@ const COMPARED_MOST: i64 = 50;
 impl Desk {
     /// The titles of the links that these payments were made through.
     pub async fn link_titles(&self, payments: &[Payment]) -> Result<HashMap<LinkId, String>, Error> {
-        let mut ids: Vec<LinkId> = payments.iter().filter_map(|payment| payment.link_id).collect();
+        let mut ids: Vec<LinkId> = payments.iter().filter_map(|payment| payment.terms.link_id).collect();
         ids.sort_unstable();
         ids.dedup();
         Ok(self.engine.store.link_titles(self.id(), &ids).await?)

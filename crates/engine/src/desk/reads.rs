@@ -159,7 +159,7 @@ impl Desk {
 
     pub async fn payment_file(&self, id: PaymentId) -> Result<PaymentFile, Error> {
         let payment = self.payment(id).await?;
-        let link = match payment.link_id {
+        let link = match payment.terms.link_id {
             Some(id) => Some(self.link(id).await?),
             None => None,
         };

@@ -91,7 +91,7 @@ fn absent_as_none(found: Result<Jump, Error>) -> Result<Option<Jump>, Error> {
 fn customers_among(payments: &[Payment], term: &SearchTerm) -> Vec<FoundCustomer> {
     let mut found: Vec<(String, FoundCustomer)> = Vec::new();
     for payment in payments {
-        let Some(customer) = payment.checkout.as_ref().map(|checkout| &checkout.customer) else { continue };
+        let Some(customer) = payment.terms.checkout.as_ref().map(|checkout| &checkout.customer) else { continue };
         let identity = match (customer.email.as_str(), customer.phone.as_str()) {
             ("", "") => folded(&customer.name),
             ("", phone) => phone_digits(phone),

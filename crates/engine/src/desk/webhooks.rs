@@ -76,9 +76,7 @@ impl Desk {
             reference: Some(format!("TEST-{}", &form.chars().take(8).collect::<String>().to_ascii_uppercase())),
             amount: Some(TEST_AMOUNT),
             method: Some(MethodRequest { kind: Some("qris".to_owned()), bank: None }),
-            expires_in_minutes: None,
-            metadata: None,
-            return_url: None,
+            ..PaymentRequest::default()
         };
         let key = format!("test {form}");
         let idempotency = Idempotency { project_id: self.id(), endpoint: Endpoint::Payments, key, request: [0; 16] };
@@ -86,7 +84,7 @@ impl Desk {
             self.engine.create_payment(&self.project, idempotency, request).await?;
         let line = self.engine.audit(Some(self.id()), Deed::WebhookTested, payment.id, "");
         self.engine.store.commit(line.into()).await?;
-        let amount = payment.amount;
+        let amount = payment.terms.amount;
         let receipt = format!("test:{}", payment.id);
         let observed = self
             .engine

@@ -50,7 +50,9 @@ impl PaymentWrite {
 
     pub(super) fn is_frequent(&self) -> bool {
         match self {
-            PaymentWrite::Created { payment } | PaymentWrite::CreatedAtBank { payment } => payment.checkout.is_none(),
+            PaymentWrite::Created { payment } | PaymentWrite::CreatedAtBank { payment } => {
+                payment.terms.checkout.is_none()
+            }
             PaymentWrite::Moved { .. } | PaymentWrite::Settled { .. } => true,
             PaymentWrite::PendingCancelled { .. }
             | PaymentWrite::VisitorReplaced { .. }

@@ -1,17 +1,30 @@
 //! Codes that banks issue.
 
+use std::sync::LazyLock;
+
 use domain::{
     bank_difference::{Difference, DifferenceKey, Reconciliation},
     bank_money::MoneyMarks,
     id::{BankAccountId, OpeningId},
-    opening::{BankCode, BankJob, BankSend, JobKey, JobKind, MoneySource, Opening, OpeningAttempt},
+    opening::{BankCode, BankJob, BankSend, JobKey, JobKind, MoneySource, Opening, OpeningAttempt, OpeningState},
     payment::Checkout,
     receipt::ReceiptKey,
     time::Timestamp,
 };
 
-use super::statement::{Dialect, Statement, joined};
-use crate::{change::OpeningWrite, error::Guard, metadata_column, value::Value};
+use super::statement::{Dialect, Statement, insert, joined};
+use crate::{
+    change::OpeningWrite,
+    error::Guard,
+    terms_columns::{checkout_columns, checkout_values, terms_columns, terms_values},
+    value::Value,
+};
+
+static OPENED: LazyLock<String> = LazyLock::new(|| {
+    insert("openings", &["id, account_id, state, generation, created_at, version", terms_columns!("")])
+});
+static ATTEMPTED: LazyLock<String> =
+    LazyLock::new(|| insert("opening_attempts", &["opening_id, visitor, network, replaces", checkout_columns!("")]));
 
 /// Adds a job for the newest code of an opening. The rest of the statement says which openings. A job that is there already
 /// is due no later, and in any case at another time than before: who holds its lease does not end it.
@@ -268,58 +281,27 @@ pub(super) fn void_of_visitor(link_id: Value, visitor: Value, at: Timestamp) -> 
 }
 
 fn opened(statements: &mut Vec<Statement>, opening: Opening, code: BankCode) {
-    let Opening { checkout, attempt, .. } = opening;
-    statements.push(Statement::new(
-        "INSERT INTO openings (id, project_id, link_id, account_id, reference, amount, fee, method, state, generation, \
-         created_at, expires_at, version, metadata, quantity, return_url) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'open', $9, $10, $11, $12, $13, $14, $15)",
-        [
-            Value::stored(opening.id),
-            Value::stored(opening.project_id),
-            opening.link_id.map(Value::stored).unwrap_or(Value::Null),
-            Value::stored(opening.account_id),
-            opening.reference.into(),
-            opening.amount.into(),
-            opening.fee.into(),
-            Value::stored(opening.method),
-            opening.generation.into(),
-            opening.created_at.into(),
-            opening.expires_at.into(),
-            opening.version.into(),
-            opening.metadata.as_ref().map(metadata_column::written).into(),
-            opening.quantity.into(),
-            opening.return_url.as_ref().map(|url| url.as_str().to_owned()).into(),
-        ],
-    ));
+    let Opening { id, account_id, mut terms, attempt, state: _, generation, created_at, version } = opening;
+    let checkout = terms.checkout.take();
+    let own = [
+        Value::stored(id),
+        Value::stored(account_id),
+        OpeningState::Open.word().into(),
+        generation.into(),
+        created_at.into(),
+        version.into(),
+    ];
+    statements.push(Statement::new(&OPENED, own.into_iter().chain(terms_values(terms)).collect::<Vec<Value>>()));
     if let Some(attempt) = attempt {
-        statements.push(attempted(Value::stored(opening.id), checkout.unwrap_or_default(), attempt));
+        statements.push(attempted(Value::stored(id), checkout.unwrap_or_default(), attempt));
     }
     statements.push(new_code(code));
 }
 
 fn attempted(id: Value, checkout: Checkout, attempt: OpeningAttempt) -> Statement {
-    let Checkout { customer, location, device } = checkout;
-    Statement::new(
-        "INSERT INTO opening_attempts (opening_id, customer_name, customer_email, customer_phone, customer_address, ip, \
-         country, device_kind, device_os, device_browser, user_agent, visitor, network, replaces) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
-        [
-            id,
-            customer.name.into(),
-            customer.email.into(),
-            customer.phone.into(),
-            customer.address.into(),
-            location.ip.into(),
-            location.country.into(),
-            device.kind.into(),
-            device.os.into(),
-            device.browser.into(),
-            device.user_agent.into(),
-            attempt.visitor.into(),
-            attempt.network.into(),
-            joined(attempt.replaces),
-        ],
-    )
+    let OpeningAttempt { visitor, network, replaces } = attempt;
+    let own = [id, visitor.into(), network.into(), joined(replaces)];
+    Statement::new(&ATTEMPTED, own.into_iter().chain(checkout_values(checkout)).collect::<Vec<Value>>())
 }
 
 fn taken_over(id: Value) -> Statement {

@@ -14,10 +14,21 @@ use domain::{
 use super::{
     bulk_events::Move,
     openings,
-    statement::{Dialect, Statement},
+    statement::{Dialect, Statement, insert},
 };
-use crate::{change::PaymentWrite, error::Guard, metadata_column, value::Value};
+use crate::{
+    change::PaymentWrite,
+    error::Guard,
+    terms_columns::{checkout_columns, checkout_values, terms_columns, terms_values},
+    value::Value,
+};
 
+static CREATED: LazyLock<String> = LazyLock::new(|| {
+    let own = "id, search_text, metadata_text, code, state, paid_at, ended_at, created_at, version, closes_after_query";
+    format!("{} ON CONFLICT DO NOTHING", insert("payments", &[own, terms_columns!("")]))
+});
+static CHECKED_OUT: LazyLock<String> =
+    LazyLock::new(|| insert("checkouts", &["payment_id, project_id, search_text", checkout_columns!("")]));
 static CANCELLED_OF_LINK: LazyLock<Move> =
     LazyLock::new(|| cancelled("m.expires_at >= $1 AND m.state = 'pending' AND m.link_id = $2 AND m.id <> $3"));
 static CANCELLED_OF_VISITOR: LazyLock<Move> = LazyLock::new(|| {
@@ -101,42 +112,23 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: PaymentWrite, dialect
 }
 
 fn new_payment(statements: &mut Vec<Statement>, payment: Payment, closes_after_query: bool, dialect: Dialect) {
-    let (id, project_id) = (payment.id, payment.project_id);
-    let search_text = folded(&payment.reference);
-    let checkout = payment.checkout;
-    let (state, paid_at, ended_at) = state_columns(payment.state);
-    statements.push(
-        Statement::new(
-            "INSERT INTO payments (id, project_id, link_id, reference, search_text, amount, fee, method, code, state, \
-             paid_at, ended_at, created_at, expires_at, version, closes_after_query, metadata, metadata_text, \
-             quantity, return_url) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20) \
-             ON CONFLICT DO NOTHING",
-            [
-                Value::stored(id),
-                Value::stored(project_id),
-                payment.link_id.map(Value::stored).unwrap_or(Value::Null),
-                payment.reference.into(),
-                search_text.into(),
-                payment.amount.into(),
-                payment.fee.into(),
-                Value::stored(payment.method),
-                payment.code.into(),
-                state,
-                paid_at,
-                ended_at,
-                payment.created_at.into(),
-                payment.expires_at.into(),
-                payment.version.into(),
-                closes_after_query.into(),
-                payment.metadata.as_ref().map(metadata_column::written).into(),
-                payment.metadata.as_ref().map(metadata_text).into(),
-                payment.quantity.into(),
-                payment.return_url.as_ref().map(|url| url.as_str().to_owned()).into(),
-            ],
-        )
-        .guarded(Guard::AccountNumber),
-    );
+    let Payment { id, mut terms, code, state, created_at, version } = payment;
+    let (project_id, checkout) = (terms.project_id, terms.checkout.take());
+    let (state, paid_at, ended_at) = state_columns(state);
+    let own = [
+        Value::stored(id),
+        folded(&terms.reference).into(),
+        terms.metadata.as_ref().map(metadata_text).into(),
+        code.into(),
+        state,
+        paid_at,
+        ended_at,
+        created_at.into(),
+        version.into(),
+        closes_after_query.into(),
+    ];
+    let values: Vec<Value> = own.into_iter().chain(terms_values(terms)).collect();
+    statements.push(Statement::new(&CREATED, values).guarded(Guard::AccountNumber));
     statements.extend(checkout.map(|checkout| new_checkout(id, project_id, checkout)));
     // A payment sorts below a checkpoint only after the clock was set back; that checkpoint and those above it are then
     // wrong.
@@ -161,28 +153,8 @@ fn metadata_text(metadata: &Metadata) -> String {
 }
 
 fn new_checkout(id: PaymentId, project_id: ProjectId, checkout: Checkout) -> Statement {
-    let Checkout { customer, location, device } = checkout;
-    let search_text = customer_text(&customer);
-    Statement::new(
-        "INSERT INTO checkouts (payment_id, project_id, customer_name, customer_email, customer_phone, \
-         customer_address, ip, country, device_kind, device_os, device_browser, user_agent, search_text) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
-        [
-            Value::stored(id),
-            Value::stored(project_id),
-            customer.name.into(),
-            customer.email.into(),
-            customer.phone.into(),
-            customer.address.into(),
-            location.ip.into(),
-            location.country.into(),
-            device.kind.into(),
-            device.os.into(),
-            device.browser.into(),
-            device.user_agent.into(),
-            search_text.into(),
-        ],
-    )
+    let own = [Value::stored(id), Value::stored(project_id), customer_text(&checkout.customer).into()];
+    Statement::new(&CHECKED_OUT, own.into_iter().chain(checkout_values(checkout)).collect::<Vec<Value>>())
 }
 
 /// `state`, `paid_at` and `ended_at` of a payment.

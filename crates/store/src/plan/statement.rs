@@ -31,6 +31,13 @@ impl Statement {
     }
 }
 
+/// An INSERT of one row, whose columns are given as lists of names. Its parameters are in the order of the columns.
+pub(super) fn insert(table: &str, columns: &[&str]) -> String {
+    let columns = columns.join(", ");
+    let values: Vec<String> = (1..=columns.split(", ").count()).map(|number| format!("${number}")).collect();
+    format!("INSERT INTO {table} ({columns}) VALUES ({})", values.join(", "))
+}
+
 /// A list of words in one column.
 pub(super) fn joined<T: ToString>(items: impl IntoIterator<Item = T>) -> Value {
     let words: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
@@ -41,10 +48,17 @@ pub(super) fn joined<T: ToString>(items: impl IntoIterator<Item = T>) -> Value {
 mod tests {
     use domain::search::folded;
 
+    use super::*;
+
     const MIGRATIONS: [&str; 2] = [
         include_str!("../../migrations/sqlite/V4__receipts.sql"),
         include_str!("../../migrations/postgres/V4__receipts.sql"),
     ];
+
+    #[test]
+    fn an_insert_has_a_parameter_for_each_column() {
+        assert_eq!(insert("t", &["a, b", "c"]), "INSERT INTO t (a, b, c) VALUES ($1, $2, $3)");
+    }
 
     #[test]
     fn letters_with_the_same_capital_fold_to_the_same() {

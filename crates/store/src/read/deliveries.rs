@@ -165,10 +165,11 @@ fn event_to_send(columns: &mut Columns<'_>) -> Result<EventToSend, StoreError> {
     let payment = match payment.ahead(0).optional_text()? {
         None => None,
         Some(_) => {
-            let payment = payments::payment(&mut payment)?;
+            let mut payment = payments::payment(&mut payment)?;
             // Only payments of links have a checkout.
-            let checkout = payment.link_id.map(|_| payments::checkout(&mut checkout)).transpose()?.flatten();
-            Some(Payment { checkout, ..payment })
+            let of_link = payment.terms.link_id.map(|_| payments::checkout(&mut checkout)).transpose()?;
+            payment.terms.checkout = of_link.flatten();
+            Some(payment)
         }
     };
     Ok(EventToSend { event, payment })

@@ -3,13 +3,13 @@
 use domain::{
     id::{BankAccountId, OpeningId, PaymentId},
     opening::{BankCode, BankJob, BankSend, JobKey, JobKind, Opening, OpeningAttempt, OpeningState},
-    payment::{Checkout, Customer, Device, Location},
     time::Timestamp,
 };
 
 use crate::{
     Store,
     error::StoreError,
+    terms_columns::{self, checkout_columns, terms_columns},
     value::{Columns, Query, Value},
 };
 
@@ -17,11 +17,11 @@ use crate::{
 macro_rules! opening_by {
     ($condition:literal) => {
         concat!(
-            "SELECT o.id, o.project_id, o.link_id, o.account_id, o.reference, o.amount, o.fee, o.method, o.state, \
-             o.payment_id, o.resolved_at, o.generation, o.created_at, o.expires_at, o.version, o.metadata, o.quantity, o.return_url, \
-             a.opening_id, a.customer_name, a.customer_email, a.customer_phone, a.customer_address, a.ip, a.country, a.device_kind, \
-             a.device_os, a.device_browser, a.user_agent, a.visitor, a.network, a.replaces FROM openings o \
-             LEFT JOIN opening_attempts a ON a.opening_id = o.id WHERE ",
+            "SELECT o.id, o.account_id, o.state, o.payment_id, o.resolved_at, o.generation, o.created_at, o.version, ",
+            terms_columns!("o."),
+            ", a.opening_id, ",
+            checkout_columns!("a."),
+            ", a.visitor, a.network, a.replaces FROM openings o LEFT JOIN opening_attempts a ON a.opening_id = o.id WHERE ",
             $condition
         )
     };
@@ -139,27 +139,17 @@ impl Store {
 fn opening(columns: &mut Columns<'_>) -> Result<Opening, StoreError> {
     let mut opening = Opening {
         id: columns.parsed()?,
-        project_id: columns.parsed()?,
-        link_id: columns.optional_parsed()?,
         account_id: columns.parsed()?,
-        reference: columns.text()?,
-        amount: columns.rupiah()?,
-        fee: columns.rupiah()?,
-        method: columns.method()?,
         state: state(columns)?,
         generation: columns.integer()?,
         created_at: columns.timestamp()?,
-        expires_at: columns.timestamp()?,
         version: columns.integer()?,
-        metadata: columns.metadata()?,
-        quantity: columns.optional_integer()?,
-        return_url: columns.return_url()?,
-        checkout: None,
+        terms: terms_columns::terms(columns)?,
         attempt: None,
     };
     if columns.optional_text()?.is_some() {
-        (opening.checkout, opening.attempt) =
-            attempt(columns).map(|(checkout, attempt)| (Some(checkout), Some(attempt)))?;
+        opening.terms.checkout = Some(terms_columns::checkout(columns)?);
+        opening.attempt = Some(attempt(columns)?);
     }
     Ok(opening)
 }
@@ -175,22 +165,12 @@ fn state(columns: &mut Columns<'_>) -> Result<OpeningState, StoreError> {
     }
 }
 
-fn attempt(columns: &mut Columns<'_>) -> Result<(Checkout, OpeningAttempt), StoreError> {
-    let customer =
-        Customer { name: columns.text()?, email: columns.text()?, phone: columns.text()?, address: columns.text()? };
-    let location = Location { ip: columns.optional_text()?, country: columns.optional_text()? };
-    let device = Device {
-        kind: columns.optional_text()?,
-        os: columns.optional_text()?,
-        browser: columns.optional_text()?,
-        user_agent: columns.optional_text()?,
-    };
-    let attempt = OpeningAttempt {
+fn attempt(columns: &mut Columns<'_>) -> Result<OpeningAttempt, StoreError> {
+    Ok(OpeningAttempt {
         visitor: columns.optional_text()?,
         network: columns.optional_text()?,
         replaces: columns.text()?.split(',').filter_map(|id| id.parse().ok()).collect(),
-    };
-    Ok((Checkout { customer, location, device }, attempt))
+    })
 }
 
 pub(super) fn code(columns: &mut Columns<'_>) -> Result<BankCode, StoreError> {

@@ -15,7 +15,7 @@ use domain::{
 
 use super::{
     Conditions, List, Listed, Window,
-    payments::{checkout, checkout_columns, payment, payment_columns},
+    payments::{checkout_columns, payment_columns, payment_with_checkout},
     search_term::and_term,
 };
 use crate::{
@@ -330,7 +330,7 @@ pub(super) fn list(order: PaymentOrder) -> List<Payment> {
             PaymentOrder::AmountHighest => "p.amount DESC, p.id DESC",
             PaymentOrder::AmountLowest => "p.amount, p.id DESC",
         },
-        decode: listed_payment,
+        decode: payment_with_checkout,
     }
 }
 
@@ -387,10 +387,11 @@ pub(super) fn and_status(conditions: &mut Conditions, status: Status, now: Times
 macro_rules! scanned_columns {
     ($payment:literal) => {
         concat!(
-            payment_columns!(),
-            ", (SELECT o.at FROM postings o WHERE o.id = 'settled:' || ",
+            "(SELECT o.at FROM postings o WHERE o.id = 'settled:' || ",
             $payment,
             "), COALESCE((SELECT MAX(r.difference) FROM receipts r WHERE r.decided_payment_id = p.id), 0), ",
+            payment_columns!(),
+            ", ",
             checkout_columns!()
         )
     };
@@ -411,13 +412,8 @@ fn scanned_list(dialect: Dialect) -> List<ScannedPayment> {
 }
 
 fn scanned_payment(columns: &mut Columns<'_>) -> Result<ScannedPayment, StoreError> {
-    let (payment, settled_at, difference) = (payment(columns)?, columns.optional_timestamp()?, columns.rupiah()?);
-    Ok(ScannedPayment { payment: Payment { checkout: checkout(columns)?, ..payment }, settled_at, difference })
-}
-
-fn listed_payment(columns: &mut Columns<'_>) -> Result<Payment, StoreError> {
-    let payment = payment(columns)?;
-    Ok(Payment { checkout: checkout(columns)?, ..payment })
+    let (settled_at, difference) = (columns.optional_timestamp()?, columns.rupiah()?);
+    Ok(ScannedPayment { payment: payment_with_checkout(columns)?, settled_at, difference })
 }
 
 fn pair(columns: &mut Columns<'_>) -> Result<(i64, i64), StoreError> {

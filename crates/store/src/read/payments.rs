@@ -3,7 +3,7 @@
 use domain::{
     id::{BankAccountId, PaymentId, ProjectId},
     money::Rupiah,
-    payment::{Checkout, Customer, Device, Location, Payment, State},
+    payment::{Checkout, Payment, State},
     time::Timestamp,
 };
 
@@ -11,20 +11,23 @@ use crate::{
     Store,
     error::StoreError,
     plan::Dialect,
+    terms_columns,
     value::{Columns, Query, Value},
 };
 
 /// Macros instead of constants, so that `concat!` can build the statements of single reads at compile time.
 macro_rules! payment_columns {
     () => {
-        "p.id, p.project_id, p.link_id, p.reference, p.amount, p.fee, p.method, p.code, p.state, p.paid_at, \
-         p.ended_at, p.created_at, p.expires_at, p.version, p.metadata, p.quantity, p.return_url"
+        concat!(
+            "p.id, p.code, p.state, p.paid_at, p.ended_at, p.created_at, p.version, ",
+            $crate::terms_columns::terms_columns!("p.")
+        )
     };
 }
+/// The columns of a checkout which there may be or not.
 macro_rules! checkout_columns {
     () => {
-        "c.payment_id, c.customer_name, c.customer_email, c.customer_phone, c.customer_address, c.ip, c.country, \
-         c.device_kind, c.device_os, c.device_browser, c.user_agent"
+        concat!("c.payment_id, ", $crate::terms_columns::checkout_columns!("c."))
     };
 }
 pub(super) use {checkout_columns, payment_columns};
@@ -60,9 +63,10 @@ impl Store {
     pub async fn payment(&self, id: PaymentId) -> Result<Option<Payment>, StoreError> {
         match self.one(Query::new(BY_ID, [Value::stored(id)]), payment).await? {
             // Only payments of links have a checkout.
-            Some(payment) if payment.link_id.is_some() => {
-                let checkout = self.one(Query::new(CHECKOUT_BY_ID, [Value::stored(id)]), checkout).await?.flatten();
-                Ok(Some(Payment { checkout, ..payment }))
+            Some(mut payment) if payment.terms.link_id.is_some() => {
+                let checkout = self.one(Query::new(CHECKOUT_BY_ID, [Value::stored(id)]), checkout).await?;
+                payment.terms.checkout = checkout.flatten();
+                Ok(Some(payment))
             }
             direct => Ok(direct),
         }
@@ -77,8 +81,8 @@ impl Store {
         let parameters = [Value::stored(id), number.to_owned().into()];
         let found = |columns: &mut Columns<'_>| Ok((payment(columns)?, columns.integer()?));
         match self.one(Query::new(BY_NUMBER, parameters), found).await? {
-            Some((Payment { id, link_id: Some(_), .. }, version)) => {
-                Ok(self.payment(id).await?.map(|payment| (payment, version)))
+            Some((payment, version)) if payment.terms.link_id.is_some() => {
+                Ok(self.payment(payment.id).await?.map(|payment| (payment, version)))
             }
             direct => Ok(direct),
         }
@@ -98,7 +102,7 @@ impl Store {
             None => self.payment_by_payload(project_id, code).await?,
         };
         match found {
-            Some(Payment { id, link_id: Some(_), .. }) => self.payment(id).await,
+            Some(payment) if payment.terms.link_id.is_some() => self.payment(payment.id).await,
             direct => Ok(direct),
         }
     }
@@ -170,22 +174,19 @@ fn payment_state(columns: &mut Columns<'_>) -> Result<PaymentState, StoreError> 
 pub(super) fn payment(columns: &mut Columns<'_>) -> Result<Payment, StoreError> {
     Ok(Payment {
         id: columns.payment_id()?,
-        project_id: columns.project_id()?,
-        link_id: columns.optional_parsed()?,
-        reference: columns.text()?,
-        amount: columns.rupiah()?,
-        fee: columns.rupiah()?,
-        method: columns.method()?,
         code: columns.text()?,
         state: state(columns)?,
         created_at: columns.timestamp()?,
-        expires_at: columns.timestamp()?,
         version: columns.integer()?,
-        metadata: columns.metadata()?,
-        quantity: columns.optional_integer()?,
-        return_url: columns.return_url()?,
-        checkout: None,
+        terms: terms_columns::terms(columns)?,
     })
+}
+
+/// A payment, and behind its columns those of its checkout.
+pub(super) fn payment_with_checkout(columns: &mut Columns<'_>) -> Result<Payment, StoreError> {
+    let mut payment = payment(columns)?;
+    payment.terms.checkout = checkout(columns)?;
+    Ok(payment)
 }
 
 fn state(columns: &mut Columns<'_>) -> Result<State, StoreError> {
@@ -205,19 +206,5 @@ pub(super) fn checkout(columns: &mut Columns<'_>) -> Result<Option<Checkout>, St
     if columns.optional_text()?.is_none() {
         return Ok(None);
     }
-    Ok(Some(Checkout {
-        customer: Customer {
-            name: columns.text()?,
-            email: columns.text()?,
-            phone: columns.text()?,
-            address: columns.text()?,
-        },
-        location: Location { ip: columns.optional_text()?, country: columns.optional_text()? },
-        device: Device {
-            kind: columns.optional_text()?,
-            os: columns.optional_text()?,
-            browser: columns.optional_text()?,
-            user_agent: columns.optional_text()?,
-        },
-    }))
+    terms_columns::checkout(columns).map(Some)
 }

@@ -12,7 +12,7 @@ use domain::{
 
 use super::{
     Conditions, Listed, Window,
-    payments::{checkout, checkout_columns, payment, payment_columns},
+    payments::{checkout_columns, payment_columns, payment_with_checkout},
 };
 use crate::{
     Store,
@@ -327,8 +327,7 @@ fn booked(columns: &mut Columns<'_>) -> Result<BookedMoney, StoreError> {
 }
 
 fn held_receipt(columns: &mut Columns<'_>) -> Result<HeldReceipt, StoreError> {
-    let (receipt, payment) = (unapplied(columns)?, payment(columns)?);
-    Ok(HeldReceipt { receipt, payment: Payment { checkout: checkout(columns)?, ..payment } })
+    Ok(HeldReceipt { receipt: unapplied(columns)?, payment: payment_with_checkout(columns)? })
 }
 
 fn decided(columns: &mut Columns<'_>) -> Result<Option<Decided>, StoreError> {

@@ -32,7 +32,10 @@ const WINDOW: Duration = Duration::from_mins(10);
 
 fn attempt_at(project: &Project, link: &Link, at: Timestamp) -> Payment {
     let expires_at = at.plus(Duration::from_mins(15));
-    Payment { created_at: at, expires_at, ..samples::attempt(project, link) }
+    Payment {
+        created_at: at,
+        ..samples::with_terms(samples::attempt(project, link), |terms| terms.expires_at = expires_at)
+    }
 }
 
 fn pending_most(pending_most: i64) -> AttemptBounds {

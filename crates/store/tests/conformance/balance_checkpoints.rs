@@ -31,7 +31,7 @@ const LATER: Timestamp = Timestamp::from_millis(NOW.as_millis() + 2 * 3_600_000)
 /// Money that is held; three lines in each millisecond.
 fn held(payment: &Payment, number: i64) -> Posting {
     let receipt = receipt_key(&format!("r-{number:05}"));
-    Posting::unapplied(payment.project_id, payment.id, receipt, amount(number), after(number / 3))
+    Posting::unapplied(payment.terms.project_id, payment.id, receipt, amount(number), after(number / 3))
 }
 
 const fn amount(number: i64) -> Rupiah {
@@ -48,7 +48,7 @@ async fn with_lines(store: &Store) -> Payment {
 }
 
 async fn balance(store: &Store, payment: &Payment, at: Option<Timestamp>) -> Balance {
-    store.balance(payment.project_id, at).await.unwrap()
+    store.balance(payment.terms.project_id, at).await.unwrap()
 }
 
 async fn add_checkpoints(store: &Store, payment: &Payment) {
@@ -67,7 +67,7 @@ fn sum(count: i64) -> Rupiah {
 
 async fn assert_lines(store: &Store, payment: &Payment, offset: i64, limit: i64) {
     let window = Window { offset, limit };
-    let listed = store.ledger_lines(payment.project_id, Account::Unapplied, window).await.unwrap();
+    let listed = store.ledger_lines(payment.terms.project_id, Account::Unapplied, window).await.unwrap();
     let found: Vec<_> = listed.items.iter().map(|line| (line.at, line.amount, line.balance)).collect();
     let numbers = (0..COUNT).rev().skip(offset as usize).take(limit as usize);
     let expected: Vec<_> = numbers.map(|number| (after(number / 3), amount(number), sum(number + 1))).collect();
@@ -131,7 +131,7 @@ async fn what_is_posted_before_a_checkpoint_counts_all_the_same(database: Databa
     let payment = with_lines(&store).await;
     add_checkpoints(&store, &payment).await;
     // The clock was set back.
-    let (project_id, late, more) = (payment.project_id, after(700), Rupiah::new(1_000_000));
+    let (project_id, late, more) = (payment.terms.project_id, after(700), Rupiah::new(1_000_000));
     let posting = Posting::unapplied(project_id, payment.id, receipt_key("late"), more, late);
     keep(&store, LedgerWrite::Posting(posting)).await;
     assert_eq!(checkpoints(&database), 10, "the eleventh one was at 733 milliseconds");
@@ -151,7 +151,7 @@ fn computed(payment: &Payment, lines: i64) -> MaintenanceWrite {
     };
     let (at, posting_id) = entry(lines);
     MaintenanceWrite::BalanceCheckpoint {
-        project_id: payment.project_id,
+        project_id: payment.terms.project_id,
         account: Account::Unapplied,
         after: entry(lines - 1_000),
         at,
@@ -168,11 +168,11 @@ async fn a_checkpoint_is_not_stored_when_its_entries_have_changed_since_they_wer
     keep(&store, computed(&payment, 1_000)).await;
     assert_eq!(checkpoints(&database), 1);
     let more = Rupiah::new(1_000_000);
-    let posting = Posting::unapplied(payment.project_id, payment.id, receipt_key("late"), more, after(400));
+    let posting = Posting::unapplied(payment.terms.project_id, payment.id, receipt_key("late"), more, after(400));
     keep(&store, LedgerWrite::Posting(posting)).await;
     keep(&store, computed(&payment, 2_000)).await;
     assert_eq!(checkpoints(&database), 1, "a line has come between");
-    let posting = Posting::unapplied(payment.project_id, payment.id, receipt_key("later"), more, after(10));
+    let posting = Posting::unapplied(payment.terms.project_id, payment.id, receipt_key("later"), more, after(10));
     keep(&store, LedgerWrite::Posting(posting)).await;
     keep(&store, computed(&payment, 3_000)).await;
     assert_eq!(checkpoints(&database), 0, "the checkpoint before it has gone");

@@ -15,7 +15,7 @@ use store::{BankWrite, Change, Guard, PaymentWrite, Store};
 use crate::{
     bank_samples::{kept_account, taken},
     database::{Database, Outcome, commit, keep, on_every_database},
-    samples::{NOW, account_payment, after, entropy, kept_payment, kept_project},
+    samples::{self, NOW, account_payment, after, entropy, kept_payment, kept_project},
 };
 
 on_every_database![
@@ -56,10 +56,10 @@ async fn a_number_belongs_to_its_payment_until_it_has_rested(database: Database)
     let (first, second) = (bearer(&store, &project).await, bearer(&store, &project).await);
     assert!(!store.is_number_taken(account.id, NUMBER, NOW).await.unwrap());
     keep(&store, taken(&account, &first, NOW)).await;
-    let free_at = number_rests_until(first.expires_at);
-    assert_eq!(first.expires_at.until(free_at), Duration::from_hours(30 * 24));
-    let later = Payment { expires_at: free_at.plus(Duration::from_mins(15)), ..second };
-    for at in [NOW, first.expires_at, free_at] {
+    let free_at = number_rests_until(first.terms.expires_at);
+    assert_eq!(first.terms.expires_at.until(free_at), Duration::from_hours(30 * 24));
+    let later = samples::with_terms(second, |terms| terms.expires_at = free_at.plus(Duration::from_mins(15)));
+    for at in [NOW, first.terms.expires_at, free_at] {
         let refused = commit(&store, taken(&account, &later, at)).await;
         assert_eq!(refused, Outcome::Conflict(Guard::AccountNumber), "{at:?}");
         assert!(store.is_number_taken(account.id, NUMBER, at).await.unwrap(), "{at:?}");
@@ -74,12 +74,12 @@ async fn a_number_that_has_rested_is_given_to_another_payment(database: Database
     let bearer_now = async || owner(&store, &account, NUMBER).await;
     assert_eq!(bearer_now().await, None);
     keep(&store, taken(&account, &first, NOW)).await;
-    let rested = number_rests_until(first.expires_at).plus(Duration::from_millis(1));
+    let rested = number_rests_until(first.terms.expires_at).plus(Duration::from_millis(1));
     assert!(!store.is_number_taken(account.id, NUMBER, rested).await.unwrap());
     assert_eq!(numbers_taken(&store, &account, rested).await, 0);
     // Until another payment has it, it leads to the one that had it, so that a late inquiry is told what became of it.
     assert_eq!(bearer_now().await, Some(first.id));
-    let later = Payment { expires_at: rested.plus(Duration::from_mins(15)), ..second };
+    let later = samples::with_terms(second, |terms| terms.expires_at = rested.plus(Duration::from_mins(15)));
     keep(&store, taken(&account, &later, rested)).await;
     assert_eq!(bearer_now().await, Some(later.id));
     assert!(store.is_number_taken(account.id, NUMBER, rested).await.unwrap());
@@ -153,7 +153,9 @@ async fn race_for_the_number(store: &Store, at: Timestamp) {
     }
     let mut payments = Vec::new();
     for index in 0..CALLERS {
-        let payment = Payment { expires_at: at.plus(Duration::from_mins(15)), ..bearer(store, &project).await };
+        let payment = samples::with_terms(bearer(store, &project).await, |terms| {
+            terms.expires_at = at.plus(Duration::from_mins(15))
+        });
         let code = if index % 4 == 0 { format!("{NUMBER}{index}") } else { payment.code.clone() };
         payments.push(Payment { code, ..payment });
     }

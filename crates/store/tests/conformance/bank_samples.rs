@@ -74,10 +74,10 @@ pub(crate) fn taken(account: &BankAccount, payment: &Payment, at: Timestamp) -> 
     BankWrite::NumberTaken {
         account_id: account.id,
         number: payment.code.clone(),
-        project_id: payment.project_id,
+        project_id: payment.terms.project_id,
         payment_id: payment.id,
         at,
-        free_at: number_rests_until(payment.expires_at),
+        free_at: number_rests_until(payment.terms.expires_at),
     }
 }
 
@@ -159,7 +159,7 @@ pub(crate) fn returned(stray: &Stray) -> BankWrite {
 
 /// Everything that the engine commits when an operator gives a stray to the payment that it pays.
 pub(crate) fn assigned_stray(stray: &Stray, payment: &Payment) -> Change {
-    let assigned = StrayDecision::Assigned { project_id: payment.project_id, payment_id: payment.id };
+    let assigned = StrayDecision::Assigned { project_id: payment.terms.project_id, payment_id: payment.id };
     confirmation_under(stray.receipt_key(), payment, None)
         .with(BankWrite::StrayDecided { stray: stray.clone(), decided: decision(assigned) })
 }

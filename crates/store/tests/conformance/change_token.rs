@@ -7,7 +7,7 @@ use domain::{
     audit::{Actor, Deed},
     delivery::{Attempt, AttemptOutcome, Delivery, Jitter},
     id::mint,
-    payment::{Payment, State},
+    payment::State,
     project::{Environment, Project},
     receipt::Unapplied,
 };
@@ -121,7 +121,7 @@ async fn the_steps_of_the_setup_are_seen_once_they_are_done(database: Database) 
     }
     assert_eq!(store.setup_progress(other.id).await.unwrap(), nothing);
     // A payment whose fee takes the whole amount counts as paid too.
-    let eaten = kept_payment(&store, Payment { fee: AMOUNT, ..samples::payment(&other) }).await;
+    let eaten = kept_payment(&store, samples::with_terms(samples::payment(&other), |terms| terms.fee = AMOUNT)).await;
     keep(&store, samples::confirmation(&eaten, None, "eaten")).await;
     assert_eq!(store.setup_progress(other.id).await.unwrap(), SetupProgress { paid: true, ..nothing });
 }

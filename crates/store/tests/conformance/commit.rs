@@ -183,9 +183,11 @@ fn refused_by(guard: Guard, world: &World) -> Vec<Write> {
         Guard::LinkOpen => {
             writes([LinkWrite::Attempted { id: world.cancelled_link.id, at: NOW, bounds: samples::WIDE }])
         }
-        Guard::Receipt => {
-            writes([samples::note(waiting, "taken", Noted::Money { amount: waiting.amount, paid_at: NOW, held: None })])
-        }
+        Guard::Receipt => writes([samples::note(
+            waiting,
+            "taken",
+            Noted::Money { amount: waiting.terms.amount, paid_at: NOW, held: None },
+        )]),
         Guard::ProjectVersion => writes([ProjectWrite::Changed { project: Project { version: 0, ..project.clone() } }]),
         Guard::KeyName => {
             let key = samples::key(project, &world.live_key.name);
@@ -299,7 +301,7 @@ fn refused_to_people(guard: Guard, world: &World) -> Vec<Write> {
         }
         Guard::ReceiptUndecided => {
             let decided = |receipt| samples::decided(&world.settled, receipt, Decision::Returned, after(30));
-            let elsewhere = Payment { project_id: mint(NOW, entropy()), ..world.settled.clone() };
+            let elsewhere = samples::with_terms(world.settled.clone(), |terms| terms.project_id = mint(NOW, entropy()));
             writes([
                 decided("decided"),
                 decided("taken"),
@@ -407,18 +409,27 @@ async fn a_change_that_breaks_a_constraint_leaves_nothing_behind(database: Datab
     keep(&store, WebhookWrite::Event(known.clone())).await;
     let breaking: [(&str, &dyn Fn() -> Write); 7] = [
         ("a posting twice", &|| {
-            LedgerWrite::Posting(Posting::paid(project.id, settled.id, settled.amount, settled.fee, after(10))).into()
+            LedgerWrite::Posting(Posting::paid(
+                project.id,
+                settled.id,
+                settled.terms.amount,
+                settled.terms.fee,
+                after(10),
+            ))
+            .into()
         }),
         ("a posting of no payment", &|| {
             let nothing = samples::payment(project);
-            LedgerWrite::Posting(Posting::paid(project.id, nothing.id, nothing.amount, nothing.fee, NOW)).into()
+            LedgerWrite::Posting(Posting::paid(project.id, nothing.id, nothing.terms.amount, nothing.terms.fee, NOW))
+                .into()
         }),
         ("an event twice", &|| WebhookWrite::Event(known.clone()).into()),
         ("a link of no project", &|| LinkWrite::Created { link: samples::link(&stranger) }.into()),
         ("a payment of no project", &|| PaymentWrite::Created { payment: samples::payment(&stranger) }.into()),
         ("a fee above its amount", &|| {
-            let fee = waiting.amount + Rupiah::new(1);
-            PaymentWrite::Created { payment: Payment { fee, ..samples::payment(project) } }.into()
+            let fee = waiting.terms.amount + Rupiah::new(1);
+            PaymentWrite::Created { payment: samples::with_terms(samples::payment(project), |terms| terms.fee = fee) }
+                .into()
         }),
         ("a project twice", &|| {
             ProjectWrite::Created { project: project.clone(), sealed_webhook_secret: Vec::new() }.into()
@@ -447,7 +458,7 @@ async fn each_kind_of_report_is_noted_once_under_its_key(database: Database) {
     let project = kept_project(&store).await;
     let payment = kept_payment(&store, samples::payment(&project)).await;
     let other = kept_payment(&store, samples::payment(&project)).await;
-    let money = || Noted::Money { amount: payment.amount, paid_at: NOW, held: None };
+    let money = || Noted::Money { amount: payment.terms.amount, paid_at: NOW, held: None };
     let rows: [(&str, &dyn Fn() -> Noted); 3] =
         [("progress", &|| Noted::Progress), ("refusal", &|| Noted::Refusal), ("money", &money)];
     let key = samples::receipt_key("one");

@@ -34,7 +34,15 @@ async fn of(store: &Store, project: &Project, link: &Link, customer: &Customer, 
     let created_at = after(millis);
     let checkout = Some(Checkout { customer: customer.clone(), ..Checkout::default() });
     let id = mint(created_at, entropy());
-    kept_payment(store, Payment { id, created_at, checkout, ..samples::attempt(project, link) }).await
+    kept_payment(
+        store,
+        Payment {
+            id,
+            created_at,
+            ..samples::with_terms(samples::attempt(project, link), |terms| terms.checkout = checkout)
+        },
+    )
+    .await
 }
 
 async fn a_customer_has_the_payments_with_their_email_or_phone_as_given(database: Database) {

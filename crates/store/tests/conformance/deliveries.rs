@@ -231,7 +231,7 @@ async fn events_are_read_for_sending_with_their_payments_in_the_order_that_is_as
     let read = store.events_to_send(project.id, &ids).await;
     let read: Vec<_> = read.into_iter().map(|found| found.unwrap().map(|found| (found.event, found.payment))).collect();
     let checkout = store.payment(of_link.id).await.unwrap().unwrap();
-    assert!(checkout.checkout.is_some());
+    assert!(checkout.terms.checkout.is_some());
     let wanted =
         [Some((of_link_event, Some(checkout))), Some((about_key, None)), None, Some((of_direct, Some(direct))), None];
     assert_eq!(read, wanted);

@@ -27,9 +27,15 @@ async fn expiries_are_written_down_a_few_at_a_time_and_the_oldest_first(database
     let mut payments = Vec::new();
     // They are not created in the order of their expiry.
     for end in [-3, -1, -5, -2, -4] {
-        payments.push(kept_payment(&store, Payment { expires_at: after(end), ..samples::payment(&project) }).await);
+        payments.push(
+            kept_payment(
+                &store,
+                samples::with_terms(samples::payment(&project), |terms| terms.expires_at = after(end)),
+            )
+            .await,
+        );
     }
-    payments.sort_by_key(|payment| payment.expires_at);
+    payments.sort_by_key(|payment| payment.terms.expires_at);
     for (most, expired) in [(0, 0), (2, 2), (1, 3), (10, 5), (10, 5)] {
         let any = store.any_to_expire(NOW).await.unwrap() && most > 0;
         let outcome = if any { Outcome::Kept } else { Outcome::Conflict(Guard::AnyExpired) };
@@ -57,7 +63,11 @@ async fn only_pending_payments_past_their_time_expire(database: Database) {
         (State::Failed { at: NOW }, after(-1), State::Failed { at: NOW }),
         (State::Cancelled { at: NOW }, after(-1), State::Cancelled { at: NOW }),
     ] {
-        let payment = kept_payment(&store, Payment { state, expires_at, ..samples::payment(&project) }).await;
+        let payment = kept_payment(
+            &store,
+            Payment { state, ..samples::with_terms(samples::payment(&project), |terms| terms.expires_at = expires_at) },
+        )
+        .await;
         rows.push((payment.id, expected));
     }
     for (now, due) in [(after(-1), false), (NOW, true)] {
@@ -87,7 +97,10 @@ async fn cancelling_pending_payments_spares_what_has_ended_or_is_on_its_way(data
         (State::Expired, after(-1), State::Expired),
         (State::Cancelled { at: after(-2) }, after(1), State::Cancelled { at: after(-2) }),
     ] {
-        let payment = Payment { state, expires_at, ..samples::attempt(&project, &link) };
+        let payment = Payment {
+            state,
+            ..samples::with_terms(samples::attempt(&project, &link), |terms| terms.expires_at = expires_at)
+        };
         let payment = kept_payment(&store, payment).await;
         let version = if state == expected { 1 } else { 2 };
         rows.push(Payment { state: expected, version, ..payment });

@@ -86,7 +86,7 @@ async fn expiries_are_told_to_projects_that_ask_and_sent_where_there_is_a_url(da
     let other = asking(&store, &[EventKind::PaymentHeld, EventKind::PaymentCancelled], URL).await;
     let mut ids = Vec::new();
     for project in [&asks, &silent, &other] {
-        let over = || Payment { expires_at: after(-1), ..samples::payment(project) };
+        let over = || samples::with_terms(samples::payment(project), |terms| terms.expires_at = after(-1));
         ids.push([kept_payment(&store, over()).await.id, kept_payment(&store, over()).await.id]);
         kept_payment(&store, samples::payment(project)).await;
         kept_payment(&store, Payment { state: State::Processing, ..over() }).await;
@@ -104,7 +104,14 @@ async fn a_batch_of_expiries_tells_of_exactly_the_payments_that_it_expires(datab
     for number in 0..9 {
         // Most of them expire at the same instant.
         let expires_at = after(if number == 4 { -2 } else { -1 });
-        payments.push(kept_payment(&store, Payment { expires_at, ..samples::payment(&project) }).await.id);
+        payments.push(
+            kept_payment(
+                &store,
+                samples::with_terms(samples::payment(&project), |terms| terms.expires_at = expires_at),
+            )
+            .await
+            .id,
+        );
     }
     for round in 1..=5 {
         keep(&store, PaymentWrite::PendingExpired { now: NOW, most: 2 }).await;
@@ -127,7 +134,7 @@ async fn a_cancelled_link_tells_of_the_payments_that_it_cancels(database: Databa
         let pending = [kept_payment(&store, attempt()).await.id, kept_payment(&store, attempt()).await.id];
         let claiming = kept_payment(&store, attempt()).await.id;
         kept_payment(&store, Payment { state: State::Processing, ..attempt() }).await;
-        kept_payment(&store, Payment { expires_at: after(-1), ..attempt() }).await;
+        kept_payment(&store, samples::with_terms(attempt(), |terms| terms.expires_at = after(-1))).await;
         kept_payment(&store, samples::payment(project)).await;
         let told_of: &[PaymentId] = if project.extra_events.is_empty() { &[] } else { &pending };
         for _ in 0..2 {
@@ -218,8 +225,8 @@ async fn metadata_is_read_back_in_its_order(database: Database) {
         let link = domain::link::Link { metadata: metadata.clone(), ..samples::link(&project) };
         keep(&store, store::LinkWrite::Created { link: link.clone() }).await;
         assert_eq!(store.link(link.id).await.unwrap(), Some(link.clone()));
-        let payment = Payment { metadata: metadata.clone(), ..samples::attempt(&project, &link) };
-        let direct = Payment { metadata, ..samples::payment(&project) };
+        let payment = samples::with_terms(samples::attempt(&project, &link), |terms| terms.metadata = metadata.clone());
+        let direct = samples::with_terms(samples::payment(&project), |terms| terms.metadata = metadata);
         for payment in [payment, direct] {
             kept_payment(&store, payment.clone()).await;
             assert_eq!(store.payment(payment.id).await.unwrap(), Some(payment.clone()));
@@ -248,7 +255,7 @@ async fn events_of_the_first_version_stay_and_further_kinds_can_be_asked_for(dat
     let store = database.open().await;
     let project = store.project(id).await.unwrap().unwrap();
     assert_eq!(
-        (project.extra_events.as_slice(), store.payment(payment).await.unwrap().unwrap().metadata),
+        (project.extra_events.as_slice(), store.payment(payment).await.unwrap().unwrap().terms.metadata),
         (&[][..], None)
     );
     let word = SuccessWord::Succeeded;

@@ -129,7 +129,7 @@ async fn held_money_is_listed_by_what_became_of_it_and_by_payment(database: Data
     assert!(store.receipts_sent_for(project.id, &[]).await.unwrap().is_empty());
     let listed = store.held_receipts(project.id, UnappliedFilter::Accepted, EVERYTHING).await.unwrap();
     let [money] = &listed.items[..] else { panic!("{listed:?}") };
-    assert_eq!((money.payment.id, money.payment.reference.as_str()), (one.id, one.reference.as_str()));
+    assert_eq!((money.payment.id, money.payment.terms.reference.as_str()), (one.id, one.terms.reference.as_str()));
     let UnappliedReceipt { payment_id, decided, .. } = &money.receipt;
     let decision = Decision::Accepted { payment_id: three.id, difference: Rupiah::ZERO };
     assert_eq!((*payment_id, decided.as_ref().map(|decided| decided.decision)), (one.id, Some(decision)));

@@ -34,7 +34,13 @@ fn balance(available: Rupiah, pending: Rupiah, unapplied: Rupiah) -> Balance {
 }
 
 fn paid_posting(payment: &Payment, at: Timestamp) -> LedgerWrite {
-    LedgerWrite::Posting(Posting::paid(payment.project_id, payment.id, payment.amount, payment.fee, at))
+    LedgerWrite::Posting(Posting::paid(
+        payment.terms.project_id,
+        payment.id,
+        payment.terms.amount,
+        payment.terms.fee,
+        at,
+    ))
 }
 
 async fn a_balance_holds_everything_up_to_and_including_its_instant(database: Database) {
@@ -81,7 +87,10 @@ async fn the_largest_amounts_add_up(database: Database) {
     let store = database.open().await;
     let project = kept_project(&store).await;
     for _ in 0..COUNT {
-        let payment = Payment { amount: Rupiah::MAX, fee: Rupiah::new(1), ..samples::payment(&project) };
+        let payment = samples::with_terms(samples::payment(&project), |terms| {
+            terms.amount = Rupiah::MAX;
+            terms.fee = Rupiah::new(1);
+        });
         let payment = kept_payment(&store, payment).await;
         keep(&store, paid_posting(&payment, NOW)).await;
     }
@@ -114,7 +123,7 @@ async fn what_is_due_settles_in_order_and_a_few_at_a_time(database: Database) {
     ] {
         let due = store.due_to_settle(now, most).await.unwrap();
         let found: Vec<_> = due.iter().map(|due| (due.project_id, due.payment_id, due.net)).collect();
-        let expected: Vec<_> = expected.iter().map(|payment| (payment.project_id, payment.id, NET)).collect();
+        let expected: Vec<_> = expected.iter().map(|payment| (payment.terms.project_id, payment.id, NET)).collect();
         assert_eq!(found, expected, "{now} {most}");
     }
     keep(&store, samples::settlement(&early, after(300))).await;
@@ -140,7 +149,8 @@ async fn a_payment_settles_only_once(database: Database) {
 async fn a_fee_that_eats_everything_leaves_nothing_to_settle(database: Database) {
     let store = database.open().await;
     let project = kept_project(&store).await;
-    let payment = kept_payment(&store, Payment { fee: AMOUNT, ..samples::payment(&project) }).await;
+    let payment =
+        kept_payment(&store, samples::with_terms(samples::payment(&project), |terms| terms.fee = AMOUNT)).await;
     keep(&store, samples::confirmation(&payment, None, "one")).await;
     assert!(store.due_to_settle(Timestamp::from_millis(i64::MAX), 10).await.unwrap().is_empty());
     assert_eq!(store.balance(project.id, None).await.unwrap(), Balance::default());
@@ -175,7 +185,7 @@ async fn postings_and_entries_are_append_only(database: Database) {
 async fn with_lines(store: &Store, project: &Project) -> Vec<Payment> {
     let mut payments = Vec::new();
     for number in 0..5 {
-        let payment = Payment { reference: format!("INV-{number}"), ..samples::payment(project) };
+        let payment = samples::with_terms(samples::payment(project), |terms| terms.reference = format!("INV-{number}"));
         let payment = kept_payment(store, payment).await;
         // Two of them at the same instant.
         keep(store, paid_posting(&payment, after(number / 2))).await;
@@ -216,7 +226,7 @@ async fn the_lines_of_an_account_say_why_it_changed(database: Database) {
         at,
         kind: "settled".to_owned(),
         payment_id: payment.id,
-        reference: payment.reference.clone(),
+        reference: payment.terms.reference.clone(),
         amount: NET,
         balance,
     };

@@ -43,7 +43,15 @@ fn payment_at(project: &Project, millis: i64, state: State) -> Payment {
     };
     let payment = Payment { id: mint(created_at, entropy()), created_at, ..samples::payment(project) };
     let (code, amount) = (payment.id.to_string(), Rupiah::new(10_000 + millis));
-    Payment { state, method, code, amount, fee: Rupiah::new(millis % 11), ..payment }
+    Payment {
+        state,
+        code,
+        ..samples::with_terms(payment, |terms| {
+            terms.method = method;
+            terms.amount = amount;
+            terms.fee = Rupiah::new(millis % 11);
+        })
+    }
 }
 
 /// Payments that have ended in different ways, oldest first, and some that can still be paid among the newest.
@@ -97,8 +105,8 @@ fn filters() -> Vec<PaymentFilter> {
 fn is_wanted(payment: &Payment, filter: &PaymentFilter) -> bool {
     filter.status.is_none_or(|(status, now)| payment.status_at(now) == status)
         && filter.method.is_none_or(|wanted| match wanted {
-            MethodFilter::Kind(kind) => payment.method.kind() == kind,
-            MethodFilter::One(method) => payment.method == method,
+            MethodFilter::Kind(kind) => payment.terms.method.kind() == kind,
+            MethodFilter::One(method) => payment.terms.method == method,
         })
         && filter.created.is_none_or(|(from, until)| (from..until).contains(&payment.created_at))
 }
@@ -108,9 +116,12 @@ fn sums_of<'a>(payments: impl Iterator<Item = &'a Payment>) -> Sums {
         let sums = Sums { payments: sums.payments + 1, ..sums };
         match payment.paid_at() {
             None => sums,
-            Some(_) => {
-                Sums { paid: sums.paid + 1, amount: sums.amount + payment.amount, fee: sums.fee + payment.fee, ..sums }
-            }
+            Some(_) => Sums {
+                paid: sums.paid + 1,
+                amount: sums.amount + payment.terms.amount,
+                fee: sums.fee + payment.terms.fee,
+                ..sums
+            },
         }
     })
 }
@@ -184,7 +195,7 @@ async fn a_payment_that_is_paid_after_it_had_ended_counts_at_once(database: Data
     assert_eq!([late.state, held.state], [State::Expired; 2]);
     keep(&store, samples::confirmation(&late, None, "late")).await;
     assert!(rows(&database, "payment_sums:") < stored);
-    keep(&store, samples::surplus(&held, "held", held.amount, Unapplied::TooLate)).await;
+    keep(&store, samples::surplus(&held, "held", held.terms.amount, Unapplied::TooLate)).await;
     keep(&store, samples::acceptance(&held, "held", after(20))).await;
     for index in [1_001, 1_005] {
         payments[index].state = State::Paid { at: NOW };

@@ -73,8 +73,7 @@ async fn a_long_list_is_the_same_with_checkpoints_as_without_them(database: Data
     let made = |project, millis| Payment {
         id: mint(after(millis), entropy()),
         created_at: after(millis),
-        amount: Rupiah::new(1_000 + millis % 7),
-        ..samples::payment(project)
+        ..samples::with_terms(samples::payment(project), |terms| terms.amount = Rupiah::new(1_000 + millis % 7))
     };
     let mut expected: Vec<Payment> = (0..3_500).map(|millis| made(&project, millis)).collect();
     let others = (0..10).map(|index| made(&other, index * 300));
@@ -147,15 +146,15 @@ fn all_of(payments: &[Payment]) -> Matches {
     Matches::All(Sums {
         payments: payments.len() as i64,
         paid: paid().count() as i64,
-        amount: paid().map(|payment| payment.amount).sum(),
-        fee: paid().map(|payment| payment.fee).sum(),
+        amount: paid().map(|payment| payment.terms.amount).sum(),
+        fee: paid().map(|payment| payment.terms.fee).sum(),
     })
 }
 
 async fn matches_are_counted_and_scanned_up_to_a_limit(database: Database) {
     let store = database.open().await;
     let project = kept_project(&store).await;
-    let rare = Payment { reference: "rare".to_owned(), ..samples::payment(&project) };
+    let rare = samples::with_terms(samples::payment(&project), |terms| terms.reference = "rare".to_owned());
     let rare = kept_payment(&store, rare).await;
     let more = |count| (0..count).map(|_| PaymentWrite::Created { payment: samples::payment(&project) });
     keep(&store, Change::default().with_all(more(MATCHES_COUNTED - 1))).await;
@@ -244,7 +243,17 @@ async fn varied_payments(store: &Store, project: &Project, links: &[Link]) -> Ve
         let payment = Payment { id: mint(created_at, entropy()), created_at, ..samples::payment(project) };
         let (code, reference) = (payment.id.to_string(), references[number % 3].to_owned());
         let amount = Rupiah::new(1_000 + number as i64);
-        let payment = Payment { state, expires_at, method, code, reference, link_id, amount, ..payment };
+        let payment = Payment {
+            state,
+            code,
+            ..samples::with_terms(payment, |terms| {
+                terms.expires_at = expires_at;
+                terms.method = method;
+                terms.reference = reference;
+                terms.link_id = link_id;
+                terms.amount = amount;
+            })
+        };
         payments.push(kept_payment(store, payment).await);
     }
     payments
@@ -253,13 +262,13 @@ async fn varied_payments(store: &Store, project: &Project, links: &[Link]) -> Ve
 /// What the filter means, as a predicate.
 fn is_wanted(payment: &Payment, filter: &PaymentFilter) -> bool {
     let PaymentFilter { search, link_id, status, method, created, q: _, order: _ } = filter;
-    let found = |term: &String| payment.reference.to_lowercase().contains(&term.to_lowercase());
+    let found = |term: &String| payment.terms.reference.to_lowercase().contains(&term.to_lowercase());
     search.as_ref().is_none_or(found)
-        && link_id.is_none_or(|link_id| payment.link_id == Some(link_id))
+        && link_id.is_none_or(|link_id| payment.terms.link_id == Some(link_id))
         && status.is_none_or(|(status, now)| payment.status_at(now) == status)
         && method.is_none_or(|wanted| match wanted {
-            MethodFilter::Kind(kind) => payment.method.kind() == kind,
-            MethodFilter::One(method) => payment.method == method,
+            MethodFilter::Kind(kind) => payment.terms.method.kind() == kind,
+            MethodFilter::One(method) => payment.terms.method == method,
         })
         && created.is_none_or(|(from, until)| from <= payment.created_at && payment.created_at < until)
 }
@@ -323,8 +332,8 @@ async fn assert_orders(store: &Store, project: &Project, filter: &PaymentFilter,
         match order {
             PaymentOrder::Newest => {}
             PaymentOrder::Oldest => sorted.reverse(),
-            PaymentOrder::AmountHighest => sorted.sort_by_key(|payment| -payment.amount.get()),
-            PaymentOrder::AmountLowest => sorted.sort_by_key(|payment| payment.amount.get()),
+            PaymentOrder::AmountHighest => sorted.sort_by_key(|payment| -payment.terms.amount.get()),
+            PaymentOrder::AmountLowest => sorted.sort_by_key(|payment| payment.terms.amount.get()),
         }
         let filter = PaymentFilter { order, ..filter.clone() };
         let window = Window { offset: 1, limit: 4 };
@@ -341,8 +350,7 @@ async fn lists_are_sorted_by_amount_only_where_they_are_short(database: Database
         Payment {
             id: mint(created_at, entropy()),
             created_at,
-            amount: Rupiah::new(amount),
-            ..samples::payment(&project)
+            ..samples::with_terms(samples::payment(&project), |terms| terms.amount = Rupiah::new(amount))
         }
     };
     let payments: Vec<Payment> = (0..=MATCHES_COUNTED).map(|millis| of(millis, 1_000 + millis % 7)).collect();
@@ -357,7 +365,7 @@ async fn lists_are_sorted_by_amount_only_where_they_are_short(database: Database
         let filter = PaymentFilter { status, order: PaymentOrder::AmountHighest, ..PaymentFilter::default() };
         let first = store.payments_window(project.id, &filter, Window { offset: 0, limit: 1 }).await.unwrap();
         let matches = store.payments_matching(project.id, &filter).await.unwrap();
-        (first[0].id, first[0].amount.get(), matches.can_be_sorted_by_amount())
+        (first[0].id, first[0].terms.amount.get(), matches.can_be_sorted_by_amount())
     };
     for status in [None, Some(Status::Pending)] {
         let (_, amount, can_be_sorted) = highest(status).await;
@@ -405,7 +413,7 @@ async fn listed_as(store: &Store, project: &Project, status: Status, now: Timest
     let listed = store.payments(project.id, &filter, EVERYTHING).await.unwrap();
     assert_eq!(listed.total, listed.items.len() as i64);
     assert!(listed.items.iter().all(|payment| payment.status_at(now) == status));
-    listed.items.into_iter().map(|payment| payment.reference).collect()
+    listed.items.into_iter().map(|payment| payment.terms.reference).collect()
 }
 
 async fn an_expiry_counts_from_its_millisecond_whether_or_not_it_was_written_down(database: Database) {
@@ -413,7 +421,14 @@ async fn an_expiry_counts_from_its_millisecond_whether_or_not_it_was_written_dow
     let project = kept_project(&store).await;
     for (reference, end) in [("a", -1), ("b", 0), ("c", 1)] {
         let payment = samples::payment(&project);
-        kept_payment(&store, Payment { reference: reference.to_owned(), expires_at: after(end), ..payment }).await;
+        kept_payment(
+            &store,
+            samples::with_terms(payment, |terms| {
+                terms.reference = reference.to_owned();
+                terms.expires_at = after(end);
+            }),
+        )
+        .await;
     }
     for (now, pending, expired) in [
         (after(-1), &["c", "b", "a"][..], &[][..]),

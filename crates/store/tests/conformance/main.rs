@@ -48,5 +48,6 @@ mod search_words;
 mod short_ids;
 mod sign_ins;
 mod strays;
+mod terms_samples;
 mod verify;
 mod volume;

@@ -6,11 +6,12 @@ use domain::{
     bank_request::jakarta_day,
     id::mint,
     method::Method,
+    money::Rupiah,
     opening::{
         BankCode, BankJob, BankSend, JobKey, JobKind, MoneySource, Opening, OpeningAttempt, OpeningState,
         bank_reference,
     },
-    payment::{Checkout, Customer, Payment, State},
+    payment::{Checkout, Customer, Payment, PaymentTerms, State},
     project::Project,
     receipt::ReceiptKey,
     time::Timestamp,
@@ -24,26 +25,22 @@ use crate::{
 
 /// An attempt to have a bank issue a QRIS.
 pub(crate) fn opening(project: &Project, account: &BankAccount) -> Opening {
+    let terms = PaymentTerms::direct(project.id, "INV-1".to_owned(), AMOUNT, Method::Qris, after(1_000));
     Opening {
         id: mint(NOW, entropy()),
-        project_id: project.id,
-        link_id: None,
         account_id: account.id,
-        reference: "INV-1".to_owned(),
-        amount: AMOUNT,
-        quantity: None,
-        fee: domain::money::Rupiah::new(700),
-        method: Method::Qris,
-        checkout: None,
-        metadata: None,
-        return_url: None,
+        terms: PaymentTerms { fee: Rupiah::new(700), ..terms },
         attempt: None,
         state: OpeningState::Open,
         generation: 1,
         created_at: NOW,
-        expires_at: after(1_000),
         version: 1,
     }
+}
+
+pub(crate) fn with_terms(mut opening: Opening, change: impl FnOnce(&mut PaymentTerms)) -> Opening {
+    change(&mut opening.terms);
+    opening
 }
 
 /// The same for a customer of a link.
@@ -54,7 +51,10 @@ pub(crate) fn attempted(opening: Opening, replaces: &[&Payment]) -> Opening {
         network: Some("203.0.113.9".to_owned()),
         replaces: replaces.iter().map(|payment| payment.id).collect(),
     };
-    Opening { checkout: Some(Checkout { customer, ..Checkout::default() }), attempt: Some(attempt), ..opening }
+    Opening {
+        attempt: Some(attempt),
+        ..with_terms(opening, |terms| terms.checkout = Some(Checkout { customer, ..Checkout::default() }))
+    }
 }
 
 pub(crate) fn code(opening: &Opening) -> BankCode {

@@ -9,7 +9,6 @@ use domain::{
     money::Rupiah,
     opening::{JobKind, Opening, OpeningState},
     payment::State,
-    return_url::ReturnUrl,
 };
 use store::{After, Change, CodeName, Guard, OpeningWrite, PaymentWrite, Window};
 
@@ -21,6 +20,7 @@ use crate::{
         payment_of,
     },
     samples::{AMOUNT, NOW, after, kept_link, kept_payment, kept_project, payment},
+    terms_samples::full_terms,
 };
 
 on_every_database![
@@ -48,10 +48,8 @@ async fn an_opening_reads_back_as_it_was_written(database: Database) {
     let plain = kept_opening(&store, &project, &account).await;
     let link = kept_link(&store, &project, true).await;
     let (one, two) = (kept_payment(&store, payment(&project)).await, kept_payment(&store, payment(&project)).await);
-    let of_link = opening_samples::opening(&project, &account);
-    let back = Some(ReturnUrl::stored("https://shop.example/".to_owned()));
-    let of_link = Opening { link_id: Some(link.id), quantity: Some(2), return_url: back, ..of_link };
-    let of_link = attempted(of_link, &[&one, &two]);
+    let of_link = attempted(opening_samples::opening(&project, &account), &[&one, &two]);
+    let of_link = Opening { terms: full_terms(&project, &link), ..of_link };
     keep(&store, opened(&of_link, &code(&of_link))).await;
     let alone = attempted(opening_samples::opening(&project, &account), &[]);
     keep(&store, opened(&alone, &code(&alone))).await;
@@ -131,7 +129,9 @@ async fn what_is_known_about_a_customer_moves_to_the_payment(database: Database)
     let store = database.open().await;
     let (project, account) = (kept_project(&store).await, kept_account(&store).await);
     let link = kept_link(&store, &project, true).await;
-    let of_link = || Opening { link_id: Some(link.id), ..opening_samples::opening(&project, &account) };
+    let of_link = || {
+        opening_samples::with_terms(opening_samples::opening(&project, &account), |terms| terms.link_id = Some(link.id))
+    };
     for is_issued in [true, false] {
         let (of_customer, other) = (attempted(of_link(), &[]), attempted(of_link(), &[]));
         for opening in [&of_customer, &other] {
@@ -147,8 +147,8 @@ async fn what_is_known_about_a_customer_moves_to_the_payment(database: Database)
         };
         keep(&store, change).await;
         let found = store.opening(of_customer.id).await.unwrap().unwrap();
-        assert_eq!((found.checkout, found.attempt, found.state.word()), (None, None, "issued"));
-        assert_eq!(store.payment(payment.id).await.unwrap().unwrap().checkout, of_customer.checkout);
+        assert_eq!((found.terms.checkout, found.attempt, found.state.word()), (None, None, "issued"));
+        assert_eq!(store.payment(payment.id).await.unwrap().unwrap().terms.checkout, of_customer.terms.checkout);
         assert_eq!(store.opening(other.id).await.unwrap(), Some(other));
     }
 }
@@ -167,7 +167,7 @@ async fn customers_whose_code_never_came_are_forgotten(database: Database) {
     let left = async || {
         let mut left = 0;
         for opening in [&refused, &given_up] {
-            left += i32::from(store.opening(opening.id).await.unwrap().unwrap().checkout.is_some());
+            left += i32::from(store.opening(opening.id).await.unwrap().unwrap().terms.checkout.is_some());
         }
         left
     };
@@ -190,14 +190,19 @@ async fn a_refused_opening_can_be_opened_again(database: Database) {
     keep(&store, Change::from(refused).with(OpeningWrite::JobDone { key, outcome: "4034705".to_owned() })).await;
     let found = store.opening(opening.id).await.unwrap().unwrap();
     assert_eq!((found.state, found.version), (OpeningState::Refused { at: after(2) }, 2));
-    let next = Opening { generation: 2, version: 2, created_at: after(5), expires_at: after(2_000), ..opening };
+    let next = Opening {
+        generation: 2,
+        version: 2,
+        created_at: after(5),
+        ..opening_samples::with_terms(opening, |terms| terms.expires_at = after(2_000))
+    };
     let reopened = |version| {
         Change::from(OpeningWrite::Reopened {
             id: next.id,
             version,
             account_id: account.id,
             created_at: next.created_at,
-            expires_at: next.expires_at,
+            expires_at: next.terms.expires_at,
             code: code(&next),
         })
         .with(OpeningWrite::JobQueued(job(&code(&next), JobKind::Issue, after(35))))
@@ -278,7 +283,9 @@ async fn payments_that_are_cancelled_queue_the_void_of_their_codes(database: Dat
     let link = kept_link(&store, &project, true).await;
     let mut made = Vec::new();
     for _ in 0..3 {
-        let opening = Opening { link_id: Some(link.id), ..opening_samples::opening(&project, &account) };
+        let opening = opening_samples::with_terms(opening_samples::opening(&project, &account), |terms| {
+            terms.link_id = Some(link.id)
+        });
         keep(&store, opened(&opening, &code(&opening))).await;
         let payment = payment_of(&opening);
         keep(&store, issued(&opening, &payment)).await;

@@ -15,6 +15,7 @@ use store::{Change, Guard, PaymentState, PaymentWrite, StoreError};
 use crate::{
     database::{Database, Outcome, commit, keep, on_every_database},
     samples::{self, AMOUNT, NOW, after, entropy, kept_link, kept_payment, kept_project},
+    terms_samples::full_terms,
 };
 
 on_every_database![
@@ -52,12 +53,21 @@ async fn a_payment_is_read_back_as_it_was_committed(database: Database) {
         Checkout { customer: Customer { name: "Siti".to_owned(), ..Customer::default() }, ..Checkout::default() };
     let back = Some(ReturnUrl::stored("https://shop.example/?a=É#b".to_owned()));
     let mut payments = vec![
-        Payment { amount: Rupiah::MAX, fee: Rupiah::ZERO, ..samples::payment(&project) },
-        Payment { amount: AMOUNT, fee: AMOUNT, ..samples::payment(&project) },
-        Payment { reference: "É'\"%_\\".to_owned(), version: 9, ..samples::payment(&project) },
-        Payment { checkout: Some(sparse), ..samples::attempt(&project, &link) },
-        Payment { quantity: Some(99), return_url: back.clone(), ..samples::attempt(&project, &link) },
-        Payment { return_url: back, ..samples::payment(&project) },
+        samples::with_terms(samples::payment(&project), |terms| {
+            terms.amount = Rupiah::MAX;
+            terms.fee = Rupiah::ZERO;
+        }),
+        samples::with_terms(samples::payment(&project), |terms| {
+            terms.amount = AMOUNT;
+            terms.fee = AMOUNT;
+        }),
+        Payment {
+            version: 9,
+            ..samples::with_terms(samples::payment(&project), |terms| terms.reference = "É'\"%_\\".to_owned())
+        },
+        samples::with_terms(samples::attempt(&project, &link), |terms| terms.checkout = Some(sparse)),
+        Payment { terms: full_terms(&project, &link), ..samples::payment(&project) },
+        samples::with_terms(samples::payment(&project), |terms| terms.return_url = back),
         Payment { id: mint(after(1), entropy()), created_at: after(1), ..samples::payment(&project) },
     ];
     for state in EVERY_STATE {
@@ -66,7 +76,10 @@ async fn a_payment_is_read_back_as_it_was_committed(database: Database) {
     }
     for bank in Bank::ALL {
         let code = bank.account_number(7);
-        payments.push(Payment { method: Method::VirtualAccount(bank), code, ..samples::payment(&project) });
+        payments.push(Payment {
+            code,
+            ..samples::with_terms(samples::payment(&project), |terms| terms.method = Method::VirtualAccount(bank))
+        });
     }
     for payment in payments {
         keep(&store, PaymentWrite::Created { payment: payment.clone() }).await;
@@ -123,8 +136,9 @@ async fn an_account_number_is_given_once_while_it_is_live(database: Database) {
         let number = format!("11000{index}");
         kept_payment(&store, Payment { state, ..samples::account_payment(&project, &number) }).await;
         // No other project or bank may use the number meanwhile.
-        let elsewhere =
-            Payment { method: Method::VirtualAccount(Bank::Bni), ..samples::account_payment(&other, &number) };
+        let elsewhere = samples::with_terms(samples::account_payment(&other, &number), |terms| {
+            terms.method = Method::VirtualAccount(Bank::Bni)
+        });
         let expected = if is_live(state) { Outcome::Conflict(Guard::AccountNumber) } else { Outcome::Kept };
         assert_eq!(commit(&store, PaymentWrite::Created { payment: elsewhere }).await, expected, "{state:?}");
     }
@@ -144,14 +158,15 @@ async fn an_account_number_is_free_again_once_its_payment_ended(database: Databa
         ("expired", |payment, _| samples::moved_to(payment, State::Expired)),
         ("cancelled", |payment, _| samples::moved_to(payment, State::Cancelled { at: NOW })),
         ("expired with all", |payment, _| PaymentWrite::PendingExpired {
-            now: payment.expires_at.plus(std::time::Duration::from_millis(1)),
+            now: payment.terms.expires_at.plus(std::time::Duration::from_millis(1)),
             most: 10,
         }),
         ("cancelled with its link", |_, link| PaymentWrite::PendingCancelled { link_id: link.id, but: None, at: NOW }),
     ];
     for (end, ended) in ends {
         let number = "1100000001";
-        let payment = Payment { link_id: Some(link.id), ..samples::account_payment(&project, number) };
+        let payment =
+            samples::with_terms(samples::account_payment(&project, number), |terms| terms.link_id = Some(link.id));
         let first = kept_payment(&store, payment).await;
         let again = || PaymentWrite::Created { payment: samples::account_payment(&project, number) };
         assert_eq!(commit(&store, again()).await, taken, "{end}");

@@ -23,7 +23,7 @@ use domain::{
     link::{CustomerFields, Link, LinkClaim},
     method::Method,
     money::Rupiah,
-    payment::{Checkout, Customer, Device, Location, Payment, State, Transition},
+    payment::{Checkout, Customer, Device, Location, Payment, PaymentTerms, State, Transition},
     pricing::Pricing,
     project::{Environment, MerchantProfile, Project, SuccessWord},
     receipt::{Decided, Decision, Difference, Held, Receipt, ReceiptKey, Unapplied},
@@ -161,33 +161,28 @@ pub(crate) async fn kept_link(store: &Store, project: &Project, allow_multiple_p
 /// A pending direct payment by QRIS.
 pub(crate) fn payment(project: &Project) -> Payment {
     let id = mint(NOW, entropy());
-    Payment {
-        id,
-        project_id: project.id,
-        link_id: None,
-        reference: "INV-1".to_owned(),
-        amount: AMOUNT,
-        quantity: None,
-        fee: FEE,
-        method: Method::Qris,
-        code: format!("000201{id}"),
-        checkout: None,
-        metadata: None,
-        return_url: None,
-        state: State::Pending,
-        created_at: NOW,
-        expires_at: after(900_000),
-        version: 1,
-    }
+    let terms = PaymentTerms::direct(project.id, "INV-1".to_owned(), AMOUNT, Method::Qris, after(900_000));
+    Payment::pending(id, PaymentTerms { fee: FEE, ..terms }, format!("000201{id}"), NOW)
+}
+
+pub(crate) fn with_terms(mut payment: Payment, change: impl FnOnce(&mut PaymentTerms)) -> Payment {
+    change(&mut payment.terms);
+    payment
 }
 
 pub(crate) fn account_payment(project: &Project, number: &str) -> Payment {
-    Payment { method: Method::VirtualAccount(Bank::Bca), code: number.to_owned(), ..payment(project) }
+    Payment {
+        code: number.to_owned(),
+        ..with_terms(payment(project), |terms| terms.method = Method::VirtualAccount(Bank::Bca))
+    }
 }
 
 /// A customer's attempt to pay `link`.
 pub(crate) fn attempt(project: &Project, link: &Link) -> Payment {
-    Payment { link_id: Some(link.id), checkout: Some(checkout()), ..payment(project) }
+    with_terms(payment(project), |terms| {
+        terms.link_id = Some(link.id);
+        terms.checkout = Some(checkout());
+    })
 }
 
 /// Bounds that no test reaches by accident.
@@ -195,7 +190,7 @@ pub(crate) const WIDE: AttemptBounds = AttemptBounds { pending_most: 1_000, netw
 
 /// Everything that a customer's attempt writes.
 pub(crate) fn attempted(payment: &Payment, visitor: Option<&str>, bounds: AttemptBounds) -> Change {
-    let link_id = payment.link_id.unwrap();
+    let link_id = payment.terms.link_id.unwrap();
     let network = bounds.network.as_ref().map(|bound| bound.network.clone());
     let visitor = visitor.map(str::to_owned);
     let replaced = visitor.clone();
@@ -207,7 +202,7 @@ pub(crate) fn attempted(payment: &Payment, visitor: Option<&str>, bounds: Attemp
         .with(LinkWrite::AttemptRecorded(LinkAttempt {
             link_id,
             payment_id: payment.id,
-            project_id: payment.project_id,
+            project_id: payment.terms.project_id,
             visitor,
             network,
             at: payment.created_at,
@@ -354,7 +349,7 @@ pub(crate) fn note(payment: &Payment, receipt_id: &str, noted: Noted) -> LedgerW
 fn note_under(key: ReceiptKey, payment: &Payment, noted: Noted) -> LedgerWrite {
     LedgerWrite::Receipt(ReceiptNote {
         key,
-        project_id: payment.project_id,
+        project_id: payment.terms.project_id,
         payment_id: payment.id,
         received_at: after(10),
         noted,
@@ -369,7 +364,7 @@ pub(crate) fn confirmation(payment: &Payment, link: Option<&Link>, receipt_id: &
 /// The same by a receipt of any provider.
 pub(crate) fn confirmation_under(key: ReceiptKey, payment: &Payment, link: Option<&Link>) -> Change {
     let received_at = after(10);
-    let receipt = Receipt { key: key.clone(), amount: payment.amount, paid_at: NOW, received_at };
+    let receipt = Receipt { key: key.clone(), amount: payment.terms.amount, paid_at: NOW, received_at };
     let claim = link.map_or(LinkClaim::NotNeeded, Link::claim);
     let transition = payment.clone().confirm(&receipt, claim, SETTLEMENT_DELAY).unwrap();
     let claimed = transition.claims.map(|id| LinkWrite::Claimed { id, payment_id: payment.id });
@@ -378,7 +373,7 @@ pub(crate) fn confirmation_under(key: ReceiptKey, payment: &Payment, link: Optio
         but: Some(payment.id),
         at: received_at,
     });
-    let money = Noted::Money { amount: payment.amount, paid_at: NOW, held: None };
+    let money = Noted::Money { amount: payment.terms.amount, paid_at: NOW, held: None };
     let news = News::PaymentPaid { payment: payment.id, paid_at: NOW, word: SuccessWord::Paid };
     Change::from(note_under(key, payment, money))
         .with(moved(&transition))
@@ -398,7 +393,7 @@ pub(crate) fn refusal(payment: &Payment, receipt_id: &str) -> Change {
 
 /// Everything that the engine commits for money that pays nothing.
 pub(crate) fn surplus(payment: &Payment, receipt_id: &str, amount: Rupiah, reason: Unapplied) -> Change {
-    let (project_id, payment_id, at) = (payment.project_id, payment.id, after(10));
+    let (project_id, payment_id, at) = (payment.terms.project_id, payment.id, after(10));
     let money = Noted::Money { amount, paid_at: NOW, held: Some(held(reason)) };
     let posting = Posting::unapplied(project_id, payment_id, receipt_key(receipt_id), amount, at);
     Change::from(note(payment, receipt_id, money)).with(LedgerWrite::Posting(posting))
@@ -411,14 +406,14 @@ pub(crate) fn held(reason: Unapplied) -> Held {
 pub(crate) fn decided(payment: &Payment, receipt_id: &str, decision: Decision, at: Timestamp) -> LedgerWrite {
     LedgerWrite::ReceiptDecided {
         key: receipt_key(receipt_id),
-        project_id: payment.project_id,
+        project_id: payment.terms.project_id,
         decided: Decided { decision, at, note: "Dihubungi\nlewat telepon".to_owned(), by: None },
     }
 }
 
 /// Everything that the engine commits when a member accepts held money for `payment`.
 pub(crate) fn acceptance(payment: &Payment, receipt_id: &str, at: Timestamp) -> Change {
-    acceptance_of(payment, receipt_id, payment.amount, at)
+    acceptance_of(payment, receipt_id, payment.terms.amount, at)
 }
 
 /// The same where the money is another amount, or was sent for another payment.
@@ -427,8 +422,8 @@ pub(crate) fn acceptance_of(payment: &Payment, receipt_id: &str, amount: Rupiah,
     let accepted = Difference::Accepted;
     let transition = payment.clone().accept(&receipt, LinkClaim::NotNeeded, accepted, SETTLEMENT_DELAY, at).unwrap();
     let news = News::PaymentPaid { payment: payment.id, paid_at: NOW, word: SuccessWord::Paid };
-    let event = Event { id: mint(at, entropy()), project_id: payment.project_id, created_at: at, news };
-    let decision = Decision::Accepted { payment_id: payment.id, difference: amount - payment.amount };
+    let event = Event { id: mint(at, entropy()), project_id: payment.terms.project_id, created_at: at, news };
+    let decision = Decision::Accepted { payment_id: payment.id, difference: amount - payment.terms.amount };
     Change::from(decided(payment, receipt_id, decision, at))
         .with(moved(&transition))
         .with_all(transition.posting.map(LedgerWrite::Posting))
@@ -437,7 +432,7 @@ pub(crate) fn acceptance_of(payment: &Payment, receipt_id: &str, amount: Rupiah,
 
 /// Everything that the engine commits when a member returns held money.
 pub(crate) fn giving_back(payment: &Payment, receipt_id: &str, amount: Rupiah, at: Timestamp) -> Change {
-    let posting = Posting::returned(payment.project_id, payment.id, receipt_key(receipt_id), amount, at);
+    let posting = Posting::returned(payment.terms.project_id, payment.id, receipt_key(receipt_id), amount, at);
     Change::from(decided(payment, receipt_id, Decision::Returned, at)).with(LedgerWrite::Posting(posting))
 }
 
@@ -446,7 +441,7 @@ pub(crate) fn settlement(payment: &Payment, at: Timestamp) -> Change {
 }
 
 pub(crate) fn settlement_of(payment: &Payment, net: Rupiah, at: Timestamp) -> Change {
-    let posting = Posting::settled(payment.project_id, payment.id, net, at);
+    let posting = Posting::settled(payment.terms.project_id, payment.id, net, at);
     Change::from(PaymentWrite::Settled { payment_id: payment.id }).with(LedgerWrite::Posting(posting))
 }
 
@@ -461,7 +456,13 @@ pub(crate) fn revocation(key: &ApiKey, at: Timestamp) -> Change {
 }
 
 pub(crate) fn moved_to(payment: &Payment, state: State) -> PaymentWrite {
-    PaymentWrite::Moved { id: payment.id, version: payment.version, state, settles_at: None, link_id: payment.link_id }
+    PaymentWrite::Moved {
+        id: payment.id,
+        version: payment.version,
+        state,
+        settles_at: None,
+        link_id: payment.terms.link_id,
+    }
 }
 
 fn moved(transition: &Transition) -> PaymentWrite {
@@ -471,13 +472,13 @@ fn moved(transition: &Transition) -> PaymentWrite {
         version: payment.version,
         state: payment.state,
         settles_at: *settles_at,
-        link_id: payment.link_id,
+        link_id: payment.terms.link_id,
     }
 }
 
 fn happened(payment: &Payment, news: News) -> WebhookWrite {
     let id = mint(after(10), entropy());
-    WebhookWrite::Event(Event { id, project_id: payment.project_id, created_at: after(10), news })
+    WebhookWrite::Event(Event { id, project_id: payment.terms.project_id, created_at: after(10), news })
 }
 
 /// Runs every maintenance job until it has nothing more to do.

@@ -87,7 +87,7 @@ async fn payments_are_found_alike_in_the_index_and_before_they_are_in_it(databas
     keep_texts(&store, &project, &TEXTS[..5]).await;
     // So many that the search uses the index and requests maintenance for it.
     for filled in [&project, &other] {
-        let filler = |_| Payment { reference: "QQQ".to_owned(), ..samples::payment(filled) };
+        let filler = |_| samples::with_terms(samples::payment(filled), |terms| terms.reference = "QQQ".to_owned());
         let fillers = (0..1_100).map(filler).map(|payment| PaymentWrite::Created { payment });
         keep(&store, Change::default().with_all(fillers)).await;
     }
@@ -107,7 +107,11 @@ async fn payments_are_found_alike_in_the_index_and_before_they_are_in_it(databas
 
 async fn keep_texts(store: &Store, project: &Project, texts: &[&str]) {
     for text in texts {
-        kept_payment(store, Payment { reference: (*text).to_owned(), ..samples::payment(project) }).await;
+        kept_payment(
+            store,
+            samples::with_terms(samples::payment(project), |terms| terms.reference = (*text).to_owned()),
+        )
+        .await;
     }
 }
 
@@ -119,7 +123,7 @@ async fn searched(store: &Store, project: &Project, term: &str) -> Listed<Paymen
 async fn assert_found(store: &Store, project: &Project, rows: &[(&str, &[&str])]) {
     for (term, found) in rows {
         let listed = searched(store, project, term).await;
-        let references = listed.items.into_iter().map(|payment| payment.reference).collect();
+        let references = listed.items.into_iter().map(|payment| payment.terms.reference).collect();
         assert_eq!(sorted(references), expected(found), "{term:?}");
         assert_eq!(listed.total, found.len() as i64, "{term:?}");
     }
@@ -271,7 +275,7 @@ async fn a_search_sees_its_own_project_only(database: Database) {
     for (asking, found) in [(&project, 1), (&other, 0)] {
         let filter = LinkFilter { search: Some(link.title.clone()), ..LinkFilter::default() };
         assert_eq!(store.links(asking.id, &filter, EVERYTHING).await.unwrap().total, found);
-        let filter = PaymentFilter { search: Some(payment.reference.clone()), ..PaymentFilter::default() };
+        let filter = PaymentFilter { search: Some(payment.terms.reference.clone()), ..PaymentFilter::default() };
         assert_eq!(store.payments(asking.id, &filter, EVERYTHING).await.unwrap().total, found);
     }
 }

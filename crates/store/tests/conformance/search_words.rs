@@ -108,20 +108,23 @@ async fn keep_three(store: &Store, project: &Project, account: &str) -> [Payment
     let metadata = Metadata { members: vec![("meja".to_owned(), "Teras 12".to_owned())] };
     let three = [
         Payment {
-            reference: "INV-2026-001".to_owned(),
-            method: Method::VirtualAccount(Bank::Bca),
             code: account.to_owned(),
-            amount: Rupiah::new(150_000),
-            ..samples::payment(project)
+            ..samples::with_terms(samples::payment(project), |terms| {
+                terms.reference = "INV-2026-001".to_owned();
+                terms.method = Method::VirtualAccount(Bank::Bca);
+                terms.amount = Rupiah::new(150_000);
+            })
         },
-        Payment {
-            reference: "PL-9".to_owned(),
-            link_id: Some(link.id),
-            checkout: Some(Checkout { customer: customer(), ..samples::checkout() }),
-            amount: Rupiah::new(25_000),
-            ..samples::payment(project)
-        },
-        Payment { reference: "order_17".to_owned(), metadata: Some(metadata), ..samples::payment(project) },
+        samples::with_terms(samples::payment(project), |terms| {
+            terms.reference = "PL-9".to_owned();
+            terms.link_id = Some(link.id);
+            terms.checkout = Some(Checkout { customer: customer(), ..samples::checkout() });
+            terms.amount = Rupiah::new(25_000);
+        }),
+        samples::with_terms(samples::payment(project), |terms| {
+            terms.reference = "order_17".to_owned();
+            terms.metadata = Some(metadata);
+        }),
     ];
     for payment in &three {
         kept_payment(store, payment.clone()).await;
@@ -130,7 +133,7 @@ async fn keep_three(store: &Store, project: &Project, account: &str) -> [Payment
 }
 
 async fn fill(store: &Store, project: &Project) {
-    let filler = |_| Payment { reference: "QQQ".to_owned(), ..samples::payment(project) };
+    let filler = |_| samples::with_terms(samples::payment(project), |terms| terms.reference = "QQQ".to_owned());
     let fillers = (0..MANY).map(filler).map(|payment| PaymentWrite::Created { payment });
     keep(store, Change::default().with_all(fillers)).await;
 }
@@ -195,7 +198,7 @@ async fn a_term_and_a_part_of_the_reference_must_both_match(database: Database) 
         let listed = store.payments(project.id, &both, EVERYTHING).await.unwrap();
         assert_eq!((listed.items.len(), listed.total), (count, count as i64), "{search} {text}");
     }
-    let of_link = PaymentFilter { link_id: three[1].link_id, ..filter("siti") };
+    let of_link = PaymentFilter { link_id: three[1].terms.link_id, ..filter("siti") };
     assert_eq!(store.payments(project.id, &of_link, EVERYTHING).await.unwrap().total, 1);
 }
 
@@ -225,7 +228,7 @@ async fn a_customer_who_is_deleted_leaves_the_index_at_once(database: Database) 
     let three = keep_three(&store, &project, "8808555566667777").await;
     fill(&store, &project).await;
     index(&store, &project).await;
-    let (id, nameless) = (three[1].id, Payment { checkout: None, ..three[1].clone() });
+    let (id, nameless) = (three[1].id, samples::with_terms(three[1].clone(), |terms| terms.checkout = None));
     database.run_beside(&format!("DELETE FROM checkouts WHERE payment_id = '{id}'")).unwrap();
     for is_indexed in [false, true] {
         for gone in ["siti", "aminah", "example.com", "0812 3456 7890"] {
@@ -304,7 +307,10 @@ async fn payments_committed_below_the_end_of_the_index_are_found(database: Datab
     index(&store, &project).await;
     // An earlier clock makes an id that sorts before all that are in the index.
     let id = domain::id::mint(NOW.minus(Duration::from_secs(60)), samples::entropy());
-    let late = Payment { id, reference: "late one".to_owned(), ..samples::payment(&project) };
+    let late = Payment {
+        id,
+        ..samples::with_terms(samples::payment(&project), |terms| terms.reference = "late one".to_owned())
+    };
     let late = kept_payment(&store, late).await;
     for _ in 0..2 {
         assert_found(&store, &project, "late", &[&late]).await;

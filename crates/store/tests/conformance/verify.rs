@@ -173,10 +173,11 @@ async fn rarer_events(store: &Store, project: &Project) -> String {
     let posting = Posting::unapplied(project_id, payment_id, key, AMOUNT, at);
     keep(store, Change::from(LedgerWrite::Receipt(note)).with(LedgerWrite::Posting(posting))).await;
     // A fee of the whole amount: nothing is left to settle.
-    let eaten = kept_payment(store, Payment { fee: AMOUNT, ..samples::payment(project) }).await;
+    let eaten = kept_payment(store, samples::with_terms(samples::payment(project), |terms| terms.fee = AMOUNT)).await;
     keep(store, confirmation(&eaten, None, "eaten")).await;
     // Expired, and its account number issued again.
-    let over = Payment { expires_at: after(-1), ..samples::account_payment(project, "1100000002") };
+    let over =
+        samples::with_terms(samples::account_payment(project, "1100000002"), |terms| terms.expires_at = after(-1));
     kept_payment(store, over).await;
     keep(store, PaymentWrite::PendingExpired { now: NOW, most: 10 }).await;
     kept_payment(store, samples::account_payment(project, "1100000002")).await;
@@ -331,12 +332,12 @@ fn other_rows(history: &History) -> Vec<Row> {
 
 fn counted_rows(history: &History) -> Vec<Row> {
     let (due, pending) = (&history.due, history.pending.id.to_string());
-    let (project, elsewhere, hour) = (due.project_id, history.other.id, after(10).as_millis() / 3_600_000);
+    let (project, elsewhere, hour) = (due.terms.project_id, history.other.id, after(10).as_millis() / 3_600_000);
     // The oldest payment of the project.
     let checkpoint = |position: &str, previous: &str, is_summed: i64| {
         format!("INSERT INTO payment_marks VALUES ('{project}', '{pending}', {position}, '{previous}', {is_summed})")
     };
-    let fee = history.pending.fee.get();
+    let fee = history.pending.terms.fee.get();
     let sums = |state: &str, is_summed: i64, fee: i64| {
         format!(
             "{}; INSERT INTO payment_sums VALUES ('{project}', '{pending}', '{state}', 'qris', 1, 10000, {fee})",

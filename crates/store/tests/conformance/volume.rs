@@ -34,9 +34,15 @@ fn volume(hour: i64, payments: i64, amount: i64) -> HourVolume {
 async fn what_is_paid_and_accepted_is_added_up_by_the_hour_of_its_posting(database: Database) {
     let store = database.open().await;
     let (project, other) = (kept_project(&store).await, kept_project(&store).await);
-    let payment = |fee| Payment { fee, ..samples::payment(&project) };
+    let payment = |fee| samples::with_terms(samples::payment(&project), |terms| terms.fee = fee);
     let paid = |payment: &Payment, at| {
-        LedgerWrite::Posting(Posting::paid(payment.project_id, payment.id, payment.amount, payment.fee, at))
+        LedgerWrite::Posting(Posting::paid(
+            payment.terms.project_id,
+            payment.id,
+            payment.terms.amount,
+            payment.terms.fee,
+            at,
+        ))
     };
     // A fee of zero, of a part and of the whole amount.
     for (fee, at) in [(Rupiah::ZERO, at_hour(0, 0)), (FEE, at_hour(0, HOUR - 1)), (AMOUNT, at_hour(1, 0))] {
@@ -74,7 +80,7 @@ async fn what_is_paid_and_accepted_is_added_up_by_the_hour_of_its_posting(databa
 fn paid(project: &Project, instants: impl Iterator<Item = Timestamp>) -> Change {
     let payments = instants.map(|at| {
         let payment = Payment { id: mint(at, entropy()), created_at: at, ..samples::payment(project) };
-        let posting = Posting::paid(project.id, payment.id, payment.amount, payment.fee, at);
+        let posting = Posting::paid(project.id, payment.id, payment.terms.amount, payment.terms.fee, at);
         [Write::from(PaymentWrite::Created { payment }), LedgerWrite::Posting(posting).into()]
     });
     Change::default().with_all(payments.flatten())

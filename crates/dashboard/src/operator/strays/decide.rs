@@ -154,9 +154,9 @@ fn payment_facts(page: &OperatorPage, words: Words, fit: &StrayFit) -> PaymentFa
         id: payment.id.to_string(),
         project: project.name.clone(),
         project_url: page.url(project_path(project.id)),
-        reference: payment.reference.clone(),
-        method: method_name(words, payment.method),
-        amount: payment.amount.to_string(),
+        reference: payment.terms.reference.clone(),
+        method: method_name(words, payment.terms.method),
+        amount: payment.terms.amount.to_string(),
         badge: payment_badge(words, payment.status_at(page.now())),
     }
 }

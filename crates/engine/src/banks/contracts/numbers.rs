@@ -143,10 +143,10 @@ impl Issuer {
         Some(BankWrite::NumberTaken {
             account_id: open.id(),
             number: payment.code.clone(),
-            project_id: payment.project_id,
+            project_id: payment.terms.project_id,
             payment_id: payment.id,
             at: now,
-            free_at: number_rests_until(payment.expires_at),
+            free_at: number_rests_until(payment.terms.expires_at),
         })
     }
 }

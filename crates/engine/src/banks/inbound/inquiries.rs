@@ -85,7 +85,7 @@ impl Engine {
         let bill = match payment {
             Some(payment) => {
                 let project = self.project_of(&payment).await?;
-                Some(Bill { merchant: project.merchant.name.clone(), amount: payment.amount })
+                Some(Bill { merchant: project.merchant.name.clone(), amount: payment.terms.amount })
             }
             None => None,
         };
@@ -93,7 +93,7 @@ impl Engine {
     }
 
     async fn is_claimed_by_other(&self, payment: &Payment) -> Result<bool, Error> {
-        let Some(id) = payment.link_id else { return Ok(false) };
+        let Some(id) = payment.terms.link_id else { return Ok(false) };
         let link = self.store.link(id).await?;
         Ok(link.as_ref().map(Link::claim) == Some(LinkClaim::Taken))
     }

@@ -280,7 +280,7 @@ impl Engine {
         if let Some(id) = opening.payment_id() {
             let payment = self.known_payment(id).await?;
             let project = self.project_of(&payment).await?;
-            let money = Money { reused, ..paid(money, code, payment.expires_at, now) };
+            let money = Money { reused, ..paid(money, code, payment.terms.expires_at, now) };
             let Decision { change, moved } = self.on_money(receipt, &payment, &project, money).await?;
             // Of a number, the same money may be told with and without an id at once, and so under two keys.
             let came =
@@ -289,7 +289,7 @@ impl Engine {
         }
         let payment = made_by_money(self.mint(now), &opening, code, now);
         let project = self.project_of(&payment).await?;
-        let money = Money { reused, ..paid(money, code, payment.expires_at, now) };
+        let money = Money { reused, ..paid(money, code, payment.terms.expires_at, now) };
         let Decision { change, moved } = self.on_money(receipt, &payment, &project, money).await?;
         let unapplied = moved.err();
         let can_stand = payment.state != State::Pending || !payment.code.is_empty();
@@ -302,7 +302,7 @@ impl Engine {
         let query = match unapplied.is_some() && payment.state == State::Pending {
             true => {
                 let parameters = &self.open_account(opening.account_id).await?.parameters;
-                let due_at = Some(next_look(parameters, opening.expires_at, now));
+                let due_at = Some(next_look(parameters, opening.terms.expires_at, now));
                 Some(OpeningWrite::JobQueued(BankJob { due_at, ..job(JobKind::Query, code, now) }))
             }
             false => None,

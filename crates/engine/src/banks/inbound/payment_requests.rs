@@ -206,7 +206,7 @@ impl Engine {
                 false => Judgement { verdict: Verdict::Accepted, payment_id: None, change: kept.into() },
             });
         };
-        let payable = PayableTime { from: payment.created_at, expires_at: payment.expires_at };
+        let payable = PayableTime { from: payment.created_at, expires_at: payment.terms.expires_at };
         let paid_at = payable.paid_at(asked.paid_at, now);
         let payment_id = Some(payment.id);
         if reverses && asked.total.is_some_and(|total| total != asked.amount) {
@@ -219,7 +219,7 @@ impl Engine {
             return Ok(Judgement { verdict: Verdict::Unknown, payment_id, change: Change::default() });
         }
         let money = Money { amount: asked.amount, paid_at, reused: false };
-        let project = self.project_at(payment.project_id, project_version).await?;
+        let project = self.project_at(payment.terms.project_id, project_version).await?;
         let decision = self.on_money(key, &payment, &project, money).await?;
         Ok(match decision.moved {
             Err(reason) if reverses => {

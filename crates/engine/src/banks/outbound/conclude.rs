@@ -40,7 +40,7 @@ impl Engine {
             if opening.state != OpeningState::Open || opening.generation != code.generation {
                 return self.overtaken(opening, code, &issued).await;
             }
-            if now > opening.expires_at {
+            if now > opening.terms.expires_at {
                 self.abandon(&opening, code, "the code came after its expiry").await?;
                 return Err(NoBank::Down.into());
             }
@@ -49,7 +49,7 @@ impl Engine {
                 Ok(change) => change,
                 Err(guard) => return self.given_up(&opening, code, guard).await,
             };
-            let service = issue_service(opening.method);
+            let service = issue_service(opening.terms.method);
             let answered = send.map(|send| answer_write(send, answer_code(service, &Ok::<(), CallError>(())), now));
             match self.store.commit(change.with_all(answered)).await {
                 Ok(()) => return Ok(payment),
@@ -104,7 +104,7 @@ impl Engine {
             Err(guard) => return Ok(Err(guard)),
         };
         let number =
-            opening.method.bank().map(|_| issued.code.clone()).filter(|told| code.number.as_ref() != Some(told));
+            opening.terms.method.bank().map(|_| issued.code.clone()).filter(|told| code.number.as_ref() != Some(told));
         // Where the number is ours and the bank has no name of its own for it, its answer told nothing new.
         let told = (number.is_some() || issued.bank_reference.is_some()).then(|| OpeningWrite::CodeTold {
             account_id: code.account_id,
@@ -113,7 +113,7 @@ impl Engine {
             number,
         });
         let account = self.open_account(opening.account_id).await?;
-        let first_query = next_look(&account.parameters, opening.expires_at, now);
+        let first_query = next_look(&account.parameters, opening.terms.expires_at, now);
         Ok(Ok(change
             .with(OpeningWrite::Issued { id: opening.id, version: opening.version, payment_id: payment.id })
             .with_all(told)
@@ -128,7 +128,7 @@ impl Engine {
     /// What creates the payment, and for the payment of a link what goes with it.
     async fn attempt_writes(&self, opening: &Opening, payment: &Payment) -> Result<Result<Change, Guard>, Error> {
         let created = PaymentWrite::CreatedAtBank { payment: payment.clone() };
-        let (Some(link_id), Some(attempt)) = (opening.link_id, &opening.attempt) else {
+        let (Some(link_id), Some(attempt)) = (opening.terms.link_id, &opening.attempt) else {
             return Ok(Ok(created.into()));
         };
         let now = payment.created_at;
@@ -154,7 +154,7 @@ impl Engine {
         let recorded = LinkAttempt {
             link_id,
             payment_id: payment.id,
-            project_id: payment.project_id,
+            project_id: payment.terms.project_id,
             visitor: attempt.visitor.clone(),
             network: bounds.network.as_ref().map(|bound| bound.network.clone()),
             at: now,

@@ -81,10 +81,10 @@ impl Engine {
         if opening.state != OpeningState::Open || opening.generation != code.generation {
             return self.end(&task, "overtaken").await;
         }
-        if now > opening.expires_at || now > opening.created_at.plus(GIVE_UP_AFTER) {
+        if now > opening.terms.expires_at || now > opening.created_at.plus(GIVE_UP_AFTER) {
             return self.abandon(opening, code, "no bank has answered in time").await;
         }
-        match (code_kind(opening.method), open.parameters.retry) {
+        match (code_kind(opening.terms.method), open.parameters.retry) {
             (CodeKind::Qr, Retry::Same) => self.issue_once_more(task).await,
             (CodeKind::Qr, Retry::Fresh) => self.issue_another(task).await,
             (CodeKind::Qr, Retry::QueryFirst) | (CodeKind::Va, _) => self.look_for_code(task).await,
@@ -98,7 +98,7 @@ impl Engine {
             Err(error) => return self.try_later(&task, error.code()).await,
         };
         let Task { opening, code, .. } = &task;
-        match (standing, code_kind(opening.method)) {
+        match (standing, code_kind(opening.terms.method)) {
             (Standing::Paid(money), _) => {
                 self.money_told(&task.open.account, Some(code), &our_name(code), money, MoneySource::Query).await
             }
@@ -123,7 +123,7 @@ impl Engine {
     async fn issue_once_more(&self, task: Task<'_>) -> Result<(), Error> {
         let Task { open, opening, code, leased_until, job } = task;
         let now = self.now();
-        let send = self.new_send(open, &code, issue_service(opening.method), now).await?;
+        let send = self.new_send(open, &code, issue_service(opening.terms.method), now).await?;
         // What was asked before has used up a part of the lease.
         let renewed = now.plus(LEASE);
         let outcome = "asked again".to_owned();
@@ -189,7 +189,7 @@ impl Engine {
         if !matches!(payment.state, State::Paid { .. }) {
             return Ok(false);
         }
-        let held = self.receipts_of_payment(payment.project_id, payment.id).await?;
+        let held = self.receipts_of_payment(payment.terms.project_id, payment.id).await?;
         Ok(!held.iter().any(|receipt| receipt.pays(payment.id)))
     }
 
@@ -227,7 +227,7 @@ impl Engine {
         match payment.state {
             State::Processing => self.try_later(task, outcome).await,
             _ => {
-                let next = next_look(&task.open.parameters, payment.expires_at, now);
+                let next = next_look(&task.open.parameters, payment.terms.expires_at, now);
                 self.postpone_to(task, next, outcome).await
             }
         }
@@ -235,7 +235,7 @@ impl Engine {
 
     /// Has the code voided, where the bank can do that.
     async fn do_void(&self, task: Task<'_>) -> Result<(), Error> {
-        let kind = code_kind(task.opening.method);
+        let kind = code_kind(task.opening.terms.method);
         let Some(service) = task.open.parameters.void_service(kind) else {
             return self.end(&task, "the bank cannot void it").await;
         };
@@ -259,7 +259,7 @@ impl Engine {
         opening: &Opening,
         code: &BankCode,
     ) -> Result<Result<Standing, CallError>, Error> {
-        let service = open.parameters.query_service(code_kind(opening.method));
+        let service = open.parameters.query_service(code_kind(opening.terms.method));
         let query: CodeCall<Standing> = |client, context, question| Box::pin(client.query(context, question));
         self.call_about(open, (opening, code), service, query).await
     }
@@ -316,7 +316,7 @@ impl Engine {
     async fn try_later(&self, task: &Task<'_>, outcome: &str) -> Result<(), Error> {
         let now = self.now();
         let since = match task.job.key.kind {
-            JobKind::Query => task.job.created_at.max(task.opening.expires_at),
+            JobKind::Query => task.job.created_at.max(task.opening.terms.expires_at),
             JobKind::Issue | JobKind::Void => task.job.created_at,
         };
         let mut rest = back_off(task.job.tries);
@@ -357,7 +357,7 @@ impl Engine {
             key,
             day: jakarta_day(now),
             payment_id: payment.map(|payment| payment.id),
-            ours: Some(task.opening.amount),
+            ours: Some(task.opening.terms.amount),
             theirs: None,
             found_at: now,
             settled: None,
@@ -368,11 +368,11 @@ impl Engine {
 
 fn question_about<'a>(opening: &'a Opening, code: &'a BankCode) -> CodeAsked<'a> {
     CodeAsked {
-        kind: code_kind(opening.method),
+        kind: code_kind(opening.terms.method),
         reference: &code.reference,
         bank_reference: code.bank_reference.as_deref(),
         number: code.number.as_deref(),
-        amount: opening.amount,
+        amount: opening.terms.amount,
         created_at: code.asked_at,
     }
 }

@@ -9,7 +9,7 @@ use std::{
 use domain::{
     id::OpeningId,
     opening::{BankCode, BankSend, JobKey, JobKind, Opening, OpeningState, bank_reference},
-    payment::Payment,
+    payment::{Payment, PaymentTerms},
     time::Timestamp,
 };
 use gateway::snap::{CallError, CodeKind, CodeOrder, IssuedCode, Numbers, Service};
@@ -90,7 +90,7 @@ impl Engine {
                     return self.known_payment(payment_id).await;
                 }
                 // A customer who tries again makes a new attempt.
-                OpeningState::Refused { .. } | OpeningState::Abandoned { .. } if opening.link_id.is_some() => {
+                OpeningState::Refused { .. } | OpeningState::Abandoned { .. } if opening.terms.link_id.is_some() => {
                     return Err(NoBank::Down.into());
                 }
                 OpeningState::Refused { .. } | OpeningState::Abandoned { .. } => return self.open_again(opening).await,
@@ -126,15 +126,16 @@ impl Engine {
     /// Asks for another code after the bank has refused one, or after nobody waited for it any more. The code before it was
     /// never made, was shown to nobody, and has its void where it may exist.
     async fn open_again(&self, opening: Opening) -> Result<Payment, Error> {
-        let project = self.project(opening.project_id).await?;
-        let open = self.bank_issuer(&project, opening.method).await?;
+        let project = self.project(opening.terms.project_id).await?;
+        let open = self.bank_issuer(&project, opening.terms.method).await?;
         if self.outbound.is_down(open.id(), self.now()) {
             return Err(NoBank::Down.into());
         }
         let id = opening.id;
-        let lifetime = opening.created_at.until(opening.expires_at);
+        let lifetime = opening.created_at.until(opening.terms.expires_at);
         let now = self.now();
-        let renewed = Opening { created_at: now, expires_at: now.plus(lifetime), ..opening };
+        let terms = PaymentTerms { expires_at: now.plus(lifetime), ..opening.terms };
+        let renewed = Opening { created_at: now, terms, ..opening };
         match self.reopened(&open, renewed, None).await? {
             Some(attempt) => self.issue_and_wait(open, attempt).await,
             // Another request was faster.
@@ -164,7 +165,7 @@ impl Engine {
                 version: opening.version,
                 account_id: open.id(),
                 created_at: opening.created_at,
-                expires_at: opening.expires_at,
+                expires_at: opening.terms.expires_at,
                 code: code.clone(),
             };
             let change = Change::from(write)
@@ -195,7 +196,7 @@ impl Engine {
     ) -> Result<(BankCode, BankSend), Error> {
         let mut bits = [0; 16];
         rand::rng().fill_bytes(&mut bits);
-        let number = match code_kind(opening.method) {
+        let number = match code_kind(opening.terms.method) {
             CodeKind::Va if open.parameters.numbers == Numbers::Ours => Some(open.drawn_number()),
             CodeKind::Va | CodeKind::Qr => None,
         };
@@ -208,7 +209,7 @@ impl Engine {
             number,
             asked_at: now,
         };
-        let send = self.first_send(open, &code, issue_service(opening.method), now).await?;
+        let send = self.first_send(open, &code, issue_service(opening.terms.method), now).await?;
         Ok((code, send))
     }
 
@@ -259,20 +260,20 @@ impl Engine {
         attempt: &Try,
     ) -> Result<(Result<IssuedCode, CallError>, BankSend), Error> {
         let Try { opening, code, .. } = attempt;
-        let service = issue_service(opening.method);
-        let name = match (&opening.checkout, code_kind(opening.method)) {
+        let service = issue_service(opening.terms.method);
+        let name = match (&opening.terms.checkout, code_kind(opening.terms.method)) {
             // The bank writes into a QR by what name it knows the merchant.
             (_, CodeKind::Qr) => String::new(),
             (Some(checkout), _) if !checkout.customer.name.is_empty() => checkout.customer.name.clone(),
-            _ => self.project(opening.project_id).await?.merchant.name.clone(),
+            _ => self.project(opening.terms.project_id).await?.merchant.name.clone(),
         };
         let order = CodeOrder {
-            kind: code_kind(opening.method),
+            kind: code_kind(opening.terms.method),
             reference: &code.reference,
             number: code.number.as_deref(),
             name: &name,
-            amount: opening.amount,
-            expires_at: opening.expires_at,
+            amount: opening.terms.amount,
+            expires_at: opening.terms.expires_at,
         };
         let mut send = attempt.send.clone();
         let Ok(outgoing) = open.outgoing() else { return Ok((Err(not_set_up()), send)) };

@@ -73,7 +73,7 @@ pub(in crate::banks) fn moved(payment: &Payment) -> PaymentWrite {
         version: payment.version,
         state: payment.state,
         settles_at: None,
-        link_id: payment.link_id,
+        link_id: payment.terms.link_id,
     }
 }
 

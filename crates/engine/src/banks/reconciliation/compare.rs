@@ -262,7 +262,7 @@ impl<'a> Run<'a> {
             difference: Some(DifferenceKind::Refunded),
             receipt_id: code.reference.clone(),
             payment_id: opening.payment_id(),
-            ours: Some(opening.amount),
+            ours: Some(opening.terms.amount),
             theirs: None,
             our_fee: None,
             bank_fee: None,
@@ -372,7 +372,7 @@ impl Engine {
         code: BankCode,
     ) -> Result<Option<CodeWord>, Error> {
         let opening = self.store.opening(code.opening_id).await?.ok_or(Error::NotFound("opening"))?;
-        if only.is_some_and(|ways| !ways.asks_about(code_kind(opening.method))) {
+        if only.is_some_and(|ways| !ways.asks_about(code_kind(opening.terms.method))) {
             return Ok(None);
         }
         let word = match self.query_code(open, &opening, &code).await? {

@@ -47,12 +47,12 @@ async fn pending(kit: &Kit, project: &TestProject, key: &str) -> Payment {
 }
 
 async fn report(engine: &Engine, payment: &Payment, outcome: impl FnOnce(Timestamp) -> Outcome) {
-    let project = engine.project(payment.project_id).await.unwrap();
+    let project = engine.project(payment.terms.project_id).await.unwrap();
     engine.simulate(&project, payment.clone(), None, outcome).await.unwrap();
 }
 
 async fn pay(engine: &Engine, payment: &Payment) {
-    let (amount, expires_at) = (payment.amount, payment.expires_at);
+    let (amount, expires_at) = (payment.terms.amount, payment.terms.expires_at);
     // The money is in time, even where the report is late.
     report(engine, payment, |now| Outcome::Paid { amount, paid_at: now.min(expires_at) }).await;
 }
@@ -98,7 +98,7 @@ async fn a_watcher_sees_an_expiry_to_the_millisecond_before_it_is_recorded(kit: 
     kit.clock.advance(MILLISECOND);
     let payment = pending(&kit, &project, "k-2").await;
     let (mut first, mut watch) = (kit.engine.watch(&earlier).unwrap(), kit.engine.watch(&payment).unwrap());
-    kit.clock.set(payment.expires_at);
+    kit.clock.set(payment.terms.expires_at);
     assert_eq!(next(&mut first).await, Some(Status::Expired));
     // The expiry is shown at once, also to a later watcher.
     drop(kit.engine.watch(&earlier).unwrap());
@@ -228,7 +228,7 @@ async fn an_unreachable_database_ends_no_watch(kit: Arc<Kit>) {
     let (mut first, mut last) = (kit.engine.watch(&expiring).unwrap(), kit.engine.watch(&later).unwrap());
     kit.database.take_away();
     let mut newcomer = kit.engine.watch(&moved).unwrap();
-    kit.clock.set(later.expires_at);
+    kit.clock.set(later.terms.expires_at);
     assert_eq!(next(&mut first).await, Some(Status::Expired), "the clock goes on");
     kit.database.bring_back();
     // As long as nothing can be read, the payment seems to have expired.

@@ -198,9 +198,7 @@ pub(crate) async fn make_many(kit: &Kit, project: &TestProject, count: usize) {
                 reference: Some(format!("bulk-{number}")),
                 amount: Some(1_000),
                 method: Some(MethodRequest { kind: Some("qris".to_owned()), bank: None }),
-                expires_in_minutes: None,
-                metadata: None,
-                return_url: None,
+                ..PaymentRequest::default()
             };
             let key = Idempotency {
                 project_id: project.id,

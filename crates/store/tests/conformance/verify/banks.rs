@@ -143,7 +143,7 @@ fn undecided(account: &BankAccount) -> Change {
 /// Money for a bill that is paid already, at a bank that would not give it back.
 fn held(account: &BankAccount, payment: &Payment) -> Change {
     let key = ReceiptKey { provider: account.id.to_string(), id: "held".to_owned() };
-    let (project_id, payment_id, at) = (payment.project_id, payment.id, after(10));
+    let (project_id, payment_id, at) = (payment.terms.project_id, payment.id, after(10));
     let noted = Noted::Money { amount: AMOUNT, paid_at: NOW, held: Some(samples::held(Unapplied::AlreadyPaid)) };
     let note = ReceiptNote { key: key.clone(), project_id, payment_id, received_at: at, noted };
     let posting = domain::ledger::Posting::unapplied(project_id, payment_id, key, AMOUNT, at);

@@ -12,7 +12,7 @@ pub(super) fn extra_event_rows(history: &History) -> Vec<Row> {
              VALUES ('{id}', '{project}', '{kind}', '{subject}', 1); "
         )
     };
-    let (project, elsewhere) = (history.loser.project_id.to_string(), history.other.id.to_string());
+    let (project, elsewhere) = (history.loser.terms.project_id.to_string(), history.other.id.to_string());
     let twice =
         told("evt_1", "payment.expired", &project, &loser) + &told("evt_2", "payment.cancelled", &project, &loser);
     vec![

@@ -9,7 +9,7 @@ const LOGO: &str = "I13 a project names the logo that is stored for it";
 const SEEN: &str = "I13 a view and the use of a key belong to a payment and a key of their project";
 
 pub(super) fn people_rows(history: &History) -> Vec<Row> {
-    let (owner, project) = (history.owner.id, history.due.project_id.to_string());
+    let (owner, project) = (history.owner.id, history.due.terms.project_id.to_string());
     let member = format!("{project}:{owner}");
     let (invite, session) = (history.invite.id.to_string(), history.session.id.to_string());
     let (due, key, elsewhere) = (history.due.id.to_string(), history.live_key.id.to_string(), history.other.id);
