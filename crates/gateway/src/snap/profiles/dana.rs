@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use domain::money::Rupiah;
 
-use super::QRIS_MOST;
+use super::qris::QRIS_MOST;
 use crate::snap::{
     parameters::Parameters,
     profile::Profile,

@@ -13,13 +13,9 @@ mod doku;
 mod generic;
 mod mandiri;
 mod midtrans;
-
-use domain::money::Rupiah;
+mod qris;
 
 use super::profile::Profile;
-
-/// The most that a customer can pay by one QR, set by Bank Indonesia.
-const QRIS_MOST: Rupiah = Rupiah::new(10_000_000);
 
 const ALL: [&Profile; 10] = [
     &bca::PROFILE,
