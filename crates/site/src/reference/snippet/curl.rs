@@ -1,6 +1,6 @@
 //! The example for a shell, by `curl`.
 
-use super::{KEY_VARIABLE, Request};
+use super::request::{KEY_VARIABLE, Request};
 
 pub(super) fn write(url: &str, request: &Request) -> String {
     let method = if request.method == "GET" { String::new() } else { format!("-X {} ", request.method) };

@@ -1,6 +1,6 @@
 //! The example for Go, by `net/http`.
 
-use super::{KEY_VARIABLE, Request};
+use super::request::{KEY_VARIABLE, Request};
 use crate::reference::json::{Json, double_quoted};
 
 pub(super) fn write(url: &str, request: &Request) -> String {

@@ -1,6 +1,6 @@
 //! The example for PHP, by streams, which need no extension.
 
-use super::{KEY_VARIABLE, Request};
+use super::request::{KEY_VARIABLE, Request};
 use crate::reference::json::{Json, Notation, is_hidden};
 
 const NOTATION: Notation = Notation {

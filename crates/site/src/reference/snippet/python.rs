@@ -1,6 +1,6 @@
 //! The example for Python, by its standard library.
 
-use super::{KEY_VARIABLE, Request};
+use super::request::{KEY_VARIABLE, Request};
 use crate::reference::json::{Notation, double_quoted};
 
 const NOTATION: Notation = Notation {

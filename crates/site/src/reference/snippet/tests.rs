@@ -11,7 +11,8 @@ use std::{
 
 use serde_json::Value;
 
-use super::*;
+use super::{request::KEY_VARIABLE, *};
+use crate::reference::json::Json;
 
 /// Everything that one of the languages gives a meaning to.
 const HOSTILE: &str = "\"double\" 'single' `back` \\n \\ \n\r\t $HOME ${x} {$y} #{z} <?php ?> </script> <!-- %s %% !! \u{0}\u{7f} é漢😀 \
