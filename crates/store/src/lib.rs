@@ -16,6 +16,7 @@ mod delivery_costs;
 mod error;
 mod history;
 mod jobs;
+mod key_owner;
 #[cfg(test)]
 mod list_costs;
 mod maintenance;
@@ -55,6 +56,7 @@ pub use commits::Commits;
 pub use copy::{CopiedTable, CopyError};
 pub use error::{CommitError, Guard, OpenError, StoreError};
 pub use history::Tables;
+pub use key_owner::KeyOwner;
 pub use postgres::{
     CONNECTIONS, PostgresFindings, PostgresUrl, ServerSettings, Standbys, Trigrams, UnusableUrl, UserRights,
 };
@@ -68,7 +70,6 @@ pub use read::{
     deliveries::{EventToSend, SealedSecrets, WebhookTarget},
     events::EventFilter,
     idempotency::Bound,
-    keys::KeyOwner,
     ledger::{Balance, LedgerLine, LedgerPosting, PostingCursor},
     links::{LinkFilter, ShownLink},
     log::{
@@ -187,6 +188,13 @@ impl Store {
     /// reads this machine's clock, to compare it with the server's.
     pub async fn inspect_postgres(url: &PostgresUrl, now: fn() -> Timestamp) -> Result<PostgresFindings, OpenError> {
         postgres::inspect(url, now).await
+    }
+
+    /// Copies everything in the SQLite file at `from` into the PostgreSQL database at `to`, which must be empty.
+    /// Writers of the source wait until the copy is finished, or get an error that the database is unavailable.
+    pub async fn copy(from: &Path, to: &PostgresUrl) -> Result<Vec<CopiedTable>, CopyError> {
+        let mut source = sqlite::Source::lock(from.to_owned()).await?;
+        postgres::fill(to, &mut source).await
     }
 
     /// The same database for a caller who must give an answer at `by`. [`Store::commit`] then ends no later: the change is

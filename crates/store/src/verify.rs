@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::{Store, error::StoreError, plan::Dialect, value::Query};
+use crate::plan::Dialect;
 
 /// A row that breaks no invariant, but looks as if it did. A sound database may have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct Note {
 }
 
 /// Earlier releases did not store the order of commits, so the times of their rows are all there is, and clocks err.
-const NOTES: [(&str, &str); 1] = [(
+pub(crate) const NOTES: [(&str, &str); 1] = [(
     "I15 an earlier release stamped this payment after its link was cancelled or expired; clocks may have differed",
     "SELECT p.id FROM payments p JOIN links l ON l.id = p.link_id LEFT JOIN link_attempts a ON a.payment_id = p.id \
      WHERE a.payment_id IS NULL AND p.closes_after_query = 0 AND (p.created_at > l.cancelled_at OR p.created_at > l.expires_at)",
@@ -34,7 +34,7 @@ macro_rules! with_legs {
 }
 
 /// In braces: a project's id as text. A provider that names a payment ends with a slash and the 30 characters of its id.
-const INVARIANTS: [(&str, &str); 52] = [
+pub(crate) const INVARIANTS: [(&str, &str); 52] = [
     (
         "I1 every posting has two legs or more that sum to zero",
         with_legs!(
@@ -413,34 +413,5 @@ fn spelled(sql: &'static str, dialect: Dialect) -> Cow<'static, str> {
             format!("{before}COALESCE(({found}), {unknown}){after}").into()
         }
         Dialect::Postgres => format!("{before}{project}{after}").into(),
-    }
-}
-
-impl Store {
-    /// Every row that breaks an invariant; empty when there is none.
-    pub async fn breaches(&self) -> Result<Vec<Breach>, StoreError> {
-        let found = self.rows_of(invariants(self.dialect())).await?;
-        Ok(found.into_iter().map(|(invariant, row)| Breach { invariant, row }).collect())
-    }
-
-    /// Every row that is worth a look, though it breaks no invariant.
-    pub async fn notes(&self) -> Result<Vec<Note>, StoreError> {
-        let found = self.rows_of(NOTES.map(|(name, sql)| (name, sql.into())).into_iter()).await?;
-        Ok(found.into_iter().map(|(note, row)| Note { note, row }).collect())
-    }
-
-    /// What each statement finds, with the statement's name.
-    async fn rows_of(
-        &self,
-        named: impl Iterator<Item = (&'static str, Cow<'static, str>)>,
-    ) -> Result<Vec<(&'static str, String)>, StoreError> {
-        let (names, queries): (Vec<_>, Vec<_>) = named.map(|(name, sql)| (name, Query::new(sql, []))).unzip();
-        let found = self.whole(queries, |columns| columns.name()).await?;
-        Ok(names.into_iter().zip(found).flat_map(|(name, rows)| rows.into_iter().map(move |row| (name, row))).collect())
-    }
-
-    /// How many invariants [`Store::breaches`] checks.
-    pub fn invariants_checked() -> usize {
-        INVARIANTS.len()
     }
 }

@@ -9,9 +9,10 @@ use tokio_postgres::{Error, binary_copy::BinaryCopyInWriter, error::SqlState, ty
 
 use super::{PostgresUrl, connect::Connector, fault, migrate};
 use crate::{
-    copy::{CopiedTable, CopyError, Source, TABLES},
+    copy::{CopiedTable, CopyError, TABLES},
     error::StoreError,
     plan::Dialect,
+    sqlite::Source,
     value::Value,
     verify::{Breach, invariants},
 };

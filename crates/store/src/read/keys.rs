@@ -12,21 +12,12 @@ use domain::{
 use crate::{
     Backend, Store,
     error::StoreError,
+    key_owner::KeyOwner,
     value::{Columns, Query, Value},
 };
 
 const COLUMNS: &str = "k.id, k.project_id, p.environment, k.name, k.last_four, k.created_at, k.revoked_at, \
     k.created_by, k.rights, k.networks";
-
-/// A live key with what it may do, its project, and the project's version at the moment of the read.
-#[derive(Clone, Debug)]
-pub struct KeyOwner {
-    pub key_id: KeyId,
-    pub project_id: ProjectId,
-    pub project_version: i64,
-    pub rights: KeyRights,
-    pub networks: KeyNetworks,
-}
 
 impl Store {
     /// The owner of a key that is not revoked. Every request reads it, so that a revocation takes effect at once.

@@ -37,6 +37,7 @@ pub(crate) mod sessions;
 pub(crate) mod strays;
 mod undecided;
 pub(crate) mod users;
+mod verify;
 pub(crate) mod volume;
 
 use domain::search::folded;

@@ -1,6 +1,7 @@
 //! SQLite: one writer thread that commits in groups, and read-only connections for readers.
 
 mod connect;
+mod copy;
 mod inspect;
 mod interrupt;
 mod log;
@@ -20,8 +21,8 @@ use tokio::sync::oneshot;
 use crate::{
     error::{CommitError, OpenError, StoreError},
     history::{Applied, Found, HISTORY, TABLES_OF_OURS, Tables},
+    key_owner::KeyOwner,
     plan::Plan,
-    read::keys::KeyOwner,
     scans::{POLLS_AT_ONCE, SCANS_AT_ONCE, ScanLimits},
     value::{Decode, Query},
 };
@@ -31,6 +32,7 @@ use log::Log;
 use reader::{Read, Reader, Readers};
 use writer::Writer;
 
+pub(crate) use copy::Source;
 pub(crate) use inspect::inspect;
 pub use inspect::{SqliteFindings, Writing};
 pub(crate) use reader::Version;

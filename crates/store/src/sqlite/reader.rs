@@ -12,7 +12,7 @@ use rusqlite::{Connection, InterruptHandle, OpenFlags};
 use super::connect::connect;
 use crate::{
     error::StoreError,
-    read::keys::KeyOwner,
+    key_owner::KeyOwner,
     short_ids::{Projects, ShortIds},
     value::{Columns, Decode, Query, TakeRow, bind},
 };
