@@ -26,16 +26,15 @@ mod known_browsers;
 mod links;
 mod logos;
 mod low_priority;
+mod memory;
 mod observe;
 mod operator;
 mod page_views;
 mod passwords;
 mod payments;
 mod people;
-mod project_cache;
 mod projects;
 mod receipts;
-mod recent_keys;
 mod reconcile;
 #[cfg(test)]
 mod samples;
@@ -62,6 +61,10 @@ use domain::{
 };
 use gateway::{Lookups, Simulator};
 use ipnet::IpNet;
+use memory::{
+    audited_refusals::AuditedRefusals, change_tokens::ChangeTokens, key_uses::KeyUses, logo_reading::LogoReading,
+    page_views::PageViews, project_cache::ProjectCache, recent_keys::RecentKeys, watchers::Watchers,
+};
 use rand::{Rng, RngExt};
 use store::{NodeId, Store};
 use type_safe_id::{StaticType, TypeSafeId};
@@ -87,6 +90,7 @@ pub use gateway::{BlockedAddress, Outcome, USER_AGENT};
 pub use invites::Invitation;
 pub use keys::{KeyOwner, NewKey};
 pub use logos::NewLogo;
+pub use memory::watchers::{TooManyWatchers, WATCHERS_MOST};
 pub use observe::Observed;
 pub use operator::Operator;
 pub use passwords::HashError;
@@ -107,7 +111,7 @@ pub use store::{
     UnappliedFilter, Window,
 };
 pub use vault::{SecretKey, SecretKeys, Unsealed, VaultError};
-pub use watch::{TooManyWatchers, WATCHERS_MOST, Watch};
+pub use watch::Watch;
 
 /// How often a decision is retried when the rows that it was based on have changed meanwhile.
 const DECIDE_MOST: usize = 16;
@@ -159,14 +163,14 @@ pub struct Engine {
     node: NodeId,
     /// When this process last began to tell other nodes that it is alive; none where that failed.
     last_beat: tokio::sync::watch::Sender<Option<Instant>>,
-    projects: Arc<project_cache::ProjectCache>,
-    watchers: Arc<watch::Watchers>,
+    projects: Arc<ProjectCache>,
+    watchers: Arc<Watchers>,
     /// Who uses it; the audit log names them.
     actor: Arc<Actor>,
-    key_uses: Arc<key_uses::KeyUses>,
-    recent_keys: Arc<recent_keys::RecentKeys>,
-    change_tokens: Arc<change_tokens::ChangeTokens>,
-    page_views: Arc<page_views::PageViews>,
+    key_uses: Arc<KeyUses>,
+    recent_keys: Arc<RecentKeys>,
+    change_tokens: Arc<ChangeTokens>,
+    page_views: Arc<PageViews>,
     accounts: Arc<banks::OpenAccounts>,
     bank_calls: Arc<banks::Calls>,
     outbound: Arc<banks::Outbound>,
@@ -174,8 +178,8 @@ pub struct Engine {
     unsaved_words: Arc<banks::UnsavedWords>,
     lookups: Arc<Lookups>,
     hasher: Arc<passwords::Hasher>,
-    logo_reading: Arc<logos::LogoReading>,
-    audited_refusals: Arc<sign_in::AuditedRefusals>,
+    logo_reading: Arc<LogoReading>,
+    audited_refusals: Arc<AuditedRefusals>,
 }
 
 impl Engine {

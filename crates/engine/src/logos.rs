@@ -5,15 +5,8 @@ use picture::logo::{self, LogoError};
 use sha2::{Digest, Sha256};
 use store::LogoFile;
 
-use crate::{
-    Engine, Error,
-    blocking_work::{BlockingWork, WorkError},
-};
+use crate::{Engine, Error, blocking_work::WorkError};
 
-/// Files that are decoded at once. Each takes a core for a moment and up to 64 MB; others wait for their turn.
-const DECODED_AT_ONCE: usize = 2;
-/// Files that wait for their turn, each in memory. With more, the server is busy.
-const WAITING_MOST: usize = 16;
 /// How much of a picture's hash names it: enough that no two pictures share a name.
 const HASH_BYTES: usize = 16;
 
@@ -24,20 +17,11 @@ pub struct NewLogo {
     pub(crate) file: LogoFile,
 }
 
-/// Lets few files be decoded at once.
-pub(crate) struct LogoReading(BlockingWork);
-
-impl Default for LogoReading {
-    fn default() -> LogoReading {
-        LogoReading(BlockingWork::new(DECODED_AT_ONCE, WAITING_MOST))
-    }
-}
-
 impl Engine {
     /// Makes a PNG file of our own from the file that a merchant sent. What was sent is not kept. When too many files wait already,
     /// or there is no thread for it, it fails as a busy server does.
     pub async fn read_logo(&self, sent: Vec<u8>) -> Result<Result<NewLogo, LogoError>, Error> {
-        let turn = self.logo_reading.0.turn().await?;
+        let turn = self.logo_reading.turn().await?;
         match turn.run_quietly(move || new_logo(&sent)).await {
             Ok(read) => Ok(read),
             // Should a decoder panic, the file is a damaged one.

@@ -6,17 +6,13 @@
 //! short also where others try without end, unless those have hundreds of networks. A failed attempt gets the same answer after
 //! the same time, whether or not there is such a user.
 
-use std::{
-    slice,
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
+use std::{slice, time::Duration};
 
 use domain::{
     audit::{Actor, Deed},
     hex::hex,
     rules::{Invalid, changes_direction},
-    time::{HOUR_MILLIS, Timestamp},
+    time::Timestamp,
     user::{Email, KNOWN_LIFETIME, SESSION_LONGEST, Session, Token, User},
 };
 use secrecy::SecretString;
@@ -39,11 +35,6 @@ const STRANGERS_LONGEST_DELAY: Duration = Duration::from_secs(8);
 const KNOWN_ADDRESSES_MOST: i64 = 20;
 /// Old sessions, forms and failed attempts that are deleted with each attempt to sign in.
 const DELETED_AT_ONCE: i64 = 100;
-/// Lines about refused attempts that one process adds to the audit log in an hour. The log is never shortened, so
-/// strangers must not be able to fill it.
-const REFUSALS_AUDITED_PER_HOUR: u32 = 200;
-/// The detail of the last of these lines.
-const LAST_OF_THE_HOUR: &str = "last of this hour";
 const BROWSER_CHARACTERS: usize = 255;
 
 /// Where a request comes from, as far as we store it.
@@ -103,10 +94,6 @@ enum Admission {
     Granted(Turn),
     Wait { until: Timestamp },
 }
-
-/// How many lines about refused attempts this process has added to the audit log in which hour.
-#[derive(Default)]
-pub(crate) struct AuditedRefusals(Mutex<(i64, u32)>);
 
 impl Engine {
     /// Signs a user in.
@@ -305,23 +292,6 @@ impl Engine {
     }
 }
 
-impl AuditedRefusals {
-    /// The detail of the next line; none when this hour has had enough of them.
-    fn next_detail(&self, now: Timestamp) -> Option<&'static str> {
-        let mut audited = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let hour = now.as_millis().div_euclid(HOUR_MILLIS);
-        if audited.0 != hour {
-            *audited = (hour, 0);
-        }
-        audited.1 = audited.1.saturating_add(1);
-        match audited.1 {
-            ..REFUSALS_AUDITED_PER_HOUR => Some(""),
-            REFUSALS_AUDITED_PER_HOUR => Some(LAST_OF_THE_HOUR),
-            _ => None,
-        }
-    }
-}
-
 /// What an attempt by ticket counts against: everything but the account, which others make wait.
 fn counted_by_ticket(ticket: &Ticket, account: &str, address: &str, from: &Whereabouts, now: Timestamp) -> Counted {
     let network = subject("network", &format!("{account} {}", from.network));
@@ -338,20 +308,4 @@ fn counted_by_ticket(ticket: &Ticket, account: &str, address: &str, from: &Where
 /// were typed into the wrong field.
 fn subject(kind: &str, name: &str) -> String {
     format!("{kind}:{}", hex(&Sha256::digest(name.as_bytes())))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn refused_attempts_add_a_bounded_number_of_lines_an_hour_and_the_last_says_so() {
-        let (audited, hour) = (AuditedRefusals::default(), Timestamp::from_millis);
-        for start in [0, HOUR_MILLIS] {
-            let lines: Vec<&str> = (0..1_000).filter_map(|n| audited.next_detail(hour(start + n))).collect();
-            let (last, others) = lines.split_last().unwrap();
-            assert_eq!((lines.len(), *last), (200, LAST_OF_THE_HOUR));
-            assert!(others.iter().all(|detail| detail.is_empty()));
-        }
-    }
 }

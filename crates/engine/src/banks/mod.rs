@@ -1,13 +1,15 @@
-//! Banks, in four rooms: the contracts that operators set up, what banks ask and tell us, what we ask of them, and the comparing of
-//! days with them.
+//! Banks, in five rooms: the contracts that operators set up, what banks ask and tell us, what we ask of them, the comparing of
+//! days with them, and what a process keeps of all that in memory.
 
 mod contracts;
 mod inbound;
+mod memory;
 mod outbound;
 mod reconciliation;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use contracts::numbers::{Issuer, has_issuer};
 pub use contracts::{
     accounts::NewBankAccount,
     credentials::NewInbound,
@@ -18,22 +20,17 @@ pub use contracts::{
     numbers_taken::NumbersTaken,
     open_account::{InboundClient, OpenAccount},
 };
-pub(crate) use contracts::{
-    call_log::Calls,
-    numbers::{Issuer, has_issuer},
-    open_account::OpenAccounts,
-};
-pub(crate) use inbound::deadline::UnsavedWords;
 pub use inbound::{
     inquiries::{Bill, Inquiry, InquiryAnswer},
     payment_requests::{PaymentAsked, Taken},
     strays::StrayFit,
     tokens::TOKEN_LIFETIME,
 };
-pub(crate) use outbound::line::Outbound;
+pub(crate) use memory::{
+    calls::Calls, open_accounts::OpenAccounts, outbound::Outbound, unfinished::Unfinished, unsaved_words::UnsavedWords,
+};
 pub use outbound::{
     story::BankStory,
     test_account::{BankTest, TestStep},
 };
 pub use reconciliation::comparison::{ComparedLine, Comparison, LineClass};
-pub(crate) use reconciliation::unfinished::Unfinished;

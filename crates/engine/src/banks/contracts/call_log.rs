@@ -2,14 +2,7 @@
 //! reconciler, so that no bank waits for the log and nobody can fill the database with bad calls. Calls that have not proved
 //! to be the bank's are bounded for themselves, in memory and in the log: however many there are, the bank's stay.
 
-use std::{
-    collections::BTreeMap,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
-};
+use std::time::Duration;
 
 use domain::{
     api_key::BASE62,
@@ -26,10 +19,6 @@ use crate::{Engine, Error, random_text};
 pub(crate) const CALLS_KEPT: i64 = 200;
 /// The same for calls that have not proved to be the bank's.
 pub(crate) const UNPROVED_KEPT: i64 = 50;
-/// Calls that wait to be saved. Further ones are not logged.
-const CALLS_MOST: usize = 2_000;
-/// The same for calls that have not proved to be the bank's.
-const UNPROVED_MOST: usize = 500;
 /// How long inquiries are remembered: longer than a day, within which their external ids must be unique.
 const INQUIRIES_KEPT: Duration = DAY.saturating_mul(3);
 /// How long calls to banks are remembered, for the timelines of payments.
@@ -44,36 +33,6 @@ enum Caller {
     Bank,
     /// Somebody who has not proved to be the bank.
     Anybody,
-}
-
-#[derive(Default)]
-pub(crate) struct Calls {
-    unsaved: Mutex<Vec<(BankAccountId, BankCall)>>,
-    unproved: Mutex<Vec<(BankAccountId, BankCall)>>,
-    /// Orders the calls of one millisecond.
-    noted: AtomicU64,
-}
-
-impl Calls {
-    fn note(&self, id: BankAccountId, call: BankCall) {
-        let (calls, most) = match call.proved {
-            true => (&self.unsaved, CALLS_MOST),
-            false => (&self.unproved, UNPROVED_MOST),
-        };
-        let mut calls = calls.lock().unwrap_or_else(PoisonError::into_inner);
-        if calls.len() < most {
-            calls.push((id, call));
-        }
-    }
-
-    fn take(calls: &Mutex<Vec<(BankAccountId, BankCall)>>) -> BTreeMap<BankAccountId, Vec<BankCall>> {
-        let calls = std::mem::take(&mut *calls.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut by_account: BTreeMap<_, Vec<_>> = BTreeMap::new();
-        for (id, call) in calls {
-            by_account.entry(id).or_default().push(call);
-        }
-        by_account
-    }
 }
 
 impl Engine {
@@ -100,7 +59,7 @@ impl Engine {
     }
 
     fn note_call(&self, id: BankAccountId, at: Timestamp, service: i64, code: &str, latency: Duration, by: Caller) {
-        let number = self.bank_calls.noted.fetch_add(1, Ordering::Relaxed);
+        let number = self.bank_calls.next_number();
         // The calls of two nodes within a millisecond differ by their random end.
         let sorted = format!("{:015}-{number:012}-{}", at.as_millis(), random_text(BASE62, RANDOM_CHARACTERS));
         let latency_ms = i64::try_from(latency.as_millis()).unwrap_or(i64::MAX);
@@ -111,11 +70,9 @@ impl Engine {
 
     /// One round: saves the calls that were noted. Answers 0, since nothing is left to do at once.
     pub async fn save_bank_calls(&self) -> Result<usize, Error> {
-        let Calls { unsaved, unproved, .. } = &*self.bank_calls;
-        let writes: Vec<BankWrite> = [(unsaved, CALLS_KEPT), (unproved, UNPROVED_KEPT)]
-            .into_iter()
-            .flat_map(|(calls, keep)| Calls::take(calls).into_iter().map(move |calls| latest(calls, keep)))
-            .collect();
+        let proved = self.bank_calls.take_proved().into_iter().map(|calls| latest(calls, CALLS_KEPT));
+        let unproved = self.bank_calls.take_unproved().into_iter().map(|calls| latest(calls, UNPROVED_KEPT));
+        let writes: Vec<BankWrite> = proved.chain(unproved).collect();
         if !writes.is_empty() {
             self.store.commit(Change::default().with_all(writes)).await?;
         }

@@ -1,6 +1,7 @@
 //! Contracts with banks: accounts, their settings and secrets, which projects use them, the numbers that they give out, and
 //! how an account does.
 
+pub(super) mod account_reads;
 pub(super) mod accounts;
 pub(super) mod call_log;
 pub(super) mod credentials;

@@ -1,10 +1,7 @@
 //! Taking money by a deadline. A bank acts on what we say, also where we do not know whether its money is booked; so what we
 //! said then is kept, and `undecided` looks after it.
 
-use std::{
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use domain::undecided::UndecidedWord;
 use store::StoreError;
@@ -14,39 +11,6 @@ use crate::{Engine, Error, banks::contracts::open_account::OpenAccount};
 
 /// How much later than a commit everything else is given up. The outcome of the commit is known first, so.
 const AFTER_THE_COMMIT: Duration = Duration::from_millis(50);
-/// Words that wait to be stored. Further ones are only logged.
-const WORDS_MOST: usize = 10_000;
-
-/// What was said while the database did not answer, until it does.
-#[derive(Default)]
-pub(crate) struct UnsavedWords(Mutex<Vec<UndecidedWord>>);
-
-impl UnsavedWords {
-    fn words(&self) -> MutexGuard<'_, Vec<UndecidedWord>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn keep(&self, words: impl IntoIterator<Item = UndecidedWord>) {
-        let mut kept = self.words();
-        for word in words {
-            if kept.len() < WORDS_MOST {
-                kept.push(word);
-            } else {
-                let UndecidedWord { account_id, request_id, .. } = word;
-                tracing::error!(%account_id, request_id, "too many words to banks wait to be stored; this one is lost");
-            }
-        }
-    }
-
-    /// What waits. It must be kept again if it cannot be stored.
-    pub(in crate::banks) fn take(&self) -> Vec<UndecidedWord> {
-        std::mem::take(&mut *self.words())
-    }
-
-    pub(in crate::banks) fn put_back(&self, words: Vec<UndecidedWord>) {
-        self.keep(words);
-    }
-}
 
 impl Engine {
     /// Judges money as [`Engine::judge_payment`] does, and ends by `by`. On an error the bank must be told what its account

@@ -80,7 +80,7 @@ impl Engine {
         let writes = words.iter().cloned().map(BankWrite::UndecidedSaid);
         let saved = self.store.commit(Change::default().with_all(writes)).await;
         if saved.is_err() {
-            self.unsaved_words.put_back(words);
+            self.unsaved_words.keep(words);
         }
         Ok(saved?)
     }

@@ -1,33 +1,28 @@
-//! How this node calls banks: one HTTP client, and for each account a token, a breaker, and limits. Calls run in tasks of
-//! their own, so that neither a caller that hangs up nor a time limit loses one.
+//! How this node calls banks. Calls run in tasks of their own, so that neither a caller that hangs up nor a time limit
+//! loses one.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
-};
+use std::time::Duration;
 
 use domain::{
     api_key::BASE62,
     bank_request::jakarta_day,
-    id::{BankAccountId, CredentialId, OpeningId},
+    id::{BankAccountId, OpeningId},
     opening::{BankCode, BankSend},
     time::Timestamp,
 };
-use gateway::snap::{Breaker, CallContext, CallError, CallHealth, ExternalId, Service, SnapClient, Tokens};
+use gateway::snap::{CallError, CallHealth, ExternalId, Service, SnapClient};
 use rand::RngExt;
 use store::{CommitError, Guard, OpeningWrite};
-use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
 
 use crate::{
     DECIDE_MOST, Engine, Error,
-    banks::contracts::{open_account::OpenAccount, open_account::Outgoing},
+    banks::{
+        contracts::{open_account::OpenAccount, open_account::Outgoing},
+        memory::outbound::{Call, Serials, unavailable},
+    },
     random_text,
 };
 
-/// Calls of this node that run at once, and those of one account: a bank that hangs leaves room for the others.
-const CALLS_MOST: u32 = 4_096;
-const CALLS_PER_ACCOUNT_MOST: usize = 1_024;
 /// How long calls may take once the server is stopped. Those that take longer are found again by their jobs.
 const FINISH_WITHIN: Duration = Duration::from_secs(12);
 /// External ids that are numbers are reserved in blocks.
@@ -38,125 +33,11 @@ const RANDOM_LENGTH: usize = 32;
 /// What follows a reference to make an external id of it.
 const SUFFIX_CHARACTERS: usize = 8;
 
-/// The state of this node's calls.
-pub(crate) struct Outbound {
-    client: OnceCell<SnapClient>,
-    lines: Mutex<HashMap<BankAccountId, Arc<Line>>>,
-    running: Arc<Semaphore>,
-}
-
-/// What is kept for the calls of one account.
-struct Line {
-    tokens: Mutex<Option<(CredentialId, Arc<Tokens>)>>,
-    breaker: Mutex<Breaker>,
-    calls: Arc<Semaphore>,
-    serials: tokio::sync::Mutex<Serials>,
-}
-
-/// External ids that this node may still use.
-#[derive(Default)]
-struct Serials {
-    day: i64,
-    next: i64,
-    upto: i64,
-}
-
-/// One call that was admitted. It must be ended by [`Engine::hang_up`].
-pub(in crate::banks) struct Call {
-    pub(in crate::banks) client: SnapClient,
-    tokens: Arc<Tokens>,
-    line: Arc<Line>,
-    began: Instant,
-    at: Timestamp,
-    _permit: OwnedSemaphorePermit,
-}
-
-impl Default for Outbound {
-    fn default() -> Outbound {
-        Outbound {
-            client: OnceCell::new(),
-            lines: Mutex::default(),
-            running: Arc::new(Semaphore::new(CALLS_MOST as usize)),
-        }
-    }
-}
-
-impl Outbound {
-    fn line(&self, id: BankAccountId) -> Arc<Line> {
-        Arc::clone(held(&self.lines).entry(id).or_insert_with(|| {
-            Arc::new(Line {
-                tokens: Mutex::default(),
-                breaker: Mutex::default(),
-                calls: Arc::new(Semaphore::new(CALLS_PER_ACCOUNT_MOST)),
-                serials: tokio::sync::Mutex::default(),
-            })
-        }))
-    }
-
-    /// Whether calls of the account would be turned away now.
-    pub(crate) fn is_down(&self, id: BankAccountId, now: Timestamp) -> bool {
-        let line = held(&self.lines).get(&id).cloned();
-        line.is_some_and(|line| held(&line.breaker).is_open(now))
-    }
-
-    /// How long this node has had the account's token; none where it has none that can be used.
-    pub(in crate::banks) fn token_age(&self, id: BankAccountId, now: Timestamp) -> Option<Duration> {
-        let line = held(&self.lines).get(&id).cloned()?;
-        held(&line.tokens).as_ref().and_then(|(_, tokens)| tokens.age(now))
-    }
-
-    /// A place for one more task that calls banks; none if there are too many.
-    pub(in crate::banks) fn enter(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.running).try_acquire_owned().ok()
-    }
-}
-
-impl Line {
-    /// The tokens that were issued to the present client id; others are dropped.
-    fn tokens(&self, credential: CredentialId) -> Arc<Tokens> {
-        let mut kept = held(&self.tokens);
-        match kept.as_ref() {
-            Some((of, tokens)) if *of == credential => Arc::clone(tokens),
-            _ => {
-                let tokens = Arc::new(Tokens::default());
-                *kept = Some((credential, Arc::clone(&tokens)));
-                tokens
-            }
-        }
-    }
-}
-
-impl Call {
-    pub(in crate::banks) fn context<'a>(
-        &'a self,
-        open: &'a OpenAccount,
-        outgoing: &'a Outgoing,
-        external_id: &'a str,
-    ) -> CallContext<'a> {
-        CallContext {
-            parameters: &open.parameters,
-            client_id: &outgoing.client_id,
-            secret: &outgoing.secret,
-            key: &outgoing.key,
-            tokens: &self.tokens,
-            external_id,
-            now: self.at,
-        }
-    }
-}
-
 impl Engine {
     /// Begins a call, unless the account's breaker is open or too many calls of it hang.
     pub(in crate::banks) async fn dial(&self, open: &OpenAccount, outgoing: &Outgoing) -> Result<Call, CallError> {
         let client = self.bank_client_for_calls().await?;
-        let (line, at) = (self.outbound.line(open.id()), self.now());
-        let full = || unavailable("too many calls to it hang");
-        let permit = Arc::clone(&line.calls).try_acquire_owned().map_err(|_| full())?;
-        if !held(&line.breaker).admit(at) {
-            return Err(unavailable("its last calls have failed"));
-        }
-        let tokens = line.tokens(outgoing.credential);
-        Ok(Call { client, tokens, line, began: Instant::now(), at, _permit: permit })
+        Call::admit(client, self.outbound.line(open.id()), outgoing, self.now())
     }
 
     /// Ends a call: its result counts for the breaker, and the log gets a line.
@@ -167,7 +48,7 @@ impl Engine {
         service: Service,
         result: &Result<T, CallError>,
     ) {
-        held(&call.line.breaker).note(self.now(), CallHealth::of(result));
+        call.note_health(self.now(), CallHealth::of(result));
         let code = answer_code(service, result);
         if let Some(flight) = call.tokens.take_flight() {
             self.note_call_to_bank(open.id(), call.at, Service::Token, &flight.code, flight.latency);
@@ -190,8 +71,7 @@ impl Engine {
 
     /// Waits for the calls of this node to end, for a while.
     pub async fn finish_bank_calls(&self) {
-        // It fails only when the semaphore is closed, which never happens.
-        let _ = tokio::time::timeout(FINISH_WITHIN, self.outbound.running.acquire_many(CALLS_MOST)).await;
+        self.outbound.finish(FINISH_WITHIN).await;
     }
 
     /// The first call about a code, as it is stored before it is sent. Some banks want its reference as external id.
@@ -286,11 +166,6 @@ pub(in crate::banks) fn not_set_up() -> CallError {
     CallError::Misconfigured("our key or our client id at the bank is not set".to_owned().into())
 }
 
-/// A call that was not made.
-fn unavailable(why: &str) -> CallError {
-    CallError::Unavailable(why.to_owned().into())
-}
-
 fn send_about(code: &BankCode, service: Service, external_id: String, now: Timestamp) -> BankSend {
     send_of(code.account_id, Some((code.opening_id, code.generation)), service, external_id, now)
 }
@@ -311,8 +186,4 @@ fn send_of(
         sent_at: now,
         answer: None,
     }
-}
-
-fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
-    lock.lock().unwrap_or_else(PoisonError::into_inner)
 }

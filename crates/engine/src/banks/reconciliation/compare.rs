@@ -14,16 +14,14 @@ use futures_util::future::join_all;
 use gateway::snap::{About, BankMoney, CallError, ReportLine, Service, Standing};
 use store::{After, OpeningWrite, ToldMoney};
 
-use super::{
-    comparison::{ComparedLine, LineClass, Ways},
-    unfinished::Found,
-};
+use super::comparison::{ComparedLine, LineClass, Ways};
 use crate::{
     Engine, Error,
     bank_error::BankError,
     banks::{
         contracts::open_account::OpenAccount,
         inbound::money_key::{MoneyKey, ToldOf},
+        memory::unfinished::Found,
         outbound::{
             line::answer_code,
             rows::{answer_write, code_kind, our_name},

@@ -15,9 +15,12 @@ use store::{Change, CommitError, Guard, Listed, OpeningWrite, Window, Write};
 use super::{
     compare::Run,
     comparison::{Comparison, Ways},
-    unfinished::Found,
 };
-use crate::{Engine, Error, NoBank, bank_error::BankError, banks::contracts::open_account::OpenAccount};
+use crate::{
+    Engine, Error, NoBank,
+    bank_error::BankError,
+    banks::{contracts::open_account::OpenAccount, memory::unfinished::Found},
+};
 
 /// How long one comparison may take.
 const COMPARE_MOST: Duration = Duration::from_mins(30);

@@ -3,4 +3,3 @@
 pub(super) mod compare;
 pub(super) mod comparison;
 pub(super) mod days;
-pub(super) mod unfinished;

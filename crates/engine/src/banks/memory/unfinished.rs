@@ -9,7 +9,7 @@ use std::{
 
 use domain::{id::BankAccountId, time::Timestamp};
 
-use super::comparison::ComparedLine;
+use crate::banks::reconciliation::comparison::ComparedLine;
 
 /// How long after its beginning a comparison may be gone on with.
 const KEPT: Duration = Duration::from_hours(24);
