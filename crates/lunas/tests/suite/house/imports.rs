@@ -1,4 +1,5 @@
-//! No crate has a circle of imports: of two files, at most one knows the other, directly or by way of more files.
+//! No crate has a circle of imports: of two files, at most one knows the other, directly or by way of more files. A file
+//! knows what its `use` lines import and what its code names by a path.
 
 use super::{module_graph::ModuleGraph, source_rules::none};
 use crate::support::repository;
@@ -69,10 +70,67 @@ fn a_child_may_import_its_parent_as_long_as_the_parent_does_not_import_it() {
     assert_eq!(check("mod keys; pub struct Engine;"), NO_CIRCLE);
     assert_eq!(check("mod keys; pub use keys::Key; pub struct Engine;"), NO_CIRCLE);
     let circle = "engine.rs → engine/keys.rs → engine.rs";
-    assert_eq!(
-        check("mod keys; use self::keys::Key; pub struct Engine(Key);"),
-        [format!("2 files import each other; the shortest circle is {circle}")]
-    );
+    for parent in ["use self::keys::Key; pub struct Engine(Key);", "pub struct Engine(keys::Key);"] {
+        assert_eq!(
+            check(&format!("mod keys; {parent}")),
+            [format!("2 files import each other; the shortest circle is {circle}")],
+            "{parent}"
+        );
+    }
+}
+
+#[test]
+fn a_circle_by_a_path_within_code_is_named() {
+    for code in [
+        "pub struct Desk { key: crate::keys::Key }",
+        "pub struct Desk(Vec<super::keys::Key>);",
+        "pub struct Desk; impl Desk { fn open() { if true { crate::keys::Key::new(1) } } }",
+        "pub struct Desk; fn open() { let _ = Vec::<crate::keys::Key>::new(); }",
+        "pub struct Desk; mod drawer { type Key = super::super::keys::Key; }",
+        "#[shown(by = crate::keys::Key)] pub struct Desk;",
+    ] {
+        let found = circles(&[
+            ("desk.rs", code),
+            ("keys.rs", "use crate::desk::Desk; pub struct Key;"),
+            ("lib.rs", "mod desk; mod keys;"),
+        ]);
+        assert_eq!(found, ["2 files import each other; the shortest circle is desk.rs → keys.rs → desk.rs"], "{code}");
+    }
+}
+
+#[test]
+fn a_path_that_begins_with_an_imported_name_counts_where_the_name_is_defined() {
+    let check = |desk: &str| {
+        circles(&[
+            ("desk.rs", desk),
+            ("lib.rs", "mod desk; mod words; pub use words::Key;"),
+            ("words.rs", "mod keys; pub use keys::Key;"),
+            ("words/keys.rs", "use crate::desk::Desk; pub struct Key;"),
+        ])
+    };
+    let circle = "desk.rs → words/keys.rs → desk.rs";
+    let found = [format!("2 files import each other; the shortest circle is {circle}")];
+    assert_eq!(check("use crate::words; pub struct Desk(words::Key);"), found);
+    assert_eq!(check("use crate::words as terms; pub struct Desk(terms::Key);"), found);
+    assert_eq!(check("pub struct Desk(crate::Key);"), found);
+    assert_eq!(check("use crate::words; pub struct Desk;"), NO_CIRCLE);
+    assert_eq!(check("use dictionary::words; pub struct Desk(words::Key);"), NO_CIRCLE, "of another crate");
+}
+
+#[test]
+fn paths_in_comments_texts_visibilities_and_unit_tests_do_not_count() {
+    let found = circles(&[
+        ("lib.rs", "mod engine;"),
+        ("engine.rs", "mod keys; pub struct Engine(keys::Key);"),
+        (
+            "engine/keys.rs",
+            "//! As crate::engine::Engine has it.\n/* super::Engine::new() */\npub(in crate::engine) struct Key;\n\
+             const NAME: &str = \"crate::engine::Engine\";\nconst RAW: &str = r#\"\"super::Engine::new()\"#;\n\
+             #[cfg(test)] fn sample() -> super::Engine { super::Engine::new() }\n\
+             #[cfg(test)] mod tests { fn engine() { crate::engine::Engine::new(); } }",
+        ),
+    ]);
+    assert_eq!(found, NO_CIRCLE);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::use_lines::{Import, Source};
+use super::use_lines::{Import, InlinePath, Source};
 
 /// Names of modules from the crate's root down to one of them.
 type ModulePath = Vec<String>;
@@ -76,7 +76,7 @@ impl ModuleGraph {
         sentences
     }
 
-    /// The other files that a file imports from.
+    /// The other files that a file imports from, or names by a path within its code.
     fn imported_by(&self, file: usize) -> BTreeSet<usize> {
         let module = &self.modules_of_files[file];
         let imports = self.sources[file].imports.iter();
@@ -86,13 +86,32 @@ impl ModuleGraph {
             let is_passed_on = import.is_public && self.modules_of_files[target].starts_with(module);
             (target != file && !is_passed_on).then_some(target)
         });
-        targets.collect()
+        let inline_paths = self.sources[file].inline_paths.iter();
+        let named = inline_paths.filter_map(|inline| {
+            let target = self.file_behind(&self.origin(file, inline)?, &mut BTreeSet::new())?;
+            (target != file).then_some(target)
+        });
+        targets.chain(named).collect()
     }
 
     /// The path of an import from the crate's root; `None` for what comes from another crate.
     fn absolute(&self, file: usize, import: &Import) -> Option<ModulePath> {
-        let mut module = [&self.modules_of_files[file][..], &import.inside[..]].concat();
-        let mut rest = &import.path[..];
+        self.from_root(file, &import.inside, &import.path)
+    }
+
+    /// The same for a path within code, whose first word may be an imported name.
+    fn origin(&self, file: usize, inline: &InlinePath) -> Option<ModulePath> {
+        let mut imports = self.sources[file].imports.iter().filter(|import| import.inside == inline.inside);
+        match imports.find(|import| import.name == inline.path[0]) {
+            Some(import) => Some([&self.absolute(file, import)?[..], &inline.path[1..]].concat()),
+            None => self.from_root(file, &inline.inside, &inline.path),
+        }
+    }
+
+    /// The path from the crate's root of one that is written in a file, in an inline module of it or in none.
+    fn from_root(&self, file: usize, inside: &[String], path: &[String]) -> Option<ModulePath> {
+        let mut module = [&self.modules_of_files[file][..], inside].concat();
+        let mut rest = path;
         match rest.first()?.as_str() {
             "crate" => {
                 module.clear();

@@ -1,10 +1,11 @@
-//! Reads from the text of a Rust file what it imports and which modules it declares. What is only there for its unit
-//! tests, under `#[cfg(test)]`, is left out.
+//! Reads from the text of a Rust file what it imports, what it names by a path within its code, and which modules it
+//! declares. What is only there for its unit tests, under `#[cfg(test)]`, is left out.
 
 /// What one file says about modules.
 #[derive(Default)]
 pub(super) struct Source {
     pub(super) imports: Vec<Import>,
+    pub(super) inline_paths: Vec<InlinePath>,
     /// Modules whose text stands in this file, by their path below it.
     pub(super) inline_modules: Vec<Vec<String>>,
     /// Modules in files of their own that only tests have, by their path below this file.
@@ -23,6 +24,14 @@ pub(super) struct Import {
     pub(super) name: String,
     /// Whether others may import the name from here.
     pub(super) is_public: bool,
+}
+
+/// A path within code, such as that of the function in `crate::desk::open()`.
+pub(super) struct InlinePath {
+    /// The inline module that it stands in, below the file's own; mostly none.
+    pub(super) inside: Vec<String>,
+    /// The path as it is written, one segment each.
+    pub(super) path: Vec<String>,
 }
 
 /// Words that are followed by the name of what they define.
@@ -71,6 +80,11 @@ impl Reader {
                 let module = self.inside();
                 self.source.inline_modules.push(module);
             }
+            // `pub(in crate::desk)` says who may see an item, and imports nothing.
+            "pub" if self.token(1) == "(" && self.token(2) == "in" => {
+                self.at += 1;
+                self.skip_brackets();
+            }
             // `use<'a>` in a type is no import.
             "use" if self.token(1) != "<" => self.read_use(),
             word if DEFINING.contains(&word) => {
@@ -78,8 +92,20 @@ impl Reader {
                 self.source.items.push(name);
                 self.at += 1;
             }
+            word if self.token(1) == "::" && word.chars().all(is_word) => self.read_inline_path(),
             _ => self.at += 1,
         }
+    }
+
+    /// From the first word of a path to behind its last. Arguments, as in `Vec::<u8>::new`, end it.
+    fn read_inline_path(&mut self) {
+        let mut path = vec![self.token(0).to_owned()];
+        self.at += 1;
+        while self.token(0) == "::" && self.token(1).chars().all(is_word) {
+            path.push(self.token(1).to_owned());
+            self.at += 2;
+        }
+        self.source.inline_paths.push(InlinePath { inside: self.inside(), path });
     }
 
     fn open(&mut self, module: Option<String>) {
@@ -93,6 +119,9 @@ impl Reader {
         self.skip_brackets();
         if self.tokens[begin..self.at - 1].concat() == "cfg(test)" {
             self.skip_item();
+        } else {
+            // What it names counts like other code.
+            self.at = begin;
         }
     }
 
