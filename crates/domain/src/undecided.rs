@@ -1,6 +1,11 @@
 //! What a bank was told while it was not known whether the money that it asked us to take was booked.
 
+use std::time::Duration;
+
 use crate::{id::BankAccountId, money::Rupiah, time::Timestamp};
+
+/// How far the clock of another node may be ahead for its bookings to be found. `lunas doctor` warns of less.
+const NODES_APART: Duration = Duration::from_secs(5);
 
 /// What we said, and about which request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +20,14 @@ pub struct UndecidedWord {
     /// As the setting of the account that chose it is written.
     pub said: String,
     pub said_at: Timestamp,
+}
+
+impl UndecidedWord {
+    /// The latest time that a booking can have that was made before this was said: the clock of the node that made it may be
+    /// ahead. A booking that is shortly later by the right clock is found, too. That only makes a person look.
+    pub fn booked_until(&self) -> Timestamp {
+        self.said_at.plus(NODES_APART)
+    }
 }
 
 /// What was found out about the money later.

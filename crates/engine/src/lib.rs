@@ -45,10 +45,7 @@ mod simulate;
 mod vault;
 mod watch;
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
 use domain::{
     attempt_limits::AttemptLimits,
@@ -62,8 +59,9 @@ use domain::{
 use gateway::{Lookups, Simulator};
 use ipnet::IpNet;
 use memory::{
-    audited_refusals::AuditedRefusals, change_tokens::ChangeTokens, key_uses::KeyUses, logo_reading::LogoReading,
-    page_views::PageViews, project_cache::ProjectCache, recent_keys::RecentKeys, watchers::Watchers,
+    audited_refusals::AuditedRefusals, beats::Beats, change_tokens::ChangeTokens, key_uses::KeyUses,
+    logo_reading::LogoReading, page_views::PageViews, project_cache::ProjectCache, recent_keys::RecentKeys,
+    watchers::Watchers,
 };
 use rand::{Rng, RngExt};
 use store::{NodeId, Store};
@@ -161,8 +159,8 @@ pub struct Engine {
     vault: vault::Vault,
     /// This process, to other nodes.
     node: NodeId,
-    /// When this process last began to tell other nodes that it is alive; none where that failed.
-    last_beat: tokio::sync::watch::Sender<Option<Instant>>,
+    /// How this process has told other nodes that it is alive; none where that failed the last time.
+    beats: tokio::sync::watch::Sender<Option<Beats>>,
     projects: Arc<ProjectCache>,
     watchers: Arc<Watchers>,
     /// Who uses it; the audit log names them.
@@ -192,7 +190,7 @@ impl Engine {
             settings,
             vault,
             node: NodeId::drawn(rand::random()),
-            last_beat: tokio::sync::watch::Sender::default(),
+            beats: tokio::sync::watch::Sender::default(),
             projects: Arc::default(),
             watchers: Arc::default(),
             actor: Arc::new(Actor::CommandLine),

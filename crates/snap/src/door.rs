@@ -63,6 +63,8 @@ impl Proved {
 pub(crate) struct Message {
     pub(crate) external_id: String,
     pub(crate) body: Bytes,
+    /// Whether the account has taken as many calls as it may.
+    pub(crate) is_over_rate: bool,
 }
 
 /// What a bank tells us.
@@ -109,8 +111,14 @@ impl Call {
         Ok(Call { app: app.clone(), open, now, method, path, headers, body, proved })
     }
 
-    /// Checks headers, time, token and signature of a message about a number.
+    /// Checks headers, time, token and signature of a message about a number, and the account's rate.
     pub(crate) fn message(self) -> Result<Message, Refusal> {
+        let message = self.message_at_any_rate()?;
+        if message.is_over_rate { Err(Refusal::TooMany) } else { Ok(message) }
+    }
+
+    /// The same, without refusing what is over the rate. It counts all the same.
+    pub(crate) fn message_at_any_rate(self) -> Result<Message, Refusal> {
         let signed_in_by_token = self.open.parameters.sign_in == SignIn::Type1;
         let needed = [X_TIMESTAMP, X_SIGNATURE, X_PARTNER_ID, X_EXTERNAL_ID, CHANNEL_ID];
         for name in signed_in_by_token.then_some(AUTHORIZATION).into_iter().chain(needed) {
@@ -126,8 +134,10 @@ impl Call {
         if self.open.parameters.partner_id().is_some_and(|id| self.header(X_PARTNER_ID).map(str::trim) != Ok(id)) {
             return Err(malformed(X_PARTNER_ID));
         }
-        match self.proof()? {
-            Proof::Message => Ok(Message { external_id, body: self.body }),
+        let (proof, is_over_rate) = (self.proof()?, self.is_over_rate());
+        match proof {
+            Proof::Message => Ok(Message { external_id, body: self.body, is_over_rate }),
+            Proof::Caller if is_over_rate => Err(Refusal::TooMany),
             // Such a signature leaves the body open, and money is never taken on the word of an open body.
             Proof::Caller => Err(Refusal::Unauthorized("Signature")),
         }
@@ -139,6 +149,9 @@ impl Call {
             self.header(name)?;
         }
         let proof = self.proof()?;
+        if self.is_over_rate() {
+            return Err(Refusal::TooMany);
+        }
         Ok(Notification { is_signed: proof == Proof::Message, body: self.body })
     }
 
@@ -166,7 +179,12 @@ impl Call {
             return Err(Refusal::Unauthorized("Signature"));
         }
         self.proved.set();
-        if self.app.limits.bank_call(self.open.id()) { Ok(proof) } else { Err(Refusal::TooMany) }
+        Ok(proof)
+    }
+
+    /// Counts a call that has proved to be the bank's.
+    fn is_over_rate(&self) -> bool {
+        !self.app.limits.bank_call(self.open.id())
     }
 
     /// Whether the signature is made with a token of ours, which must be alive.

@@ -3,13 +3,14 @@
 use std::{sync::Arc, time::Instant};
 
 use axum::response::Response;
-use domain::bank_request::Verdict;
+use domain::{bank_request::Verdict, time::Timestamp};
 use engine::{PaymentAsked, Taken};
-use gateway::snap::{Repeat, ResponseCase};
+use gateway::snap::{Parameters, Repeat, ResponseCase};
+use serde_json::{Map, Value};
 
 use crate::{
     answer::{Body, Refusal},
-    door::Call,
+    door::{Call, Message},
     members::Members,
     service::Service,
     undecided::{self, decided_by},
@@ -40,19 +41,16 @@ const INCONSISTENT: ResponseCase = ResponseCase::new(404, 18);
 /// Answers a call that began at `started`.
 pub(crate) async fn answer(call: Call, started: Instant) -> Result<Response, Refusal> {
     let (app, open, now) = (call.app.clone(), Arc::clone(&call.open), call.now);
-    let message = call.message().map_err(not_refused)?;
-    let members = Members::read(&message.body, &open.parameters)?;
-    members.require(&REQUIRED)?;
-    members.require(open.parameters.payment_needs.names())?;
-    let (number, request_id) = (members.number()?, members.request_id("paymentRequestId")?);
-    let amount = members.amount("paidAmount")?;
-    let total = members.amount_if_any("totalAmount")?;
-    let paid_at = members.time_if_any("trxDateTime")?.unwrap_or(now);
-    members.one_of_if_any("flagAdvise", &["N", "Y"])?;
-    let mut data = number.echoed;
-    data.extend(members.echo(&ECHOED));
-    let (external_id, number) = (message.external_id, number.whole);
-    let asked = PaymentAsked { external_id, request_id, number, amount, total, paid_at };
+    let message = call.message_at_any_rate().map_err(not_refused)?;
+    let is_over_rate = message.is_over_rate;
+    let read = read(message, &open.parameters, now);
+    if is_over_rate {
+        if let Ok((asked, _)) = read {
+            app.engine.keep_word_unjudged(&open, &asked, now);
+        }
+        return Err(not_refused(Refusal::TooMany));
+    }
+    let (asked, data) = read?;
     let taken = match app.engine.take_by(&open, asked, decided_by(started, open.parameters.deadline)).await {
         Ok(taken) => taken,
         Err(error) => {
@@ -71,6 +69,36 @@ pub(crate) async fn answer(call: Call, started: Instant) -> Result<Response, Ref
     let mut body = Body::new(case, text);
     body.account_data(Service::Payment, verdict::flag(verdict), &verdict::reason(verdict), data);
     Ok(body.answer(Service::Payment, now))
+}
+
+/// What a message asks for, and the members that its answer has as they came.
+fn read(
+    message: Message,
+    parameters: &Parameters,
+    now: Timestamp,
+) -> Result<(PaymentAsked, Map<String, Value>), Refusal> {
+    let members = Members::read(&message.body, parameters)?;
+    members.require(&REQUIRED)?;
+    members.require(parameters.payment_needs.names())?;
+    let (number, request_id) = (members.number()?, members.request_id("paymentRequestId")?);
+    let amount = members.amount("paidAmount")?;
+    let total = members.amount_if_any("totalAmount")?;
+    let paid_at = members.time_if_any("trxDateTime")?.unwrap_or(now);
+    members.one_of_if_any("flagAdvise", &["N", "Y"])?;
+    let mut data = number.echoed;
+    data.extend(members.echo(&ECHOED));
+    let (external_id, number) = (message.external_id, number.whole);
+    Ok((PaymentAsked { external_id, request_id, number, amount, total, paid_at }, data))
+}
+
+/// The bank is told that nothing is decided, as its call cannot be judged now. That is kept if the call is the bank's and can be
+/// read: an earlier one may have booked the money.
+pub(crate) fn keep_word(call: Call) {
+    let (app, open, now) = (call.app.clone(), Arc::clone(&call.open), call.now);
+    let read = call.message_at_any_rate().and_then(|message| read(message, &open.parameters, now));
+    if let Ok((asked, _)) = read {
+        app.engine.keep_word_unjudged(&open, &asked, now);
+    }
 }
 
 fn first(verdict: Verdict) -> (ResponseCase, &'static str, Verdict) {

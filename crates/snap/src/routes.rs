@@ -11,9 +11,10 @@ use axum::{
     routing::any,
 };
 use domain::{id::BankAccountId, time::Timestamp};
-use engine::{Error, OpenAccount};
+use engine::OpenAccount;
 use gateway::snap::{Hosting, Notice, Undecided};
 use serde_json::Map;
+use tokio::time::{timeout, timeout_at};
 use web::{App, client};
 
 use crate::{
@@ -21,7 +22,8 @@ use crate::{
     door::{Call, Proved, caller},
     inquiry, notification, payment,
     service::Service,
-    token, undecided,
+    token,
+    undecided::{self, decided_by},
 };
 
 pub(crate) const FOLDER: &str = "snap";
@@ -65,13 +67,13 @@ async fn respond(
     request: Request,
 ) -> Response {
     let address = client::limited_as(caller(app, &request));
-    let open = match find_account(app, account).await {
+    let last_seen = last_seen(app, account).filter(|_| service == Service::Payment);
+    let open = match find_account(app, account, last_seen.as_deref(), started).await {
         Ok(Some(open)) if open.account.enabled || service.outlives_account() => open,
         Ok(_) => return limited(app, address, Refusal::UNKNOWN_CLIENT).answer(service, now, None),
-        Err(error) => {
-            let refusal = Refusal::of_error(&error);
+        Err(refusal) => {
             return match service {
-                Service::Payment => undecided_without_account(app, account, now, &refusal),
+                Service::Payment => undecided_without_account(app, last_seen, (now, started), &refusal, request).await,
                 _ => refusal.answer(service, now, None),
             };
         }
@@ -82,7 +84,8 @@ async fn respond(
     let decides = service == Service::Payment && open.parameters.hosting == Hosting::Ours;
     let proved = Proved::default();
     let handled = handle(app, Arc::clone(&open), service, (now, started), proved.clone(), request);
-    let handled = tokio::time::timeout(open.parameters.deadline, handled).await;
+    // It ends what has not been read by then. What has been read is decided before.
+    let handled = timeout(open.parameters.deadline, handled).await;
     let response =
         handled.unwrap_or(Err(Refusal::Timeout)).unwrap_or_else(|refusal| match decides && refusal.is_open() {
             true => undecided::answer(say, &refusal, now, data),
@@ -97,25 +100,52 @@ async fn respond(
     response
 }
 
-/// The answer to a payment call whose account cannot be read now.
-fn undecided_without_account(app: &App, account: &str, now: Timestamp, refusal: &Refusal) -> Response {
-    let last_seen = account.parse().ok().and_then(|id: BankAccountId| app.engine.last_seen_bank_account(id));
-    match last_seen.as_deref().map(|open| &open.parameters) {
-        Some(parameters) if parameters.hosting == Hosting::Theirs => refusal.answer(Service::Payment, now, None),
-        Some(parameters) => {
-            let data = parameters.full_answers.then(Map::new);
-            undecided::answer(parameters.undecided, refusal, now, data)
-        }
-        // This makes no bank give money back.
-        None => undecided::answer(Undecided::InProgress, refusal, now, None),
+/// The answer to a payment call whose account cannot be read now. If this node has seen the account since it was started, the call
+/// is read, and what the bank is told about it is kept. Otherwise nothing says whose the call is, and it is not read.
+async fn undecided_without_account(
+    app: &App,
+    last_seen: Option<Arc<OpenAccount>>,
+    (now, started): (Timestamp, Instant),
+    refusal: &Refusal,
+    request: Request,
+) -> Response {
+    let Some(open) = last_seen else {
+        // This makes no bank give money back. The log has the request and why the account is not known.
+        return undecided::answer(Undecided::InProgress, refusal, now, None);
+    };
+    if open.parameters.hosting == Hosting::Theirs {
+        return refusal.answer(Service::Payment, now, None);
     }
+    let left = open.parameters.deadline.saturating_sub(started.elapsed());
+    let reading = Call::read(app, Arc::clone(&open), now, Proved::default(), request);
+    if let Ok(Ok(call)) = timeout(left, reading).await {
+        payment::keep_word(call);
+    }
+    let data = open.parameters.full_answers.then(Map::new);
+    undecided::answer(open.parameters.undecided, refusal, now, data)
 }
 
-async fn find_account(app: &App, account: &str) -> Result<Option<Arc<OpenAccount>>, Error> {
-    match account.parse::<BankAccountId>() {
-        Ok(id) => app.engine.bank_door(id).await,
-        Err(_) => Ok(None),
-    }
+fn last_seen(app: &App, account: &str) -> Option<Arc<OpenAccount>> {
+    account.parse().ok().and_then(|id: BankAccountId| app.engine.last_seen_bank_account(id))
+}
+
+/// The account, read again; by the time at which we must know what to say, where its deadline is known.
+async fn find_account(
+    app: &App,
+    account: &str,
+    last_seen: Option<&OpenAccount>,
+    started: Instant,
+) -> Result<Option<Arc<OpenAccount>>, Refusal> {
+    let Ok(id) = account.parse::<BankAccountId>() else { return Ok(None) };
+    let finding = app.engine.bank_door(id);
+    let found = match last_seen {
+        Some(last_seen) => {
+            let by = decided_by(started, last_seen.parameters.deadline);
+            timeout_at(by.into(), finding).await.map_err(|_| Refusal::Timeout)?
+        }
+        None => finding.await,
+    };
+    found.map_err(|error| Refusal::of_error(&error))
 }
 
 async fn handle(

@@ -2,6 +2,7 @@
 //! has a limit, and none knows the engine: the use cases read, fill and save what is kept here.
 
 pub(super) mod audited_refusals;
+pub(super) mod beats;
 pub(super) mod change_tokens;
 pub(super) mod key_uses;
 pub(super) mod logo_reading;

@@ -1,6 +1,6 @@
 //! Reconcilers: loops that poll the database for due work and do it. They take no other input, so a lost notification,
-//! a crash or a second node only changes how long the work takes. The maintenance jobs also read what requests have
-//! noted in memory; when a crash loses that, later requests note it again.
+//! a crash or a second node only changes how long the work takes. Some also read what requests have noted in memory. When a
+//! crash loses that, later requests note it again, but for what banks were told while nothing was known: that is in the log.
 //!
 //! `LOOPS` is the table of those that work in rounds; `Reconcilers::start` starts them, and the few that do not.
 
@@ -14,6 +14,7 @@ mod settle;
 
 use std::time::Duration;
 
+use futures_util::future::join;
 use gateway::BoxFuture;
 use store::CommitError;
 use tokio::{sync::watch, task::JoinSet};
@@ -121,12 +122,21 @@ impl Reconcilers {
         Reconcilers { stop, loops, engine: engine.clone() }
     }
 
-    /// Stops each loop, most of them after their present round, and lets calls to banks end.
+    /// Stops each loop, most of them after their present round, and lets calls to banks end. What banks were told is stored at once,
+    /// as a round may take so long that the process is killed meanwhile; and again at last, for what was said since.
     pub async fn stop(self) {
-        self.stop.send_replace(true);
-        self.loops.join_all().await;
-        self.engine.save_last_words().await;
-        self.engine.finish_bank_calls().await;
+        let Reconcilers { stop, mut loops, engine } = self;
+        stop.send_replace(true);
+        let ending = async {
+            while let Some(ended) = loops.join_next().await {
+                if let Err(error) = ended {
+                    tracing::error!(%error, "a reconciler has failed");
+                }
+            }
+        };
+        join(ending, engine.try_to_save_words()).await;
+        engine.finish_bank_calls().await;
+        engine.save_last_words().await;
     }
 }
 

@@ -3,8 +3,9 @@
 //! in good order deletes its row.
 //!
 //! A node whose own beats fail may be gone to the others. Before it sends anything that it has leased, it asks the database
-//! whether it still has the lease. A node that was only paused may have sent some of its leases already, and receivers then get
-//! those twice, with the same id. What it tells of these attempts is not stored, as its leases do not hold any more.
+//! whether it still has the lease; once it beats again, too, of all that it had leased before. A node that was only paused may have
+//! sent some of its leases already, and receivers then get those twice, with the same id. What it tells of these attempts is not
+//! stored, as its leases do not hold any more.
 
 use std::{
     collections::HashMap,
@@ -15,14 +16,11 @@ use futures_util::future::join;
 use store::{CommitError, Guard, NodeId, NodeWrite};
 use tokio::{sync::watch, time::timeout};
 
-use crate::{Engine, Error};
+use crate::{Engine, Error, memory::beats::Beats};
 
 const BEAT_EVERY: Duration = Duration::from_secs(1);
 /// A node that has not beaten while this one did so many times is gone.
 const SILENT_MOST: u32 = 6;
-/// How long after a beat no other node can have found this one gone, which takes them [`SILENT_MOST`] beats. The rest of that
-/// time is for an attempt to begin.
-const SURE_FOR: Duration = Duration::from_secs(3);
 /// How long a node that stops may take to say so. The others find out by themselves too.
 const LEAVE_WITHIN: Duration = Duration::from_secs(3);
 
@@ -32,7 +30,7 @@ pub(super) async fn beat_while(engine: Engine, sending: impl Future<Output = ()>
         return sending.await;
     }
     // There may be one of an earlier run, whose row was deleted when that ended.
-    engine.last_beat.send_replace(None);
+    engine.beats.send_replace(None);
     let (ended, end) = watch::channel(false);
     let sending = async move {
         sending.await;
@@ -53,7 +51,7 @@ async fn beat_until(engine: &Engine, mut end: watch::Receiver<bool>) {
 /// Gives back what nodes had leased that are gone. It looks after each beat of this node.
 pub(super) async fn watch_others(engine: Engine, mut stopped: watch::Receiver<bool>) {
     let mut roster = Roster::default();
-    let mut beats = engine.last_beat.subscribe();
+    let mut beats = engine.beats.subscribe();
     while engine.store.is_shared() && !*stopped.borrow() {
         tokio::select! {
             // The loop reads `stopped` next.
@@ -82,32 +80,34 @@ impl Engine {
     /// Waits until the other nodes know of this one. Only then may it lease anything, as they would not give its leases back
     /// should it die.
     pub(super) async fn join_nodes(&self) {
-        let mut beats = self.last_beat.subscribe();
+        let mut beats = self.beats.subscribe();
         while self.store.is_shared() && beats.borrow_and_update().is_none() {
             // It does not fail, since this engine has the sender.
             let _ = beats.changed().await;
         }
     }
 
-    /// Whether no other node can have taken over what this one has leased: it has just beaten, or there are no others.
-    pub(super) fn surely_has_its_leases(&self) -> bool {
-        !self.store.is_shared() || is_recent(*self.last_beat.borrow(), Instant::now())
+    /// Whether no other node can have taken over what this one leased at `leased_at`: it has beaten ever since, or there are no
+    /// others.
+    pub(super) fn surely_has_leased(&self, leased_at: Instant) -> bool {
+        let beats = *self.beats.borrow();
+        !self.store.is_shared() || beats.is_some_and(|beats| beats.cover(leased_at, Instant::now()))
     }
 
     /// Tells the other nodes that this one is alive.
     async fn beat(&self) {
-        // It counts from here on, since the answer may come long after the commit.
         let began_at = Instant::now();
         let beaten = self.store.commit(NodeWrite::Beat { node: self.node }.into()).await;
         if let Err(error) = &beaten {
             tracing::warn!(%error, "this node could not tell the others that it is alive and will try again");
         }
-        self.last_beat.send_replace(beaten.is_ok().then_some(began_at));
+        let before = *self.beats.borrow();
+        self.beats.send_replace(beaten.is_ok().then(|| Beats::with(before, began_at, Instant::now())));
     }
 
     /// Tells the other nodes that this one stops, so that none reports it as gone. Where the last beat failed, this would too.
     async fn leave(&self) {
-        if self.last_beat.borrow().is_none() {
+        if self.beats.borrow().is_none() {
             return;
         }
         let left = NodeWrite::Left { node: self.node, at: self.now() };
@@ -130,10 +130,6 @@ impl Engine {
         }
         Ok(())
     }
-}
-
-fn is_recent(beat: Option<Instant>, now: Instant) -> bool {
-    beat.is_some_and(|began_at| now.duration_since(began_at) < SURE_FOR)
 }
 
 /// The beats of other nodes, and how often each was found unchanged. It goes by this node's own beats and by no clock, so that
@@ -164,14 +160,11 @@ impl Roster {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::beats::SURE_FOR;
 
     #[test]
-    fn a_node_is_sure_of_its_leases_for_three_seconds_after_a_beat_that_succeeded() {
-        let began_at = Instant::now();
-        let after = |millis| is_recent(Some(began_at), began_at + Duration::from_millis(millis));
-        assert!(after(0) && after(2_999) && !after(3_000) && !after(60_000));
-        assert!(!is_recent(None, began_at), "the last one failed");
-        assert!(2 * SURE_FOR <= SILENT_MOST * BEAT_EVERY, "others are not as quick");
+    fn others_take_longer_to_find_a_node_gone_than_it_is_sure_of_itself() {
+        assert!(2 * SURE_FOR <= SILENT_MOST * BEAT_EVERY);
     }
 
     #[test]

@@ -82,6 +82,8 @@ pub enum BankWrite {
     },
     /// Keeps what a bank was told while an outcome was not known. It is to be looked after at once.
     UndecidedSaid(UndecidedWord),
+    /// The same about a request that was not committed and never will be: keeps it only if an earlier one has booked the money.
+    UndecidedSaidOfBooked(UndecidedWord),
     /// What was found out about such a word, and when it is to be looked after again. Guarded: it was due as it was read.
     UndecidedLookedAfter {
         open: OpenWord,
@@ -125,6 +127,7 @@ impl BankWrite {
             | BankWrite::StrayStated { .. }
             | BankWrite::StrayDecided { .. }
             | BankWrite::UndecidedSaid(_)
+            | BankWrite::UndecidedSaidOfBooked(_)
             | BankWrite::UndecidedLookedAfter { .. }
             | BankWrite::DifferenceAnswered { .. } => false,
         }

@@ -57,6 +57,7 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: BankWrite, dialect: D
         BankWrite::StrayStated { id, amount, at } => stray_stated(statements, id, amount, at),
         BankWrite::StrayDecided { stray, decided } => stray_decided(statements, &stray, decided),
         BankWrite::UndecidedSaid(word) => statements.push(undecided::insert_word(word)),
+        BankWrite::UndecidedSaidOfBooked(word) => statements.push(undecided::insert_word_of_booked(word)),
         BankWrite::UndecidedLookedAfter { open, finding, due_at } => {
             statements.push(undecided::looked_after(open, finding, due_at));
         }

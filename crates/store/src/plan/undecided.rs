@@ -11,22 +11,41 @@ use super::statement::Statement;
 use crate::{error::Guard, value::Value};
 
 pub(super) fn insert_word(word: UndecidedWord) -> Statement {
-    let due_at = word.said_at;
     Statement::new(
         "INSERT INTO bank_undecided (account_id, external_id, request_id, number, amount, asked_at, said, said_at, \
          due_at, tries) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0) ON CONFLICT DO NOTHING",
-        [
-            Value::stored(word.account_id),
-            word.external_id.into(),
-            word.request_id.into(),
-            word.number.into(),
-            word.amount.into(),
-            word.asked_at.into(),
-            word.said.into(),
-            word.said_at.into(),
-            due_at.into(),
-        ],
+        columns(word),
     )
+}
+
+/// It finds what `Store::booking_of` finds, too.
+pub(super) fn insert_word_of_booked(word: UndecidedWord) -> Statement {
+    let booked_until = word.booked_until();
+    let mut parameters = columns(word).to_vec();
+    parameters.push(booked_until.into());
+    Statement::new(
+        "INSERT INTO bank_undecided (account_id, external_id, request_id, number, amount, asked_at, said, said_at, \
+         due_at, tries) SELECT $1, $2, $3, $4, CAST($5 AS BIGINT), CAST($6 AS BIGINT), $7, CAST($8 AS BIGINT), \
+         CAST($9 AS BIGINT), 0 WHERE EXISTS (SELECT 1 FROM bank_requests WHERE account_id = $1 AND request_id = $3 \
+         AND number = $4 AND amount = $5 AND is_first = 1 AND verdict = 'accepted' AND at <= $10) ON CONFLICT DO NOTHING",
+        parameters,
+    )
+}
+
+/// A word's columns. It is due at once.
+fn columns(word: UndecidedWord) -> [Value; 9] {
+    let due_at = word.said_at;
+    [
+        Value::stored(word.account_id),
+        word.external_id.into(),
+        word.request_id.into(),
+        word.number.into(),
+        word.amount.into(),
+        word.asked_at.into(),
+        word.said.into(),
+        word.said_at.into(),
+        due_at.into(),
+    ]
 }
 
 pub(super) fn looked_after(open: OpenWord, finding: Option<UndecidedFinding>, due_at: Option<Timestamp>) -> Statement {

@@ -6,6 +6,7 @@ use domain::{
     money::Rupiah,
     receipt::ReceiptKey,
     time::Timestamp,
+    undecided::UndecidedWord,
 };
 
 use crate::{
@@ -32,6 +33,13 @@ const FIRST: &str = concat!(
     " FROM bank_requests WHERE account_id = $1 AND request_id = $2 AND number = $3 AND amount = $4 AND is_first = 1 \
      ORDER BY at DESC, receipt_id DESC LIMIT 1"
 );
+/// A request that was refused, or that came later, hides none that was accepted before.
+const BOOKING: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM bank_requests WHERE account_id = $1 AND request_id = $2 AND number = $3 AND amount = $4 AND is_first = 1 \
+     AND verdict = 'accepted' AND at <= $5 ORDER BY at DESC, receipt_id DESC LIMIT 1"
+);
 
 impl Store {
     /// The request that a bank sent on that day with this external id.
@@ -57,6 +65,19 @@ impl Store {
     ) -> Result<Option<BankRequest>, StoreError> {
         let parameters = [Value::stored(id), request_id.to_owned().into(), number.to_owned().into(), amount.into()];
         self.one(Query::new(FIRST, parameters), request).await
+    }
+
+    /// The request by which money was booked before its bank was told that nothing is decided: the one that was answered so, or
+    /// an earlier one. Where there are several, the latest of them.
+    pub async fn booking_of(&self, word: &UndecidedWord) -> Result<Option<BankRequest>, StoreError> {
+        let parameters = [
+            Value::stored(word.account_id),
+            word.request_id.clone().into(),
+            word.number.clone().into(),
+            word.amount.into(),
+            word.booked_until().into(),
+        ];
+        self.one(Query::new(BOOKING, parameters), request).await
     }
 
     /// Whether money of a bank account was judged or booked under this id.

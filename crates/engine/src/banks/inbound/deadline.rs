@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use domain::undecided::UndecidedWord;
+use domain::{time::Timestamp, undecided::UndecidedWord};
 use store::StoreError;
 
 use super::{payment_requests::PaymentAsked, payment_requests::Taken};
@@ -14,37 +14,45 @@ const AFTER_THE_COMMIT: Duration = Duration::from_millis(50);
 
 impl Engine {
     /// Judges money as [`Engine::judge_payment`] does, and ends by `by`. On an error the bank must be told what its account
-    /// says for that: the money may be booked, by this request or by an earlier one whose answer was lost.
+    /// says for that: the money may be booked, by this request or by an earlier one whose answer was lost. That word is kept.
     pub async fn take_by(&self, open: &OpenAccount, asked: PaymentAsked, by: Instant) -> Result<Taken, Error> {
-        let asked_at = self.now();
-        let (external_id, request_id, number) =
-            (asked.external_id.clone(), asked.request_id.clone(), asked.number.clone());
-        let amount = asked.amount;
+        let word = self.word_about(open, &asked, self.now());
         let engine = Engine { store: self.store.committing_by(by), ..self.clone() };
         let taking = engine.judge_payment(open, asked);
         let taken = match tokio::time::timeout_at((by + AFTER_THE_COMMIT).into(), taking).await {
             Ok(taken) => taken,
             Err(elapsed) => Err(StoreError::Undecided(elapsed.into()).into()),
         };
-        if let Err(Error::Store(StoreError::Undecided(_))) = &taken {
-            let word = UndecidedWord {
-                account_id: open.id(),
-                external_id,
-                request_id,
-                number,
-                amount,
-                asked_at,
-                said: open.parameters.undecided.word().to_owned(),
-                said_at: self.now().max(asked_at),
-            };
-            tracing::warn!(
-                account = %word.account_id,
-                request_id = word.request_id,
-                said = word.said,
-                "it is not known whether a bank's money is booked"
-            );
-            self.unsaved_words.keep([word]);
+        if let Err(error) = &taken {
+            let said_at = self.now().max(word.asked_at);
+            self.unsaved_words.keep(UndecidedWord { said_at, ..word }, can_land(error));
         }
         taken
     }
+
+    /// Keeps that a bank is told that nothing is decided about money that it asked us to take at `asked_at`, and that was not
+    /// judged: an earlier request may have booked it.
+    pub fn keep_word_unjudged(&self, open: &OpenAccount, asked: &PaymentAsked, asked_at: Timestamp) {
+        self.unsaved_words.keep(self.word_about(open, asked, asked_at), false);
+    }
+
+    /// What the bank is told now if it cannot be told more.
+    fn word_about(&self, open: &OpenAccount, asked: &PaymentAsked, asked_at: Timestamp) -> UndecidedWord {
+        UndecidedWord {
+            account_id: open.id(),
+            external_id: asked.external_id.clone(),
+            request_id: asked.request_id.clone(),
+            number: asked.number.clone(),
+            amount: asked.amount,
+            asked_at,
+            said: open.parameters.undecided.word().to_owned(),
+            said_at: self.now().max(asked_at),
+        }
+    }
+}
+
+/// Whether the request that ended so may have been committed, or may be yet. Of a request with a deadline the store says when it
+/// does not know, and what has met too many conflicts has stored nothing.
+fn can_land(error: &Error) -> bool {
+    !matches!(error, Error::Contended | Error::Store(StoreError::Unavailable(_)))
 }

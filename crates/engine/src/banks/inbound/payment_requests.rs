@@ -111,7 +111,12 @@ impl Engine {
             };
             // First, since a commit that fails before it has written anything costs least.
             match self.store.commit(Change::from(BankWrite::Requested(request)).then(judgement.change)).await {
-                Ok(()) => return Ok(Taken::Judged(judgement.verdict)),
+                Ok(()) => {
+                    if is_first {
+                        self.unsaved_words.forget_judged(open.id(), &asked.request_id, &asked.number, asked.amount);
+                    }
+                    return Ok(Taken::Judged(judgement.verdict));
+                }
                 // The same request was judged since, or other money has changed the payment.
                 Err(CommitError::Conflict(
                     Guard::BankRequest | Guard::Receipt | Guard::PaymentVersion | Guard::LinkUnclaimed,

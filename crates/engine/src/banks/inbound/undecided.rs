@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use domain::{
     bank_difference::{Difference, DifferenceKey, DifferenceKind},
-    bank_request::{BankRequest, BankService, Verdict, jakarta_day},
+    bank_request::{BankRequest, BankService, jakarta_day},
     money::Rupiah,
     time::{DAY, Timestamp},
     undecided::{OpenWord, UndecidedFinding, UndecidedWord},
@@ -13,11 +13,13 @@ use domain::{
 use futures_util::{StreamExt, stream};
 use gateway::snap::{CallError, CodeAsked, CodeKind, Service, Standing};
 use store::{BankWrite, Change, CommitError, Guard, OpeningWrite};
+use tokio::time::timeout;
 
 use crate::{
     Engine, Error,
     banks::{
         contracts::open_account::OpenAccount,
+        memory::unsaved_words::{WORDS_MOST, write_of},
         outbound::{back_off::back_off, line::answer_code, rows::answer_write},
     },
 };
@@ -25,8 +27,12 @@ use crate::{
 /// Words that one round looks after, and those at once.
 const WORDS_IN_A_ROUND: i64 = 64;
 const WORDS_AT_ONCE: usize = 8;
-/// How often it is tried to store what was said before the process ends.
-const SAVED_AT_MOST: usize = 3;
+/// Words that one commit stores, and commits of one round: all that there is room for.
+const WORDS_IN_A_COMMIT: usize = 100;
+const COMMITS_IN_A_ROUND: usize = WORDS_MOST / WORDS_IN_A_COMMIT;
+/// How long it is tried to store what was said when the process stops, and the pause between tries.
+const SAVE_WITHIN: Duration = Duration::from_secs(5);
+const SAVE_AGAIN_AFTER: Duration = Duration::from_millis(250);
 /// The waits until a commit is looked for again: each twice as long as the one before, up to the longest.
 const LOOK_FIRST: Duration = Duration::from_secs(1);
 const LOOK_MOST: Duration = Duration::from_mins(5);
@@ -36,7 +42,7 @@ const LOOKED_AFTER_FOR: Duration = DAY;
 impl Engine {
     /// One round: stores what was said, and looks after what is due. Answers 0, since nothing is left to do at once.
     pub async fn look_after_undecided(&self) -> Result<usize, Error> {
-        self.save_undecided().await?;
+        self.save_words(Some(self.now())).await?;
         let due = self.store.due_undecided(self.now(), WORDS_IN_A_ROUND).await?;
         stream::iter(due)
             .for_each_concurrent(WORDS_AT_ONCE, async |open| {
@@ -49,15 +55,22 @@ impl Engine {
         Ok(0)
     }
 
-    /// Stores what was said and is not stored yet, before the process ends. What cannot be stored is logged in full: then a person
-    /// must look for the booking.
-    pub(crate) async fn save_last_words(&self) {
-        for _ in 0..SAVED_AT_MOST {
-            match self.save_undecided().await {
-                Ok(()) => return,
-                Err(error) => tracing::warn!(%error, "what banks were told could not be stored"),
+    /// Stores what was said and is not stored yet, for a process that stops: for a while, since the database may be away.
+    pub(crate) async fn try_to_save_words(&self) {
+        let saving = async {
+            while let Err(error) = self.save_words(None).await {
+                tracing::warn!(%error, "what banks were told could not be stored");
+                tokio::time::sleep(SAVE_AGAIN_AFTER).await;
             }
+        };
+        if timeout(SAVE_WITHIN, saving).await.is_err() {
+            tracing::warn!("what banks were told could not be stored in time");
         }
+    }
+
+    /// The last try. What cannot be stored is logged in full: then a person must look for the booking.
+    pub(crate) async fn save_last_words(&self) {
+        self.try_to_save_words().await;
         for word in self.unsaved_words.take() {
             tracing::error!(
                 account = %word.account_id,
@@ -72,17 +85,18 @@ impl Engine {
         }
     }
 
-    async fn save_undecided(&self) -> Result<(), Error> {
-        let words = self.unsaved_words.take();
-        if words.is_empty() {
-            return Ok(());
+    /// Stores the words that are due at `now`; without it all of them, for the last time. They are kept until they are stored, so
+    /// it may be dropped at any moment.
+    async fn save_words(&self, now: Option<Timestamp>) -> Result<(), Error> {
+        for _ in 0..COMMITS_IN_A_ROUND {
+            let words = self.unsaved_words.due(now, WORDS_IN_A_COMMIT);
+            if words.is_empty() {
+                break;
+            }
+            self.store.commit(Change::default().with_all(words.iter().map(write_of))).await?;
+            self.unsaved_words.note_done(words, now);
         }
-        let writes = words.iter().cloned().map(BankWrite::UndecidedSaid);
-        let saved = self.store.commit(Change::default().with_all(writes)).await;
-        if saved.is_err() {
-            self.unsaved_words.keep(words);
-        }
-        Ok(saved?)
+        Ok(())
     }
 
     async fn look_after(&self, open: OpenWord) -> Result<(), Error> {
@@ -100,9 +114,10 @@ impl Engine {
     /// Looks whether the money that the bank was told about is booked.
     async fn look_for_booking(&self, open: OpenWord) -> Result<Change, Error> {
         let (word, now) = (&open.word, self.now());
-        let (booking, request) = (self.booking_of(word).await?, self.request_of(word).await?);
-        Ok(match (booking, request) {
-            (Some(booking), _) => {
+        // In this order: what is committed in between is found as its booking.
+        let is_external_id_used = self.is_external_id_used(word).await?;
+        Ok(match self.store.booking_of(word).await? {
+            Some(booking) => {
                 let difference = Difference {
                     key: difference_key(word, Some(&booking)),
                     day: jakarta_day(now),
@@ -118,35 +133,28 @@ impl Engine {
                 Change::from(looked_after(open, UndecidedFinding::Booked, Some(now))).with(found)
             }
             // The money was refused, or the bank has asked again since and was told the truth.
-            (None, Some(_)) => looked_after(open, UndecidedFinding::NotBooked, None).into(),
-            (None, None) if now > word.said_at.plus(LOOKED_AFTER_FOR) => {
+            None if is_external_id_used => looked_after(open, UndecidedFinding::NotBooked, None).into(),
+            None if now > word.said_at.plus(LOOKED_AFTER_FOR) => {
                 looked_after(open, UndecidedFinding::NotBooked, None).into()
             }
-            (None, None) => {
+            None => {
                 let due_at = Some(now.plus(look_again(open.tries)));
                 BankWrite::UndecidedLookedAfter { open, finding: None, due_at }.into()
             }
         })
     }
 
-    /// The request by which the money was booked before the bank was told that nothing is decided: the one that was answered so,
-    /// or an earlier one, whose answer may have been lost. A later one was told the truth.
-    async fn booking_of(&self, word: &UndecidedWord) -> Result<Option<BankRequest>, Error> {
-        let (id, request_id, number) = (word.account_id, &word.request_id, &word.number);
-        let first = self.store.first_bank_request(id, request_id, number, word.amount).await?;
-        Ok(first.filter(|first| first.verdict == Verdict::Accepted && first.at <= word.said_at))
-    }
-
-    /// What was stored under the external id, on the day on which the bank asked.
-    async fn request_of(&self, word: &UndecidedWord) -> Result<Option<BankRequest>, Error> {
+    /// Whether the request of a word can neither have been committed without a trace nor be committed later: its external id was
+    /// stored, by itself or by another request, on every day on which it can have been judged. Over midnight these are two.
+    async fn is_external_id_used(&self, word: &UndecidedWord) -> Result<bool, Error> {
         let (first, last) = (jakarta_day(word.asked_at), jakarta_day(word.said_at));
         for day in first..=last {
             let found = self.store.bank_request(word.account_id, BankService::Payment, day, &word.external_id).await?;
-            if found.is_some() {
-                return Ok(found);
+            if found.is_none() {
+                return Ok(false);
             }
         }
-        Ok(None)
+        Ok(true)
     }
 
     /// Asks the bank what it has done with money that is booked here.
@@ -167,7 +175,7 @@ impl Engine {
         };
         Ok(match theirs {
             Some(theirs) => {
-                let booking = self.booking_of(word).await?;
+                let booking = self.store.booking_of(word).await?;
                 let answered = BankWrite::DifferenceAnswered { key: difference_key(word, booking.as_ref()), theirs };
                 Change::from(looked_after(open, booked, None)).with(answered)
             }

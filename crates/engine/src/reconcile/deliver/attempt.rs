@@ -135,7 +135,7 @@ impl Engine {
         courier: &Courier,
         at: Timestamp,
     ) -> Result<(), Error> {
-        let Lease { delivery, until } = ticket.lease;
+        let Lease { delivery, until, .. } = ticket.lease;
         // It says nothing about the receiver, which was not asked.
         let unsent = |failure| (AttemptOutcome::unanswered(Duration::ZERO, failure), None);
         let (outcome, pace) = match (target, unless_unavailable(event)?) {

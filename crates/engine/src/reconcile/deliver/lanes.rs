@@ -199,7 +199,7 @@ mod tests {
     };
 
     fn lease(delivery: Delivery) -> Lease {
-        Lease { delivery, until: NOW }
+        Lease { delivery, until: NOW, leased_at: Instant::now() }
     }
 
     fn sizes(batches: &[Vec<Lease>]) -> Vec<usize> {

@@ -1,6 +1,6 @@
 //! Leases: the time at which a delivery is due is moved ahead before it is sent, so that no other node sends it too.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use domain::{
     delivery::{Delivery, DeliveryState},
@@ -24,6 +24,8 @@ const COMMITS_AT_ONCE: usize = 256;
 pub(super) struct Lease {
     pub(super) delivery: Delivery,
     pub(super) until: Timestamp,
+    /// No later than it was committed.
+    pub(super) leased_at: Instant,
 }
 
 /// The deliveries of one project that are urgent, or those that are not.
@@ -67,7 +69,7 @@ impl Engine {
 
     /// Renews a lease that has waited too long to be sent, or that another node may have taken over; none if one has.
     pub(super) async fn renewed(&self, lease: Lease) -> Result<Option<Lease>, Error> {
-        if lease.until >= self.now().plus(ATTEMPT_MOST) && self.surely_has_its_leases() {
+        if lease.until >= self.now().plus(ATTEMPT_MOST) && self.surely_has_leased(lease.leased_at) {
             return Ok(Some(lease));
         }
         let delivery = Delivery { state: DeliveryState::Pending { due_at: lease.until }, ..lease.delivery };
@@ -85,7 +87,7 @@ impl Engine {
         }
     }
 
-    async fn release(&self, Lease { delivery, until }: Lease) {
+    async fn release(&self, Lease { delivery, until, .. }: Lease) {
         let event_id = delivery.event_id;
         let moved = WebhookWrite::DeliveryMoved { event_id, from: until, to: self.now(), leased_by: None };
         match self.store.commit(moved.into()).await {
@@ -102,5 +104,5 @@ fn lease_of(delivery: Delivery, until: Timestamp, node: NodeId) -> Option<(Lease
     let DeliveryState::Pending { due_at } = delivery.state else { return None };
     let event_id = delivery.event_id;
     let write = WebhookWrite::DeliveryMoved { event_id, from: due_at, to: until, leased_by: Some(node) };
-    Some((Lease { delivery, until }, write.into()))
+    Some((Lease { delivery, until, leased_at: Instant::now() }, write.into()))
 }

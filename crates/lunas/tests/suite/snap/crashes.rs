@@ -31,15 +31,27 @@ const BOOKED: [usize; 4] = [1, 17, 40, 64];
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A production installation with a contract, between its starts.
-struct Installation {
+pub(super) struct Installation {
     program: Program,
-    database: Database,
+    pub(super) database: Database,
     key: String,
-    contracted: Contracted,
+    pub(super) contracted: Contracted,
 }
 
 impl Installation {
-    async fn on(database: Database, program: Program) -> Installation {
+    /// With settings of the bank account's own.
+    pub(super) async fn on_sqlite(settings: &[(&str, &str)]) -> Installation {
+        let program = program();
+        let path = program.directory.path().join("served.db");
+        Installation::on(Database::Sqlite(path), program, settings).await
+    }
+
+    pub(super) async fn on_postgres(settings: &[(&str, &str)]) -> Installation {
+        let url = Cluster::shared().fresh_database();
+        Installation::on(Database::Postgres { url }, program(), settings).await
+    }
+
+    async fn on(database: Database, program: Program, settings: &[(&str, &str)]) -> Installation {
         let (key, store) = (secret_key(), database.open().await);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let sealing = SecretKey::from_base64(&key.clone().into()).unwrap();
@@ -56,7 +68,7 @@ impl Installation {
             key: secret.reveal().to_owned(),
             api: Api::new(nowhere, Some(secret.reveal())),
         };
-        let contracted = contract_of(&engine, clock, project, Style::BCA, &[]).await;
+        let contracted = contract_of(&engine, clock, project, Style::BCA, settings).await;
         store.close().await;
         Installation { program, database, key, contracted }
     }
@@ -68,14 +80,14 @@ impl Installation {
     }
 
     /// Starts the server; banks and merchants call it where it listens now.
-    fn start(&mut self) -> Running {
+    pub(super) fn start(&mut self) -> Running {
         let running = Running::start(self.command(&["serve", "--json"]), self.program.directory.path());
         self.contracted.moved_to(running.address());
         self.contracted.project.api = Api::new(running.address(), Some(&self.contracted.project.key));
         running
     }
 
-    fn is_sound(&self) {
+    pub(super) fn is_sound(&self) {
         let verified = Ran::from(self.command(&["verify", "--json"]).output().unwrap()).json(0);
         assert_eq!((&verified["ok"], &verified["breaches"]), (&json!(true), &json!([])));
     }
@@ -92,25 +104,14 @@ impl Installation {
     }
 }
 
-async fn on_sqlite() -> Installation {
-    let program = program();
-    let path = program.directory.path().join("served.db");
-    Installation::on(Database::Sqlite(path), program).await
-}
-
-async fn on_postgres() -> Installation {
-    let url = Cluster::shared().fresh_database();
-    Installation::on(Database::Postgres { url }, program()).await
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_killed_between_commit_and_answer_gives_the_resend_the_first_result_on_sqlite() {
-    answers_a_resend_after_its_death(on_sqlite().await).await;
+    answers_a_resend_after_its_death(Installation::on_sqlite(&[]).await).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_killed_between_commit_and_answer_gives_the_resend_the_first_result_on_postgres() {
-    answers_a_resend_after_its_death(on_postgres().await).await;
+    answers_a_resend_after_its_death(Installation::on_postgres(&[]).await).await;
 }
 
 async fn answers_a_resend_after_its_death(mut installation: Installation) {
@@ -171,12 +172,12 @@ async fn client(contracted: Arc<Contracted>, sent: Arc<Sent>) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn money_that_banks_booked_is_there_after_kill_9_and_every_resend_agrees_on_sqlite() {
-    agrees_with_the_bank_after_each_kill(on_sqlite().await).await;
+    agrees_with_the_bank_after_each_kill(Installation::on_sqlite(&[]).await).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn money_that_banks_booked_is_there_after_kill_9_and_every_resend_agrees_on_postgres() {
-    agrees_with_the_bank_after_each_kill(on_postgres().await).await;
+    agrees_with_the_bank_after_each_kill(Installation::on_postgres(&[]).await).await;
 }
 
 async fn agrees_with_the_bank_after_each_kill(mut installation: Installation) {

@@ -6,6 +6,7 @@ use demobank::{Answer, AskedBank, Conclusion, Doors, Habits, Knobs, Merchant, Pa
 use domain::{
     bank_difference::{Difference, DifferenceKind},
     money::Rupiah,
+    time::Timestamp,
     undecided::UndecidedWord,
 };
 use engine::{Clock, Reconcilers, Window};
@@ -13,7 +14,10 @@ use gateway::SendLimits;
 use store::BankWrite;
 use testkit::{Cluster, Database, Kit, on_every_database, on_postgres};
 
-use super::acts::{payment_id, said};
+use super::{
+    acts::{payment_id, said},
+    crashes::Installation,
+};
 use crate::support::{
     banks::{AMOUNT, Contracted, contracted_with, number},
     held_writes::HeldWrites,
@@ -28,12 +32,16 @@ on_every_database![
     money_that_was_booked_after_all_stays_paid_and_a_person_is_told,
     a_word_about_money_that_an_earlier_request_has_booked_is_told_to_a_person,
     a_word_about_money_that_was_not_booked_raises_nothing,
+    a_resend_that_meets_a_database_that_is_away_is_looked_after_if_the_first_was_booked on 2 threads,
+    a_resend_that_waits_for_a_lock_in_vain_is_looked_after_if_the_first_was_booked on 2 threads,
+    a_booking_by_a_node_whose_clock_is_ahead_is_found_for_a_word on 2 threads,
+    a_call_over_midnight_is_looked_for_on_both_days,
 ];
 
 /// The shortest time that an account can give us.
 const DEADLINE: (&str, &str) = ("deadline", "1");
 
-async fn open_differences(kit: &Kit) -> Vec<Difference> {
+pub(super) async fn open_differences(kit: &Kit) -> Vec<Difference> {
     kit.engine.differences(true, Window { offset: 0, limit: 10 }).await.unwrap().items
 }
 
@@ -188,6 +196,178 @@ async fn a_word_about_money_that_was_not_booked_raises_nothing(kit: Arc<Kit>) {
     assert_eq!(open_differences(&kit).await, []);
     let due = kit.store.due_undecided(kit.engine.now().plus(Duration::from_hours(1_000)), 10).await.unwrap();
     assert_eq!(due, []);
+}
+
+/// A database that takes no commits for a while.
+enum Outage {
+    /// It lets nobody in.
+    Away(Database),
+    Locked(HeldWrites),
+}
+
+impl Outage {
+    /// The file of SQLite cannot be taken from a server that has opened it, so it is locked.
+    async fn away(database: &Database) -> Outage {
+        match database {
+            Database::Postgres { .. } => {
+                database.take_away();
+                Outage::Away(database.clone())
+            }
+            Database::Sqlite(_) => Outage::locked(database).await,
+        }
+    }
+
+    async fn locked(database: &Database) -> Outage {
+        Outage::Locked(HeldWrites::of(database, "bank_requests").await)
+    }
+
+    fn end(self) {
+        match self {
+            Outage::Away(database) => database.bring_back(),
+            Outage::Locked(held) => held.end(),
+        }
+    }
+}
+
+/// The money of one request is booked and its answer is lost. During the outage the bank asks again, and about new money.
+async fn resends_during(kit: &Kit, contracted: &Contracted, outage: impl AsyncFnOnce() -> Outage) {
+    let (booked, new) = (contracted.payment().await, contracted.payment().await);
+    let paid = contracted.pay(&number(&booked), Knobs::default()).await;
+    assert_eq!(said(&paid), ("2002500", "00"));
+    let outage = outage().await;
+    let resent = contracted.pay(&number(&booked), Knobs::resend_of(&paid.sent)).await;
+    let other = contracted.pay(&number(&new), Knobs::default()).await;
+    for answer in [resent, other] {
+        assert_eq!((said(&answer), answer.conclusion), (("2022500", "02"), Some(Conclusion::Suspended)));
+    }
+    outage.end();
+    until(async || {
+        // Connections that the outage has broken may still be tried.
+        let _ = kit.engine.look_after_undecided().await;
+        !open_differences(kit).await.is_empty()
+    })
+    .await;
+    let found = open_differences(kit).await;
+    let [difference] = found.as_slice() else { panic!("{found:?}") };
+    let (kind, subject) = (difference.key.kind, difference.key.subject.as_str());
+    assert_eq!((kind, subject), (DifferenceKind::Undecided, paid.sent.request_id.as_str()));
+    assert_eq!(difference.payment_id, Some(payment_id(&booked)));
+    // Of the other money nothing is left, neither now nor after the second look.
+    kit.clock.advance(Duration::from_mins(1));
+    kit.engine.look_after_undecided().await.unwrap();
+    assert_eq!(open_differences(kit).await.len(), 1);
+    let due = kit.store.due_undecided(kit.engine.now().plus(Duration::from_hours(1_000)), 10).await.unwrap();
+    assert!(due.iter().all(|open| open.word.request_id == paid.sent.request_id), "{due:?}");
+    assert_eq!(status(&contracted.project, &booked).await, "paid");
+    assert_eq!(status(&contracted.project, &new).await, "pending");
+}
+
+/// Regression: a word was kept only where the commit of the very request was in doubt, and here it was not even tried.
+async fn a_resend_that_meets_a_database_that_is_away_is_looked_after_if_the_first_was_booked(kit: Arc<Kit>) {
+    let contracted = contracted_with(&kit, Style::BCA, &[DEADLINE]).await;
+    resends_during(&kit, &contracted, async || Outage::away(&kit.database).await).await;
+}
+
+async fn a_resend_that_waits_for_a_lock_in_vain_is_looked_after_if_the_first_was_booked(kit: Arc<Kit>) {
+    let contracted = contracted_with(&kit, Style::BCA, &[DEADLINE]).await;
+    resends_during(&kit, &contracted, async || Outage::locked(&kit.database).await).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_resend_whose_account_cannot_be_read_in_time_is_looked_after_if_the_first_was_booked() {
+    on_postgres(unreadable_account).await;
+}
+
+/// Regression: the account was read without a time limit, and the bank hung up. On SQLite nothing keeps a server from reading.
+async fn unreadable_account(kit: Arc<Kit>) {
+    let contracted = contracted_with(&kit, Style::BCA, &[DEADLINE]).await;
+    let url = kit.database.url();
+    resends_during(&kit, &contracted, async || Outage::Locked(HeldWrites::and_reads_of(&url, "bank_accounts").await))
+        .await;
+}
+
+/// Regression: the times of two nodes were compared, so a booking that was dated later than the word counted as made after it.
+async fn a_booking_by_a_node_whose_clock_is_ahead_is_found_for_a_word(kit: Arc<Kit>) {
+    let contracted = contracted_with(&kit, Style::BCA, &[DEADLINE]).await;
+    let right = kit.engine.now();
+    contracted.bank.token(&contracted.contract).await.unwrap();
+    kit.clock.advance(Duration::from_secs(4));
+    resends_during(&kit, &contracted, async || {
+        kit.clock.set(right);
+        Outage::locked(&kit.database).await
+    })
+    .await;
+}
+
+/// Regression: a row of other money under the external id, on the day before, closed the word. But on the day on which the request
+/// was judged at last its commit could still land.
+async fn a_call_over_midnight_is_looked_for_on_both_days(kit: Arc<Kit>) {
+    // 23:59:58 in Jakarta.
+    kit.clock.set(Timestamp::parse("2026-11-15T16:59:58Z").unwrap());
+    let contracted = contracted_with(&kit, Style::BCA, &[]).await;
+    let (payment, other) = (contracted.payment().await, contracted.payment().await);
+    let of_other = contracted.pay(&number(&other), Knobs::default()).await;
+    assert_eq!(said(&of_other), ("2002500", "00"));
+    let (asked_at, external_id) = (kit.engine.now(), of_other.sent.external_id.clone());
+    let (request_id, number) = ("over-midnight".to_owned(), number(&payment));
+    kit.clock.advance(Duration::from_secs(3));
+    let word = UndecidedWord {
+        account_id: contracted.account,
+        external_id: external_id.clone(),
+        request_id: request_id.clone(),
+        number: number.clone(),
+        amount: Rupiah::new(AMOUNT),
+        asked_at,
+        said: "2022500".to_owned(),
+        said_at: kit.engine.now(),
+    };
+    kit.store.commit(BankWrite::UndecidedSaid(word).into()).await.unwrap();
+    kit.engine.look_after_undecided().await.unwrap();
+    assert_eq!(open_differences(&kit).await, []);
+    // The commit lands.
+    let knobs = Knobs { external_id: Some(external_id), request_id: Some(request_id.clone()), ..Knobs::default() };
+    assert_eq!(said(&contracted.pay(&number, knobs).await), ("2002500", "00"));
+    kit.clock.advance(Duration::from_secs(10));
+    kit.engine.look_after_undecided().await.unwrap();
+    let found = open_differences(&kit).await;
+    let subjects: Vec<&str> = found.iter().map(|difference| difference.key.subject.as_str()).collect();
+    assert_eq!(subjects, [request_id.as_str()]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_said_is_in_the_log_before_a_stop_that_cannot_store_it_on_sqlite() {
+    is_logged_before_a_stop(Installation::on_sqlite(&[DEADLINE]).await).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_said_is_in_the_log_before_a_stop_that_cannot_store_it_on_postgres() {
+    is_logged_before_a_stop(Installation::on_postgres(&[DEADLINE]).await).await;
+}
+
+/// Regression: the log got the whole word only after the last try to store it, and a process that is killed before makes none.
+async fn is_logged_before_a_stop(mut installation: Installation) {
+    let mut running = installation.start();
+    let contracted = &installation.contracted;
+    let payment = contracted.payment().await;
+    let paid = contracted.pay(&number(&payment), Knobs::default()).await;
+    assert_eq!(said(&paid), ("2002500", "00"));
+    let outage = Outage::away(&installation.database).await;
+    let resent = contracted.pay(&number(&payment), Knobs::resend_of(&paid.sent)).await;
+    assert_eq!(said(&resent), ("2022500", "02"));
+    let words_in = |log: &str, ending: &str| {
+        let ids = [&paid.sent.external_id, &paid.sent.request_id, &paid.sent.number];
+        let is_whole = |line: &&str| ids.iter().all(|id| line.contains(id.as_str())) && line.contains("said_at");
+        let about = log.lines().filter(|line| line.contains(ending) && line.contains(&AMOUNT.to_string()));
+        about.filter(is_whole).count()
+    };
+    let log = running.log();
+    assert_eq!(words_in(&log, "it is not known whether a bank's money is booked"), 1, "{log}");
+    running.signal("TERM");
+    assert_eq!(tokio::task::block_in_place(|| running.ended()), Some(0));
+    let log = running.log();
+    assert_eq!(words_in(&log, "nobody will look for it"), 1, "{log}");
+    outage.end();
+    installation.is_sound();
 }
 
 /// Makes commits of payments by banks wait for the table `gate`, when their statements are done.

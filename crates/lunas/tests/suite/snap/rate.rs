@@ -5,7 +5,10 @@ use std::{num::NonZeroU32, sync::Arc};
 use demobank::{Answer, Conclusion, Knobs, Style};
 use testkit::{Kit, Options, on_every_database};
 
-use super::acts::{call, said};
+use super::{
+    acts::{call, said},
+    late_commits::open_differences,
+};
 use crate::support::{
     banks::{COMPANY_CODE, contracted, number},
     options::rate_limit,
@@ -17,6 +20,7 @@ use crate::support::{
 on_every_database![
     an_account_over_its_rate_answers_inquiries_with_429_and_suspends_payments with one_call_each_second(),
     calls_that_prove_nothing_use_up_nothing_of_an_accounts_rate with one_call_each_second(),
+    a_resend_over_the_rate_is_looked_after_if_the_first_was_booked with one_call_each_second(),
 ];
 
 /// More calls than a server of these tests answers in a second for each that it may take.
@@ -52,6 +56,26 @@ async fn an_account_over_its_rate_answers_inquiries_with_429_and_suspends_paymen
     until(async || own.send(&prepared).await.flag() == "00").await;
     assert_eq!(status(&own.project, &payment).await, "paid");
     own.is_paid_once(&payment, &number).await;
+}
+
+/// Regression: what is over the rate was not read, so nobody looked whether the first request had booked the money.
+async fn a_resend_over_the_rate_is_looked_after_if_the_first_was_booked(kit: Arc<Kit>) {
+    let contracted = contracted(&kit, Style::BCA).await;
+    let number = number(&contracted.payment().await);
+    let paid = contracted.pay(&number, Knobs::default()).await;
+    assert_eq!(said(&paid), ("2002500", "00"));
+    for calls in 1.. {
+        assert!(calls <= CALLS_MOST, "all calls were within the rate");
+        let resent = contracted.pay(&number, Knobs::resend_of(&paid.sent)).await;
+        if said(&resent) == ("2022500", "02") {
+            break;
+        }
+        assert_eq!(said(&resent), ("4042518", "00"));
+    }
+    kit.engine.look_after_undecided().await.unwrap();
+    let found = open_differences(&kit).await;
+    let subjects: Vec<&str> = found.iter().map(|difference| difference.key.subject.as_str()).collect();
+    assert_eq!(subjects, [paid.sent.request_id.as_str()]);
 }
 
 async fn calls_that_prove_nothing_use_up_nothing_of_an_accounts_rate(kit: Arc<Kit>) {

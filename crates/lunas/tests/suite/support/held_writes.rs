@@ -21,22 +21,30 @@ impl HeldWrites {
                 connection.execute_batch("BEGIN IMMEDIATE").unwrap();
                 HeldWrites::Sqlite(connection)
             }
-            Database::Postgres { url } => {
-                let lock = format!("BEGIN; LOCK TABLE {table} IN SHARE MODE; SELECT 'held', pg_sleep(600)");
-                let held = url.clone();
-                let session = std::thread::spawn(move || {
-                    Cluster::shared().run(&held, &lock).unwrap_err();
-                });
-                let is_held = format!(
-                    "SELECT COUNT(*) FROM pg_locks l JOIN pg_class c ON c.oid = l.relation \
-                     WHERE c.relname = '{table}' AND l.mode = 'ShareLock' AND l.granted \
-                     AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())"
-                );
-                let counted = || Cluster::shared().run(url, &is_held).unwrap();
-                until(async || tokio::task::block_in_place(counted).trim() == "1").await;
-                HeldWrites::Postgres { url: url.clone(), session }
-            }
+            Database::Postgres { url } => HeldWrites::locked(url, table, ("SHARE", "ShareLock")).await,
         }
+    }
+
+    /// The same on PostgreSQL, and nobody can read the table either.
+    pub(crate) async fn and_reads_of(url: &str, table: &str) -> HeldWrites {
+        HeldWrites::locked(url, table, ("ACCESS EXCLUSIVE", "AccessExclusiveLock")).await
+    }
+
+    /// Locks a table in a mode, by its names in statements and among the locks.
+    async fn locked(url: &str, table: &str, (mode, lock): (&str, &str)) -> HeldWrites {
+        let locking = format!("BEGIN; LOCK TABLE {table} IN {mode} MODE; SELECT 'held', pg_sleep(600)");
+        let held = url.to_owned();
+        let session = std::thread::spawn(move || {
+            Cluster::shared().run(&held, &locking).unwrap_err();
+        });
+        let is_held = format!(
+            "SELECT COUNT(*) FROM pg_locks l JOIN pg_class c ON c.oid = l.relation \
+             WHERE c.relname = '{table}' AND l.mode = '{lock}' AND l.granted \
+             AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+        );
+        let counted = || Cluster::shared().run(url, &is_held).unwrap();
+        until(async || tokio::task::block_in_place(counted).trim() == "1").await;
+        HeldWrites::Postgres { url: url.to_owned(), session }
     }
 
     /// Lets everybody write again. What waits is committed.

@@ -276,35 +276,71 @@ async fn a_node_that_cannot_beat_sends_nothing_that_another_has_taken_over() {
     on_postgres(sends_nothing_that_it_has_lost).await;
 }
 
-async fn sends_nothing_that_it_has_lost(kit: Arc<Kit>) {
-    // Four are sent at once, and eight more are leased and wait.
-    const LEASED: usize = 12;
-    let (project, receiver) = kit.hooked(Answer::Hang).await;
-    pay_often(&project, LEASED).await;
+/// Regression: once it had beaten again, a node took for its own what it had leased before, and sent it again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_beats_again_asks_about_what_it_had_leased_before() {
+    on_postgres(asks_about_what_it_had_leased).await;
+}
+
+/// Of these, four are sent at once, and eight more are leased and wait.
+const LEASED: usize = 12;
+
+fn sql(kit: &Kit, text: &str) -> String {
+    tokio::task::block_in_place(|| Cluster::shared().run(&kit.database.url(), text)).unwrap()
+}
+
+fn deliveries(kit: &Kit, which: &str) -> String {
+    sql(kit, &format!("SELECT COUNT(*) FROM deliveries WHERE {which}"))
+}
+
+/// Lets the node of `kit` lease webhooks whose receiver hangs, and another node take them over and send them, since beats of the
+/// first are refused. Answers the id of the first, and the other.
+async fn taken_over(kit: &Kit, project: &TestProject, receiver: &Receiver) -> (String, Node, Reconcilers) {
+    pay_often(project, LEASED).await;
     kit.deliver(PATIENT);
     receiver.arrived(4).await;
-    let url = kit.database.url();
-    let sql = |text: &str| tokio::task::block_in_place(|| Cluster::shared().run(&url, text)).unwrap();
-    let counted = |which: &str| sql(&format!("SELECT COUNT(*) FROM deliveries WHERE {which}"));
-    until(async || counted("leased_by IS NOT NULL") == LEASED.to_string()).await;
-    let node = sql("SELECT id FROM nodes");
-    sql(&format!(
+    until(async || deliveries(kit, "leased_by IS NOT NULL") == LEASED.to_string()).await;
+    let node = sql(kit, "SELECT id FROM nodes");
+    let refuse = format!(
         "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$; \
          CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON nodes FOR EACH ROW WHEN (NEW.id = {node}) \
          EXECUTE FUNCTION refuse()"
-    ));
+    );
+    sql(kit, &refuse);
     receiver.answer(Answer::Status(200));
     // So that the other node's leases do not end at the same moment.
     kit.clock.advance(Duration::from_millis(1));
-    let other = Node::beside(&kit).await;
+    let other = Node::beside(kit).await;
     let sending = Reconcilers::start(&other.engine, kit.courier(PATIENT));
-    until(async || counted("state = 'delivered'") == LEASED.to_string()).await;
+    until(async || deliveries(kit, "state = 'delivered'") == LEASED.to_string()).await;
+    (node, other, sending)
+}
+
+async fn sends_nothing_that_it_has_lost(kit: Arc<Kit>) {
+    let (project, receiver) = kit.hooked(Answer::Hang).await;
+    let (_, other, sending) = taken_over(&kit, &project, &receiver).await;
     // What hung ends, so the first node goes on with what it has leased.
     receiver.release();
     kit.stop_delivering().await;
     assert_eq!(receiver.count(), 4 + LEASED, "each once by the node that has it, and what hung");
     sending.stop().await;
     other.stop().await;
+}
+
+async fn asks_about_what_it_had_leased(kit: Arc<Kit>) {
+    let (project, receiver) = kit.hooked(Answer::Hang).await;
+    let (node, other, sending) = taken_over(&kit, &project, &receiver).await;
+    sending.stop().await;
+    other.stop().await;
+    sql(&kit, "DROP TRIGGER refuse ON nodes");
+    // It beats one after the other, so it knows of the first of two.
+    until(async || sql(&kit, &format!("SELECT COUNT(*) FROM nodes WHERE id = {node} AND beat >= 2")) == "1").await;
+    // What hung ends, so the first node goes on with what it has leased, and then with what comes behind it.
+    receiver.release();
+    paid(&project, "k-behind", 15_000).await;
+    until(async || deliveries(&kit, "state = 'delivered'") == (LEASED + 1).to_string()).await;
+    kit.stop_delivering().await;
+    assert_eq!(receiver.count(), 4 + LEASED + 1, "each once by the node that has it, and what hung");
 }
 
 /// Panics when a host is looked up for the first time.
