@@ -19,12 +19,12 @@ use domain::{
     money::Rupiah,
     payment::{Payment, State as PaymentState, Status},
     project::{Environment, Project},
-    qr_image,
     receipt::{Decision, Unapplied as Reason, UnappliedReceipt},
     time::Timestamp,
 };
 use engine::{Error, PaymentPage};
 use i18n_embed_fl::fl;
+use picture::qr_image;
 use web::{
     App,
     page::{moment::moment, page_error::PageError, render::page, visitor::Visitor},

@@ -1,8 +1,7 @@
 //! The card that a customer saves or shares: the QR code with the shop, the amount and the deadline, large enough for
 //! another phone to scan from a picture.
 
-use domain::qr_image::Modules;
-use picture::{Align, Area, Canvas, Colour, TextStyle, Weight};
+use picture::{Align, Area, Canvas, Colour, TextStyle, Weight, qr_image::Modules};
 
 use crate::pictures;
 

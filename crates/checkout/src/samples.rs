@@ -3,8 +3,9 @@
 pub(crate) mod prices;
 
 use askama::Template;
-use domain::{bank::Bank, language::Language, money::Rupiah, qr_image};
+use domain::{bank::Bank, language::Language, money::Rupiah};
 use i18n_embed_fl::fl;
+use picture::qr_image;
 use web::page::{moment::Moment, page_error::ProblemKind};
 
 use crate::{

@@ -11,10 +11,10 @@ use domain::{
     money::Rupiah,
     payment::{Payment, Status},
     project::Environment,
-    qr_image,
 };
 use engine::Error;
 use i18n_embed_fl::fl;
+use picture::qr_image;
 use web::{
     App,
     page::{

@@ -1,7 +1,8 @@
 //! The form that changes a link and the poster of a link, rendered from samples in both languages.
 
 use askama::Template;
-use domain::{language::Language, qr_image};
+use domain::language::Language;
+use picture::qr_image;
 use web::page::render::other_language;
 
 use crate::{

@@ -41,7 +41,6 @@ pub mod payment_state;
 pub mod payment_terms;
 pub mod pricing;
 pub mod project;
-pub mod qr_image;
 pub mod qris;
 pub mod receipt;
 pub mod return_url;

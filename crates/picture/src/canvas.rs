@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use domain::{
-    colour::Colour,
+use domain::colour::Colour;
+
+use crate::{
+    colour_table::{ColourTable, Ink, OPAQUE},
     qr_image::{MARGIN_MODULES, Modules},
 };
-
-use crate::colour_table::{ColourTable, Ink, OPAQUE};
 
 /// A larger canvas is a bug: each picture has a size that we chose.
 const PIXELS_MOST: u32 = 4_000_000;

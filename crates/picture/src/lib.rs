@@ -8,6 +8,7 @@ mod colour_table;
 mod fonts;
 mod image;
 pub mod logo;
+pub mod qr_image;
 mod text;
 
 #[cfg(test)]

@@ -2,9 +2,7 @@
 
 use std::{io::Cursor, time::Instant};
 
-use domain::qr_image::Modules;
-
-use super::*;
+use super::{qr_image::Modules, *};
 
 const PAYLOAD: &str = concat!(
     "00020101021226690017ID.CO.SANDBOX.WWW01189360099900000000170215SBX0000000000010303UKE51440014ID.CO.Q",

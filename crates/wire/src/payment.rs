@@ -7,9 +7,9 @@ use domain::{
     method::Method,
     payment::{Device, Location, Payment, Status},
     project::SuccessWord,
-    qr_image,
     time::Timestamp,
 };
+use picture::qr_image;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;

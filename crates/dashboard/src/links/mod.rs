@@ -19,11 +19,11 @@ use domain::{
     link::{Link, LinkStatus},
     money::Rupiah,
     payment::{Payment, Status},
-    qr_image,
 };
 use engine::{Error, LinkFilter, MATCHES_COUNTED, Matches, PaymentFilter, Sums, Window};
 use i18n_embed_fl::fl;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use picture::qr_image;
 use web::{
     App,
     page::{moment::Moment, page_error::PageError, words::grouped},

@@ -7,10 +7,10 @@ use domain::{
     id::LinkId,
     link::{Link, LinkStatus},
     pricing::Pricing,
-    qr_image::{self, QrPath},
 };
 use engine::Error;
 use i18n_embed_fl::fl;
+use picture::qr_image::{self, QrPath};
 use web::{
     App,
     page::{assets::Asset, page_error::PageError, render::other_language},

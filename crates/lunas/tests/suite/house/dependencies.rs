@@ -33,7 +33,7 @@ const RULES: [Rule; 14] = [
     },
     Rule {
         name: "wire",
-        may_use: &["domain"],
+        may_use: &["domain", "picture"],
         must_not_use: &["askama", "axum", "hyper", "reqwest", "rusqlite", "tokio", "tokio-postgres"],
     },
     Rule {

@@ -9,8 +9,8 @@ use axum::{
     response::{IntoResponse, Redirect, Response},
     routing::get,
 };
-use domain::qr_image;
 use futures_util::{StreamExt, stream};
+use picture::qr_image;
 use tokio::{net::TcpListener, task::JoinHandle};
 
 /// As strict as the policy of the product's pages.

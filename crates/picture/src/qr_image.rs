@@ -3,18 +3,22 @@
 //! The same payload always gives the same bytes. This module does not check the payload; any text can be drawn. Every QRIS
 //! payment is answered with a picture, so this code is written for speed: it computes once per size what it can, and knows
 //! beforehand how the picture compresses.
+//!
+//! That is why it is our own. To make the picture of a QRIS payment takes 11 µs here, 7 µs of them for the code, and 585 bytes. The
+//! crates `qrcodegen`, with one mask, and `png`, with its fastest compression, take 90 µs, 40 to 60 µs of them for the code, and 1,922
+//! bytes; all that the server does for a create takes 100 to 150 µs.
 
 mod bits;
 mod code;
 mod deflate;
 mod layout;
-mod picture;
+mod png_file;
 #[cfg(test)]
 mod tests;
 
 pub use self::{
     code::{Modules, TooLong},
-    picture::MARGIN_MODULES,
+    png_file::MARGIN_MODULES,
 };
 
 /// A QR code as a drawing that stays sharp at any size.
@@ -28,7 +32,7 @@ pub struct QrPath {
 
 /// The QR code of `payload` as a PNG file.
 pub fn png(payload: &str) -> Result<Vec<u8>, TooLong> {
-    Modules::of(payload).map(|code| picture::png(&code))
+    Modules::of(payload).map(|code| png_file::png(&code))
 }
 
 /// The QR code of `payload` as a path.

@@ -3,7 +3,7 @@ use std::io::Cursor;
 use proptest::prelude::*;
 use qrcodegen::{Mask, QrCode, QrCodeEcc, QrSegment, Version};
 
-use super::{layout::VERSIONS, picture::PIXELS_PER_MODULE, *};
+use super::{layout::VERSIONS, png_file::PIXELS_PER_MODULE, *};
 
 const SANDBOX: &str = concat!(
     "00020101021226690017ID.CO.SANDBOX.WWW01189360099900000000170215SBX0000000000010303UKE51440014ID.CO.Q",
@@ -90,7 +90,7 @@ fn a_scanner_reads_the_payload_back_at_error_correction_m() {
     let lowercase = SANDBOX.to_lowercase();
     let longest = "QRIS 0123456789/".repeat(32);
     let mixed = "Kota é ".repeat(40);
-    assert_eq!(longest.len(), crate::qris::MAX_CHARACTERS);
+    assert_eq!(longest.len(), domain::qris::MAX_CHARACTERS);
     for payload in [SANDBOX, &lowercase, &longest, &mixed, "1234567890", "https://lunas.example/p/abc"] {
         let (meta, text) = scanned(&png(payload).unwrap());
         assert_eq!(text, payload);
