@@ -112,23 +112,11 @@
     tick();
   }
 
-  // Copying. Browsers offer the clipboard over https only; elsewhere `execCommand` copies.
-  const copyByCommand = (text) => {
-    const area = document.createElement('textarea');
-    area.value = text;
-    area.className = 'quiet';
-    document.body.appendChild(area);
-    area.select();
-    const copied = document.execCommand('copy');
-    area.remove();
-    return copied ? Promise.resolve() : Promise.reject();
-  };
+  // Copying. `copyText` stands before this script.
   each('[data-copy]', (button) => {
     const label = button.firstChild, text = label.data;
     button.onclick = () => {
-      const digits = button.dataset.copy;
-      const copied = navigator.clipboard ? navigator.clipboard.writeText(digits).catch(() => copyByCommand(digits)) : copyByCommand(digits);
-      copied.then(() => {
+      copyText(button.dataset.copy).then(() => {
         label.data = button.dataset.copied;
         say('');
         setTimeout(() => say(label.data), 50);

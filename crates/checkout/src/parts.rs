@@ -33,7 +33,8 @@ use crate::{
 };
 
 pub(crate) static STYLE: Asset = Asset::style("checkout", &[assets::TOKENS, include_str!("../assets/checkout.css")]);
-pub(crate) static SCRIPT: Asset = Asset::script("checkout", &[include_str!("../assets/checkout.js")]);
+pub(crate) static SCRIPT: Asset =
+    Asset::script("checkout", &[assets::COPY_TEXT, include_str!("../assets/checkout.js")]);
 /// How receipts print is a style sheet of its own, so that no other page pays for it.
 pub(crate) static RECEIPT_STYLE: Asset = Asset::style("receipt", &[include_str!("../assets/receipt.css")]);
 /// The receipt on a strip of paper needs a page size of its own, which only a style sheet of its own can have.

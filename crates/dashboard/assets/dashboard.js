@@ -13,22 +13,11 @@
     setTimeout(() => { said.textContent = text; }, 50);
   };
 
-  // Copying. Browsers offer the clipboard API over https only; elsewhere the text is copied from a hidden field.
-  const copyOldWay = (text) => {
-    const area = document.createElement('textarea');
-    area.value = text;
-    area.className = 'quiet';
-    document.body.append(area);
-    area.select();
-    const copied = document.execCommand('copy');
-    area.remove();
-    return copied ? Promise.resolve() : Promise.reject();
-  };
+  // Copying. `copyText` stands before this script.
   const copy = (button) => {
     const source = one(button.dataset.copyFrom), text = source ? source.textContent : button.dataset.copy;
     const label = button.firstElementChild || button, before = label.dataset.before || label.textContent;
-    const copied = navigator.clipboard ? navigator.clipboard.writeText(text).catch(() => copyOldWay(text)) : copyOldWay(text);
-    copied.then(() => {
+    copyText(text).then(() => {
       label.dataset.before = before;
       label.textContent = button.dataset.copied;
       say(button.dataset.copied);

@@ -40,8 +40,10 @@ pub(crate) static STYLE: Asset = Asset::style(
     "counter",
     &[assets::TOKENS, include_str!("../assets/dashboard.css"), include_str!("../assets/counter.css")],
 );
-pub(crate) static SCRIPT: Asset =
-    Asset::script("counter", &[include_str!("../assets/dashboard.js"), include_str!("../assets/counter.js")]);
+pub(crate) static SCRIPT: Asset = Asset::script(
+    "counter",
+    &[assets::COPY_TEXT, include_str!("../assets/dashboard.js"), include_str!("../assets/counter.js")],
+);
 
 /// The form for the next sale.
 #[derive(Template)]

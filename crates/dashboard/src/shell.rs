@@ -9,7 +9,8 @@ use web::page::assets::{self, Asset};
 use crate::words::Words;
 
 pub(crate) static STYLE: Asset = Asset::style("dashboard", &[assets::TOKENS, include_str!("../assets/dashboard.css")]);
-pub(crate) static SCRIPT: Asset = Asset::script("dashboard", &[include_str!("../assets/dashboard.js")]);
+pub(crate) static SCRIPT: Asset =
+    Asset::script("dashboard", &[assets::COPY_TEXT, include_str!("../assets/dashboard.js")]);
 
 /// What stands around a page of a user who is signed in.
 pub(crate) struct Shell {

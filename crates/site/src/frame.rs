@@ -17,7 +17,7 @@ use crate::{
 };
 
 pub(crate) static STYLE: Asset = Asset::style("site", &[assets::TOKENS, include_str!("../assets/site.css")]);
-pub(crate) static SCRIPT: Asset = Asset::script("site", &[include_str!("../assets/site.js")]);
+pub(crate) static SCRIPT: Asset = Asset::script("site", &[assets::COPY_TEXT, include_str!("../assets/site.js")]);
 
 /// What surrounds the content of a page.
 pub(crate) struct Frame {

@@ -14,6 +14,8 @@ use crate::stored_file::StoredFile;
 
 /// The colours that all pages share. A surface puts them before its own style sheet.
 pub const TOKENS: &str = include_str!("../../assets/tokens.css");
+/// Defines `copyText`. A surface whose pages copy texts puts it before its own script.
+pub const COPY_TEXT: &str = include_str!("../../assets/copy_text.js");
 /// The content at a path never changes, so browsers need not ask again.
 const CACHE_FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 
