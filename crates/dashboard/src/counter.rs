@@ -61,7 +61,7 @@ pub(crate) struct TillPage {
 
 /// One sale.
 #[derive(Template)]
-#[template(path = "counter_sale.html")]
+#[template(path = "counter/sale.html")]
 pub(crate) struct SalePage {
     pub(crate) shell: Shell,
     pub(crate) base: String,

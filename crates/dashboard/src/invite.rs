@@ -65,7 +65,7 @@ pub(crate) enum Way {
 }
 
 #[derive(Template)]
-#[template(path = "invite_gone.html")]
+#[template(path = "invite/gone.html")]
 pub(crate) struct InviteGone {
     pub(crate) frame: Bare,
 }

@@ -91,7 +91,7 @@ pub(crate) struct CreatedKey {
 
 /// Asks whether to revoke a key.
 #[derive(Template)]
-#[template(path = "key_revoke.html")]
+#[template(path = "keys/revoke.html")]
 pub(crate) struct RevokeKey {
     pub(crate) shell: Shell,
     pub(crate) keys_url: String,

@@ -17,7 +17,7 @@ mod counter;
 #[cfg(test)]
 mod counter_samples;
 mod csv;
-mod customers;
+mod customer;
 mod done;
 #[cfg(test)]
 mod held_samples;
@@ -88,7 +88,7 @@ fn routes() -> Router<App> {
         .merge(audit::routes())
         .merge(balance::routes())
         .merge(counter::routes())
-        .merge(customers::routes())
+        .merge(customer::routes())
         .merge(home::routes())
         .merge(invite::routes())
         .merge(keys::routes())

@@ -74,7 +74,7 @@ pub(crate) struct RoleRow {
 }
 
 #[derive(Template)]
-#[template(path = "member_role.html")]
+#[template(path = "members/role.html")]
 pub(crate) struct RolePage {
     pub(crate) shell: Shell,
     pub(crate) members_url: String,
@@ -86,7 +86,7 @@ pub(crate) struct RolePage {
 }
 
 #[derive(Template)]
-#[template(path = "member_remove.html")]
+#[template(path = "members/remove.html")]
 pub(crate) struct RemovePage {
     pub(crate) shell: Shell,
     pub(crate) members_url: String,

@@ -7,7 +7,7 @@ use web::page::moment::{Moment, moment};
 use crate::{
     balance::{AccountingForm, BalancePage, Line, Tab, Tile},
     chart::Chart,
-    customers::{CustomerPage, Figure},
+    customer::{CustomerPage, Figure},
     home::{
         Concern, HomePage, Recent,
         figures::{Change, PeriodChoice, Stat},

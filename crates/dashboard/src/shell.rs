@@ -45,7 +45,7 @@ pub(crate) struct Shell {
 /// What stands between the title of a page and its content. It is a template of its own so that it is compiled once: what
 /// `frame.html` says itself is compiled into every page.
 #[derive(Template)]
-#[template(path = "frame_top.html")]
+#[template(path = "shell.html")]
 pub(crate) struct FrameTop<'a> {
     shell: &'a Shell,
 }

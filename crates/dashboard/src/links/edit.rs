@@ -33,7 +33,7 @@ const SEEN_BYTES: usize = 16;
 
 /// The form for what can be changed about a link.
 #[derive(Template)]
-#[template(path = "link_edit.html")]
+#[template(path = "links/edit.html")]
 pub(crate) struct EditLink {
     pub(crate) shell: Shell,
     pub(crate) link_url: String,

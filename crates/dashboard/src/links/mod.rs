@@ -68,7 +68,7 @@ pub(crate) struct LinkRow {
 
 /// One link.
 #[derive(Template)]
-#[template(path = "link.html")]
+#[template(path = "links/link.html")]
 pub(crate) struct LinkPage {
     pub(crate) shell: Shell,
     pub(crate) base: String,
@@ -109,7 +109,7 @@ pub(crate) struct PaymentRow {
 
 /// Asks whether to cancel a link.
 #[derive(Template)]
-#[template(path = "link_cancel.html")]
+#[template(path = "links/cancel.html")]
 pub(crate) struct CancelLink {
     pub(crate) shell: Shell,
     pub(crate) link_url: String,

@@ -37,7 +37,7 @@ pub(crate) static POSTER_A4: Asset = Asset::style(
 
 /// A link as a sheet of paper.
 #[derive(Template)]
-#[template(path = "poster.html")]
+#[template(path = "links/poster.html")]
 pub(crate) struct Poster {
     pub(crate) words: Words,
     /// The other language, which one line of the poster is in.

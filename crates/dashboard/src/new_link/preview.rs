@@ -23,7 +23,7 @@ use crate::{
 
 /// The fees and the phone alone, which the page's script fetches while the form is filled in.
 #[derive(Template)]
-#[template(path = "link_preview.html")]
+#[template(path = "new_link/preview.html")]
 pub(crate) struct Preview {
     pub(crate) fees: Fees,
     pub(crate) phone: Phone,
@@ -31,7 +31,7 @@ pub(crate) struct Preview {
 
 /// The page that customers would see, in the language of the merchant.
 #[derive(Template)]
-#[template(path = "link_phone.html")]
+#[template(path = "new_link/preview/phone.html")]
 pub(crate) struct Phone {
     pub(crate) words: Words,
     pub(crate) is_sandbox: bool,
@@ -58,7 +58,7 @@ pub(crate) struct PhoneMethod {
 
 /// What the merchant receives by each method.
 #[derive(Template)]
-#[template(path = "link_fees.html")]
+#[template(path = "new_link/preview/fees.html")]
 pub(crate) struct Fees {
     pub(crate) words: Words,
     pub(crate) rows: Vec<FeeRow>,

@@ -29,7 +29,7 @@ use crate::{
 };
 
 #[derive(Template)]
-#[template(path = "delivery.html")]
+#[template(path = "notifications/delivery.html")]
 pub(crate) struct DeliveryPage {
     pub(crate) shell: Shell,
     pub(crate) back_url: String,

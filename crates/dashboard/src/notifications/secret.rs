@@ -18,7 +18,7 @@ use crate::{
 
 /// Asks whether to replace the secret.
 #[derive(Template)]
-#[template(path = "hook_secret_roll.html")]
+#[template(path = "notifications/secret.html")]
 pub(crate) struct ReplaceSecret {
     pub(crate) shell: Shell,
     pub(crate) back_url: String,

@@ -18,7 +18,7 @@ use crate::{
 
 /// Asks whether to remove the URL.
 #[derive(Template)]
-#[template(path = "hook_url_remove.html")]
+#[template(path = "notifications/url.html")]
 pub(crate) struct RemoveUrl {
     pub(crate) shell: Shell,
     pub(crate) back_url: String,

@@ -25,7 +25,7 @@ use crate::{
 const RECOVER_SINCE: Duration = Duration::from_hours(24);
 
 #[derive(Template)]
-#[template(path = "notifications.html")]
+#[template(path = "notifications/view.html")]
 pub(crate) struct Notifications {
     pub(crate) shell: Shell,
     pub(crate) base: String,

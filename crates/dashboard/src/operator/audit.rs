@@ -19,7 +19,7 @@ use crate::{
 const AUDIT: &str = "/dashboard/operator/audit";
 
 #[derive(Template)]
-#[template(path = "operator_audit.html")]
+#[template(path = "operator/audit.html")]
 pub(crate) struct OperatorAuditPage {
     pub(crate) shell: Shell,
     pub(crate) tab: Tab,

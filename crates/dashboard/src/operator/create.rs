@@ -24,7 +24,7 @@ use crate::{
 const NEW: &str = "/dashboard/operator/projects/new";
 
 #[derive(Template)]
-#[template(path = "operator_create.html")]
+#[template(path = "operator/create.html")]
 pub(crate) struct CreatePage {
     pub(crate) shell: Shell,
     pub(crate) base: String,

@@ -28,7 +28,7 @@ use crate::{
 };
 
 #[derive(Template)]
-#[template(path = "operator_decide.html")]
+#[template(path = "operator/decide.html")]
 pub(crate) struct DecisionPage {
     pub(crate) shell: Shell,
     /// The project or the bank account that is decided about.

@@ -25,7 +25,7 @@ use crate::{
 };
 
 #[derive(Template)]
-#[template(path = "operator_project.html")]
+#[template(path = "operator/project.html")]
 pub(crate) struct ProjectPage {
     pub(crate) shell: Shell,
     pub(crate) base: String,

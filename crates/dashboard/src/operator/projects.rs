@@ -22,7 +22,7 @@ use crate::{
 const WAITING: &str = "waiting";
 
 #[derive(Template)]
-#[template(path = "operator.html")]
+#[template(path = "operator/projects.html")]
 pub(crate) struct ProjectsPage {
     pub(crate) shell: Shell,
     pub(crate) tab: Tab,

@@ -19,7 +19,7 @@ use crate::{
 const USERS: &str = "/dashboard/operator/users";
 
 #[derive(Template)]
-#[template(path = "operator_users.html")]
+#[template(path = "operator/users.html")]
 pub(crate) struct UsersPage {
     pub(crate) shell: Shell,
     pub(crate) tab: Tab,

@@ -27,7 +27,7 @@ use crate::{
 };
 
 #[derive(Template)]
-#[template(path = "receipt_assign.html")]
+#[template(path = "receipts/assign.html")]
 pub(crate) struct AssignPage {
     pub(crate) shell: Shell,
     /// The address of the receipt's page.
@@ -39,7 +39,7 @@ pub(crate) struct AssignPage {
 }
 
 #[derive(Template)]
-#[template(path = "receipt_assign_confirm.html")]
+#[template(path = "receipts/assign/confirm.html")]
 pub(crate) struct ConfirmPage {
     pub(crate) shell: Shell,
     pub(crate) url: String,

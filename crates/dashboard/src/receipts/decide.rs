@@ -29,7 +29,7 @@ use crate::{
 };
 
 #[derive(Template)]
-#[template(path = "receipt.html")]
+#[template(path = "receipts/decide.html")]
 pub(crate) struct DecidePage {
     pub(crate) shell: Shell,
     pub(crate) list_url: String,

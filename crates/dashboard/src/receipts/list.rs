@@ -15,7 +15,7 @@ use crate::{
 };
 
 #[derive(Template)]
-#[template(path = "receipts.html")]
+#[template(path = "receipts/list.html")]
 pub(crate) struct ReceiptsPage {
     pub(crate) shell: Shell,
     pub(crate) balance_url: String,

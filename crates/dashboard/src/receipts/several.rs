@@ -28,7 +28,7 @@ use crate::{
 };
 
 #[derive(Template)]
-#[template(path = "receipts_several.html")]
+#[template(path = "receipts/several.html")]
 pub(crate) struct SeveralPage {
     pub(crate) shell: Shell,
     pub(crate) list_url: String,
@@ -66,7 +66,7 @@ pub(crate) struct Returning {
 }
 
 #[derive(Template)]
-#[template(path = "receipts_result.html")]
+#[template(path = "receipts/several/result.html")]
 pub(crate) struct ResultPage {
     pub(crate) shell: Shell,
     pub(crate) list_url: String,

@@ -33,7 +33,7 @@ const FIRST_COLOUR: Colour = Colour::new(0x0b, 0x64, 0x53);
 const BYTES_PER_KILOBYTE: usize = 1_024;
 
 #[derive(Template)]
-#[template(path = "settings_face.html")]
+#[template(path = "settings/face.html")]
 pub(crate) struct FacePage {
     pub(crate) shell: Shell,
     /// `/dashboard/prj_…/settings`.

@@ -17,7 +17,7 @@ use crate::{
 const BASIS_POINTS_IN_PERCENT: i64 = 100;
 
 #[derive(Template)]
-#[template(path = "settings.html")]
+#[template(path = "settings/view.html")]
 pub(crate) struct SettingsPage {
     pub(crate) shell: Shell,
     /// `/dashboard/prj_…/settings`.

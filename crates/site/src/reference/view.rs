@@ -25,7 +25,7 @@ pub(crate) struct Links {
 }
 
 #[derive(Template)]
-#[template(path = "reference.html")]
+#[template(path = "reference/view/list.html")]
 pub(crate) struct ListPage<'a> {
     pub(crate) frame: Frame,
     pub(crate) links: Links,
@@ -33,7 +33,7 @@ pub(crate) struct ListPage<'a> {
 }
 
 #[derive(Template)]
-#[template(path = "reference_operation.html")]
+#[template(path = "reference/view/operation.html")]
 pub(crate) struct OperationPage<'a> {
     frame: Frame,
     links: Links,
@@ -53,7 +53,7 @@ struct ParameterGroup<'a> {
 }
 
 #[derive(Template)]
-#[template(path = "reference_schema.html")]
+#[template(path = "reference/view/schema.html")]
 pub(crate) struct SchemaPage<'a> {
     pub(crate) frame: Frame,
     pub(crate) links: Links,

@@ -28,7 +28,7 @@ use crate::{
 };
 
 #[derive(Template)]
-#[template(path = "operator_bank.html")]
+#[template(path = "operator/banks/account.html")]
 pub(crate) struct AccountPage {
     pub(crate) shell: Shell,
     pub(crate) list_url: String,

@@ -23,7 +23,7 @@ use crate::{
 const BEGIN: &str = "lunas bank add --profile bca --name \"BCA\" --set partner_service_id=12345";
 
 #[derive(Template)]
-#[template(path = "operator_banks.html")]
+#[template(path = "operator/banks/list.html")]
 pub(crate) struct BanksPage {
     pub(crate) shell: Shell,
     pub(crate) tab: Tab,

@@ -14,7 +14,7 @@ use crate::{
 };
 
 #[derive(Template)]
-#[template(path = "operator_differences.html")]
+#[template(path = "operator/differences/list.html")]
 pub(crate) struct DifferencesPage {
     pub(crate) shell: Shell,
     pub(crate) tab: Tab,

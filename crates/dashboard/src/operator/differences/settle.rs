@@ -18,7 +18,7 @@ use crate::{
 };
 
 #[derive(Template)]
-#[template(path = "operator_difference.html")]
+#[template(path = "operator/differences/settle.html")]
 pub(crate) struct DifferencePage {
     pub(crate) shell: Shell,
     pub(crate) list_url: String,

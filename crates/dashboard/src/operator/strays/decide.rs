@@ -23,7 +23,7 @@ use crate::{
 };
 
 #[derive(Template)]
-#[template(path = "operator_stray_assign.html")]
+#[template(path = "operator/strays/decide.html")]
 pub(crate) struct AssignPage {
     pub(crate) shell: Shell,
     pub(crate) facts: StrayFacts,

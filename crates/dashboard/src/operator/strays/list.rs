@@ -14,7 +14,7 @@ use crate::{
 };
 
 #[derive(Template)]
-#[template(path = "operator_strays.html")]
+#[template(path = "operator/strays/list.html")]
 pub(crate) struct StraysPage {
     pub(crate) shell: Shell,
     pub(crate) tab: Tab,

@@ -12,7 +12,7 @@ use crate::{
 };
 
 #[derive(Template)]
-#[template(path = "operator_stray.html")]
+#[template(path = "operator/strays/stray.html")]
 pub(crate) struct StrayPage {
     pub(crate) shell: Shell,
     pub(crate) list_url: String,
