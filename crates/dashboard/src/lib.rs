@@ -47,6 +47,7 @@ mod payments;
 #[cfg(test)]
 mod people_samples;
 mod pretty_json;
+mod problem;
 mod receipts;
 mod search;
 mod search_term;
@@ -66,8 +67,8 @@ use web::{App, FailureWording, Surface, page::finish};
 pub fn surface(app: &App) -> Surface {
     Surface {
         folders: &["dashboard"],
-        routes: finish::routes(app, routes(), sign_in::error_page),
-        wording: FailureWording::Page(sign_in::error_page),
+        routes: finish::routes(app, routes(), problem::error_page),
+        wording: FailureWording::Page(problem::error_page),
         assets: vec![
             &shell::STYLE,
             &shell::SCRIPT,

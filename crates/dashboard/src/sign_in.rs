@@ -1,5 +1,4 @@
-//! Signing in and out, and the page for errors. A visitor without a session signs in at the address that they asked
-//! for, and stays there.
+//! Signing in and out. A visitor without a session signs in at the address that they asked for, and stays there.
 
 use askama::Template;
 use axum::{
@@ -13,12 +12,7 @@ use engine::SignIn;
 use i18n_embed_fl::fl;
 use web::{
     App,
-    page::{
-        form::Form,
-        page_error::{PageError, ProblemKind},
-        render::see_other,
-        visitor::Visitor,
-    },
+    page::{form::Form, page_error::PageError, render::see_other},
 };
 
 use crate::{
@@ -29,7 +23,7 @@ use crate::{
 };
 
 /// All paths of the dashboard begin with this.
-const ROOT: &str = "/dashboard";
+pub(crate) const ROOT: &str = "/dashboard";
 const SIGN_IN: &str = "/dashboard/sign-in";
 const NEXT_CHARACTERS_MOST: usize = 2_000;
 /// From this many seconds on a wait is shown in minutes.
@@ -54,17 +48,6 @@ enum Notice {
     Wait {
         text: String,
     },
-}
-
-/// The page for an error.
-#[derive(Template)]
-#[template(path = "problem.html")]
-struct Problem {
-    frame: Bare,
-    heading: String,
-    text: String,
-    support_reference: Option<String>,
-    next_url: String,
 }
 
 pub(crate) fn routes() -> Router<App> {
@@ -139,40 +122,10 @@ async fn leave(page: UserPage, SignedForm(_): SignedForm) -> Result<Response, Pa
     Ok(response)
 }
 
-/// The page for an error. A visitor without a session gets the form for signing in.
-pub(crate) fn error_page(app: &App, visitor: &Visitor, error: &PageError) -> Response {
-    let page = PublicPage { app: app.clone(), visitor: visitor.clone() };
-    if error.status == StatusCode::UNAUTHORIZED {
-        return sign_in_page(&page, error.status, &visitor.address_again(), String::new(), Some(Notice::Ended));
-    }
-    let (heading, text) = wording(page.words(), error);
-    let is_miss = error.status == StatusCode::NOT_FOUND;
-    let view = Problem {
-        heading,
-        text,
-        support_reference: visitor.request_id.clone().filter(|_| !is_miss),
-        next_url: page.url(ROOT),
-        frame: page.frame(),
-    };
-    let mut response = page.render(error.status, &view);
-    if let Some(seconds) = error.retry_after {
-        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
-    }
-    response
-}
-
-fn wording(words: Words, error: &PageError) -> (String, String) {
-    match error.kind() {
-        ProblemKind::NotFound => (fl!(words, "problem-missing"), fl!(words, "problem-missing-text")),
-        ProblemKind::Forbidden => (fl!(words, "problem-forbidden"), fl!(words, "problem-forbidden-text")),
-        ProblemKind::TooMany => (fl!(words, "problem-many"), fl!(words, "problem-many-text")),
-        ProblemKind::Unavailable => (fl!(words, "problem-unavailable"), fl!(words, "problem-unavailable-text")),
-        ProblemKind::Broken => (fl!(words, "problem-broken"), fl!(words, "problem-broken-text")),
-        ProblemKind::NotUnderstood if error.status == StatusCode::CONFLICT => {
-            (fl!(words, "problem-conflict"), fl!(words, "problem-conflict-text"))
-        }
-        ProblemKind::NotUnderstood => (fl!(words, "problem-understood"), fl!(words, "problem-understood-text")),
-    }
+/// The form for signing in, in place of a page that only a session opens.
+pub(crate) fn session_needed(page: &PublicPage) -> Response {
+    let asked_for = page.visitor.address_again();
+    sign_in_page(page, StatusCode::UNAUTHORIZED, &asked_for, String::new(), Some(Notice::Ended))
 }
 
 fn sign_in_page(page: &PublicPage, status: StatusCode, next: &str, email: String, notice: Option<Notice>) -> Response {
