@@ -43,7 +43,7 @@ pub(crate) struct Shell {
 }
 
 /// What stands between the title of a page and its content. It is a template of its own so that it is compiled once: what
-/// `frame.html` says itself is compiled into every page.
+/// `bases/frame.html` says itself is compiled into every page.
 #[derive(Template)]
 #[template(path = "shell.html")]
 pub(crate) struct FrameTop<'a> {

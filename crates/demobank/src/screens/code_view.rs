@@ -21,7 +21,7 @@ pub(super) struct CodeOutcome {
 }
 
 #[derive(Template)]
-#[template(path = "scan.html")]
+#[template(path = "screens/code_view/scan.html")]
 struct ScanPage<'a> {
     base: &'a str,
     problem: Option<&'a str>,
@@ -29,7 +29,7 @@ struct ScanPage<'a> {
 }
 
 #[derive(Template)]
-#[template(path = "code.html")]
+#[template(path = "screens/code_view/code.html")]
 struct CodePage<'a> {
     base: &'a str,
     action_url: String,

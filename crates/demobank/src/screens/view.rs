@@ -26,7 +26,7 @@ pub(super) const LATE_MINUTES: i64 = 2 * 24 * 60;
 const SHOWN_CHARACTERS_MOST: usize = 8_000;
 
 #[derive(Template)]
-#[template(path = "start.html")]
+#[template(path = "screens/view/start.html")]
 struct StartPage<'a> {
     base: &'a str,
     problem: Option<&'a str>,
@@ -53,7 +53,7 @@ struct EntryLine {
 }
 
 #[derive(Template)]
-#[template(path = "visit.html")]
+#[template(path = "screens/view/visit.html")]
 struct VisitPage<'a> {
     base: &'a str,
     action_url: String,

@@ -18,6 +18,12 @@ use crate::stored_file::StoredFile;
 /// `Origin: null` with our own forms. Old browsers send nothing else about where a form comes from, so the check against forged
 /// requests would take them for another site.
 pub const REFERRER: &str = r#"<meta name="referrer" content="same-origin">"#;
+/// Belongs into the head of every page. The icon is inline, because browsers would otherwise request `/favicon.ico`.
+pub const ICON: &str = concat!(
+    r#"<link rel="icon" href="data:image/svg+xml,%3Csvg xmlns='http%3A//www.w3.org/2000/svg' viewBox='0 0 8 8'%3E"#,
+    r"%3Crect width='8' height='8' rx='2' fill='%230b6453'/%3E",
+    r#"%3Cpath d='M2 4l1.5 1.5L6 3' fill='none' stroke='%23fff'/%3E%3C/svg%3E">"#,
+);
 const HTML: &str = "text/html; charset=utf-8";
 /// Room for a page; few are larger.
 const PAGE_BYTES_USUAL: usize = 6 * 1024;
