@@ -21,8 +21,6 @@ mod preview;
 mod price;
 mod price_field;
 mod qr_card;
-#[cfg(test)]
-mod samples;
 mod sandbox;
 mod state_texts;
 mod view;

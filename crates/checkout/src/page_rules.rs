@@ -2,9 +2,9 @@
 
 use domain::language::Language;
 
-use crate::{
+use crate::view::{
+    Stripe,
     samples::{Sample, Setting, choosers, ends, pendings, prices, samples, unapplied},
-    view::Stripe,
 };
 
 /// The most bytes of a page, so that a first load with style sheet, script and headers stays below 14 KB.
