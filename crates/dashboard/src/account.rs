@@ -1,5 +1,8 @@
 //! `/dashboard/account`: the user's own account, projects, password and sessions.
 
+#[cfg(test)]
+pub(crate) mod samples;
+
 use askama::Template;
 use axum::{
     Router,

@@ -1,6 +1,9 @@
 //! `/dashboard/<project>/audit`: who did what, the newest first. Pages for operators show the whole log in the same
 //! rows.
 
+#[cfg(test)]
+pub(crate) mod samples;
+
 use askama::Template;
 use axum::{Router, http::StatusCode, response::Response, routing::get};
 use domain::{

@@ -1,5 +1,8 @@
 //! `/dashboard/<project>/balance`: the project's balances, and the lines of the ledger that they are made of.
 
+#[cfg(test)]
+pub(crate) mod samples;
+
 use askama::Template;
 use axum::{Router, http::StatusCode, response::Response, routing::get};
 use domain::{ledger::Account, money::Rupiah};

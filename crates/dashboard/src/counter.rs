@@ -2,6 +2,8 @@
 //! the page says when it is paid. Below it are the member's sales of today.
 
 mod live;
+#[cfg(test)]
+pub(crate) mod samples;
 
 use askama::Template;
 use axum::{Router, http::StatusCode, response::Response, routing::get};

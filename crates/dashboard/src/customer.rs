@@ -1,6 +1,9 @@
 //! `/dashboard/<project>/customers/<payment>`: the customer of a payment, with all that they have paid. Addresses name a
 //! payment, so that no address holds personal data.
 
+#[cfg(test)]
+pub(crate) mod samples;
+
 use askama::Template;
 use axum::{Router, http::StatusCode, response::Response, routing::get};
 use domain::{id::PaymentId, payment::Customer};

@@ -4,6 +4,9 @@
 //! An invitation that is unknown, used, withdrawn or expired gets the same page, so that the page does not say which. Only
 //! the form that has used it leads to the project again when it is sent twice.
 
+#[cfg(test)]
+pub(crate) mod samples;
+
 use askama::Template;
 use axum::{
     Router,

@@ -1,6 +1,9 @@
 //! API keys: the list, a new key whose secret is shown once, and revoking a key for good. Rights over money are offered to
 //! owners only.
 
+#[cfg(test)]
+pub(crate) mod samples;
+
 use askama::Template;
 use axum::{Router, http::StatusCode, response::Response, routing::get};
 use domain::{

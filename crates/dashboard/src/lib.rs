@@ -9,46 +9,36 @@ mod accounting;
 mod attempt;
 mod audit;
 mod balance;
-#[cfg(test)]
-mod bank_samples;
 mod change_mark;
 mod chart;
 mod counter;
-#[cfg(test)]
-mod counter_samples;
 mod csv;
 mod customer;
 mod done;
-#[cfg(test)]
-mod held_samples;
 mod home;
 mod input;
-#[cfg(test)]
-mod integration_samples;
 mod invite;
 mod keys;
 mod labels;
-#[cfg(test)]
-mod link_samples;
 mod links;
 mod live;
 mod logo;
 mod members;
 mod method_state;
-#[cfg(test)]
-mod money_samples;
 mod new_link;
 mod new_project;
 mod notifications;
 mod operator;
 mod page;
+#[cfg(test)]
+mod page_rules;
 mod payment;
 mod payments;
-#[cfg(test)]
-mod people_samples;
 mod pretty_json;
 mod problem;
 mod receipts;
+#[cfg(test)]
+mod samples;
 mod search;
 mod search_term;
 mod session;

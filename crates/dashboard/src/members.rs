@@ -1,5 +1,8 @@
 //! `/dashboard/<project>/settings/members`: the members of a project with their roles, and its open invitations.
 
+#[cfg(test)]
+pub(crate) mod samples;
+
 use askama::Template;
 use axum::{Router, http::StatusCode, response::Response, routing::get};
 use domain::{

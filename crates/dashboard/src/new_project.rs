@@ -1,5 +1,8 @@
 //! `/dashboard/projects/new`: the form by which a user creates a project of their own.
 
+#[cfg(test)]
+pub(crate) mod samples;
+
 use askama::Template;
 use axum::{Router, http::StatusCode, response::Response, routing::get};
 use domain::{project::Environment, rules::PROJECT_NAME};

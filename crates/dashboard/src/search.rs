@@ -1,6 +1,9 @@
 //! `/dashboard/<project>/search`: the box that every page of a project has. It finds payments, links and customers; what
 //! names one payment or link as a whole opens it.
 
+#[cfg(test)]
+pub(crate) mod samples;
+
 use askama::Template;
 use axum::{Router, http::StatusCode, response::Response, routing::get};
 use engine::{Error, FoundCustomer, Jump, SearchResults};

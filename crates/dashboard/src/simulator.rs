@@ -1,6 +1,9 @@
 //! `/dashboard/<project>/simulator`: the member plays the bank of the sandbox. Pending payments can be paid, failed or
 //! expired, and a code can be paid as a bank's app would. A production project has no such page.
 
+#[cfg(test)]
+pub(crate) mod samples;
+
 use askama::Template;
 use axum::{Router, http::StatusCode, response::Response, routing::get};
 use domain::{

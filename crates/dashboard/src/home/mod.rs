@@ -4,6 +4,8 @@
 mod attention;
 pub(crate) mod figures;
 pub(crate) mod guide;
+#[cfg(test)]
+pub(crate) mod samples;
 
 use askama::Template;
 use axum::{Router, http::StatusCode, response::Response, routing::get};

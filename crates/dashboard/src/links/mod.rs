@@ -2,6 +2,8 @@
 
 pub(crate) mod edit;
 pub(crate) mod poster;
+#[cfg(test)]
+pub(crate) mod samples;
 pub(crate) mod share;
 mod terms;
 

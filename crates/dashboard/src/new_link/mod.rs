@@ -4,6 +4,8 @@
 pub(crate) mod filled;
 pub(crate) mod preview;
 pub(crate) mod price;
+#[cfg(test)]
+pub(crate) mod samples;
 
 use askama::Template;
 use axum::{

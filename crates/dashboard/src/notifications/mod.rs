@@ -5,6 +5,8 @@ pub(crate) mod delivery;
 pub(crate) mod events;
 pub(crate) mod log;
 mod recover;
+#[cfg(test)]
+pub(crate) mod samples;
 pub(crate) mod secret;
 pub(crate) mod snippets;
 pub(crate) mod url;

@@ -9,6 +9,8 @@ mod decision;
 pub(crate) mod differences;
 pub(crate) mod project;
 pub(crate) mod projects;
+#[cfg(test)]
+pub(crate) mod samples;
 pub(crate) mod strays;
 pub(crate) mod tabs;
 pub(crate) mod users;

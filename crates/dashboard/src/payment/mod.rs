@@ -3,6 +3,8 @@
 mod at_bank;
 pub(crate) mod customer;
 pub(crate) mod held;
+#[cfg(test)]
+pub(crate) mod samples;
 pub(crate) mod timeline;
 
 use askama::Template;

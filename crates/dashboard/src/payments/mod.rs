@@ -6,6 +6,8 @@ pub(crate) mod filter;
 pub(crate) mod period;
 pub(crate) mod picks;
 pub(crate) mod rows;
+#[cfg(test)]
+pub(crate) mod samples;
 
 use askama::Template;
 use axum::{

@@ -5,6 +5,8 @@ pub(crate) mod choices;
 pub(crate) mod decide;
 pub(crate) mod effect;
 pub(crate) mod list;
+#[cfg(test)]
+pub(crate) mod samples;
 pub(crate) mod several;
 pub(crate) mod wording;
 

@@ -2,6 +2,8 @@
 
 pub(crate) mod face;
 pub(crate) mod forms;
+#[cfg(test)]
+pub(crate) mod samples;
 pub(crate) mod view;
 
 use axum::{Router, http::StatusCode, response::Response, routing::get};

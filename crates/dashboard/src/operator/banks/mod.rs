@@ -7,6 +7,8 @@ mod compare;
 pub(crate) mod compared;
 pub(crate) mod figures;
 pub(crate) mod list;
+#[cfg(test)]
+pub(crate) mod samples;
 mod switch;
 pub(crate) mod wording;
 

@@ -1,6 +1,8 @@
 //! `/dashboard/operator/differences`: what banks say otherwise than we do, what to do about it, and who has seen to it.
 
 pub(crate) mod list;
+#[cfg(test)]
+pub(crate) mod samples;
 pub(crate) mod settle;
 pub(crate) mod wording;
 

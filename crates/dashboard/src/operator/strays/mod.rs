@@ -2,6 +2,8 @@
 
 pub(crate) mod decide;
 pub(crate) mod list;
+#[cfg(test)]
+pub(crate) mod samples;
 pub(crate) mod stray;
 pub(crate) mod wording;
 

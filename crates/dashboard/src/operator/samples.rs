@@ -1,0 +1,117 @@
+//! The pages about all projects and users, as samples for tests.
+
+use askama::Template;
+
+use super::{
+    audit::OperatorAuditPage,
+    create::CreatePage,
+    decide::DecisionPage,
+    project::{ActLink, ProjectPage},
+    projects::{self, ProjectsPage},
+    tabs::Tab,
+    users::{UserRow, UsersPage},
+};
+use crate::{
+    audit::samples::log,
+    labels::Badge,
+    members::FreshInvite,
+    samples::{Setting, moment, url},
+    shell::Section,
+};
+
+fn operator(setting: Setting, rows: usize, waiting_only: bool) -> String {
+    let row = || projects::ProjectRow {
+        url: url("/operator/projects/prj_1"),
+        name: setting.text(),
+        about: setting.text(),
+        state: Badge { status: "wait", text: setting.text() },
+        undecided: 1,
+        failing: 0,
+        last_payment: None,
+    };
+    let page = ProjectsPage {
+        shell: setting.shell(Section::Operator, false),
+        tab: Tab::Projects,
+        base: url("/operator"),
+        total: 2,
+        waiting: 1,
+        waiting_only,
+        rows: std::iter::repeat_with(row).take(rows).collect(),
+        paging: setting.paging(),
+    };
+    page.render().unwrap()
+}
+
+fn operator_project(setting: Setting) -> String {
+    let act = |bad| ActLink { url: url("/operator/projects/prj_1/approve"), text: setting.text(), bad };
+    let page = ProjectPage {
+        shell: setting.shell(Section::Operator, false),
+        base: url("/operator"),
+        name: setting.text(),
+        project_id: "prj_1".to_owned(),
+        sandbox: false,
+        state: Badge { status: "wait", text: setting.text() },
+        created: moment(),
+        members: 2,
+        undecided: 1,
+        failing: 0,
+        last_payment: Some(moment()),
+        methods: setting.methods(),
+        banks_url: url("/operator/banks"),
+        acts: vec![act(false), act(true)],
+        desk_url: Some(url("/prj_1")),
+    };
+    page.render().unwrap()
+}
+
+pub(crate) fn pages(setting: Setting) -> Vec<(&'static str, String)> {
+    let user = UserRow { id: "usr_1".to_owned(), email: setting.text(), is_operator: true, since: moment() };
+    let users = UsersPage {
+        shell: setting.shell(Section::Operator, false),
+        tab: Tab::Users,
+        base: url("/operator"),
+        rows: vec![user],
+        paging: setting.paging(),
+    };
+    let decision = DecisionPage {
+        shell: setting.shell(Section::Operator, false),
+        subject: setting.text(),
+        subject_url: url("/operator/projects/prj_1"),
+        subject_id: "prj_1".to_owned(),
+        action: url("/operator/projects/prj_1/deactivate"),
+        heading: setting.text(),
+        effects: vec![setting.text()],
+        methods: setting.methods(),
+        button: setting.text(),
+        bad: true,
+    };
+    let create = CreatePage {
+        shell: setting.shell(Section::Operator, false),
+        base: url("/operator"),
+        attempt: setting.text(),
+        action: url("/operator/projects/new"),
+        fresh: Some(FreshInvite { title: setting.text(), url: setting.text() }),
+        name: setting.text(),
+        name_mistake: setting.mistake(),
+        owner: setting.text(),
+        owner_mistake: setting.mistake(),
+        environment: "sandbox",
+        environment_mistake: None,
+    };
+    let audit = OperatorAuditPage {
+        shell: setting.shell(Section::Operator, false),
+        tab: Tab::Log,
+        base: url("/operator"),
+        log: log(setting, 1),
+    };
+    vec![
+        ("operator-audit", audit.render().unwrap()),
+        ("operator", operator(setting, 1, false)),
+        ("operator-project", operator_project(setting)),
+        ("operator-empty", operator(setting, 0, false)),
+        ("operator-none-waiting", operator(setting, 0, true)),
+        ("operator-users", users.render().unwrap()),
+        ("operator-decide", decision.render().unwrap()),
+        ("operator-create", create.render().unwrap()),
+    ]
+}

@@ -1,0 +1,81 @@
+//! The settings of a project, as samples for tests.
+
+use askama::Template;
+
+use super::{
+    face::{ColourForm, ContactField, ContactsForm, FacePage, Swatch, UsedColours},
+    view::{Check, Facts, MerchantForm, MethodsForm, OriginsForm, SettingsPage},
+};
+use crate::{
+    labels::Badge,
+    logo::ShownLogo,
+    samples::{Setting, url},
+    shell::Section,
+};
+
+fn settings(setting: Setting, may_configure: bool) -> String {
+    let check = |field: &str| Check { field: field.to_owned(), label: setting.text(), checked: true };
+    let page = SettingsPage {
+        shell: setting.shell(Section::Settings, true),
+        base: url("/prj_1/settings"),
+        may_configure,
+        facts: Facts {
+            project_id: setting.text(),
+            sandbox: true,
+            state: Badge { status: "active", text: setting.text() },
+            fee_qris: "0,7%".to_owned(),
+            fee_account: "Rp4.000".to_owned(),
+        },
+        method_states: setting.methods(),
+        merchant: MerchantForm {
+            name: setting.text(),
+            name_mistake: setting.mistake(),
+            city: setting.text(),
+            city_mistake: setting.mistake(),
+            postal_code: setting.text(),
+            postal_mistake: None,
+        },
+        origins: OriginsForm { text: setting.text(), mistake: setting.mistake() },
+        frames: OriginsForm { text: setting.text(), mistake: setting.mistake() },
+        methods: MethodsForm {
+            banks: vec![check("bank_bca")],
+            defaults: vec![check("default_qris"), check("default_bca")],
+            mistake: setting.mistake(),
+            offered: setting.text(),
+            chosen: setting.text(),
+        },
+        success_word: "paid",
+        success_mistake: setting.mistake(),
+    };
+    page.render().unwrap()
+}
+
+fn face(setting: Setting, may_configure: bool) -> String {
+    let field = || ContactField { text: setting.text(), mistake: setting.mistake() };
+    let swatch = || Swatch { label: setting.text(), colour: "#0b57d0".to_owned() };
+    let page = FacePage {
+        shell: setting.shell(Section::Settings, true),
+        base: url("/prj_1/settings"),
+        may_configure,
+        logo: Some(ShownLogo { url: "/p/logo/0a.png".to_owned(), width: 480, height: 160 }),
+        logo_hint: setting.text(),
+        logo_mistake: setting.mistake(),
+        colour: ColourForm {
+            is_own: true,
+            asked: setting.text(),
+            mistake: setting.mistake(),
+            used: Some(UsedColours { swatches: vec![swatch(), swatch()], is_adjusted: true }),
+        },
+        contacts: ContactsForm { whatsapp: field(), phone: field(), email: field(), site: field() },
+    };
+    page.render().unwrap()
+}
+
+pub(crate) fn pages(setting: Setting) -> Vec<(&'static str, String)> {
+    vec![
+        ("settings", settings(setting, true)),
+        ("face", face(setting, true)),
+        ("face-read", face(setting, false)),
+        ("settings-of-others", settings(setting, false)),
+    ]
+}
