@@ -6,5 +6,6 @@ mod imports;
 mod locales;
 mod module_graph;
 mod source_rules;
+mod templates;
 mod use_lines;
 mod words;
