@@ -8,7 +8,7 @@ use crate::{
 
 /// Every table, after those that its rows refer to. The search indexes are not copied, as maintenance rebuilds them; the
 /// numbers of projects are for short ids, which only SQLite has; and nodes are processes that run.
-pub(crate) const TABLES: [&str; 52] = [
+pub(crate) const TABLES: [&str; 53] = [
     "installation",
     "users",
     "projects",
@@ -20,6 +20,7 @@ pub(crate) const TABLES: [&str; 52] = [
     "forms",
     "audit",
     "allowed_origins",
+    "extra_events",
     "logos",
     "api_keys",
     "key_uses",

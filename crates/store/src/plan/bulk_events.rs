@@ -27,10 +27,10 @@ impl Move {
     /// `set` and `which` are parts of an UPDATE with the parameters from `$1` to `$n`, where `n` is `given`.
     pub(super) fn new(kind: EventKind, set: &str, which: &str, given: usize) -> Move {
         let (stem, word) = (given + 1, given + 2);
-        let told = |into: &str, more: &str| {
+        let told = |into: &str, join: &str, more: &str| {
             format!(
-                "INSERT INTO {into} FROM moved m CROSS JOIN projects p WHERE p.id = m.project_id \
-                 AND ',' || p.extra_events || ',' LIKE '%,' || CAST(${word} AS TEXT) || ',%'{more}"
+                "INSERT INTO {into} FROM moved m CROSS JOIN extra_events x{join} \
+                 WHERE x.project_id = m.project_id AND x.kind = ${word}{more}"
             )
         };
         let id = |text: &str| format!("CAST(${stem} AS TEXT) || substr({text}, {})", STEM_CHARACTERS + 1);
@@ -38,8 +38,9 @@ impl Move {
             told(
                 &format!(
                     "events (id, project_id, subject, created_at, kind) \
-                     SELECT {id}, m.project_id, m.id, CAST($1 AS BIGINT), CAST(${word} AS TEXT)"
+                     SELECT {id}, m.project_id, m.id, CAST($1 AS BIGINT), x.kind"
                 ),
+                "",
                 "",
             )
         };
@@ -49,7 +50,8 @@ impl Move {
                     "deliveries (event_id, project_id, state, due_at, attempts, resent_after, urgent) \
                      SELECT {id}, m.project_id, 'pending', CAST($1 AS BIGINT), 0, 0, 0"
                 ),
-                " AND p.webhook_url IS NOT NULL",
+                " CROSS JOIN projects p",
+                " AND p.id = m.project_id AND p.webhook_url IS NOT NULL",
             )
         };
         let (on_sqlite, on_postgres) = (id("payment_text(m.id)"), id("m.id"));

@@ -1,6 +1,6 @@
 //! Projects and their origins.
 
-use domain::{face::Face, id::ProjectId, project::Project};
+use domain::{event::EventKind, face::Face, id::ProjectId, project::Project};
 
 use super::statement::{Dialect, Statement, joined};
 use crate::{
@@ -15,9 +15,17 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: ProjectWrite, dialect
             if dialect == Dialect::Sqlite {
                 statements.push(numbered(project.id));
             }
+            let (id, kinds) = (project.id, project.extra_events.clone());
             statements.push(new(project, sealed_webhook_secret));
+            extra_events(statements, id, &kinds);
         }
-        ProjectWrite::Changed { project } => statements.push(changed(project)),
+        ProjectWrite::Changed { project } => {
+            let (id, kinds) = (project.id, project.extra_events.clone());
+            statements.push(changed(project));
+            let old = "DELETE FROM extra_events WHERE project_id = $1";
+            statements.push(Statement::new(old, [Value::stored(id)]));
+            extra_events(statements, id, &kinds);
+        }
         ProjectWrite::AllowedOrigins { project_id, origins } => allowed_origins(statements, project_id, origins),
         ProjectWrite::Logo { project_id, logo } => statements.push(logo_kept(project_id, logo)),
     }
@@ -36,10 +44,10 @@ fn new(project: Project, sealed_webhook_secret: Vec<u8>) -> Statement {
     Statement::new(
         "INSERT INTO projects (id, name, environment, merchant_name, merchant_city, merchant_postal_code, active, \
          approved, success_word, webhook_url, webhook_secret, fee_qris_basis_points, fee_virtual_account, banks, \
-         default_methods, created_at, version, extra_events, frame_origins, face_colour, contact_whatsapp, \
+         default_methods, created_at, version, frame_origins, face_colour, contact_whatsapp, \
          contact_phone, contact_email, contact_site, logo_hash, logo_width, logo_height) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, \
-         $23, $24, $25, $26, $27)",
+         $23, $24, $25, $26)",
         with_face(
             project.face,
             [
@@ -60,7 +68,6 @@ fn new(project: Project, sealed_webhook_secret: Vec<u8>) -> Statement {
                 joined(&project.default_methods),
                 project.created_at.into(),
                 project.version.into(),
-                joined(project.extra_events.iter().map(|kind| kind.word())),
                 joined(&project.frame_origins),
             ],
         ),
@@ -111,7 +118,6 @@ fn changed(project: Project) -> Statement {
         project.fees.virtual_account.into(),
         joined(project.banks.iter().map(|bank| bank.code())),
         joined(&project.default_methods),
-        joined(project.extra_events.iter().map(|kind| kind.word())),
         joined(&project.frame_origins),
     ];
     let mut values = with_face(project.face, settings);
@@ -119,12 +125,22 @@ fn changed(project: Project) -> Statement {
     Statement::new(
         "UPDATE projects SET name = $1, merchant_name = $2, merchant_city = $3, merchant_postal_code = $4, \
          active = $5, approved = $6, success_word = $7, webhook_url = $8, fee_qris_basis_points = $9, \
-         fee_virtual_account = $10, banks = $11, default_methods = $12, extra_events = $13, frame_origins = $14, \
-         face_colour = $15, contact_whatsapp = $16, contact_phone = $17, contact_email = $18, contact_site = $19, \
-         logo_hash = $20, logo_width = $21, logo_height = $22, version = version + 1 WHERE id = $23 AND version = $24",
+         fee_virtual_account = $10, banks = $11, default_methods = $12, frame_origins = $13, face_colour = $14, \
+         contact_whatsapp = $15, contact_phone = $16, contact_email = $17, contact_site = $18, logo_hash = $19, \
+         logo_width = $20, logo_height = $21, version = version + 1 WHERE id = $22 AND version = $23",
         values,
     )
     .guarded(Guard::ProjectVersion)
+}
+
+/// The events that the project asks for, in its order. The project's own statement comes first, and locks its row.
+fn extra_events(statements: &mut Vec<Statement>, project_id: ProjectId, kinds: &[EventKind]) {
+    statements.extend(kinds.iter().zip(1_i64..).map(|(kind, position)| {
+        Statement::new(
+            "INSERT INTO extra_events (project_id, kind, position) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+            [Value::stored(project_id), kind.word().into(), position.into()],
+        )
+    }));
 }
 
 fn allowed_origins(statements: &mut Vec<Statement>, project_id: ProjectId, origins: Vec<String>) {

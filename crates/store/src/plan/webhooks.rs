@@ -97,12 +97,10 @@ fn extra_event(statements: &mut Vec<Statement>, event: Event) {
     statements.push(Statement::new(
         "INSERT INTO events (id, project_id, kind, subject, created_at, success_word, receipt_id, receipt_amount, \
          receipt_reason, receipt_paid_at, payment_state, payment_state_at, payment_expires_at) \
-         SELECT $1, p.id, $2, $3, CAST($4 AS BIGINT), $5, $6, CAST($7 AS BIGINT), $8, CAST($9 AS BIGINT), $10, \
-         CAST($11 AS BIGINT), CAST($12 AS BIGINT) FROM projects p \
-         WHERE p.id = $13 AND ',' || p.extra_events || ',' LIKE '%,' || CAST($14 AS TEXT) || ',%'",
+         SELECT $1, x.project_id, x.kind, $2, CAST($3 AS BIGINT), $4, $5, CAST($6 AS BIGINT), $7, CAST($8 AS BIGINT), $9, \
+         CAST($10 AS BIGINT), CAST($11 AS BIGINT) FROM extra_events x WHERE x.project_id = $12 AND x.kind = $13",
         [
             id.clone(),
-            kind.into(),
             subject(event.news),
             event.created_at.into(),
             word,
@@ -119,8 +117,8 @@ fn extra_event(statements: &mut Vec<Statement>, event: Event) {
     ));
     statements.push(Statement::new(
         "INSERT INTO deliveries (event_id, project_id, state, due_at, attempts, resent_after, urgent) \
-         SELECT $1, p.id, 'pending', $2, 0, 0, 0 FROM projects p WHERE p.id = $3 AND p.webhook_url IS NOT NULL \
-         AND ',' || p.extra_events || ',' LIKE '%,' || CAST($4 AS TEXT) || ',%'",
+         SELECT $1, p.id, 'pending', $2, 0, 0, 0 FROM projects p JOIN extra_events x ON x.project_id = p.id \
+         WHERE p.id = $3 AND x.kind = $4 AND p.webhook_url IS NOT NULL",
         [id, event.created_at.into(), project_id, kind.into()],
     ));
 }

@@ -21,7 +21,9 @@ use crate::{
 
 pub(super) const COLUMNS: &str = "p.id, p.name, p.environment, p.merchant_name, p.merchant_city, \
     p.merchant_postal_code, p.active, p.approved, p.success_word, p.webhook_url, p.fee_qris_basis_points, \
-    p.fee_virtual_account, p.banks, p.default_methods, p.created_at, p.version, p.extra_events, p.frame_origins, \
+    p.fee_virtual_account, p.banks, p.default_methods, p.created_at, p.version, \
+    COALESCE((SELECT string_agg(e.kind, ',' ORDER BY e.position) FROM extra_events e WHERE e.project_id = p.id), ''), \
+    p.frame_origins, \
     p.face_colour, p.contact_whatsapp, p.contact_phone, p.contact_email, p.contact_site, p.logo_hash, p.logo_width, \
     p.logo_height, \
     COALESCE((SELECT string_agg(a.method || '=' || b.id || '=' || b.version, ',') FROM bank_assignments a \

@@ -11,7 +11,7 @@ use domain::{
     receipt::Unapplied,
     time::Timestamp,
 };
-use store::{EventFilter, PaymentWrite, ProjectWrite, Store, WebhookWrite};
+use store::{EventFilter, PaymentWrite, ProjectWrite, Store, Tables, WebhookWrite};
 
 use crate::{
     database::{Database, keep, on_every_database},
@@ -29,6 +29,8 @@ on_every_database![
     the_events_of_a_payment_are_found_whenever_they_were_written,
     metadata_is_read_back_in_its_order,
     events_of_the_first_version_stay_and_further_kinds_can_be_asked_for,
+    a_node_of_an_earlier_version_and_this_one_follow_each_other,
+    lists_of_an_earlier_version_become_rows_in_their_order,
 ];
 
 async fn asking(store: &Store, kinds: &[EventKind], webhook_url: Option<&str>) -> Project {
@@ -270,4 +272,83 @@ async fn events_of_the_first_version_stay_and_further_kinds_can_be_asked_for(dat
     keep(&store, PaymentWrite::PendingExpired { now: after(1), most: 10 }).await;
     let kinds: Vec<EventKind> = all_events(&store, &project).await.iter().map(Event::kind).collect();
     assert_eq!(kinds, [EventKind::PaymentFailed, EventKind::PaymentPaid, EventKind::PaymentExpired]);
+}
+
+/// The list that a node of an earlier version reads.
+fn assert_listed(database: &Database, project: &Project, list: &str) {
+    let (rows, id) = (database.rows(), project.id.to_string());
+    let row = rows.iter().find(|row| row.starts_with("projects:") && row.contains(&id)).unwrap();
+    let others = EventKind::EXTRA.map(EventKind::word).into_iter().filter(|word| !list.contains(word));
+    assert!(row.contains(list) && others.into_iter().all(|word| !row.contains(word)), "{list}: {row}");
+}
+
+/// What such a node runs when it stores a project with this list.
+fn list(database: &Database, project: &Project, list: &str) {
+    let sql = "UPDATE projects SET extra_events = '{list}', version = version + 1 WHERE id = '{id}'";
+    let sql = sql.replace("{list}", list).replace("{id}", &project.id.to_string());
+    database.run_beside(&sql).unwrap();
+}
+
+async fn a_node_of_an_earlier_version_and_this_one_follow_each_other(database: Database) {
+    let store = database.open().await;
+    let (project, other) = (asking(&store, &[], URL).await, asking(&store, &EventKind::EXTRA, URL).await);
+    let kinds = |words: &str| words.split(',').filter_map(EventKind::parse_extra).collect::<Vec<_>>();
+    let lists = [
+        "payment.held,payment.expired",
+        "payment.expired,payment.held",
+        "payment.expired,payment.cancelled,payment.held",
+        "",
+        "payment.cancelled",
+    ];
+    for words in lists {
+        for by_this_version in [true, false] {
+            // What is there before differs from what is stored.
+            for stored in ["payment.held,payment.cancelled", words] {
+                let before = store.project(project.id).await.unwrap().unwrap();
+                match by_this_version {
+                    true => {
+                        let changed = Project { extra_events: kinds(stored), ..before };
+                        keep(&store, ProjectWrite::Changed { project: changed }).await;
+                    }
+                    false => list(&database, &project, stored),
+                }
+                assert_listed(&database, &project, stored);
+                assert_eq!(store.project(project.id).await.unwrap().unwrap().extra_events, kinds(stored), "{stored}");
+            }
+        }
+    }
+    let over = kept_payment(&store, Payment { expires_at: after(-1), ..samples::payment(&project) }).await;
+    list(&database, &project, "payment.expired");
+    keep(&store, PaymentWrite::PendingExpired { now: NOW, most: 100 }).await;
+    assert_eq!(check(&store, &project, EventKind::PaymentExpired, NOW, &[over.id]).await, [true]);
+    assert_eq!(store.project(other.id).await.unwrap(), Some(other));
+}
+
+/// Takes the migration back which made rows of the lists.
+fn without_rows(database: &Database) -> String {
+    let triggers = match database.is_typed() {
+        true => {
+            "DROP TRIGGER extra_events_listed ON projects; DROP TABLE extra_events; \
+                 DROP FUNCTION list_extra_events, read_extra_events;"
+        }
+        false => "DROP TRIGGER extra_events_listed; DROP TABLE extra_events;",
+    };
+    format!("{triggers} DELETE FROM refinery_schema_history WHERE version >= 27;")
+}
+
+async fn lists_of_an_earlier_version_become_rows_in_their_order(database: Database) {
+    let store = database.open().await;
+    let asked_for: [&[EventKind]; 4] =
+        [&EventKind::EXTRA, &[EventKind::PaymentHeld, EventKind::PaymentExpired], &[EventKind::PaymentCancelled], &[]];
+    let mut projects = Vec::new();
+    for kinds in asked_for {
+        projects.push(asking(&store, kinds, URL).await);
+    }
+    store.close().await;
+    database.run_beside(&without_rows(&database)).unwrap();
+    assert_eq!(database.tables().await, Tables::Behind);
+    let store = database.open().await;
+    for project in projects {
+        assert_eq!(store.project(project.id).await.unwrap(), Some(project));
+    }
 }

@@ -19,7 +19,7 @@ use crate::support::{
     wait::until,
 };
 
-pub(super) const TABLES: [&str; 52] = [
+pub(super) const TABLES: [&str; 53] = [
     "installation",
     "users",
     "projects",
@@ -31,6 +31,7 @@ pub(super) const TABLES: [&str; 52] = [
     "forms",
     "audit",
     "allowed_origins",
+    "extra_events",
     "logos",
     "api_keys",
     "key_uses",
@@ -100,7 +101,8 @@ pub(super) async fn fill_every_table(program: &Program) -> Installation {
     let receiver = Receiver::start().await;
     let lunas = |arguments: &[&str]| program.json(&[&["--json", "--database", &database], arguments].concat());
     lunas(&["project", "update", &project, "--webhook-url", &receiver.url(), "--allow-origin", "https://shop.example"]);
-    lunas(&["project", "create", "--name", "Toko \"kedua\"", "--environment", "production"]);
+    let second = lunas(&["project", "create", "--name", "Toko \"kedua\"", "--environment", "production"]);
+    lunas(&["project", "update", id(&second), "--extra-event", "payment.held"]);
     let simulate = async |payment: &Value, outcome: &str| {
         let path = format!("/v1/sandbox/payments/{}/simulate", id(payment));
         api.post(&path, &json!({ "outcome": outcome })).await.expect(200)
