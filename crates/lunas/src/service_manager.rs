@@ -1,6 +1,9 @@
 //! Notifies systemd, or another service manager that speaks its protocol, of how the server does: that it is ready, that it
 //! stops and, for the watchdog, that its database answers. Outside such a manager `NOTIFY_SOCKET` is not set, and it does
 //! nothing.
+//!
+//! The protocol is one datagram. The crate `sd-notify` would wait for a manager that does not read, which must not hold up the
+//! server.
 
 use std::{
     convert::Infallible,

@@ -1,4 +1,7 @@
 //! Text armour around keys (RFC 7468). What is read may be a secret, so no error quotes it.
+//!
+//! No crate reads what banks send and tells an operator what a file has in place of a key: `rustls-pki-types` passes over labels that
+//! it does not know and text around a section, and `pem-rfc7468` takes only lines of equal length.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
