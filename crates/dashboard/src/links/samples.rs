@@ -1,7 +1,8 @@
 //! The pages about links, as samples for tests.
 
 use askama::Template;
-use domain::{language::Language, qr_image};
+use domain::language::Language;
+use picture::qr_image;
 use web::page::render::other_language;
 
 use super::{

@@ -317,7 +317,8 @@ async fn a_node_of_an_earlier_version_and_this_one_follow_each_other(database: D
             }
         }
     }
-    let over = kept_payment(&store, Payment { expires_at: after(-1), ..samples::payment(&project) }).await;
+    let over = samples::with_terms(samples::payment(&project), |terms| terms.expires_at = after(-1));
+    let over = kept_payment(&store, over).await;
     list(&database, &project, "payment.expired");
     keep(&store, PaymentWrite::PendingExpired { now: NOW, most: 100 }).await;
     assert_eq!(check(&store, &project, EventKind::PaymentExpired, NOW, &[over.id]).await, [true]);

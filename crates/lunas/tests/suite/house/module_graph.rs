@@ -96,7 +96,7 @@ impl ModuleGraph {
 
     /// The path of an import from the crate's root; `None` for what comes from another crate.
     fn absolute(&self, file: usize, import: &Import) -> Option<ModulePath> {
-        self.from_root(file, &import.inside, &import.path)
+        self.path_from_root(file, &import.inside, &import.path)
     }
 
     /// The same for a path within code, whose first word may be an imported name.
@@ -104,12 +104,12 @@ impl ModuleGraph {
         let mut imports = self.sources[file].imports.iter().filter(|import| import.inside == inline.inside);
         match imports.find(|import| import.name == inline.path[0]) {
             Some(import) => Some([&self.absolute(file, import)?[..], &inline.path[1..]].concat()),
-            None => self.from_root(file, &inline.inside, &inline.path),
+            None => self.path_from_root(file, &inline.inside, &inline.path),
         }
     }
 
     /// The path from the crate's root of one that is written in a file, in an inline module of it or in none.
-    fn from_root(&self, file: usize, inside: &[String], path: &[String]) -> Option<ModulePath> {
+    fn path_from_root(&self, file: usize, inside: &[String], path: &[String]) -> Option<ModulePath> {
         let mut module = [&self.modules_of_files[file][..], inside].concat();
         let mut rest = path;
         match rest.first()?.as_str() {
