@@ -1,7 +1,8 @@
 //! What tests share: a server on a free port with a database of its own, a clock that tests move, clients, a receiver
 //! of webhooks, browsers, and PostgreSQL.
 //!
-//! [`on_every_database!`] is the one place that knows which databases there are.
+//! [`on_every_database!`] is the one place that knows which databases there are; [`on_sqlite_alone!`] is for rules that
+//! no database decides.
 
 mod api;
 mod browser;

@@ -78,8 +78,9 @@ pub struct TestProject {
 }
 
 /// Makes two tests of each function in the list, `on_sqlite::rule` and `on_postgres::rule`, so that a failure says on
-/// which database a rule does not hold, and both run side by side. A function takes an `Arc<Kit>`; a function that is
-/// in no list is dead code, of which the compiler warns.
+/// which database a rule does not hold, and both run side by side. It is for rules that the database decides; for all
+/// others there is [`on_sqlite_alone!`]. A function takes an `Arc<Kit>`; a function that is in no list is dead code, of
+/// which the compiler warns.
 ///
 /// An entry may say how many threads the test runs on (one, unless it says so), and name the function of the same file
 /// that makes the server's [`Options`]:
@@ -116,6 +117,18 @@ macro_rules! on_every_database {
         mod on_postgres {
             $($crate::on_every_database!(@test
                 on_postgres_with, $test, [$($threads)?], $(super::$options($($argument),*))?);)*
+        }
+    };
+}
+
+/// Makes one test of each function in the list, `on_sqlite_alone::rule`, for rules that no database decides: what is read
+/// from a request, and how an answer or a page looks. Entries are as in [`on_every_database!`].
+#[macro_export]
+macro_rules! on_sqlite_alone {
+    ($($test:ident $(on $threads:tt threads)? $(with $options:ident($($argument:expr),*))?),* $(,)?) => {
+        mod on_sqlite_alone {
+            $($crate::on_every_database!(@test
+                on_sqlite_with, $test, [$($threads)?], $(super::$options($($argument),*))?);)*
         }
     };
 }

@@ -7,11 +7,11 @@ use reqwest::{
     header::{CONTENT_TYPE, HeaderValue},
 };
 use serde_json::{Value, json};
-use testkit::{Kit, Reply, on_every_database};
+use testkit::{Kit, Reply, on_sqlite_alone};
 
 use crate::support::{json::id, payments::total, samples};
 
-on_every_database![
+on_sqlite_alone![
     a_well_formed_request_id_is_kept_and_any_other_replaced,
     every_answer_carries_a_request_id_and_the_one_it_was_asked_with,
     unknown_members_at_any_depth_are_ignored_and_named_in_a_header,

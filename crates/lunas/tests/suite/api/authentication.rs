@@ -8,7 +8,7 @@ use reqwest::{
     Method,
     header::{AUTHORIZATION, HeaderValue},
 };
-use testkit::{Api, Kit, Reply, on_every_database};
+use testkit::{Api, Kit, Reply, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     json::id,
@@ -19,6 +19,11 @@ use crate::support::{
 };
 
 on_every_database![
+    when_keys_cannot_be_looked_up_authentication_is_unavailable_and_nobody_is_let_in,
+    when_nothing_can_be_written_the_service_is_unavailable_and_reads_go_on,
+];
+
+on_sqlite_alone![
     every_route_demands_a_key,
     every_route_refuses_a_revoked_key,
     a_key_that_is_not_exactly_a_live_one_is_refused_and_never_repeated_back,
@@ -27,8 +32,6 @@ on_every_database![
     a_key_anywhere_but_in_its_one_header_is_not_read,
     a_key_opens_its_own_project_and_no_other,
     an_unavailable_project_is_refused_on_every_route_but_revocation_until_it_is_available,
-    when_keys_cannot_be_looked_up_authentication_is_unavailable_and_nobody_is_let_in,
-    when_nothing_can_be_written_the_service_is_unavailable_and_reads_go_on,
 ];
 
 const UNKNOWN: &str = "pay_01kzdq3f5ve8x9m2r7t4w6y8za";

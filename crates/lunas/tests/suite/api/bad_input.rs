@@ -4,11 +4,16 @@
 use std::sync::Arc;
 
 use reqwest::{Method, header::HeaderValue};
-use testkit::{Kit, Reply, Socket, TestProject, on_every_database, request_bytes};
+use testkit::{Kit, Reply, Socket, TestProject, on_every_database, on_sqlite_alone, request_bytes};
 
 use crate::support::refusals::{Members, Refusals, totals};
 
 on_every_database![
+    an_id_that_cannot_exist_is_not_found,
+    odd_bytes_in_a_query_break_a_rule_and_unknown_ids_match_nothing,
+];
+
+on_sqlite_alone![
     a_body_is_one_json_object_and_nothing_else,
     a_valid_body_with_anything_around_it_is_refused,
     a_member_given_twice_is_refused_at_every_depth,
@@ -19,8 +24,6 @@ on_every_database![
     a_chunked_body_has_the_same_limit,
     a_body_is_application_json,
     an_idempotency_key_is_1_to_255_visible_ascii_characters_sent_once,
-    an_id_that_cannot_exist_is_not_found,
-    odd_bytes_in_a_query_break_a_rule_and_unknown_ids_match_nothing,
 ];
 
 const BODY_BYTES_MOST: usize = 64 * 1024;

@@ -3,17 +3,18 @@
 
 use std::sync::Arc;
 
-use testkit::{Kit, TestProject, on_every_database};
+use testkit::{Kit, TestProject, on_every_database, on_sqlite_alone};
 
 use crate::support::refusals::{Members, Refusals, totals};
 
-on_every_database![
+on_every_database![control_characters_and_too_many_characters_break_a_rule];
+
+on_sqlite_alone![
     an_amount_is_a_json_integer,
     an_integer_too_large_for_the_machine_is_an_amount_out_of_range,
     expires_in_minutes_is_an_integer_of_at_least_one_and_lowered_to_the_maximum,
     a_text_of_another_type_is_the_wrong_shape,
     a_required_member_that_is_missing_null_or_empty_breaks_a_rule,
-    control_characters_and_too_many_characters_break_a_rule,
     a_lone_surrogate_is_not_json,
     a_payment_method_is_an_object_with_a_known_type_and_bank,
     allowed_methods_are_an_array_of_distinct_method_objects,

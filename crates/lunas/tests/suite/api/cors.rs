@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use engine::ProjectUpdate;
 use reqwest::{Method, header::ORIGIN};
-use testkit::{Api, Kit, Options, Reply, Socket, TestProject, on_every_database, request_bytes};
+use testkit::{Api, Kit, Options, Reply, Socket, TestProject, on_sqlite_alone, request_bytes};
 
 use crate::support::{
     faulty_server::{FaultyServer, PANICS},
@@ -15,7 +15,7 @@ use crate::support::{
     samples,
 };
 
-on_every_database![
+on_sqlite_alone![
     a_listed_origin_may_read_the_answer,
     an_origin_that_is_not_exactly_a_listed_one_is_refused,
     a_request_without_an_origin_is_not_from_a_browser_and_gets_no_cors_headers,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use domain::{access::Role, project::Environment};
 use engine::NewProject;
 use serde_json::json;
-use testkit::{Kit, on_every_database};
+use testkit::{Kit, on_sqlite_alone};
 
 use crate::support::{
     customer::{Customer, is_page, link_path},
@@ -20,7 +20,7 @@ use crate::support::{
     samples,
 };
 
-on_every_database![
+on_sqlite_alone![
     the_api_refuses_them_in_every_text,
     the_checkout_refuses_them_in_every_field,
     the_dashboard_refuses_them_in_every_field,

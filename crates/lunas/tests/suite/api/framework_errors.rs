@@ -4,14 +4,14 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use reqwest::Method;
-use testkit::{Kit, Reply, Socket, TestProject, on_every_database, request_bytes};
+use testkit::{Kit, Reply, Socket, TestProject, on_sqlite_alone, request_bytes};
 
 use crate::support::{
     refusals::{Members, totals},
     samples::qris,
 };
 
-on_every_database![
+on_sqlite_alone![
     an_unknown_path_is_404_before_401,
     a_method_that_an_address_does_not_take_is_405_and_allow_names_those_it_takes,
     head_answers_as_get_does_without_a_body,

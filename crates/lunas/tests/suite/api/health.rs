@@ -2,10 +2,10 @@
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use testkit::{Kit, Reply, Socket, on_every_database};
+use testkit::{Kit, Reply, Socket, on_sqlite_alone};
 use tokio::net::TcpStream;
 
-on_every_database![a_server_that_is_stopping_is_alive_and_not_ready];
+on_sqlite_alone![a_server_that_is_stopping_is_alive_and_not_ready];
 
 const PATIENCE: Duration = Duration::from_secs(30);
 

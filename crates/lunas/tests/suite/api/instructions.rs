@@ -12,7 +12,7 @@ use domain::{
 use engine::ProjectUpdate;
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::{Kit, Reply, TestProject, on_every_database};
+use testkit::{Kit, Reply, TestProject, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     json::text,
@@ -21,14 +21,17 @@ use crate::support::{
 };
 
 on_every_database![
+    account_numbers_of_many_payments_are_distinct,
+    an_account_number_that_is_still_payable_is_never_given_out_again,
+];
+
+on_sqlite_alone![
     a_qr_string_is_a_dynamic_qris_payload_for_this_amount_merchant_and_payment,
     any_merchant_name_fits_the_payload,
     the_qr_image_is_a_png_that_scans_to_the_payload_at_error_correction_m,
     a_qr_code_stays_the_same_for_the_life_of_its_payment,
     qr_strings_of_different_payments_differ,
     every_bank_has_its_name_an_account_number_of_its_length_and_steps,
-    account_numbers_of_many_payments_are_distinct,
-    an_account_number_that_is_still_payable_is_never_given_out_again,
     steps_are_indonesian_unless_english_is_preferred,
     every_bank_has_steps_in_both_languages,
     every_answer_with_a_payment_follows_accept_language,

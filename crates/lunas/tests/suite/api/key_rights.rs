@@ -11,7 +11,7 @@ use domain::{
 use engine::{NewKey, ProjectUpdate};
 use reqwest::header::ORIGIN;
 use serde_json::{Value, json};
-use testkit::{Api, Kit, Reply, TestProject, contract, on_every_database};
+use testkit::{Api, Kit, Reply, TestProject, contract, on_sqlite_alone};
 
 use crate::support::{
     json::id,
@@ -23,7 +23,7 @@ use crate::support::{
     samples,
 };
 
-on_every_database![
+on_sqlite_alone![
     a_key_does_what_it_has_the_right_to_and_no_more,
     a_key_without_rights_revokes_itself_and_no_other,
     the_right_is_checked_before_the_project_the_headers_and_the_body,

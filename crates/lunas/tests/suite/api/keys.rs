@@ -5,22 +5,25 @@ use std::{sync::Arc, time::Duration};
 use reqwest::{Method, header::CONTENT_TYPE};
 use serde_json::json;
 use sha2::{Digest, Sha256};
-use testkit::{Kit, TestProject, on_every_database};
+use testkit::{Kit, TestProject, on_every_database, on_sqlite_alone};
 
 use crate::support::{json::id, nodes::Node, payments::total, refusals::refused};
 
 on_every_database![
+    revoking_a_second_time_answers_the_same_and_makes_no_second_event,
+    many_revocations_at_once_make_one_event_and_one_answer,
+    once_a_revocation_is_answered_no_node_accepts_the_key,
+    a_key_has_a_name_of_its_own_within_its_project_until_it_is_revoked,
+];
+
+on_sqlite_alone![
     a_key_is_its_prefix_and_32_random_characters_and_a_checksum_over_both,
     a_key_is_kept_as_its_sha_256_and_last_four_characters_only,
     revoking_a_key_answers_with_the_revoked_key_and_ends_it_at_once,
-    revoking_a_second_time_answers_the_same_and_makes_no_second_event,
-    many_revocations_at_once_make_one_event_and_one_answer,
     a_key_may_revoke_itself_and_is_refused_from_then_on,
-    once_a_revocation_is_answered_no_node_accepts_the_key,
     an_unknown_key_and_another_projects_key_are_not_found,
     an_unavailable_project_may_still_revoke_its_keys,
     delete_ignores_any_body_and_content_type,
-    a_key_has_a_name_of_its_own_within_its_project_until_it_is_revoked,
     reading_and_making_keys_and_the_project_are_for_the_dashboard,
 ];
 

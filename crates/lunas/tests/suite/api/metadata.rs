@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::method::Method;
 use gateway::SendLimits;
 use serde_json::{Value, json};
-use testkit::{Answer, Kit, on_every_database};
+use testkit::{Answer, Kit, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     json::{id, with, without},
@@ -15,12 +15,12 @@ use crate::support::{
     samples,
 };
 
-on_every_database![
+on_every_database![events_and_webhooks_carry_metadata_byte_for_byte, metadata_may_be_as_large_as_its_limits];
+
+on_sqlite_alone![
     metadata_comes_back_in_every_answer_about_the_payment,
     a_links_metadata_comes_back_and_its_payments_carry_it,
-    events_and_webhooks_carry_metadata_byte_for_byte,
     without_metadata_no_answer_has_the_member,
-    metadata_may_be_as_large_as_its_limits,
     metadata_that_breaks_a_rule_is_refused_by_name_and_leaves_nothing_behind,
     a_used_key_with_other_metadata_is_a_conflict,
 ];

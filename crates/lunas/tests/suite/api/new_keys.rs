@@ -6,7 +6,7 @@ use domain::{access::Role, audit::Deed};
 use engine::Window;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use testkit::{Kit, TestProject, on_every_database};
+use testkit::{Kit, TestProject, on_every_database, on_sqlite_alone};
 
 use crate::{
     api::sessions::Session,
@@ -18,11 +18,12 @@ use crate::{
     },
 };
 
-on_every_database![
+on_every_database![of_many_keys_made_at_once_no_more_than_a_hundred_are_active];
+
+on_sqlite_alone![
     a_developer_makes_no_key_that_decides_about_money,
     rights_and_networks_are_those_that_were_given_and_are_listed,
     rights_and_networks_that_break_a_rule_make_no_key,
-    of_many_keys_made_at_once_no_more_than_a_hundred_are_active,
     the_audit_log_says_what_a_new_key_may_do,
 ];
 

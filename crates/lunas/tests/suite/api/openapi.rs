@@ -12,11 +12,11 @@ use reqwest::{
     header::{HeaderMap, HeaderName, HeaderValue},
 };
 use serde_json::{Map, Value, json};
-use testkit::{Contract, Kit, Reply, contract, on_every_database};
+use testkit::{Contract, Kit, Reply, contract, on_sqlite_alone};
 
 use crate::support::commands::program;
 
-on_every_database![
+on_sqlite_alone![
     the_command_and_the_server_give_the_same_document,
     the_document_names_exactly_the_methods_that_each_address_takes,
     the_document_is_sent_compressed_and_not_again_to_who_has_it,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use domain::{bank::Bank, fee::FeeOverrides, id::PaymentId, money::Rupiah, project::MerchantProfile};
 use engine::{Clock, ProjectUpdate};
 use serde_json::{Value, json};
-use testkit::{Kit, TestProject, on_every_database};
+use testkit::{Kit, TestProject, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     json::{at, moved, shifted, text, with, without},
@@ -16,22 +16,25 @@ use crate::support::{
 };
 
 on_every_database![
+    a_payment_is_read_back_as_it_was_created,
+    a_payment_whose_fee_is_all_or_nothing_of_it_can_be_paid,
+    an_amount_is_a_json_integer_from_the_methods_minimum_to_the_largest,
+    a_reference_of_255_characters_is_kept_as_it_is,
+];
+
+on_sqlite_alone![
     a_new_qris_payment_is_pending_and_has_every_field_of_the_long_form,
     a_checkout_url_is_under_the_configured_base with base_url("https://api.toko.example/"),
     a_new_virtual_account_payment_names_its_bank_and_has_its_own_instructions,
-    a_payment_is_read_back_as_it_was_created,
     an_id_is_a_prefix_and_26_crockford_characters_that_sort_by_creation,
     timestamps_are_utc_with_milliseconds_and_z,
     a_reference_may_be_used_for_several_payments,
     qris_costs_seven_tenths_of_a_percent_rounded_half_up,
     a_virtual_account_costs_a_flat_4000,
     a_projects_own_fees_replace_the_default_and_never_exceed_the_amount,
-    a_payment_whose_fee_is_all_or_nothing_of_it_can_be_paid,
     a_payment_lives_its_methods_default_or_what_was_asked_for_up_to_the_maximum,
-    an_amount_is_a_json_integer_from_the_methods_minimum_to_the_largest,
     a_field_that_breaks_a_rule_is_named_and_leaves_nothing_behind,
     a_field_of_the_wrong_json_type_is_an_invalid_request,
-    a_reference_of_255_characters_is_kept_as_it_is,
     a_project_that_is_unknown_or_another_keys_is_not_found,
     a_bank_that_the_project_does_not_offer_is_refused,
     a_payment_that_does_not_exist_or_is_another_projects_is_not_found,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::{method::Method, payment::Checkout, pricing::Mispriced};
 use engine::{Attempt, Error};
 use serde_json::{Value, json};
-use testkit::{Kit, TestProject, on_every_database};
+use testkit::{Kit, TestProject, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     json::{id, text, with},
@@ -16,9 +16,12 @@ use crate::support::{
 };
 
 on_every_database![
-    a_link_shows_what_its_customers_may_choose_and_others_have_no_such_member,
     a_payment_costs_its_quantity_times_the_amount_and_shows_the_quantity,
     a_payment_of_an_open_link_has_the_amount_that_was_typed_and_its_fee,
+];
+
+on_sqlite_alone![
+    a_link_shows_what_its_customers_may_choose_and_others_have_no_such_member,
     a_link_whose_price_breaks_a_rule_is_refused_by_name_and_leaves_nothing_behind,
     floors_hold_for_what_is_paid_and_not_for_one_piece,
     a_choice_outside_of_what_the_link_takes_makes_no_payment,

@@ -10,7 +10,7 @@ use reqwest::{
     Method,
     header::{CONTENT_TYPE, ORIGIN},
 };
-use testkit::{Api, Kit, Reply, on_every_database};
+use testkit::{Api, Kit, Reply, on_sqlite_alone};
 
 use crate::support::{
     json::id,
@@ -21,7 +21,7 @@ use crate::support::{
     wait::PATIENCE,
 };
 
-on_every_database![
+on_sqlite_alone![
     a_key_has_a_burst_of_twice_its_rate_and_is_refused_then with rate_limit(3),
     a_refused_key_is_served_again_after_a_while with rate_limit(1),
     each_key_is_counted_by_itself with rate_limit(1),

@@ -12,7 +12,7 @@ use engine::{Desk, Error};
 use reqwest::Method;
 use serde_json::{Value, json};
 use store::Window;
-use testkit::{Kit, TestProject, on_every_database};
+use testkit::{Kit, TestProject, on_every_database, on_sqlite_alone};
 
 use crate::{
     api::sessions::Session,
@@ -38,9 +38,12 @@ on_every_database![
     a_decision_is_made_once,
     money_that_cannot_pay_a_payment_is_refused_and_stays_held,
     money_that_fitted_fits_no_longer_once_other_money_has_paid,
+    several_receipts_are_decided_about_each_on_its_own,
+];
+
+on_sqlite_alone![
     a_decision_that_breaks_a_rule_is_refused_and_decides_nothing,
     owners_decide_and_other_members_do_not,
-    several_receipts_are_decided_about_each_on_its_own,
     several_receipts_are_refused_at_once_by_role_note_and_number,
 ];
 

@@ -6,7 +6,7 @@ use domain::payment::State;
 use engine::Reconcilers;
 use gateway::SendLimits;
 use serde_json::json;
-use testkit::{Kit, ManualClock, on_every_database};
+use testkit::{Kit, ManualClock, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     nodes::{Node, engine_on},
@@ -20,9 +20,10 @@ on_every_database![
     due_money_settles_without_a_request,
     more_work_than_one_batch_holds_is_finished_too,
     two_nodes_reconciling_at_once_settle_everything_once,
-    stop_ends_the_reconcilers_even_while_they_sleep,
     nothing_is_written_after_stop_has_returned,
 ];
+
+on_sqlite_alone![stop_ends_the_reconcilers_even_while_they_sleep];
 
 async fn a_due_expiry_is_recorded_without_a_request(kit: Arc<Kit>) {
     let project = kit.sandbox().await;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use domain::method::Method;
 use serde_json::{Value, json};
-use testkit::{Kit, on_every_database};
+use testkit::{Kit, on_sqlite_alone};
 
 use crate::support::{
     json::{id, with},
@@ -14,7 +14,7 @@ use crate::support::{
     samples,
 };
 
-on_every_database![
+on_sqlite_alone![
     a_return_url_comes_back_as_it_was_given_and_a_links_payments_carry_it,
     without_a_return_url_no_answer_has_the_member,
     an_address_that_breaks_a_rule_is_refused_and_leaves_nothing_behind,

@@ -13,7 +13,7 @@ use engine::ProjectUpdate;
 use reqwest::Method;
 use serde_json::json;
 use store::Window;
-use testkit::{Api, Kit, Reply, TestProject, on_every_database};
+use testkit::{Api, Kit, Reply, TestProject, on_sqlite_alone};
 
 use crate::{
     api::sessions::{Session, event_of},
@@ -26,7 +26,7 @@ use crate::{
     },
 };
 
-on_every_database![
+on_sqlite_alone![
     a_key_made_by_a_session_is_shown_once_works_and_is_listed_without_its_secret,
     a_key_that_breaks_a_rule_is_not_made,
     the_project_is_shown_as_it_is_set,

@@ -13,7 +13,7 @@ use reqwest::{
     header::{AUTHORIZATION, COOKIE, ORIGIN},
 };
 use serde_json::{Value, json};
-use testkit::{Api, Kit, Reply, TestProject, on_every_database};
+use testkit::{Api, Kit, Reply, TestProject, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     dashboard::sandbox_with_owner,
@@ -25,7 +25,9 @@ use crate::support::{
     routes::{altered, method_and_path, routes},
 };
 
-on_every_database![
+on_every_database![when_sessions_cannot_be_looked_up_authentication_is_unavailable_and_nobody_is_let_in];
+
+on_sqlite_alone![
     a_session_opens_keys_project_events_and_receipts_and_every_other_route_still_demands_a_key,
     where_authorization_is_sent_the_key_decides_and_the_session_is_not_looked_at,
     viewers_read_and_developers_and_owners_make_keys_too,
@@ -37,7 +39,6 @@ on_every_database![
     an_ended_or_made_up_session_opens_nothing,
     a_session_ends_when_it_is_idle_and_after_half_a_day_however_much_it_is_used,
     each_session_has_a_rate_of_its_own_which_is_judged_after_the_site_and_before_the_project with rate_limit(1),
-    when_sessions_cannot_be_looked_up_authentication_is_unavailable_and_nobody_is_let_in,
 ];
 
 const UNKNOWN: &str = "prj_01kzdq3f5ve8x9m2r7t4w6y8za";

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use domain::{project::Environment, project::SuccessWord, receipt::Unapplied};
 use engine::{Clock, ProjectUpdate, UnappliedFilter};
 use serde_json::{Value, json};
-use testkit::{Kit, Reply, TestProject, on_every_database};
+use testkit::{Kit, Reply, TestProject, on_every_database, on_sqlite_alone};
 use tokio::task::JoinSet;
 
 use crate::support::{
@@ -21,10 +21,6 @@ on_every_database![
     each_report_is_a_new_receipt_unless_its_receipt_id_repeats,
     a_receipt_counts_once_in_a_project_and_says_nothing_about_another,
     a_repeated_refusal_with_the_same_receipt_id_answers_200,
-    the_success_word_of_the_project_is_used_in_payments_lists_and_events,
-    a_production_key_may_not_simulate,
-    another_projects_payment_and_an_unknown_one_cannot_be_simulated,
-    a_report_that_breaks_a_rule_is_refused_and_leaves_nothing_behind,
     concurrent_money_pays_once_and_the_rest_is_unapplied on 4 threads,
     concurrent_reports_of_one_receipt_are_one_receipt_and_all_see_what_it_did on 4 threads,
     a_refusal_that_races_with_timely_money_never_undoes_it on 4 threads,
@@ -35,6 +31,13 @@ on_every_database![
     of_payments_that_get_money_of_one_receipt_id_at_once_one_is_paid_and_the_rest_is_held on 4 threads,
     a_simulated_expiry_is_one_from_that_moment_on,
     what_has_ended_or_is_processing_does_not_expire,
+];
+
+on_sqlite_alone![
+    the_success_word_of_the_project_is_used_in_payments_lists_and_events,
+    a_production_key_may_not_simulate,
+    another_projects_payment_and_an_unknown_one_cannot_be_simulated,
+    a_report_that_breaks_a_rule_is_refused_and_leaves_nothing_behind,
     money_before_the_payment_was_created_is_refused,
 ];
 

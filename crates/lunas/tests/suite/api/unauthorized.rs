@@ -3,18 +3,19 @@
 use std::sync::Arc;
 
 use reqwest::Method;
-use testkit::{Api, Kit, TestProject, on_every_database};
+use testkit::{Api, Kit, TestProject, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     refusals::{Members, totals},
     samples::{link, qris},
 };
 
-on_every_database![
+on_every_database![resources_of_another_project_are_not_found];
+
+on_sqlite_alone![
     only_a_live_key_opens_anything,
     two_authorization_headers_open_nothing,
     a_key_in_the_query_or_the_body_opens_nothing,
-    resources_of_another_project_are_not_found,
 ];
 
 /// Each endpoint with a request that would work with the right key.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::bank::Bank;
-use testkit::{Kit, on_every_database};
+use testkit::{Kit, on_sqlite_alone};
 
 use crate::support::{
     customer::{Customer, attribute, is_page, pay_path},
@@ -13,7 +13,7 @@ use crate::support::{
     samples::virtual_account,
 };
 
-on_every_database![
+on_sqlite_alone![
     a_number_that_a_bank_asks_for_in_two_parts_is_shown_and_copied_in_two_parts_and_whole,
     steps_lead_through_todays_apps_and_from_another_bank,
     names_of_menus_are_marked_as_indonesian_in_english_pages,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use testkit::{Kit, on_every_database};
+use testkit::{Kit, on_sqlite_alone};
 
 use crate::support::{
     customer::{Customer, begin_payment, is_page, led_to, link_path, pay_path, payment_of},
@@ -12,7 +12,7 @@ use crate::support::{
     payments::{count_payments, report, simulate_paid},
 };
 
-on_every_database![
+on_sqlite_alone![
     a_paid_visitor_of_a_link_for_many_payments_sees_their_receipt_and_may_pay_again,
     a_receipt_offers_to_pay_again_only_where_the_link_takes_another_payment,
     a_customer_whose_money_is_held_is_led_to_the_page_that_says_so_and_may_still_choose,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
-use testkit::{Kit, Reply, TestProject, on_every_database};
+use testkit::{Kit, Reply, TestProject, on_sqlite_alone};
 
 use crate::support::{
     customer::{Customer, attribute, is_page, led_to, link_path, pay_path, payment_of},
@@ -13,7 +13,7 @@ use crate::support::{
     payments::report,
 };
 
-on_every_database![
+on_sqlite_alone![
     answers_survive_a_change_of_method_and_a_new_attempt,
     answers_that_were_right_survive_a_mistake_elsewhere_and_a_switch_of_language,
     answers_are_shown_to_the_browser_that_gave_them_and_not_to_one_that_knows_the_payment,

@@ -6,7 +6,7 @@ use domain::bank::Bank;
 use engine::ProjectUpdate;
 use reqwest::{Method, header::ACCEPT_LANGUAGE};
 use serde_json::{Value, json};
-use testkit::{Kit, Options, Socket, TestProject, on_every_database, request_bytes};
+use testkit::{Kit, Options, Socket, TestProject, on_every_database, on_sqlite_alone, request_bytes};
 
 use crate::support::{
     customer::{Customer, is_page, led_to, link_path, pay_path, payment_of, unknown},
@@ -19,11 +19,14 @@ use crate::support::{
 
 on_every_database![
     every_unknown_address_shows_the_same_page_and_reveals_nothing,
+    only_a_payment_of_this_link_can_be_replaced,
+];
+
+on_sqlite_alone![
     a_form_for_what_is_not_there_is_404,
     a_method_that_the_link_does_not_offer_is_refused,
     an_answer_outside_its_rule_is_refused,
     a_field_that_comes_twice_is_refused,
-    only_a_payment_of_this_link_can_be_replaced,
     a_cookie_of_another_link_and_a_made_up_one_are_ignored,
     a_form_of_another_site_is_refused_with_a_page_in_the_visitors_language with base_url("https://bayar.example"),
     a_body_that_is_no_form_is_refused,

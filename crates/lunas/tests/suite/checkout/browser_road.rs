@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use domain::time::Timestamp;
 use serde_json::{Value, json};
-use testkit::{Browser, Kit, Look, TestProject, decode_qr, on_every_database, on_sqlite};
+use testkit::{Browser, Kit, Look, TestProject, decode_qr, on_sqlite, on_sqlite_alone};
 
 use crate::support::{
     json::text,
@@ -12,7 +12,7 @@ use crate::support::{
     payments::{report, simulate_paid, total},
 };
 
-on_every_database![
+on_sqlite_alone![
     a_customer_scans_the_qr_code_and_sees_it_paid_without_touching_the_page,
     a_customer_copies_number_and_amount_as_digits_and_sees_it_paid_without_touching_the_page,
 ];

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use serde_json::json;
-use testkit::{Kit, Reply, on_every_database};
+use testkit::{Kit, Reply, on_sqlite_alone};
 
 use crate::support::{
     customer::{Customer, begin_payment, heading, is_page, link_path, pay_path, payment_of},
@@ -13,7 +13,7 @@ use crate::support::{
     payments::{report, simulate_paid},
 };
 
-on_every_database![
+on_sqlite_alone![
     a_cancelled_payment_says_whether_it_was_replaced_withdrawn_or_paid_by_another,
     an_unpaid_payment_of_a_cancelled_link_asks_nobody_for_a_new_one,
 ];

@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use futures_util::future::join_all;
 use reqwest::header::USER_AGENT;
 use serde_json::{Value, json};
-use testkit::{Kit, Reply, TestProject, on_every_database, on_postgres};
+use testkit::{Kit, Reply, TestProject, on_every_database, on_postgres, on_sqlite_alone};
 
 use crate::support::{
     customer::{Customer, attribute, hidden, is_page, led_to, link_path, pay_path, payment_of},
@@ -19,15 +19,18 @@ use crate::support::{
 
 on_every_database![
     a_form_makes_a_payment_that_keeps_customer_location_and_device with trusted_proxy(),
-    a_country_and_an_address_are_believed_of_a_trusted_proxy_only,
-    answers_to_what_was_not_asked_are_not_kept,
-    an_answer_as_long_as_a_browser_lets_it_be_is_taken_with_its_line_breaks,
-    a_payment_lives_its_methods_default_but_never_longer_than_its_link,
     a_form_that_is_sent_twenty_times_at_once_makes_one_payment,
     a_form_without_its_hidden_field_makes_one_payment_by_its_pages_cookie,
     a_form_sent_again_leads_to_its_payment_unless_that_failed_or_expired,
     a_form_may_be_sent_again_after_each_of_many_failures,
     two_tabs_of_one_browser_lead_to_one_payment_by_the_same_choice,
+];
+
+on_sqlite_alone![
+    a_country_and_an_address_are_believed_of_a_trusted_proxy_only,
+    answers_to_what_was_not_asked_are_not_kept,
+    an_answer_as_long_as_a_browser_lets_it_be_is_taken_with_its_line_breaks,
+    a_payment_lives_its_methods_default_but_never_longer_than_its_link,
     a_form_that_comes_back_for_a_mistake_keeps_its_answers_and_pays_once_too,
     the_choice_is_qris_and_then_the_links_banks_and_a_lone_method_is_chosen_already,
 ];

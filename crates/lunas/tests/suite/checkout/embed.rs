@@ -6,7 +6,7 @@ use domain::project::Environment;
 use engine::{ProjectUpdate, addresses::frame_origins};
 use reqwest::header::{ACCEPT_ENCODING, IF_NONE_MATCH};
 use serde_json::{Value, json};
-use testkit::{Kit, Reply, TestProject, on_every_database};
+use testkit::{Kit, Reply, TestProject, on_sqlite_alone};
 
 use crate::support::{
     customer::{Customer, SetCookie, attribute, hidden, is_page, link_path, pay_path},
@@ -16,7 +16,7 @@ use crate::support::{
     payments::{fetch, pending_qris, report, simulate_paid},
 };
 
-on_every_database![
+on_sqlite_alone![
     the_script_for_shops_is_at_most_3_kb_and_any_site_may_load_it,
     only_an_origin_of_the_projects_list_may_hold_the_frame_and_only_where_it_asks,
     a_customer_pays_in_the_frame_without_leaving_it,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use reqwest::{Method, header::ACCEPT_LANGUAGE};
 use serde_json::{Value, json};
-use testkit::{Kit, Reply, on_every_database};
+use testkit::{Kit, Reply, on_sqlite_alone};
 
 use crate::support::{
     customer::{
@@ -19,7 +19,7 @@ use crate::support::{
     rows::rows,
 };
 
-on_every_database![
+on_sqlite_alone![
     style_and_script_are_kept_for_ever_and_sent_compressed,
     the_language_is_that_of_the_address_then_the_cookie_then_the_browser_then_indonesian,
     a_language_once_chosen_holds_on_every_page,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use domain::access::Role;
 use serde_json::{Value, json};
-use testkit::{Kit, Reply, on_every_database};
+use testkit::{Kit, Reply, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     customer::{Customer, is_page, pay_path},
@@ -14,10 +14,9 @@ use crate::support::{
     payments::{pending_qris, simulate_paid},
 };
 
-on_every_database![
-    a_customer_is_told_why_their_money_did_not_pay_and_whom_to_ask,
-    a_customer_is_told_what_became_of_their_money,
-];
+on_every_database![a_customer_is_told_what_became_of_their_money];
+
+on_sqlite_alone![a_customer_is_told_why_their_money_did_not_pay_and_whom_to_ask];
 
 async fn look(kit: &Kit, payment: &Value) -> Reply {
     let page = Customer::of(kit).open(&pay_path(payment)).await;

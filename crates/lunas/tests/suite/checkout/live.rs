@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use engine::WATCHERS_MOST;
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
-use testkit::{Kit, Options, Reply, decode_qr, on_every_database, on_postgres};
+use testkit::{Kit, Options, Reply, decode_qr, on_every_database, on_postgres, on_sqlite_alone};
 
 use crate::support::{
     customer::{
@@ -20,9 +20,12 @@ use crate::support::{
 };
 
 on_every_database![
-    the_status_is_json_and_exact_at_the_instant,
     a_stream_sends_the_current_status_and_then_each_new_one,
     a_stream_sends_cancellation_expiry_and_late_money,
+];
+
+on_sqlite_alone![
+    the_status_is_json_and_exact_at_the_instant,
     open_streams_end_at_once_when_the_server_stops with long_drain_timeout(),
     with_too_many_watchers_a_stream_is_503_and_the_status_is_still_answered,
     an_unknown_payment_cannot_be_watched,

@@ -7,7 +7,7 @@ use domain::bank::Bank;
 use engine::ProjectUpdate;
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::{Kit, Reply, TestProject, on_every_database};
+use testkit::{Kit, Reply, TestProject, on_sqlite_alone};
 
 use crate::support::{
     customer::{Customer, heading, is_page, led_to, link_path, pay_path},
@@ -17,7 +17,7 @@ use crate::support::{
     rows::rows,
 };
 
-on_every_database![
+on_sqlite_alone![
     looking_at_a_page_creates_claims_and_changes_nothing,
     a_scanner_that_opens_a_link_fifty_times_changes_nothing,
     reopening_a_link_resumes_this_browsers_payment_and_no_other_browsers,

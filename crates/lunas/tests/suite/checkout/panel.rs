@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use futures_util::future::join_all;
 use serde_json::json;
-use testkit::{Kit, on_every_database};
+use testkit::{Kit, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     customer::{Customer, begin_payment, is_page, led_to, pay_path, unknown},
@@ -16,6 +16,9 @@ use crate::support::{
 on_every_database![
     each_button_reports_what_it_says_and_leads_back_to_the_payment,
     a_button_pressed_many_times_reports_once,
+];
+
+on_sqlite_alone![
     the_panel_of_a_payment_that_has_ended_leads_back_and_moves_no_money,
     a_button_that_the_panel_does_not_have_does_nothing,
 ];

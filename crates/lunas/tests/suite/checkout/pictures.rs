@@ -9,7 +9,7 @@ use reqwest::{
     header::{CONTENT_LENGTH, DATE, ETAG, HeaderMap, IF_NONE_MATCH},
 };
 use serde_json::{Value, json};
-use testkit::{Kit, Reply, TestProject, on_every_database, on_sqlite};
+use testkit::{Kit, Reply, TestProject, on_sqlite, on_sqlite_alone};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -25,7 +25,7 @@ use crate::support::{
     wait::until,
 };
 
-on_every_database![
+on_sqlite_alone![
     a_qr_picture_is_sent_once_to_each_browser_and_gone_when_its_payment_is,
     who_asks_for_the_headers_of_a_picture_gets_them_without_the_picture,
 ];

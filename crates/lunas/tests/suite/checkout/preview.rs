@@ -6,7 +6,7 @@ use domain::method::Method;
 use futures_util::future::join_all;
 use reqwest::header::{ETAG, IF_NONE_MATCH};
 use serde_json::{Value, json};
-use testkit::{Kit, Reply, on_every_database};
+use testkit::{Kit, Reply, on_sqlite_alone};
 
 use crate::support::{
     customer::{Customer, attribute, is_page, link_path, unknown},
@@ -17,7 +17,7 @@ use crate::support::{
     rows::rows,
 };
 
-on_every_database![
+on_sqlite_alone![
     a_links_page_tells_chats_its_title_shop_amount_and_picture,
     the_picture_is_a_png_that_may_be_cached_and_sets_no_cookie,
     a_link_that_takes_no_payments_shows_no_amount,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use domain::{access::Role, method::Method};
 use serde_json::{Value, json};
-use testkit::{Browser, Kit, Look, Reply, on_every_database, on_sqlite};
+use testkit::{Browser, Kit, Look, Reply, on_every_database, on_sqlite, on_sqlite_alone};
 
 use crate::support::{
     acquirers::acquired_for,
@@ -16,12 +16,13 @@ use crate::support::{
     rows::rows,
 };
 
-on_every_database![
+on_every_database![a_form_with_another_number_replaces_the_payment_and_the_same_one_resumes_it];
+
+on_sqlite_alone![
     a_customer_says_how_many_and_pays_for_all_of_them,
     a_customer_types_the_amount_as_indonesians_write_it,
     a_number_that_the_link_does_not_take_is_refused_at_its_field_and_leaves_nothing_behind,
     an_amount_that_the_chosen_method_does_not_take_is_refused_at_its_field,
-    a_form_with_another_number_replaces_the_payment_and_the_same_one_resumes_it,
     the_dashboard_and_its_file_show_the_quantity,
     a_banks_own_limits_hold_and_its_code_keeps_the_quantity_and_the_way_back,
 ];

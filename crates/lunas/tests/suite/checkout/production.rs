@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use demobank::{CodeState, Fault};
 use serde_json::{Value, json};
-use testkit::{Kit, Reply, TestProject, on_every_database};
+use testkit::{Kit, Reply, TestProject, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     acquirers::{Acquired, acquired, code_of, hosted_there},
@@ -18,12 +18,15 @@ use crate::support::{
 };
 
 on_every_database![
-    in_production_there_is_no_panel_and_nothing_at_its_address,
     a_bank_that_is_not_reached_gets_the_form_back_and_leaves_no_payment_behind,
     a_change_that_the_bank_refuses_keeps_the_old_code,
-    a_link_that_no_bank_account_serves_says_so_in_both_languages_and_takes_no_form,
     while_the_database_is_away_a_page_says_to_try_again_and_a_form_leaves_nothing_behind,
     a_payment_confirmed_while_its_replacement_is_made_is_paid_and_alone,
+];
+
+on_sqlite_alone![
+    in_production_there_is_no_panel_and_nothing_at_its_address,
+    a_link_that_no_bank_account_serves_says_so_in_both_languages_and_takes_no_form,
 ];
 
 const BCA: &str = "virtual_account:bca";

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use testkit::{Browser, Kit, Look, on_every_database, on_sqlite};
+use testkit::{Browser, Kit, Look, on_sqlite, on_sqlite_alone};
 
 use crate::support::{
     customer::{Customer, attribute, begin_payment, is_page, pay_path},
@@ -14,7 +14,7 @@ use crate::support::{
     samples,
 };
 
-on_every_database![a_paid_payment_has_a_slip_with_everything_on_it_and_others_have_none];
+on_sqlite_alone![a_paid_payment_has_a_slip_with_everything_on_it_and_others_have_none];
 
 fn slip_path(payment: &serde_json::Value) -> String {
     format!("{}?print=80mm", pay_path(payment))

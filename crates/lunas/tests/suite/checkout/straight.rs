@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::{Browser, Kit, Look, TestProject, decode_qr, on_every_database, on_sqlite};
+use testkit::{Browser, Kit, Look, TestProject, decode_qr, on_sqlite, on_sqlite_alone};
 
 use crate::support::{
     customer::{Customer, is_page, link_path},
@@ -15,7 +15,7 @@ use crate::support::{
     rows::rows,
 };
 
-on_every_database![
+on_sqlite_alone![
     a_form_sends_itself_only_where_there_is_nothing_to_choose_and_nothing_to_fill_in,
     opening_a_link_that_leads_straight_to_its_code_creates_nothing,
 ];

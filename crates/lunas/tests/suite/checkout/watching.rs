@@ -11,7 +11,7 @@ use domain::{
 use engine::{Engine, Outcome, TooManyWatchers, WATCHERS_MOST, Watch};
 use futures_util::{FutureExt, future::join_all};
 use serde_json::Value;
-use testkit::{Kit, ManualClock, TestProject, on_every_database};
+use testkit::{Kit, ManualClock, TestProject, on_every_database, on_sqlite_alone};
 use tokio::time::timeout;
 
 use crate::support::{
@@ -25,14 +25,17 @@ use crate::support::{
 on_every_database![
     a_watcher_sees_each_new_status_of_its_payment,
     a_watcher_sees_its_payment_cancelled_with_its_link,
-    a_watcher_sees_an_expiry_to_the_millisecond_before_it_is_recorded,
     a_change_between_the_read_and_the_watch_is_not_missed,
     all_watchers_of_a_payment_see_its_change_and_those_of_others_see_nothing,
     what_another_node_or_process_commits_is_seen,
-    the_number_of_watchers_is_limited_and_one_that_leaves_makes_room,
     one_poller_serves_all_watchers_and_ends_with_the_last,
     stopping_ends_all_watches_and_no_new_one_begins,
     an_unreachable_database_ends_no_watch,
+];
+
+on_sqlite_alone![
+    a_watcher_sees_an_expiry_to_the_millisecond_before_it_is_recorded,
+    the_number_of_watchers_is_limited_and_one_that_leaves_makes_room,
 ];
 
 const MILLISECOND: Duration = Duration::from_millis(1);

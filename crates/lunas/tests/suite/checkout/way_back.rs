@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use domain::project::SuccessWord;
 use engine::ProjectUpdate;
 use serde_json::{Value, json};
-use testkit::{Browser, Kit, Look, TestProject, on_every_database, on_sqlite};
+use testkit::{Browser, Kit, Look, TestProject, on_sqlite, on_sqlite_alone};
 
 use crate::support::{
     customer::{Customer, attribute, is_page, pay_path},
@@ -15,7 +15,7 @@ use crate::support::{
     samples,
 };
 
-on_every_database![
+on_sqlite_alone![
     every_end_leads_back_with_the_payments_id_reference_and_status,
     a_page_without_a_return_url_and_one_that_can_still_be_paid_lead_nowhere,
     only_a_new_receipt_leaves_by_itself,

@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use serde_json::Value;
-use testkit::{Kit, Options, Ran, Running, Socket, on_every_database, request_bytes};
+use testkit::{Kit, Options, Ran, Running, Socket, on_every_database, on_sqlite_alone, request_bytes};
 use tokio::net::TcpStream;
 
 use crate::support::{
@@ -11,8 +11,9 @@ use crate::support::{
     samples::{order, qris},
 };
 
-on_every_database![
-    requests_in_flight_are_answered_at_shutdown_and_no_new_ones_are_taken,
+on_every_database![requests_in_flight_are_answered_at_shutdown_and_no_new_ones_are_taken];
+
+on_sqlite_alone![
     idle_connections_are_closed_at_shutdown,
     requests_that_never_finish_delay_the_shutdown_only_until_its_timeout with short_drain_timeout(),
 ];

@@ -41,12 +41,8 @@ macro_rules! on_every_database {
 }
 
 on_every_database![
-    a_server_without_an_operator_says_how_to_create_one,
     a_member_is_made_in_one_go_or_added_later,
     a_new_password_replaces_the_old_one_and_ends_every_session,
-    a_demoted_operator_finds_no_operator_pages_from_the_next_request_on,
-    an_impossible_command_exits_1_with_one_line_and_creates_nothing,
-    people_read_text_that_shows_a_new_password_once,
 ];
 
 const HINT: &str = "lunas user create EMAIL --operator";
@@ -141,7 +137,9 @@ async fn project(running: &Running, cookie: &str) -> Reply {
     api.send(api.request(Method::GET, "/v1/project").header(COOKIE, cookie)).await
 }
 
-async fn a_server_without_an_operator_says_how_to_create_one(site: Site) {
+#[tokio::test]
+async fn a_server_without_an_operator_says_how_to_create_one() {
+    let site = Site::on_sqlite();
     let running = site.serve();
     assert_eq!(running.log().lines().filter(|line| line.contains(HINT)).count(), 1, "{}", running.log());
     let made = site.json(&["user", "create", "Ops@Example.com", "--operator"]);
@@ -210,7 +208,9 @@ async fn a_new_password_replaces_the_old_one_and_ends_every_session(site: Site) 
     assert_eq!(site.actor(Deed::PasswordChanged).await, Actor::CommandLine);
 }
 
-async fn a_demoted_operator_finds_no_operator_pages_from_the_next_request_on(site: Site) {
+#[tokio::test]
+async fn a_demoted_operator_finds_no_operator_pages_from_the_next_request_on() {
+    let site = Site::on_sqlite();
     site.json(&["user", "create", "a@example.com"]);
     let running = site.serve();
     let password = site.json(&["user", "password", "a@example.com"])["password"].as_str().unwrap().to_owned();
@@ -234,7 +234,9 @@ async fn a_demoted_operator_finds_no_operator_pages_from_the_next_request_on(sit
     }
 }
 
-async fn an_impossible_command_exits_1_with_one_line_and_creates_nothing(site: Site) {
+#[tokio::test]
+async fn an_impossible_command_exits_1_with_one_line_and_creates_nothing() {
+    let site = Site::on_sqlite();
     let id = site.project();
     site.json(&["user", "create", "a@example.com"]);
     let unknown = format!("prj_{}", "0".repeat(26));
@@ -297,7 +299,9 @@ fn wrong_arguments_exit_2() {
     assert_eq!(std::fs::read_dir(program.directory.path()).unwrap().count(), 0, "nothing was made");
 }
 
-async fn people_read_text_that_shows_a_new_password_once(site: Site) {
+#[tokio::test]
+async fn people_read_text_that_shows_a_new_password_once() {
+    let site = Site::on_sqlite();
     let ran = site.run(&["user", "create", "a@example.com", "--operator"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
     for words in ["id        usr_", "email     a@example.com", "operator  yes", "password  ", "not shown again"] {

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use domain::{access::Role, project::Environment};
 use engine::Whereabouts;
-use testkit::{Kit, on_every_database};
+use testkit::{Kit, on_sqlite_alone};
 
 use crate::support::{
     customer::is_page,
@@ -12,7 +12,7 @@ use crate::support::{
     rows::rows,
 };
 
-on_every_database![
+on_sqlite_alone![
     everybody_sees_their_own_projects_and_sessions,
     pages_of_the_user_have_the_menu_of_the_project_they_come_from,
     nobody_ends_a_session_of_somebody_else,

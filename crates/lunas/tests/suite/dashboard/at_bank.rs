@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use demobank::{Fault, Notice, PayOrder, Service};
 use domain::{access::Role, user::User};
 use serde_json::{Value, json};
-use testkit::{Kit, on_every_database};
+use testkit::{Kit, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     acquirers::{Acquired, acquired, ask_after, code_of},
@@ -22,6 +22,9 @@ on_every_database![
     the_history_tells_that_the_bank_was_asked_whether_a_code_was_paid,
     the_history_tells_whether_the_bank_has_cancelled_a_code,
     the_history_does_not_say_that_a_code_was_cancelled_which_the_bank_does_not_know,
+];
+
+on_sqlite_alone![
     a_payment_whose_code_was_lost_shows_no_code_anywhere,
     payments_that_no_bank_was_asked_for_have_no_word_of_a_bank,
 ];

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use demobank::{Fault, Service};
-use testkit::{Kit, on_every_database};
+use testkit::{Kit, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     acquirers::{acquired, ask_after},
@@ -14,8 +14,11 @@ use crate::support::{
 
 on_every_database![
     an_accounts_page_counts_calls_of_both_directions_by_service_and_code,
-    calls_that_fail_are_pointed_out_until_the_bank_works_again,
     a_job_that_waits_for_more_than_ten_minutes_is_pointed_out,
+];
+
+on_sqlite_alone![
+    calls_that_fail_are_pointed_out_until_the_bank_works_again,
     the_bank_of_an_acquirer_is_given_the_door_for_its_notifications,
 ];
 

@@ -14,7 +14,7 @@ use domain::{
 };
 use engine::{PaymentAsked, ProjectUpdate};
 use serde_json::Value;
-use testkit::{Kit, Reply, on_every_database};
+use testkit::{Kit, Reply, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     bank_accounts::{SERVICE_ID, account_of, new_account, set_credentials},
@@ -28,17 +28,17 @@ use crate::support::{
     samples,
 };
 
-on_every_database![
+on_every_database![an_accounts_page_leads_to_the_first_money, the_log_of_calls_has_codes_in_words_newest_first];
+
+on_sqlite_alone![
     without_accounts_the_page_says_how_to_begin,
     the_list_shows_at_a_glance_who_uses_an_account_and_what_it_lacks,
     keys_that_are_older_than_a_year_are_pointed_out,
     an_accounts_page_names_the_command_of_the_next_step,
-    an_accounts_page_leads_to_the_first_money,
     what_the_bank_needs_is_shown_and_no_secret_ever,
     settings_in_force_are_shown_and_own_ones_marked,
     enabling_and_disabling_ask_first_and_are_audited,
     an_account_that_lacks_something_is_not_enabled,
-    the_log_of_calls_has_codes_in_words_newest_first,
     project_pages_say_which_methods_can_take_money,
     members_learn_which_methods_can_take_money_and_who_can_change_that,
     calls_without_proof_are_listed_apart_and_are_no_last_call,

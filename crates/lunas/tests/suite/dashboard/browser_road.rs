@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use gateway::SendLimits;
-use testkit::{Answer, Api, Browser, Kit, Look, Receiver, TestProject, on_every_database, on_sqlite};
+use testkit::{Answer, Api, Browser, Kit, Look, Receiver, TestProject, on_sqlite, on_sqlite_alone};
 
 use crate::support::{
     dashboard_browser::{BROKEN, at, enter, owner_of},
@@ -13,7 +13,7 @@ use crate::support::{
     webhooks::{newest_event, wait_for_attempts},
 };
 
-on_every_database![from_nothing_to_a_delivered_webhook_takes_a_minute_of_pages_alone,];
+on_sqlite_alone![from_nothing_to_a_delivered_webhook_takes_a_minute_of_pages_alone];
 
 const OPERATOR: &str = "operator@lunas.test";
 /// How long the way from an empty installation to a delivered webhook may take.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::access::Role;
-use testkit::{Kit, on_every_database};
+use testkit::{Kit, on_sqlite_alone};
 
 use super::routes::{For, SampleProject, said, table};
 use crate::support::{
@@ -13,7 +13,7 @@ use crate::support::{
     rows::rows,
 };
 
-on_every_database![a_cashier_gets_nothing_but_the_counter_and_their_own_account on 2 threads];
+on_sqlite_alone![a_cashier_gets_nothing_but_the_counter_and_their_own_account on 2 threads];
 
 /// Nothing else of the project is shown to them, not even the name of a page that exists: the refusal is the same everywhere. The
 /// project's home leads to the counter.

@@ -11,7 +11,7 @@ use domain::{
 use engine::ProjectUpdate;
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::{Kit, on_every_database};
+use testkit::{Kit, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     acquirers::{acquired_for, ask_after},
@@ -26,15 +26,18 @@ use crate::support::{
 };
 
 on_every_database![
-    a_sale_is_a_direct_qris_payment_that_names_who_made_it,
     a_press_that_is_sent_again_makes_one_sale on 2 threads,
-    an_amount_that_cannot_be_paid_by_qris_is_reported_at_its_field_and_makes_nothing,
     each_member_sees_their_own_sales_of_today_and_no_others,
     a_pending_sale_is_given_up_by_who_made_it_and_money_that_comes_later_is_held,
     a_sale_that_is_paid_cannot_be_given_up,
+    a_sale_whose_code_a_bank_issues_is_listed_and_its_code_is_voided_when_it_is_given_up,
+];
+
+on_sqlite_alone![
+    a_sale_is_a_direct_qris_payment_that_names_who_made_it,
+    an_amount_that_cannot_be_paid_by_qris_is_reported_at_its_field_and_makes_nothing,
     an_open_page_hears_how_its_sale_ends,
     a_project_that_takes_no_payments_makes_no_sale,
-    a_sale_whose_code_a_bank_issues_is_listed_and_its_code_is_voided_when_it_is_given_up,
     members_who_may_create_payments_find_the_counter_in_their_menu,
     a_member_who_becomes_a_cashier_loses_everything_else_at_once,
 ];

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
-use testkit::{Cluster, Database, Kit, Reply, TestProject, on_every_database};
+use testkit::{Cluster, Database, Kit, Reply, TestProject, on_every_database, on_sqlite_alone};
 
 use crate::{
     dashboard::payments::{owner, references},
@@ -20,9 +20,10 @@ use crate::{
 on_every_database![
     a_customers_page_has_all_their_payments_and_what_was_paid_of_them,
     money_that_is_held_for_a_customer_is_on_their_page,
-    a_payment_of_nobody_or_of_another_project_leads_to_no_customer,
     a_customer_is_gone_with_their_data,
 ];
+
+on_sqlite_alone![a_payment_of_nobody_or_of_another_project_leads_to_no_customer];
 
 async fn customer(person: &Person, project: &TestProject, payment: &Value) -> Reply {
     person.open(&format!("{}/customers/{}", desk(project.id), text(payment, "id"))).await

@@ -8,7 +8,7 @@ use domain::{
     bank_request::{day_text, jakarta_day, jakarta_day_begin},
     receipt::DECISION_NOTE,
 };
-use testkit::{Kit, Reply, on_every_database};
+use testkit::{Kit, Reply, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     acquirers::{Acquired, code_of, hosted_there},
@@ -22,11 +22,14 @@ use crate::support::{
 
 on_every_database![
     an_operator_compares_a_day_and_sees_its_sums,
+    open_differences_are_listed_with_what_to_do_and_settled_ones_apart,
+    a_difference_is_settled_with_a_note_and_once,
+];
+
+on_sqlite_alone![
     a_day_that_cannot_be_compared_is_a_mistake_and_changes_nothing,
     a_bank_that_cannot_be_asked_is_said_on_the_page,
     an_account_whose_numbers_live_here_says_that_nothing_is_compared,
-    open_differences_are_listed_with_what_to_do_and_settled_ones_apart,
-    a_difference_is_settled_with_a_note_and_once,
 ];
 
 const DIFFERENCES: &str = "/dashboard/operator/differences";

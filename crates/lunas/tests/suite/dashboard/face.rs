@@ -11,7 +11,7 @@ use domain::{
 };
 use reqwest::Method;
 use serde_json::json;
-use testkit::{Browser, Kit, Look, Reply, TestProject, on_every_database, on_sqlite};
+use testkit::{Browser, Kit, Look, Reply, TestProject, on_every_database, on_sqlite, on_sqlite_alone};
 
 use crate::support::{
     customer::{Customer, attribute, is_page, link_path, pay_path},
@@ -26,7 +26,9 @@ use crate::support::{
     rows::rows,
 };
 
-on_every_database![
+on_every_database![two_owners_who_change_different_parts_at_once_both_succeed];
+
+on_sqlite_alone![
     a_logo_is_made_anew_and_served_under_its_hash,
     a_logo_is_shown_to_customers_until_it_is_removed,
     a_file_that_is_no_usable_logo_is_refused_with_what_to_do_and_nothing_is_kept,
@@ -36,7 +38,6 @@ on_every_database![
     pages_that_tell_to_contact_the_merchant_link_to_it,
     receipts_posters_and_the_phone_beside_a_new_link_show_the_face_too,
     members_who_are_no_owners_see_the_face_and_change_none,
-    two_owners_who_change_different_parts_at_once_both_succeed,
 ];
 
 const BOUNDARY: &str = "----lunas-test";

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use domain::access::Role;
-use testkit::{Kit, Reply, TestProject, on_every_database};
+use testkit::{Kit, Reply, TestProject, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     customer::is_page,
@@ -11,10 +11,9 @@ use crate::support::{
     people::{Person, desk},
 };
 
-on_every_database![
-    today_and_the_period_are_compared_up_to_the_same_time_before,
-    a_day_far_above_the_others_leaves_them_readable,
-];
+on_every_database![today_and_the_period_are_compared_up_to_the_same_time_before];
+
+on_sqlite_alone![a_day_far_above_the_others_leaves_them_readable];
 
 async fn member(kit: &Kit, project: &TestProject, role: Role) -> Person {
     Person::member(kit, project.id, role, "owner@example.com").await

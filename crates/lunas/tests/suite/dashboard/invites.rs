@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use domain::{access::Role, audit::Deed};
-use testkit::{Kit, TestProject, on_every_database};
+use testkit::{Kit, TestProject, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     customer::{Customer, hidden, is_page},
@@ -14,13 +14,16 @@ use crate::support::{
 
 on_every_database![
     a_removed_member_cannot_return_by_an_older_invitation,
+    of_several_who_accept_the_same_invitation_at_once_one_succeeds,
+];
+
+on_sqlite_alone![
     a_new_person_chooses_a_password_and_is_a_member_at_once,
     opening_an_invitation_changes_nothing_however_often,
     an_unusable_password_creates_no_account,
     a_person_with_an_account_signs_in_and_then_joins,
     an_invitation_is_only_for_the_address_it_names,
     every_unusable_invitation_looks_the_same,
-    of_several_who_accept_the_same_invitation_at_once_one_succeeds,
 ];
 
 async fn owned(kit: &Kit) -> (TestProject, Person) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::access::Role;
 use gateway::SendLimits;
 use serde_json::Value;
-use testkit::{Kit, TestProject, on_every_database};
+use testkit::{Kit, TestProject, on_sqlite_alone};
 
 use crate::support::{
     customer::{is_page, unknown},
@@ -14,7 +14,7 @@ use crate::support::{
     wait::until,
 };
 
-on_every_database![
+on_sqlite_alone![
     a_new_keys_secret_is_shown_once_and_works on 2 threads,
     an_unusable_name_is_reported_at_its_field_and_creates_no_key on 2 threads,
     revoking_says_what_it_does_and_stops_the_key_at_once on 2 threads,

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use testkit::{Kit, Reply, TestProject, on_every_database};
+use testkit::{Kit, Reply, TestProject, on_sqlite_alone};
 
 use crate::support::{
     customer::is_page,
@@ -14,7 +14,7 @@ use crate::support::{
     payments::total,
 };
 
-on_every_database![
+on_sqlite_alone![
     a_link_asks_for_a_quantity_or_an_amount_as_the_form_says on 2 threads,
     a_wrong_price_or_way_back_is_reported_at_its_field_and_creates_nothing on 2 threads,
     a_duplicate_has_the_price_and_the_way_back_of_the_old_link on 2 threads,

@@ -6,7 +6,7 @@ use domain::{access::Role, bank::Bank};
 use engine::ProjectUpdate;
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
-use testkit::{Kit, Reply, TestProject, on_every_database};
+use testkit::{Kit, Reply, TestProject, on_sqlite_alone};
 
 use crate::support::{
     customer::{attribute, is_page},
@@ -16,7 +16,7 @@ use crate::support::{
     people::{Person, desk},
 };
 
-on_every_database![
+on_sqlite_alone![
     a_link_is_sent_by_whatsapp_with_title_amount_and_address_in_the_language_of_the_page on 2 threads,
     a_poster_has_shop_title_amount_and_code_on_the_paper_that_was_asked_for on 2 threads,
     a_duplicate_has_everything_of_the_old_link_but_its_reference on 2 threads,

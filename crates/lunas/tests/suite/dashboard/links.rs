@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use domain::{access::Role, bank::Bank, method::Method};
 use engine::ProjectUpdate;
 use serde_json::{Value, json};
-use testkit::{Kit, Reply, TestProject, decode_qr, on_every_database, on_sqlite};
+use testkit::{Kit, Reply, TestProject, decode_qr, on_every_database, on_sqlite, on_sqlite_alone};
 
 use crate::support::{
     customer::{Customer, is_page, link_path},
@@ -18,9 +18,12 @@ use crate::support::{
 
 on_every_database![
     the_list_finds_links_by_title_and_reference_page_by_page on 2 threads,
+    cancelling_says_what_it_does_and_does_it_once on 2 threads,
+];
+
+on_sqlite_alone![
     a_links_page_shows_its_address_its_terms_and_its_payments on 2 threads,
     a_links_page_shows_what_a_program_noted_about_it on 2 threads,
-    cancelling_says_what_it_does_and_does_it_once on 2 threads,
     an_expired_link_cannot_be_cancelled on 2 threads,
     a_link_without_a_method_on_offer_says_so on 2 threads,
     a_viewer_sees_links_and_changes_none on 2 threads,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::{access::Role, audit::Deed, id::UserId};
-use testkit::{Cluster, Database, Kit, TestProject, on_every_database};
+use testkit::{Cluster, Database, Kit, TestProject, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     customer::{Customer, is_page},
@@ -13,15 +13,18 @@ use crate::support::{
 };
 
 on_every_database![
-    an_invitations_link_is_shown_once_and_listed_without_it,
-    a_wrong_invitation_comes_back_with_what_was_written_and_invites_nobody,
-    an_owner_changes_roles_and_removes_members_after_being_asked,
     who_is_removed_returns_by_nothing_that_they_have_created,
-    keys_of_a_removed_member_stay_when_the_owner_says_so,
-    who_is_no_owner_any_more_leaves_no_invitations,
     who_is_no_owner_any_more_leaves_no_key_over_money_unless_the_owner_says_so,
     an_owner_whose_keys_over_money_cannot_be_revoked_stays_an_owner,
     the_last_owner_cannot_be_demoted_or_removed,
+];
+
+on_sqlite_alone![
+    an_invitations_link_is_shown_once_and_listed_without_it,
+    a_wrong_invitation_comes_back_with_what_was_written_and_invites_nobody,
+    an_owner_changes_roles_and_removes_members_after_being_asked,
+    keys_of_a_removed_member_stay_when_the_owner_says_so,
+    who_is_no_owner_any_more_leaves_no_invitations,
     members_who_are_no_owners_see_the_members_and_change_none,
     an_owner_reaches_nobody_of_another_project,
 ];

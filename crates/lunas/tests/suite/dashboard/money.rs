@@ -6,7 +6,7 @@ use domain::{access::Role, project::Environment};
 use engine::NewProject;
 use gateway::SendLimits;
 use serde_json::json;
-use testkit::{Answer, Api, Kit, Reply, TestProject, on_every_database};
+use testkit::{Answer, Api, Kit, Reply, TestProject, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     customer::{Customer, is_page},
@@ -19,12 +19,13 @@ use crate::support::{
 };
 
 on_every_database![
-    the_guide_ticks_each_step_and_disappears_when_all_are_done,
     the_first_page_shows_what_was_paid_today_and_in_thirty_days,
     what_needs_attention_is_on_the_first_page,
     the_first_line_of_each_account_is_what_its_tile_shows,
     every_page_of_the_ledger_goes_on_where_the_one_before_ended,
 ];
+
+on_sqlite_alone![the_guide_ticks_each_step_and_disappears_when_all_are_done];
 
 async fn home(person: &Person, project: &TestProject) -> Reply {
     let page = person.open(&desk(project.id)).await;

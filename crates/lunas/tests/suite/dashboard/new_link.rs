@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::bank::Bank;
 use engine::ProjectUpdate;
 use serde_json::{Value, json};
-use testkit::{Kit, Reply, TestProject, on_every_database, on_sqlite};
+use testkit::{Kit, Reply, TestProject, on_every_database, on_sqlite, on_sqlite_alone};
 
 use crate::support::{
     customer::{hidden, is_page},
@@ -15,9 +15,10 @@ use crate::support::{
     people::Person,
 };
 
-on_every_database![
+on_every_database![a_form_sent_twice_makes_one_link_and_a_changed_one_another on 2 threads];
+
+on_sqlite_alone![
     a_link_is_made_as_it_was_filled_in on 2 threads,
-    a_form_sent_twice_makes_one_link_and_a_changed_one_another on 2 threads,
     a_mistake_is_reported_at_its_field_and_creates_nothing on 2 threads,
     a_bank_that_is_no_longer_offered_is_chosen_again on 2 threads,
     a_project_that_takes_no_payments_gets_no_link on 2 threads,

@@ -11,7 +11,7 @@ use domain::{
 };
 use engine::NewProject;
 use store::PeopleWrite;
-use testkit::{Kit, on_every_database};
+use testkit::{Kit, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     customer::{Customer, is_page},
@@ -21,15 +21,18 @@ use crate::support::{
 };
 
 on_every_database![
-    operator_pages_do_not_exist_for_anybody_else,
     projects_that_wait_for_an_approval_come_first_and_can_be_shown_alone,
+    a_long_log_is_read_page_by_page,
+    many_users_are_listed_page_by_page,
+];
+
+on_sqlite_alone![
+    operator_pages_do_not_exist_for_anybody_else,
     an_operator_confirms_each_decision_and_it_is_audited,
     a_decision_that_does_not_fit_its_project_changes_nothing,
     an_operators_own_project_is_theirs_at_once_and_anothers_takes_an_invitation,
     a_project_without_an_owner_is_not_created,
     a_project_reads_its_own_log_and_operators_read_all_of_it,
-    a_long_log_is_read_page_by_page,
-    many_users_are_listed_page_by_page,
 ];
 
 const OPERATOR: &str = "/dashboard/operator";

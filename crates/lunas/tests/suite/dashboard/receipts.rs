@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use domain::{access::Role, time::Timestamp};
 use serde_json::json;
-use testkit::{Kit, on_every_database};
+use testkit::{Kit, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     customer::{Customer, is_page, payment_of},
@@ -23,10 +23,13 @@ on_every_database![
     returning_empties_the_account_and_changes_no_payment,
     money_for_what_is_paid_already_or_below_the_fee_cannot_be_accepted_for_it,
     of_two_decisions_at_once_one_counts,
+    the_list_says_whose_money_it_is_what_was_due_and_for_how_long_it_has_waited,
+];
+
+on_sqlite_alone![
     only_owners_decide_and_only_about_money_of_their_own_project,
     what_names_no_receipt_is_not_found_and_a_form_without_a_token_is_refused,
     a_decision_without_a_note_or_with_too_long_a_one_comes_back_and_decides_nothing,
-    the_list_says_whose_money_it_is_what_was_due_and_for_how_long_it_has_waited,
     a_payments_page_shows_what_needs_a_decision_and_later_what_was_decided,
 ];
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::access::Role;
-use testkit::{Kit, TestProject, on_every_database};
+use testkit::{Kit, TestProject, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     customer::is_page,
@@ -18,6 +18,9 @@ on_every_database![
     unpaid_payments_of_the_same_amount_are_offered_and_others_are_searched_for,
     held_money_pays_the_payment_that_the_member_chose_and_both_pages_say_so,
     a_choice_without_a_note_comes_back_and_a_second_decision_is_refused,
+];
+
+on_sqlite_alone![
     another_amount_is_used_only_after_the_difference_was_shown,
     money_is_not_used_for_what_is_paid_unknown_or_of_another_project,
 ];

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::access::Role;
-use testkit::{Browser, Kit, Look, Reply, TestProject, on_every_database, on_sqlite};
+use testkit::{Browser, Kit, Look, Reply, TestProject, on_every_database, on_sqlite, on_sqlite_alone};
 
 use crate::support::{
     customer::is_page,
@@ -17,8 +17,9 @@ on_every_database![
     several_are_accepted_with_one_note_and_the_result_says_which_were_not,
     several_without_a_note_come_back_and_the_same_form_again_changes_nothing,
     several_are_recorded_as_returned_with_one_note,
-    a_choice_of_none_of_too_many_or_of_other_projects_decides_nothing,
 ];
+
+on_sqlite_alone![a_choice_of_none_of_too_many_or_of_other_projects_decides_nothing];
 
 fn path(project: &TestProject) -> String {
     format!("{}/balance/receipts/several", desk(project.id))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use domain::{access::Role, audit::Deed};
 use futures_util::future::join_all;
-use testkit::{Kit, Reply, TestProject, on_every_database};
+use testkit::{Kit, Reply, TestProject, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     customer::{Customer, hidden, is_page},
@@ -18,10 +18,11 @@ on_every_database![
     an_operators_project_and_its_invitation_are_created_once,
     an_invitation_is_created_once_and_its_link_shown_again,
     a_key_is_created_once_and_its_secret_shown_again,
-    a_form_that_is_filled_in_anew_creates_something_else,
     an_invitation_is_accepted_with_a_new_account_once,
     an_invitation_is_accepted_by_a_user_once,
 ];
+
+on_sqlite_alone![a_form_that_is_filled_in_anew_creates_something_else];
 
 async fn owned(kit: &Kit) -> (TestProject, Person) {
     let project = kit.sandbox().await;

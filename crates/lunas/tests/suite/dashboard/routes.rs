@@ -9,7 +9,7 @@ use domain::{
 };
 use reqwest::Method;
 use serde_json::json;
-use testkit::{Kit, Reply, TestProject, on_every_database};
+use testkit::{Kit, Reply, TestProject, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     bank_accounts::{account_of, stray},
@@ -24,12 +24,15 @@ use crate::support::{
 };
 
 on_every_database![
+    ids_of_another_project_are_not_found_at_ones_own_desk on 2 threads,
+    a_role_that_is_high_enough_is_let_in on 2 threads,
+];
+
+on_sqlite_alone![
     without_a_session_every_address_asks_to_sign_in on 2 threads,
     with_an_expired_session_every_address_asks_to_sign_in on 2 threads,
     another_projects_owner_finds_nothing_and_an_operator_is_no_member on 2 threads,
-    ids_of_another_project_are_not_found_at_ones_own_desk on 2 threads,
     a_role_that_is_too_low_is_refused on 2 threads,
-    a_role_that_is_high_enough_is_let_in on 2 threads,
     a_form_counts_only_with_its_own_sessions_token_and_from_our_own_pages on 2 threads,
 ];
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use testkit::{Kit, Reply, TestProject, on_every_database};
+use testkit::{Kit, Reply, TestProject, on_every_database, on_sqlite_alone};
 
 use crate::{
     dashboard::payments::{make, owner},
@@ -20,10 +20,10 @@ use crate::{
 on_every_database![
     one_box_finds_payments_links_and_customers_of_its_project_alone,
     what_is_typed_in_full_opens_at_once,
-    a_search_that_cannot_be_done_is_refused_with_a_sentence,
     no_character_of_a_search_is_special,
-    every_page_of_a_project_has_the_box,
 ];
+
+on_sqlite_alone![a_search_that_cannot_be_done_is_refused_with_a_sentence, every_page_of_a_project_has_the_box];
 
 async fn search(person: &Person, project: &TestProject, query: &str) -> Reply {
     person.open(&format!("{}/search{query}", desk(project.id))).await

@@ -8,7 +8,7 @@ use domain::{
 };
 use futures_util::future::join_all;
 use reqwest::Method;
-use testkit::{Kit, Reply, TestProject, on_every_database};
+use testkit::{Kit, Reply, TestProject, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     customer::{Customer, hidden, is_page},
@@ -20,6 +20,14 @@ use crate::support::{
 };
 
 on_every_database![
+    signing_out_ends_the_session_on_every_node,
+    an_ended_session_is_over_at_once_on_every_node_and_the_others_are_not,
+    a_changed_password_ends_every_other_session_at_once_on_every_node,
+    a_removed_member_finds_no_project_any_more_on_any_node,
+    a_demoted_member_can_change_nothing_at_once_on_every_node,
+];
+
+on_sqlite_alone![
     pages_of_a_session_are_limited_as_requests_of_a_key_are with rate_limit(1),
     half_an_hour_of_doing_nothing_ends_a_session,
     half_a_day_ends_a_session_however_much_it_is_used,
@@ -28,11 +36,6 @@ on_every_database![
     the_language_switch_leads_to_the_same_page_with_the_same_query,
     signing_in_again_happens_in_place_and_leads_back_to_the_page,
     a_form_of_an_ended_session_does_nothing_and_its_address_can_be_returned_to,
-    signing_out_ends_the_session_on_every_node,
-    an_ended_session_is_over_at_once_on_every_node_and_the_others_are_not,
-    a_changed_password_ends_every_other_session_at_once_on_every_node,
-    a_removed_member_finds_no_project_any_more_on_any_node,
-    a_demoted_member_can_change_nothing_at_once_on_every_node,
     a_form_without_the_sessions_own_token_is_refused,
     a_form_of_another_site_is_refused_even_with_the_right_token,
 ];

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::{access::Role, audit::Deed, bank::Bank, method::Method, project::SuccessWord};
-use testkit::{Kit, TestProject, on_every_database};
+use testkit::{Kit, TestProject, on_sqlite_alone};
 
 use crate::support::{
     customer::is_page,
@@ -12,7 +12,7 @@ use crate::support::{
     rows::rows,
 };
 
-on_every_database![
+on_sqlite_alone![
     an_owner_saves_each_part_by_itself,
     a_value_that_breaks_a_rule_is_reported_at_its_field_and_changes_nothing,
     members_who_are_no_owners_see_the_settings_and_change_none,

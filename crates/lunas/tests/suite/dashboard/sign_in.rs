@@ -8,7 +8,7 @@ use domain::{
 };
 use futures_util::future::join_all;
 use reqwest::Method;
-use testkit::{Database, Kit, Options, Reply, on_every_database, on_sqlite, on_sqlite_with};
+use testkit::{Database, Kit, Options, Reply, on_every_database, on_sqlite, on_sqlite_alone, on_sqlite_with};
 
 use crate::support::{
     customer::{Customer, SetCookie, hidden, is_page},
@@ -19,11 +19,14 @@ use crate::support::{
 };
 
 on_every_database![
-    the_right_password_leads_to_the_page_that_was_asked_for,
-    a_refusal_does_not_reveal_whether_the_account_exists,
     of_fifty_attempts_at_once_five_are_judged_and_the_right_password_waits_as_well,
     an_attempt_whose_clock_is_behind_that_of_the_last_one_is_judged,
     each_failure_after_the_fifth_doubles_the_wait_up_to_a_quarter_of_an_hour,
+];
+
+on_sqlite_alone![
+    the_right_password_leads_to_the_page_that_was_asked_for,
+    a_refusal_does_not_reveal_whether_the_account_exists,
     an_account_is_throttled_across_all_addresses with trusted_proxy(),
     an_address_is_throttled_across_all_accounts with trusted_proxy(),
     from_one_address_nobody_keeps_others_out_of_an_account with trusted_proxy(),

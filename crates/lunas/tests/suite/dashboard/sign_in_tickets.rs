@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use testkit::{Kit, Reply, on_every_database, on_postgres_with};
+use testkit::{Kit, Reply, on_every_database, on_postgres_with, on_sqlite_alone};
 
 use crate::support::{
     customer::{Customer, SetCookie, is_page},
@@ -21,8 +21,11 @@ use crate::support::{
 
 on_every_database![
     who_waits_as_told_gets_in_while_others_take_every_free_moment with trusted_proxy(),
-    an_attacker_with_tickets_delays_others_once_for_each_of_their_networks with trusted_proxy(),
     a_ticket_admits_one_attempt with trusted_proxy(),
+];
+
+on_sqlite_alone![
+    an_attacker_with_tickets_delays_others_once_for_each_of_their_networks with trusted_proxy(),
     a_ticket_counts_after_its_wait_at_its_account_in_its_browser_and_unchanged with trusted_proxy(),
     a_ticket_expires with trusted_proxy(),
     a_ticket_lifts_no_delay_of_its_own_address with trusted_proxy(),

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use domain::access::Role;
 use engine::ProjectUpdate;
 use serde_json::Value;
-use testkit::{Kit, Reply, on_every_database};
+use testkit::{Kit, Reply, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     customer::{hidden, is_page},
@@ -20,9 +20,12 @@ on_every_database![
     a_pending_payment_is_paid_refused_or_expired_by_its_buttons_once on 2 threads,
     money_after_a_payment_was_expired_by_its_button_is_late on 2 threads,
     a_page_that_was_left_open_changes_nothing_that_has_ended on 2 threads,
-    a_code_is_found_as_a_bank_app_finds_it_and_paid on 2 threads,
     another_amount_is_held_and_pays_nothing_however_often_its_form_is_sent on 2 threads,
     a_form_that_is_sent_twice_answers_the_same_and_with_another_amount_it_is_other_money on 2 threads,
+];
+
+on_sqlite_alone![
+    a_code_is_found_as_a_bank_app_finds_it_and_paid on 2 threads,
     an_unknown_code_is_reported_at_its_field on 2 threads,
     in_production_there_is_no_simulator on 2 threads,
     viewers_only_look_strangers_find_nothing_and_unknown_actions_are_refused on 2 threads,

@@ -6,7 +6,7 @@ use domain::{access::Role, audit::Deed, event::EventKind};
 use engine::Window;
 use futures_util::future::join_all;
 use secrecy::ExposeSecret;
-use testkit::{Kit, TestProject, on_every_database};
+use testkit::{Kit, TestProject, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     customer::is_page,
@@ -14,13 +14,14 @@ use crate::support::{
     people::{Person, desk},
 };
 
-on_every_database![
+on_every_database![of_many_who_replace_a_secret_at_once_one_succeeds on 2 threads];
+
+on_sqlite_alone![
     a_url_is_saved_and_taken_away_again on 2 threads,
     a_url_that_is_refused_is_refused_with_its_reason on 2 threads,
     production_sends_to_https_only on 2 threads,
     showing_the_secret_is_audited on 2 threads,
     a_replaced_secret_stays_good_for_a_day_unless_it_is_ended_at_once on 2 threads,
-    of_many_who_replace_a_secret_at_once_one_succeeds on 2 threads,
     a_viewer_and_a_stranger_change_nothing_about_webhooks on 2 threads,
     further_events_are_asked_for_and_given_up_again on 2 threads,
 ];

@@ -9,7 +9,7 @@ use domain::{
 };
 use gateway::SendLimits;
 use serde_json::Value;
-use testkit::{Answer, Kit, TestProject, on_every_database};
+use testkit::{Answer, Kit, TestProject, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     customer::{hidden, is_page},
@@ -22,15 +22,18 @@ use crate::support::{
 
 on_every_database![
     a_test_is_a_real_payment_and_a_real_webhook_however_often_its_form_is_sent on 2 threads,
+    what_is_not_retried_any_more_has_its_own_banner_and_its_own_part_of_the_log on 2 threads,
+    the_log_shows_status_and_latency_and_is_filtered_by_kind on 2 threads,
+    all_events_that_failed_since_a_moment_are_resent_and_counted on 2 threads,
+    the_log_comes_page_by_page_and_has_the_snippets_beside_it on 2 threads,
+];
+
+on_sqlite_alone![
     without_a_url_nothing_is_tested_or_sent_again on 2 threads,
     a_delivery_shows_what_was_sent_byte_for_byte_and_what_came_back on 2 threads,
     what_an_answer_hides_is_shown_by_its_number on 2 threads,
-    what_is_not_retried_any_more_has_its_own_banner_and_its_own_part_of_the_log on 2 threads,
-    the_log_shows_status_and_latency_and_is_filtered_by_kind on 2 threads,
     a_failed_event_is_resent_with_the_same_id on 2 threads,
-    all_events_that_failed_since_a_moment_are_resent_and_counted on 2 threads,
     another_projects_event_is_not_found_and_a_viewer_resends_nothing on 2 threads,
-    the_log_comes_page_by_page_and_has_the_snippets_beside_it on 2 threads,
 ];
 
 async fn developer(kit: &Kit, project: &TestProject) -> (Person, String) {

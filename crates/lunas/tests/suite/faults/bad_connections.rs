@@ -2,7 +2,7 @@
 
 use std::{io::ErrorKind, sync::Arc, time::Duration};
 
-use testkit::{Kit, Options, Socket, TestProject, on_every_database, request_bytes};
+use testkit::{Kit, Options, Socket, TestProject, on_sqlite_alone, request_bytes};
 
 use tokio::net::TcpStream;
 
@@ -12,7 +12,7 @@ use crate::support::{
     wait::until,
 };
 
-on_every_database![
+on_sqlite_alone![
     half_sent_headers_are_cut_off_and_delay_nobody with short_header_timeout(),
     a_head_that_arrives_byte_by_byte_is_cut_off_too with short_header_timeout(),
     a_body_that_does_not_arrive_is_408_and_the_connection_is_closed with short_body_timeout(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use demobank::{AmountText, Knobs, Padding, Style};
-use testkit::{Kit, on_every_database};
+use testkit::{Kit, on_every_database, on_sqlite_alone};
 
 use super::acts::{both_refuse, said};
 use crate::support::{
@@ -14,15 +14,18 @@ use crate::support::{
 };
 
 on_every_database![
+    each_malformed_member_of_an_inquiry_is_named,
+    money_of_the_future_is_judged_by_its_time_and_never_dated_ahead,
+];
+
+on_sqlite_alone![
     a_body_has_at_most_65_536_bytes,
     a_body_is_one_json_object,
     each_missing_member_is_named,
-    each_malformed_member_of_an_inquiry_is_named,
     each_malformed_member_of_a_payment_is_named,
     amounts_are_whole_rupiah_above_zero,
     only_spaces_on_the_left_are_padding,
     a_bank_that_asks_for_a_code_of_its_own_for_bad_data_gets_it,
-    money_of_the_future_is_judged_by_its_time_and_never_dated_ahead,
 ];
 
 const BAD_JSON: (u16, &str, &str) = (400, "00", "Bad Request. [Invalid JSON]");

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use demobank::{Answer, Conclusion, Knobs, Payment, STALE_MS, Style, TokenChoice};
-use testkit::{Kit, on_every_database};
+use testkit::{Kit, on_every_database, on_sqlite_alone};
 
 use super::acts::said;
 use crate::support::{
@@ -12,8 +12,9 @@ use crate::support::{
     rows::rows,
 };
 
-on_every_database![
-    a_disabled_account_tells_again_what_it_has_judged,
+on_every_database![a_disabled_account_tells_again_what_it_has_judged];
+
+on_sqlite_alone![
     a_disabled_account_refuses_new_payments_and_inquiries_and_stores_nothing,
     a_disabled_account_checks_token_and_signature_as_ever,
 ];

@@ -4,15 +4,13 @@
 use std::{sync::Arc, time::Duration};
 
 use demobank::{Knobs, Style};
-use testkit::{Kit, on_every_database, plain_client};
+use testkit::{Kit, on_every_database, on_sqlite_alone, plain_client};
 
 use crate::support::banks::{contracted, number};
 
-on_every_database![
-    every_call_of_an_account_is_in_a_log_with_its_code,
-    calls_without_proof_replace_no_call_of_the_bank,
-    an_account_that_only_strangers_have_called_has_no_last_call,
-];
+on_every_database![every_call_of_an_account_is_in_a_log_with_its_code, calls_without_proof_replace_no_call_of_the_bank];
+
+on_sqlite_alone![an_account_that_only_strangers_have_called_has_no_last_call];
 
 async fn every_call_of_an_account_is_in_a_log_with_its_code(kit: Arc<Kit>) {
     let contracted = contracted(&kit, Style::BCA).await;

@@ -8,7 +8,7 @@ use domain::{bank::Bank, method::Method, payment::Checkout};
 use engine::Attempt;
 use gateway::SendLimits;
 use serde_json::{Value, json};
-use testkit::{Kit, Reply, on_every_database};
+use testkit::{Kit, Reply, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     acquirers::{AMOUNT, Acquired, QRIS_PROFILES, acquired, acquired_for, ask_after, code_of, hosted_there, silently},
@@ -23,10 +23,13 @@ on_every_database![
     whatever_happens_to_an_order_there_is_one_payment_and_one_code_that_can_be_paid,
     whatever_happens_to_a_question_the_money_is_found,
     whatever_happens_to_a_void_the_code_is_voided,
-    a_redirect_is_never_followed,
-    a_bank_without_tls_is_not_called_and_the_key_can_be_used_again,
     while_a_bank_is_gone_nothing_is_lost,
     a_code_that_may_exist_is_not_ordered_anew_while_the_bank_is_gone,
+];
+
+on_sqlite_alone![
+    a_redirect_is_never_followed,
+    a_bank_without_tls_is_not_called_and_the_key_can_be_used_again,
     a_bank_whose_token_is_refused_again_is_asked_no_third_time,
     five_faults_close_a_method_and_no_other,
     a_closed_method_is_opened_by_a_probe_that_succeeds,

@@ -7,7 +7,7 @@ use demobank::{Answer, CodeState, Knobs, Notification, PayOrder, STALE_MS, Servi
 use domain::{bank::Bank, bank_difference::DifferenceKind, method::Method, payment::Checkout};
 use engine::{Attempt, Window};
 use serde_json::{Value, json};
-use testkit::{Kit, on_every_database};
+use testkit::{Kit, on_every_database, on_sqlite_alone};
 
 use super::acts::shaped;
 use crate::support::{
@@ -23,16 +23,8 @@ use crate::support::{
 };
 
 on_every_database![
-    every_door_answers_success_in_snaps_shape,
     what_is_signed_by_a_key_or_by_a_token_books,
     what_is_not_signed_books_nothing_and_makes_us_ask,
-    no_other_word_that_is_not_signed_is_believed,
-    a_bank_that_is_found_by_its_own_reference_is_asked_by_what_it_tells,
-    no_number_is_learnt_from_what_is_not_signed,
-    what_nobody_has_proved_is_refused_before_it_is_read,
-    what_cannot_be_read_is_refused_and_leaves_nothing_behind,
-    a_token_of_another_account_tells_nothing,
-    an_account_that_nobody_has_is_an_unknown_client,
     money_is_recorded_at_a_disabled_account,
     while_the_database_is_away_the_bank_is_told_to_come_again on 2 threads,
     a_payment_that_is_being_paid_is_processing_and_then_paid,
@@ -41,6 +33,17 @@ on_every_database![
     what_is_not_final_changes_nothing,
     a_refund_is_a_difference_for_the_operator_and_the_money_stays,
     a_refund_that_is_not_signed_is_asked_about_first,
+];
+
+on_sqlite_alone![
+    every_door_answers_success_in_snaps_shape,
+    no_other_word_that_is_not_signed_is_believed,
+    a_bank_that_is_found_by_its_own_reference_is_asked_by_what_it_tells,
+    no_number_is_learnt_from_what_is_not_signed,
+    what_nobody_has_proved_is_refused_before_it_is_read,
+    what_cannot_be_read_is_refused_and_leaves_nothing_behind,
+    a_token_of_another_account_tells_nothing,
+    an_account_that_nobody_has_is_an_unknown_client,
 ];
 
 /// Each door with a profile that uses it, and its answer.

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use demobank::{Knobs, Style};
 use domain::{bank::Bank, method::Method, time::Timestamp};
 use serde_json::{Value, json};
-use testkit::{Cluster, Database, Kit, on_every_database};
+use testkit::{Cluster, Database, Kit, on_every_database, on_sqlite_alone};
 
 use super::acts::{payment_id, said};
 use crate::support::{
@@ -18,9 +18,10 @@ use crate::support::{
     samples::{qris, virtual_account},
 };
 
-on_every_database![
+on_every_database![a_number_rests_for_30_days_after_its_payment_has_expired_and_then_comes_again on 2 threads];
+
+on_sqlite_alone![
     numbers_have_the_accounts_length_and_tell_nothing_about_each_other,
-    a_number_rests_for_30_days_after_its_payment_has_expired_and_then_comes_again on 2 threads,
     amounts_beyond_the_accounts_limits_are_refused_before_anything_is_stored,
     lifetimes_beyond_the_accounts_limits_are_refused_before_anything_is_stored,
     a_link_that_expires_within_a_minute_is_paid_until_then,

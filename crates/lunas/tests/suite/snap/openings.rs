@@ -11,7 +11,7 @@ use domain::{
 use engine::{Attempt, Error};
 use futures_util::future::join_all;
 use serde_json::json;
-use testkit::{Api, Kit, Reply, on_every_database};
+use testkit::{Api, Kit, Reply, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     acquirers::{AMOUNT, QRIS_PROFILES, acquired, acquired_for, ask_after, code_of, hosted_there},
@@ -23,7 +23,6 @@ use crate::support::{
 };
 
 on_every_database![
-    a_code_of_every_profile_is_issued_and_paid_by_its_notification,
     a_virtual_account_that_the_bank_hosts_is_issued_and_paid,
     a_key_that_is_used_again_leads_to_the_same_code,
     fifty_first_uses_of_one_key_ask_the_bank_once on 2 threads,
@@ -32,9 +31,6 @@ on_every_database![
     a_lost_answer_is_found_again_without_a_retry,
     a_bank_that_is_not_reached_leaves_the_key_to_be_used_again,
     a_bank_that_refuses_is_asked_anew_by_a_retry,
-    an_amount_that_the_bank_does_not_take_is_a_bad_request,
-    a_qr_that_is_not_the_one_ordered_is_shown_to_nobody_and_voided,
-    a_token_that_dies_is_renewed_and_the_call_repeated_once,
     an_opening_without_an_answer_is_given_up_after_ten_minutes_and_voided,
     a_retry_after_an_opening_was_given_up_gets_a_new_code,
     a_link_that_is_cancelled_voids_its_codes,
@@ -45,6 +41,13 @@ on_every_database![
     word_of_money_during_a_question_is_asked_about_after_it on 2 threads,
     a_payment_whose_money_is_held_expires_like_any_other,
     the_code_of_a_payment_that_held_money_pays_is_voided,
+];
+
+on_sqlite_alone![
+    a_code_of_every_profile_is_issued_and_paid_by_its_notification,
+    an_amount_that_the_bank_does_not_take_is_a_bad_request,
+    a_qr_that_is_not_the_one_ordered_is_shown_to_nobody_and_voided,
+    a_token_that_dies_is_renewed_and_the_call_repeated_once,
 ];
 
 #[track_caller]

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use demobank::{Contract, Knobs, STALE_MS, Signing, Style, TokenChoice};
 use secrecy::ExposeSecret;
-use testkit::{Kit, on_every_database};
+use testkit::{Kit, on_sqlite_alone};
 
 use super::acts::{SERVICES, both_refuse, call, said};
 use crate::support::{
@@ -14,7 +14,7 @@ use crate::support::{
     rows::rows,
 };
 
-on_every_database![
+on_sqlite_alone![
     calls_come_from_the_banks_networks_only,
     behind_a_trusted_proxy_the_callers_own_address_counts with trusted_proxy(),
     the_path_that_a_proxy_cuts_off_is_signed_too with base_url("https://api.lunas.test/pay"),

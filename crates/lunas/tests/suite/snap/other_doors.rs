@@ -5,7 +5,7 @@ use std::sync::Arc;
 use demobank::{Knobs, Notification, Service, Style};
 use domain::{bank_money::MoneyMarks, money::Rupiah};
 use gateway::snap::{About, BankMoney, Heard, Standing};
-use testkit::{Kit, on_every_database};
+use testkit::{Kit, on_every_database, on_sqlite_alone};
 
 use super::acts::{said, shaped};
 use crate::support::{
@@ -18,8 +18,9 @@ use crate::support::{
 on_every_database![
     money_that_we_were_asked_to_take_cannot_be_told_at_another_door,
     money_that_we_were_asked_to_take_is_known_when_it_is_told,
-    an_account_has_only_the_doors_that_its_bank_uses,
 ];
+
+on_sqlite_alone![an_account_has_only_the_doors_that_its_bank_uses];
 
 const NOTICES: [(Service, &str); 3] =
     [(Service::VaNotify, "4043400"), (Service::QrNotify, "4045200"), (Service::DebitNotify, "4045600")];

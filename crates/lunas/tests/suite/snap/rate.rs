@@ -3,7 +3,7 @@
 use std::{num::NonZeroU32, sync::Arc};
 
 use demobank::{Answer, Conclusion, Knobs, Style};
-use testkit::{Kit, Options, on_every_database};
+use testkit::{Kit, Options, on_sqlite_alone};
 
 use super::{
     acts::{call, said},
@@ -17,7 +17,7 @@ use crate::support::{
     wait::until,
 };
 
-on_every_database![
+on_sqlite_alone![
     an_account_over_its_rate_answers_inquiries_with_429_and_suspends_payments with one_call_each_second(),
     calls_that_prove_nothing_use_up_nothing_of_an_accounts_rate with one_call_each_second(),
     a_resend_over_the_rate_is_looked_after_if_the_first_was_booked with one_call_each_second(),

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use demobank::Service;
 use domain::method::Method;
 use engine::{BankDoor, BankTest};
-use testkit::{Kit, on_every_database};
+use testkit::{Kit, on_sqlite_alone};
 
 use crate::support::acquirers::acquired_for;
 
-on_every_database![a_bank_with_both_services_for_a_qr_is_asked_as_wallets_are_and_logged_so];
+on_sqlite_alone![a_bank_with_both_services_for_a_qr_is_asked_as_wallets_are_and_logged_so];
 
 async fn a_bank_with_both_services_for_a_qr_is_asked_as_wallets_are_and_logged_so(kit: Arc<Kit>) {
     let both = [("path.debit_status", "/v1.0/debit/status"), ("path.debit_cancel", "/v1.0/debit/cancel")];

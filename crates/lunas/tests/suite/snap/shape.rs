@@ -6,7 +6,7 @@ use demobank::{Contract, Knobs, Style};
 use engine::NewBankAccount;
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::{Kit, on_every_database, plain_client};
+use testkit::{Kit, on_sqlite_alone, plain_client};
 
 use super::acts::{both_refuse, said};
 use crate::support::{
@@ -15,7 +15,7 @@ use crate::support::{
     rows::rows,
 };
 
-on_every_database![
+on_sqlite_alone![
     the_doors_take_post_only,
     other_paths_below_the_folder_have_snaps_shape,
     unknown_and_disabled_accounts_refuse_strangers_in_the_same_words,

@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use demobank::{Conclusion, Knobs, Padding, Payment, Style};
-use testkit::{Kit, on_every_database};
+use testkit::{Kit, on_sqlite_alone};
 
 use super::acts::{SERVICES, both_refuse, call, said};
 use crate::support::{
@@ -14,7 +14,7 @@ use crate::support::{
     rows::rows,
 };
 
-on_every_database![
+on_sqlite_alone![
     a_payment_needs_only_what_money_is_judged_by,
     money_without_a_time_was_paid_when_we_heard_of_it,
     what_a_banks_papers_promise_is_needed_once_it_is_set,

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use demobank::{AmountText, Knobs, Padding, Payment, SignatureText, Signing, Style, TokenChoice};
 use serde_json::json;
-use testkit::{Kit, on_every_database};
+use testkit::{Kit, on_sqlite_alone};
 
 use super::acts::{both_refuse, said};
 use crate::support::{
@@ -13,7 +13,7 @@ use crate::support::{
     rows::rows,
 };
 
-on_every_database![
+on_sqlite_alone![
     messages_are_taken_however_they_are_written,
     names_of_any_script_are_taken_and_come_back,
     timestamps_are_taken_with_any_offset_and_decimals,

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use demobank::{Knobs, Service, Signing, TokenChoice};
 use domain::bank_account::CredentialKind;
 use engine::{BankDoor, Missing, NewBankAccount};
-use testkit::{Kit, on_every_database};
+use testkit::{Kit, on_sqlite_alone};
 
 use crate::support::{
     acquirers::{acquired, ask_after, silently, word_of},
@@ -13,7 +13,7 @@ use crate::support::{
     rows::rows,
 };
 
-on_every_database![
+on_sqlite_alone![
     the_bank_gets_a_token_and_its_notification_makes_us_ask,
     what_the_bank_signs_with_its_token_books_at_once,
     a_token_that_is_not_ours_is_refused_and_leaves_nothing_behind,

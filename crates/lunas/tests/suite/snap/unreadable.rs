@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use demobank::{Knobs, Notification, PayOrder, Service, Style};
 use domain::{money::Rupiah, stray::Stray};
-use testkit::{Kit, on_every_database};
+use testkit::{Kit, on_every_database, on_sqlite_alone};
 
 use super::acts::said;
 use crate::support::{
@@ -16,12 +16,12 @@ use crate::support::{
 };
 
 on_every_database![
-    an_amount_above_the_most_is_refused_at_the_payment_door,
     a_notice_of_money_that_cannot_be_read_is_kept_once_as_it_came,
-    a_notice_that_is_about_no_money_is_no_stray,
     a_notice_about_a_code_of_ours_that_cannot_be_read_is_kept_and_asked_about,
     an_amount_that_was_stated_can_be_assigned,
 ];
+
+on_sqlite_alone![an_amount_above_the_most_is_refused_at_the_payment_door, a_notice_that_is_about_no_money_is_no_stray];
 
 /// As large as the standard allows, and the least that is too much.
 const TOO_MUCH: [&str; 2] = ["9999999999999999.00", "1000000000000.00"];

@@ -4,19 +4,20 @@ use std::{sync::Arc, time::Duration};
 
 use domain::delivery::{AttemptOutcome, DeliveryState, FailureClass};
 use gateway::SendLimits;
-use testkit::{Answer, Kit, Receiver, on_every_database};
+use testkit::{Answer, Kit, Receiver, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     payments::paid,
     webhooks::{newest_event, wait_for_attempts},
 };
 
-on_every_database![
+on_every_database![any_bytes_of_an_answer_are_kept_as_clean_text];
+
+on_sqlite_alone![
     any_2xx_is_success_and_no_other_status_is,
     a_redirect_is_a_failure_and_is_not_followed,
     an_interim_answer_is_not_the_answer,
     of_a_long_answer_the_beginning_is_kept_and_a_success_stays_one,
-    any_bytes_of_an_answer_are_kept_as_clean_text,
     a_receiver_that_breaks_off_or_speaks_no_http_has_not_taken_the_event,
     a_receiver_that_answers_before_it_has_read_has_taken_the_event,
     a_receiver_that_hangs_or_drips_has_not_answered_in_time,

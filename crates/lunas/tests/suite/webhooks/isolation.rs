@@ -13,7 +13,9 @@ use std::{
 use domain::delivery::DeliveryState;
 use engine::{Courier, Reconcilers};
 use gateway::{AddressGuard, BoxFuture, Resolve, SendLimits, WebhookSender};
-use testkit::{Answer, Api, Cluster, Kit, Received, Receiver, TestProject, on_every_database, on_postgres};
+use testkit::{
+    Answer, Api, Cluster, Kit, Received, Receiver, TestProject, on_every_database, on_postgres, on_sqlite_alone,
+};
 
 use crate::support::{
     nodes::Node,
@@ -23,11 +25,7 @@ use crate::support::{
 };
 
 on_every_database![
-    a_receiver_that_hangs_holds_four_of_its_own_webhooks_and_none_of_anyone_elses,
-    a_receiver_that_answers_quickly_gets_more_webhooks_at_once_up_to_the_limit,
-    many_receivers_that_hang_delay_nobody_else,
     a_hanging_project_with_many_due_webhooks_delays_none_of_a_busy_neighbours,
-    when_a_receiver_that_hung_answers_again_its_events_all_arrive,
     two_nodes_send_each_event_once,
     an_event_that_another_node_commits_is_sent_without_a_notification,
     an_attempt_that_could_not_be_recorded_is_retried_after_its_lease,
@@ -35,6 +33,13 @@ on_every_database![
     a_clock_that_jumps_ahead_makes_no_node_send_what_it_is_sending_already,
     an_event_resent_by_hand_during_an_attempt_is_sent_as_soon_as_that_has_ended,
     stopping_releases_webhooks_to_a_hanging_receiver_at_once,
+];
+
+on_sqlite_alone![
+    a_receiver_that_hangs_holds_four_of_its_own_webhooks_and_none_of_anyone_elses,
+    a_receiver_that_answers_quickly_gets_more_webhooks_at_once_up_to_the_limit,
+    many_receivers_that_hang_delay_nobody_else,
+    when_a_receiver_that_hung_answers_again_its_events_all_arrive,
     an_attempt_that_fails_on_our_side_is_retried_and_stops_no_other,
 ];
 

@@ -8,7 +8,7 @@ use domain::{
 };
 use engine::ProjectUpdate;
 use gateway::SendLimits;
-use testkit::{Answer, Kit, Received, Receiver, TestProject, on_every_database};
+use testkit::{Answer, Kit, Received, Receiver, TestProject, on_every_database, on_sqlite_alone};
 
 use crate::support::{
     json::id,
@@ -19,11 +19,14 @@ use crate::support::{
 
 on_every_database![
     each_kind_of_event_is_posted_once_signed_and_byte_for_byte_as_the_api_shows_it,
+    events_that_waited_while_nobody_delivered_are_sent_at_the_next_start,
+    a_backlog_of_one_project_arrives_whole_and_each_event_once,
+];
+
+on_sqlite_alone![
     webhook_texts_are_indonesian_and_keep_the_success_word_of_their_moment,
     without_a_url_events_are_visible_and_none_is_sent_even_when_a_url_comes_later,
     an_attempt_goes_to_the_url_that_is_set_when_it_is_made,
-    events_that_waited_while_nobody_delivered_are_sent_at_the_next_start,
-    a_backlog_of_one_project_arrives_whole_and_each_event_once,
 ];
 
 async fn three_kinds(kit: &Kit, project: &TestProject) {

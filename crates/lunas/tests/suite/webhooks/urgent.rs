@@ -3,16 +3,14 @@
 
 use std::sync::Arc;
 
-use testkit::{Answer, Kit, Received, Receiver, TestProject, on_every_database};
+use testkit::{Answer, Kit, Received, Receiver, TestProject, on_every_database, on_sqlite_alone};
 
 use super::isolation::{PATIENT, pay_often};
 use crate::support::webhooks::newest_event;
 
-on_every_database![
-    a_revoked_key_is_reported_at_once_though_sixteen_payments_hang,
-    security_events_that_hang_take_no_place_of_payments,
-    a_security_event_that_is_resent_is_urgent_too,
-];
+on_every_database![a_revoked_key_is_reported_at_once_though_sixteen_payments_hang];
+
+on_sqlite_alone![security_events_that_hang_take_no_place_of_payments, a_security_event_that_is_resent_is_urgent_too];
 
 /// Creates keys of a project and revokes them through the API.
 async fn revoke_keys(kit: &Kit, project: &TestProject, count: usize) {

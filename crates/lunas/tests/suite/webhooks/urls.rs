@@ -6,11 +6,11 @@ use domain::project::Environment;
 use engine::{Engine, Error, ProjectUpdate, SecretKey, Settings};
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
-use testkit::{Kit, Program, on_every_database};
+use testkit::{Kit, Program, on_sqlite_alone};
 
 use crate::support::commands::program;
 
-on_every_database![
+on_sqlite_alone![
     a_url_to_an_internal_address_is_refused_with_a_reason_and_the_old_one_stays,
     a_production_project_takes_https_only_wherever_it_leads,
     development_allows_this_machine_and_a_setting_allows_the_networks_it_names,

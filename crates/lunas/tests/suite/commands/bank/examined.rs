@@ -10,13 +10,7 @@ use testkit::{Cluster, Database, Ran};
 
 use super::{site::Site, strays::receive};
 
-on_every_database![
-    doctor_looks_at_every_enabled_account,
-    doctor_wants_an_https_address_for_banks,
-    doctor_reports_approved_projects_that_can_take_no_money,
-    doctor_and_show_tell_of_calls_to_a_bank_that_fail,
-    calls_without_proof_are_shown_apart_and_are_no_call_of_the_bank,
-];
+on_every_database![doctor_and_show_tell_of_calls_to_a_bank_that_fail];
 
 /// The points about banks, with their verdicts and findings.
 fn points(ran: &Ran) -> BTreeMap<String, (String, String)> {
@@ -49,7 +43,9 @@ pub(super) fn change(site: &Site, sql: &str) {
     }
 }
 
-async fn doctor_looks_at_every_enabled_account(site: Site) {
+#[tokio::test]
+async fn doctor_looks_at_every_enabled_account() {
+    let site = Site::on_sqlite();
     assert_eq!(points(&site.run(&["doctor", "--json"])), BTreeMap::new(), "there is nothing to say without accounts");
     let disabled = site.bare_account();
     assert_eq!(names(&unwell(&site)), [("", ""); 0], "a disabled account needs nothing");
@@ -98,7 +94,9 @@ async fn doctor_looks_at_every_enabled_account(site: Site) {
     assert!(text.stdout.contains(&format!("BCA Toko ({account})")), "{text:?}");
 }
 
-async fn doctor_wants_an_https_address_for_banks(site: Site) {
+#[tokio::test]
+async fn doctor_wants_an_https_address_for_banks() {
+    let site = Site::on_sqlite();
     site.enabled_account();
     let url = |url: Option<&str>| {
         let mut command = site.command(&["doctor", "--json"]);
@@ -117,7 +115,9 @@ async fn doctor_wants_an_https_address_for_banks(site: Site) {
     assert_eq!((verdict.as_str(), code), ("failure", 1), "{finding}");
 }
 
-async fn doctor_reports_approved_projects_that_can_take_no_money(site: Site) {
+#[tokio::test]
+async fn doctor_reports_approved_projects_that_can_take_no_money() {
+    let site = Site::on_sqlite();
     let (waiting, sandbox) = (site.project("production"), site.project("sandbox"));
     assert_eq!(names(&unwell(&site)), [("", ""); 0]);
     let approved = site.approved();
@@ -167,7 +167,9 @@ async fn doctor_and_show_tell_of_calls_to_a_bank_that_fail(site: Site) {
     }
 }
 
-async fn calls_without_proof_are_shown_apart_and_are_no_call_of_the_bank(site: Site) {
+#[tokio::test]
+async fn calls_without_proof_are_shown_apart_and_are_no_call_of_the_bank() {
+    let site = Site::on_sqlite();
     let account = site.enabled_account();
     let call = BankCall {
         id: "1".to_owned(),

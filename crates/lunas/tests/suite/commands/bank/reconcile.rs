@@ -22,7 +22,6 @@ use crate::support::acquirers::{AMOUNT, Acquired, contract_of};
 
 on_every_database![
     a_day_is_compared_and_shown_as_text_json_and_csv,
-    a_day_that_cannot_be_compared_is_refused_with_a_sentence,
     a_difference_is_listed_and_settled_once_with_a_note,
 ];
 
@@ -104,7 +103,9 @@ async fn a_day_is_compared_and_shown_as_text_json_and_csv(site: Site) {
     assert_eq!(run(&site, &["verify"]).await.code, 0);
 }
 
-async fn a_day_that_cannot_be_compared_is_refused_with_a_sentence(site: Site) {
+#[tokio::test]
+async fn a_day_that_cannot_be_compared_is_refused_with_a_sentence() {
+    let site = Site::on_sqlite();
     let ours = site.enabled_account();
     let acquired = acquired(&site, nowhere()).await;
     let account = acquired.account.to_string();

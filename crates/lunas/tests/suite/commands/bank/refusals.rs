@@ -5,14 +5,9 @@ use serde_json::json;
 use super::site::{Site, private_key};
 use crate::support::{bank_keys::public_bank_key, commands::program, rows::rows};
 
-on_every_database![
-    an_impossible_command_exits_1_says_why_and_changes_nothing,
-    what_is_no_key_or_secret_is_refused_without_repeating_it,
-    an_enabled_account_keeps_what_it_needs,
-    a_secret_needs_the_secret_key,
-];
-
-async fn an_impossible_command_exits_1_says_why_and_changes_nothing(site: Site) {
+#[tokio::test]
+async fn an_impossible_command_exits_1_says_why_and_changes_nothing() {
+    let site = Site::on_sqlite();
     let (production, sandbox) = (site.approved(), site.project("sandbox"));
     let account = site.bare_account();
     let calling = site.bare_account();
@@ -77,7 +72,9 @@ async fn an_impossible_command_exits_1_says_why_and_changes_nothing(site: Site) 
     assert_eq!(rows(&site.database), before, "nothing was changed");
 }
 
-async fn what_is_no_key_or_secret_is_refused_without_repeating_it(site: Site) {
+#[tokio::test]
+async fn what_is_no_key_or_secret_is_refused_without_repeating_it() {
+    let site = Site::on_sqlite();
     let account = site.bare_account();
     let private = private_key();
     let before = rows(&site.database);
@@ -113,7 +110,9 @@ async fn what_is_no_key_or_secret_is_refused_without_repeating_it(site: Site) {
 }
 
 /// Without its service id, an account would give out numbers that nobody can pay.
-async fn an_enabled_account_keeps_what_it_needs(site: Site) {
+#[tokio::test]
+async fn an_enabled_account_keeps_what_it_needs() {
+    let site = Site::on_sqlite();
     let account = site.enabled_account();
     let before = rows(&site.database);
     for (setting, lacks) in
@@ -131,7 +130,9 @@ async fn an_enabled_account_keeps_what_it_needs(site: Site) {
     assert!(site.run(&["bank", "enable", &account]).failed(1)[0].contains("cannot be enabled: partner_service_id"));
 }
 
-async fn a_secret_needs_the_secret_key(site: Site) {
+#[tokio::test]
+async fn a_secret_needs_the_secret_key() {
+    let site = Site::on_sqlite();
     let account = site.bare_account();
     for arguments in [&["bank", "key", &account, "--make"][..], &["bank", "inbound", &account]] {
         let mut command = site.command(arguments);

@@ -6,18 +6,11 @@ use serde_json::{Value, json};
 use super::site::{Site, id};
 use crate::support::bank_keys::public_bank_key;
 
-on_every_database![
-    an_account_is_enabled_once_nothing_is_missing,
-    a_project_takes_money_by_an_account_until_it_is_taken_away,
-    a_next_key_waits_beside_the_current_one_until_the_account_is_rotated,
-    settings_are_the_profiles_unless_the_account_has_its_own,
-    secrets_are_shown_once_and_stored_encrypted,
-    people_read_what_to_do_next,
-    every_address_that_a_bank_needs_is_shown,
-    an_acquirer_that_asks_for_a_token_is_not_ready_without_a_client_for_it,
-];
+on_every_database![a_project_takes_money_by_an_account_until_it_is_taken_away];
 
-async fn an_account_is_enabled_once_nothing_is_missing(site: Site) {
+#[tokio::test]
+async fn an_account_is_enabled_once_nothing_is_missing() {
+    let site = Site::on_sqlite();
     let added = site.json(&["bank", "add", "--profile", "bca", "--name", "BCA Toko"]);
     let account = id(&added);
     assert!(account.starts_with("bac_"));
@@ -90,7 +83,9 @@ async fn a_project_takes_money_by_an_account_until_it_is_taken_away(site: Site) 
     }
 }
 
-async fn a_next_key_waits_beside_the_current_one_until_the_account_is_rotated(site: Site) {
+#[tokio::test]
+async fn a_next_key_waits_beside_the_current_one_until_the_account_is_rotated() {
+    let site = Site::on_sqlite();
     let account = site.bare_account();
     let (first, second) = (public_bank_key(), public_bank_key());
     let stages = |kind: &str| -> Vec<(String, Value)> {
@@ -127,7 +122,9 @@ async fn a_next_key_waits_beside_the_current_one_until_the_account_is_rotated(si
     assert_eq!(site.audit().await[0].deed, Deed::BankRotated);
 }
 
-async fn settings_are_the_profiles_unless_the_account_has_its_own(site: Site) {
+#[tokio::test]
+async fn settings_are_the_profiles_unless_the_account_has_its_own() {
+    let site = Site::on_sqlite();
     let account = site.bare_account();
     let setting = |name: &str| -> (String, bool) {
         let shown = site.show(&account);
@@ -153,7 +150,9 @@ async fn settings_are_the_profiles_unless_the_account_has_its_own(site: Site) {
     assert_eq!(changed, ["channel_id", "channel_id, deadline"]);
 }
 
-async fn secrets_are_shown_once_and_stored_encrypted(site: Site) {
+#[tokio::test]
+async fn secrets_are_shown_once_and_stored_encrypted() {
+    let site = Site::on_sqlite();
     let account = site.bare_account();
     site.json(&["bank", "key", &account, "--make"]);
     let made = site.json(&["bank", "inbound", &account])["secret"].as_str().unwrap().to_owned();
@@ -184,7 +183,9 @@ async fn secrets_are_shown_once_and_stored_encrypted(site: Site) {
     }
 }
 
-async fn people_read_what_to_do_next(site: Site) {
+#[tokio::test]
+async fn people_read_what_to_do_next() {
+    let site = Site::on_sqlite();
     let add = ["bank", "add", "--profile", "bca", "--name", "BCA Toko", "--set", "partner_service_id=88899"];
     let ran = site.run(&add);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
@@ -220,7 +221,9 @@ async fn people_read_what_to_do_next(site: Site) {
 }
 
 /// Regression: only the address before all of them was shown.
-async fn every_address_that_a_bank_needs_is_shown(site: Site) {
+#[tokio::test]
+async fn every_address_that_a_bank_needs_is_shown() {
+    let site = Site::on_sqlite();
     let (token, inquiry, payment) =
         ("/v1.0/access-token/b2b", "/v1.0/transfer-va/inquiry", "/v1.0/transfer-va/payment");
     let (va, qr, debit) =
@@ -256,7 +259,9 @@ async fn every_address_that_a_bank_needs_is_shown(site: Site) {
 }
 
 /// Regression: nothing was said to be missing, and the token door answered the bank 4017300.
-async fn an_acquirer_that_asks_for_a_token_is_not_ready_without_a_client_for_it(site: Site) {
+#[tokio::test]
+async fn an_acquirer_that_asks_for_a_token_is_not_ready_without_a_client_for_it() {
+    let site = Site::on_sqlite();
     let add =
         ["bank", "add", "--profile", "bri-qris", "--name", "BRI", "--set", "merchant_id=M", "--set", "terminal_id=T"];
     let account = id(&site.json(&[&add[..], &["--set", "base_url=https://bank.example"]].concat()));
