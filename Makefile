@@ -1,4 +1,4 @@
-# `make test` runs every check there is, on a machine that has Rust and a C compiler. Python tools go into the build folder;
+# `make test` runs every check there is, on a machine that has Rust, Git and a C compiler. Python tools go into the build folder;
 # PostgreSQL, nginx, Chromium, PHP, npm and what Python lacks are installed where a Debian does not have them.
 #
 # `make check` is for daily work: the same without browsers, faults, Python and the clients. `make dist` builds packages.

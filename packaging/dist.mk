@@ -17,7 +17,8 @@ CARGO_CYCLONEDX_VERSION := 0.5.9
 
 .PHONY: dist dist-binary dist-test dist-tools musl
 
-# Releases are built by rustc itself, and the files in them carry the time of the last commit.
+# Releases are built by rustc itself. The files in them carry the time of the last commit, and `lunas --version` names it; where the
+# sources are no checkout, SOURCE_DATE_EPOCH and LUNAS_COMMIT state both.
 dist dist-binary dist-tools: export RUSTC_WORKSPACE_WRAPPER :=
 dist dist-binary: export CARGO_TARGET_DIR := $(CURDIR)/$(DIST_BUILD)
 dist: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct)

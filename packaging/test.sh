@@ -143,12 +143,14 @@ print(len(components), "components")
 PYTHON
     ok "the SBOM names what is in the program and nothing else"
     tar -xzf "$dist"/lunas-*.tar.gz -C "$scratch"
-    is "the archive's version" "lunas $(dpkg-deb -f "$package" Version | cut -d - -f 1)" "$("$scratch"/lunas-*/lunas --version)"
+    version=$("$scratch"/lunas-*/lunas --version)
+    is "the archive's version" "${version% (*)}" "lunas $(dpkg-deb -f "$package" Version | cut -d - -f 1)"
     mkdir "$scratch/image"
     tar --numeric-owner -xpf "$dist/image.tar" -C "$scratch/image"
     # A static program has no interpreter.
     is "interpreter" "$(readelf --program-headers "$scratch/image/usr/bin/lunas" | grep INTERP || true)" ""
-    ok "the archive has the same version, and the image a static program"
+    is "the image's version" "$("$scratch/image/usr/bin/lunas" --version)" "$version"
+    ok "archive and image have the package's version, and the image a static program"
     is "owners" "$(dpkg-deb --fsys-tarfile "$package" | tar --numeric-owner -tv | awk '{ print $2 }' | sort -u)" 0/0
     ok "files of the package belong to root"
     is "what of the image is not root's" "$(cd "$scratch/image" && find . ! -uid 0 -o ! -gid 0)" ./var/lib/lunas
@@ -205,7 +207,7 @@ upgrades() {
     local before
     before=$(settings)
     install_package "$package"
-    is "the version" "$(inside lunas --version)" "lunas $(dpkg-deb -f "$package" Version | cut -d - -f 1)"
+    is "the version" "$(inside lunas --version)" "$version"
     is "settings after an upgrade" "$(settings)" "$before"
     start
     payment_is_there

@@ -64,7 +64,7 @@ pub use surfaces::bind;
 
 /// A self-hosted payment service: QRIS and virtual accounts, payment links and webhooks.
 #[derive(Parser)]
-#[command(name = "lunas", version, arg_required_else_help = true)]
+#[command(name = "lunas", version = env!("LUNAS_VERSION"), arg_required_else_help = true)]
 struct Arguments {
     #[command(flatten)]
     global: GlobalOptions,

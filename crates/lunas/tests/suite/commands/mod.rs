@@ -29,5 +29,6 @@ mod shutdown;
 mod terminal;
 mod trigger;
 mod user;
+mod version;
 mod webhook_rotate_secret;
 mod webhook_verify;

@@ -7,7 +7,7 @@ use std::{
 
 use testkit::{Program, Ran, Running};
 
-use crate::support::commands::program;
+use crate::support::commands::{program, version_line};
 
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/suite/commands/preloaded.c");
 
@@ -31,7 +31,7 @@ fn command(program: &Program, arguments: &[&str]) -> Command {
 fn a_program_with_a_preloaded_library_that_allocates_first_says_its_version() {
     let program = program();
     let ran: Ran = command(&program, &["--version"]).output().unwrap().into();
-    assert_eq!((ran.code, ran.stdout.as_str()), (0, concat!("lunas ", env!("CARGO_PKG_VERSION"), "\n")), "{ran:?}");
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, version_line().as_str()), "{ran:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
