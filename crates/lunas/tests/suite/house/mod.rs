@@ -5,6 +5,7 @@ mod docs;
 mod imports;
 mod locales;
 mod module_graph;
+mod release;
 mod source_rules;
 mod templates;
 mod use_lines;
