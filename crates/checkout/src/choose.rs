@@ -38,7 +38,7 @@ use crate::{
     pay::has_held_money,
     preview::Preview,
     price::Entered,
-    view::{Choose, Closed, ClosedReason, Field, FieldKind, MethodRow, Mistake, Notice, Order, Replaced, TryLater},
+    view::{Choose, Closed, ClosedReason, Field, FieldKind, FormNotice, MethodRow, Mistake, Order, Replaced, TryLater},
     words::words,
 };
 
@@ -63,7 +63,7 @@ struct FormContent {
     faults: Vec<(CustomerField, Fault)>,
     form_id: String,
     replaces: Option<PaymentId>,
-    notice: Option<Notice>,
+    notice: Option<FormNotice>,
 }
 
 impl FormContent {
@@ -206,7 +206,7 @@ async fn pay(app: &App, visitor: &Visitor, link_page: &LinkPage, content: FormCo
         }
         Err(Error::AttemptsFull { until }) => Ok(try_later(app, visitor, link_page, until)),
         Err(Error::NoBank(_)) => {
-            let content = FormContent { notice: Some(Notice::MethodDown), ..content };
+            let content = FormContent { notice: Some(FormNotice::MethodDown), ..content };
             let mut response = chooser(app, visitor, link_page, StatusCode::SERVICE_UNAVAILABLE, content);
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(RETRY_AFTER_DOWN));
             Ok(response)
@@ -217,7 +217,7 @@ async fn pay(app: &App, visitor: &Visitor, link_page: &LinkPage, content: FormCo
 
 /// The form with what is wrong in it.
 fn mistaken(app: &App, visitor: &Visitor, link_page: &LinkPage, content: FormContent) -> Response {
-    let content = FormContent { notice: Some(Notice::Mistakes), ..content };
+    let content = FormContent { notice: Some(FormNotice::Mistakes), ..content };
     chooser(app, visitor, link_page, StatusCode::UNPROCESSABLE_ENTITY, content)
 }
 
@@ -325,7 +325,7 @@ fn chooser(app: &App, visitor: &Visitor, link_page: &LinkPage, status: StatusCod
     let LinkPage { project, link, methods, .. } = link_page;
     let rows = methods.iter().map(|method| {
         let is_chosen = content.method == Some(*method);
-        let has_failed = is_chosen && content.notice == Some(Notice::MethodDown);
+        let has_failed = is_chosen && content.notice == Some(FormNotice::MethodDown);
         let down = has_failed || !app.engine.is_up(project, *method);
         MethodRow {
             value: method.to_string(),
@@ -369,7 +369,7 @@ fn chooser(app: &App, visitor: &Visitor, link_page: &LinkPage, status: StatusCod
             .replaces
             .map(|id| Replaced { payment_id: id.to_string(), url: address(app, visitor, format_args!("/pay/{id}")) }),
         notice: content.notice,
-        support_reference: visitor.request_id.clone().filter(|_| content.notice == Some(Notice::MethodDown)),
+        support_reference: visitor.request_id.clone().filter(|_| content.notice == Some(FormNotice::MethodDown)),
     };
     page(status, &view)
 }

@@ -6,7 +6,7 @@ use web::page::page_error::ProblemKind;
 use crate::{
     icon,
     view::{
-        Choose, Closed, ClosedReason, ContactLink, ContactWay, Ended, Field, FieldKind, Frame, Mistake, Notice,
+        Choose, Closed, ClosedReason, ContactLink, ContactWay, Ended, Field, FieldKind, FormNotice, Frame, Mistake,
         NumberLabel, Order, Paid, Pending, Problem, Slip, Stripe, Unapplied, UnappliedStanding, Unpaid, UnpaidReason,
     },
     words::Words,
@@ -53,9 +53,9 @@ impl Stripe {
 impl Choose {
     pub(crate) fn title(&self) -> String {
         match self.notice {
-            Some(Notice::Mistakes) => fl!(self.frame.words, "choose-title-mistakes"),
-            Some(Notice::MethodDown) | None if self.price.is_some() => self.heading(),
-            Some(Notice::MethodDown) | None => {
+            Some(FormNotice::Mistakes) => fl!(self.frame.words, "choose-title-mistakes"),
+            Some(FormNotice::MethodDown) | None if self.price.is_some() => self.heading(),
+            Some(FormNotice::MethodDown) | None => {
                 fl!(self.frame.words, "choose-title", amount = self.order.amount.as_str())
             }
         }
@@ -82,15 +82,15 @@ impl Choose {
 
     /// Whether the form is shown again because no payment method was chosen.
     pub(crate) fn method_is_missing(&self) -> bool {
-        self.notice == Some(Notice::Mistakes) && !self.methods.iter().any(|row| row.checked)
+        self.notice == Some(FormNotice::Mistakes) && !self.methods.iter().any(|row| row.checked)
     }
 }
 
-impl Notice {
+impl FormNotice {
     pub(crate) fn text(self, words: Words) -> String {
         match self {
-            Notice::Mistakes => fl!(words, "notice-mistakes"),
-            Notice::MethodDown => fl!(words, "notice-method-down"),
+            FormNotice::Mistakes => fl!(words, "notice-mistakes"),
+            FormNotice::MethodDown => fl!(words, "notice-method-down"),
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::{
     links::{self, LinkRow},
     page::Page,
     payments::{
-        filter::Asked,
+        filter::TypedFilter,
         rows::{PaymentRow, rows},
     },
     search_term::search_term,
@@ -33,11 +33,11 @@ pub(crate) struct SearchPage {
     /// Why nothing was searched for.
     pub(crate) mistake: Option<String>,
     /// None where nothing was searched for.
-    pub(crate) found: Option<Found>,
+    pub(crate) found: Option<SearchLists>,
 }
 
 /// What was found, by kind.
-pub(crate) struct Found {
+pub(crate) struct SearchLists {
     pub(crate) payments: Vec<PaymentRow>,
     /// The list of all payments that were found, where this page does not have all of them.
     pub(crate) more_url: Option<String>,
@@ -87,10 +87,10 @@ fn address(base: &str, jump: Jump) -> String {
     }
 }
 
-async fn found(page: &Page, q: &str, results: SearchResults) -> Result<Found, Error> {
+async fn found(page: &Page, q: &str, results: SearchResults) -> Result<SearchLists, Error> {
     let base = page.base();
-    let everything = Asked { q: q.to_owned(), ..Asked::default() };
-    Ok(Found {
+    let everything = TypedFilter { q: q.to_owned(), ..TypedFilter::default() };
+    Ok(SearchLists {
         payments: rows(page, &results.payments).await?,
         more_url: results.more.then(|| format!("{base}/payments?{}", everything.query())),
         links: results.links.iter().map(|link| links::row(page, &base, link)).collect(),

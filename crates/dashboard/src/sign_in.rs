@@ -38,10 +38,10 @@ struct SignInPage {
     /// The path that the visitor comes to after signing in.
     next: String,
     email: String,
-    notice: Option<Notice>,
+    notice: Option<SignInNotice>,
 }
 
-enum Notice {
+enum SignInNotice {
     /// The visitor's session has ended.
     Ended,
     Refused,
@@ -98,11 +98,11 @@ async fn submit(
             web::session::take_ticket_back(urls, &page.visitor, response.headers_mut());
             return Ok(response);
         }
-        SignIn::Refused => (StatusCode::UNAUTHORIZED, Notice::Refused, None),
+        SignIn::Refused => (StatusCode::UNAUTHORIZED, SignInNotice::Refused, None),
         SignIn::Wait { until, ticket } => {
             let seconds = seconds_until(until, page.now());
             let text = wait_text(page.words(), seconds);
-            (StatusCode::TOO_MANY_REQUESTS, Notice::Wait { text }, Some((seconds, ticket)))
+            (StatusCode::TOO_MANY_REQUESTS, SignInNotice::Wait { text }, Some((seconds, ticket)))
         }
     };
     let mut response = sign_in_page(&page, status, next, email.to_owned(), Some(notice));
@@ -125,14 +125,20 @@ async fn leave(page: UserPage, SignedForm(_): SignedForm) -> Result<Response, Pa
 /// The form for signing in, in place of a page that only a session opens.
 pub(crate) fn session_needed(page: &PublicPage) -> Response {
     let asked_for = page.visitor.address_again();
-    sign_in_page(page, StatusCode::UNAUTHORIZED, &asked_for, String::new(), Some(Notice::Ended))
+    sign_in_page(page, StatusCode::UNAUTHORIZED, &asked_for, String::new(), Some(SignInNotice::Ended))
 }
 
-fn sign_in_page(page: &PublicPage, status: StatusCode, next: &str, email: String, notice: Option<Notice>) -> Response {
+fn sign_in_page(
+    page: &PublicPage,
+    status: StatusCode,
+    next: &str,
+    email: String,
+    notice: Option<SignInNotice>,
+) -> Response {
     // A visitor without a session's cookie comes for the first time, and had no session that could have ended.
     let cookie = web::session::cookie_name(page.app.settings.urls.https);
     let had_session = page.visitor.cookie(cookie).is_some();
-    let notice = notice.filter(|notice| had_session || !matches!(notice, Notice::Ended));
+    let notice = notice.filter(|notice| had_session || !matches!(notice, SignInNotice::Ended));
     let view = SignInPage { frame: page.frame(), action: page.url(SIGN_IN), next: next.to_owned(), email, notice };
     page.render(status, &view)
 }

@@ -47,7 +47,7 @@ pub(crate) struct SimulatorPage {
     pub(crate) more: bool,
     pub(crate) code: String,
     pub(crate) code_mistake: Option<String>,
-    pub(crate) found: Option<Found>,
+    pub(crate) found: Option<FoundPayment>,
     /// The result of a form. Where it is not bad, money is held and needs a decision.
     pub(crate) flash: Option<Flash>,
 }
@@ -63,7 +63,7 @@ pub(crate) struct PendingRow {
 }
 
 /// The payment of a code, as a bank's app shows it before it pays.
-pub(crate) struct Found {
+pub(crate) struct FoundPayment {
     pub(crate) merchant: String,
     pub(crate) amount: String,
     pub(crate) reference: String,
@@ -172,9 +172,9 @@ async fn view(page: &Page) -> Result<SimulatorPage, Error> {
     })
 }
 
-fn found(page: &Page, payment: &Payment, attempt: String) -> Found {
+fn found(page: &Page, payment: &Payment, attempt: String) -> FoundPayment {
     let (words, base) = (page.words(), page.base());
-    Found {
+    FoundPayment {
         merchant: page.project().merchant.name.clone(),
         amount: payment.terms.amount.to_string(),
         reference: payment.terms.reference.clone(),
@@ -274,7 +274,7 @@ fn amount(words: Words, typed: &str) -> Result<Option<Rupiah>, String> {
 
 async fn wrong_amount(page: &Page, payment: &Payment, form: &Form, why: String) -> Result<Response, PageError> {
     let view = view(page).await?;
-    let found = Found {
+    let found = FoundPayment {
         typed: form.text("amount").unwrap_or_default().to_owned(),
         mistake: Some(why),
         ..found(page, payment, attempt::sent(form.text("attempt")))

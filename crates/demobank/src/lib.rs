@@ -9,7 +9,6 @@
 //! There is no real money in it, and it must never be offered by a production server.
 
 mod answer;
-mod asked;
 mod bank;
 mod compose;
 mod conclusion;
@@ -21,14 +20,11 @@ mod notification;
 mod order;
 mod prepared;
 mod screens;
+mod services;
 mod style;
 mod time;
 
 pub use answer::Answer;
-pub use asked::{
-    AskedBank, Call, Code, CodeKind, CodePayment, CodeState, Doors, Fault, Habits, Merchant, Notice, NotifyDoor,
-    PaidCode, PayOrder, QrFault, QueryKey, Repeats, RrnIn, UnknownCode,
-};
 pub use bank::{Bank, Clock};
 pub use conclusion::{Concludes, Conclusion};
 pub use contract::Contract;
@@ -38,6 +34,10 @@ pub use notification::Notification;
 pub use order::{AmountText, Inquiry, Knobs, Padding, Payment, STALE_MS, TokenChoice};
 pub use prepared::{Prepared, Service};
 pub use screens::{screens, screens_with_codes};
+pub use services::{
+    BankServices, Call, Code, CodeKind, CodePayment, CodeState, Doors, Fault, Habits, Merchant, NotifyDoor,
+    NotifyHabit, PaidCode, PayOrder, QrFault, QueryKey, Repeats, RrnIn, UnknownCode,
+};
 pub use style::{ExternalId, SignatureText, Signing, Style};
 
 #[cfg(test)]

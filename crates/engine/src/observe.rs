@@ -46,7 +46,7 @@ impl Observed {
 
 /// A report without money.
 #[derive(Clone, Copy)]
-enum Notice {
+enum MoneylessReport {
     Failed,
     Processing,
 }
@@ -61,7 +61,7 @@ pub(crate) struct Money {
 }
 
 /// A decision: what to commit, and the payment as it is then, or why money pays nothing.
-pub(crate) struct Decision {
+pub(crate) struct PaymentMove {
     pub(crate) change: Change,
     pub(crate) moved: Result<Payment, Unapplied>,
 }
@@ -95,8 +95,8 @@ impl Engine {
                     let money = Money { amount, paid_at, reused };
                     Ok(self.on_money(&observation.receipt, &payment, project, money).await?)
                 }
-                Outcome::Failed => self.on_notice(&observation, &payment, project, Notice::Failed),
-                Outcome::Processing => self.on_notice(&observation, &payment, project, Notice::Processing),
+                Outcome::Failed => self.on_notice(&observation, &payment, project, MoneylessReport::Failed),
+                Outcome::Processing => self.on_notice(&observation, &payment, project, MoneylessReport::Processing),
             };
             let decision = match decided {
                 Ok(decision) => decision,
@@ -159,7 +159,7 @@ impl Engine {
         payment: &Payment,
         project: &Project,
         money: Money,
-    ) -> Result<Decision, Error> {
+    ) -> Result<PaymentMove, Error> {
         let Money { amount, paid_at, reused } = money;
         let link = match payment.terms.link_id {
             Some(id) => self.store.link(id).await?,
@@ -183,7 +183,7 @@ impl Engine {
                 let change = noted(Some(held))
                     .with(LedgerWrite::Posting(posting))
                     .with(self.held_event(project, payment, money, now));
-                Decision { change, moved: Err(reason) }
+                PaymentMove { change, moved: Err(reason) }
             }
         })
     }
@@ -193,19 +193,25 @@ impl Engine {
         observation: &Observation,
         payment: &Payment,
         project: &Project,
-        notice: Notice,
-    ) -> Result<Decision, NotMoved> {
+        notice: MoneylessReport,
+    ) -> Result<PaymentMove, NotMoved> {
         let now = self.now();
         let (moved, noted) = match notice {
-            Notice::Processing => (payment.clone().begin_processing(now), Noted::Progress),
-            Notice::Failed => (payment.clone().refuse(now), Noted::Refusal),
+            MoneylessReport::Processing => (payment.clone().begin_processing(now), Noted::Progress),
+            MoneylessReport::Failed => (payment.clone().refuse(now), Noted::Refusal),
         };
         let change = Change::from(note(&observation.receipt, payment, now, noted));
         Ok(self.moved(change, project, moved?, now))
     }
 
     /// The decision for a transition: everything that it causes is added to a change.
-    pub(crate) fn moved(&self, change: Change, project: &Project, transition: Transition, now: Timestamp) -> Decision {
+    pub(crate) fn moved(
+        &self,
+        change: Change,
+        project: &Project,
+        transition: Transition,
+        now: Timestamp,
+    ) -> PaymentMove {
         let Transition { payment, posting, event, claims, settles_at } = transition;
         let claimed = claims.map(|id| LinkWrite::Claimed { id, payment_id: payment.id });
         let others = claims.map(|id| PaymentWrite::PendingCancelled { link_id: id, but: Some(payment.id), at: now });
@@ -222,7 +228,7 @@ impl Engine {
             .with_all(others)
             .with_all(posting.map(LedgerWrite::Posting))
             .with_all(event);
-        Decision { change, moved: Ok(Payment { version: payment.version + 1, ..payment }) }
+        PaymentMove { change, moved: Ok(Payment { version: payment.version + 1, ..payment }) }
     }
 
     /// Tells that money for a payment is held. The payment has not changed by it.

@@ -10,7 +10,7 @@ mod setup;
 use std::{collections::BTreeMap, net::SocketAddr, path::Path, sync::Arc};
 
 use axum::response::{IntoResponse, Response};
-use demobank::{AskedBank, Bank, BankKey, Contract, Style};
+use demobank::{Bank, BankKey, BankServices, Contract, Style};
 use domain::{
     access::Role,
     bank::Bank as BankCode,
@@ -65,7 +65,7 @@ pub(crate) struct Rehearsal {
 #[derive(Clone)]
 pub(crate) struct Screens {
     bank: Arc<Bank>,
-    asked: Arc<AskedBank>,
+    asked: Arc<BankServices>,
 }
 
 /// What is kept between two runs. Without `Debug`, so that the key cannot end up in a log.

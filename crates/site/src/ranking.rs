@@ -30,7 +30,7 @@ pub(crate) struct Library {
 }
 
 /// A section that answers a search.
-pub(crate) struct Found<'a> {
+pub(crate) struct SearchHit<'a> {
     pub(crate) section: &'a Section,
     /// Where in its text the first of the terms is; none where they are in its headings alone.
     pub(crate) first_at: Option<usize>,
@@ -52,13 +52,13 @@ impl Library {
 
     /// The sections that fit best. Those with more of the terms come first; a term counts the more, the fewer sections have it. Of two
     /// that fit alike, the one in the visitor's language is first.
-    pub(crate) fn ranked(&self, terms: &[String], language: Language) -> Vec<Found<'_>> {
+    pub(crate) fn ranked(&self, terms: &[String], language: Language) -> Vec<SearchHit<'_>> {
         let candidates = self.sections.iter().zip(self.candidates(terms));
         let mut found: Vec<(&Section, Candidate)> = candidates.filter(|(_, one)| one.matched > 0).collect();
         // The order of the guides decides between equals, since the sort is stable.
         found.sort_by_key(|(section, one)| Reverse((one.matched, one.weight, section.language == language)));
         let mut of_page: BTreeMap<&str, usize> = BTreeMap::new();
-        let found = found.into_iter().map(|(section, one)| Found { section, first_at: one.first_at });
+        let found = found.into_iter().map(|(section, one)| SearchHit { section, first_at: one.first_at });
         let found = found.filter(|one| {
             let shown = of_page.entry(&one.section.path).or_default();
             *shown += 1;
@@ -122,7 +122,7 @@ mod tests {
     }
 
     fn search_headings(all: &[Section], query: &str) -> Vec<String> {
-        let name = |one: &Found<'_>| {
+        let name = |one: &SearchHit<'_>| {
             let heading = one.section.heading.as_ref().map(|heading| format!("#{}", heading.id)).unwrap_or_default();
             format!("{}{heading}", one.section.path)
         };

@@ -15,7 +15,7 @@ use crate::{
     excerpt::{Piece, excerpt},
     frame::Frame,
     guides,
-    ranking::{Found, Library, RESULTS_MOST, terms},
+    ranking::{Library, RESULTS_MOST, SearchHit, terms},
     reference,
     section::Section,
     words::code,
@@ -88,7 +88,7 @@ pub(crate) async fn show(
     let query: String = query.trim().chars().filter(|one| !one.is_control()).take(QUERY_CHARACTERS).collect();
     let terms = terms(&query);
     let found = if terms.is_empty() { Vec::new() } else { index.library().await?.ranked(&terms, visitor.language) };
-    let result = |one: &Found<'_>| {
+    let result = |one: &SearchHit<'_>| {
         let section = one.section;
         let anchor = section.heading.as_ref().map(|heading| format!("#{}", heading.id)).unwrap_or_default();
         SearchResult {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use axum::response::Response;
-use gateway::snap::{About, Notice, ResponseCase, read_notification};
+use gateway::snap::{About, NotificationKind, ResponseCase, read_notification};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -32,14 +32,14 @@ const ECHOED: [&str; 10] = [
     "referenceNo",
 ];
 
-pub(crate) async fn answer(call: Call, notice: Notice) -> Result<Response, Refusal> {
+pub(crate) async fn answer(call: Call, notice: NotificationKind) -> Result<Response, Refusal> {
     let now = call.now;
     recorded(call, notice).await?;
     let service = match notice {
-        Notice::VaNotify => Service::VaNotify,
-        Notice::QrNotify => Service::QrNotify,
-        Notice::DebitNotify => Service::DebitNotify,
-        Notice::VaPayment => Service::Payment,
+        NotificationKind::VaNotify => Service::VaNotify,
+        NotificationKind::QrNotify => Service::QrNotify,
+        NotificationKind::DebitNotify => Service::DebitNotify,
+        NotificationKind::VaPayment => Service::Payment,
     };
     Ok(Body::new(SUCCESS, SUCCESSFUL).answer(service, now))
 }
@@ -47,7 +47,7 @@ pub(crate) async fn answer(call: Call, notice: Notice) -> Result<Response, Refus
 /// Service 25 of a bank that hosts the number.
 pub(crate) async fn taken(call: Call) -> Result<Response, Refusal> {
     let now = call.now;
-    let told = recorded(call, Notice::VaPayment).await?;
+    let told = recorded(call, NotificationKind::VaPayment).await?;
     let echoed: Map<String, Value> =
         ECHOED.iter().filter_map(|name| Some(((*name).to_owned(), told.get(*name)?.clone()))).collect();
     let mut body = Body::new(SUCCESS, SUCCESSFUL);
@@ -56,12 +56,16 @@ pub(crate) async fn taken(call: Call) -> Result<Response, Refusal> {
 }
 
 /// Records what the bank tells us, and answers its body.
-async fn recorded(call: Call, notice: Notice) -> Result<Value, Refusal> {
+async fn recorded(call: Call, notice: NotificationKind) -> Result<Value, Refusal> {
     let (app, open) = (call.app.clone(), Arc::clone(&call.open));
     let notification = call.notification()?;
     let told: Value = serde_json::from_slice(&notification.body).map_err(|_| Refusal::BadRequest("Invalid JSON"))?;
     let missing = || {
-        let name = if matches!(notice, Notice::QrNotify | Notice::DebitNotify) { REFERENCE } else { NUMBER };
+        let name = if matches!(notice, NotificationKind::QrNotify | NotificationKind::DebitNotify) {
+            REFERENCE
+        } else {
+            NUMBER
+        };
         Refusal::Missing(name.to_owned())
     };
     let heard = read_notification(&open.parameters, notice, &told).ok_or_else(missing)?;

@@ -12,7 +12,7 @@ use axum::{
 };
 use domain::{id::BankAccountId, time::Timestamp};
 use engine::OpenAccount;
-use gateway::snap::{Hosting, Notice, Undecided};
+use gateway::snap::{Hosting, NotificationKind, Undecided};
 use serde_json::Map;
 use tokio::time::{timeout, timeout_at};
 use web::{App, client};
@@ -166,9 +166,9 @@ async fn handle(
         Service::Inquiry => inquiry::answer(call).await,
         Service::Payment if call.open.parameters.hosting == Hosting::Theirs => notification::taken(call).await,
         Service::Payment => payment::answer(call, started).await,
-        Service::VaNotify => notification::answer(call, Notice::VaNotify).await,
-        Service::QrNotify => notification::answer(call, Notice::QrNotify).await,
-        Service::DebitNotify => notification::answer(call, Notice::DebitNotify).await,
+        Service::VaNotify => notification::answer(call, NotificationKind::VaNotify).await,
+        Service::QrNotify => notification::answer(call, NotificationKind::QrNotify).await,
+        Service::DebitNotify => notification::answer(call, NotificationKind::DebitNotify).await,
         Service::Unknown => Err(Refusal::NoSuchService),
     }
 }

@@ -26,7 +26,7 @@ pub(crate) struct Applied {
 }
 
 /// What was found in a database.
-pub(crate) struct Found {
+pub(crate) struct ExistingTables {
     /// None where the history table does not exist.
     pub(crate) history: Option<Vec<Applied>>,
     /// Whether there are tables other than the history.
@@ -34,7 +34,7 @@ pub(crate) struct Found {
     pub(crate) tables_of_ours: bool,
 }
 
-impl Found {
+impl ExistingTables {
     /// Compares what was found with the migrations of this program.
     pub(crate) fn judge(&self, ours: &[Migration]) -> Result<Tables, OpenError> {
         let applied = self.history.as_deref().unwrap_or_default();
@@ -72,7 +72,7 @@ mod tests {
     #[track_caller]
     fn check(history: Option<&[(i64, &str)]>, others: bool, of_ours: bool, expected: &str) {
         let history = history.map(|lines| lines.iter().map(|(version, name)| line(*version, name)).collect());
-        let found = Found { history, other_tables: others, tables_of_ours: of_ours };
+        let found = ExistingTables { history, other_tables: others, tables_of_ours: of_ours };
         let judged = match found.judge(&ours()) {
             Ok(tables) => format!("{tables:?}"),
             Err(error) => format!("{error:?}"),

@@ -25,7 +25,7 @@ pub(crate) struct Choose {
     pub(crate) attempt: String,
     /// The pending payment that the new one replaces.
     pub(crate) replaces: Option<Replaced>,
-    pub(crate) notice: Option<Notice>,
+    pub(crate) notice: Option<FormNotice>,
     /// Whether there is nothing to choose and nothing to fill in, so that the script sends the form by itself.
     pub(crate) is_straight: bool,
     /// The request's id, which the customer gives to support; only beside a notice about a failure of ours.
@@ -39,7 +39,7 @@ pub(crate) struct Replaced {
 
 /// The message above the form when it is shown again.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Notice {
+pub(crate) enum FormNotice {
     /// A field or the method has a mistake; the message beside it says which.
     Mistakes,
     /// The chosen payment method is unavailable at the moment.

@@ -21,7 +21,7 @@ mod unpaid;
 
 pub(crate) use self::{
     account::{Account, NumberLabel, NumberRow, StepLine, Steps},
-    choose::{Choose, Field, FieldKind, MethodRow, Mistake, Notice, Replaced},
+    choose::{Choose, Field, FieldKind, FormNotice, MethodRow, Mistake, Replaced},
     closed::{Closed, ClosedReason},
     ended::{Back, Ended, Leaves},
     frame::{ContactLink, ContactWay, Frame, FrameLogo, Framed, FramedPayment, ShopFace, Stripe},

@@ -13,8 +13,8 @@ use crate::{
     pay::{numbers, steps},
     preview::Preview,
     view::{
-        Account, Change, Choose, Closed, ClosedReason, ContactLink, ContactWay, Ended, Field, FieldKind, Frame,
-        FrameLogo, Looked, MethodRow, Mistake, NextStep, Notice, Order, Paid, Pending, Problem, Processing, Qris,
+        Account, Change, Choose, Closed, ClosedReason, ContactLink, ContactWay, Ended, Field, FieldKind, FormNotice,
+        Frame, FrameLogo, Looked, MethodRow, Mistake, NextStep, Order, Paid, Pending, Problem, Processing, Qris,
         Replaced, ShopFace, Slip, Stripe, TryLater, Unapplied, UnappliedStanding, Unpaid, UnpaidReason,
     },
     words::{code, words},
@@ -237,7 +237,7 @@ fn mistaken(setting: Setting) -> Choose {
         field(FieldKind::Phone, Some(Mistake::TooLong { most: 255 })),
         field(FieldKind::Address, Some(Mistake::Malformed)),
     ];
-    Choose { methods, fields, notice: Some(Notice::Mistakes), ..setting.choose() }
+    Choose { methods, fields, notice: Some(FormNotice::Mistakes), ..setting.choose() }
 }
 
 pub(crate) fn choosers(setting: Setting) -> Vec<(&'static str, String)> {
@@ -245,7 +245,7 @@ pub(crate) fn choosers(setting: Setting) -> Vec<(&'static str, String)> {
     let lone = methods().into_iter().take(1).collect();
     let none = methods().into_iter().map(|row| MethodRow { checked: false, down: true, ..row }).collect();
     let support_reference = Some("req_01kc2m8r5gfq9t3v7x1y4z6a8b".to_owned());
-    let down = Choose { notice: Some(Notice::MethodDown), support_reference, ..setting.choose() };
+    let down = Choose { notice: Some(FormNotice::MethodDown), support_reference, ..setting.choose() };
     let untitled = Order { title: None, description: None, ..setting.order() };
     vec![
         ("choose", setting.choose().render().unwrap()),

@@ -16,7 +16,7 @@ use i18n_embed_fl::fl;
 use web::{App, page::page_error::PageError};
 
 use super::{
-    decision::Decision,
+    decision::ProjectDecision,
     tabs::{PATH, project_path},
 };
 use crate::{
@@ -46,12 +46,12 @@ pub(crate) struct DecisionPage {
 }
 
 pub(crate) fn routes() -> Router<App> {
-    Decision::ALL.into_iter().fold(Router::new(), |router, decision| {
+    ProjectDecision::ALL.into_iter().fold(Router::new(), |router, decision| {
         router.route(&format!("{PATH}/projects/{{project}}/{}", decision.word()), ask_and_decide(decision))
     })
 }
 
-fn ask_and_decide(decision: Decision) -> MethodRouter<App> {
+fn ask_and_decide(decision: ProjectDecision) -> MethodRouter<App> {
     let ask = move |page: OperatorPage, LastId(id): LastId<ProjectId>| async move { ask(&page, id, decision).await };
     let decide = move |page: OperatorPage, LastId(id): LastId<ProjectId>, _: SignedForm| async move {
         decide(&page, id, decision).await
@@ -59,19 +59,19 @@ fn ask_and_decide(decision: Decision) -> MethodRouter<App> {
     get(ask).post(decide)
 }
 
-async fn ask(page: &OperatorPage, id: ProjectId, decision: Decision) -> Result<Response, PageError> {
+async fn ask(page: &OperatorPage, id: ProjectId, decision: ProjectDecision) -> Result<Response, PageError> {
     let project = page.operator.project(id).await?;
-    let is_approval = matches!(decision, Decision::Approve | Decision::WithdrawApproval);
+    let is_approval = matches!(decision, ProjectDecision::Approve | ProjectDecision::WithdrawApproval);
     if is_approval && project.environment != Environment::Production {
         return Err(Error::NotProduction.into());
     }
     let (shell, words) = (page.shell().await?, page.words());
     let methods = match decision {
-        Decision::Approve => {
+        ProjectDecision::Approve => {
             let approved = Project { approved: true, ..project.clone() };
             method_states(words, &page.operator.method_standings(&approved).await?)
         }
-        Decision::WithdrawApproval | Decision::Activate | Decision::Deactivate => Vec::new(),
+        ProjectDecision::WithdrawApproval | ProjectDecision::Activate | ProjectDecision::Deactivate => Vec::new(),
     };
     let view = DecisionPage {
         shell,
@@ -88,13 +88,13 @@ async fn ask(page: &OperatorPage, id: ProjectId, decision: Decision) -> Result<R
     Ok(page.render(StatusCode::OK, &view))
 }
 
-async fn decide(page: &OperatorPage, id: ProjectId, decision: Decision) -> Result<Response, PageError> {
+async fn decide(page: &OperatorPage, id: ProjectId, decision: ProjectDecision) -> Result<Response, PageError> {
     let operator = &page.operator;
     let done = match decision {
-        Decision::Approve => operator.approve(id, true).await.map(|_| Done::Approved),
-        Decision::WithdrawApproval => operator.approve(id, false).await.map(|_| Done::ApprovalWithdrawn),
-        Decision::Activate => operator.activate(id, true).await.map(|_| Done::Activated),
-        Decision::Deactivate => operator.activate(id, false).await.map(|_| Done::Deactivated),
+        ProjectDecision::Approve => operator.approve(id, true).await.map(|_| Done::Approved),
+        ProjectDecision::WithdrawApproval => operator.approve(id, false).await.map(|_| Done::ApprovalWithdrawn),
+        ProjectDecision::Activate => operator.activate(id, true).await.map(|_| Done::Activated),
+        ProjectDecision::Deactivate => operator.activate(id, false).await.map(|_| Done::Deactivated),
     };
     Ok(page.redirect(PATH, done?))
 }

@@ -13,7 +13,7 @@ use web::{
 };
 
 use super::{
-    decision::Decision,
+    decision::ProjectDecision,
     tabs::{PATH, banks_path},
 };
 use crate::{
@@ -61,7 +61,7 @@ async fn show(page: OperatorPage, LastId(id): LastId<ProjectId>) -> Result<Respo
     let health = page.operator.project_health(id).await?;
     let (project, shell) = (&health.project, page.shell().await?);
     let desk_url = page.desk_url(project);
-    let decisions = Decision::of(project).into_iter();
+    let decisions = ProjectDecision::of(project).into_iter();
     let standings = match project.environment {
         Environment::Production => page.operator.method_standings(project).await?,
         Environment::Sandbox => Vec::new(),
@@ -86,7 +86,7 @@ async fn show(page: OperatorPage, LastId(id): LastId<ProjectId>) -> Result<Respo
     Ok(page.render(StatusCode::OK, &view))
 }
 
-fn act_link(page: &OperatorPage, project: &Project, decision: Decision) -> ActLink {
+fn act_link(page: &OperatorPage, project: &Project, decision: ProjectDecision) -> ActLink {
     ActLink {
         url: page.url(decision.path(project.id)),
         text: decision.button(page.words()),

@@ -21,7 +21,7 @@ pub(super) struct Entry {
 
 /// What a call asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Asked {
+enum CallPurpose {
     Code,
     /// Whether the bank has made a code that we never got.
     Existence,
@@ -40,7 +40,7 @@ enum End {
 
 /// Calls of one kind and end that followed each other.
 struct Run<'a> {
-    asked: Asked,
+    asked: CallPurpose,
     end: End,
     calls: Vec<&'a BankSend>,
 }
@@ -90,12 +90,12 @@ fn runs<'a>(story: &'a BankStory, payment: &Payment) -> Vec<Run<'a>> {
 }
 
 /// By the service's number in SNAP.
-fn question_of(send: &BankSend, payment: &Payment) -> Option<Asked> {
+fn question_of(send: &BankSend, payment: &Payment) -> Option<CallPurpose> {
     match send.service {
-        27 | 47 => Some(Asked::Code),
-        26 | 51 | 55 if send.sent_at <= payment.created_at => Some(Asked::Existence),
-        26 | 51 | 55 => Some(Asked::Paid),
-        31 | 57 | 77 => Some(Asked::Void),
+        27 | 47 => Some(CallPurpose::Code),
+        26 | 51 | 55 if send.sent_at <= payment.created_at => Some(CallPurpose::Existence),
+        26 | 51 | 55 => Some(CallPurpose::Paid),
+        31 | 57 | 77 => Some(CallPurpose::Void),
         _ => None,
     }
 }
@@ -119,17 +119,17 @@ fn of_run(words: Words, story: &BankStory, run: &Run<'_>) -> Vec<Entry> {
     let is_repeated = |send: &&&BankSend| !story.codes.iter().any(|code| code.asked_at == send.sent_at);
     let repeated = run.calls.iter().filter(is_repeated).count();
     match run.asked {
-        Asked::Code if repeated > 0 => {
+        CallPurpose::Code if repeated > 0 => {
             entries.push(entry(last.sent_at, "", fl!(words, "timeline-bank-asked-again"), times(words, repeated)));
         }
-        Asked::Code => {}
-        Asked::Existence => {
+        CallPurpose::Code => {}
+        CallPurpose::Existence => {
             entries.push(entry(last.sent_at, "", fl!(words, "timeline-bank-looked"), times(words, run.calls.len())));
         }
-        Asked::Paid => {
+        CallPurpose::Paid => {
             entries.push(entry(last.sent_at, "", fl!(words, "timeline-bank-queried"), times(words, run.calls.len())));
         }
-        Asked::Void => {
+        CallPurpose::Void => {
             entries.push(entry(last.sent_at, "", fl!(words, "timeline-bank-void"), times(words, run.calls.len())));
         }
     }
@@ -137,7 +137,7 @@ fn of_run(words: Words, story: &BankStory, run: &Run<'_>) -> Vec<Entry> {
         match run.end {
             End::NoAnswer => entries.push(entry(*at, "bad", fl!(words, "timeline-bank-silent"), how(words, code))),
             End::Refused => entries.push(entry(*at, "bad", fl!(words, "timeline-bank-refused"), how(words, code))),
-            End::Answered if run.asked == Asked::Void => entries.extend(of_void(words, story, last, *at)),
+            End::Answered if run.asked == CallPurpose::Void => entries.extend(of_void(words, story, last, *at)),
             End::Answered | End::Open => {}
         }
     }

@@ -8,7 +8,7 @@ use domain::{
 use engine::Error;
 use i18n_embed_fl::fl;
 
-use crate::{page::Page, payments::filter::Asked};
+use crate::{page::Page, payments::filter::TypedFilter};
 
 /// Links that are offered where a text may mean several.
 const OFFERED_MOST: usize = 8;
@@ -36,7 +36,7 @@ pub(crate) struct OfferedLink {
     pub(crate) reference: String,
 }
 
-pub(crate) async fn chosen_link(page: &Page, asked: &Asked) -> Result<ChosenLink, Error> {
+pub(crate) async fn chosen_link(page: &Page, asked: &TypedFilter) -> Result<ChosenLink, Error> {
     let words = page.words();
     let Ok(text) = page.visitor.query.text("link") else {
         return Ok(ChosenLink::Unclear { why: fl!(words, "filter-link-twice"), offered: Vec::new() });
@@ -63,8 +63,8 @@ pub(crate) async fn chosen_link(page: &Page, asked: &Asked) -> Result<ChosenLink
     })
 }
 
-fn offered(page: &Page, asked: &Asked, link: &Link) -> OfferedLink {
-    let query = Asked { link: link.id.to_string(), ..asked.clone() }.query();
+fn offered(page: &Page, asked: &TypedFilter, link: &Link) -> OfferedLink {
+    let query = TypedFilter { link: link.id.to_string(), ..asked.clone() }.query();
     OfferedLink {
         url: format!("{}/payments?{query}", page.base()),
         title: link.title.clone(),

@@ -33,7 +33,7 @@ const ORDERS: [(&str, PaymentOrder); 3] = [
 
 /// The filters as they were typed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct TypedFilter {
     pub(crate) q: String,
     pub(crate) status: String,
     pub(crate) method: String,
@@ -73,11 +73,11 @@ impl From<Invalid> for Wrong {
     }
 }
 
-impl Asked {
-    pub(crate) fn of(query: &Query) -> Asked {
+impl TypedFilter {
+    pub(crate) fn of(query: &Query) -> TypedFilter {
         let typed = |name: &str| query.text(name).ok().flatten().unwrap_or_default().to_owned();
         let (from, to) = (typed("from"), typed("to"));
-        Asked {
+        TypedFilter {
             // Addresses that were bookmarked before everything could be searched call it `search`.
             q: Some(typed("q")).filter(|q| !q.is_empty()).unwrap_or_else(|| typed("search")),
             status: typed("status"),
@@ -93,7 +93,7 @@ impl Asked {
 
     /// Whether no filter is set; the order is none.
     pub(crate) fn is_everything(&self) -> bool {
-        Asked { sort: String::new(), ..self.clone() } == Asked::default()
+        TypedFilter { sort: String::new(), ..self.clone() } == TypedFilter::default()
     }
 
     /// Whether payments of all days are listed.
@@ -166,7 +166,7 @@ pub(crate) fn filter(
     words: Words,
 ) -> Result<PaymentFilter, Box<Mistakes>> {
     let mut mistakes = Box::<Mistakes>::default();
-    let asked = Asked::of(query);
+    let asked = TypedFilter::of(query);
     let q = search_term(words, &asked.q).unwrap_or_else(|why| {
         mistakes.q = Some(why);
         None
@@ -307,10 +307,10 @@ mod tests {
     fn the_query_that_is_made_from_filters_asks_for_the_same_again() {
         let raw =
             "q=a%26b%3D%22%C3%A9+c&status=paid&method=virtual_account%3Abca&from=2026-11-01&to=2026-11-15&sort=oldest";
-        let asked = Asked::of(&Query::parse(Some(raw)));
+        let asked = TypedFilter::of(&Query::parse(Some(raw)));
         assert_eq!((asked.query().as_str(), asked.q.as_str()), (raw, "a&b=\"é c"));
-        assert!(Asked::of(&Query::parse(Some("status=&sort=lowest&page=2"))).is_everything());
-        let old = Asked::of(&Query::parse(Some("search=INV-1")));
+        assert!(TypedFilter::of(&Query::parse(Some("status=&sort=lowest&page=2"))).is_everything());
+        let old = TypedFilter::of(&Query::parse(Some("search=INV-1")));
         assert_eq!(old.query(), "q=INV-1", "the name that addresses had before");
     }
 }

@@ -30,7 +30,7 @@ use crate::{
     payments::{
         chosen_link::{ChosenLink, chosen_link},
         csv::PaymentTable,
-        filter::{Asked, Choice, Mistakes, filter},
+        filter::{Choice, Mistakes, TypedFilter, filter},
         picks::{Head, Pick, Picks},
         rows::{PaymentRow, rows},
     },
@@ -47,7 +47,7 @@ const TITLES_OFFERED: i64 = 50;
 pub(crate) struct PaymentsPage {
     pub(crate) shell: Shell,
     pub(crate) path: String,
-    pub(crate) asked: Asked,
+    pub(crate) asked: TypedFilter,
     pub(crate) mistakes: Mistakes,
     pub(crate) tabs: Vec<Pick>,
     pub(crate) periods: Vec<Pick>,
@@ -60,13 +60,13 @@ pub(crate) struct PaymentsPage {
     /// The links that a text may mean, where it is not clear which.
     pub(crate) offered: Vec<OfferedLink>,
     /// None where a filter is wrong.
-    pub(crate) found: Option<Found>,
+    pub(crate) found: Option<PaymentList>,
     /// The form for a payment link, offered while there are no payments.
     pub(crate) begin_url: Option<String>,
 }
 
 /// The payments that the address asks for.
-pub(crate) struct Found {
+pub(crate) struct PaymentList {
     pub(crate) rows: Vec<PaymentRow>,
     /// Whether no filter is set.
     pub(crate) is_everything: bool,
@@ -89,7 +89,7 @@ pub(crate) struct Tile {
 
 /// What an address asks for.
 struct Wanted {
-    asked: Asked,
+    asked: TypedFilter,
     filter: PaymentFilter,
     /// The title of the link that is asked for.
     link: Option<String>,
@@ -97,7 +97,7 @@ struct Wanted {
 
 /// Why an address cannot be understood.
 struct Mistaken {
-    asked: Asked,
+    asked: TypedFilter,
     mistakes: Box<Mistakes>,
     offered: Vec<OfferedLink>,
 }
@@ -133,7 +133,7 @@ async fn export(page: Page, headers: HeaderMap) -> Result<Response, PageError> {
 
 /// What the address asks for, or what is wrong with it.
 async fn wanted(page: &Page) -> Result<Result<Wanted, Mistaken>, Error> {
-    let asked = Asked::of(&page.visitor.query);
+    let asked = TypedFilter::of(&page.visitor.query);
     let (link, title, offered) = match chosen_link(page, &asked).await? {
         ChosenLink::Any => (Ok(None), None, Vec::new()),
         ChosenLink::One { id, title } => (Ok(Some(id)), Some(title), Vec::new()),
@@ -154,7 +154,7 @@ async fn refused(page: &Page, shell: Shell, mistaken: Mistaken) -> Result<Respon
 }
 
 /// The page without any payments.
-async fn view(page: &Page, shell: Shell, asked: Asked, link: Option<String>) -> Result<PaymentsPage, Error> {
+async fn view(page: &Page, shell: Shell, asked: TypedFilter, link: Option<String>) -> Result<PaymentsPage, Error> {
     let (words, base) = (shell.words, page.base());
     let path = format!("{base}/payments");
     let begins = page.desk.may(Act::ManageLinks) && page.project().is_usable();
@@ -184,10 +184,10 @@ async fn found(
     number: PageNumber,
     payments: &[Payment],
     matches: Matches,
-) -> Result<Found, Error> {
+) -> Result<PaymentList, Error> {
     let (words, asked, base) = (page.words(), &wanted.asked, page.base());
     // A file has the newest payments first, however the page sorts them.
-    let query = Asked { sort: String::new(), ..asked.clone() }.query();
+    let query = TypedFilter { sort: String::new(), ..asked.clone() }.query();
     let csv_url = |more: &str| {
         let query = [query.as_str(), more].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("&");
         format!("{base}/payments.csv{}{query}", if query.is_empty() { "" } else { "?" })
@@ -198,7 +198,7 @@ async fn found(
     let [by_time, by_amount] = Picks { path: &format!("{base}/payments"), asked, words }.heads(order);
     let most = grouped(page.language(), MATCHES_COUNTED);
     let (path, query, shown) = (page.path("/payments"), asked.query(), payments.len());
-    Ok(Found {
+    Ok(PaymentList {
         rows: rows(page, payments).await?,
         is_everything: asked.is_everything(),
         sums: sums(words, page.language(), matches),

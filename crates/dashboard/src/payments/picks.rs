@@ -8,7 +8,7 @@ use i18n_embed_fl::fl;
 use crate::{
     labels::payment_badge,
     payments::{
-        filter::{Asked, Choice},
+        filter::{Choice, TypedFilter},
         period::Period,
     },
     words::Words,
@@ -35,13 +35,13 @@ pub(crate) struct Head {
 /// What the links of a list need: its path, and what its address asks for.
 pub(crate) struct Picks<'a> {
     pub(crate) path: &'a str,
-    pub(crate) asked: &'a Asked,
+    pub(crate) asked: &'a TypedFilter,
     pub(crate) words: Words,
 }
 
 impl Picks<'_> {
     /// The list that asks for the same but for what `change` changes.
-    fn url(&self, change: impl FnOnce(&mut Asked)) -> String {
+    fn url(&self, change: impl FnOnce(&mut TypedFilter)) -> String {
         let mut asked = self.asked.clone();
         change(&mut asked);
         let query = asked.query();
@@ -79,7 +79,7 @@ impl Picks<'_> {
     /// The filters that only the closed form would show, each with the list without it.
     pub(crate) fn chosen(&self, methods: &[Choice], link: Option<String>) -> Vec<Pick> {
         let mut picks = Vec::new();
-        let mut add = |label: String, change: fn(&mut Asked)| {
+        let mut add = |label: String, change: fn(&mut TypedFilter)| {
             picks.push(Pick { url: self.url(change), label, is_chosen: true });
         };
         if let Some(method) = methods.iter().find(|method| method.chosen && !method.value.is_empty()) {
@@ -88,7 +88,7 @@ impl Picks<'_> {
         if let Some(title) = link {
             add(fl!(self.words, "filter-of-link", title = title), |asked| asked.link.clear());
         }
-        let Asked { from, to, .. } = self.asked;
+        let TypedFilter { from, to, .. } = self.asked;
         let days = match (from.as_str(), to.as_str()) {
             ("", "") => return picks,
             (from, "") => fl!(self.words, "filter-since", from = from),
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn a_link_changes_one_part_and_keeps_the_rest() {
         let raw = "q=kopi&status=paid&method=qris&from=2026-11-01&to=2026-11-15&link=pl_1&sort=lowest";
-        let asked = Asked::of(&Query::parse(Some(raw)));
+        let asked = TypedFilter::of(&Query::parse(Some(raw)));
         let picks = Picks { path: "/x", asked: &asked, words: words(Language::English) };
         let methods = asked.methods(picks.words);
         let tabs = picks.statuses();
@@ -144,7 +144,7 @@ mod tests {
         let [time, amount] = picks.heads(PaymentOrder::AmountLowest);
         assert_eq!((time.url, time.sorted), (format!("/x?{}", raw.replace("&sort=lowest", "")), ""));
         assert_eq!((amount.url, amount.sorted), (format!("/x?{}", raw.replace("lowest", "highest")), "ascending"));
-        let nothing = Picks { asked: &Asked::default(), ..picks };
+        let nothing = Picks { asked: &TypedFilter::default(), ..picks };
         assert_eq!((nothing.periods()[0].url.as_str(), nothing.periods()[0].is_chosen), ("/x", true));
         assert!(nothing.chosen(&methods[..1], None).is_empty());
     }

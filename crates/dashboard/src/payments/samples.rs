@@ -4,8 +4,8 @@ use askama::Template;
 use domain::language::Language;
 
 use super::{
-    Found, OfferedLink, PaymentsPage, Tile,
-    filter::{Asked, Choice, Mistakes},
+    OfferedLink, PaymentList, PaymentsPage, Tile,
+    filter::{Choice, Mistakes, TypedFilter},
     picks::{Head, Pick},
     rows::PaymentRow,
 };
@@ -36,7 +36,7 @@ fn payments(language: Language, found: Option<(usize, bool)>) -> PaymentsPage {
     PaymentsPage {
         shell: shell(language),
         path: "/dashboard/prj_1/payments".to_owned(),
-        asked: Asked { q, status, method, period, from, to, link, sort },
+        asked: TypedFilter { q, status, method, period, from, to, link, sort },
         mistakes: Mistakes { q: mistake(), link: mistake(), from: mistake(), sort: mistake(), ..Mistakes::default() },
         tabs: vec![pick()],
         periods: vec![pick()],
@@ -46,7 +46,7 @@ fn payments(language: Language, found: Option<(usize, bool)>) -> PaymentsPage {
         sorts: choice(),
         titles: vec![hostile()],
         offered: vec![OfferedLink { url: "/x".to_owned(), title: hostile(), reference: hostile() }],
-        found: found.map(|(rows, is_everything)| Found {
+        found: found.map(|(rows, is_everything)| PaymentList {
             rows: (0..rows).map(|index| row(language, index == 0)).collect(),
             is_everything,
             sums: vec![Tile { label: "Dibayar".to_owned(), figure: "Rp1".to_owned(), text: "x".to_owned() }],

@@ -3,7 +3,7 @@
 use askama::Template;
 use domain::language::Language;
 
-use super::{CustomerRow, Found, SearchPage};
+use super::{CustomerRow, SearchLists, SearchPage};
 use crate::{
     links::LinkRow,
     payments::samples::row,
@@ -25,7 +25,7 @@ fn search(language: Language, found: Option<usize>) -> SearchPage {
         path: "/x".to_owned(),
         q: hostile(),
         mistake: found.is_none().then(hostile),
-        found: found.map(|rows| Found {
+        found: found.map(|rows| SearchLists {
             payments: (0..rows).map(|_| row(language, true)).collect(),
             more_url: Some("/x".to_owned()),
             links: (0..rows).map(link).collect(),

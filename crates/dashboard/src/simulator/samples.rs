@@ -3,7 +3,7 @@
 use askama::Template;
 use domain::language::Language;
 
-use super::{Found, PendingRow, SimulatorPage};
+use super::{FoundPayment, PendingRow, SimulatorPage};
 use crate::{
     samples::{badge, hostile, now, shell, text},
     shell::Flash,
@@ -12,7 +12,7 @@ use crate::{
 const BASE: &str = "/dashboard/prj_01kc2m8r5gfq9t3v7x1y4z6a8b";
 
 fn simulator(language: Language, rows: Vec<PendingRow>, may_simulate: bool) -> String {
-    let found = Found {
+    let found = FoundPayment {
         merchant: hostile(),
         amount: text("Rp150.000"),
         reference: hostile(),

@@ -7,7 +7,7 @@ pub(super) use super::view::rupiah;
 use super::view::{Exchange, LATE_MINUTES, exchange, page, summary};
 use crate::{
     answer::Answer,
-    asked::{Code, CodeKind, CodePayment, CodeState},
+    services::{Code, CodeKind, CodePayment, CodeState},
     time,
 };
 

@@ -31,11 +31,11 @@ use self::{
     visit::Visit,
 };
 use crate::{
-    asked::{AskedBank, CodeKind},
     bank::Bank,
     contract::Contract,
     crypto::random_alphanumeric,
     journal::held,
+    services::{BankServices, CodeKind},
 };
 
 const STYLE: &str = include_str!("../../assets/bank.css");
@@ -51,7 +51,7 @@ type SharedVisit = Arc<tokio::sync::Mutex<Visit>>;
 struct Screens {
     bank: Arc<Bank>,
     /// Whose codes are scanned and paid here.
-    asked: Option<Arc<AskedBank>>,
+    asked: Option<Arc<BankServices>>,
     /// What links and redirects begin with, without a slash at the end.
     base: String,
     visits: Mutex<VecDeque<(String, SharedVisit)>>,
@@ -64,11 +64,11 @@ pub fn screens(bank: Arc<Bank>, base: &str, links: &str) -> Router {
 }
 
 /// The same screens, with a page on which the codes are scanned that a bank with doors of its own has issued.
-pub fn screens_with_codes(bank: Arc<Bank>, asked: Arc<AskedBank>, base: &str, links: &str) -> Router {
+pub fn screens_with_codes(bank: Arc<Bank>, asked: Arc<BankServices>, base: &str, links: &str) -> Router {
     all_screens(bank, Some(asked), base, links)
 }
 
-fn all_screens(bank: Arc<Bank>, asked: Option<Arc<AskedBank>>, base: &str, links: &str) -> Router {
+fn all_screens(bank: Arc<Bank>, asked: Option<Arc<BankServices>>, base: &str, links: &str) -> Router {
     let base = base.trim_end_matches('/').to_owned();
     let links = links.trim_end_matches('/').to_owned();
     let path = |rest: &str| format!("{base}{rest}");

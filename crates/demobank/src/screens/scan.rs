@@ -23,9 +23,9 @@ use super::{
     picture,
 };
 use crate::{
-    asked::{AskedBank, Code, CodeKind, CodeState, Notice, PayOrder, UnknownCode, read_qris},
     journal::held,
     order::Knobs,
+    services::{BankServices, Code, CodeKind, CodeState, NotifyHabit, PayOrder, UnknownCode, read_qris},
 };
 
 /// How much longer a form is than the picture in it.
@@ -38,7 +38,7 @@ const PICTURES_MOST: usize = 8;
 const OUTCOMES_MOST: usize = 200;
 
 struct Scans {
-    asked: Arc<AskedBank>,
+    asked: Arc<BankServices>,
     /// What links and redirects begin with, without a slash at the end.
     base: String,
     /// By the bank's reference of the code, the newest first.
@@ -49,7 +49,7 @@ struct Scans {
     pictures: Semaphore,
 }
 
-pub(super) fn routes(asked: Arc<AskedBank>, base: &str, links: &str) -> Router {
+pub(super) fn routes(asked: Arc<BankServices>, base: &str, links: &str) -> Router {
     let path = |rest: &str| format!("{base}{rest}");
     let state = Scans {
         asked,
@@ -153,8 +153,8 @@ impl Scans {
         match action {
             "pay" => self.pay(code, "Paid", honest).await,
             "again" => self.pay(code, "Paid a second time", honest).await,
-            "twice" => self.pay(code, "Paid, told twice", PayOrder { notice: Notice::Twice, ..honest }).await,
-            "quiet" => self.pay(code, "Paid, not told", PayOrder { notice: Notice::Never, ..honest }).await,
+            "twice" => self.pay(code, "Paid, told twice", PayOrder { notice: NotifyHabit::Twice, ..honest }).await,
+            "quiet" => self.pay(code, "Paid, not told", PayOrder { notice: NotifyHabit::Never, ..honest }).await,
             "late" => {
                 let minutes = number_up_to(&field(body, "minutes"), MINUTES_MOST);
                 let minutes = minutes.ok_or("Type a number of minutes, up to a year.")?;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::shop::{AMOUNT, Shop};
-use crate::{CodeState, Habits, Notice, PayOrder, Service};
+use crate::{CodeState, Habits, NotifyHabit, PayOrder, Service};
 
 const NUMBER: &str = "77777000000123";
 
@@ -23,7 +23,7 @@ fn about(reference: Option<&str>) -> Value {
 }
 
 fn quietly() -> PayOrder {
-    PayOrder { notice: Notice::Never, ..PayOrder::default() }
+    PayOrder { notice: NotifyHabit::Never, ..PayOrder::default() }
 }
 
 #[tokio::test]

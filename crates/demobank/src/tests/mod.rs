@@ -1,8 +1,6 @@
 //! Tests of the bank through HTTP, against a small door that records what it is sent.
 
 mod accounts;
-mod asked;
-mod asked_faults;
 mod callers;
 mod calls;
 mod door;
@@ -11,5 +9,7 @@ mod notices;
 mod qr_codes;
 mod scan;
 mod screens;
+mod services;
+mod services_faults;
 mod shop;
 mod signatures;

@@ -6,7 +6,7 @@ use super::{
     door::{NOW_MS, key, text_by_standard},
     shop::{Shop, received_notices},
 };
-use crate::{Fault, Habits, Knobs, Notice, Notification, PayOrder, RrnIn, Service, Style, crypto::rsa_verifies};
+use crate::{Fault, Habits, Knobs, Notification, NotifyHabit, PayOrder, RrnIn, Service, Style, crypto::rsa_verifies};
 
 fn va_order() -> Value {
     json!({
@@ -88,10 +88,10 @@ async fn a_merchant_is_told_never_twice_in_the_wrong_order_or_wrongly() {
         shop.asked.pay_code("R1", order).await.unwrap();
         received_notices(&shop).into_iter().map(|(_, body)| body).collect::<Vec<_>>()
     };
-    assert!(pay(PayOrder { notice: Notice::Never, ..PayOrder::default() }).await.is_empty());
-    let twice = pay(PayOrder { notice: Notice::Twice, ..PayOrder::default() }).await;
+    assert!(pay(PayOrder { notice: NotifyHabit::Never, ..PayOrder::default() }).await.is_empty());
+    let twice = pay(PayOrder { notice: NotifyHabit::Twice, ..PayOrder::default() }).await;
     assert_eq!((twice.len(), &twice[0]), (2, &twice[1]));
-    let reordered = pay(PayOrder { notice: Notice::Reordered, ..PayOrder::default() }).await;
+    let reordered = pay(PayOrder { notice: NotifyHabit::Reordered, ..PayOrder::default() }).await;
     let statuses: Vec<&Value> = reordered.iter().map(|body| &body["latestTransactionStatus"]).collect();
     assert_eq!(statuses, ["00", "02"]);
     let wrong = pay(PayOrder { told_amount: Some(1), ..PayOrder::default() }).await;

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::shop::{AMOUNT, Shop};
-use crate::{CodeKind, CodeState, Habits, Notice, PayOrder, Service};
+use crate::{CodeKind, CodeState, Habits, NotifyHabit, PayOrder, Service};
 
 fn quietly() -> PayOrder {
-    PayOrder { notice: Notice::Never, ..PayOrder::default() }
+    PayOrder { notice: NotifyHabit::Never, ..PayOrder::default() }
 }
 
 #[tokio::test]
@@ -14,7 +14,7 @@ async fn a_qr_is_issued_and_found_by_all_of_its_names() {
     let shop = Shop::open(Habits::GENERIC).await;
     let answer = shop.qr("R1").await;
     let content = answer["qrContent"].as_str().unwrap();
-    let scanned = crate::asked::read_qris(content).unwrap();
+    let scanned = crate::services::read_qris(content).unwrap();
     assert_eq!((scanned.merchant.as_str(), scanned.amount), ("TOKO UJI COBA", Some(AMOUNT)));
     let bank_reference = answer["referenceNo"].as_str().unwrap();
     assert_eq!(answer["partnerReferenceNo"], "R1");

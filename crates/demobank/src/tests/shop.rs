@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
 use super::door::{Kit, NOW_MS, hmac_by_rfc, key, text_by_standard};
-use crate::{AskedBank, Doors, Habits, Merchant, NotifyDoor, Service, Signing, Style};
+use crate::{BankServices, Doors, Habits, Merchant, NotifyDoor, Service, Signing, Style};
 
 pub(super) const CLIENT: &str = "ours";
 pub(super) const AMOUNT: i64 = 150_000;
 
 pub(super) struct Shop {
-    pub(super) asked: Arc<AskedBank>,
+    pub(super) asked: Arc<BankServices>,
     pub(super) doors: Doors,
     /// The shop's own doors, at which it is told of money, and the clock of all.
     pub(super) kit: Kit,
@@ -40,7 +40,7 @@ pub(super) struct Signed {
 impl Shop {
     pub(super) async fn open(habits: Habits) -> Shop {
         let kit = Kit::open().await;
-        let asked = AskedBank::new(super::door::clock(&kit.now_ms));
+        let asked = BankServices::new(super::door::clock(&kit.now_ms));
         let merchant = Merchant {
             client_id: CLIENT.into(),
             client_secret: "secret-2".into(),

@@ -130,7 +130,7 @@ pub struct About {
 
 /// A notification, understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Heard {
+pub struct NotificationRead {
     /// Empty where the notice names nothing that can be read.
     pub about: About,
     pub standing: Standing,
@@ -149,7 +149,7 @@ pub struct ReportLine {
 
 /// What a bank tells us of, by its service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Notice {
+pub enum NotificationKind {
     /// 25, where the bank hosts the number: the money is taken already.
     VaPayment,
     /// 34
@@ -160,14 +160,14 @@ pub enum Notice {
     DebitNotify,
 }
 
-impl Notice {
+impl NotificationKind {
     /// The two digits of the service inside of response codes.
     pub const fn code(self) -> &'static str {
         match self {
-            Notice::VaPayment => "25",
-            Notice::VaNotify => "34",
-            Notice::QrNotify => "52",
-            Notice::DebitNotify => "56",
+            NotificationKind::VaPayment => "25",
+            NotificationKind::VaNotify => "34",
+            NotificationKind::QrNotify => "52",
+            NotificationKind::DebitNotify => "56",
         }
     }
 }

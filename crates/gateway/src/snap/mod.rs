@@ -31,8 +31,8 @@ pub use breaker::{Breaker, CallHealth};
 pub use call_error::{CallError, Reason};
 pub use client::{CallContext, Flight, NoClient, SnapClient, Token, TokenRequest, Tokens};
 pub use codes::{
-    About, BankMoney, CodeAsked, CodeKind, CodeOrder, Heard, IssuedCode, Notice, ReportLine, Standing, Unreadable,
-    Voided,
+    About, BankMoney, CodeAsked, CodeKind, CodeOrder, IssuedCode, NotificationKind, NotificationRead, ReportLine,
+    Standing, Unreadable, Voided,
 };
 pub use extra_members::ExtraMembers;
 pub use keys::{KeyError, PrivateKey, PublicKey};

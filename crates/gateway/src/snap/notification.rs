@@ -4,16 +4,16 @@
 use serde_json::Value;
 
 use super::{
-    codes::{About, Heard, Notice, Standing, Unreadable},
+    codes::{About, NotificationKind, NotificationRead, Standing, Unreadable},
     parameters::Parameters,
     standing::{is_paid, qr_about, qr_money, qr_standing, qr_unreadable, va_about, va_money, va_unreadable},
 };
 
 /// What a notification says; none where it is no object, says nothing, or is about no money and no code.
-pub fn read_notification(parameters: &Parameters, notice: Notice, body: &Value) -> Option<Heard> {
+pub fn read_notification(parameters: &Parameters, notice: NotificationKind, body: &Value) -> Option<NotificationRead> {
     body.as_object().filter(|members| !members.is_empty())?;
     let (about, standing, unreadable) = match notice {
-        Notice::QrNotify | Notice::DebitNotify => {
+        NotificationKind::QrNotify | NotificationKind::DebitNotify => {
             let standing = qr_standing(parameters, body, None);
             // Without a status it may be about money; status 00 is, also where it cannot be booked.
             let is_unreadable = standing.is_none() || (is_paid(body) && qr_money(parameters, body).is_none());
@@ -21,15 +21,15 @@ pub fn read_notification(parameters: &Parameters, notice: Notice, body: &Value) 
             (qr_about(body), standing.unwrap_or(Standing::AskAgain), unreadable)
         }
         // These are sent of money alone. What they lack is asked for.
-        Notice::VaNotify | Notice::VaPayment => match va_money(body) {
+        NotificationKind::VaNotify | NotificationKind::VaPayment => match va_money(body) {
             Some(money) => (va_about(parameters, body), Standing::Paid(money), None),
             None => (va_about(parameters, body), Standing::AskAgain, Some(va_unreadable(body))),
         },
     };
     if about != About::default() {
-        return Some(Heard { about, standing, unreadable });
+        return Some(NotificationRead { about, standing, unreadable });
     }
     // It names no code that anybody could be asked about.
     let is_money = unreadable.is_some() || matches!(standing, Standing::Paid(_));
-    is_money.then_some(Heard { about, standing, unreadable: Some(Unreadable::Malformed) })
+    is_money.then_some(NotificationRead { about, standing, unreadable: Some(Unreadable::Malformed) })
 }

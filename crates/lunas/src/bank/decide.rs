@@ -27,7 +27,7 @@ pub(super) struct DecideOptions {
     /// The stray's id, str_….
     id: String,
     #[command(flatten)]
-    decision: Decision,
+    decision: DecisionArgs,
     /// Why, for the audit log.
     #[arg(long)]
     note: String,
@@ -37,7 +37,7 @@ pub(super) struct DecideOptions {
 
 #[derive(Args)]
 #[group(required = true, multiple = false)]
-struct Decision {
+struct DecisionArgs {
     /// It was meant for this payment, pay_…. It pays the payment if it fits, and else is held there for the merchant.
     #[arg(long, value_name = "PAYMENT")]
     assign: Option<String>,

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use demobank::{AskedBank, Bank, BankKey, Clock, Contract, Doors, Habits, Merchant, NotifyDoor, Style};
+use demobank::{Bank, BankKey, BankServices, Clock, Contract, Doors, Habits, Merchant, NotifyDoor, Style};
 use domain::{
     bank_account::{CredentialKind, Stage},
     id::{BankAccountId, ProjectId},
@@ -22,7 +22,7 @@ const BASE_URL: &str = "base_url";
 const SETTINGS: [(&str, &str); 3] = [("merchant_id", "REHEARSAL"), ("channel_id", "12345"), ("receipt", "rrn")];
 
 pub(super) struct Acquirer {
-    pub(super) asked: Arc<AskedBank>,
+    pub(super) asked: Arc<BankServices>,
     pub(super) account: BankAccountId,
     client_id: String,
     /// How it tells us of money.
@@ -39,7 +39,7 @@ impl Acquirer {
         key: &BankKey,
         clock: Clock,
     ) -> Result<Acquirer, CliError> {
-        let asked = AskedBank::new(clock);
+        let asked = BankServices::new(clock);
         let doors =
             asked.open().await.map_err(|error| CliError::because("cannot open the acquirer's doors", &error))?;
         let known = engine.bank_accounts().await?;

@@ -12,7 +12,7 @@ use tokio_postgres::{
 use super::connect::Connector;
 use crate::{
     error::{OLDEST_POSTGRES, OpenError, StoreError},
-    history::{Applied, Found, HISTORY, TABLES_OF_OURS, Tables},
+    history::{Applied, ExistingTables, HISTORY, TABLES_OF_OURS, Tables},
 };
 
 refinery::embed_migrations!("migrations/postgres");
@@ -127,7 +127,7 @@ pub(super) async fn tables(client: &Client) -> Result<Tables, OpenError> {
     let there = client.query_one(there, &[&HISTORY, &one, &other]).await.map_err(meaning_of)?;
     let (has_history, other_tables, tables_of_ours): (bool, bool, bool) = (there.get(0), there.get(1), there.get(2));
     let history = if has_history { Some(history(client).await?) } else { None };
-    Found { history, other_tables, tables_of_ours }.judge(migrations::runner().get_migrations())
+    ExistingTables { history, other_tables, tables_of_ours }.judge(migrations::runner().get_migrations())
 }
 
 async fn history(client: &Client) -> Result<Vec<Applied>, OpenError> {

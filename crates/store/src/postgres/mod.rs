@@ -34,7 +34,7 @@ use crate::{
 };
 use borrowed::{Borrowed, Permit, parameters};
 use connect::Connector;
-use reader::{Found, Reader};
+use reader::{FoundRow, Reader};
 use writer::Writer;
 
 pub use address::{PostgresUrl, UnusableUrl};
@@ -136,7 +136,7 @@ impl Postgres {
         found.map(|found| decode(&mut Columns::of_postgres(&found.row, found.from))).transpose()
     }
 
-    fn first(&self, query: Query) -> BoxFuture<'_, Result<Option<Found>, StoreError>> {
+    fn first(&self, query: Query) -> BoxFuture<'_, Result<Option<FoundRow>, StoreError>> {
         Box::pin(self.reader.first(query))
     }
 

@@ -37,12 +37,12 @@ const READ_WITHIN: Duration = Duration::from_secs(5);
 const ANSWER_WITHIN: Duration = Duration::from_secs(8);
 
 /// The first row that was found, and the index of its first column.
-pub(super) struct Found {
+pub(super) struct FoundRow {
     pub(super) row: Row,
     pub(super) from: usize,
 }
 
-type Answer = Result<Option<Found>, StoreError>;
+type Answer = Result<Option<FoundRow>, StoreError>;
 
 struct Job {
     query: Query,
@@ -209,7 +209,7 @@ async fn send(session: &Session, batch: Batch, prepared: Prepared) -> Usable {
     for Job { query, answer } in batch.jobs {
         let rows = session.client.query(&statement, &parameters(&query.parameters)).await;
         let usable = rows.as_ref().err().map_or(Usable::Yes, usable_after);
-        let found = rows.map(|rows| rows.into_iter().next().map(|row| Found { row, from: 0 }));
+        let found = rows.map(|rows| rows.into_iter().next().map(|row| FoundRow { row, from: 0 }));
         let _ = answer.send(found.map_err(fault::failure));
         if usable == Usable::No {
             return Usable::No;
@@ -225,11 +225,11 @@ fn usable_after(error: &Error) -> Usable {
 impl Batch {
     /// Gives each row to its caller; the first column is the number of the read in the batch.
     fn answer(self, rows: Vec<Row>) -> Usable {
-        let mut found: Vec<Option<Found>> = self.jobs.iter().map(|_| None).collect();
+        let mut found: Vec<Option<FoundRow>> = self.jobs.iter().map(|_| None).collect();
         for row in rows {
             let place = usize::try_from(row.get::<_, i64>(0) - 1).ok();
             if let Some(slot) = place.and_then(|place| found.get_mut(place)) {
-                slot.get_or_insert(Found { row, from: 1 });
+                slot.get_or_insert(FoundRow { row, from: 1 });
             }
         }
         for (job, found) in self.jobs.into_iter().zip(found) {

@@ -20,7 +20,7 @@ use tokio::sync::oneshot;
 
 use crate::{
     error::{CommitError, OpenError, StoreError},
-    history::{Applied, Found, HISTORY, TABLES_OF_OURS, Tables},
+    history::{Applied, ExistingTables, HISTORY, TABLES_OF_OURS, Tables},
     key_owner::KeyOwner,
     plan::Plan,
     scans::{POLLS_AT_ONCE, SCANS_AT_ONCE, ScanLimits},
@@ -232,7 +232,7 @@ pub(crate) fn tables(connection: &Connection) -> Result<Tables, OpenError> {
     let other_tables = snapshot.query_row(others, [HISTORY], |row| row.get(0)).map_err(StoreError::unavailable)?;
     let tables_of_ours = named(TABLES_OF_OURS[0])? && named(TABLES_OF_OURS[1])?;
     let history = if named(HISTORY)? { Some(history(&snapshot)?) } else { None };
-    Found { history, other_tables, tables_of_ours }.judge(migrations::runner().get_migrations())
+    ExistingTables { history, other_tables, tables_of_ours }.judge(migrations::runner().get_migrations())
 }
 
 fn history(connection: &Connection) -> Result<Vec<Applied>, OpenError> {

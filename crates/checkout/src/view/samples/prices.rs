@@ -5,7 +5,7 @@ use askama::Template;
 use super::{Setting, moment};
 use crate::{
     price_field::{PriceField, PriceKind, PriceMistake},
-    view::{Back, Choose, Ended, Leaves, NextStep, Notice, Order, Paid, Unpaid, UnpaidReason},
+    view::{Back, Choose, Ended, FormNotice, Leaves, NextStep, Order, Paid, Unpaid, UnpaidReason},
 };
 
 /// How the address of the way back begins.
@@ -31,7 +31,7 @@ fn amount(mistake: Option<PriceMistake>) -> Option<PriceField> {
 
 pub(super) fn pages(setting: Setting) -> Vec<(&'static str, String)> {
     let choose = |price| Choose { price, ..setting.choose() }.render().unwrap();
-    let wrong = |price| Choose { price, notice: Some(Notice::Mistakes), ..setting.choose() }.render().unwrap();
+    let wrong = |price| Choose { price, notice: Some(FormNotice::Mistakes), ..setting.choose() }.render().unwrap();
     let ended = |leaves| Ended {
         order: Order { pieces: Some("3 × Rp50.000".to_owned()), ..setting.order() },
         back: Some(Back { url: format!("{BACK}?a=1&status=paid"), leaves }),

@@ -16,7 +16,7 @@ use domain::{
 };
 use gateway::{
     Observation, Outcome,
-    snap::{About, BankMoney, Heard, Standing, Unreadable, minify},
+    snap::{About, BankMoney, NotificationRead, Standing, Unreadable, minify},
 };
 use sha2::{Digest, Sha256};
 use store::{BankWrite, BookedMoney, Change, CodeName, CommitError, Guard, OpeningWrite, PaymentWrite};
@@ -31,7 +31,7 @@ use crate::{
             rows::{done, issue_key, job, named},
         },
     },
-    observe::{Decision, Money},
+    observe::{Money, PaymentMove},
 };
 
 /// What the ids of notices begin with that cannot be read.
@@ -43,7 +43,7 @@ impl Engine {
     pub async fn record_notification(
         &self,
         open: &OpenAccount,
-        heard: Heard,
+        heard: NotificationRead,
         body: &str,
         is_reliable: bool,
     ) -> Result<(), Error> {
@@ -281,7 +281,7 @@ impl Engine {
             let payment = self.known_payment(id).await?;
             let project = self.project_of(&payment).await?;
             let money = Money { reused, ..paid(money, code, payment.terms.expires_at, now) };
-            let Decision { change, moved } = self.on_money(receipt, &payment, &project, money).await?;
+            let PaymentMove { change, moved } = self.on_money(receipt, &payment, &project, money).await?;
             // Of a number, the same money may be told with and without an id at once, and so under two keys.
             let came =
                 code.number.is_some().then_some(OpeningWrite::MoneyCame { id: opening.id, version: opening.version });
@@ -290,7 +290,7 @@ impl Engine {
         let payment = made_by_money(self.mint(now), &opening, code, now);
         let project = self.project_of(&payment).await?;
         let money = Money { reused, ..paid(money, code, payment.terms.expires_at, now) };
-        let Decision { change, moved } = self.on_money(receipt, &payment, &project, money).await?;
+        let PaymentMove { change, moved } = self.on_money(receipt, &payment, &project, money).await?;
         let unapplied = moved.err();
         let can_stand = payment.state != State::Pending || !payment.code.is_empty();
         if unapplied.is_some() && !can_stand {

@@ -19,7 +19,7 @@ use store::{BankWrite, Change, CommitError, Guard, Listed, OpenStrays, OpeningWr
 use crate::{
     DECIDE_MOST, Engine, Error,
     bank_error::BankError,
-    observe::{Decision, Money},
+    observe::{Money, PaymentMove},
 };
 
 /// What a stray would do to a payment that it might be assigned to.
@@ -92,7 +92,7 @@ impl Engine {
         self.judge_stray(stray, payment_id).await.map(|(fit, _)| fit)
     }
 
-    async fn judge_stray(&self, stray: &Stray, payment_id: PaymentId) -> Result<(StrayFit, Decision), Error> {
+    async fn judge_stray(&self, stray: &Stray, payment_id: PaymentId) -> Result<(StrayFit, PaymentMove), Error> {
         let payment = self.known_payment(payment_id).await?;
         let project = self.project_of(&payment).await?;
         if project.environment != Environment::Production {

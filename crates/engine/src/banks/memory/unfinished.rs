@@ -17,7 +17,7 @@ const KEPT: Duration = Duration::from_hours(24);
 const KEPT_MOST: usize = 32;
 
 /// What a comparison has found so far.
-pub(in crate::banks) struct Found {
+pub(in crate::banks) struct Findings {
     pub(in crate::banks) began_at: Timestamp,
     pub(in crate::banks) lines: Vec<ComparedLine>,
     /// The money that has been judged.
@@ -26,25 +26,25 @@ pub(in crate::banks) struct Found {
     pub(in crate::banks) asked_upto: Option<(Timestamp, String)>,
 }
 
-impl Found {
-    pub(in crate::banks) fn nothing(began_at: Timestamp) -> Found {
-        Found { began_at, lines: Vec::new(), seen: HashSet::new(), asked_upto: None }
+impl Findings {
+    pub(in crate::banks) fn nothing(began_at: Timestamp) -> Findings {
+        Findings { began_at, lines: Vec::new(), seen: HashSet::new(), asked_upto: None }
     }
 }
 
 /// What was found of each day whose comparison was cut off.
 #[derive(Default)]
-pub(crate) struct Unfinished(Mutex<HashMap<(BankAccountId, i64), Found>>);
+pub(crate) struct Unfinished(Mutex<HashMap<(BankAccountId, i64), Findings>>);
 
 impl Unfinished {
     /// What was found of a day; none if it was not begun, or too long ago.
-    pub(in crate::banks) fn take(&self, id: BankAccountId, day: i64, now: Timestamp) -> Option<Found> {
+    pub(in crate::banks) fn take(&self, id: BankAccountId, day: i64, now: Timestamp) -> Option<Findings> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|_, found| now < found.began_at.plus(KEPT));
         kept.remove(&(id, day))
     }
 
-    pub(in crate::banks) fn keep(&self, id: BankAccountId, day: i64, found: Found) {
+    pub(in crate::banks) fn keep(&self, id: BankAccountId, day: i64, found: Findings) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() < KEPT_MOST {
             kept.insert((id, day), found);

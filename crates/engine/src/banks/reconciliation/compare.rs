@@ -21,7 +21,7 @@ use crate::{
     banks::{
         contracts::open_account::OpenAccount,
         inbound::money_key::{MoneyKey, ToldOf},
-        memory::unfinished::Found,
+        memory::unfinished::Findings,
         outbound::{
             line::answer_code,
             rows::{answer_write, code_kind, our_name},
@@ -66,7 +66,7 @@ pub(in crate::banks) struct Run<'a> {
     /// The end of this node's lease.
     pub(in crate::banks) leased_until: Timestamp,
     /// What was found, before this run too.
-    pub(in crate::banks) found: Found,
+    pub(in crate::banks) found: Findings,
     /// The money of the day that we have booked and the bank has not spoken of yet.
     ours: HashMap<String, ToldMoney>,
     /// The references of codes that were asked about, with what the bank said unless it was money.
@@ -79,7 +79,7 @@ impl<'a> Run<'a> {
         open: &'a OpenAccount,
         ways: Ways,
         day: i64,
-        found: Found,
+        found: Findings,
         (compared_before, leased_until): (Option<Timestamp>, Timestamp),
     ) -> Run<'a> {
         let (ours, asked) = (HashMap::new(), HashMap::new());

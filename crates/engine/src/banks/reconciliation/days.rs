@@ -19,7 +19,7 @@ use super::{
 use crate::{
     Engine, Error, NoBank,
     bank_error::BankError,
-    banks::{contracts::open_account::OpenAccount, memory::unfinished::Found},
+    banks::{contracts::open_account::OpenAccount, memory::unfinished::Findings},
 };
 
 /// How long one comparison may take.
@@ -122,7 +122,7 @@ impl Engine {
         }
         let unfinished = self.unfinished.take(id, day, now);
         let first_at = before.map(|before| before.first_at).or(unfinished.as_ref().map(|found| found.began_at));
-        let found = unfinished.unwrap_or_else(|| Found::nothing(now));
+        let found = unfinished.unwrap_or_else(|| Findings::nothing(now));
         let mut run = Run::new(self, open, ways, day, found, (first_at, until));
         let lines = match tokio::time::timeout(COMPARE_MOST, run.compare()).await {
             Ok(lines) => lines,

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use demobank::{Fault, Notice, PayOrder, Service};
+use demobank::{Fault, NotifyHabit, PayOrder, Service};
 use domain::{access::Role, user::User};
 use serde_json::{Value, json};
 use testkit::{Kit, on_every_database, on_sqlite_alone};
@@ -137,7 +137,7 @@ async fn the_history_tells_whether_the_bank_has_cancelled_a_code(kit: Arc<Kit>) 
 
     let paid_first = create_link(&acquired.project, json!({})).await;
     let payment = Customer::of(&kit).pays_by(&acquired.project, &paid_first, "qris").await;
-    acquired.pays_as(&payment, PayOrder { notice: Notice::Never, ..PayOrder::default() }).await;
+    acquired.pays_as(&payment, PayOrder { notice: NotifyHabit::Never, ..PayOrder::default() }).await;
     kit.clock.advance(Duration::from_secs(1));
     cancel_link(&acquired.project, &paid_first).await;
     ask_after(&kit, Duration::from_secs(1)).await;

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use demobank::{Notice, PayOrder};
+use demobank::{NotifyHabit, PayOrder};
 use domain::{
     audit::{Actor, Deed},
     bank_request::{day_text, jakarta_day, jakarta_day_begin},
@@ -57,7 +57,7 @@ impl World {
         let (lost, missed) = (acquired.payment().await, acquired.payment().await);
         acquired.pays(&lost).await;
         acquired.asked.forget_money(code_of(&lost)).unwrap();
-        acquired.pays_as(&missed, PayOrder { notice: Notice::Never, ..PayOrder::default() }).await;
+        acquired.pays_as(&missed, PayOrder { notice: NotifyHabit::Never, ..PayOrder::default() }).await;
         let world = World::on_the_next_day(kit, acquired).await;
         let date = day_text(jakarta_day(kit.engine.now()) - 1);
         leads(&world.compare(&date).await, "day-compared");

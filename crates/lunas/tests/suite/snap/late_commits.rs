@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use demobank::{Answer, AskedBank, Conclusion, Doors, Habits, Knobs, Merchant, Payment, Service, Style};
+use demobank::{Answer, BankServices, Conclusion, Doors, Habits, Knobs, Merchant, Payment, Service, Style};
 use domain::{
     bank_difference::{Difference, DifferenceKind},
     money::Rupiah,
@@ -95,10 +95,10 @@ async fn an_account_chooses_what_its_bank_is_told_while_nothing_is_known(kit: Ar
 }
 
 /// A contract with a bank that can be asked about the numbers that we host.
-async fn askable(kit: &Kit) -> (Contracted, Arc<AskedBank>, Doors) {
+async fn askable(kit: &Kit) -> (Contracted, Arc<BankServices>, Doors) {
     kit.engine.mark_development().await.unwrap();
     let clock = Arc::clone(&kit.clock);
-    let asked = AskedBank::new(Arc::new(move || clock.now().as_millis()));
+    let asked = BankServices::new(Arc::new(move || clock.now().as_millis()));
     let doors = asked.open().await.unwrap();
     let settings = [DEADLINE, ("channel_id", Style::GENERIC.channel_id)];
     let contracted = contracted_with(kit, Style::GENERIC, &settings).await;

@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use demobank::{CodeState, Fault, Knobs, Notice, Notification, PayOrder, Service};
+use demobank::{CodeState, Fault, Knobs, Notification, NotifyHabit, PayOrder, Service};
 use domain::{
     bank::Bank,
     method::Method,
@@ -434,7 +434,7 @@ async fn a_number_that_the_bank_chose_is_learned_from_its_word(kit: Arc<Kit>) {
 async fn the_same_money_is_booked_once_however_often_it_is_told(kit: Arc<Kit>) {
     let [qris, account] = both_kinds(&kit).await;
     for acquired in [qris, account, acquired(&kit, "dana").await, acquired(&kit, "bri-qris").await] {
-        for notice in [Notice::Twice, Notice::Reordered, Notice::Once] {
+        for notice in [NotifyHabit::Twice, NotifyHabit::Reordered, NotifyHabit::Once] {
             let payment = acquired.payment().await;
             let order = PayOrder { notice, ..PayOrder::default() };
             let paid = acquired.pays_as(&payment, order).await;

@@ -319,7 +319,7 @@ async fn an_expiry_is_written_after_the_bank_was_asked(kit: Arc<Kit>) {
     let acquired = acquired(&kit, "midtrans").await;
     let (unpaid, paid) = (acquired.payment().await, acquired.payment().await);
     // A customer pays at the last moment, and nobody tells us.
-    let order = demobank::PayOrder { notice: demobank::Notice::Never, ..demobank::PayOrder::default() };
+    let order = demobank::PayOrder { notice: demobank::NotifyHabit::Never, ..demobank::PayOrder::default() };
     acquired.pays_as(&paid, order).await;
     acquired.asked.fail_every(Service::Query, Some(Fault::Status(503)));
     ask_after(&kit, Duration::from_hours(25)).await;
@@ -344,7 +344,7 @@ async fn a_bank_that_says_processing_is_asked_until_it_knows(kit: Arc<Kit>) {
         ask_after(&kit, Duration::from_hours(1)).await;
         assert_eq!(status(&acquired.project, &payment).await, "processing");
     }
-    let order = demobank::PayOrder { notice: demobank::Notice::Never, ..demobank::PayOrder::default() };
+    let order = demobank::PayOrder { notice: demobank::NotifyHabit::Never, ..demobank::PayOrder::default() };
     acquired.pays_as(&payment, order).await;
     ask_after(&kit, Duration::from_hours(1)).await;
     assert_eq!(status(&acquired.project, &payment).await, "paid");

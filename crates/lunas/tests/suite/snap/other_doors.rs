@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use demobank::{Knobs, Notification, Service, Style};
 use domain::{bank_money::MoneyMarks, money::Rupiah};
-use gateway::snap::{About, BankMoney, Heard, Standing};
+use gateway::snap::{About, BankMoney, NotificationRead, Standing};
 use testkit::{Kit, on_every_database, on_sqlite_alone};
 
 use super::acts::{said, shaped};
@@ -58,7 +58,7 @@ async fn money_that_we_were_asked_to_take_is_known_when_it_is_told(kit: Arc<Kit>
     let receipt_id = own.pay(&number, Knobs::default()).await.sent.request_id;
     let open = kit.engine.bank_door(own.account).await.unwrap().unwrap();
     let before = rows(&kit.database);
-    let heard = Heard {
+    let heard = NotificationRead {
         about: About { reference: None, bank_reference: None, number: Some(number) },
         standing: Standing::Paid(BankMoney {
             receipt_id,

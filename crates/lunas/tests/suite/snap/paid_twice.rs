@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use demobank::{Knobs, Notice, Notification, PayOrder, Service};
+use demobank::{Knobs, Notification, NotifyHabit, PayOrder, Service};
 use domain::{
     bank_request::{jakarta_day, jakarta_day_begin},
     method::Method,
@@ -51,7 +51,7 @@ async fn a_qr_that_is_paid_twice_is_paid_and_the_second_money_is_held(kit: Arc<K
         let payment = acquired.payment().await;
         acquired.pays(&payment).await;
         kit.clock.advance(Duration::from_mins(2));
-        let second = acquired.pays_as(&payment, PayOrder { notice: Notice::Twice, ..PayOrder::default() }).await;
+        let second = acquired.pays_as(&payment, PayOrder { notice: NotifyHabit::Twice, ..PayOrder::default() }).await;
         assert!(second.answers.iter().all(|answer| answer.status == 200), "{:?}", second.answers);
         for _ in 0..2 {
             assert_eq!(status(&acquired.project, &payment).await, "paid", "{}", acquired.name());

@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
-use demobank::{CodeState, Fault, Notice, PayOrder, Service, Style};
+use demobank::{CodeState, Fault, NotifyHabit, PayOrder, Service, Style};
 use domain::{
     bank_difference::{ComparedBy, Difference, DifferenceKind, Reconciliation, Tally},
     bank_request::{jakarta_day, jakarta_day_begin},
@@ -52,7 +52,7 @@ fn yesterday(kit: &Kit) -> i64 {
 }
 
 fn quietly() -> PayOrder {
-    PayOrder { notice: Notice::Never, ..PayOrder::default() }
+    PayOrder { notice: NotifyHabit::Never, ..PayOrder::default() }
 }
 
 fn tally(count: i64, amount: i64) -> Tally {

@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use demobank::{Knobs, Notice, Notification, PayOrder, Service};
+use demobank::{Knobs, Notification, NotifyHabit, PayOrder, Service};
 use domain::{
     bank_difference::Tally,
     bank_request::{jakarta_day, jakarta_day_begin},
@@ -41,7 +41,7 @@ async fn by_rrn(kit: &Kit) -> Acquired {
 }
 
 /// Pays with the id that repeats.
-fn repeated(notice: Notice) -> PayOrder {
+fn repeated(notice: NotifyHabit) -> PayOrder {
     PayOrder { receipt_id: Some(REPEATED.to_owned()), notice, ..PayOrder::default() }
 }
 
@@ -66,8 +66,8 @@ fn own_id(acquired: &Acquired, payment: &Value) -> String {
 async fn money_with_the_id_of_other_money_is_held_on_its_payment_once(kit: Arc<Kit>) {
     for acquired in [by_rrn(&kit).await, hosted_there(&kit, "briva-ws").await] {
         let (first, second) = (acquired.payment().await, acquired.payment().await);
-        acquired.pays_as(&first, repeated(Notice::Once)).await;
-        let paid = acquired.pays_as(&second, repeated(Notice::Twice)).await;
+        acquired.pays_as(&first, repeated(NotifyHabit::Once)).await;
+        let paid = acquired.pays_as(&second, repeated(NotifyHabit::Twice)).await;
         assert!(paid.answers.iter().all(|answer| answer.status == 200), "{:?}", paid.answers);
         let expected = [(id(&second).to_owned(), own_id(&acquired, &second))];
         let states = [status(&acquired.project, &first).await, status(&acquired.project, &second).await];
@@ -96,7 +96,7 @@ async fn money_with_the_id_of_a_stray_is_held_on_its_payment(kit: Arc<Kit>) {
     assert_eq!(acquired.tells(Service::QrNotify, told, Knobs::default()).await.code(), "2005200");
     kit.clock.advance(Duration::from_mins(1));
     let payment = acquired.payment().await;
-    acquired.pays_as(&payment, repeated(Notice::Twice)).await;
+    acquired.pays_as(&payment, repeated(NotifyHabit::Twice)).await;
     assert_eq!(held(&kit, &acquired).await, [(id(&payment).to_owned(), own_id(&acquired, &payment))]);
     assert_eq!(open_strays(&kit).await.len(), 1);
 }
@@ -105,9 +105,9 @@ async fn money_with_the_id_of_other_money_for_a_code_that_was_never_answered_is_
     let [qris, account] = [by_rrn(&kit).await, hosted_there(&kit, "briva-ws").await];
     for acquired in [&qris, &account] {
         let first = acquired.payment().await;
-        acquired.pays_as(&first, repeated(Notice::Once)).await;
+        acquired.pays_as(&first, repeated(NotifyHabit::Once)).await;
         let lost = lose_answer(acquired, "lost").await;
-        acquired.asked.pay_code(&lost.reference, repeated(Notice::Twice)).await.unwrap();
+        acquired.asked.pay_code(&lost.reference, repeated(NotifyHabit::Twice)).await.unwrap();
         let own_id = format!("{REPEATED}/{}", lost.reference);
         if acquired.method == Method::Qris {
             // There is nothing to show to a customer, so there is no payment to hold it on.
@@ -126,7 +126,7 @@ async fn money_with_the_id_of_other_money_for_a_code_that_was_never_answered_is_
 /// Regression: an unknown number with the id of money that was booked was answered with success, and left nothing behind.
 async fn money_for_what_is_not_ours_with_the_id_of_other_money_is_a_stray(kit: Arc<Kit>) {
     let acquired = hosted_there(&kit, "briva-ws").await;
-    acquired.pays_as(&acquired.payment().await, repeated(Notice::Once)).await;
+    acquired.pays_as(&acquired.payment().await, repeated(NotifyHabit::Once)).await;
     let told = |number: &str| Notification {
         number: number.to_owned(),
         amount: AMOUNT,
@@ -150,7 +150,7 @@ async fn money_for_what_is_not_ours_with_the_id_of_other_money_is_a_stray(kit: A
 async fn a_repeated_id_with_another_amount_is_other_money(kit: Arc<Kit>) {
     let acquired = hosted_there(&kit, "briva-ws").await;
     let payment = acquired.payment().await;
-    acquired.pays_as(&payment, repeated(Notice::Once)).await;
+    acquired.pays_as(&payment, repeated(NotifyHabit::Once)).await;
     let code = acquired.asked.code(code_of(&payment)).unwrap();
     let told = Notification {
         reference: code.reference,
@@ -197,8 +197,8 @@ async fn a_comparison_tells_money_with_the_same_id_apart_on_one_day(kit: Arc<Kit
             let [told, missed] = payments;
             let order =
                 |notice| PayOrder { receipt_id: Some(format!("{REPEATED}{waiting}")), notice, ..repeated(notice) };
-            acquired.pays_as(&told, order(Notice::Once)).await;
-            acquired.pays_as(&missed, order(Notice::Never)).await;
+            acquired.pays_as(&told, order(NotifyHabit::Once)).await;
+            acquired.pays_as(&missed, order(NotifyHabit::Never)).await;
             let day = jakarta_day(kit.engine.now());
             next_day(&kit);
             waiting += 1;
@@ -216,12 +216,12 @@ async fn a_comparison_tells_money_with_the_same_id_apart_on_one_day(kit: Arc<Kit
 async fn a_comparison_tells_money_with_the_same_id_apart_on_two_days(kit: Arc<Kit>) {
     for acquired in compared_in_all_ways(&kit).await {
         let first = acquired.payment().await;
-        acquired.pays_as(&first, repeated(Notice::Once)).await;
+        acquired.pays_as(&first, repeated(NotifyHabit::Once)).await;
         let day = jakarta_day(kit.engine.now());
         next_day(&kit);
         assert_eq!(compared(&kit, &acquired, day).await, (tally(1), tally(0)), "{}", acquired.name());
         let second = acquired.payment().await;
-        acquired.pays_as(&second, repeated(Notice::Never)).await;
+        acquired.pays_as(&second, repeated(NotifyHabit::Never)).await;
         next_day(&kit);
         assert_eq!(compared(&kit, &acquired, day + 1).await, (tally(0), tally(1)), "{}", acquired.name());
         assert_eq!(held(&kit, &acquired).await, [(id(&second).to_owned(), own_id(&acquired, &second))]);

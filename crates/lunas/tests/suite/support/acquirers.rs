@@ -4,8 +4,8 @@
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
 use demobank::{
-    Answer, AskedBank, Bank, Code, CodeState, Contract, Doors, Fault, Habits, Knobs, Merchant, Notice, Notification,
-    NotifyDoor, PaidCode, PayOrder, Prepared, Service, Style,
+    Answer, Bank, BankServices, Code, CodeState, Contract, Doors, Fault, Habits, Knobs, Merchant, Notification,
+    NotifyDoor, NotifyHabit, PaidCode, PayOrder, Prepared, Service, Style,
 };
 use domain::{bank::Bank as BankCode, id::BankAccountId, method::Method, stray::Stray};
 use engine::{Clock, Engine, NewBankAccount, Window};
@@ -28,7 +28,7 @@ const SERVICE_ID: &str = "77777";
 
 /// A contract on both sides, and a production project that uses it.
 pub(crate) struct Acquired {
-    pub(crate) asked: Arc<AskedBank>,
+    pub(crate) asked: Arc<BankServices>,
     pub(crate) doors: Doors,
     pub(crate) account: BankAccountId,
     pub(crate) project: TestProject,
@@ -71,7 +71,7 @@ pub(crate) async fn contract_of(
     settings: &[(&str, &str)],
 ) -> Acquired {
     let now = Arc::new(move || clock.now().as_millis());
-    let asked = AskedBank::new(now.clone());
+    let asked = BankServices::new(now.clone());
     let doors = asked.open().await.unwrap();
     let url = doors.url();
     let codes = if method == Method::Qris { "qris" } else { "va" };
@@ -234,7 +234,7 @@ impl Acquired {
 
 /// The bank tells nobody of the money.
 pub(crate) fn silently() -> PayOrder {
-    PayOrder { notice: Notice::Never, ..PayOrder::default() }
+    PayOrder { notice: NotifyHabit::Never, ..PayOrder::default() }
 }
 
 /// Money that fits no payment and about which nobody has decided.

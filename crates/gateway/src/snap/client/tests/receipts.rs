@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use super::support::{parameters, question};
 use crate::snap::{
-    BankMoney, CodeAsked, CodeKind, Heard, Notice, Parameters, Precision, SignIn, Standing, Unreadable,
+    BankMoney, CodeAsked, CodeKind, NotificationKind, NotificationRead, Parameters, Precision, SignIn, Standing,
+    Unreadable,
     client::{qr, report::read_report, va},
     format_timestamp, read_notification,
 };
@@ -74,14 +75,14 @@ impl Paid {
     }
 }
 
-fn told_by(parameters: &Parameters, notice: Notice, body: &Value) -> BankMoney {
+fn told_by(parameters: &Parameters, notice: NotificationKind, body: &Value) -> BankMoney {
     match read_notification(parameters, notice, body) {
-        Some(Heard { standing: Standing::Paid(money), .. }) => money,
+        Some(NotificationRead { standing: Standing::Paid(money), .. }) => money,
         other => panic!("{other:?} {body}"),
     }
 }
 
-fn one_qr_receipt(profile: &str, notice: Notice, paid: &Paid) -> Result<(), TestCaseError> {
+fn one_qr_receipt(profile: &str, notice: NotificationKind, paid: &Paid) -> Result<(), TestCaseError> {
     let parameters = parameters(profile, &[("codes", "qris")]);
     let [first, second, ..] = paid.ways;
     let reference = super::support::REFERENCE;
@@ -122,11 +123,11 @@ fn one_va_receipt(profile: &str, settings: &[(&str, &str)], paid: &Paid) -> Resu
     let asked = CodeAsked { number: Some(&number), ..question(CodeKind::Va) };
     let queried = va::standing(&parameters, &json!({ "virtualAccountData": line(third) }), &asked).unwrap();
     let reported = read_report(&parameters, &json!({ "virtualAccountData": [line(fourth)] })).unwrap();
-    prop_assert_eq!(told_by(&parameters, Notice::VaNotify, &notified), paid.money());
-    prop_assert_eq!(told_by(&parameters, Notice::VaPayment, &asked_to_pay), paid.money());
+    prop_assert_eq!(told_by(&parameters, NotificationKind::VaNotify, &notified), paid.money());
+    prop_assert_eq!(told_by(&parameters, NotificationKind::VaPayment, &asked_to_pay), paid.money());
     prop_assert_eq!(queried, Standing::Paid(paid.money()));
     prop_assert_eq!(&reported[0].money, &paid.money());
-    let heard = read_notification(&parameters, Notice::VaNotify, &notified).unwrap();
+    let heard = read_notification(&parameters, NotificationKind::VaNotify, &notified).unwrap();
     prop_assert_eq!(heard.about.number.as_deref(), Some(number.as_str()));
     prop_assert_eq!(reported[0].about.number.as_deref(), Some(number.as_str()));
     Ok(())
@@ -135,24 +136,24 @@ fn one_va_receipt(profile: &str, settings: &[(&str, &str)], paid: &Paid) -> Resu
 proptest! {
     #[test]
     fn money_at_midtrans_is_one_receipt(paid in paid()) {
-        one_qr_receipt("midtrans", Notice::QrNotify, &paid)?;
+        one_qr_receipt("midtrans", NotificationKind::QrNotify, &paid)?;
         one_va_receipt("midtrans", &[("codes", "va")], &paid)?;
     }
 
     #[test]
     fn money_at_dana_is_one_receipt(paid in paid()) {
-        one_qr_receipt("dana", Notice::DebitNotify, &paid)?;
+        one_qr_receipt("dana", NotificationKind::DebitNotify, &paid)?;
     }
 
     #[test]
     fn money_at_doku_is_one_receipt(paid in paid()) {
-        one_qr_receipt("doku", Notice::QrNotify, &paid)?;
+        one_qr_receipt("doku", NotificationKind::QrNotify, &paid)?;
         one_va_receipt("doku", &[("codes", "va")], &paid)?;
     }
 
     #[test]
     fn money_by_bri_qris_is_one_receipt(paid in paid()) {
-        one_qr_receipt("bri-qris", Notice::QrNotify, &paid)?;
+        one_qr_receipt("bri-qris", NotificationKind::QrNotify, &paid)?;
     }
 
     #[test]
@@ -162,14 +163,14 @@ proptest! {
 
     #[test]
     fn money_at_any_other_bank_is_one_receipt(paid in paid()) {
-        one_qr_receipt("generic", Notice::QrNotify, &paid)?;
+        one_qr_receipt("generic", NotificationKind::QrNotify, &paid)?;
         one_va_receipt("generic", &[("hosting", "theirs")], &paid)?;
     }
 
     #[test]
     fn no_notification_makes_the_reader_panic(text in "[ -~]{0,40}", member in "[a-zA-Z]{1,24}", way: u8) {
         let parameters = parameters("generic", &[]);
-        let notice = [Notice::VaPayment, Notice::VaNotify, Notice::QrNotify, Notice::DebitNotify][usize::from(way % 4)];
+        let notice = [NotificationKind::VaPayment, NotificationKind::VaNotify, NotificationKind::QrNotify, NotificationKind::DebitNotify][usize::from(way % 4)];
         for body in [json!(text), json!({ &member: text }), json!({ "virtualAccountData": { member: text } }), json!([1])] {
             let _ = read_notification(&parameters, notice, &body);
         }
@@ -184,7 +185,7 @@ fn the_member_that_names_a_receipt_is_a_setting() {
     });
     for (member, id) in [("bank_reference", "B"), ("rrn", "R"), ("payment_reference", "P")] {
         let parameters = parameters("midtrans", &[("receipt", member)]);
-        assert_eq!(told_by(&parameters, Notice::QrNotify, &told).receipt_id, id);
+        assert_eq!(told_by(&parameters, NotificationKind::QrNotify, &told).receipt_id, id);
     }
 }
 
@@ -195,20 +196,21 @@ fn a_notification_that_says_too_little_asks_for_a_query_or_is_none() {
     let lacking = [
         // The bank's reference may be empty; then a query must tell the receipt.
         (
-            Notice::QrNotify,
+            NotificationKind::QrNotify,
             json!({ "originalPartnerReferenceNo": "R", "originalReferenceNo": "",
             "latestTransactionStatus": "00", "amount": { "value": "1" } }),
         ),
-        (Notice::DebitNotify, json!({ "originalReferenceNo": "B", "latestTransactionStatus": "00" })),
-        (Notice::VaNotify, json!({ "virtualAccountNo": "8889912345678901", "paymentRequestId": "P" })),
+        (NotificationKind::DebitNotify, json!({ "originalReferenceNo": "B", "latestTransactionStatus": "00" })),
+        (NotificationKind::VaNotify, json!({ "virtualAccountNo": "8889912345678901", "paymentRequestId": "P" })),
     ];
     for (notice, body) in lacking {
         assert_eq!(read(notice, body.clone()).unwrap().standing, Standing::AskAgain, "{body}");
     }
-    assert_eq!(read(Notice::QrNotify, json!({ "latestTransactionStatus": "05" })), None);
-    assert_eq!(read(Notice::QrNotify, json!({})), None);
-    assert_eq!(read(Notice::VaNotify, json!(["P"])), None);
-    let ended = read(Notice::QrNotify, json!({ "originalReferenceNo": "B", "latestTransactionStatus": "05" }));
+    assert_eq!(read(NotificationKind::QrNotify, json!({ "latestTransactionStatus": "05" })), None);
+    assert_eq!(read(NotificationKind::QrNotify, json!({})), None);
+    assert_eq!(read(NotificationKind::VaNotify, json!(["P"])), None);
+    let ended =
+        read(NotificationKind::QrNotify, json!({ "originalReferenceNo": "B", "latestTransactionStatus": "05" }));
     assert_eq!(ended.unwrap().standing, Standing::Ended);
 }
 
@@ -231,25 +233,33 @@ fn a_notice_of_money_that_cannot_be_read_says_whether_the_bank_can_be_asked() {
     let amounts =
         [json!({ "value": "9999999999999999.00" }), json!("10.50"), json!({ "value": "1", "currency": "USD" })];
     for amount in amounts {
-        assert_eq!(unreadable(Notice::QrNotify, qr("amount", amount.clone())), Some(Unreadable::Malformed), "{amount}");
+        assert_eq!(
+            unreadable(NotificationKind::QrNotify, qr("amount", amount.clone())),
+            Some(Unreadable::Malformed),
+            "{amount}"
+        );
         let info = json!({ "paymentAmount": amount });
-        assert_eq!(unreadable(Notice::VaNotify, va("additionalInfo", info)), Some(Unreadable::Malformed), "{amount}");
+        assert_eq!(
+            unreadable(NotificationKind::VaNotify, va("additionalInfo", info)),
+            Some(Unreadable::Malformed),
+            "{amount}"
+        );
     }
     let long = json!("x".repeat(129));
     for (notice, body, expected) in [
-        (Notice::QrNotify, qr("x", json!(1)), None),
-        (Notice::QrNotify, qr("amount", json!(null)), Some(Unreadable::Lacking)),
-        (Notice::QrNotify, qr("originalReferenceNo", long.clone()), Some(Unreadable::Malformed)),
-        (Notice::QrNotify, qr("latestTransactionStatus", json!(null)), Some(Unreadable::Lacking)),
-        (Notice::QrNotify, qr("latestTransactionStatus", json!([])), Some(Unreadable::Malformed)),
-        (Notice::QrNotify, qr("latestTransactionStatus", json!("06")), None),
-        (Notice::QrNotify, json!({ "latestTransactionStatus": "00" }), Some(Unreadable::Malformed)),
-        (Notice::VaNotify, va("x", json!(1)), None),
-        (Notice::VaNotify, va("paymentRequestId", json!("")), None),
-        (Notice::VaNotify, va("additionalInfo", json!({})), Some(Unreadable::Lacking)),
-        (Notice::VaNotify, va("paymentRequestId", long), Some(Unreadable::Malformed)),
-        (Notice::VaNotify, va("virtualAccountNo", json!(null)), Some(Unreadable::Malformed)),
-        (Notice::VaPayment, json!({ "x": 1 }), Some(Unreadable::Malformed)),
+        (NotificationKind::QrNotify, qr("x", json!(1)), None),
+        (NotificationKind::QrNotify, qr("amount", json!(null)), Some(Unreadable::Lacking)),
+        (NotificationKind::QrNotify, qr("originalReferenceNo", long.clone()), Some(Unreadable::Malformed)),
+        (NotificationKind::QrNotify, qr("latestTransactionStatus", json!(null)), Some(Unreadable::Lacking)),
+        (NotificationKind::QrNotify, qr("latestTransactionStatus", json!([])), Some(Unreadable::Malformed)),
+        (NotificationKind::QrNotify, qr("latestTransactionStatus", json!("06")), None),
+        (NotificationKind::QrNotify, json!({ "latestTransactionStatus": "00" }), Some(Unreadable::Malformed)),
+        (NotificationKind::VaNotify, va("x", json!(1)), None),
+        (NotificationKind::VaNotify, va("paymentRequestId", json!("")), None),
+        (NotificationKind::VaNotify, va("additionalInfo", json!({})), Some(Unreadable::Lacking)),
+        (NotificationKind::VaNotify, va("paymentRequestId", long), Some(Unreadable::Malformed)),
+        (NotificationKind::VaNotify, va("virtualAccountNo", json!(null)), Some(Unreadable::Malformed)),
+        (NotificationKind::VaPayment, json!({ "x": 1 }), Some(Unreadable::Malformed)),
     ] {
         assert_eq!(unreadable(notice, body.clone()), expected, "{body}");
     }

@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
-use demobank::{Notice, PayOrder};
+use demobank::{NotifyHabit, PayOrder};
 use domain::{
     audit::Deed,
     bank::Bank,
@@ -66,7 +66,8 @@ async fn a_day_is_compared_and_shown_as_text_json_and_csv(site: Site) {
     // By the bank's clock, somebody has paid at this time yesterday.
     let paid_at_ms = Some(SystemClock.now().as_millis() - DAY_MILLIS);
     let receipt_id = Some("=R,1".to_owned());
-    let order = PayOrder { paid_at_ms, receipt_id, fee: Some(9_000), notice: Notice::Never, ..PayOrder::default() };
+    let order =
+        PayOrder { paid_at_ms, receipt_id, fee: Some(9_000), notice: NotifyHabit::Never, ..PayOrder::default() };
     acquired.pays_as(&payment, order).await;
     assert_eq!(running.terminate(), Some(0));
     age(&site);

@@ -3,7 +3,7 @@
 use std::{net::TcpListener, sync::Arc};
 
 use axum::{Json, Router, http::StatusCode, routing::post};
-use demobank::{AskedBank, Fault, Habits, Merchant, Service};
+use demobank::{BankServices, Fault, Habits, Merchant, Service};
 use domain::audit::Deed;
 use engine::{Clock, SystemClock};
 use serde_json::{Value, json};
@@ -96,7 +96,7 @@ async fn a_test_says_which_part_failed_and_what_to_check() {
 }
 
 /// An account at an acquirer of our own, as an operator sets it up.
-async fn at_acquirer(program: &Program, asked: &Arc<AskedBank>, url: &str, profile: &'static str) -> String {
+async fn at_acquirer(program: &Program, asked: &Arc<BankServices>, url: &str, profile: &'static str) -> String {
     let channel = if profile == "dana" { "95221" } else { "12345" };
     let settings = [
         format!("base_url={url}"),
@@ -126,7 +126,7 @@ async fn at_acquirer(program: &Program, asked: &Arc<AskedBank>, url: &str, profi
 #[tokio::test]
 async fn a_bank_that_issues_codes_is_also_asked_about_one_that_does_not_exist() {
     let (program, running) = dev();
-    let asked = AskedBank::new(Arc::new(|| SystemClock.now().as_millis()));
+    let asked = BankServices::new(Arc::new(|| SystemClock.now().as_millis()));
     let doors = asked.open().await.unwrap();
     for (profile, queried) in [
         ("midtrans", Service::Query),
@@ -169,7 +169,7 @@ async fn a_bank_that_issues_codes_is_also_asked_about_one_that_does_not_exist() 
 #[tokio::test]
 async fn a_wrong_secret_is_told_plainly_though_the_bank_gives_a_token() {
     let (program, running) = dev();
-    let asked = AskedBank::new(Arc::new(|| SystemClock.now().as_millis()));
+    let asked = BankServices::new(Arc::new(|| SystemClock.now().as_millis()));
     let doors = asked.open().await.unwrap();
     let account = at_acquirer(&program, &asked, &doors.url(), "midtrans").await;
     std::fs::write(program.directory.path().join("wrong"), "another secret altogether").unwrap();

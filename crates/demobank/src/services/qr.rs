@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::{
-    bank::{AskedBank, Member},
+    bank::{BankServices, Member},
     codes::{Code, CodeKind, CodePayment, CodeState, Codes},
     habits::{Habits, QueryKey, Repeats, RrnIn},
     qris::{self, Payload},
-    request::{Asked, Reply, money},
+    request::{Reply, ServiceRequest, money},
 };
 use crate::{crypto::random_digits, journal::held, notification::status_words, prepared::Service, time};
 
@@ -23,9 +23,9 @@ struct Order<'a> {
     expires_at_ms: Option<i64>,
 }
 
-impl AskedBank {
+impl BankServices {
     /// 47
-    pub(super) fn generate(&self, asked: &Asked<'_>, member: &Member) -> Result<Reply, Reply> {
+    pub(super) fn generate(&self, asked: &ServiceRequest<'_>, member: &Member) -> Result<Reply, Reply> {
         let body = asked.members()?;
         let order = order(asked, &body, &member.habits)?;
         let text = asked.minified();
@@ -72,7 +72,7 @@ impl AskedBank {
     }
 
     /// 51 and 55
-    pub(super) fn query(&self, asked: &Asked<'_>, member: &Member) -> Result<Reply, Reply> {
+    pub(super) fn query(&self, asked: &ServiceRequest<'_>, member: &Member) -> Result<Reply, Reply> {
         let (body, habits) = (asked.members()?, &member.habits);
         if asked.text(&body, "serviceCode")? != habits.service_code {
             return Err(asked.malformed("serviceCode"));
@@ -103,7 +103,7 @@ impl AskedBank {
     }
 
     /// 77 and 57
-    pub(super) fn cancel(&self, asked: &Asked<'_>, member: &Member) -> Result<Reply, Reply> {
+    pub(super) fn cancel(&self, asked: &ServiceRequest<'_>, member: &Member) -> Result<Reply, Reply> {
         let body = asked.members()?;
         let mut codes = held(&self.codes);
         let code = original(asked, &body, member, &mut codes)?;
@@ -116,7 +116,7 @@ impl AskedBank {
     }
 }
 
-fn order<'a>(asked: &Asked<'_>, body: &'a Value, habits: &Habits) -> Result<Order<'a>, Reply> {
+fn order<'a>(asked: &ServiceRequest<'_>, body: &'a Value, habits: &Habits) -> Result<Order<'a>, Reply> {
     let reference = asked.text(body, "partnerReferenceNo")?;
     for name in habits.required {
         asked.text(body, name)?;
@@ -137,7 +137,7 @@ fn order<'a>(asked: &Asked<'_>, body: &'a Value, habits: &Habits) -> Result<Orde
 }
 
 /// When a code is to end, if the body says so. It must lie ahead.
-pub(super) fn end(asked: &Asked<'_>, body: &Value, name: &str) -> Result<Option<i64>, Reply> {
+pub(super) fn end(asked: &ServiceRequest<'_>, body: &Value, name: &str) -> Result<Option<i64>, Reply> {
     if body[name].is_null() {
         return Ok(None);
     }
@@ -146,7 +146,12 @@ pub(super) fn end(asked: &Asked<'_>, body: &Value, name: &str) -> Result<Option<
 }
 
 /// The code that a question is about, by the references that the bank goes by.
-fn original<'a>(asked: &Asked<'_>, body: &Value, member: &Member, codes: &'a mut Codes) -> Result<&'a mut Code, Reply> {
+fn original<'a>(
+    asked: &ServiceRequest<'_>,
+    body: &Value,
+    member: &Member,
+    codes: &'a mut Codes,
+) -> Result<&'a mut Code, Reply> {
     let given = |name: &str| body[name].as_str().filter(|text| !text.is_empty());
     let (theirs, ours) = (given("originalReferenceNo"), given("originalPartnerReferenceNo"));
     let client_id = &member.merchant.client_id;
@@ -165,7 +170,7 @@ fn original<'a>(asked: &Asked<'_>, body: &Value, member: &Member, codes: &'a mut
 }
 
 /// A second order with the same reference.
-pub(super) fn repeated(asked: &Asked<'_>, known: &Code, order: &str, repeats: Repeats) -> Reply {
+pub(super) fn repeated(asked: &ServiceRequest<'_>, known: &Code, order: &str, repeats: Repeats) -> Reply {
     match repeats {
         _ if known.order != order => asked.answer(404, "18", "Inconsistent Request"),
         Repeats::SameAnswer => (200, known.answer.clone()),
@@ -174,7 +179,11 @@ pub(super) fn repeated(asked: &Asked<'_>, known: &Code, order: &str, repeats: Re
 }
 
 /// `latestTransactionStatus` of a code, and the money that a status of 00 tells of.
-pub(super) fn standing(asked: &Asked<'_>, code: &Code, habits: &Habits) -> (&'static str, Option<CodePayment>) {
+pub(super) fn standing(
+    asked: &ServiceRequest<'_>,
+    code: &Code,
+    habits: &Habits,
+) -> (&'static str, Option<CodePayment>) {
     let status = asked.said().unwrap_or(match code.state {
         CodeState::Unpaid if code.is_expired(asked.now_ms) => habits.expired,
         CodeState::Unpaid => habits.unpaid,
@@ -195,7 +204,7 @@ pub(super) fn standing(asked: &Asked<'_>, code: &Code, habits: &Habits) -> (&'st
 }
 
 /// Cancels a code. One that is cancelled already stays so; one that is paid or being paid cannot be.
-pub(super) fn void(asked: &Asked<'_>, code: &mut Code) -> Result<(), Reply> {
+pub(super) fn void(asked: &ServiceRequest<'_>, code: &mut Code) -> Result<(), Reply> {
     match code.state {
         CodeState::Paid | CodeState::Refunded => return Err(asked.answer(404, "14", "Paid Bill")),
         CodeState::Processing => return Err(asked.answer(202, "00", "Transaction still on process")),

@@ -14,14 +14,14 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use super::door::{NOW_MS, clock, hmac_by_rfc, key, text_by_standard};
-use crate::{AskedBank, Fault, Merchant, Service};
+use crate::{BankServices, Fault, Merchant, Service};
 
 const TOKEN_PATH: &str = "/openapi/v1.0/access-token/b2b";
 const STATUS_PATH: &str = "/openapi/v2.0/transfer-va/status";
 const BODY: &str = r#"{ "partnerServiceId":"   12345", "customerNo":"017","virtualAccountNo":"   12345017" }"#;
 
 struct Doors {
-    bank: Arc<AskedBank>,
+    bank: Arc<BankServices>,
     url: String,
     now_ms: Arc<AtomicI64>,
 }
@@ -29,7 +29,7 @@ struct Doors {
 impl Doors {
     async fn open() -> Doors {
         let now_ms = Arc::new(AtomicI64::new(NOW_MS));
-        let bank = AskedBank::new(clock(&now_ms));
+        let bank = BankServices::new(clock(&now_ms));
         bank.register(Merchant {
             client_id: "ours".into(),
             client_secret: "secret-2".into(),

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::{
-    bank::{AskedBank, Member},
+    bank::{BankServices, Member},
     codes::{Code, CodeKind, CodePayment, CodeState, Codes},
     habits::Habits,
     qr::{end, new_bank_reference, repeated, standing, void},
-    request::{Asked, Reply, money},
+    request::{Reply, ServiceRequest, money},
 };
 use crate::{crypto::random_digits, journal::held, notification::status_words, time};
 
@@ -34,9 +34,9 @@ impl Numbers<'_> {
     }
 }
 
-impl AskedBank {
+impl BankServices {
     /// 27
-    pub(super) fn create_account(&self, asked: &Asked<'_>, member: &Member) -> Result<Reply, Reply> {
+    pub(super) fn create_account(&self, asked: &ServiceRequest<'_>, member: &Member) -> Result<Reply, Reply> {
         let (body, habits) = (asked.members()?, &member.habits);
         let numbers = numbers(asked, &body, habits)?;
         let (name, reference) = (asked.text(&body, "virtualAccountName")?, asked.text(&body, "trxId")?);
@@ -92,7 +92,7 @@ impl AskedBank {
     }
 
     /// 26
-    pub(super) fn tell_status(&self, asked: &Asked<'_>, member: &Member) -> Result<Reply, Reply> {
+    pub(super) fn tell_status(&self, asked: &ServiceRequest<'_>, member: &Member) -> Result<Reply, Reply> {
         let (body, habits) = (asked.members()?, &member.habits);
         let numbers = numbers(asked, &body, habits)?;
         if numbers.customer.is_empty() {
@@ -117,7 +117,7 @@ impl AskedBank {
     }
 
     /// 31
-    pub(super) fn delete_account(&self, asked: &Asked<'_>, member: &Member) -> Result<Reply, Reply> {
+    pub(super) fn delete_account(&self, asked: &ServiceRequest<'_>, member: &Member) -> Result<Reply, Reply> {
         let body = asked.members()?;
         let numbers = numbers(asked, &body, &member.habits)?;
         asked.text(&body, "trxId")?;
@@ -129,7 +129,7 @@ impl AskedBank {
     }
 
     /// 35: the payments of a day, or of a part of it.
-    pub(super) fn report(&self, asked: &Asked<'_>, member: &Member) -> Result<Reply, Reply> {
+    pub(super) fn report(&self, asked: &ServiceRequest<'_>, member: &Member) -> Result<Reply, Reply> {
         let (body, habits) = (asked.members()?, &member.habits);
         let company_code = company_code(asked, &body)?;
         let begins_at_ms = moment(asked, &body, "startDate", "startTime", "00:00:00")?;
@@ -155,7 +155,7 @@ impl AskedBank {
     }
 }
 
-fn company_code<'a>(asked: &Asked<'_>, body: &'a Value) -> Result<&'a str, Reply> {
+fn company_code<'a>(asked: &ServiceRequest<'_>, body: &'a Value) -> Result<&'a str, Reply> {
     let padded = asked.text(body, "partnerServiceId")?;
     let code = padded.trim_start_matches(' ');
     let is_code = !code.is_empty() && code.bytes().all(|byte| byte.is_ascii_digit());
@@ -165,7 +165,7 @@ fn company_code<'a>(asked: &Asked<'_>, body: &'a Value) -> Result<&'a str, Reply
     Err(asked.malformed("partnerServiceId"))
 }
 
-fn numbers<'a>(asked: &Asked<'_>, body: &'a Value, habits: &Habits) -> Result<Numbers<'a>, Reply> {
+fn numbers<'a>(asked: &ServiceRequest<'_>, body: &'a Value, habits: &Habits) -> Result<Numbers<'a>, Reply> {
     let company_code = company_code(asked, body)?;
     if body["customerNo"].is_null() || body["customerNo"] == "" {
         return Ok(Numbers { company_code, customer: "" });
@@ -220,7 +220,13 @@ fn add_payment(account: &mut Value, payment: &CodePayment, habits: &Habits) {
 }
 
 /// A date and a time of day in Jakarta. The time may have an offset, which is not read, and no seconds.
-fn moment(asked: &Asked<'_>, body: &Value, date: &str, time_name: &str, otherwise: &str) -> Result<i64, Reply> {
+fn moment(
+    asked: &ServiceRequest<'_>,
+    body: &Value,
+    date: &str,
+    time_name: &str,
+    otherwise: &str,
+) -> Result<i64, Reply> {
     let day = asked.text(body, date)?;
     let given = body[time_name].as_str().filter(|text| !text.is_empty()).unwrap_or(otherwise);
     let hour = given.split(['+', 'Z']).next().unwrap_or_default();

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{
-    bank::{AskedBank, Member},
+    bank::{BankServices, Member},
     habits::Habits,
-    request::{Asked, Reply},
+    request::{Reply, ServiceRequest},
 };
 use crate::{
     compose::Signed,
@@ -25,9 +25,9 @@ const SKEW_MOST_MS: i64 = 5 * 60 * 1000;
 const TOKENS_MOST: usize = 1_000;
 const EXTERNAL_ID_MOST: usize = 36;
 
-impl AskedBank {
+impl BankServices {
     /// 73
-    pub(super) fn give_token(&self, asked: &Asked<'_>) -> Reply {
+    pub(super) fn give_token(&self, asked: &ServiceRequest<'_>) -> Reply {
         if let Some(missing) = asked.missing_header(&["X-CLIENT-KEY", "X-TIMESTAMP", "X-SIGNATURE"]) {
             return missing;
         }
@@ -60,7 +60,7 @@ impl AskedBank {
     }
 
     /// The merchant that asks, if the request is signed as it must be and its external id is new.
-    pub(super) fn verify(&self, asked: &Asked<'_>) -> Result<Arc<Member>, Reply> {
+    pub(super) fn verify(&self, asked: &ServiceRequest<'_>) -> Result<Arc<Member>, Reply> {
         let names = ["X-TIMESTAMP", "X-SIGNATURE", "X-PARTNER-ID", "X-EXTERNAL-ID", "CHANNEL-ID"];
         if let Some(missing) = asked.missing_header(&names) {
             return Err(missing);
@@ -74,7 +74,7 @@ impl AskedBank {
     }
 
     /// The merchant whose token or partner id the request carries, and whose signature it has.
-    fn signer(&self, asked: &Asked<'_>) -> Result<Arc<Member>, Reply> {
+    fn signer(&self, asked: &ServiceRequest<'_>) -> Result<Arc<Member>, Reply> {
         let unauthorized = |why: &str| asked.answer(401, "00", &format!("Unauthorized. [{why}]"));
         let (body, signature) = (asked.minified(), asked.header("X-SIGNATURE"));
         let timestamp = asked.header("X-TIMESTAMP");
@@ -110,7 +110,7 @@ impl AskedBank {
         held(&self.members).values().find(is_it).cloned()
     }
 
-    fn check_headers(&self, asked: &Asked<'_>, member: &Member) -> Result<(), Reply> {
+    fn check_headers(&self, asked: &ServiceRequest<'_>, member: &Member) -> Result<(), Reply> {
         let habits = &member.habits;
         if asked.header("X-TIMESTAMP").contains('.') != habits.milliseconds {
             return Err(asked.malformed("X-TIMESTAMP"));
@@ -132,7 +132,7 @@ impl AskedBank {
     }
 }
 
-fn is_timely(asked: &Asked<'_>, timestamp: &str) -> bool {
+fn is_timely(asked: &ServiceRequest<'_>, timestamp: &str) -> bool {
     time::parse(timestamp).is_some_and(|at_ms| at_ms.abs_diff(asked.now_ms) <= SKEW_MOST_MS.unsigned_abs())
 }
 

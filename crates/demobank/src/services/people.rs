@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use super::{
-    bank::{AskedBank, Member},
+    bank::{BankServices, Member},
     codes::{Code, CodeKind, CodePayment, CodeState},
     habits::RrnIn,
 };
@@ -23,7 +23,7 @@ pub struct PayOrder {
     pub receipt_id: Option<String>,
     /// What the bank keeps, where its report says so.
     pub fee: Option<i64>,
-    pub notice: Notice,
+    pub notice: NotifyHabit,
     /// The amount that the merchant is told, if it is not the one that was paid.
     pub told_amount: Option<i64>,
     /// How the notification departs from an honest one.
@@ -32,7 +32,7 @@ pub struct PayOrder {
 
 /// What the merchant is told of a payment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Notice {
+pub enum NotifyHabit {
     #[default]
     Once,
     Never,
@@ -62,7 +62,7 @@ impl fmt::Display for UnknownCode {
 
 impl std::error::Error for UnknownCode {}
 
-impl AskedBank {
+impl BankServices {
     /// Pays a code by its QR text, its number, the bank's reference or the merchant's, also one that is paid, cancelled or
     /// expired, and tells the merchant. A merchant without a door is told nothing.
     pub async fn pay_code(&self, name: &str, order: PayOrder) -> Result<PaidCode, UnknownCode> {
@@ -70,10 +70,10 @@ impl AskedBank {
         let told = self.notification(&code, "00", Some(&payment), order.told_amount);
         let processing = Notification { status: "02".to_owned(), ..told.clone() };
         let notices = match order.notice {
-            Notice::Never => vec![],
-            Notice::Once => vec![told],
-            Notice::Twice => vec![told.clone(), told],
-            Notice::Reordered => vec![told, processing],
+            NotifyHabit::Never => vec![],
+            NotifyHabit::Once => vec![told],
+            NotifyHabit::Twice => vec![told.clone(), told],
+            NotifyHabit::Reordered => vec![told, processing],
         };
         let answers = self.send_notices(&code, notices, &order.knobs).await;
         Ok(PaidCode { code, receipt_id: payment.receipt_id, answers })

@@ -57,7 +57,7 @@ pub struct Call {
 }
 
 /// A bank with doors of its own.
-pub struct AskedBank {
+pub struct BankServices {
     clock: Clock,
     pub(super) members: Mutex<HashMap<String, Arc<Member>>>,
     /// By token: whose it is, and when its life ends.
@@ -77,9 +77,9 @@ pub(super) struct Member {
     pub(super) door: Option<NotifyDoor>,
 }
 
-impl AskedBank {
-    pub fn new(clock: Clock) -> Arc<AskedBank> {
-        Arc::new(AskedBank {
+impl BankServices {
+    pub fn new(clock: Clock) -> Arc<BankServices> {
+        Arc::new(BankServices {
             clock,
             members: Mutex::default(),
             tokens: Mutex::default(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::shop::{Shop, read};
-use crate::{CodeState, Fault, Habits, Notice, PayOrder, QrFault, Service, asked::read_qris};
+use crate::{CodeState, Fault, Habits, NotifyHabit, PayOrder, QrFault, Service, services::read_qris};
 
 /// Orders a QR while the bank fails: the answer, and whether there is a code.
 async fn failing(shop: &Shop, reference: &str, fault: Fault) -> (Option<(u16, Value)>, bool) {
@@ -145,7 +145,7 @@ async fn an_answer_can_be_long_slow_or_of_bare_numbers() {
 async fn a_query_can_lie_about_money() {
     let shop = Shop::open(Habits::GENERIC).await;
     shop.qr("R1").await;
-    let quietly = PayOrder { notice: Notice::Never, ..PayOrder::default() };
+    let quietly = PayOrder { notice: NotifyHabit::Never, ..PayOrder::default() };
     shop.asked.pay_code("R1", quietly).await.unwrap();
     shop.asked.fail_next_of(Service::Query, Fault::Says("03"));
     let (status, answer) = shop.status("R1").await;

@@ -20,10 +20,10 @@ mod qris;
 mod request;
 mod verify;
 
-pub use bank::{AskedBank, Call, Merchant, NotifyDoor};
+pub use bank::{BankServices, Call, Merchant, NotifyDoor};
 pub use codes::{Code, CodeKind, CodePayment, CodeState};
 pub use doors::Doors;
 pub use faults::{Fault, QrFault};
 pub use habits::{Habits, QueryKey, Repeats, RrnIn};
-pub use people::{Notice, PaidCode, PayOrder, UnknownCode};
+pub use people::{NotifyHabit, PaidCode, PayOrder, UnknownCode};
 pub(crate) use qris::read as read_qris;

@@ -16,10 +16,10 @@ use futures_util::stream;
 use serde_json::Value;
 
 use super::{
-    bank::{AskedBank, Call},
+    bank::{BankServices, Call},
     faults::Fault,
     people::PayOrder,
-    request::{Asked, Reply, reference_of, service_of},
+    request::{Reply, ServiceRequest, reference_of, service_of},
     verify::TOKEN_SECONDS,
 };
 use crate::{journal::held, json::with_white_space, prepared::Service, time};
@@ -32,21 +32,21 @@ const BARE_DIGITS_MOST: usize = 15;
 #[derive(Clone)]
 pub(super) struct Lost;
 
-impl AskedBank {
+impl BankServices {
     /// The doors, for the root of a server. A lost answer is told apart by `serve_on` alone; elsewhere it is a bare 502.
-    pub fn router(self: &Arc<AskedBank>) -> Router {
+    pub fn router(self: &Arc<BankServices>) -> Router {
         Router::new().fallback(door).layer(DefaultBodyLimit::max(BODY_BYTES_MOST)).with_state(Arc::clone(self))
     }
 
     /// The right answer to a call.
-    fn judge(&self, asked: &Asked<'_>) -> Reply {
+    fn judge(&self, asked: &ServiceRequest<'_>) -> Reply {
         if asked.service == Service::Token {
             return if asked.method == "POST" { self.give_token(asked) } else { not_supported(asked) };
         }
         self.serve(asked).unwrap_or_else(|refused| refused)
     }
 
-    fn serve(&self, asked: &Asked<'_>) -> Result<Reply, Reply> {
+    fn serve(&self, asked: &ServiceRequest<'_>) -> Result<Reply, Reply> {
         if asked.method != "POST" && asked.service != Service::DeleteVa {
             return Err(not_supported(asked));
         }
@@ -67,7 +67,7 @@ impl AskedBank {
     }
 }
 
-fn not_supported(asked: &Asked<'_>) -> Reply {
+fn not_supported(asked: &ServiceRequest<'_>) -> Reply {
     asked.answer(405, "00", "Requested Function Is Not Supported")
 }
 
@@ -81,7 +81,7 @@ struct Incoming {
 }
 
 async fn door(
-    State(bank): State<Arc<AskedBank>>,
+    State(bank): State<Arc<BankServices>>,
     method: Method,
     uri: Uri,
     headers: HeaderMap,
@@ -100,7 +100,7 @@ async fn door(
     handled.await.unwrap_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response())
 }
 
-async fn handle(bank: Arc<AskedBank>, incoming: Incoming) -> Response {
+async fn handle(bank: Arc<BankServices>, incoming: Incoming) -> Response {
     let Incoming { method, uri, headers, body, fault } = incoming;
     let path = uri.path();
     let service = service_of(path);
@@ -108,7 +108,7 @@ async fn handle(bank: Arc<AskedBank>, incoming: Incoming) -> Response {
     let now_ms = bank.now_ms() + skew_ms;
     let asked = service.map(|service| {
         let fault = fault.as_ref();
-        Asked { service, method: method.as_str(), path, headers: &headers, body: &body, now_ms, fault }
+        ServiceRequest { service, method: method.as_str(), path, headers: &headers, body: &body, now_ms, fault }
     });
     let reply = asked.as_ref().and_then(|asked| work(&bank, asked));
     let external_id = headers.get("X-EXTERNAL-ID").and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -138,7 +138,7 @@ async fn handle(bank: Arc<AskedBank>, incoming: Incoming) -> Response {
 }
 
 /// Does what the call asks for, once or twice; none if the fault keeps the bank from it.
-fn work(bank: &AskedBank, asked: &Asked<'_>) -> Option<Reply> {
+fn work(bank: &BankServices, asked: &ServiceRequest<'_>) -> Option<Reply> {
     match asked.fault {
         Some(fault) if !fault.is_work_done() => None,
         Some(Fault::Duplicate) => {
@@ -154,7 +154,7 @@ fn work(bank: &AskedBank, asked: &Asked<'_>) -> Option<Reply> {
 }
 
 /// The answer, as a fault makes it.
-async fn spoiled(asked: &Asked<'_>, reply: Option<Reply>) -> Response {
+async fn spoiled(asked: &ServiceRequest<'_>, reply: Option<Reply>) -> Response {
     let (status, mut answer) = reply.unwrap_or_else(|| asked.answer(500, "00", "General Error"));
     let as_asked = |status: u16, case: &str| {
         let (status, answer) = asked.answer(status, case, "As the test asked");

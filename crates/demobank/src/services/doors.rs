@@ -17,13 +17,13 @@ use tokio::{
 };
 use tower::ServiceExt;
 
-use super::{bank::AskedBank, door::Lost};
+use super::{bank::BankServices, door::Lost};
 
 const CONNECTIONS_MOST: usize = 4_096;
 
 /// The doors of a bank at an address of this machine.
 pub struct Doors {
-    bank: Arc<AskedBank>,
+    bank: Arc<BankServices>,
     address: SocketAddr,
     serving: Mutex<Option<JoinHandle<io::Result<()>>>>,
 }
@@ -52,9 +52,9 @@ impl Doors {
     }
 }
 
-impl AskedBank {
+impl BankServices {
     /// Opens the doors at a free port of this machine.
-    pub async fn open(self: &Arc<AskedBank>) -> io::Result<Doors> {
+    pub async fn open(self: &Arc<BankServices>) -> io::Result<Doors> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
         let serving = Mutex::new(Some(self.serve_on(listener)));
@@ -62,7 +62,7 @@ impl AskedBank {
     }
 
     /// Serves the doors until the task is aborted or the listener fails. Aborting it ends its connections too.
-    pub fn serve_on(self: &Arc<AskedBank>, listener: TcpListener) -> JoinHandle<io::Result<()>> {
+    pub fn serve_on(self: &Arc<BankServices>, listener: TcpListener) -> JoinHandle<io::Result<()>> {
         tokio::spawn(serve(listener, self.router()))
     }
 }

@@ -10,7 +10,7 @@ use crate::{json::minified, prepared::Service};
 pub(super) type Reply = (u16, Value);
 
 /// One request, read.
-pub(super) struct Asked<'a> {
+pub(super) struct ServiceRequest<'a> {
     pub(super) service: Service,
     pub(super) method: &'a str,
     pub(super) path: &'a str,
@@ -21,7 +21,7 @@ pub(super) struct Asked<'a> {
     pub(super) fault: Option<&'a Fault>,
 }
 
-impl Asked<'_> {
+impl ServiceRequest<'_> {
     /// A header's text; empty if there is none.
     pub(super) fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
