@@ -8,6 +8,7 @@ use domain::{
     bank_request::jakarta_day,
     hex::hex,
     id::PaymentId,
+    method::MethodKind,
     opening::{BankCode, BankJob, JobKey, JobKind, MoneySource, Opening, OpeningState},
     payment::{Payment, State},
     receipt::{ReceiptKey, Unapplied},
@@ -177,10 +178,11 @@ impl Engine {
             difference.map(OpeningWrite::DifferenceFound),
         ];
         let writes: Vec<OpeningWrite> = writes.into_iter().flatten().collect();
-        match writes.is_empty() {
-            true => Ok(self.store.confirm().await?),
-            false => Ok(self.store.commit(Change::default().with_all(writes)).await?),
+        if !writes.is_empty() {
+            self.store.commit(Change::default().with_all(writes)).await?;
         }
+        // A difference that is there already is not written again, and the bank is told that its money is booked.
+        Ok(self.store.confirm().await?)
     }
 
     /// What a person should look at when the bank tells again of booked money: that it knows another amount, or that it calls the
@@ -283,8 +285,8 @@ impl Engine {
             let money = Money { reused, ..paid(money, code, payment.terms.expires_at, now) };
             let PaymentMove { change, moved } = self.on_money(receipt, &payment, &project, money).await?;
             // Of a number, the same money may be told with and without an id at once, and so under two keys.
-            let came =
-                code.number.is_some().then_some(OpeningWrite::MoneyCame { id: opening.id, version: opening.version });
+            let is_account = opening.terms.method.kind() == MethodKind::VirtualAccount;
+            let came = is_account.then_some(OpeningWrite::MoneyCame { id: opening.id, version: opening.version });
             return Ok(Some(change.with_all(after_money(&opening, code, id, moved.err(), now)).with_all(came)));
         }
         let payment = made_by_money(self.mint(now), &opening, code, now);

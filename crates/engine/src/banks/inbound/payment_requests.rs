@@ -59,6 +59,7 @@ impl Engine {
     /// A disabled account judges nothing new, but what it has judged stays: a bank that asks again about money which is
     /// booked here would give it back if it were refused.
     pub async fn judge_payment(&self, open: &OpenAccount, asked: PaymentAsked) -> Result<Taken, Error> {
+        let began_at = self.now();
         for tries in 0..DECIDE_MOST {
             let now = self.now();
             let day = jakarta_day(now);
@@ -113,7 +114,8 @@ impl Engine {
             match self.store.commit(Change::from(BankWrite::Requested(request)).then(judgement.change)).await {
                 Ok(()) => {
                     if is_first {
-                        self.unsaved_words.forget_judged(open.id(), &asked.request_id, &asked.number, asked.amount);
+                        let PaymentAsked { request_id, number, amount, .. } = &asked;
+                        self.unsaved_words.forget_judged(open.id(), (request_id, number, *amount), began_at);
                     }
                     return Ok(Taken::Judged(judgement.verdict));
                 }

@@ -93,6 +93,8 @@ impl Engine {
             if words.is_empty() {
                 break;
             }
+            // A booking that waits for a standby cannot be seen. Once standbys confirm, it can.
+            self.store.confirm().await?;
             self.store.commit(Change::default().with_all(words.iter().map(write_of))).await?;
             self.unsaved_words.note_done(words, now);
         }

@@ -57,10 +57,13 @@ impl Engine {
         }
         let opening = self.store.opening(code.opening_id).await?.ok_or(Error::NotFound("opening"))?;
         if let Some(payment_id) = opening.payment_id() {
-            let known = self.store.money_of_payment(&provider, payment_id).await?;
+            let mut known = self.store.money_of_payment(&provider, payment_id).await?;
             let lacks_amount = money.marks.lacks_amount;
-            let is_told = |(_, lacks, booked): &(_, bool, BookedMoney)| is_same(booked, money, *lacks || lacks_amount);
-            if let Some((id, _, booked)) = known.into_iter().find(is_told) {
+            // What was booked in this amount comes before what was booked without knowing the amount.
+            let in_amount = known.iter().position(|(_, _, booked)| is_same(booked, money, false));
+            let in_any = || known.iter().position(|(_, lacks, booked)| is_same(booked, money, *lacks || lacks_amount));
+            if let Some(index) = in_amount.or_else(in_any) {
+                let (id, _, booked) = known.swap_remove(index);
                 return Ok(same(id, Some(booked)));
             }
         }
@@ -94,11 +97,12 @@ impl Engine {
                 nearest = Some((apart, NamedMoney { id, bank_id: bank_id.clone(), booked: Some(booked), named_from }));
             }
         }
-        // The bank's id may stand for other money of the same amount beside it.
-        match nearest {
-            Some((_, named)) if self.store.booked_money(&key(&bank_id)).await?.is_none() => Ok(Some(named)),
-            _ => Ok(None),
-        }
+        let Some((_, named)) = nearest else { return Ok(None) };
+        // The bank's id may stand for other money of the same amount beside it. What has the id elsewhere says nothing about this.
+        let of = |booked: &BookedMoney| booked.payment_id;
+        let beside = self.store.booked_money(&key(&bank_id)).await?;
+        let is_taken = beside.is_some_and(|beside| Some(of(&beside)) == named.booked.as_ref().map(of));
+        Ok((!is_taken).then_some(named))
     }
 }
 

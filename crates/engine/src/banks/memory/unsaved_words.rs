@@ -10,10 +10,10 @@ use std::{
 use domain::{id::BankAccountId, money::Rupiah, time::Timestamp, undecided::UndecidedWord};
 use store::BankWrite;
 
-/// Words that wait to be stored. Further ones are only logged.
+/// Words that wait to be stored. Further ones are only logged. Half of the room is for those whose commit may land.
 pub(in crate::banks) const WORDS_MOST: usize = 10_000;
 /// How long after the first look for an earlier booking the second follows. What was being committed at the first look has ended
-/// by then: no call of a bank is allowed more time, and what waited for a standby has waited no longer than the first look did.
+/// by then: no call of a bank is allowed more time, and a look is made only while standbys confirm commits.
 const SECOND_LOOK_AFTER: Duration = Duration::from_secs(30);
 
 #[derive(Default)]
@@ -74,7 +74,8 @@ impl UnsavedWords {
             },
         };
         let mut kept = self.words();
-        if kept.len() < WORDS_MOST || kept.contains_key(&sought) {
+        let most = if can_land { WORDS_MOST } else { WORDS_MOST / 2 };
+        if kept.len() < most || kept.contains_key(&sought) {
             kept.insert(sought, Unsaved { word, looked_at: None });
         } else {
             let UndecidedWord { account_id, request_id, .. } = word;
@@ -82,18 +83,21 @@ impl UnsavedWords {
         }
     }
 
-    /// This money has just been judged for the first time, and its bank is told so: no earlier request can have booked it.
+    /// This money has just been judged for the first time, and its bank is told so: no earlier request can have booked it. What was
+    /// said about it after `began_at`, while it was judged, stays: the bank may act on that.
     pub(in crate::banks) fn forget_judged(
         &self,
         account_id: BankAccountId,
-        request_id: &str,
-        number: &str,
-        amount: Rupiah,
+        (request_id, number, amount): (&str, &str, Rupiah),
+        began_at: Timestamp,
     ) {
         let mut kept = self.words();
         if !kept.is_empty() {
             let (request_id, number) = (request_id.to_owned(), number.to_owned());
-            kept.remove(&Sought::Booking { account_id, request_id, number, amount });
+            let sought = Sought::Booking { account_id, request_id, number, amount };
+            if kept.get(&sought).is_some_and(|unsaved| unsaved.word.said_at <= began_at) {
+                kept.remove(&sought);
+            }
         }
     }
 
@@ -187,19 +191,27 @@ mod tests {
         let UndecidedWord { account_id, number, amount, .. } = word("money", NOW);
         words.keep(word("money", NOW), false);
         words.keep(word("commit", NOW), true);
+        let earlier = NOW.minus(Duration::from_millis(1));
+        words.forget_judged(account_id, ("money", &number, amount), earlier);
+        assert_eq!(words.due(None, WORDS_MOST).len(), 2, "it was said while the money was judged");
         for request_id in ["money", "commit", "other"] {
-            words.forget_judged(account_id, request_id, &number, amount);
+            words.forget_judged(account_id, (request_id, &number, amount), NOW);
         }
         assert_eq!(words.take(), [word("commit", NOW)], "its commit may land all the same");
     }
 
     #[test]
-    fn no_more_words_wait_than_there_is_room_for() {
+    fn no_more_words_wait_than_there_is_room_for_and_half_of_it_is_for_commits_that_may_land() {
         let words = UnsavedWords::default();
         for number in 0..=WORDS_MOST {
             words.keep(word(&number.to_string(), NOW), false);
         }
+        assert_eq!(words.due(None, WORDS_MOST).len(), WORDS_MOST / 2);
         words.keep(word("0", NOW.plus(Duration::from_secs(1))), false);
+        for number in 0..=WORDS_MOST {
+            let said_at = NOW.plus(Duration::from_millis(number as u64));
+            words.keep(word("commit", said_at), true);
+        }
         let waiting = words.take();
         assert_eq!(waiting.len(), WORDS_MOST);
         assert!(waiting.iter().any(|word| word.request_id == "0" && word.said_at > NOW), "there was room for this");

@@ -89,7 +89,8 @@ async fn a_file_of_an_earlier_version_has_short_ids_in_every_table_after_the_mig
     let file = Connection::open(program.data().join("lunas.db")).unwrap();
     let by_account = "UPDATE payments SET method = 'bca' WHERE state = 'paid'; UPDATE openings SET method = 'bca'; \
                       UPDATE payment_sums SET method = 'bca'; \
-                      UPDATE api_keys SET rights = 'payments,held-money'; UPDATE deliveries SET leased_by = NULL";
+                      UPDATE api_keys SET rights = 'payments,held-money'; UPDATE deliveries SET leased_by = NULL; \
+                      UPDATE bank_money SET lacks_amount = 0";
     file.execute_batch(by_account).unwrap();
     let again = ["payment_search_again", "link_search_again"];
     for table in again {

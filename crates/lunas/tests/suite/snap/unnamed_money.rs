@@ -29,6 +29,8 @@ on_every_database![
     a_status_of_paid_beside_held_money_alone_is_told_to_a_person,
     money_that_has_got_its_id_takes_no_second_one,
     the_second_money_without_an_id_takes_its_name_too,
+    a_name_that_other_money_has_had_names_money_without_an_id_too,
+    a_message_without_an_id_is_about_the_money_of_its_amount,
     money_that_is_told_with_and_without_an_id_at_once_is_held_once,
     a_report_without_ids_is_compared_and_books_what_was_missed_once,
     money_without_an_id_for_a_number_of_nobody_is_one_stray,
@@ -224,6 +226,38 @@ async fn the_second_money_without_an_id_takes_its_name_too(kit: Arc<Kit>) {
         tells(&acquired, word_of(&acquired, &payment, id, paid_at)).await;
         assert_eq!(status(&acquired.project, &payment).await, "paid");
         assert_eq!(unapplied(&acquired.project).await, AMOUNT, "{id}");
+    }
+}
+
+/// Regression: an id that the bank had used for another payment was taken for no name, and the money was held once more.
+async fn a_name_that_other_money_has_had_names_money_without_an_id_too(kit: Arc<Kit>) {
+    let acquired = hosted_there(&kit, "briva-ws").await;
+    let (first, second) = (acquired.payment().await, acquired.payment().await);
+    let paid_at = kit.engine.now().as_millis();
+    tells(&acquired, word_of(&acquired, &first, "P-1", paid_at)).await;
+    for id in ["", "P-1", "", "P-1"] {
+        tells(&acquired, word_of(&acquired, &second, id, paid_at)).await;
+        assert_eq!(status(&acquired.project, &second).await, "paid");
+        assert_eq!(unapplied(&acquired.project).await, 0, "{id}");
+    }
+    assert_eq!(status(&acquired.project, &first).await, "paid");
+}
+
+/// Regression: it was taken for money that was booked without an amount, which raised a difference that there is not.
+async fn a_message_without_an_id_is_about_the_money_of_its_amount(kit: Arc<Kit>) {
+    let acquired = hosted_there(&kit, "briva-ws").await;
+    acquired.asked.fail_every(Service::Status, Some(Fault::Lacks(&["paidAmount", "totalAmount"])));
+    let payment = acquired.payment().await;
+    acquired.pays_as(&payment, PayOrder { receipt_id: Some("P-1".to_owned()), ..silently() }).await;
+    ask_after(&kit, Duration::from_mins(5)).await;
+    is_paid_once(&kit, &acquired, &payment).await;
+    let paid_at = kit.engine.now().as_millis();
+    for id in ["P-2", "", "P-2", ""] {
+        let told = Notification { amount: AMOUNT + 2_500, ..word_of(&acquired, &payment, id, paid_at) };
+        tells(&acquired, told).await;
+        assert_eq!(unapplied(&acquired.project).await, AMOUNT + 2_500, "{id}");
+        let open = kit.engine.differences(true, Window { offset: 0, limit: 10 }).await.unwrap().items;
+        assert!(open.is_empty(), "{open:?}");
     }
 }
 
