@@ -2,7 +2,7 @@
 FROM scratch
 # A root file system: the program, certificates of public authorities, and an empty /var/lib/lunas and /tmp. It is unpacked with
 # the owners that it names: all of it is root's, and /var/lib/lunas the server's.
-ADD target/dist/image.tar /
+ADD target/packages/image.tar /
 USER 65532:65532
 ENV LUNAS_DATABASE=sqlite:/var/lib/lunas/lunas.db LUNAS_DATA=/var/lib/lunas LUNAS_LISTEN=0.0.0.0:8080
 WORKDIR /var/lib/lunas

@@ -1,8 +1,8 @@
-# `make dist` builds what people install without Rust, in target/dist: the program in an archive and in a Debian package, the
+# `make dist` builds what people install without Rust, in target/packages: the program in an archive and in a Debian package, the
 # root of a container image with a static one, an SBOM and checksums. `make dist-test` installs, starts, upgrades and removes the package in
 # a scratch copy of this system; it needs root.
 
-DIST := target/dist
+DIST := target/packages
 DIST_TOOLS := target/dist-tools
 # Packages use the system's C library. An empty container has none, so there it is part of the program (docs/performance.md compares
 # the two).

@@ -249,12 +249,12 @@ pub(crate) async fn give_back(
 }
 
 /// What a body asks for, and the members of it that were ignored.
-struct AcceptanceBody {
+struct DecisionBody {
     choice: Result<(Choice, String), Invalid>,
     ignored: Option<HeaderValue>,
 }
 
-fn acceptance(bytes: &[u8]) -> Result<AcceptanceBody, ApiError> {
+fn acceptance(bytes: &[u8]) -> Result<DecisionBody, ApiError> {
     let body = Body::parse(bytes)?;
     let members = body.members();
     let (note, payment) = (members.text("note")?, members.text("payment_id")?);
@@ -266,13 +266,13 @@ fn acceptance(bytes: &[u8]) -> Result<AcceptanceBody, ApiError> {
         let payment_id = payment.as_deref().map(payment_id).transpose()?;
         Ok((Choice::Accept { payment_id, difference }, note))
     });
-    Ok(AcceptanceBody { choice, ignored: ignored_header(&body.ignored()) })
+    Ok(DecisionBody { choice, ignored: ignored_header(&body.ignored()) })
 }
 
-fn giving_back(bytes: &[u8]) -> Result<AcceptanceBody, ApiError> {
+fn giving_back(bytes: &[u8]) -> Result<DecisionBody, ApiError> {
     let body = Body::parse(bytes)?;
     let note = body.members().text("note")?;
-    Ok(AcceptanceBody {
+    Ok(DecisionBody {
         choice: checked(note).map(|note| (Choice::Return, note)),
         ignored: ignored_header(&body.ignored()),
     })
@@ -290,7 +290,7 @@ async fn decide(
     app: &App,
     decider: MoneyDecider,
     id: Result<PathId<ReceiptId>, ApiError>,
-    AcceptanceBody { choice, ignored }: AcceptanceBody,
+    DecisionBody { choice, ignored }: DecisionBody,
 ) -> Result<Answer<ReceiptJson>, ErrorAnswer> {
     let refused = |error: ApiError| ErrorAnswer::ignoring(error, ignored.as_ref());
     let (choice, note) = choice.map_err(|invalid| refused(invalid.into()))?;

@@ -1,7 +1,7 @@
 //! A SNAP bank of our own, for tests, rehearsals and demonstrations.
 //!
 //! It plays the bank's side of the standard: it asks a merchant's doors for bills and reports payments ([`Bank`]), it has
-//! doors of its own that a merchant calls for codes of QRIS and virtual accounts ([`AskedBank`]), and it has screens on
+//! doors of its own that a merchant calls for codes of QRIS and virtual accounts ([`BankServices`]), and it has screens on
 //! which a developer pays a bill ([`screens`]). It can also misbehave, one way at a time ([`Knobs`], [`Fault`]).
 //!
 //! It signs, verifies and writes JSON by its own code and depends on no other crate of this project, since a mistake in

@@ -15,9 +15,9 @@ const FAULTS_MOST: usize = 10_000;
 pub enum Fault {
     /// The right answer, after a while. The work is done at once.
     Late(Duration),
-    /// Nothing is done until `AskedBank::release`, and then it is done even if the caller has hung up.
+    /// Nothing is done until `BankServices::release`, and then it is done even if the caller has hung up.
     HeldBefore,
-    /// The work is done at once and answered after `AskedBank::release`.
+    /// The work is done at once and answered after `BankServices::release`.
     HeldAfter,
     /// The work is done and the connection closed without an answer.
     LostAfter,

@@ -77,8 +77,8 @@ fn every_file_that_the_package_and_the_image_are_made_of_is_there() {
         assert!(root().join(source).exists(), "{source} is not there");
     }
     let (dockerfile, ignored) = (read("Dockerfile"), read(".dockerignore"));
-    assert!(dockerfile.contains("ADD target/dist/image.tar /"));
-    assert!(ignored.lines().any(|line| line == "!target/dist/image.tar"));
+    assert!(dockerfile.contains("ADD target/packages/image.tar /"));
+    assert!(ignored.lines().any(|line| line == "!target/packages/image.tar"));
 }
 
 #[test]
