@@ -7,7 +7,7 @@ namespace Lunas;
 /** One request to the API, and its retries. Nothing here may put the API key into an error. */
 final class Transport
 {
-    private const USER_AGENT = 'lunas-client-php/0.1.0';
+    private const USER_AGENT = 'lunas-client-php/0.2.0';
     /** The only statuses that the API calls worth a retry. */
     private const RETRIED_STATUSES = [429, 500, 503];
     private const FIRST_BACKOFF_SECONDS = 0.5;

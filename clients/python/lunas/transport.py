@@ -12,7 +12,7 @@ from urllib.parse import urlencode, urlsplit
 
 from .errors import LunasError
 
-USER_AGENT = "lunas-client-python/0.1.0"
+USER_AGENT = "lunas-client-python/0.2.0"
 # The only statuses that the API calls worth a retry.
 RETRIED_STATUSES = (429, 500, 503)
 FIRST_BACKOFF_SECONDS = 0.5

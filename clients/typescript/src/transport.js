@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 
 import { LunasError } from "./error.js";
 
-const USER_AGENT = "lunas-client-typescript/0.1.0";
+const USER_AGENT = "lunas-client-typescript/0.2.0";
 /** The only statuses that the API calls worth a retry. */
 const RETRIED_STATUSES = new Set([429, 500, 503]);
 const FIRST_BACKOFF_SECONDS = 0.5;
