@@ -37,7 +37,7 @@ impl ColourTable {
     #[inline]
     pub(crate) fn shade(&mut self, below: u8, ink: &mut Ink, opacity: u8) -> u8 {
         *ink.shades[usize::from(below)][usize::from(opacity)].get_or_insert_with(|| {
-            let shade = mixed(self.colours[usize::from(below)], self.colours[usize::from(ink.number)], opacity);
+            let shade = mix(self.colours[usize::from(below)], self.colours[usize::from(ink.number)], opacity);
             match self.find(shade) {
                 Some(number) => number,
                 None if self.colours.len() < WITH_SHADES_MOST => self.add(shade),
@@ -59,7 +59,7 @@ impl ColourTable {
     }
 }
 
-fn mixed(below: Pixel, above: Pixel, opacity: u8) -> Pixel {
+fn mix(below: Pixel, above: Pixel, opacity: u8) -> Pixel {
     let (opacity, all) = (u16::from(opacity), u16::from(OPAQUE));
     std::array::from_fn(|part| {
         let sum = u16::from(above[part]) * opacity + u16::from(below[part]) * (all - opacity);

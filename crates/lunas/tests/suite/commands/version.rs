@@ -20,7 +20,7 @@ struct BuildScript {
 }
 
 impl BuildScript {
-    fn compiled() -> BuildScript {
+    fn compile() -> BuildScript {
         let directory = tempfile::tempdir().unwrap();
         let mut compiler = Command::new("rustc");
         compiler.args(["--edition", "2024", "--crate-name", "build_script", "-o"]);
@@ -52,7 +52,7 @@ impl BuildScript {
     }
 
     /// The content of the files at whose change Cargo runs the script again. All of them are there.
-    fn watched(&self, tree: &Path) -> Vec<Vec<u8>> {
+    fn read_watched_files(&self, tree: &Path) -> Vec<Vec<u8>> {
         let ran = self.run(tree, "");
         let files = ran.stdout.lines().filter_map(|line| line.strip_prefix(WATCHED));
         files.map(|file| fs::read(tree.join("crates/lunas").join(file)).unwrap()).collect()
@@ -75,7 +75,7 @@ fn head(directory: &Path) -> String {
 
 #[test]
 fn a_build_from_an_archive_names_the_commit_that_is_stated_or_none() {
-    let script = BuildScript::compiled();
+    let script = BuildScript::compile();
     let tree = script.tree("archive");
     assert_eq!(script.version(&tree, ""), "9.8.7");
     assert_eq!(script.version(&tree, "1a2b3c4"), "9.8.7 (1a2b3c4)");
@@ -89,7 +89,7 @@ fn a_build_from_an_archive_names_the_commit_that_is_stated_or_none() {
 
 #[test]
 fn an_archive_that_was_unpacked_inside_of_another_repository_has_no_commit() {
-    let script = BuildScript::compiled();
+    let script = BuildScript::compile();
     let tree = script.tree("theirs/archive");
     make_repository(tree.parent().unwrap());
     assert_eq!(script.version(&tree, ""), "9.8.7");
@@ -97,7 +97,7 @@ fn an_archive_that_was_unpacked_inside_of_another_repository_has_no_commit() {
 
 #[test]
 fn a_build_in_a_checkout_names_its_commit_and_notices_the_next_one() {
-    let script = BuildScript::compiled();
+    let script = BuildScript::compile();
     let tree = script.tree("repository");
     make_repository(&tree);
     let beside = script.directory.path().join("beside");
@@ -109,10 +109,10 @@ fn a_build_in_a_checkout_names_its_commit_and_notices_the_next_one() {
     for checkout in [&tree, &beside, &detached] {
         for _ in 0..2 {
             assert_eq!(script.version(checkout, ""), format!("9.8.7 ({})", head(checkout)));
-            let before = script.watched(checkout);
-            assert_eq!(before, script.watched(checkout));
+            let before = script.read_watched_files(checkout);
+            assert_eq!(before, script.read_watched_files(checkout));
             commit(checkout);
-            assert_ne!(before, script.watched(checkout));
+            assert_ne!(before, script.read_watched_files(checkout));
         }
     }
     assert_eq!(script.version(&tree, "1a2b3c4"), "9.8.7 (1a2b3c4)", "what is stated goes first");

@@ -42,7 +42,7 @@ async fn read(operator: &Person, path: &str) -> String {
 }
 
 /// A text without white space: cells of a table follow each other with or without it.
-fn joined(text: &str) -> String {
+fn without_white_space(text: &str) -> String {
     text.split_whitespace().collect()
 }
 
@@ -67,7 +67,7 @@ async fn an_accounts_page_counts_calls_of_both_directions_by_service_and_code(ki
         "Calls work",
         "Due to be asked0",
     ] {
-        assert!(joined(&page).contains(&joined(shown)), "{shown}: {page}");
+        assert!(without_white_space(&page).contains(&without_white_space(shown)), "{shown}: {page}");
     }
     assert!(!page.contains("None is known"), "{page}");
     assert!(!page.contains(&acquired.client_id.replace("client-", "secret-")), "no secret");
