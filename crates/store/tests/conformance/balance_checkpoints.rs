@@ -9,10 +9,10 @@ use domain::{
     time::Timestamp,
 };
 use futures_util::future::join;
-use store::{Balance, Change, LedgerWrite, MaintenanceWrite, Store, Window};
+use store::{Balance, LedgerWrite, MaintenanceWrite, Store, Window};
 
 use crate::{
-    database::{Database, keep, on_every_database},
+    database::{Database, keep, keep_many, on_every_database},
     samples::{self, NOW, after, kept_payment, kept_project, receipt_key},
 };
 
@@ -43,7 +43,7 @@ async fn with_lines(store: &Store) -> Payment {
     let project = kept_project(store).await;
     let payment = kept_payment(store, samples::payment(&project)).await;
     let postings = (0..COUNT).map(|number| LedgerWrite::Posting(held(&payment, number)));
-    keep(store, Change::default().with_all(postings)).await;
+    keep_many(store, postings).await;
     payment
 }
 

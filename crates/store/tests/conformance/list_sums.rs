@@ -12,10 +12,10 @@ use domain::{
     time::{HOUR_MILLIS, Timestamp},
 };
 use futures_util::future::join_all;
-use store::{Change, Matches, MethodFilter, PaymentFilter, PaymentWrite, Store, Sums, Window};
+use store::{Matches, MethodFilter, PaymentFilter, PaymentWrite, Store, Sums, Window};
 
 use crate::{
-    database::{Database, keep, on_every_database},
+    database::{Database, keep, keep_many, on_every_database},
     samples::{self, NOW, after, entropy, kept_payment, kept_project},
 };
 
@@ -64,7 +64,7 @@ async fn history(store: &Store, project: &Project) -> Vec<Payment> {
     };
     let payments: Vec<Payment> = (0..COUNT).map(|millis| payment_at(project, millis, state(millis))).collect();
     let writes = payments.iter().cloned().map(|payment| PaymentWrite::Created { payment });
-    keep(store, Change::default().with_all(writes)).await;
+    keep_many(store, writes).await;
     payments
 }
 

@@ -12,12 +12,12 @@ use domain::{
 };
 use futures_util::future::join_all;
 use store::{
-    Change, LinkFilter, LinkWrite, MATCHES_COUNTED, Matches, MethodFilter, PaymentFilter, PaymentOrder, PaymentWrite,
+    LinkFilter, LinkWrite, MATCHES_COUNTED, Matches, MethodFilter, PaymentFilter, PaymentOrder, PaymentWrite,
     ScannedPayment, Store, Sums, Window,
 };
 
 use crate::{
-    database::{Database, keep, on_every_database},
+    database::{Database, keep, keep_many, on_every_database},
     samples::{self, EVERYTHING, NOW, after, entropy, kept_link, kept_payment, kept_project},
 };
 
@@ -78,7 +78,7 @@ async fn a_long_list_is_the_same_with_checkpoints_as_without_them(database: Data
     let mut expected: Vec<Payment> = (0..3_500).map(|millis| made(&project, millis)).collect();
     let others = (0..10).map(|index| made(&other, index * 300));
     let all = expected.iter().cloned().chain(others).map(|payment| PaymentWrite::Created { payment });
-    keep(&store, Change::default().with_all(all)).await;
+    keep_many(&store, all).await;
     let hours = |hours: i64| after(hours * HOUR_MILLIS);
     // Too recent for checkpoints; an hour later all payments are old enough.
     for (now, checkpoints) in [(hours(1), 0), (hours(2), 3)] {
@@ -157,12 +157,12 @@ async fn matches_are_counted_and_scanned_up_to_a_limit(database: Database) {
     let rare = samples::with_terms(samples::payment(&project), |terms| terms.reference = "rare".to_owned());
     let rare = kept_payment(&store, rare).await;
     let more = |count| (0..count).map(|_| PaymentWrite::Created { payment: samples::payment(&project) });
-    keep(&store, Change::default().with_all(more(MATCHES_COUNTED - 1))).await;
+    keep_many(&store, more(MATCHES_COUNTED - 1)).await;
     let pending = PaymentFilter { status: Some((Status::Pending, NOW)), ..PaymentFilter::default() };
     let matching = async |filter: &PaymentFilter| store.payments_matching(project.id, filter).await.unwrap();
     let unpaid = |payments| Matches::All(Sums { payments, ..Sums::default() });
     assert_eq!(matching(&pending).await, unpaid(MATCHES_COUNTED));
-    keep(&store, Change::default().with_all(more(1))).await;
+    keep_many(&store, more(1)).await;
     assert_eq!(matching(&pending).await, Matches::More);
     // Lists of everything, and those of a method or of what has ended, are counted however long they are.
     let of_method = PaymentFilter { method: Some(MethodFilter::One(Method::Qris)), ..PaymentFilter::default() };
@@ -355,11 +355,8 @@ async fn lists_are_sorted_by_amount_only_where_they_are_short(database: Database
     };
     let payments: Vec<Payment> = (0..=MATCHES_COUNTED).map(|millis| of(millis, 1_000 + millis % 7)).collect();
     let (newest, rest) = (payments[payments.len() - 1].id, &payments[..payments.len() - 1]);
-    let created = |payments: &[Payment]| {
-        let writes = payments.iter().cloned().map(|payment| PaymentWrite::Created { payment });
-        Change::default().with_all(writes)
-    };
-    keep(&store, created(rest)).await;
+    let created = |payment: &Payment| PaymentWrite::Created { payment: payment.clone() };
+    keep_many(&store, rest.iter().map(created)).await;
     let highest = async |status: Option<Status>| {
         let status = status.map(|status| (status, NOW));
         let filter = PaymentFilter { status, order: PaymentOrder::AmountHighest, ..PaymentFilter::default() };
@@ -371,7 +368,7 @@ async fn lists_are_sorted_by_amount_only_where_they_are_short(database: Database
         let (_, amount, can_be_sorted) = highest(status).await;
         assert_eq!((amount, can_be_sorted), (1_006, true), "{status:?}");
     }
-    keep(&store, created(&payments[rest.len()..])).await;
+    keep_many(&store, payments[rest.len()..].iter().map(created)).await;
     for status in [None, Some(Status::Pending)] {
         let (first, _, can_be_sorted) = highest(status).await;
         assert_eq!((first, can_be_sorted), (newest, false), "{status:?}");

@@ -10,10 +10,10 @@ use domain::{
     return_url::ReturnUrl,
 };
 use futures_util::future::join_all;
-use store::{Change, Guard, PaymentState, PaymentWrite, StoreError};
+use store::{Guard, PaymentState, PaymentWrite, StoreError};
 
 use crate::{
-    database::{Database, Outcome, commit, keep, on_every_database},
+    database::{Database, Outcome, commit, keep, keep_many, on_every_database},
     samples::{self, AMOUNT, NOW, after, entropy, kept_link, kept_payment, kept_project},
     terms_samples::full_terms,
 };
@@ -256,7 +256,7 @@ async fn a_payload_is_found_however_many_payments_came_after_it(database: Databa
     let project = kept_project(&store).await;
     let payment = kept_payment(&store, samples::payment(&project)).await;
     let newer = (0..10_100).map(|_| PaymentWrite::Created { payment: samples::payment(&project) });
-    keep(&store, Change::default().with_all(newer)).await;
+    keep_many(&store, newer).await;
     let found = store.payment_by_code(project.id, &payment.code).await.unwrap();
     assert_eq!(found, Some(payment.clone()));
     // Another payload that ends in the same way is another payload.
