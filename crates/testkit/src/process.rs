@@ -19,6 +19,8 @@ use crate::Api;
 /// Longer than a start or a stop takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
+/// How much of its log a process shows when its test fails.
+const SHOWN_LINES: usize = 40;
 
 /// The binary, and the directory in which it runs and stores everything.
 pub struct Program {
@@ -244,8 +246,22 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
+        if thread::panicking() {
+            self.show_log();
+        }
         // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+impl Running {
+    /// Says whether it still runs, and what it has logged last. It must not panic, as its test does already.
+    fn show_log(&mut self) {
+        let ended = self.child.try_wait().ok().flatten();
+        let log = fs::read_to_string(&self.log).unwrap_or_default();
+        let lines: Vec<&str> = log.lines().collect();
+        let last = lines[lines.len().saturating_sub(SHOWN_LINES)..].join("\n");
+        println!("process {}, ended: {ended:?}, the end of {}:\n{last}", self.id(), self.log.display());
     }
 }
