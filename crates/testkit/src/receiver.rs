@@ -8,6 +8,8 @@ use std::{
     time::Duration,
 };
 
+use domain::time::Timestamp;
+use engine::{Clock, SystemClock};
 use serde_json::Value;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -53,6 +55,8 @@ pub struct Received {
     /// Names are in lower case.
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
+    /// When it had come, by the clock of the machine.
+    pub at: Timestamp,
 }
 
 impl Received {
@@ -327,5 +331,5 @@ async fn read_request(stream: &mut TcpStream, unread: &mut Vec<u8>) -> io::Resul
         }
     }
     let body = unread.drain(..length).collect();
-    Ok(Some(Received { method, path, headers, body }))
+    Ok(Some(Received { method, path, headers, body, at: SystemClock.now() }))
 }
