@@ -39,6 +39,9 @@ use session::{Done, Session};
 
 /// Longer than a page of ours takes for anything on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// How long a page may take to load, and a script to end. Axe looks at a long page with all of a core, which a busy machine does
+/// not have for it.
+const PAGE_LIMIT: Duration = Duration::from_secs(90);
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// How long a test waits until others have closed their browsers; all tests of a process may be before it.
 const TURN_PATIENCE: Duration = Duration::from_secs(600);
@@ -286,7 +289,7 @@ fn capabilities(driver: &Driver, directory: &Path) -> Value {
     if driver::is_root() {
         arguments.push("--no-sandbox".to_owned());
     }
-    let limit = u64::try_from(PATIENCE.as_millis()).unwrap();
+    let limit = u64::try_from(PAGE_LIMIT.as_millis()).unwrap();
     json!({
         "browserName": driver.browser_name(),
         "goog:chromeOptions": { "binary": driver.browser(), "args": arguments },
