@@ -189,15 +189,20 @@ fn money_told(
     .guarded(Guard::Receipt)
 }
 
+/// Another message may have said something else of the money meanwhile: then they are about different money.
 fn money_marked(receipt: ReceiptKey, marks: &MoneyMarks) -> Statement {
     let key = [receipt.provider.into(), receipt.id.into()];
     Statement::new(
         "UPDATE bank_money SET reference = COALESCE(reference, $1), bank_reference = COALESCE(bank_reference, $2), \
          number = COALESCE(number, $3), rrn = COALESCE(rrn, $4), \
          payment_reference = COALESCE(payment_reference, $5), stated_at = COALESCE(stated_at, $6) \
-         WHERE account_id = $7 AND receipt_id = $8",
+         WHERE account_id = $7 AND receipt_id = $8 AND COALESCE(reference = $1, TRUE) \
+         AND COALESCE(bank_reference = $2, TRUE) AND COALESCE(number = $3, TRUE) AND COALESCE(rrn = $4, TRUE) \
+         AND COALESCE(payment_reference = $5, TRUE) \
+         AND (source <> 'notification' OR COALESCE(ABS(stated_at - CAST($6 AS BIGINT)) < 1000, TRUE))",
         mark_values(marks).into_iter().chain(key).collect::<Vec<Value>>(),
     )
+    .guarded(Guard::Receipt)
 }
 
 fn money_notified(receipt: ReceiptKey, paid_at: Timestamp) -> Statement {
@@ -444,12 +449,18 @@ fn reconciled(reconciliation: Reconciliation) -> Statement {
     )
 }
 
+/// A difference that is known is left as it is, settled or not, unless the figures are others now: then it is open again.
 fn difference_found(difference: Difference) -> Statement {
     let Difference { key, day, payment_id, ours, theirs, found_at, settled } = difference;
     let (settled_at, note) = settled.unzip();
     Statement::new(
         "INSERT INTO bank_differences (account_id, subject, kind, day, payment_id, ours, theirs, found_at, settled_at, \
-         note) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING",
+         note) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (account_id, subject, kind) DO UPDATE SET \
+         ours = excluded.ours, theirs = COALESCE(excluded.theirs, bank_differences.theirs), \
+         found_at = CASE WHEN bank_differences.settled_at IS NULL THEN bank_differences.found_at ELSE excluded.found_at END, \
+         settled_at = excluded.settled_at, note = excluded.note \
+         WHERE bank_differences.ours IS DISTINCT FROM excluded.ours \
+         OR (excluded.theirs IS NOT NULL AND bank_differences.theirs IS DISTINCT FROM excluded.theirs)",
         [
             Value::stored(key.account_id),
             key.subject.into(),

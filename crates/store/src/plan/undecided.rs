@@ -64,9 +64,12 @@ pub(super) fn looked_after(open: OpenWord, finding: Option<UndecidedFinding>, du
     .guarded(Guard::JobDue)
 }
 
+/// What the bank has answered. A difference that a person has settled is open again if the bank knows another amount than we.
 pub(super) fn difference_answered(key: DifferenceKey, theirs: Rupiah) -> Statement {
     Statement::new(
-        "UPDATE bank_differences SET theirs = $1 WHERE account_id = $2 AND subject = $3 AND kind = $4",
+        "UPDATE bank_differences SET theirs = $1, \
+         settled_at = CASE WHEN ours = $1 THEN settled_at ELSE NULL END, note = CASE WHEN ours = $1 THEN note ELSE NULL END \
+         WHERE account_id = $2 AND subject = $3 AND kind = $4 AND theirs IS DISTINCT FROM $1",
         [theirs.into(), Value::stored(key.account_id), key.subject.into(), key.kind.word().into()],
     )
 }

@@ -26,8 +26,9 @@ const ALIKE: &str = "SELECT receipt_id, source, reference, bank_reference, numbe
     AND (CAST($9 AS BIGINT) = 0 OR amount = $9 OR lacks_amount = 1) \
     ORDER BY CASE WHEN amount = $10 THEN 0 ELSE 1 END, CASE WHEN reference IS NULL THEN 1 ELSE 0 END, \
         CASE WHEN CAST($8 AS BIGINT) = 0 THEN 0 ELSE COALESCE(ABS(stated_at - $8), 300000) END, told_at, receipt_id LIMIT 1";
-const NAMING: &str = "SELECT bank_id, lacks_amount FROM bank_money WHERE account_id = $1 AND receipt_id = $2";
-const CALLED: &str = "SELECT receipt_id, bank_id, lacks_amount FROM bank_money \
+const NAMING: &str =
+    "SELECT bank_id, lacks_amount, stated_at FROM bank_money WHERE account_id = $1 AND receipt_id = $2";
+const CALLED: &str = "SELECT receipt_id, bank_id, lacks_amount, stated_at FROM bank_money \
     WHERE account_id = $1 AND bank_id IN ($2, $3) ORDER BY told_at, receipt_id LIMIT $4";
 /// Money of one code that is looked at to find out which of it the bank names.
 const CALLED_MOST: i64 = 64;
@@ -45,12 +46,14 @@ pub struct MarkedMoney {
 }
 
 /// How a bank has named money, and how it has stated its amount.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MoneyNaming {
     /// The bank's id; what stands in its place as long as the bank has told none.
     pub bank_id: String,
     /// Whether the bank had left out the amount when the money was booked.
     pub lacks_amount: bool,
+    /// When it was paid, where the bank has said so.
+    pub stated_at: Option<Timestamp>,
 }
 
 impl Store {
@@ -82,8 +85,6 @@ impl Store {
     /// How money that a bank has told us of is named by now.
     pub async fn money_naming(&self, key: &ReceiptKey) -> Result<Option<MoneyNaming>, StoreError> {
         let parameters = [key.provider.clone().into(), key.id.clone().into()];
-        let naming =
-            |columns: &mut Columns<'_>| Ok(MoneyNaming { bank_id: columns.text()?, lacks_amount: columns.truth()? });
         self.one(Query::new(NAMING, parameters), naming).await
     }
 
@@ -94,11 +95,7 @@ impl Store {
         [one, other]: [&str; 2],
     ) -> Result<Vec<(String, MoneyNaming)>, StoreError> {
         let parameters = [Value::stored(id), one.to_owned().into(), other.to_owned().into(), CALLED_MOST.into()];
-        let called = |columns: &mut Columns<'_>| {
-            let receipt_id = columns.text()?;
-            Ok((receipt_id, MoneyNaming { bank_id: columns.text()?, lacks_amount: columns.truth()? }))
-        };
-        self.many(Query::new(CALLED, parameters), called).await
+        self.many(Query::new(CALLED, parameters), |columns| Ok((columns.text()?, naming(columns)?))).await
     }
 
     /// Whether money of a bank account with this id of the bank was told for something else than the code of this reference.
@@ -106,6 +103,14 @@ impl Store {
         let parameters = [key.provider.clone().into(), key.id.clone().into(), reference.to_owned().into()];
         Ok(self.one(Query::new(OTHERS, parameters), |_| Ok(())).await?.is_some())
     }
+}
+
+pub(super) fn naming(columns: &mut Columns<'_>) -> Result<MoneyNaming, StoreError> {
+    Ok(MoneyNaming {
+        bank_id: columns.text()?,
+        lacks_amount: columns.truth()?,
+        stated_at: columns.optional_timestamp()?,
+    })
 }
 
 fn marked(columns: &mut Columns<'_>) -> Result<MarkedMoney, StoreError> {

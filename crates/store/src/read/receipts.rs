@@ -12,6 +12,7 @@ use domain::{
 
 use super::{
     Conditions, Listed, Window,
+    bank_money::{MoneyNaming, naming},
     payments::{checkout_columns, payment_columns, payment_with_checkout},
 };
 use crate::{
@@ -137,20 +138,19 @@ impl Store {
         self.one(Query::new(stray, by_key(key)), booked).await
     }
 
-    /// Money that a provider has reported for a payment, with the ids, the earliest first, and whether the provider had left out its
-    /// amount when it was booked.
+    /// Money that a provider has reported for a payment, with the ids, the earliest first, and how the provider has named it.
     pub async fn money_of_payment(
         &self,
         provider: &str,
         payment_id: PaymentId,
-    ) -> Result<Vec<(String, bool, BookedMoney)>, StoreError> {
-        let sql = "SELECT r.id, COALESCE(m.lacks_amount, 0), r.amount, r.paid_at, r.payment_id, s.number FROM receipts r \
+    ) -> Result<Vec<(String, MoneyNaming, BookedMoney)>, StoreError> {
+        let sql = "SELECT r.id, COALESCE(m.bank_id, ''), COALESCE(m.lacks_amount, 0), m.stated_at, r.amount, r.paid_at, r.payment_id, s.number FROM receipts r \
                    LEFT JOIN strays s ON s.account_id = r.provider AND s.receipt_id = r.id \
                    LEFT JOIN bank_money m ON m.account_id = r.provider AND m.receipt_id = r.id \
                    WHERE r.payment_id = $1 AND r.provider = $2 \
                    ORDER BY r.received_at, r.id LIMIT $3";
         let parameters = [Value::stored(payment_id), provider.to_owned().into(), OF_PAYMENTS_MOST.into()];
-        self.many(Query::new(sql, parameters), |columns| Ok((columns.text()?, columns.truth()?, booked(columns)?)))
+        self.many(Query::new(sql, parameters), |columns| Ok((columns.text()?, naming(columns)?, booked(columns)?)))
             .await
     }
 

@@ -19,7 +19,7 @@ on_every_database![
     money_that_was_booked_without_an_amount_is_found_in_any,
     money_of_the_nearest_time_is_found_first,
     money_without_an_id_gets_one_name_of_the_bank,
-    what_is_said_later_is_added_and_changes_nothing,
+    what_is_said_later_is_added_and_does_not_contradict,
 ];
 
 fn text(text: &str) -> Option<String> {
@@ -197,13 +197,24 @@ async fn money_without_an_id_gets_one_name_of_the_bank(database: Database) {
     assert_eq!(store.breaches().await.unwrap(), []);
 }
 
-async fn what_is_said_later_is_added_and_changes_nothing(database: Database) {
+async fn what_is_said_later_is_added_and_does_not_contradict(database: Database) {
     let store = database.open().await;
     let account = account_with_money(&store).await;
-    let other = MoneyMarks { rrn: text("x"), ..full() };
-    for marks in [&full(), &other] {
-        keep(&store, OpeningWrite::MoneyMarked { receipt: key(&account, "bare"), marks: marks.clone() }).await;
+    let marked =
+        |marks: &MoneyMarks| OpeningWrite::MoneyMarked { receipt: key(&account, "bare"), marks: marks.clone() };
+    keep(&store, marked(&MoneyMarks { rrn: None, ..full() })).await;
+    keep(&store, marked(&full())).await;
+    let paid_at = Some(NOW.plus(Duration::from_secs(1)));
+    for other in [
+        MoneyMarks { reference: text("x"), ..full() },
+        MoneyMarks { bank_reference: text("x"), ..full() },
+        MoneyMarks { number: text("x"), ..full() },
+        MoneyMarks { rrn: text("x"), ..full() },
+        MoneyMarks { payment_reference: text("x"), ..full() },
+        MoneyMarks { paid_at, ..full() },
+    ] {
+        assert_eq!(commit(&store, marked(&other)).await, Outcome::Conflict(Guard::Receipt), "{other:?}");
+        assert_eq!(found(&store, &account, "bare", &other).await, None);
     }
     assert_eq!(found(&store, &account, "bare", &full()).await, text("bare"));
-    assert_eq!(found(&store, &account, "bare", &other).await, None);
 }

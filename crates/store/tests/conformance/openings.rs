@@ -10,7 +10,7 @@ use domain::{
     opening::{JobKind, Opening, OpeningState},
     payment::State,
 };
-use store::{After, Change, CodeName, Guard, OpeningWrite, PaymentWrite, Window};
+use store::{After, BankWrite, Change, CodeName, Guard, OpeningWrite, PaymentWrite, Window};
 
 use crate::{
     bank_samples::kept_account,
@@ -40,6 +40,7 @@ on_every_database![
     external_ids_that_are_numbers_are_reserved_once,
     a_day_that_is_compared_again_replaces_what_was_found,
     a_difference_is_found_and_settled_once,
+    a_difference_is_open_again_when_the_bank_knows_another_amount,
 ];
 
 async fn an_opening_reads_back_as_it_was_written(database: Database) {
@@ -380,6 +381,38 @@ async fn a_day_that_is_compared_again_replaces_what_was_found(database: Database
     assert_eq!(store.reconciliations(account.id, 9).await.unwrap(), [again]);
 }
 
+/// Regression: a settled difference stayed settled whatever the bank said of the money afterwards.
+async fn a_difference_is_open_again_when_the_bank_knows_another_amount(database: Database) {
+    let store = database.open().await;
+    let account = kept_account(&store).await;
+    let key = DifferenceKey { account_id: account.id, subject: "paid".to_owned(), kind: DifferenceKind::Undecided };
+    let found = |theirs: Option<i64>, found_at| Difference {
+        key: key.clone(),
+        day: jakarta_day(NOW),
+        payment_id: None,
+        ours: Some(AMOUNT),
+        theirs: theirs.map(Rupiah::new),
+        found_at: after(found_at),
+        settled: None,
+    };
+    let is = async |expected| assert_eq!(store.difference(&key).await.unwrap(), Some(expected));
+    keep(&store, OpeningWrite::DifferenceFound(found(None, 1))).await;
+    keep(&store, OpeningWrite::DifferenceFound(found(Some(5), 2))).await;
+    is(found(Some(5), 1)).await;
+    let settle = || OpeningWrite::DifferenceSettled { key: key.clone(), at: after(20), note: "by phone".to_owned() };
+    keep(&store, settle()).await;
+    keep(&store, OpeningWrite::DifferenceFound(found(Some(6), 30))).await;
+    is(found(Some(6), 30)).await;
+    keep(&store, settle()).await;
+    let answered = |theirs| BankWrite::DifferenceAnswered { key: key.clone(), theirs };
+    keep(&store, answered(Rupiah::new(6))).await;
+    keep(&store, answered(AMOUNT)).await;
+    let settled = Some((after(20), "by phone".to_owned()));
+    is(Difference { settled, ..found(Some(AMOUNT.get()), 30) }).await;
+    keep(&store, answered(Rupiah::ZERO)).await;
+    is(found(Some(0), 30)).await;
+}
+
 async fn a_difference_is_found_and_settled_once(database: Database) {
     let store = database.open().await;
     let (project, account) = (kept_project(&store).await, kept_account(&store).await);
@@ -401,8 +434,11 @@ async fn a_difference_is_found_and_settled_once(database: Database) {
     let settle = || OpeningWrite::DifferenceSettled { key: key.clone(), at: after(20), note: "by phone".to_owned() };
     keep(&store, settle()).await;
     assert_eq!(commit(&store, settle()).await, Outcome::Conflict(Guard::DifferenceOpen));
-    let settled = Difference { settled: Some((after(20), "by phone".to_owned())), ..difference };
-    assert_eq!(store.difference(&key).await.unwrap(), Some(settled));
+    let settled = Difference { settled: Some((after(20), "by phone".to_owned())), ..difference.clone() };
+    for known in [&difference, &Difference { theirs: None, found_at: after(30), ..difference.clone() }] {
+        keep(&store, OpeningWrite::DifferenceFound(known.clone())).await;
+        assert_eq!(store.difference(&key).await.unwrap(), Some(settled.clone()));
+    }
     assert_eq!(
         (store.differences(true, window).await.unwrap().total, store.differences(false, window).await.unwrap().total),
         (0, 1)

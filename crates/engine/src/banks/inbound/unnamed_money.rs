@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use domain::{id::BankAccountId, opening::BankCode, receipt::ReceiptKey};
 use gateway::snap::BankMoney;
-use store::BookedMoney;
+use store::{BookedMoney, MoneyNaming};
 
 use crate::{Engine, Error};
 
-/// Money that was paid later than this after other money is not the same: clocks of banks and ours are not further apart.
+/// Money that was paid further apart than this is not the same: clocks of banks and ours are not further apart.
 const SAME_MONEY_WITHIN: Duration = Duration::from_mins(5);
 
 /// Money with a name: the bank's id of it, or our reference of its code.
@@ -51,17 +51,18 @@ impl Engine {
             None => None,
         };
         let is_called_so = called_so.is_some();
-        let lacks_amount = money.marks.lacks_amount || naming.is_some_and(|naming| naming.lacks_amount);
-        if let Some(booked) = called_so.filter(|booked| is_same(booked, money, lacks_amount)) {
+        let naming = naming.unwrap_or_default();
+        if let Some(booked) = called_so.filter(|booked| is_same(booked, &naming, money)) {
             return Ok(same(by_code.clone(), Some(booked)));
         }
         let opening = self.store.opening(code.opening_id).await?.ok_or(Error::NotFound("opening"))?;
         if let Some(payment_id) = opening.payment_id() {
             let mut known = self.store.money_of_payment(&provider, payment_id).await?;
-            let lacks_amount = money.marks.lacks_amount;
             // What was booked in this amount comes before what was booked without knowing the amount.
-            let in_amount = known.iter().position(|(_, _, booked)| is_same(booked, money, false));
-            let in_any = || known.iter().position(|(_, lacks, booked)| is_same(booked, money, *lacks || lacks_amount));
+            let in_amount = known
+                .iter()
+                .position(|(_, naming, booked)| booked.amount == money.amount && is_same_time(booked, naming, money));
+            let in_any = || known.iter().position(|(_, naming, booked)| is_same(booked, naming, money));
             if let Some(index) = in_amount.or_else(in_any) {
                 let (id, _, booked) = known.swap_remove(index);
                 return Ok(same(id, Some(booked)));
@@ -91,8 +92,7 @@ impl Engine {
             }
             let Some(booked) = self.store.booked_money(&key(&id)).await? else { continue };
             let apart = money.paid_at.map_or(0, |at| (at.as_millis() - booked.paid_at.as_millis()).abs());
-            if is_same(&booked, money, naming.lacks_amount) && nearest.as_ref().is_none_or(|(least, _)| apart < *least)
-            {
+            if is_same(&booked, &naming, money) && nearest.as_ref().is_none_or(|(least, _)| apart < *least) {
                 let named_from = (naming.bank_id != bank_id).then_some(naming.bank_id);
                 nearest = Some((apart, NamedMoney { id, bank_id: bank_id.clone(), booked: Some(booked), named_from }));
             }
@@ -111,8 +111,17 @@ fn name_by_code(code: &BankCode) -> String {
     format!("{} paid", code.reference)
 }
 
-/// Whether money of which one telling has no id is the same: not paid later, and as much, unless one telling lacks the amount.
-fn is_same(booked: &BookedMoney, money: &BankMoney, lacks_amount: bool) -> bool {
-    let is_later = money.paid_at.is_some_and(|at| at > booked.paid_at.plus(SAME_MONEY_WITHIN));
-    (lacks_amount || booked.amount == money.amount) && !is_later
+/// Whether money of which one telling has no id is the same: paid at the same time, and as much, unless one telling lacks the
+/// amount.
+fn is_same(booked: &BookedMoney, naming: &MoneyNaming, money: &BankMoney) -> bool {
+    let lacks_amount = naming.lacks_amount || money.marks.lacks_amount;
+    (lacks_amount || booked.amount == money.amount) && is_same_time(booked, naming, money)
+}
+
+/// Where the bank had not said when it was paid, the money is booked as paid when we heard of it, which is later than it was.
+fn is_same_time(booked: &BookedMoney, naming: &MoneyNaming, money: &BankMoney) -> bool {
+    let Some(at) = money.paid_at else { return true };
+    let is_earlier = naming.stated_at.is_some_and(|stated_at| at.plus(SAME_MONEY_WITHIN) < stated_at);
+    let is_later = at > naming.stated_at.unwrap_or(booked.paid_at).plus(SAME_MONEY_WITHIN);
+    !is_earlier && !is_later
 }

@@ -23,9 +23,11 @@ on_every_database![
     money_that_a_status_has_told_of_is_not_booked_again_under_the_banks_id,
     money_that_a_notification_has_named_is_not_booked_again_without_an_id,
     money_without_an_id_that_was_paid_later_is_other_money,
+    money_without_an_id_that_was_paid_earlier_is_other_money,
     a_status_without_an_amount_is_about_the_money_that_the_bank_has_named,
     an_amount_that_the_bank_tells_later_is_of_the_same_money,
     an_amount_that_comes_later_is_of_the_same_money_also_where_the_status_had_an_id,
+    a_settled_difference_is_open_again_when_the_bank_tells_another_amount,
     a_status_of_paid_beside_held_money_alone_is_told_to_a_person,
     money_that_has_got_its_id_takes_no_second_one,
     the_second_money_without_an_id_takes_its_name_too,
@@ -153,6 +155,25 @@ async fn money_without_an_id_that_was_paid_later_is_other_money(kit: Arc<Kit>) {
     }
 }
 
+/// Regression: messages arrive in any order, and money that was told late was taken for the money that had come after it.
+async fn money_without_an_id_that_was_paid_earlier_is_other_money(kit: Arc<Kit>) {
+    for first in ["P-1", ""] {
+        let acquired = hosted_there(&kit, "briva-ws").await;
+        let payment = acquired.payment().await;
+        let earlier = kit.engine.now().as_millis();
+        kit.clock.advance(Duration::from_hours(1));
+        let paid_at = kit.engine.now().as_millis();
+        tells(&acquired, word_of(&acquired, &payment, first, paid_at)).await;
+        for _ in 0..2 {
+            tells(&acquired, word_of(&acquired, &payment, "", earlier)).await;
+            tells(&acquired, word_of(&acquired, &payment, first, paid_at)).await;
+            assert_eq!(unapplied(&acquired.project).await, AMOUNT, "held once: {first}");
+        }
+        assert_eq!(status(&acquired.project, &payment).await, "paid");
+        assert_eq!(events_of(&acquired.project, &payment, "payment.paid").await.len(), 1);
+    }
+}
+
 /// Regression: the status was booked as money of the bill's amount, which nobody had sent, and paid the payment.
 async fn a_status_without_an_amount_is_about_the_money_that_the_bank_has_named(kit: Arc<Kit>) {
     let acquired = hosted_there(&kit, "briva-ws").await;
@@ -175,7 +196,7 @@ async fn open_difference(kit: &Kit) -> (Option<i64>, Option<i64>) {
 }
 
 /// A status pays the payment in the bill's amount, since it has none of its own; the bank tells another one later.
-async fn an_amount_comes_later(kit: &Kit, left_out: &'static [&'static str]) {
+async fn an_amount_comes_later(kit: &Kit, left_out: &'static [&'static str]) -> (Acquired, Notification) {
     let acquired = hosted_there(kit, "briva-ws").await;
     acquired.asked.fail_every(Service::Status, Some(Fault::Lacks(left_out)));
     let payment = acquired.payment().await;
@@ -188,6 +209,7 @@ async fn an_amount_comes_later(kit: &Kit, left_out: &'static [&'static str]) {
         assert_eq!((unapplied(&acquired.project).await, open_strays(kit).await.len()), (0, 0));
         assert_eq!(open_difference(kit).await, (Some(AMOUNT), Some(AMOUNT + 2_500)));
     }
+    (acquired, named)
 }
 
 /// Regression: the amount that came later was held as other money beside what had paid the payment.
@@ -198,6 +220,18 @@ async fn an_amount_that_the_bank_tells_later_is_of_the_same_money(kit: Arc<Kit>)
 /// Regression: the same, where the status named the money.
 async fn an_amount_that_comes_later_is_of_the_same_money_also_where_the_status_had_an_id(kit: Arc<Kit>) {
     an_amount_comes_later(&kit, &["paidAmount", "totalAmount"]).await;
+}
+
+/// Regression: nobody was told of the second amount.
+async fn a_settled_difference_is_open_again_when_the_bank_tells_another_amount(kit: Arc<Kit>) {
+    let (acquired, named) = an_amount_comes_later(&kit, BARE).await;
+    let open = kit.engine.differences(true, Window { offset: 0, limit: 10 }).await.unwrap().items;
+    kit.engine.settle_difference(&open[0].key, "by phone".to_owned()).await.unwrap();
+    tells(&acquired, Notification { amount: AMOUNT + 2_500, ..named.clone() }).await;
+    let open = kit.engine.differences(true, Window { offset: 0, limit: 10 }).await.unwrap().items;
+    assert_eq!(open, [], "the same amount again");
+    tells(&acquired, Notification { amount: AMOUNT + 5_000, ..named }).await;
+    assert_eq!(open_difference(&kit).await, (Some(AMOUNT), Some(AMOUNT + 5_000)));
 }
 
 /// Regression: a customer who paid too much first and then the right amount, of which the notification was lost, was forgotten.
