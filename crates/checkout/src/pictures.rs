@@ -6,7 +6,7 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use axum::{
@@ -42,7 +42,7 @@ pub(crate) fn key<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
 
 /// The pictures that were drawn last, and the work of drawing others.
 pub(crate) struct Pictures {
-    kept: Arc<Mutex<Kept>>,
+    kept: Mutex<Kept>,
     drawing: BlockingWork,
 }
 
@@ -68,13 +68,9 @@ impl Kept {
     }
 }
 
-fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
-    kept.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Default for Pictures {
     fn default() -> Pictures {
-        Pictures { kept: Arc::default(), drawing: BlockingWork::new(half_of_the_cores(), WAITING_MOST) }
+        Pictures { kept: Mutex::default(), drawing: BlockingWork::new(half_of_the_cores(), WAITING_MOST) }
     }
 }
 
@@ -102,22 +98,23 @@ impl Pictures {
         key: String,
         draw: impl FnOnce() -> Option<Vec<u8>> + Send + 'static,
     ) -> Result<Bytes, PageError> {
-        if let Some(picture) = lock(&self.kept).get(&key) {
+        if let Some(picture) = self.kept().get(&key) {
             return Ok(picture);
         }
         let turn = self.drawing.turn().await.map_err(Failure::from)?;
-        let kept = Arc::clone(&self.kept);
-        let draw = move || {
-            // Another request may have drawn it meanwhile.
-            if let Some(picture) = lock(&kept).get(&key) {
-                return Some(picture);
-            }
-            let picture = Bytes::from(draw()?);
-            lock(&kept).add(key, picture.clone());
-            Some(picture)
-        };
-        let picture = turn.run_quietly(draw).await.map_err(Failure::from)?;
-        Ok(picture.ok_or(Error::NotFound("picture"))?)
+        // Another request may have drawn it meanwhile.
+        if let Some(picture) = self.kept().get(&key) {
+            return Ok(picture);
+        }
+        let drawn = turn.run_quietly(draw).await.map_err(Failure::from)?;
+        let picture = Bytes::from(drawn.ok_or(Error::NotFound("picture"))?);
+        self.kept().add(key, picture.clone());
+        Ok(picture)
+    }
+
+    /// Never from a thread that draws: it may be set aside while it has the lock, and every request would wait for it.
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,6 +1,9 @@
 //! A canvas of pixels, the shapes that are drawn onto it, and the file that it becomes.
+//!
+//! A picture takes milliseconds of a core. Before each part of it the thread lets others run that wait for the core: the system itself
+//! would let this one go on for some milliseconds first, at whatever priority.
 
-use std::ops::Range;
+use std::{ops::Range, thread};
 
 use domain::colour::Colour;
 
@@ -77,6 +80,7 @@ impl Canvas {
     /// Fills `area`, whose corners have the given radius: 0 for sharp ones.
     pub fn rectangle(&mut self, area: Area, radius: u32, colour: Colour) {
         let radius = radius.min(area.width / 2).min(area.height / 2);
+        thread::yield_now();
         let mut ink = self.ink(colour);
         for y in area.top..area.bottom().min(self.height) {
             let is_at_corners = y < area.top + radius || y + radius >= area.bottom();
@@ -152,6 +156,7 @@ impl Canvas {
     /// The canvas as a PNG file.
     #[expect(clippy::expect_used, reason = "writing to memory cannot fail and the data has the size of the header")]
     pub fn png(&self) -> Vec<u8> {
+        thread::yield_now();
         let mut file = Vec::new();
         let mut encoder = png::Encoder::new(&mut file, self.width, self.height);
         encoder.set_depth(png::BitDepth::Eight);

@@ -1,5 +1,7 @@
 //! Texts on a canvas: measured, wrapped at spaces, and cut with an ellipsis where they do not fit.
 
+use std::thread;
+
 use ab_glyph::GlyphId;
 use domain::colour::Colour;
 
@@ -61,6 +63,7 @@ impl Canvas {
     }
 
     fn line(&mut self, area: Area, face: &Face, line: &[GlyphId], (mut left, baseline): (i32, i32), ink: &mut Ink) {
+        thread::yield_now();
         for (index, glyph) in line.iter().enumerate() {
             if let Some(stamp) = face.stamp(*glyph, left, baseline) {
                 for (y, opacities) in stamp.rows() {
