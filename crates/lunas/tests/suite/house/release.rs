@@ -42,3 +42,15 @@ fn each_recorded_release_has_a_version_of_the_changelog_a_date_and_a_whole_commi
     };
     none(lines.iter().filter(is_wrong).map(|line| format!("packaging/releases: {line}")).collect());
 }
+
+/// Packages are built by a profile that inherits from `release`, and would take over what that leaves out.
+#[test]
+fn packages_optimise_every_crate_that_a_build_to_try_leaves_unoptimised() {
+    let manifest = text("Cargo.toml");
+    let (_, release) = manifest.split_once("\n[profile.release.package]\n").unwrap();
+    let (release, dist) = release.split_once("\n[profile.dist.package]\n").unwrap();
+    let left: Vec<&str> = release.lines().filter_map(|line| line.strip_suffix(" = { opt-level = 0 }")).collect();
+    assert!(!left.is_empty());
+    let is_left = |name: &&&str| !dist.lines().any(|line| line == format!("{name} = {{ opt-level = 3 }}"));
+    none(left.iter().filter(is_left).map(|name| format!("the profile dist leaves {name} unoptimised")).collect());
+}
