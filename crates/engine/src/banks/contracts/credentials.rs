@@ -67,7 +67,7 @@ impl Engine {
         secret: Option<SecretString>,
     ) -> Result<NewInbound, Error> {
         let client_id = CLIENT_ID.check(client_id.unwrap_or_else(|| random_text(BASE62, CLIENT_ID_CHARACTERS)))?;
-        let secret = checked(secret.unwrap_or_else(|| random_text(BASE62, SECRET_CHARACTERS).into()))?;
+        let secret = check_secret(secret.unwrap_or_else(|| random_text(BASE62, SECRET_CHARACTERS).into()))?;
         let new = NewCredential {
             kind: CredentialKind::Inbound,
             client_id: Some(client_id.clone()),
@@ -89,7 +89,7 @@ impl Engine {
             kind: CredentialKind::Outbound,
             client_id: Some(CLIENT_ID.check(client_id)?),
             public_key: None,
-            secret: Some(checked(secret)?),
+            secret: Some(check_secret(secret)?),
         };
         self.set_credential(id, new, Deed::BankSecretSet).await
     }
@@ -170,6 +170,6 @@ fn waiting(credentials: &[Credential]) -> impl Iterator<Item = &Credential> {
     credentials.iter().filter(|credential| credential.stage == Stage::Next)
 }
 
-fn checked(secret: SecretString) -> Result<SecretString, Error> {
+fn check_secret(secret: SecretString) -> Result<SecretString, Error> {
     Ok(CLIENT_SECRET.check(secret.expose_secret().to_owned())?.into())
 }

@@ -69,7 +69,7 @@ impl Engine {
             groups: groups(&file.calls),
             token_at: logged.max(self.outbound.token_age(id, now).map(|age| now.minus(age))),
             jobs: self.store.jobs_waiting(id, now, JOBS_COUNTED).await?,
-            is_suspended: self.outbound.is_down(id, now) || replayed(&file.calls).is_open(now),
+            is_suspended: self.outbound.is_down(id, now) || breaker_after(&file.calls).is_open(now),
             failing: failing(&file.calls),
         })
     }
@@ -97,7 +97,7 @@ fn groups(calls: &[BankCall]) -> Vec<CallGroup> {
 }
 
 /// The breaker of a node that would have made all calls of the log.
-fn replayed(calls: &[BankCall]) -> Breaker {
+fn breaker_after(calls: &[BankCall]) -> Breaker {
     let mut breaker = Breaker::default();
     for call in calls.iter().rev().filter(|call| call.outbound) {
         breaker.admit(call.at);
@@ -147,8 +147,8 @@ mod tests {
     #[test]
     fn five_failures_of_the_log_suspend_calls_and_a_success_ends_the_row_of_failures() {
         let failures: Vec<BankCall> = (0..5).rev().map(|at| call(at, true, 47, "5004700", 1)).collect();
-        assert!(replayed(&failures).is_open(Timestamp::from_millis(5_000)));
-        assert!(!replayed(&failures[1..]).is_open(Timestamp::from_millis(5_000)));
+        assert!(breaker_after(&failures).is_open(Timestamp::from_millis(5_000)));
+        assert!(!breaker_after(&failures[1..]).is_open(Timestamp::from_millis(5_000)));
         let found = failing(&failures).unwrap();
         assert_eq!((found.count, found.since, found.code.as_str()), (5, Timestamp::from_millis(0), "5004700"));
         let mended: Vec<BankCall> = [call(9, true, 51, "4045101", 1)].into_iter().chain(failures).collect();

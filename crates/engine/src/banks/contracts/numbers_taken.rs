@@ -25,11 +25,11 @@ impl Engine {
     ) -> Result<NumbersTaken, Error> {
         let prefix = parameters.number("");
         let first = self.store.first_numbers(id, &prefix, NUMBERS_READ, self.now()).await?;
-        Ok(taken(&first, &prefix))
+        Ok(estimate(&first, &prefix))
     }
 }
 
-fn taken(first: &FirstNumbers, prefix: &str) -> NumbersTaken {
+fn estimate(first: &FirstNumbers, prefix: &str) -> NumbersTaken {
     let last = first.last.as_deref().and_then(|last| last.strip_prefix(prefix));
     match last.filter(|_| first.read >= NUMBERS_READ).and_then(reach) {
         Some((reached, all)) => {
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn few_numbers_are_counted() {
         for count in [0, 1, NUMBERS_READ - 1] {
-            let taken = taken(&first(&drawn(count)), PREFIX);
+            let taken = estimate(&first(&drawn(count)), PREFIX);
             assert_eq!(taken, NumbersTaken { count, is_estimate: false });
         }
     }
@@ -87,16 +87,16 @@ mod tests {
     fn many_numbers_are_estimated_to_within_a_fifth() {
         // That is nine times the standard deviation, so that no draw misses it.
         for count in [NUMBERS_READ, 20_000, 300_000, 800_000] {
-            let taken = taken(&first(&drawn(count)), PREFIX);
+            let taken = estimate(&first(&drawn(count)), PREFIX);
             assert!(taken.is_estimate && (taken.count - count).abs() <= count / 5, "{count}: {taken:?}");
         }
-        let all = taken(&first(&(0..ALL).collect()), PREFIX);
+        let all = estimate(&first(&(0..ALL).collect()), PREFIX);
         assert_eq!(all, NumbersTaken { count: ALL, is_estimate: true });
     }
 
     #[test]
     fn numbers_that_are_free_again_do_not_count() {
         let half = FirstNumbers { taken: NUMBERS_READ / 2, ..first(&(0..ALL).collect()) };
-        assert_eq!(taken(&half, PREFIX).count, ALL / 2);
+        assert_eq!(estimate(&half, PREFIX).count, ALL / 2);
     }
 }

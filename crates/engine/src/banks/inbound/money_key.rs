@@ -13,7 +13,7 @@ use gateway::snap::{About, BankMoney};
 use store::{BookedMoney, MarkedMoney};
 
 use super::unnamed_money::NamedMoney;
-use crate::{Engine, Error, banks::outbound::rows::named};
+use crate::{Engine, Error, banks::outbound::rows::name_given};
 
 /// How far a bank's clock may be behind ours. It is far less than a number rests before another code has it.
 pub(in crate::banks) const CLOCKS_APART: Duration = Duration::from_hours(24);
@@ -117,7 +117,7 @@ impl Engine {
     async fn free_money_key(&self, told: &ToldOf<'_>, plain: &ReceiptKey) -> Result<ReceiptKey, Error> {
         let apart = match told.code {
             Some(code) => plain.reused_by(&code.reference),
-            None => plain.reused_by(&named(told.about)),
+            None => plain.reused_by(&name_given(told.about)),
         };
         for count in 1..=KEYS_MOST {
             let key = if count == 1 { apart.clone() } else { apart.reused_by(&count.to_string()) };

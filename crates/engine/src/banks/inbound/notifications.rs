@@ -29,7 +29,7 @@ use crate::{
         contracts::open_account::OpenAccount,
         outbound::{
             conclude::next_look,
-            rows::{done, issue_key, job, named},
+            rows::{issue_key, job, job_done, name_given},
         },
     },
     observe::{Money, PaymentMove},
@@ -66,11 +66,11 @@ impl Engine {
         match (heard.standing, code) {
             (Standing::Paid(money), code) if is_reliable => {
                 let source = MoneySource::Notification;
-                self.money_told(&open.account, code.as_ref(), &heard.about, money, source).await
+                self.record_money(&open.account, code.as_ref(), &heard.about, money, source).await
             }
-            (standing @ Standing::Ended, Some(code)) if is_reliable => self.not_money_told(&code, &standing).await,
+            (standing @ Standing::Ended, Some(code)) if is_reliable => self.record_standing(&code, &standing).await,
             (standing @ Standing::Processing, Some(code)) if is_reliable => {
-                self.not_money_told(&code, &standing).await?;
+                self.record_standing(&code, &standing).await?;
                 self.ask_about(&code).await
             }
             (_, Some(code)) => self.ask_about(&code).await,
@@ -87,7 +87,7 @@ impl Engine {
         // The same notice may be written with other white space when it is sent again.
         let digest = hex(&Sha256::digest(minify(body.as_bytes())));
         let (receipt_id, report) = (format!("{UNREADABLE}{digest}"), StrayReport::Unreadable { body: body.to_owned() });
-        let stray = Stray::received(self.mint(now), open.id(), receipt_id, named(about), report, now);
+        let stray = Stray::received(self.mint(now), open.id(), receipt_id, name_given(about), report, now);
         match self.store.commit(BankWrite::StrayReceived(stray).into()).await {
             Ok(()) => Ok(()),
             Err(CommitError::Conflict(Guard::Receipt)) => Ok(self.store.confirm().await?),
@@ -144,7 +144,7 @@ impl Engine {
     }
 
     /// A notice without money about a code: its payment is being paid, or cannot be paid any more.
-    pub(in crate::banks) async fn not_money_told(&self, code: &BankCode, standing: &Standing) -> Result<(), Error> {
+    pub(in crate::banks) async fn record_standing(&self, code: &BankCode, standing: &Standing) -> Result<(), Error> {
         let opening = self.store.opening(code.opening_id).await?.ok_or(Error::NotFound("opening"))?;
         let (Some(payment_id), outcome, word) = (match standing {
             Standing::Processing => (opening.payment_id(), Outcome::Processing, "processing"),
@@ -163,14 +163,14 @@ impl Engine {
 
     /// Money that is booked is told again. What the bank says more of it than before is kept, since it tells it from other money.
     /// That the bank knows another amount now is for a person to look at.
-    async fn told_again(&self, told: &ToldOf<'_>, key: MoneyKey, known: KnownMoney) -> Result<(), Error> {
+    async fn record_repeat(&self, told: &ToldOf<'_>, key: MoneyKey, known: KnownMoney) -> Result<(), Error> {
         let (MoneyKey { key: receipt, bank_id, named_from, marks, .. }, booked) = (key, known.money);
         // Times of two notifications are compared to the second, and others are not.
         let paid_at = marks.paid_at.filter(|_| told.source == MoneySource::Notification);
         let marks = MoneyMarks { paid_at, ..marks };
         let says_more = known.marks.is_some_and(|before| before.lacks(&marks));
         let notified = paid_at.filter(|_| known.awaits_notification);
-        let difference = self.difference_told(told, &receipt, &booked).await?;
+        let difference = self.difference_from(told, &receipt, &booked).await?;
         let writes = [
             says_more.then(|| OpeningWrite::MoneyMarked { receipt: receipt.clone(), marks }),
             notified.map(|paid_at| OpeningWrite::MoneyNotified { receipt: receipt.clone(), paid_at }),
@@ -187,7 +187,7 @@ impl Engine {
 
     /// What a person should look at when the bank tells again of booked money: that it knows another amount, or that it calls the
     /// number paid, without an amount, while all that has come for it is held.
-    async fn difference_told(
+    async fn difference_from(
         &self,
         told: &ToldOf<'_>,
         receipt: &ReceiptKey,
@@ -216,7 +216,7 @@ impl Engine {
 
     /// Books money that a bank has taken, once. `about` is what the bank has named. Where the bank has used its id for money of
     /// something else, the money is held for a person to decide.
-    pub(in crate::banks) async fn money_told(
+    pub(in crate::banks) async fn record_money(
         &self,
         account: &BankAccount,
         code: Option<&BankCode>,
@@ -233,7 +233,7 @@ impl Engine {
             };
             let mut key = self.money_key(&told).await?;
             if let Some(known) = key.booked.take() {
-                match self.told_again(&told, key, known).await {
+                match self.record_repeat(&told, key, known).await {
                     // Another message has named it meanwhile, or was the first notification about it.
                     Err(Error::UnexpectedConflict(CommitError::Conflict(Guard::Receipt))) => continue,
                     outcome => return outcome,
@@ -242,14 +242,14 @@ impl Engine {
             let MoneyKey { key: receipt, bank_id, reused, marks, .. } = key;
             let now = self.now();
             let booked = match code.zip(opening) {
-                Some((code, opening)) => self.booked((&receipt, reused), (code, opening), &money, now).await?,
+                Some((code, opening)) => self.booking_of((&receipt, reused), (code, opening), &money, now).await?,
                 None => None,
             };
             let change = match booked {
                 Some(change) => change,
                 None => {
                     let report = StrayReport::Money { amount: money.amount, paid_at: money.paid_at };
-                    let (receipt_id, number) = (receipt.id.clone(), named(about));
+                    let (receipt_id, number) = (receipt.id.clone(), name_given(about));
                     let stray = Stray::received(self.mint(now), account.id, receipt_id, number, report, now);
                     BankWrite::StrayReceived(stray).into()
                 }
@@ -272,7 +272,7 @@ impl Engine {
     }
 
     /// What books the money for the payment of its code; none if there is no payment and the money makes none.
-    async fn booked(
+    async fn booking_of(
         &self,
         (receipt, reused): (&ReceiptKey, bool),
         (code, opening): (&BankCode, Opening),
@@ -282,7 +282,7 @@ impl Engine {
         if let Some(id) = opening.payment_id() {
             let payment = self.known_payment(id).await?;
             let project = self.project_of(&payment).await?;
-            let money = Money { reused, ..paid(money, code, payment.terms.expires_at, now) };
+            let money = Money { reused, ..money_of(money, code, payment.terms.expires_at, now) };
             let PaymentMove { change, moved } = self.on_money(receipt, &payment, &project, money).await?;
             // Of a number, the same money may be told with and without an id at once, and so under two keys.
             let is_account = opening.terms.method.kind() == MethodKind::VirtualAccount;
@@ -291,7 +291,7 @@ impl Engine {
         }
         let payment = made_by_money(self.mint(now), &opening, code, now);
         let project = self.project_of(&payment).await?;
-        let money = Money { reused, ..paid(money, code, payment.terms.expires_at, now) };
+        let money = Money { reused, ..money_of(money, code, payment.terms.expires_at, now) };
         let PaymentMove { change, moved } = self.on_money(receipt, &payment, &project, money).await?;
         let unapplied = moved.err();
         let can_stand = payment.state != State::Pending || !payment.code.is_empty();
@@ -310,7 +310,7 @@ impl Engine {
             false => None,
         };
         let made = Change::from(PaymentWrite::CreatedAtBank { payment }).with(opened).then(change);
-        Ok(Some(made.with(done(&issue_key(code), "paid")).with_all(after).with_all(query)))
+        Ok(Some(made.with(job_done(&issue_key(code), "paid")).with_all(after).with_all(query)))
     }
 }
 
@@ -329,7 +329,7 @@ fn after_money(
     let query = JobKey { kind: JobKind::Query, ..issue_key(code) };
     let void = OpeningWrite::VoidQueued { payment_id, at: now };
     let is_latest = code.generation == opening.generation;
-    std::iter::once(done(&query, "paid")).chain((!is_latest).then_some(void)).collect()
+    std::iter::once(job_done(&query, "paid")).chain((!is_latest).then_some(void)).collect()
 }
 
 /// The payment of an opening whose code we never got: money has come for it all the same.
@@ -342,7 +342,7 @@ fn made_by_money(id: PaymentId, opening: &Opening, code: &BankCode, now: Timesta
 }
 
 /// The money that a bank has told us of. Where the bank does not say when it was paid, it is paid now.
-fn paid(money: &BankMoney, code: &BankCode, expires_at: Timestamp, now: Timestamp) -> Money {
+fn money_of(money: &BankMoney, code: &BankCode, expires_at: Timestamp, now: Timestamp) -> Money {
     let payable = PayableTime { from: code.asked_at, expires_at };
     let paid_at = payable.paid_at(money.paid_at.unwrap_or(now), now);
     Money { amount: money.amount, paid_at, reused: false }

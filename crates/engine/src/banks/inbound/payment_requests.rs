@@ -89,7 +89,7 @@ impl Engine {
                     return Ok(Taken::Disabled);
                 }
                 None => {
-                    let judgement = self.judged(open, &asked, &key, now).await?;
+                    let judgement = self.judge(open, &asked, &key, now).await?;
                     (Some(key.id), judgement)
                 }
             };
@@ -195,7 +195,7 @@ impl Engine {
         Err(Error::Contended)
     }
 
-    async fn judged(
+    async fn judge(
         &self,
         open: &OpenAccount,
         asked: &PaymentAsked,

@@ -50,7 +50,7 @@ impl Engine {
         if amount <= Rupiah::ZERO || amount > Rupiah::MAX {
             return Err(BankError::AmountOutOfRange.into());
         }
-        let (stray, now) = (self.undecided(id).await?, self.now());
+        let (stray, now) = (self.open_stray(id).await?, self.now());
         if stray.amount.is_some() {
             return Err(BankError::AmountKnown.into());
         }
@@ -76,7 +76,7 @@ impl Engine {
     pub async fn assign_stray(&self, id: StrayId, payment_id: PaymentId, note: String) -> Result<Stray, Error> {
         let note = DECISION_NOTE.check(note)?;
         for _ in 0..DECIDE_MOST {
-            let stray = self.undecided(id).await?;
+            let stray = self.open_stray(id).await?;
             let (StrayFit { project, .. }, decision) = self.judge_stray(&stray, payment_id).await?;
             let line = self.audit(Some(project.id), Deed::StrayAssigned, id, format!("{payment_id} {note}"));
             let assigned = StrayDecision::Assigned { project_id: project.id, payment_id };
@@ -108,7 +108,7 @@ impl Engine {
     pub async fn return_stray(&self, id: StrayId, note: String) -> Result<Stray, Error> {
         let note = DECISION_NOTE.check(note)?;
         for _ in 0..DECIDE_MOST {
-            let stray = self.undecided(id).await?;
+            let stray = self.open_stray(id).await?;
             let line = self.audit(None, Deed::StrayReturned, id, &note);
             if self.commit_stray(Change::from(line), &stray, StrayDecision::Returned, &note).await? {
                 return self.stray(id).await;
@@ -117,7 +117,7 @@ impl Engine {
         Err(Error::Contended)
     }
 
-    async fn undecided(&self, id: StrayId) -> Result<Stray, Error> {
+    async fn open_stray(&self, id: StrayId) -> Result<Stray, Error> {
         let stray = self.stray(id).await?;
         match stray.decided {
             None => Ok(stray),

@@ -17,7 +17,7 @@ use super::{
     back_off::back_off,
     line::answer_code,
     openings::Try,
-    rows::{answer_write, done, issue_key, issue_service, job, moved},
+    rows::{answer_write, issue_key, issue_service, job, job_done, moved},
 };
 use crate::{DECIDE_MOST, Engine, Error, NoBank};
 
@@ -38,14 +38,14 @@ impl Engine {
         for _ in 0..DECIDE_MOST {
             let now = self.now();
             if opening.state != OpeningState::Open || opening.generation != code.generation {
-                return self.overtaken(opening, code, &issued).await;
+                return self.conclude_overtaken(opening, code, &issued).await;
             }
             if now > opening.terms.expires_at {
                 self.abandon(&opening, code, "the code came after its expiry").await?;
                 return Err(NoBank::Down.into());
             }
             let payment = opening.payment(self.mint(now), issued.code.clone(), now);
-            let change = match self.issued(&opening, code, &issued, &payment).await? {
+            let change = match self.issue_writes(&opening, code, &issued, &payment).await? {
                 Ok(change) => change,
                 Err(guard) => return self.given_up(&opening, code, guard).await,
             };
@@ -69,7 +69,12 @@ impl Engine {
 
     /// The code has come, and something else has happened to the opening meanwhile: money has made the payment, or nobody
     /// waits for this code any more.
-    async fn overtaken(&self, opening: Opening, code: &BankCode, issued: &IssuedCode) -> Result<Payment, Error> {
+    async fn conclude_overtaken(
+        &self,
+        opening: Opening,
+        code: &BankCode,
+        issued: &IssuedCode,
+    ) -> Result<Payment, Error> {
         let OpeningState::Issued { payment_id } = opening.state else {
             self.void_unused(code).await?;
             return Err(NoBank::Down.into());
@@ -77,7 +82,7 @@ impl Engine {
         let payment = self.known_payment(payment_id).await?;
         // Money for an earlier code may have made it.
         let void = (payment.code != issued.code).then(|| OpeningWrite::JobQueued(job(JobKind::Void, code, self.now())));
-        self.store.commit(Change::from(done(&issue_key(code), "issued")).with_all(void)).await?;
+        self.store.commit(Change::from(job_done(&issue_key(code), "issued")).with_all(void)).await?;
         Ok(payment)
     }
 
@@ -91,7 +96,7 @@ impl Engine {
     }
 
     /// Everything that the payment writes; or which guard would refuse it.
-    async fn issued(
+    async fn issue_writes(
         &self,
         opening: &Opening,
         code: &BankCode,
@@ -117,7 +122,7 @@ impl Engine {
         Ok(Ok(change
             .with(OpeningWrite::Issued { id: opening.id, version: opening.version, payment_id: payment.id })
             .with_all(told)
-            .with(done(&issue_key(code), "issued"))
+            .with(job_done(&issue_key(code), "issued"))
             .with(OpeningWrite::JobQueued(BankJob {
                 due_at: Some(first_query),
                 created_at: now,
@@ -181,7 +186,7 @@ impl Engine {
         let now = self.now();
         tracing::warn!(opening = %opening.id, why, "a code at a bank was given up and is voided");
         let change = Change::from(OpeningWrite::Abandoned { id: opening.id, version: opening.version, at: now })
-            .with(done(&issue_key(code), why))
+            .with(job_done(&issue_key(code), why))
             .with(OpeningWrite::JobQueued(job(JobKind::Void, code, now)));
         match self.store.commit(change).await {
             Ok(()) => Ok(()),
@@ -206,7 +211,7 @@ impl Engine {
         let is_there = is_made || is_unfit;
         let void = is_there.then(|| OpeningWrite::JobQueued(job(JobKind::Void, code, now)));
         let change = Change::from(OpeningWrite::Refused { id: opening.id, version: opening.version, at: now })
-            .with(done(&issue_key(code), error.code()))
+            .with(job_done(&issue_key(code), error.code()))
             .with(answer_write(send, error.code().to_owned(), now))
             .with_all(void);
         match self.store.commit(change).await {

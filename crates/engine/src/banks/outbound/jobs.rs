@@ -100,7 +100,7 @@ impl Engine {
         let Task { opening, code, .. } = &task;
         match (standing, code_kind(opening.terms.method)) {
             (Standing::Paid(money), _) => {
-                self.money_told(&task.open.account, Some(code), &our_name(code), money, MoneySource::Query).await
+                self.record_money(&task.open.account, Some(code), &our_name(code), money, MoneySource::Query).await
             }
             (Standing::Unpaid { code: Some(issued) }, _) => self.adopt(&task, issued).await,
             (Standing::Unpaid { code: None } | Standing::Processing, CodeKind::Va) => match code.number.clone() {
@@ -140,7 +140,7 @@ impl Engine {
     /// Asks for another code, and has the one before it voided.
     async fn issue_another(&self, task: Task<'_>) -> Result<(), Error> {
         let Task { open, opening, code, .. } = task;
-        match self.reopened(open, opening, Some(&code)).await? {
+        match self.reopen(open, opening, Some(&code)).await? {
             Some(attempt) => ended(Box::pin(self.issue(open, attempt)).await),
             None => Ok(()),
         }
@@ -164,7 +164,7 @@ impl Engine {
         let code = &task.code;
         match standing {
             Standing::Paid(money) => {
-                self.money_told(&task.open.account, Some(code), &our_name(code), money, MoneySource::Query).await?;
+                self.record_money(&task.open.account, Some(code), &our_name(code), money, MoneySource::Query).await?;
                 self.look_on(&task, "paid").await
             }
             Standing::Refunded => {
@@ -174,11 +174,11 @@ impl Engine {
             Standing::AskAgain | Standing::Processing if is_paid => self.end(&task, "paid").await,
             Standing::AskAgain => self.try_later(&task, "pending").await,
             Standing::Processing => {
-                self.not_money_told(code, &Standing::Processing).await?;
+                self.record_standing(code, &Standing::Processing).await?;
                 self.try_later(&task, "processing").await
             }
             Standing::Ended | Standing::NotFound | Standing::Unpaid { .. } => match payment {
-                Some(payment) if may_wait(&payment) => self.unpaid(&task, payment, &standing, "unpaid").await,
+                Some(payment) if may_wait(&payment) => self.conclude_unpaid(&task, payment, &standing, "unpaid").await,
                 _ => self.end(&task, "unpaid").await,
             },
         }
@@ -201,13 +201,19 @@ impl Engine {
             None => return self.end(task, outcome).await,
         };
         match payment.state {
-            State::Pending => self.unpaid(task, payment, &Standing::Unpaid { code: None }, outcome).await,
+            State::Pending => self.conclude_unpaid(task, payment, &Standing::Unpaid { code: None }, outcome).await,
             _ => self.end(task, outcome).await,
         }
     }
 
     /// The bank has said that the code of a payment that we wait for is not paid.
-    async fn unpaid(&self, task: &Task<'_>, payment: Payment, standing: &Standing, outcome: &str) -> Result<(), Error> {
+    async fn conclude_unpaid(
+        &self,
+        task: &Task<'_>,
+        payment: Payment,
+        standing: &Standing,
+        outcome: &str,
+    ) -> Result<(), Error> {
         let now = self.now();
         let has_expired = payment.status_at(now) == Status::Expired;
         if payment.state == State::Pending && has_expired {
@@ -221,7 +227,7 @@ impl Engine {
             };
         }
         if *standing == Standing::Ended {
-            self.not_money_told(&task.code, standing).await?;
+            self.record_standing(&task.code, standing).await?;
             return self.end(task, "ended").await;
         }
         match payment.state {

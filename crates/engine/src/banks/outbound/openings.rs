@@ -18,7 +18,7 @@ use store::{Change, CommitError, Guard, OpeningWrite};
 
 use super::{
     line::{answer_code, not_set_up},
-    rows::{answer_write, code_kind, done, issue_job, issue_key, issue_service, job},
+    rows::{answer_write, code_kind, issue_job, issue_key, issue_service, job, job_done},
 };
 use crate::{Engine, Error, NoBank, banks::contracts::open_account::OpenAccount, besides::Besides};
 
@@ -136,7 +136,7 @@ impl Engine {
         let now = self.now();
         let terms = PaymentTerms { expires_at: now.plus(lifetime), ..opening.terms };
         let renewed = Opening { created_at: now, terms, ..opening };
-        match self.reopened(&open, renewed, None).await? {
+        match self.reopen(&open, renewed, None).await? {
             Some(attempt) => self.issue_and_wait(open, attempt).await,
             // Another request was faster.
             None => Box::pin(self.follow_opening(id)).await,
@@ -145,7 +145,7 @@ impl Engine {
 
     /// Commits that the bank is asked for another code of the opening; none if the opening has changed meanwhile. The code
     /// before it is voided where `superseded` names it.
-    pub(in crate::banks) async fn reopened(
+    pub(in crate::banks) async fn reopen(
         &self,
         open: &OpenAccount,
         opening: Opening,
@@ -171,7 +171,7 @@ impl Engine {
             let change = Change::from(write)
                 .with(OpeningWrite::JobQueued(issue_job(&next, &code, now.plus(LEASE), now)))
                 .with(OpeningWrite::Sent(send.clone()))
-                .with_all(superseded.map(|before| done(&issue_key(before), "replaced")))
+                .with_all(superseded.map(|before| job_done(&issue_key(before), "replaced")))
                 .with_all(superseded.map(|before| OpeningWrite::JobQueued(job(JobKind::Void, before, now))));
             match self.store.commit(change).await {
                 Ok(()) => {

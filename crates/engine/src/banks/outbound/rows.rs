@@ -48,7 +48,7 @@ pub(in crate::banks) fn issue_job(
     BankJob { due_at: Some(leased_until), tries: 1, account_id: opening.account_id, ..job(JobKind::Issue, code, now) }
 }
 
-pub(in crate::banks) fn done(key: &JobKey, outcome: &str) -> OpeningWrite {
+pub(in crate::banks) fn job_done(key: &JobKey, outcome: &str) -> OpeningWrite {
     OpeningWrite::JobDone { key: *key, outcome: outcome.to_owned() }
 }
 
@@ -83,7 +83,7 @@ pub(in crate::banks) fn our_name(code: &BankCode) -> About {
 }
 
 /// How the bank names what was paid, for a person to find it by.
-pub(in crate::banks) fn named(about: &About) -> String {
+pub(in crate::banks) fn name_given(about: &About) -> String {
     let names = [&about.number, &about.reference, &about.bank_reference];
     names.into_iter().flatten().next().cloned().unwrap_or_default()
 }

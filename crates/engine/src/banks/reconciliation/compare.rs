@@ -143,7 +143,7 @@ impl<'a> Run<'a> {
                 (true, true) => Some(DifferenceKind::Fee),
                 (true, false) => None,
             };
-            let class = agreed(class, difference);
+            let class = class_with(class, difference);
             self.found.lines.push(ComparedLine {
                 theirs: Some(amount),
                 bank_fee: line.fee,
@@ -168,7 +168,7 @@ impl<'a> Run<'a> {
         let told = ToldOf { account_id: id, code, about, money: &money, source };
         let MoneyKey { key: ReceiptKey { id: receipt_id, .. }, named_from, .. } = engine.money_key(&told).await?;
         if named_from.is_some() {
-            engine.money_told(&self.open.account, code, about, money.clone(), source).await?;
+            engine.record_money(&self.open.account, code, about, money.clone(), source).await?;
         }
         if self.found.seen.contains(&receipt_id) {
             return Ok(None);
@@ -183,7 +183,7 @@ impl<'a> Run<'a> {
                 (told, is_new)
             }
             None => {
-                engine.money_told(&self.open.account, code, about, money, source).await?;
+                engine.record_money(&self.open.account, code, about, money, source).await?;
                 match engine.store.told_receipt(id, &receipt_id).await? {
                     Some(told) => (told, true),
                     // The bank has asked us to take it, while the numbers lived here: there is nothing to compare.
@@ -278,7 +278,7 @@ impl<'a> Run<'a> {
             return Ok(());
         }
         let difference = (amount != told.amount).then_some(DifferenceKind::Amount);
-        let class = agreed(class, difference);
+        let class = class_with(class, difference);
         let line = ComparedLine { theirs: Some(amount), paid_at: Some(paid_at), ..line_of(&told, class, difference) };
         self.found.lines.push(line);
         Ok(())
@@ -417,7 +417,7 @@ fn line_of(told: &ToldMoney, class: LineClass, difference: Option<DifferenceKind
 }
 
 /// Money that is in both books can differ there; what is new in ours has the bank's amount, and differs by its fee at most.
-fn agreed(class: LineClass, difference: Option<DifferenceKind>) -> LineClass {
+fn class_with(class: LineClass, difference: Option<DifferenceKind>) -> LineClass {
     match (difference, class) {
         (Some(DifferenceKind::Amount), _) | (Some(_), LineClass::Matched) => LineClass::Differing,
         _ => class,
