@@ -47,7 +47,7 @@ const POSTGRES: [&str; 10] = [
     "pg-nodes",
 ];
 const SMALL: [&str; 11] =
-    ["--json", "--seconds", "0.3", "--rounds", "1", "--prefill", "300", "--large", "2500", "--growth-most", "100"];
+    ["--json", "--seconds", "0.1", "--rounds", "1", "--prefill", "300", "--large", "2500", "--growth-most", "100"];
 
 fn check(groups: &[&str]) {
     let run = Command::new(env!("CARGO_BIN_EXE_bench")).args(groups).args(SMALL).output().unwrap();

@@ -376,7 +376,8 @@ async fn check_refused(
     for event in &events {
         assert_eq!(store.event(world.project.id, event.id).await.unwrap().as_ref(), Some(event));
     }
-    let is_neighbour = |row: &String| events.iter().any(|event| row.contains(&event.id.to_string()));
+    let ids: Vec<String> = events.iter().map(|event| event.id.to_string()).collect();
+    let is_neighbour = |row: &String| ids.iter().any(|id| row.contains(id));
     let others: Vec<String> = database.rows().into_iter().filter(|row| !is_neighbour(row)).collect();
     assert_eq!(others, before, "{expected:?}");
 }

@@ -126,8 +126,17 @@ fn sums_of<'a>(payments: impl Iterator<Item = &'a Payment>) -> Sums {
     })
 }
 
+/// Some of them, in which nearly every two values of different fields still meet.
+fn some_filters() -> Vec<PaymentFilter> {
+    filters().into_iter().step_by(7).collect()
+}
+
 async fn assert_sums(store: &Store, project: &Project, payments: &[Payment]) {
-    for filter in filters() {
+    assert_sums_by(some_filters(), store, project, payments).await;
+}
+
+async fn assert_sums_by(filters: Vec<PaymentFilter>, store: &Store, project: &Project, payments: &[Payment]) {
+    for filter in filters {
         let expected = sums_of(payments.iter().filter(|payment| is_wanted(payment, &filter)));
         let matches = store.payments_matching(project.id, &filter).await.unwrap();
         assert_eq!(matches, Matches::All(expected), "{filter:?}");
@@ -148,11 +157,11 @@ async fn lists_add_up_to_the_same_with_stored_sums_as_without_them(database: Dat
     let (project, other) = (kept_project(&store).await, kept_project(&store).await);
     let payments = history(&store, &project).await;
     kept_payment(&store, payment_at(&other, 1_500, State::Paid { at: NOW })).await;
-    assert_sums(&store, &project, &payments).await;
+    assert_sums_by(filters(), &store, &project, &payments).await;
     maintain(&store, &project).await;
     let stored = rows(&database, "payment_sums:");
     assert_eq!((rows(&database, "payment_marks:"), stored > 4), (4, true), "{stored}");
-    assert_sums(&store, &project, &payments).await;
+    assert_sums_by(filters(), &store, &project, &payments).await;
     assert_eq!(rows(&database, "payment_sums:"), stored);
     let none = store.payments_matching(other.id, &PaymentFilter::default()).await.unwrap();
     assert!(matches!(none, Matches::All(Sums { payments: 1, paid: 1, .. })), "{none:?}");

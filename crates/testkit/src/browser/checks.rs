@@ -12,6 +12,11 @@ const AXE: &str = "target/axe-core/node_modules/axe-core/axe.min.js";
 const AXE_TAGS: [&str; 6] = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 /// The rules whose result may differ between the themes of a page, as these differ in colours alone.
 const COLOUR_RULES: [&str; 2] = ["color-contrast", "link-in-text-block"];
+/// The rules whose result may differ between widths of a screen on which the same elements are shown.
+const LAYOUT_RULES: [&str; 4] = ["color-contrast", "link-in-text-block", "scrollable-region-focusable", "target-size"];
+/// Which elements of the page are shown, by their order.
+const SHOWN: &str =
+    "return Array.from(document.querySelectorAll('*'), part => Number(part.checkVisibility())).join('')";
 /// Without `preload`: axe would fetch the styles again, and the page's policy would forbid it with an error on the console.
 /// Returns null if axe is not loaded, and no more of the results than is used, because chromedriver takes long to copy them.
 const RUN_AXE: &str = "if (window.axe === undefined) return null;
@@ -55,6 +60,16 @@ impl Browser {
     /// The same for a page that broke none of them in the other theme: only the rules about colours are checked again.
     pub async fn axe_colours(&self) -> Vec<Violation> {
         violations(&self.run_axe("rule", &COLOUR_RULES).await["violations"])
+    }
+
+    /// The same for a page that broke none of them at another width, where the same elements were shown.
+    pub async fn axe_layout(&self) -> Vec<Violation> {
+        violations(&self.run_axe("rule", &LAYOUT_RULES).await["violations"])
+    }
+
+    /// Which elements of the page are shown: equal texts mean the same ones.
+    pub async fn shown_elements(&self) -> String {
+        self.run("when shown elements are listed", SHOWN, json!([])).await.to_string()
     }
 
     /// The rules that axe cannot decide on by itself, such as the contrast of text on a picture.

@@ -35,12 +35,15 @@ const SEND_BACK: &str = "(form => { form.noValidate = true; \
                          (document.querySelector('main form:has(input:not([type=hidden]))'))";
 
 /// Every accessibility violation, sideways scroll and, on touch screens, small target of the page as it is now. The themes
-/// differ in colours alone, so in the dark one only the rules about colours are checked.
-async fn faults(browser: &Browser, look: &Look) -> Vec<String> {
+/// differ in colours alone, so in the dark one only the rules about colours are checked. Where the same elements are shown as at an
+/// earlier width, only the rules about the layout are.
+async fn faults(browser: &Browser, look: &Look, shown: &mut BTreeSet<String>) -> Vec<String> {
     if look.theme == Theme::Dark {
         return browser.axe_colours().await.iter().map(ToString::to_string).collect();
     }
-    let mut faults: Vec<String> = browser.axe().await.iter().map(ToString::to_string).collect();
+    let is_new = shown.insert(browser.shown_elements().await);
+    let violations = if is_new { browser.axe().await } else { browser.axe_layout().await };
+    let mut faults: Vec<String> = violations.iter().map(ToString::to_string).collect();
     if look.mobile {
         faults.extend(browser.small_targets().await.into_iter().map(|target| format!("too small to hit: {target}")));
     }
@@ -52,7 +55,7 @@ async fn faults(browser: &Browser, look: &Look) -> Vec<String> {
 
 /// Runs every check on the page that is open.
 async fn check(browser: &Browser, name: &str, language: &str) -> Vec<String> {
-    let mut all = Vec::new();
+    let (mut all, mut shown) = (Vec::new(), BTreeSet::new());
     assert_eq!(browser.attribute("html", "lang").await.as_deref(), Some(language), "{name}");
     assert_eq!(browser.count("h1").await, 1, "{name}");
     assert_eq!(browser.count("main").await, 1, "{name}");
@@ -61,7 +64,7 @@ async fn check(browser: &Browser, name: &str, language: &str) -> Vec<String> {
     for look in looks() {
         println!("{name}: {look:?}");
         browser.look_with(look.clone()).await;
-        let found = faults(browser, &look).await;
+        let found = faults(browser, &look, &mut shown).await;
         all.extend(found.into_iter().map(|fault| format!("{name}, {} {:?}: {fault}", look.width, look.theme)));
     }
     browser.look_with(Look::phone()).await;
