@@ -58,7 +58,11 @@ impl Kept {
         self.pictures.iter().find(|(known, _)| known == key).map(|(_, picture)| picture.clone())
     }
 
+    /// Another request may have drawn the same picture meanwhile.
     fn add(&mut self, key: String, picture: Bytes) {
+        if self.get(&key).is_some() {
+            return;
+        }
         self.bytes += picture.len();
         self.pictures.push_back((key, picture));
         while self.pictures.len() > PICTURES_MOST || self.bytes > PICTURES_BYTES_MOST {
@@ -127,6 +131,7 @@ mod tests {
         let mut kept = Kept::default();
         let small = Bytes::from_static(b"x");
         for number in 0..=PICTURES_MOST {
+            kept.add(number.to_string(), small.clone());
             kept.add(number.to_string(), small.clone());
         }
         assert_eq!((kept.pictures.len(), kept.bytes), (PICTURES_MOST, PICTURES_MOST));

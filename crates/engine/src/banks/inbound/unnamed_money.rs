@@ -76,7 +76,7 @@ impl Engine {
     }
 
     /// Money that the bank tells of with an id now, and told of without one before; none where it did not. Of several that it could
-    /// be, the one that was paid at the nearest time.
+    /// be, one in the same amount, and of those the one that was paid at the nearest time.
     async fn told_without_id(
         &self,
         account_id: BankAccountId,
@@ -85,13 +85,13 @@ impl Engine {
     ) -> Result<Option<NamedMoney>, Error> {
         let (by_code, bank_id) = (name_by_code(code), money.receipt_id.clone());
         let key = |id: &str| ReceiptKey { provider: account_id.to_string(), id: id.to_owned() };
-        let mut nearest: Option<(i64, NamedMoney)> = None;
+        let mut nearest: Option<((bool, i64), NamedMoney)> = None;
         for (id, naming) in self.store.money_called(account_id, [&by_code, &bank_id]).await? {
             if !id.starts_with(&by_code) {
                 continue;
             }
             let Some(booked) = self.store.booked_money(&key(&id)).await? else { continue };
-            let apart = money.paid_at.map_or(0, |at| (at.as_millis() - booked.paid_at.as_millis()).abs());
+            let apart = apart(&booked, money);
             if is_same(&booked, &naming, money) && nearest.as_ref().is_none_or(|(least, _)| apart < *least) {
                 let named_from = (naming.bank_id != bank_id).then_some(naming.bank_id);
                 nearest = Some((apart, NamedMoney { id, bank_id: bank_id.clone(), booked: Some(booked), named_from }));
@@ -111,6 +111,12 @@ fn name_by_code(code: &BankCode) -> String {
     format!("{} paid", code.reference)
 }
 
+/// How unlike two tellings are: money in the same amount is nearer than any other, and then the nearer in time.
+fn apart(booked: &BookedMoney, money: &BankMoney) -> (bool, i64) {
+    let millis = money.paid_at.map_or(0, |at| (at.as_millis() - booked.paid_at.as_millis()).abs());
+    (booked.amount != money.amount, millis)
+}
+
 /// Whether money of which one telling has no id is the same: paid at the same time, and as much, unless one telling lacks the
 /// amount.
 fn is_same(booked: &BookedMoney, naming: &MoneyNaming, money: &BankMoney) -> bool {
@@ -124,4 +130,54 @@ fn is_same_time(booked: &BookedMoney, naming: &MoneyNaming, money: &BankMoney) -
     let is_earlier = naming.stated_at.is_some_and(|stated_at| at.plus(SAME_MONEY_WITHIN) < stated_at);
     let is_later = at > naming.stated_at.unwrap_or(booked.paid_at).plus(SAME_MONEY_WITHIN);
     !is_earlier && !is_later
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{bank_money::MoneyMarks, money::Rupiah, time::Timestamp};
+
+    use super::*;
+
+    fn booked(amount: i64, minute: i64) -> BookedMoney {
+        let paid_at = Timestamp::from_millis(minute * 60_000);
+        BookedMoney { amount: Rupiah::new(amount), paid_at, payment_id: None, stray_number: None }
+    }
+
+    fn told(amount: i64, minute: Option<i64>, lacks_amount: bool) -> BankMoney {
+        BankMoney {
+            receipt_id: "P-1".to_owned(),
+            amount: Rupiah::new(amount),
+            paid_at: minute.map(|minute| Timestamp::from_millis(minute * 60_000)),
+            marks: MoneyMarks { lacks_amount, ..MoneyMarks::default() },
+        }
+    }
+
+    /// Regression: a status without amount and time was taken for the first money that had come, in whatever amount.
+    #[test]
+    fn money_in_the_same_amount_is_nearer_than_any_other() {
+        for minute in [None, Some(7)] {
+            let status = told(100, minute, true);
+            assert!(apart(&booked(100, 0), &status) < apart(&booked(125, 7), &status));
+        }
+        assert!(
+            apart(&booked(100, 7), &told(100, Some(8), false)) < apart(&booked(100, 5), &told(100, Some(8), false))
+        );
+    }
+
+    #[test]
+    fn money_is_the_same_within_five_minutes_of_what_was_stated_and_not_later_than_it_was_heard_of() {
+        let stated = |minute: i64| MoneyNaming {
+            stated_at: Some(Timestamp::from_millis(minute * 60_000)),
+            ..MoneyNaming::default()
+        };
+        for (minute, with_stated, without) in [(4, false, true), (5, true, true), (15, true, true), (16, false, false)]
+        {
+            let money = told(100, Some(minute), false);
+            assert_eq!(is_same(&booked(100, 10), &stated(10), &money), with_stated, "{minute}");
+            assert_eq!(is_same(&booked(100, 10), &MoneyNaming::default(), &money), without, "{minute}");
+        }
+        assert!(is_same(&booked(100, 10), &stated(10), &told(100, None, false)));
+        assert!(!is_same(&booked(100, 10), &stated(10), &told(99, None, false)));
+        assert!(is_same(&booked(100, 10), &stated(10), &told(99, None, true)));
+    }
 }
