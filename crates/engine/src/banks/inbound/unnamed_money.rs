@@ -143,7 +143,7 @@ mod tests {
         BookedMoney { amount: Rupiah::new(amount), paid_at, payment_id: None, stray_number: None }
     }
 
-    fn told(amount: i64, minute: Option<i64>, lacks_amount: bool) -> BankMoney {
+    fn bank_money(amount: i64, minute: Option<i64>, lacks_amount: bool) -> BankMoney {
         BankMoney {
             receipt_id: "P-1".to_owned(),
             amount: Rupiah::new(amount),
@@ -156,11 +156,12 @@ mod tests {
     #[test]
     fn money_in_the_same_amount_is_nearer_than_any_other() {
         for minute in [None, Some(7)] {
-            let status = told(100, minute, true);
+            let status = bank_money(100, minute, true);
             assert!(apart(&booked(100, 0), &status) < apart(&booked(125, 7), &status));
         }
         assert!(
-            apart(&booked(100, 7), &told(100, Some(8), false)) < apart(&booked(100, 5), &told(100, Some(8), false))
+            apart(&booked(100, 7), &bank_money(100, Some(8), false))
+                < apart(&booked(100, 5), &bank_money(100, Some(8), false))
         );
     }
 
@@ -172,12 +173,12 @@ mod tests {
         };
         for (minute, with_stated, without) in [(4, false, true), (5, true, true), (15, true, true), (16, false, false)]
         {
-            let money = told(100, Some(minute), false);
+            let money = bank_money(100, Some(minute), false);
             assert_eq!(is_same(&booked(100, 10), &stated(10), &money), with_stated, "{minute}");
             assert_eq!(is_same(&booked(100, 10), &MoneyNaming::default(), &money), without, "{minute}");
         }
-        assert!(is_same(&booked(100, 10), &stated(10), &told(100, None, false)));
-        assert!(!is_same(&booked(100, 10), &stated(10), &told(99, None, false)));
-        assert!(is_same(&booked(100, 10), &stated(10), &told(99, None, true)));
+        assert!(is_same(&booked(100, 10), &stated(10), &bank_money(100, None, false)));
+        assert!(!is_same(&booked(100, 10), &stated(10), &bank_money(99, None, false)));
+        assert!(is_same(&booked(100, 10), &stated(10), &bank_money(99, None, true)));
     }
 }
