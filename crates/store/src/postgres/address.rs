@@ -7,7 +7,8 @@ use tokio_postgres::{
     config::{Host, SslMode, TargetSessionAttrs},
 };
 
-const CONNECT_WITHIN: Duration = Duration::from_secs(3);
+/// How long the server may take to accept a connection. Linux sends a packet that was lost again after a second.
+const CONNECT_WITHIN: Duration = Duration::from_secs(2);
 /// How long sent data may stay unacknowledged before a connection counts as lost.
 const UNACKNOWLEDGED_MOST: Duration = Duration::from_secs(10);
 

@@ -1,7 +1,9 @@
 //! Connections to PostgreSQL: opening them, their settings, the pool, and what happens to them after a failover.
 
 use std::{
+    error::Error as _,
     future::poll_fn,
+    io,
     pin::{Pin, pin},
     sync::{
         Arc,
@@ -181,15 +183,28 @@ impl Connector {
         host: usize,
         notifications: Option<mpsc::Sender<String>>,
     ) -> Result<(Client, JoinHandle<()>), Error> {
-        let config = &self.hosts[host];
-        let opened = match &self.tls {
-            Some(tls) => self.open_with(config, tls.clone(), notifications).await,
-            None => self.open_with(config, NoTls, notifications).await,
+        let opened = match self.try_at(host, notifications.clone()).await {
+            // The next try comes from another port: a system that remembers an earlier connection from the same one may drop every
+            // packet that would begin a new one.
+            Err(error) if is_not_accepted(&error) => self.try_at(host, notifications).await,
+            opened => opened,
         };
         if opened.is_ok() && self.last.swap(host, Ordering::SeqCst) != host {
             self.moved.send_replace(Some(Instant::now()));
         }
         opened
+    }
+
+    async fn try_at(
+        &self,
+        host: usize,
+        notifications: Option<mpsc::Sender<String>>,
+    ) -> Result<(Client, JoinHandle<()>), Error> {
+        let config = &self.hosts[host];
+        match &self.tls {
+            Some(tls) => self.open_with(config, tls.clone(), notifications).await,
+            None => self.open_with(config, NoTls, notifications).await,
+        }
     }
 
     pub(super) async fn open_in_time(
@@ -230,6 +245,12 @@ impl Connector {
         .await?;
         Ok((client, self.runtime.spawn(drive(connection, self.warnings.clone(), notifications))))
     }
+}
+
+/// Whether the server has not accepted a connection in time.
+fn is_not_accepted(error: &Error) -> bool {
+    let cause = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());
+    cause.is_some_and(|cause| cause.kind() == io::ErrorKind::TimedOut)
 }
 
 /// Runs the protocol of a connection until it ends, and takes notices and notifications.

@@ -16,6 +16,7 @@ mod change_token;
 mod commit;
 mod commits;
 mod comparisons;
+mod connections;
 mod customers;
 mod database;
 mod deadlines;
