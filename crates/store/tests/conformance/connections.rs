@@ -70,7 +70,7 @@ fn ports_that_wait_for(port: u16) -> Vec<String> {
     waiting.collect()
 }
 
-/// Leads whoever comes through the door to the database.
+/// Leads each client that comes through the door to the database.
 async fn lead(door: TcpListener, to: String) {
     loop {
         let (mut client, _) = door.accept().await.unwrap();
