@@ -30,7 +30,7 @@ const METHODS = [
     'simulatePayment' => [Sandbox::class, 'simulate'],
 ];
 /** For people who are signed in; a key gets 403. */
-const SESSION_ONLY = ['listApiKeys', 'createApiKey', 'getProject'];
+const SESSION_ONLY = ['listApiKeys', 'createApiKey', 'getProject', 'listAuditLines'];
 
 $document = json_decode(file_get_contents(getenv('LUNAS_URL') . '/openapi.json'), true);
 $schemas = $document['components']['schemas'];

@@ -35,7 +35,7 @@ METHODS = {
     "simulatePayment": resources.Sandbox.simulate,
 }
 # For people who are signed in; a key gets 403.
-SESSION_ONLY = {"listApiKeys", "createApiKey", "getProject"}
+SESSION_ONLY = {"listApiKeys", "createApiKey", "getProject", "listAuditLines"}
 
 document = json.load(urllib.request.urlopen(os.environ["LUNAS_URL"] + "/openapi.json"))
 schemas = document["components"]["schemas"]

@@ -28,7 +28,7 @@ const METHODS = {
   simulatePayment: ["sandbox.simulate", "Simulate"],
 };
 /** For people who are signed in; a key gets 403. */
-const SESSION_ONLY = ["listApiKeys", "createApiKey", "getProject"];
+const SESSION_ONLY = ["listApiKeys", "createApiKey", "getProject", "listAuditLines"];
 /** What the document calls by one name and the types by several. */
 const SPLIT = { Event: ["PaymentEvent"], Instructions: ["QrisInstructions", "VirtualAccountInstructions"] };
 

@@ -136,6 +136,9 @@ fn engine_code(error: &Error) -> ErrorCode {
         | Error::StillRotating { .. }
         | Error::NotProduction
         | Error::LastOwner
+        | Error::LastOperator
+        | Error::OnlyOwner { .. }
+        | Error::KeyReplaced
         | Error::TooMany { .. }
         | Error::AlreadyDecided
         | Error::AlreadySettled

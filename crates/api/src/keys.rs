@@ -71,13 +71,16 @@ pub(crate) struct KeyJson {
     /// When the key was last used, to the minute; null if never.
     #[schema(value_type = Option<schemas::DateTime>, required)]
     last_used_at: Option<String>,
-    /// When the key was revoked; null while it is valid.
+    /// When a key that was replaced stops by itself; null for a key that was not replaced.
+    #[schema(value_type = Option<schemas::DateTime>, required)]
+    expires_at: Option<String>,
+    /// When the key was revoked; null if it was not.
     #[schema(value_type = Option<schemas::DateTime>, required)]
     revoked_at: Option<String>,
 }
 
 impl From<KeyShown> for KeyJson {
-    fn from(KeyShown { key, last_used_at }: KeyShown) -> KeyJson {
+    fn from(KeyShown { key, last_used_at, .. }: KeyShown) -> KeyJson {
         KeyJson {
             id: key.id.to_string(),
             environment: key.environment.word(),
@@ -88,6 +91,7 @@ impl From<KeyShown> for KeyJson {
             rights: key.rights.words(),
             networks: key.networks.words(),
             last_used_at: last_used_at.map(|at| at.to_string()),
+            expires_at: key.expires_at.map(|at| at.to_string()),
             revoked_at: key.revoked_at.map(|at| at.to_string()),
             name: key.name,
         }

@@ -3,6 +3,7 @@
 //! A handler decodes, calls the engine and renders. It never decides about money, and it knows no page.
 
 mod answer;
+mod audit;
 mod auth;
 mod balance;
 mod body;

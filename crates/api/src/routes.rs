@@ -22,7 +22,7 @@ use web::{App, Failure, session, stored_file::StoredFile};
 use wire::schemas;
 
 use crate::{
-    auth, balance, cors,
+    audit, auth, balance, cors,
     error::ApiError,
     events,
     health::{self, HealthErrors},
@@ -108,6 +108,7 @@ fn keyed_or_signed_in() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(keys::list, keys::create))
         .routes(routes!(project::get))
+        .routes(routes!(audit::list))
         .routes(routes!(events::list))
         .routes(routes!(events::get))
         .routes(routes!(receipts::list))

@@ -7,8 +7,9 @@ pub(crate) mod samples;
 use askama::Template;
 use axum::{Router, http::StatusCode, response::Response, routing::get};
 use domain::{
-    access::Role,
+    access::{Act, Role},
     audit::{Actor, AuditLine, Deed},
+    audit_chain::Seal,
     key_rights::{KeyRight, KeyRights, READ_ONLY},
     project::Environment,
     time::Timestamp,
@@ -33,6 +34,13 @@ use crate::{
 pub(crate) struct AuditPage {
     pub(crate) shell: Shell,
     pub(crate) log: Log,
+    /// The log as files; none for members who may not take it out of the dashboard.
+    pub(crate) files: Option<LogFiles>,
+}
+
+pub(crate) struct LogFiles {
+    pub(crate) csv_url: String,
+    pub(crate) json_url: String,
 }
 
 /// A part of the log, as a table.
@@ -49,6 +57,8 @@ pub(crate) struct LogRow {
     pub(crate) deed: String,
     pub(crate) subject: String,
     pub(crate) detail: String,
+    /// Where it is in its chain; empty until it is sealed.
+    pub(crate) position: String,
     /// The project's name, where the log has lines of several projects.
     pub(crate) project: String,
 }
@@ -63,15 +73,17 @@ async fn show(page: Page) -> Result<Response, PageError> {
     let listed = page.desk.audit(number.window()).await?;
     let paging = number.paging(&page, &page.path("/audit"), "", &listed);
     let rows = listed.items.iter().map(|audited| row(&page, audited, String::new())).collect();
-    Ok(page.render(StatusCode::OK, &AuditPage { shell, log: Log { rows, paging } }))
+    let files = page.desk.may(Act::ExportAudit).then(|| LogFiles {
+        csv_url: page.url(page.path("/audit.csv")),
+        json_url: page.url(page.path("/audit.jsonl")),
+    });
+    Ok(page.render(StatusCode::OK, &AuditPage { shell, log: Log { rows, paging }, files }))
 }
 
 pub(crate) fn row(page: &PublicPage, audited: &Audited, project: String) -> LogRow {
-    let Audited { line, user } = audited;
-    let words = page.words();
-    let email = user.as_ref().map(|user| user.email.to_string());
+    let (line, words) = (&audited.line, page.words());
     let (who, address) = match &line.actor {
-        Actor::User { id, address } => (email.unwrap_or_else(|| id.to_string()), address.clone()),
+        Actor::User { id, address } => (audited.email().unwrap_or_else(|| id.to_string()), address.clone()),
         Actor::Key(id) => (id.to_string(), String::new()),
         Actor::CommandLine => (fl!(words, "audit-command-line"), String::new()),
         Actor::Stranger { address } => (fl!(words, "audit-stranger"), address.clone()),
@@ -83,8 +95,14 @@ pub(crate) fn row(page: &PublicPage, audited: &Audited, project: String) -> LogR
         deed: deed(words, line.deed),
         subject: subject(words, line),
         detail: detail(page, line),
+        position: audited.seal.as_ref().map(|seal| position(words, seal)).unwrap_or_default(),
         project,
     }
+}
+
+fn position(words: Words, seal: &Seal) -> String {
+    let position = seal.position.to_string();
+    fl!(words, "audit-position", position = position)
 }
 
 /// What was done, in a sentence.
@@ -92,6 +110,7 @@ pub(crate) fn deed(words: Words, deed: Deed) -> String {
     match deed {
         Deed::KeyCreated => fl!(words, "deed-key-created"),
         Deed::KeyRevoked => fl!(words, "deed-key-revoked"),
+        Deed::KeyRotated => fl!(words, "deed-key-rotated"),
         Deed::WebhookUrlChanged => fl!(words, "deed-webhook-url-changed"),
         Deed::WebhookSecretShown => fl!(words, "deed-webhook-secret-shown"),
         Deed::WebhookSecretRotated => fl!(words, "deed-webhook-secret-rotated"),
@@ -137,6 +156,9 @@ pub(crate) fn deed(words: Words, deed: Deed) -> String {
         Deed::UserCreated => fl!(words, "deed-user-created"),
         Deed::OperatorMade => fl!(words, "deed-operator-made"),
         Deed::OperatorUnmade => fl!(words, "deed-operator-unmade"),
+        Deed::UserDeactivated => fl!(words, "deed-user-deactivated"),
+        Deed::UserActivated => fl!(words, "deed-user-activated"),
+        Deed::UserRemoved => fl!(words, "deed-user-removed"),
         Deed::SignedIn => fl!(words, "deed-signed-in"),
         Deed::SignInRefused => fl!(words, "deed-sign-in-refused"),
         Deed::SignedOut => fl!(words, "deed-signed-out"),
@@ -163,6 +185,10 @@ fn detail(page: &PublicPage, line: &AuditLine) -> String {
             Role::parse(detail).map(|role| role_name(words, role))
         }
         Deed::KeyCreated => new_key(words, detail),
+        Deed::KeyRotated => detail.split_once(" until ").and_then(|(key, at)| {
+            let until = page.moment(Timestamp::parse(at).ok()?).text;
+            Some(fl!(words, "audit-rotated", key = key, until = until))
+        }),
         Deed::ProjectCreated => Environment::parse(detail).map(|environment| match environment {
             Environment::Sandbox => fl!(words, "sandbox"),
             Environment::Production => fl!(words, "production"),

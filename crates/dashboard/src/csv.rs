@@ -1,6 +1,6 @@
-//! CSV files (RFC 4180), read from the database page by page while the browser downloads them.
+//! Files of lines, mostly CSV (RFC 4180), read from the database page by page while the browser downloads them.
 //!
-//! A file begins with a byte order mark, without which Excel takes UTF-8 for another encoding and garbles names. Excel with
+//! A CSV file begins with a byte order mark, without which Excel takes UTF-8 for another encoding and garbles names. Excel with
 //! Indonesian settings separates columns by semicolons and other programs by commas, so there is one file for each. No
 //! cell is a formula.
 
@@ -36,6 +36,8 @@ pub(crate) type Lines<Cursor> = (Vec<Vec<String>>, Option<Cursor>);
 pub(crate) trait Table: Send + Sync + 'static {
     /// Where to go on.
     type Cursor: Send;
+    const FORMAT: Format = Format::Csv;
+    /// The first line of a CSV file.
     const COLUMNS: &'static [&'static str];
 
     /// The next lines, at most [`LINES_AT_ONCE`].
@@ -44,6 +46,47 @@ pub(crate) trait Table: Send + Sync + 'static {
         desk: &Desk,
         cursor: Option<Self::Cursor>,
     ) -> impl Future<Output = Result<Lines<Self::Cursor>, Error>> + Send;
+}
+
+/// How lines are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    Csv,
+    /// Each line is one cell, which is a value of JSON. There is no head.
+    JsonLines,
+}
+
+impl Format {
+    const fn content_type(self) -> &'static str {
+        match self {
+            Format::Csv => "text/csv; charset=utf-8; header=present",
+            Format::JsonLines => "application/x-ndjson; charset=utf-8",
+        }
+    }
+
+    const fn extension(self) -> &'static str {
+        match self {
+            Format::Csv => "csv",
+            Format::JsonLines => "jsonl",
+        }
+    }
+
+    fn head(self, separator: Separator, columns: &[&str]) -> String {
+        match self {
+            Format::Csv => {
+                let head: Vec<String> = columns.iter().map(|column| (*column).to_owned()).collect();
+                format!("\u{feff}{}", line(separator, &head))
+            }
+            Format::JsonLines => String::new(),
+        }
+    }
+
+    fn line(self, separator: Separator, cells: &[String]) -> String {
+        match self {
+            Format::Csv => line(separator, cells),
+            Format::JsonLines => cells.concat() + "\n",
+        }
+    }
 }
 
 /// The character between two cells.
@@ -88,7 +131,12 @@ enum Next<Cursor> {
 
 /// The answer that sends a file, with semicolons where the address asks for them. `name`: what stands in the file's name
 /// after that of the project.
-pub(crate) fn download(page: &Page, headers: &HeaderMap, name: &str, table: impl Table) -> Result<Response, PageError> {
+pub(crate) fn download<T: Table>(
+    page: &Page,
+    headers: &HeaderMap,
+    name: &str,
+    table: T,
+) -> Result<Response, PageError> {
     // A file counts against the limit of streams, as an event stream does.
     let (app, address) = (&page.app, page.visitor.address);
     let slot = app.limits.stream(client::limited_as(address));
@@ -96,7 +144,7 @@ pub(crate) fn download(page: &Page, headers: &HeaderMap, name: &str, table: impl
         return Err(PageError::with(StatusCode::SERVICE_UNAVAILABLE));
     };
     let for_excel = page.query("separator") == Some("semicolon");
-    let name = file_name(page.project(), name, page.now());
+    let name = format!("{}.{}", file_name(page.project(), name, page.now()), T::FORMAT.extension());
     let export = Export {
         token,
         address: address.to_string(),
@@ -108,7 +156,7 @@ pub(crate) fn download(page: &Page, headers: &HeaderMap, name: &str, table: impl
     };
     let disposition = HeaderValue::try_from(format!("attachment; filename=\"{name}\""));
     let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static("text/csv; charset=utf-8; header=present")),
+        (header::CONTENT_TYPE, HeaderValue::from_static(T::FORMAT.content_type())),
         (header::CONTENT_DISPOSITION, disposition.unwrap_or(HeaderValue::from_static("attachment"))),
     ];
     Ok((headers, export.into_body()).into_response())
@@ -134,10 +182,7 @@ impl<T: Table> Reading<T> {
     async fn next(mut self) -> Option<(io::Result<Bytes>, Reading<T>)> {
         let separator = self.export.separator;
         let (text, next) = match std::mem::replace(&mut self.next, Next::End) {
-            Next::Head => {
-                let head: Vec<String> = T::COLUMNS.iter().map(|column| (*column).to_owned()).collect();
-                (format!("\u{feff}{}", line(separator, &head)), Next::From(None))
-            }
+            Next::Head => (T::FORMAT.head(separator, T::COLUMNS), Next::From(None)),
             Next::End => return None,
             Next::From(_) if Instant::now() > self.ends => {
                 return Some(self.broken(io::Error::other("the download took too long")));
@@ -145,7 +190,7 @@ impl<T: Table> Reading<T> {
             Next::From(cursor) => match self.export.page(cursor).await {
                 Err(error) => return Some(self.broken(error)),
                 Ok((lines, cursor)) => {
-                    let text = lines.iter().map(|cells| line(separator, cells)).collect();
+                    let text = lines.iter().map(|cells| T::FORMAT.line(separator, cells)).collect();
                     (text, cursor.map_or(Next::End, |cursor| Next::From(Some(cursor))))
                 }
             },
@@ -161,13 +206,13 @@ impl<T: Table> Reading<T> {
     }
 }
 
-/// The name of the file, with the project's name and the day.
+/// The name of the file without its extension, with the project's name and the day.
 fn file_name(project: &Project, name: &str, now: Timestamp) -> String {
     let plain = |character: char| if character.is_ascii_alphanumeric() { character.to_ascii_lowercase() } else { '-' };
     let words: String = project.name.chars().take(NAME_CHARACTERS).map(plain).collect();
     let words: Vec<&str> = words.split('-').filter(|word| !word.is_empty()).collect();
     let of = if words.is_empty() { project.id.to_string() } else { words.join("-") };
-    format!("{of}{name}-{}.csv", date_of(now))
+    format!("{of}{name}-{}", date_of(now))
 }
 
 fn line(separator: Separator, cells: &[String]) -> String {

@@ -8,7 +8,7 @@ use askama::Template;
 use axum::{Router, http::StatusCode, response::Response, routing::get};
 use domain::{
     access::Act,
-    api_key::{ApiKey, KeySecret, key_prefix},
+    api_key::{ApiKey, KeySecret, KeyState, key_prefix},
     id::KeyId,
     key_networks::{KEY_NETWORKS_MOST, KeyNetworks, NetworkFault, WrongNetworks},
     key_rights::{KeyRight, KeyRights},
@@ -45,6 +45,8 @@ pub(crate) struct Keys {
     pub(crate) notice: Option<String>,
     /// The key that this request created.
     pub(crate) created: Option<CreatedKey>,
+    /// When the key stops that the created one has replaced.
+    pub(crate) old_until: Option<Moment>,
 }
 
 /// The form for a new key, as it was filled in.
@@ -78,6 +80,12 @@ pub(crate) struct KeyRow {
     pub(crate) created: Moment,
     pub(crate) used: Option<Moment>,
     pub(crate) badge: Badge,
+    /// When a key that was replaced stops, or has stopped.
+    pub(crate) ends: Option<Moment>,
+    /// Whether nobody has used it for a long time.
+    pub(crate) is_unused: bool,
+    /// None where the key is revoked or replaced already, or the member may not give its rights.
+    pub(crate) rotate_url: Option<String>,
     /// None where the key is revoked already, or the member's role may not revoke it.
     pub(crate) revoke_url: Option<String>,
 }
@@ -113,7 +121,7 @@ async fn list(page: Page) -> Result<Response, PageError> {
     Ok(page.render(StatusCode::OK, &keys(&page).await?))
 }
 
-async fn keys(page: &Page) -> Result<Keys, Error> {
+pub(crate) async fn keys(page: &Page) -> Result<Keys, Error> {
     let shell = page.shell(Section::Keys).await?;
     let base = page.base();
     let may_manage = page.desk.may(Act::ManageKeys);
@@ -128,6 +136,7 @@ async fn keys(page: &Page) -> Result<Keys, Error> {
         new: fields(page, KeyRights::USUAL),
         notice: None,
         created: None,
+        old_until: None,
     })
 }
 
@@ -199,14 +208,17 @@ fn asked_key(page: &Page, form: &Form, rights: KeyRights) -> Result<NewKey, Box<
     }
 }
 
-fn row(page: &Page, base: &str, shown: &KeyShown, may_manage: bool) -> KeyRow {
-    let KeyShown { key, last_used_at } = shown;
-    let (words, is_live) = (page.words(), key.revoked_at.is_none());
-    let badge = if is_live {
-        Badge { status: "active", text: fl!(words, "key-active") }
-    } else {
-        Badge { status: "revoked", text: fl!(words, "key-revoked") }
+pub(crate) fn row(page: &Page, base: &str, shown: &KeyShown, may_manage: bool) -> KeyRow {
+    let KeyShown { key, last_used_at, state, is_unused } = shown;
+    let words = page.words();
+    let (badge, ends) = match *state {
+        KeyState::Active => (Badge { status: "active", text: fl!(words, "key-active") }, None),
+        KeyState::Replaced { until } => (Badge { status: "wait", text: fl!(words, "key-replaced") }, Some(until)),
+        KeyState::Expired { at } => (Badge { status: "expired", text: fl!(words, "key-expired") }, Some(at)),
+        KeyState::Revoked { .. } => (Badge { status: "revoked", text: fl!(words, "key-revoked") }, None),
     };
+    let may_rotate = *state == KeyState::Active && may_manage && page.desk.check_giving(key.rights).is_ok();
+    let may_revoke = matches!(state, KeyState::Active | KeyState::Replaced { .. }) && may_manage;
     KeyRow {
         id: key.id.to_string(),
         name: key.name.clone(),
@@ -216,7 +228,10 @@ fn row(page: &Page, base: &str, shown: &KeyShown, may_manage: bool) -> KeyRow {
         created: page.moment(key.created_at),
         used: last_used_at.map(|at| page.moment(at)),
         badge,
-        revoke_url: (is_live && may_manage).then(|| format!("{base}/keys/{}/revoke", key.id)),
+        ends: ends.map(|at| page.moment(at)),
+        is_unused: *is_unused,
+        rotate_url: may_rotate.then(|| format!("{base}/keys/{}/rotate", key.id)),
+        revoke_url: may_revoke.then(|| format!("{base}/keys/{}/revoke", key.id)),
     }
 }
 
@@ -251,7 +266,7 @@ async fn create(page: Page, SignedForm(form): SignedForm) -> Result<Response, Pa
     Ok(page.render(status, &Keys { new, notice, ..keys(&page).await? }))
 }
 
-fn created(page: &Page, key: &ApiKey, secret: &KeySecret) -> CreatedKey {
+pub(crate) fn created(page: &Page, key: &ApiKey, secret: &KeySecret) -> CreatedKey {
     let (words, name) = (page.words(), key.name.as_str());
     let (secret, base_url, project) = (secret.reveal(), &page.app.settings.base_url, key.project_id);
     let mut lines = vec![format!("export LUNAS_API_KEY={secret}")];
@@ -284,7 +299,7 @@ async fn ask(page: Page, LastId(id): LastId<KeyId>) -> Result<Response, PageErro
     let (shell, base) = (page.shell(Section::Keys).await?, page.base());
     let all = page.desk.keys().await?;
     let shown = all.iter().find(|shown| shown.key.id == id).ok_or(Error::NotFound("API key"))?;
-    let is_revoked = shown.key.revoked_at.is_some();
+    let is_revoked = !matches!(shown.state, KeyState::Active | KeyState::Replaced { .. });
     let view = RevokeKey {
         keys_url: format!("{base}/keys"),
         action: format!("{base}/keys/{id}/revoke"),

@@ -8,6 +8,7 @@ mod account;
 mod accounting;
 mod attempt;
 mod audit;
+mod audit_files;
 mod balance;
 mod change_mark;
 mod chart;
@@ -18,6 +19,7 @@ mod done;
 mod home;
 mod input;
 mod invite;
+mod key_rotation;
 mod keys;
 mod labels;
 mod links;
@@ -37,6 +39,7 @@ mod payments;
 mod pretty_json;
 mod problem;
 mod receipts;
+mod roles;
 #[cfg(test)]
 mod samples;
 mod search;
@@ -77,15 +80,18 @@ fn routes() -> Router<App> {
         .merge(account::routes())
         .merge(accounting::routes())
         .merge(audit::routes())
+        .merge(audit_files::routes())
         .merge(balance::routes())
         .merge(counter::routes())
         .merge(customer::routes())
         .merge(home::routes())
         .merge(invite::routes())
         .merge(keys::routes())
+        .merge(key_rotation::routes())
         .merge(links::routes())
         .merge(live::routes())
         .merge(members::routes())
+        .merge(roles::routes())
         .merge(new_link::routes())
         .merge(new_project::routes())
         .merge(notifications::routes())

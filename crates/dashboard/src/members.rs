@@ -57,6 +57,8 @@ pub(crate) struct MemberRow {
     pub(crate) id: String,
     pub(crate) email: String,
     pub(crate) is_self: bool,
+    /// Whether an operator has deactivated them.
+    pub(crate) is_deactivated: bool,
     pub(crate) role: String,
     pub(crate) joined: Moment,
 }
@@ -227,7 +229,7 @@ async fn ask_to_remove(page: Page, LastId(id): LastId<UserId>) -> Result<Respons
     Ok(page.render(StatusCode::OK, &view))
 }
 
-fn created_key_row(words: Words, key: ApiKey) -> CreatedKeyRow {
+pub(crate) fn created_key_row(words: Words, key: ApiKey) -> CreatedKeyRow {
     CreatedKeyRow { id: key.id.to_string(), rights: key_rights_names(words, key.rights), name: key.name }
 }
 
@@ -300,6 +302,7 @@ fn member_row(page: &Page, member: &Member) -> MemberRow {
         id: member.user.id.to_string(),
         email: member.user.email.to_string(),
         is_self: member.user.id == page.visit.user.id,
+        is_deactivated: !member.user.is_active(),
         role: role_name(page.words(), member.role),
         joined: page.moment(member.joined_at),
     }

@@ -3,10 +3,10 @@
 use domain::language::Language;
 
 use crate::{
-    account, audit, balance, counter, customer, home, invite, keys, links, members, new_link, new_project,
-    notifications,
+    account, audit, balance, counter, customer, home, invite, key_rotation, keys, links, members, new_link,
+    new_project, notifications,
     operator::{self, banks, differences, strays},
-    payment, payments, receipts,
+    payment, payments, receipts, roles,
     samples::{HOSTILE, LANGUAGES, Setting},
     search, settings, simulator,
     words::code,
@@ -37,6 +37,7 @@ fn integration_pages(language: Language) -> Pages {
         links::samples::pages(language),
         new_link::samples::pages(language),
         keys::samples::pages(language),
+        key_rotation::samples::pages(language),
         notifications::samples::pages(language),
         simulator::samples::pages(language),
     ];
@@ -51,6 +52,7 @@ fn people_pages(language: Language) -> Pages {
         new_project::samples::pages(setting),
         settings::samples::pages(setting),
         members::samples::pages(setting),
+        roles::samples::pages(setting),
         invite::samples::pages(setting),
         audit::samples::pages(setting),
         operator::samples::pages(setting),

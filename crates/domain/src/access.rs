@@ -31,6 +31,8 @@ pub enum Act {
     /// Changing what customers and the API see: name, origins, methods.
     Configure,
     ManageMembers,
+    /// Taking the audit log out of the dashboard, as a file or through the API.
+    ExportAudit,
 }
 
 impl Role {
@@ -56,7 +58,9 @@ impl Role {
             Act::ManageLinks | Act::Simulate | Act::ManageKeys | Act::ManageWebhooks => {
                 matches!(self, Role::Owner | Role::Developer)
             }
-            Act::DecideReceipts | Act::Configure | Act::ManageMembers => matches!(self, Role::Owner),
+            Act::DecideReceipts | Act::Configure | Act::ManageMembers | Act::ExportAudit => {
+                matches!(self, Role::Owner)
+            }
         }
     }
 
@@ -68,7 +72,7 @@ impl Role {
 }
 
 impl Act {
-    pub const ALL: [Act; 9] = [
+    pub const ALL: [Act; 10] = [
         Act::Look,
         Act::Sell,
         Act::ManageLinks,
@@ -78,6 +82,7 @@ impl Act {
         Act::DecideReceipts,
         Act::Configure,
         Act::ManageMembers,
+        Act::ExportAudit,
     ];
 }
 

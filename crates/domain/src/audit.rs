@@ -1,4 +1,4 @@
-//! The audit log: who did what, when and from where. Lines are only ever added.
+//! The audit log: who did what, when and from where. Lines are only ever added; `audit_chain` seals them.
 
 use crate::{
     id::{AuditId, KeyId, ProjectId, UserId},
@@ -41,6 +41,7 @@ macro_rules! deeds {
 deeds! {
     KeyCreated "key.created",
     KeyRevoked "key.revoked",
+    KeyRotated "key.rotated",
     WebhookUrlChanged "webhook.url_changed",
     WebhookSecretShown "webhook.secret_shown",
     WebhookSecretRotated "webhook.secret_rotated",
@@ -86,6 +87,9 @@ deeds! {
     UserCreated "user.created",
     OperatorMade "user.operator_made",
     OperatorUnmade "user.operator_unmade",
+    UserDeactivated "user.deactivated",
+    UserActivated "user.activated",
+    UserRemoved "user.removed",
     SignedIn "user.signed_in",
     SignInRefused "user.sign_in_refused",
     SignedOut "user.signed_out",

@@ -8,6 +8,7 @@ pub mod access;
 pub mod api_key;
 pub mod attempt_limits;
 pub mod audit;
+pub mod audit_chain;
 pub mod bank;
 pub mod bank_account;
 pub mod bank_difference;

@@ -40,7 +40,19 @@ pub struct User {
     pub email: Email,
     /// Whether the user operates the installation: approves projects and sees the state of all of them.
     pub is_operator: bool,
+    pub state: UserState,
     pub created_at: Timestamp,
+}
+
+/// Whether a user may sign in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UserState {
+    #[default]
+    Active,
+    /// May not sign in, until somebody activates them again.
+    Deactivated { at: Timestamp },
+    /// Gone for good. Only the id stays, as the audit log names it.
+    Removed { at: Timestamp },
 }
 
 /// A browser in which a user is signed in.
@@ -107,6 +119,23 @@ impl Email {
 impl fmt::Display for Email {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.0)
+    }
+}
+
+impl User {
+    pub const fn is_active(&self) -> bool {
+        matches!(self.state, UserState::Active)
+    }
+
+    pub const fn is_removed(&self) -> bool {
+        matches!(self.state, UserState::Removed { .. })
+    }
+}
+
+impl Email {
+    /// What a removed user has in place of an address: nothing is sent there, and it says nothing but the id.
+    pub fn of_removed(id: UserId) -> Email {
+        Email(format!("{id}@removed.invalid"))
     }
 }
 

@@ -4,18 +4,28 @@ use std::sync::Arc;
 
 use domain::{
     audit::{Actor, AuditLine, Deed},
+    audit_chain::{Seal, SealedLine},
     id::{ProjectId, UserId},
     user::User,
 };
-use store::{Listed, Window, Write};
+use store::{AuditFilter, Listed, Window, Write};
 
 use crate::{Engine, Error};
 
-/// A line of the audit log, and its user if a user did it.
+/// A line of the audit log with its seal, and its user if a user did it.
 #[derive(Clone, Debug)]
 pub struct Audited {
     pub line: AuditLine,
+    /// None until the line is sealed, which is soon.
+    pub seal: Option<Seal>,
     pub user: Option<User>,
+}
+
+impl Audited {
+    /// The address of the user who did it, unless they were removed.
+    pub fn email(&self) -> Option<String> {
+        self.user.as_ref().filter(|user| !user.is_removed()).map(|user| user.email.to_string())
+    }
 }
 
 impl Engine {
@@ -54,19 +64,25 @@ impl Engine {
     pub(crate) async fn audited(
         &self,
         project_id: Option<ProjectId>,
+        filter: &AuditFilter,
         window: Window,
     ) -> Result<Listed<Audited>, Error> {
-        let listed = self.store.audit(project_id, window).await?;
+        let listed = self.store.audit_list(project_id, filter, window).await?;
+        Ok(Listed { items: self.with_users(listed.items).await?, total: listed.total })
+    }
+
+    /// These lines with the users who caused them.
+    pub(crate) async fn with_users(&self, lines: Vec<SealedLine>) -> Result<Vec<Audited>, Error> {
         let mut known: Vec<User> = Vec::new();
-        let mut items = Vec::with_capacity(listed.items.len());
-        for line in listed.items {
+        let mut items = Vec::with_capacity(lines.len());
+        for SealedLine { line, seal } in lines {
             let user = match &line.actor {
                 Actor::User { id, .. } => self.known_user(&mut known, *id).await?,
                 Actor::Key(_) | Actor::CommandLine | Actor::Stranger { .. } => None,
             };
-            items.push(Audited { line, user });
+            items.push(Audited { line, seal, user });
         }
-        Ok(Listed { items, total: listed.total })
+        Ok(items)
     }
 
     async fn known_user(&self, known: &mut Vec<User>, id: UserId) -> Result<Option<User>, Error> {

@@ -40,6 +40,13 @@ pub enum Error {
     NotProduction,
     #[error("a project needs an owner, and this is the last one")]
     LastOwner,
+    #[error("the installation needs an operator, and this is the last active one")]
+    LastOperator,
+    /// The user is the last active owner of these projects.
+    #[error("the user is the only active owner of {}", .projects.join(", "))]
+    OnlyOwner { projects: Vec<String> },
+    #[error("the key was replaced or revoked already")]
+    KeyReplaced,
     #[error("there are {most} {what} already, and no more are taken")]
     TooMany { what: &'static str, most: i64 },
     #[error("somebody has decided about this money already")]

@@ -5,7 +5,7 @@ use domain::{
     id::ProjectId,
     project::Project,
     rules::Invalid,
-    user::{Invite, Token, User, check_password},
+    user::{Invite, Token, User, UserState, check_password},
 };
 use secrecy::{ExposeSecret, SecretString};
 use store::{Change, CommitError, Guard, PeopleWrite};
@@ -46,7 +46,13 @@ impl Engine {
         check_password(password.expose_secret())?;
         let password = self.hasher.hash(password).await?;
         let now = self.now();
-        let user = User { id: self.mint(now), email: invite.email.clone(), is_operator: false, created_at: now };
+        let user = User {
+            id: self.mint(now),
+            email: invite.email.clone(),
+            is_operator: false,
+            state: UserState::Active,
+            created_at: now,
+        };
         let actor = self.by(Actor::User { id: user.id, address: from.address.clone() });
         let change = Change::from(PeopleWrite::UserCreated { user: user.clone(), password }).with(actor.audit(
             None,
@@ -107,6 +113,7 @@ fn not_accepted(error: Error) -> Error {
     match error {
         Error::UnexpectedConflict(CommitError::Conflict(Guard::InviteOpen)) => Error::NotFound("invitation"),
         Error::UnexpectedConflict(CommitError::Conflict(Guard::EmailFree)) => Error::Taken("that address"),
+        Error::UnexpectedConflict(CommitError::Conflict(Guard::UserPresent)) => Error::NotFound("user"),
         Error::UnexpectedConflict(CommitError::Conflict(Guard::NotMember)) => Error::Taken("that membership"),
         other => other,
     }

@@ -58,9 +58,12 @@ fn secret_of(environment: Environment, seed: [u8; 32]) -> KeySecret {
 }
 
 impl Engine {
-    /// The owner of a key that is not revoked. Every request reads it from the database.
+    /// The owner of a key that is neither revoked nor expired. Every request reads it from the database.
     pub async fn key_owner(&self, secret: &KeySecret) -> Result<Option<KeyOwner>, Error> {
-        let Some(owner) = self.store.key_owner(secret.hash()).await? else { return Ok(None) };
+        let found = self.store.key_owner(secret.hash()).await?;
+        // A key that was replaced stops at its time on every node, whatever else runs or does not.
+        let works = |owner: &store::KeyOwner| owner.expires_at.is_none_or(|at| self.now() < at);
+        let Some(owner) = found.filter(works) else { return Ok(None) };
         let project = self.project_at(owner.project_id, owner.project_version).await?;
         self.key_uses.note(owner.key_id, owner.project_id, self.now());
         Ok(Some(KeyOwner { key_id: owner.key_id, project, rights: owner.rights, networks: owner.networks }))
@@ -93,6 +96,7 @@ impl Engine {
             last_four: secret.last_four(),
             created_at: now,
             revoked_at: None,
+            expires_at: None,
             created_by: match *self.actor {
                 Actor::User { id, .. } => Some(id),
                 Actor::Key(_) | Actor::CommandLine | Actor::Stranger { .. } => None,
@@ -107,6 +111,7 @@ impl Engine {
         match self.store.commit(change).await {
             Ok(()) => Ok((key, secret)),
             Err(CommitError::Conflict(Guard::KeyName)) => Err(Error::Taken("that name")),
+            Err(CommitError::Conflict(Guard::KeyNotReplaced)) => Err(Error::KeyReplaced),
             Err(CommitError::Conflict(Guard::KeysBelowMost)) => {
                 Err(Error::TooMany { what: "active keys", most: ACTIVE_KEYS_MOST })
             }

@@ -4,6 +4,7 @@
 
 pub mod addresses;
 mod audit;
+mod audit_chain;
 mod balance;
 mod bank_error;
 mod banks;
@@ -20,6 +21,7 @@ mod events;
 mod forms;
 mod frames;
 mod invites;
+mod key_rotation;
 mod key_uses;
 mod keys;
 mod known_browsers;
@@ -42,6 +44,7 @@ mod secrets;
 mod sign_in;
 mod sign_in_tickets;
 mod simulate;
+mod users;
 mod vault;
 mod watch;
 
@@ -86,6 +89,7 @@ pub use desk::{
 pub use error::{Error, NoBank};
 pub use gateway::{BlockedAddress, Outcome, USER_AGENT};
 pub use invites::Invitation;
+pub use key_rotation::RotatedKey;
 pub use keys::{KeyOwner, NewKey};
 pub use logos::NewLogo;
 pub use memory::watchers::{TooManyWatchers, WATCHERS_MOST};
@@ -102,11 +106,11 @@ pub use secrets::{Rotation, SecretsFound, UnopenedSecret};
 pub use sign_in::{NewSession, SignIn, Whereabouts};
 pub use sign_in_tickets::TICKET_LIFETIME;
 pub use store::{
-    BankCall, Breach, CustomerSums, DeliveryFilter, EventFilter, EventLogFilter, FAILING_COUNTED, FailingDeliveries,
-    FailingSince, HeldReceipt, HeldSum, JobStanding, JobsWaiting, LastAttempt, LedgerLine, LedgerPosting, LinkFilter,
-    Listed, LoggedEvent, MATCHES_COUNTED, Matches, Member, MethodFilter, Note, OpenStrays, Paid, PaymentFilter,
-    PaymentOrder, PostingCursor, ProjectHealth, ReceiptFilter, Scan, ScannedPayment, SetupProgress, StoreError, Sums,
-    UnappliedFilter, Window,
+    AuditFilter, BankCall, Breach, CustomerSums, DeliveryFilter, EventFilter, EventLogFilter, FAILING_COUNTED,
+    FailingDeliveries, FailingSince, HeldReceipt, HeldSum, JobStanding, JobsWaiting, LastAttempt, LedgerLine,
+    LedgerPosting, LinkFilter, Listed, LoggedEvent, MATCHES_COUNTED, Matches, Member, MethodFilter, Note, OpenStrays,
+    Paid, PaymentFilter, PaymentOrder, PostingCursor, ProjectHealth, ReceiptFilter, Scan, ScannedPayment,
+    SetupProgress, StoreError, Sums, UnappliedFilter, Window,
 };
 pub use vault::{SecretKey, SecretKeys, Unsealed, VaultError};
 pub use watch::Watch;

@@ -1,6 +1,7 @@
 //! What an operator can see and do: the health of all projects, and which of them may take payments.
 
 mod banks;
+mod users;
 
 use domain::{
     access::Role,
@@ -9,7 +10,7 @@ use domain::{
     project::{Environment, Project},
     user::{Email, INVITE_LIFETIME, Invite, Token, User},
 };
-use store::{Listed, PeopleWrite, ProjectHealth, Window, Write};
+use store::{AuditFilter, Listed, PeopleWrite, ProjectHealth, Window, Write};
 
 use crate::{Audited, Engine, Error, NewProject, ProjectUpdate, Visit, desk::first_owner, forms::is_form_used};
 
@@ -48,11 +49,6 @@ impl Operator {
 
     pub async fn project(&self, id: ProjectId) -> Result<Project, Error> {
         self.engine.project(id).await
-    }
-
-    /// One page of all users.
-    pub async fn users(&self, window: Window) -> Result<Listed<User>, Error> {
-        Ok(self.engine.store.users_page(window).await?)
     }
 
     /// Approves a production project, so that it may take payments, or withdraws the approval.
@@ -122,6 +118,6 @@ impl Operator {
 
     /// The whole audit log: of all projects, and of the installation.
     pub async fn audit(&self, window: Window) -> Result<Listed<Audited>, Error> {
-        self.engine.audited(None, window).await
+        self.engine.audited(None, &AuditFilter::default(), window).await
     }
 }

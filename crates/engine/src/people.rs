@@ -7,7 +7,7 @@ use domain::{
     audit::{Actor, Deed},
     id::{ProjectId, SessionId, UserId},
     project::Project,
-    user::{Email, Session, Token, User, check_password},
+    user::{Email, Session, Token, User, UserState, check_password},
 };
 use secrecy::{ExposeSecret, SecretString};
 use store::{Change, CommitError, Guard, PeopleWrite, SessionWrite, Write};
@@ -65,7 +65,8 @@ impl Engine {
         check_password(new.password.expose_secret())?;
         let password = self.hasher.hash(new.password).await?;
         let now = self.now();
-        let user = User { id: self.mint(now), email, is_operator: new.is_operator, created_at: now };
+        let state = UserState::Active;
+        let user = User { id: self.mint(now), email, is_operator: new.is_operator, state, created_at: now };
         let kind = if user.is_operator { "operator" } else { "" };
         let change = Change::from(PeopleWrite::UserCreated { user: user.clone(), password })
             .with(self.audit(None, Deed::UserCreated, &user.email, kind))
@@ -88,7 +89,7 @@ impl Engine {
 
     pub async fn user_by_email(&self, email: &str) -> Result<User, Error> {
         let found = self.store.user_by_email(&Email::recognise(email)?).await?;
-        found.map(|(user, _)| user).ok_or(Error::NotFound("user"))
+        found.map(|(user, _)| user).filter(|user| !user.is_removed()).ok_or(Error::NotFound("user"))
     }
 
     /// Whether that is the user's password; only commands on the machine itself ask this.
@@ -138,6 +139,7 @@ impl Engine {
                 .with(self.audit(Some(project.id), Deed::MemberJoined, &user.email, role.word()));
         match self.store.commit(change).await {
             Ok(()) => Ok(()),
+            Err(CommitError::Conflict(Guard::UserPresent)) => Err(Error::NotFound("user")),
             Err(CommitError::Conflict(Guard::NotMember)) => Err(Error::Taken("that membership")),
             Err(error) => Err(error.into()),
         }
@@ -159,7 +161,9 @@ impl Engine {
     pub async fn visit(&self, token: &Token, address: String, is_active: bool) -> Result<Option<Visit>, Error> {
         let now = self.now();
         let found = self.store.session(token.hash()).await?;
-        let Some((session, user)) = found.filter(|(session, _)| session.is_live_at(now)) else { return Ok(None) };
+        let Some((session, user)) = found.filter(|(session, user)| session.is_live_at(now) && user.is_active()) else {
+            return Ok(None);
+        };
         if is_active && now >= session.seen_at.plus(SEEN_EVERY) {
             self.store.commit(SessionWrite::Seen { id: session.id, at: now }.into()).await?;
         }

@@ -113,12 +113,13 @@ impl Engine {
         };
         let kept = found.as_ref().map(|(_, kept)| kept.clone());
         let fits = self.hasher.matches(turn, password, kept).await?;
-        if let Some((user, password)) = found.filter(|_| fits) {
+        // Who is deactivated gets the answer of a wrong password, after the same time.
+        if let Some((user, password)) = found.filter(|(user, _)| fits && user.is_active()) {
             let Counted { forgiven, address, .. } = counted;
             let change = Change::from(SessionWrite::Succeeded { forgiven, address })
                 .with(PeopleWrite::PasswordUnchanged { user_id: user.id, password });
             match self.begin_session(change, &user, from).await {
-                // The password was changed while it was checked.
+                // The password was changed while it was checked, or the user was deactivated.
                 Err(Error::UnexpectedConflict(CommitError::Conflict(Guard::PasswordUnchanged))) => {}
                 begun => return begun.map(SignIn::Done),
             }

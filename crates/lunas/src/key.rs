@@ -1,15 +1,15 @@
-//! `lunas key`: creates, lists and revokes API keys of a project. A key's secret is in the answer that created it and in no other.
+//! `lunas key`: creates, lists, rotates and revokes API keys of a project. A key's secret is in the answer that created it and in no other.
 
 use std::str::FromStr;
 
 use clap::Subcommand;
 use domain::{
-    api_key::{ApiKey, key_prefix},
+    api_key::{ApiKey, Overlap, key_prefix},
     id::KeyId,
     key_networks::{KEY_NETWORKS_MOST, KeyNetworks, WrongNetworks},
     key_rights::{KeyRights, READ_ONLY},
 };
-use engine::{Engine, NewKey, Settings};
+use engine::{Engine, NewKey, RotatedKey, Settings};
 use serde::Serialize;
 
 use crate::{
@@ -75,6 +75,14 @@ pub(crate) enum KeyCommand {
         #[arg(long, value_name = "ID")]
         project: String,
     },
+    /// Replace an API key by a new one with its name, rights and networks. The old key goes on for a while, then stops by itself.
+    Rotate {
+        /// The key's id, key_….
+        id: String,
+        /// For how many hours the old key goes on: from 1 to 720, which is 30 days.
+        #[arg(long, value_name = "HOURS", default_value = "24", value_parser = overlap)]
+        overlap: Overlap,
+    },
     /// Revoke an API key. It stops working at once, and this cannot be undone.
     Revoke {
         /// The key's id, key_….
@@ -95,6 +103,25 @@ struct CreatedJson {
 }
 
 #[derive(Serialize)]
+struct RotatedJson {
+    id: String,
+    key: String,
+    name: String,
+    project_id: String,
+    environment: &'static str,
+    key_prefix: &'static str,
+    rights: Vec<&'static str>,
+    networks: Vec<String>,
+    old_id: String,
+    old_expires_at: String,
+}
+
+fn overlap(text: &str) -> Result<Overlap, String> {
+    let hours = text.parse().ok().and_then(|hours| Overlap::of_hours(hours).ok());
+    hours.ok_or_else(|| "it must be a whole number of hours, from 1 to 720".to_owned())
+}
+
+#[derive(Serialize)]
 struct ListedJson {
     id: String,
     name: String,
@@ -103,6 +130,7 @@ struct ListedJson {
     rights: Vec<&'static str>,
     networks: Vec<String>,
     created_at: String,
+    expires_at: Option<String>,
     revoked_at: Option<String>,
 }
 
@@ -125,6 +153,7 @@ pub(crate) async fn run(command: KeyCommand, global: &GlobalOptions) -> Result<(
             create(&project, NewKey { name, rights, networks }, engine, output).await
         }
         KeyCommand::List { project } => list(&project, engine, output).await,
+        KeyCommand::Rotate { id, overlap } => rotate(&id, overlap, engine, output).await,
         KeyCommand::Revoke { id } => revoke(&id, engine, output).await,
     };
     installation.close().await;
@@ -187,6 +216,7 @@ async fn list(project: &str, engine: &Engine, output: Output) -> Result<(), CliE
         rights: key.rights.words(),
         networks: key.networks.words(),
         created_at: key.created_at.to_string(),
+        expires_at: key.expires_at.map(|at| at.to_string()),
         revoked_at: key.revoked_at.map(|at| at.to_string()),
     };
     let keys: Vec<_> = engine.keys(project.id).await?.into_iter().map(listed).collect();
@@ -199,22 +229,61 @@ async fn list(project: &str, engine: &Engine, output: Output) -> Result<(), CliE
                 shown_rights(&key.rights),
                 shown_networks(&key.networks),
                 key.created_at.clone(),
+                key.expires_at.clone().unwrap_or_else(|| "no".to_owned()),
                 key.revoked_at.clone().unwrap_or_else(|| "no".to_owned()),
             ]
         };
         let rows: Vec<_> = keys.iter().map(row).collect();
-        table(["ID", "NAME", "KEY", "RIGHTS", "NETWORKS", "CREATED", "REVOKED"], &rows)
+        table(["ID", "NAME", "KEY", "RIGHTS", "NETWORKS", "CREATED", "EXPIRES", "REVOKED"], &rows)
+    })
+}
+
+fn unknown(id: &str) -> CliError {
+    let id = id.escape_debug();
+    CliError::new(format!("there is no API key {id} in this database; `lunas key list --project ID` shows them"))
+}
+
+async fn rotate(id: &str, overlap: Overlap, engine: &Engine, output: Output) -> Result<(), CliError> {
+    let parsed: KeyId = id.parse().map_err(|_| unknown(id))?;
+    let RotatedKey { key, secret, old_until } = match engine.rotate_key(parsed, overlap).await {
+        Err(engine::Error::NotFound(_)) => return Err(unknown(id)),
+        Err(engine::Error::TooMany { most, .. }) => {
+            let what = format!("this project has {most} valid keys, which is the most");
+            return Err(CliError::new(format!("{what}; the old key counts until it stops, so revoke another first")));
+        }
+        rotated => rotated?,
+    };
+    let rotated = RotatedJson {
+        id: key.id.to_string(),
+        key: secret.reveal().to_owned(),
+        name: key.name,
+        project_id: key.project_id.to_string(),
+        environment: key.environment.word(),
+        key_prefix: key_prefix(key.environment),
+        rights: key.rights.words(),
+        networks: key.networks.words(),
+        old_id: parsed.to_string(),
+        old_expires_at: old_until.to_string(),
+    };
+    output.show(&rotated, |rotated| {
+        let fields = fields(&[
+            ("id", rotated.id.clone()),
+            ("key", rotated.key.clone()),
+            ("name", rotated.name.clone()),
+            ("project", rotated.project_id.clone()),
+            ("environment", rotated.environment.to_owned()),
+            ("rights", shown_rights(&rotated.rights)),
+            ("networks", shown_networks(&rotated.networks)),
+        ]);
+        let old = format!("The old key {} works until {}.", rotated.old_id, rotated.old_expires_at);
+        format!("{fields}\n\n{old} Save the new key now: it is not shown again.")
     })
 }
 
 async fn revoke(id: &str, engine: &Engine, output: Output) -> Result<(), CliError> {
-    let unknown = || {
-        let id = id.escape_debug();
-        CliError::new(format!("there is no API key {id} in this database; `lunas key list --project ID` shows them"))
-    };
-    let parsed: KeyId = id.parse().map_err(|_| unknown())?;
+    let parsed: KeyId = id.parse().map_err(|_| unknown(id))?;
     let key = match engine.revoke_key(parsed, None).await {
-        Err(engine::Error::NotFound(_)) => return Err(unknown()),
+        Err(engine::Error::NotFound(_)) => return Err(unknown(id)),
         revoked => revoked?,
     };
     let revoked = RevokedJson {

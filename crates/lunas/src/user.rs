@@ -39,6 +39,15 @@ pub(crate) enum UserCommand {
         #[arg(long)]
         revoke: bool,
     },
+    /// Keep a user from signing in. Their sessions end at once, and invitations that they created are void.
+    Deactivate(LeavingOptions),
+    /// Let a deactivated user sign in again. Invitations and revoked keys do not come back.
+    Activate {
+        /// The user's email address.
+        email: String,
+    },
+    /// Remove a user with all that is personal about them. The audit log goes on to name them by their id. This cannot be undone.
+    Remove(LeavingOptions),
     /// Add a user to a project.
     Add {
         /// The user's email address.
@@ -50,6 +59,15 @@ pub(crate) enum UserCommand {
         #[arg(long, value_parser = role)]
         role: Role,
     },
+}
+
+#[derive(Args)]
+pub(crate) struct LeavingOptions {
+    /// The user's email address.
+    email: String,
+    /// Also revoke the API keys that the user created, which they know. Without this flag the keys go on working.
+    #[arg(long)]
+    revoke_keys: bool,
 }
 
 #[derive(Args)]
@@ -91,6 +109,7 @@ struct ListedJson {
     id: String,
     email: String,
     operator: bool,
+    active: bool,
     projects: Vec<MembershipJson>,
     created_at: String,
 }
@@ -118,6 +137,31 @@ struct OperatorJson {
 }
 
 #[derive(Serialize)]
+struct LeftJson {
+    id: String,
+    email: String,
+    state: &'static str,
+    /// The keys that were revoked with it.
+    revoked_keys: Vec<String>,
+    /// Keys that the user created and that go on working.
+    working_keys: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct ActivatedJson {
+    id: String,
+    email: String,
+    state: &'static str,
+}
+
+/// How a user leaves.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Leaving {
+    Deactivated,
+    Removed,
+}
+
+#[derive(Serialize)]
 struct AddedJson {
     id: String,
     email: String,
@@ -133,6 +177,9 @@ pub(crate) async fn run(command: UserCommand, global: &GlobalOptions) -> Result<
         UserCommand::List => list(engine, output).await,
         UserCommand::Password { email, password_stdin } => password(&email, password_stdin, engine, output).await,
         UserCommand::Operator { email, revoke } => set_operator(&email, !revoke, engine, output).await,
+        UserCommand::Deactivate(options) => leave(options, Leaving::Deactivated, engine, output).await,
+        UserCommand::Activate { email } => activate(&email, engine, output).await,
+        UserCommand::Remove(options) => leave(options, Leaving::Removed, engine, output).await,
         UserCommand::Add { email, project, role } => add(&email, &project, role, engine, output).await,
     };
     installation.close().await;
@@ -208,6 +255,7 @@ async fn list(engine: &Engine, output: Output) -> Result<(), CliError> {
             id: user.id.to_string(),
             email: user.email.to_string(),
             operator: user.is_operator,
+            active: user.is_active(),
             projects: projects.into_iter().map(membership).collect(),
             created_at: user.created_at.to_string(),
         });
@@ -219,12 +267,13 @@ async fn list(engine: &Engine, output: Output) -> Result<(), CliError> {
                 user.id.clone(),
                 user.email.clone(),
                 yes_or_no(user.operator),
+                yes_or_no(user.active),
                 user.created_at.clone(),
                 projects.collect::<Vec<_>>().join(", "),
             ]
         };
         let rows: Vec<_> = users.iter().map(row).collect();
-        table(["ID", "EMAIL", "OPERATOR", "CREATED", "PROJECTS"], &rows)
+        table(["ID", "EMAIL", "OPERATOR", "ACTIVE", "CREATED", "PROJECTS"], &rows)
     })
 }
 
@@ -249,6 +298,64 @@ async fn set_operator(email: &str, is_operator: bool, engine: &Engine, output: O
         true => format!("{} is an operator now", set.email),
         false => format!("{} is no longer an operator", set.email),
     })
+}
+
+/// Deactivating a user again changes nothing but their keys, and answers the same.
+async fn leave(options: LeavingOptions, how: Leaving, engine: &Engine, output: Output) -> Result<(), CliError> {
+    let LeavingOptions { email, revoke_keys } = options;
+    let user = find(engine, &email).await?;
+    let keys = engine.keys_created_by(user.id).await?.into_iter().map(|key| key.id.to_string());
+    let keys: Vec<String> = keys.collect();
+    let left = match how {
+        Leaving::Deactivated => engine.deactivate_user(&user, None, revoke_keys).await,
+        Leaving::Removed => engine.remove_user(&user, None, revoke_keys).await,
+    };
+    left.map_err(|error| stays(&user, error))?;
+    let (revoked_keys, working_keys) = if revoke_keys { (keys, Vec::new()) } else { (Vec::new(), keys) };
+    let state = match how {
+        Leaving::Deactivated => "deactivated",
+        Leaving::Removed => "removed",
+    };
+    let left = LeftJson { id: user.id.to_string(), email: user.email.to_string(), state, revoked_keys, working_keys };
+    output.show(&left, LeftJson::text)
+}
+
+impl LeftJson {
+    fn text(&self) -> String {
+        let mut lines = vec![format!("{} is {}, and all of their sessions have ended", self.email, self.state)];
+        if !self.revoked_keys.is_empty() {
+            lines.push(format!("revoked keys: {}", self.revoked_keys.join(", ")));
+        }
+        if !self.working_keys.is_empty() {
+            let keys = self.working_keys.join(", ");
+            lines.push(format!(
+                "the user knows these keys, which go on working: {keys}; `lunas key revoke ID` revokes one"
+            ));
+        }
+        lines.join("\n")
+    }
+}
+
+fn stays(user: &User, error: Error) -> CliError {
+    let email = user.email.as_str();
+    match error {
+        Error::LastOperator => CliError::new(format!(
+            "{email} is the last active operator; make somebody else one with `lunas user operator` first"
+        )),
+        Error::OnlyOwner { projects } => CliError::new(format!(
+            "{email} is the only active owner of {}; `lunas user add --role owner` adds another owner",
+            projects.join(", ")
+        )),
+        error => error.into(),
+    }
+}
+
+/// Repeating it changes nothing and answers the same.
+async fn activate(email: &str, engine: &Engine, output: Output) -> Result<(), CliError> {
+    let user = find(engine, email).await?;
+    engine.activate_user(&user, None).await?;
+    let activated = ActivatedJson { id: user.id.to_string(), email: user.email.to_string(), state: "active" };
+    output.show(&activated, |activated| format!("{} is active, and can sign in again", activated.email))
 }
 
 async fn add(email: &str, project: &str, role: Role, engine: &Engine, output: Output) -> Result<(), CliError> {

@@ -3,6 +3,7 @@
 //! Writes are grouped by what they are about, one file per group. Each group is turned into SQL by the file of the same
 //! name in `plan`, with a match that names every write, so that a forgotten one does not compile.
 
+mod audit;
 mod banks;
 mod keys;
 mod ledger;
@@ -20,6 +21,7 @@ use domain::{audit::AuditLine, id::LinkId, idempotency::Idempotency};
 
 use crate::sealed_column::SealedColumn;
 
+pub use audit::AuditSeals;
 pub use banks::{BankCall, BankWrite};
 pub use keys::KeyWrite;
 pub use ledger::{LedgerWrite, Noted, ReceiptNote};
@@ -94,6 +96,7 @@ pub enum Write {
         to: Vec<u8>,
     },
     Audit(AuditLine),
+    AuditSeals(AuditSeals),
     Project(ProjectWrite),
     Key(KeyWrite),
     Link(LinkWrite),
@@ -119,6 +122,7 @@ macro_rules! groups {
 }
 
 groups! {
+    AuditSeals(AuditSeals),
     Project(ProjectWrite),
     Key(KeyWrite),
     Link(LinkWrite),
@@ -146,6 +150,7 @@ impl Write {
             | Write::Bind { .. }
             | Write::Resealed { .. }
             | Write::Audit(_)
+            | Write::AuditSeals(_)
             | Write::Project(_)
             | Write::Key(_)
             | Write::Link(_)
@@ -171,6 +176,7 @@ impl Write {
             Write::Installation { .. }
             | Write::Resealed { .. }
             | Write::Audit(_)
+            | Write::AuditSeals(_)
             | Write::Project(_)
             | Write::Key(_)
             | Write::Link(_)
@@ -194,6 +200,7 @@ impl Write {
             | Write::Bind { .. }
             | Write::Resealed { .. }
             | Write::Audit(_)
+            | Write::AuditSeals(_)
             | Write::Project(_)
             | Write::Key(_)
             | Write::Ledger(_)

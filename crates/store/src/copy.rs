@@ -8,7 +8,7 @@ use crate::{
 
 /// Every table, after those that its rows refer to. The search indexes are not copied, as maintenance rebuilds them; the
 /// numbers of projects are for short ids, which only SQLite has; and nodes are processes that run.
-pub(crate) const TABLES: [&str; 53] = [
+pub(crate) const TABLES: [&str; 54] = [
     "installation",
     "users",
     "projects",
@@ -19,6 +19,7 @@ pub(crate) const TABLES: [&str; 53] = [
     "known_addresses",
     "forms",
     "audit",
+    "audit_heads",
     "allowed_origins",
     "extra_events",
     "logos",

@@ -95,6 +95,8 @@ pub enum Guard {
     KeysBelowMost,
     /// The key was not revoked yet.
     KeyNotRevoked,
+    /// The key was neither revoked nor replaced yet.
+    KeyNotReplaced,
     /// No key that the user created was live.
     KeysRevoked,
     /// The payment's money had not settled yet.
@@ -106,6 +108,8 @@ pub enum Guard {
     DeliveryAttempts,
     /// The node's beat was the one that was read.
     NodeSilent,
+    /// The audit chain ended where it was read, and none of the lines had a seal.
+    AuditChain,
     /// The installation's value was not set yet.
     InstallationUnset,
     /// A payment had expired that no other node had locked.
@@ -122,6 +126,16 @@ pub enum Guard {
     OwnerRemains,
     /// The user had that role in the project.
     RoleHeld,
+    /// The user was an active operator.
+    OperatorHeld,
+    /// An active operator remains.
+    OperatorRemains,
+    /// The user was active.
+    UserActive,
+    /// The user was deactivated and not removed.
+    UserInactive,
+    /// The user was not removed.
+    UserPresent,
     /// The form had not been sent before.
     FormUnused,
     /// The session existed and was that user's.

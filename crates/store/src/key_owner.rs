@@ -4,14 +4,17 @@ use domain::{
     id::{KeyId, ProjectId},
     key_networks::KeyNetworks,
     key_rights::KeyRights,
+    time::Timestamp,
 };
 
-/// A live key with what it may do, its project, and the project's version at the moment of the read.
+/// A key that is not revoked, with what it may do, its project, and the project's version at the moment of the read.
 #[derive(Clone, Debug)]
 pub struct KeyOwner {
     pub key_id: KeyId,
     pub project_id: ProjectId,
     pub project_version: i64,
+    /// When it stops by itself; the caller compares it with the time.
+    pub expires_at: Option<Timestamp>,
     pub rights: KeyRights,
     pub networks: KeyNetworks,
 }

@@ -48,7 +48,7 @@ use plan::Dialect;
 use tokio::sync::watch;
 
 pub use change::{
-    AttemptBounds, BankCall, BankWrite, Change, KeyWrite, LedgerWrite, LinkAttempt, LinkWrite, LogoFile,
+    AttemptBounds, AuditSeals, BankCall, BankWrite, Change, KeyWrite, LedgerWrite, LinkAttempt, LinkWrite, LogoFile,
     MaintenanceWrite, NetworkBound, NodeId, NodeWrite, Noted, OpeningWrite, PaymentWrite, PeopleWrite, ProjectWrite,
     ReceiptNote, SessionWrite, WebhookWrite, Write,
 };
@@ -63,6 +63,7 @@ pub use postgres::{
 pub use read::{
     Listed, Window,
     attempts::{AttemptRoom, VisitorAttempt},
+    audit::AuditFilter,
     bank_money::{MarkedMoney, MoneyNaming},
     bank_stories::JobStanding,
     banks::{FirstNumbers, OpenStrays, SealedCredential},

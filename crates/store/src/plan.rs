@@ -16,6 +16,7 @@ mod sealed;
 mod sessions;
 mod statement;
 mod undecided;
+mod users;
 mod webhooks;
 
 use std::time::Instant;
@@ -79,6 +80,7 @@ pub(crate) fn of(change: Change, dialect: Dialect) -> Plan {
             Write::Bind { idempotency, resource } => statements.push(bind(idempotency, resource)),
             Write::Resealed { column, row, from, to } => statements.push(sealed::resealed(column, row, from, to)),
             Write::Audit(line) => statements.push(audit::line(line)),
+            Write::AuditSeals(seals) => audit::seal(&mut statements, seals),
             Write::Project(write) => projects::plan(&mut statements, write, dialect),
             Write::Key(write) => keys::plan(&mut statements, write),
             Write::Link(write) => statements.push(links::plan(write)),
@@ -86,7 +88,7 @@ pub(crate) fn of(change: Change, dialect: Dialect) -> Plan {
             Write::Ledger(write) => ledger::plan(&mut statements, write),
             Write::Webhook(write) => webhooks::plan(&mut statements, write, dialect),
             Write::Node(write) => nodes::plan(&mut statements, write),
-            Write::People(write) => people::plan(&mut statements, write),
+            Write::People(write) => people::plan(&mut statements, write, dialect),
             Write::Session(write) => sessions::plan(&mut statements, write, dialect),
             Write::Maintenance(write) => maintenance::plan(&mut statements, write, dialect),
             Write::Bank(write) => banks::plan(&mut statements, write, dialect),

@@ -81,6 +81,9 @@ pub fn engine_status(error: &Error) -> StatusCode {
         | Error::StillRotating { .. }
         | Error::NotProduction
         | Error::LastOwner
+        | Error::LastOperator
+        | Error::OnlyOwner { .. }
+        | Error::KeyReplaced
         | Error::TooMany { .. }
         | Error::AlreadyDecided
         | Error::AlreadySettled

@@ -5,6 +5,7 @@
 //! this JSON and `api` answers with it, so neither depends on the other for it.
 
 pub mod api_key;
+pub mod audit;
 pub mod event;
 pub mod metadata;
 pub mod method;

@@ -4,6 +4,7 @@
 use domain::{
     access::Role,
     api_key::key_prefix,
+    audit::Deed,
     bank::Bank,
     event::EventKind,
     key_rights::KeyRight as Right,
@@ -55,6 +56,8 @@ schemas! {
     PaymentLinkId = "Identifies a payment link." id("pl");
     ProjectId = "Identifies a project." id("prj");
     ApiKeyId = "Identifies an API key; not the key itself." id("key");
+    AuditLineId = "Identifies a line of the audit log." id("aud");
+    AuditAction = "What was done." words(Deed::ALL.iter().map(|deed| deed.word()));
     EventId = "Identifies an event. Use it to recognise an event that you have processed already." id("evt");
     ReceiptId = "Identifies money that could not pay its payment when it came." id("rcp");
     DeciderId = "The user or the API key that decided." text()

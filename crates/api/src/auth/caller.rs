@@ -64,6 +64,9 @@ pub(crate) struct Member(pub(crate) Arc<Desk>);
 /// A signed-in member whose role may manage keys. The desk checks the role too; here it is checked before the body is read.
 pub(crate) struct KeyManager(pub(crate) Arc<Desk>);
 
+/// A signed-in member whose role may take the audit log out of the dashboard. API keys are refused.
+pub(crate) struct AuditReader(pub(crate) Arc<Desk>);
+
 /// An API key or a member that may decide about held money of a usable project. The desk checks the role too; here it is
 /// checked before the body is read.
 pub(crate) enum MoneyDecider {
@@ -174,6 +177,19 @@ impl FromRequestParts<App> for KeyManager {
         let desk = desk(parts)?;
         if desk.may(Act::ManageKeys) {
             Ok(KeyManager(Arc::clone(desk)))
+        } else {
+            Err(engine::Error::RoleForbids.into())
+        }
+    }
+}
+
+impl FromRequestParts<App> for AuditReader {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<AuditReader, ApiError> {
+        let desk = desk(parts)?;
+        if desk.may(Act::ExportAudit) {
+            Ok(AuditReader(Arc::clone(desk)))
         } else {
             Err(engine::Error::RoleForbids.into())
         }

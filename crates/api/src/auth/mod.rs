@@ -16,7 +16,9 @@ use axum::{
 };
 use web::App;
 
-pub(crate) use caller::{Caller, KeyManager, KeyRevoker, Member, MoneyDecider, PaymentsCaller, Reader, SandboxCaller};
+pub(crate) use caller::{
+    AuditReader, Caller, KeyManager, KeyRevoker, Member, MoneyDecider, PaymentsCaller, Reader, SandboxCaller,
+};
 pub(crate) use key::require_key;
 
 /// Authenticates by session where the request has one and no key, and else by key, so that a request with neither is asked for

@@ -3,9 +3,9 @@
 use askama::Template;
 use domain::audit::Deed;
 
-use super::{AuditPage, Log, LogRow, deed};
+use super::{AuditPage, Log, LogFiles, LogRow, deed};
 use crate::{
-    samples::{LANGUAGES, Setting, moment},
+    samples::{LANGUAGES, Setting, moment, url},
     shell::Section,
     words::words,
 };
@@ -18,15 +18,18 @@ pub(crate) fn log(setting: Setting, rows: usize) -> Log {
         deed: deed(words(setting.language), Deed::KeyCreated),
         subject: setting.text(),
         detail: setting.text(),
+        position: setting.text(),
         project: setting.text(),
     };
     Log { rows: std::iter::repeat_with(row).take(rows).collect(), paging: setting.paging() }
 }
 
 pub(crate) fn pages(setting: Setting) -> Vec<(&'static str, String)> {
-    let page =
-        |rows| AuditPage { shell: setting.shell(Section::Audit, true), log: log(setting, rows) }.render().unwrap();
-    vec![("audit", page(2)), ("audit-empty", page(0))]
+    let page = |rows, files| {
+        AuditPage { shell: setting.shell(Section::Audit, true), log: log(setting, rows), files }.render().unwrap()
+    };
+    let files = LogFiles { csv_url: url("/prj_1/audit.csv"), json_url: url("/prj_1/audit.jsonl") };
+    vec![("audit", page(2, Some(files))), ("audit-empty", page(0, None))]
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::samples::{badge, hostile, now, shell, text};
 
 const BASE: &str = "/dashboard/prj_01kc2m8r5gfq9t3v7x1y4z6a8b";
 
-fn key_row(language: Language) -> KeyRow {
+pub(crate) fn key_row(language: Language) -> KeyRow {
     KeyRow {
         id: text("key_1"),
         name: hostile(),
@@ -18,6 +18,9 @@ fn key_row(language: Language) -> KeyRow {
         created: now(language),
         used: Some(now(language)),
         badge: badge("active"),
+        ends: Some(now(language)),
+        is_unused: true,
+        rotate_url: Some(format!("{BASE}/keys/key_1/rotate")),
         revoke_url: Some(format!("{BASE}/keys/key_1/revoke")),
     }
 }
@@ -44,6 +47,7 @@ fn keys(language: Language, rows: Vec<KeyRow>, created: Option<CreatedKey>) -> S
             networks: hostile(),
             networks_mistake: mistake,
         },
+        old_until: created.is_some().then(|| now(language)),
         created,
     };
     view.render().unwrap()

@@ -19,6 +19,7 @@ fn members(setting: Setting, may_manage: bool) -> String {
             id: "usr_1".to_owned(),
             email: setting.text(),
             is_self: true,
+            is_deactivated: true,
             role: setting.text(),
             joined: moment(),
         }],

@@ -13,6 +13,9 @@ pub(crate) mod projects;
 pub(crate) mod samples;
 pub(crate) mod strays;
 pub(crate) mod tabs;
+pub(crate) mod user;
+pub(crate) mod user_decide;
+mod user_decision;
 pub(crate) mod users;
 
 use axum::Router;
@@ -27,6 +30,8 @@ pub(crate) fn routes() -> Router<App> {
         .merge(differences::routes())
         .merge(project::routes())
         .merge(users::routes())
+        .merge(user::routes())
+        .merge(user_decide::routes())
         .merge(create::routes())
         .merge(decide::routes())
 }

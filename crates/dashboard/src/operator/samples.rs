@@ -9,12 +9,14 @@ use super::{
     project::{ActLink, ProjectPage},
     projects::{self, ProjectsPage},
     tabs::Tab,
+    user::{MembershipRow, UserFile},
+    user_decide::UserDecisionPage,
     users::{UserRow, UsersPage},
 };
 use crate::{
     audit::samples::log,
     labels::Badge,
-    members::FreshInvite,
+    members::{CreatedKeyRow, FreshInvite},
     samples::{Setting, moment, url},
     shell::Section,
 };
@@ -64,8 +66,52 @@ fn operator_project(setting: Setting) -> String {
     page.render().unwrap()
 }
 
+fn operator_user(setting: Setting) -> String {
+    let act = |bad| ActLink { url: url("/operator/users/usr_1/remove"), text: setting.text(), bad };
+    let page = UserFile {
+        shell: setting.shell(Section::Operator, false),
+        users_url: url("/operator/users"),
+        email: setting.text(),
+        user_id: "usr_1".to_owned(),
+        is_operator: true,
+        state: Badge { status: "inactive", text: setting.text() },
+        since: moment(),
+        projects: vec![MembershipRow {
+            url: url("/operator/projects/prj_1"),
+            name: setting.text(),
+            role: setting.text(),
+        }],
+        acts: vec![act(false), act(true)],
+    };
+    page.render().unwrap()
+}
+
+fn user_decide(setting: Setting, refusal: Option<String>) -> String {
+    let page = UserDecisionPage {
+        shell: setting.shell(Section::Operator, false),
+        user_url: url("/operator/users/usr_1"),
+        email: setting.text(),
+        user_id: "usr_1".to_owned(),
+        action: url("/operator/users/usr_1/remove"),
+        heading: setting.text(),
+        effects: vec![setting.text()],
+        refusal,
+        keys: vec![CreatedKeyRow { id: "key_1".to_owned(), name: setting.text(), rights: setting.text() }],
+        button: setting.text(),
+        bad: true,
+    };
+    page.render().unwrap()
+}
+
 pub(crate) fn pages(setting: Setting) -> Vec<(&'static str, String)> {
-    let user = UserRow { id: "usr_1".to_owned(), email: setting.text(), is_operator: true, since: moment() };
+    let user = UserRow {
+        id: "usr_1".to_owned(),
+        url: url("/operator/users/usr_1"),
+        email: setting.text(),
+        is_operator: true,
+        is_active: false,
+        since: moment(),
+    };
     let users = UsersPage {
         shell: setting.shell(Section::Operator, false),
         tab: Tab::Users,
@@ -111,6 +157,9 @@ pub(crate) fn pages(setting: Setting) -> Vec<(&'static str, String)> {
         ("operator-empty", operator(setting, 0, false)),
         ("operator-none-waiting", operator(setting, 0, true)),
         ("operator-users", users.render().unwrap()),
+        ("operator-user", operator_user(setting)),
+        ("operator-user-decide", user_decide(setting, None)),
+        ("operator-user-refused", user_decide(setting, Some(setting.text()))),
         ("operator-decide", decision.render().unwrap()),
         ("operator-create", create.render().unwrap()),
     ]

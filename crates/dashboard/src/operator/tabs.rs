@@ -1,9 +1,11 @@
 //! The tabs above the operator's pages, and the paths that these pages share.
 
-use domain::id::{BankAccountId, ProjectId, StrayId};
+use domain::id::{BankAccountId, ProjectId, StrayId, UserId};
 
 /// The path of the first tab; the paths of all operators' pages begin with it.
 pub(crate) const PATH: &str = "/dashboard/operator";
+
+pub(crate) const USERS: &str = "/dashboard/operator/users";
 
 /// The tab that a page belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,4 +43,9 @@ pub(crate) fn strays_path() -> String {
 /// The path of a stray's page.
 pub(crate) fn stray_path(id: StrayId) -> String {
     format!("{}/{id}", strays_path())
+}
+
+/// The path of a user's page.
+pub(crate) fn user_path(id: UserId) -> String {
+    format!("{USERS}/{id}")
 }

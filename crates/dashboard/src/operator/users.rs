@@ -9,14 +9,12 @@ use web::{
     page::{moment::Moment, page_error::PageError},
 };
 
-use super::tabs::{PATH, Tab};
+use super::tabs::{PATH, Tab, USERS, user_path};
 use crate::{
     page::OperatorPage,
     shell::Shell,
     table::{PageNumber, Paging},
 };
-
-const USERS: &str = "/dashboard/operator/users";
 
 #[derive(Template)]
 #[template(path = "operator/users.html")]
@@ -30,13 +28,15 @@ pub(crate) struct UsersPage {
 
 pub(crate) struct UserRow {
     pub(crate) id: String,
+    pub(crate) url: String,
     pub(crate) email: String,
     pub(crate) is_operator: bool,
+    pub(crate) is_active: bool,
     pub(crate) since: Moment,
 }
 
 pub(crate) fn routes() -> Router<App> {
-    Router::new().route(USERS, get(show))
+    Router::new().route("/dashboard/operator/users", get(show))
 }
 
 async fn show(page: OperatorPage) -> Result<Response, PageError> {
@@ -44,8 +44,10 @@ async fn show(page: OperatorPage) -> Result<Response, PageError> {
     let listed = page.operator.users(number.window()).await?;
     let row = |user: &User| UserRow {
         id: user.id.to_string(),
+        url: page.url(user_path(user.id)),
         email: user.email.to_string(),
         is_operator: user.is_operator,
+        is_active: user.is_active(),
         since: page.moment(user.created_at),
     };
     let view = UsersPage {

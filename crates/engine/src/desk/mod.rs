@@ -15,7 +15,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use domain::{
     access::{Act, Role},
-    api_key::{ApiKey, KeySecret},
+    api_key::{ApiKey, KeySecret, KeyState, Overlap},
     fee::FeeSchedule,
     id::{KeyId, LinkId, ProjectId, SessionId, UserId},
     idempotency::{Endpoint, Idempotency},
@@ -31,7 +31,7 @@ use domain::{
 use store::{CommitError, Guard, PeopleWrite, Write};
 
 use crate::{
-    Created, Engine, Error, MethodStanding, NewKey, NewProject, ProjectUpdate, Visit,
+    Created, Engine, Error, MethodStanding, NewKey, NewProject, ProjectUpdate, RotatedKey, Visit,
     forms::{SentForm, is_form_used},
 };
 
@@ -60,6 +60,9 @@ pub struct KeyShown {
     pub key: ApiKey,
     /// Exact to the minute.
     pub last_used_at: Option<Timestamp>,
+    pub state: KeyState,
+    /// Whether nobody has used it for so long that it is probably not needed any more.
+    pub is_unused: bool,
 }
 
 impl Engine {
@@ -177,7 +180,12 @@ impl Desk {
     pub async fn keys(&self) -> Result<Vec<KeyShown>, Error> {
         let keys = self.engine.store.keys(self.id()).await?;
         let uses: HashMap<KeyId, Timestamp> = self.engine.store.key_uses(self.id()).await?.into_iter().collect();
-        Ok(keys.into_iter().rev().map(|key| KeyShown { last_used_at: uses.get(&key.id).copied(), key }).collect())
+        let now = self.engine.now();
+        let shown = |key: ApiKey| {
+            let last_used_at = uses.get(&key.id).copied();
+            KeyShown { last_used_at, state: key.state_at(now), is_unused: key.is_unused(last_used_at, now), key }
+        };
+        Ok(keys.into_iter().rev().map(shown).collect())
     }
 
     /// Whether the member may create keys with this right.
@@ -207,6 +215,34 @@ impl Desk {
         match self.engine.create_key_with(self.id(), new, form.seed(), besides).await {
             Err(error) if is_form_used(&error) => self.key_of_form(&form).await,
             created => created.map_err(role_lost),
+        }
+    }
+
+    /// Replaces a key by a new one with its name, rights and networks; the old one goes on for the overlap. `form` identifies
+    /// one filled-in form: sent twice, it creates one key, and answers with it again.
+    pub async fn rotate_key(&self, id: KeyId, overlap: Overlap, form: Option<&str>) -> Result<RotatedKey, Error> {
+        self.check(Act::ManageKeys)?;
+        let old = self.key(id).await?;
+        self.check_giving(old.rights)?;
+        let form = self.sent_form("rotated key", form, &[&id.to_string(), &overlap.hours().to_string()]);
+        if self.engine.created_by_form(&form).await?.is_some() {
+            return self.engine.rotated_key_of_seed(&old, form.seed()).await;
+        }
+        let besides = |key: &ApiKey| {
+            let sent = form.sent(key.id, key.created_at).map(Write::from);
+            sent.into_iter().chain([self.role_held()]).collect()
+        };
+        match self.engine.rotate_key_with(old, overlap, form.seed(), besides).await {
+            Err(error) if is_form_used(&error) => {
+                let old = self.key(id).await?;
+                self.engine.rotated_key_of_seed(&old, form.seed()).await
+            }
+            // The same form, sent at the same time, may have replaced it.
+            Err(Error::KeyReplaced) if self.engine.created_by_form(&form).await?.is_some() => {
+                let old = self.key(id).await?;
+                self.engine.rotated_key_of_seed(&old, form.seed()).await
+            }
+            rotated => rotated.map_err(role_lost),
         }
     }
 

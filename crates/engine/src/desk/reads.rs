@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use domain::{
+    access::Act,
     delivery::{Attempt, Delivery},
     event::Event,
-    id::{EventId, LinkId, PaymentId, ReceiptId},
+    id::{AuditId, EventId, LinkId, PaymentId, ReceiptId},
     ledger::Account,
     link::Link,
     money::Rupiah,
@@ -15,8 +16,8 @@ use domain::{
     user::User,
 };
 use store::{
-    EventLog, EventLogFilter, FailingDeliveries, HeldReceipt, HeldSum, LedgerLine, LedgerPosting, LinkFilter, Listed,
-    Matches, Paid, PaymentFilter, PostingCursor, Scan, SetupProgress, UnappliedFilter, Window,
+    AuditFilter, EventLog, EventLogFilter, FailingDeliveries, HeldReceipt, HeldSum, LedgerLine, LedgerPosting,
+    LinkFilter, Listed, Matches, Paid, PaymentFilter, PostingCursor, Scan, SetupProgress, UnappliedFilter, Window,
 };
 use wire::event::EventWithSubject;
 
@@ -254,6 +255,19 @@ impl Desk {
     }
 
     pub async fn audit(&self, window: Window) -> Result<Listed<Audited>, Error> {
-        self.engine.audited(Some(self.id()), window).await
+        self.engine.audited(Some(self.id()), &AuditFilter::default(), window).await
+    }
+
+    /// The lines of the log that a filter asks for, for those who may take the log out of the dashboard.
+    pub async fn audit_list(&self, filter: &AuditFilter, window: Window) -> Result<Listed<Audited>, Error> {
+        self.check(Act::ExportAudit)?;
+        self.engine.audited(Some(self.id()), filter, window).await
+    }
+
+    /// The next lines of the log after a line, oldest first.
+    pub async fn audit_after(&self, after: Option<AuditId>, most: i64) -> Result<Vec<Audited>, Error> {
+        self.check(Act::ExportAudit)?;
+        let lines = self.engine.store.audit_after(self.id(), after, most).await?;
+        self.engine.with_users(lines).await
     }
 }

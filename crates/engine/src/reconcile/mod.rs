@@ -38,6 +38,7 @@ const LOOPS: &[Loop] = &[
         rest: Duration::from_secs(30),
         round: Round::Sweep(|engine| Box::pin(engine.reconcile_due())),
     },
+    Loop { name: "audit chain", rest: REST, round: Round::Batch(|engine| Box::pin(engine.seal_audit())) },
     // Maintenance: what was noted in memory is saved, what is old is forgotten, and reads are kept quick.
     Loop { name: "key uses", rest: REST, round: Round::Batch(|engine| Box::pin(engine.save_key_uses())) },
     Loop { name: "bank calls", rest: REST, round: Round::Batch(|engine| Box::pin(engine.save_bank_calls())) },

@@ -4,7 +4,7 @@ use domain::{
     access::Role,
     id::{InviteId, ProjectId, UserId},
     time::Timestamp,
-    user::{Invite, TokenHash, User},
+    user::{Email, Invite, TokenHash, User},
 };
 
 pub enum PeopleWrite {
@@ -17,24 +17,49 @@ pub enum PeopleWrite {
         user_id: UserId,
         password: String,
     },
-    /// Changes nothing. Guarded: the stored hash is still `password`. It locks the user's row, so that the password
+    /// Changes nothing. Guarded: the stored hash is still `password`, and the user is active. It locks the user's row, so that the password
     /// cannot be changed before this change is committed.
     PasswordUnchanged {
         user_id: UserId,
         password: String,
     },
+    /// Deactivates a user. Guarded: they are active, `by` is an active operator if it is given, an active operator remains,
+    /// and each project of which the user is an owner keeps an active one.
+    UserDeactivated {
+        user_id: UserId,
+        by: Option<UserId>,
+        at: Timestamp,
+    },
+    /// Guarded: the user is deactivated and not removed.
+    UserActivated {
+        user_id: UserId,
+        by: Option<UserId>,
+    },
+    /// Deletes all that is personal about a user, and all of their memberships and sessions; the id stays. `email` is the
+    /// address that they had, which becomes their id in the audit log. Guarded like `UserDeactivated`, but they may be
+    /// deactivated already.
+    UserRemoved {
+        user_id: UserId,
+        email: Email,
+        by: Option<UserId>,
+        at: Timestamp,
+    },
+    /// Deletes the open invitations to any project that the user created.
+    AllInvitesVoided {
+        created_by: UserId,
+    },
     OperatorSet {
         user_id: UserId,
         is_operator: bool,
     },
-    /// Guarded: the user is not a member yet.
+    /// Guarded: the user is not removed, and not a member yet.
     MemberAdded {
         project_id: ProjectId,
         user_id: UserId,
         role: Role,
         at: Timestamp,
     },
-    /// Guarded: the user is a member, and the project keeps an owner.
+    /// Guarded: the user is a member, and the project keeps an active owner.
     RoleChanged {
         project_id: ProjectId,
         user_id: UserId,

@@ -20,13 +20,15 @@ use crate::{
 pub(super) fn plan(statements: &mut Vec<Statement>, write: KeyWrite) {
     let last = match write {
         KeyWrite::Created { key, hash } => {
-            let project_id = key.project_id;
+            let (project_id, now) = (key.project_id, key.created_at);
             // The keys are counted after the project's row is locked, and by another statement: PostgreSQL takes the
             // snapshot of a statement before it waits for a lock, and would not count the key that it has waited for.
             statements.push(lock_project(project_id));
             statements.push(new_key(key, hash));
-            keys_within_most(project_id)
+            keys_within_most(project_id, now)
         }
+        KeyWrite::Replaced { id, project_id, expires_at } => key_replaced(id, project_id, expires_at),
+        KeyWrite::AllRevokedBy { created_by } => all_revoked_by(created_by),
         KeyWrite::Revoked { id, project_id, at } => key_revoked(id, project_id, at),
         KeyWrite::AllRevokedOf { project_id, created_by } => all_revoked(project_id, created_by),
         KeyWrite::AllRevokedWith { project_id, created_by, right } => all_revoked_with(project_id, created_by, right),
@@ -48,12 +50,12 @@ pub(super) fn in_lock_order(mut writes: Vec<Write>) -> Vec<Write> {
     writes
 }
 
-/// Counts the new key too.
-fn keys_within_most(project_id: ProjectId) -> Statement {
+/// Counts the new key too, and a key that was replaced until it has stopped.
+fn keys_within_most(project_id: ProjectId, now: Timestamp) -> Statement {
     Statement::new(
-        "UPDATE projects SET version = version WHERE id = $1 AND $2 >= \
-         (SELECT COUNT(*) FROM api_keys WHERE project_id = $1 AND revoked_at IS NULL)",
-        [Value::stored(project_id), ACTIVE_KEYS_MOST.into()],
+        "UPDATE projects SET version = version WHERE id = $1 AND $2 >= (SELECT COUNT(*) FROM api_keys \
+         WHERE project_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3))",
+        [Value::stored(project_id), ACTIVE_KEYS_MOST.into(), now.into()],
     )
     .guarded(Guard::KeysBelowMost)
 }
@@ -83,6 +85,24 @@ fn key_revoked(id: KeyId, project_id: ProjectId, at: Timestamp) -> Statement {
         [at.into(), Value::stored(id), Value::stored(project_id)],
     )
     .guarded(Guard::KeyNotRevoked)
+}
+
+fn key_replaced(id: KeyId, project_id: ProjectId, expires_at: Timestamp) -> Statement {
+    Statement::new(
+        "UPDATE api_keys SET expires_at = $1 \
+         WHERE id = $2 AND project_id = $3 AND revoked_at IS NULL AND expires_at IS NULL",
+        [expires_at.into(), Value::stored(id), Value::stored(project_id)],
+    )
+    .guarded(Guard::KeyNotReplaced)
+}
+
+fn all_revoked_by(created_by: UserId) -> Statement {
+    Statement::new(
+        "UPDATE users SET password = password WHERE id = $1 AND NOT EXISTS \
+         (SELECT 1 FROM api_keys WHERE created_by = $1 AND revoked_at IS NULL)",
+        [Value::stored(created_by)],
+    )
+    .guarded(Guard::KeysRevoked)
 }
 
 fn all_revoked(project_id: ProjectId, created_by: UserId) -> Statement {

@@ -6,10 +6,13 @@ use domain::{
     user::{Invite, TokenHash, User},
 };
 
-use super::statement::Statement;
+use super::{
+    statement::{Dialect, Statement},
+    users,
+};
 use crate::{change::PeopleWrite, error::Guard, value::Value};
 
-pub(super) fn plan(statements: &mut Vec<Statement>, write: PeopleWrite) {
+pub(super) fn plan(statements: &mut Vec<Statement>, write: PeopleWrite, dialect: Dialect) {
     match write {
         PeopleWrite::UserCreated { user, password } => statements.push(new_user(user, password)),
         PeopleWrite::PasswordChanged { user_id, password } => statements.push(Statement::new(
@@ -21,14 +24,22 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: PeopleWrite) {
             "UPDATE users SET is_operator = $1 WHERE id = $2",
             [is_operator.into(), Value::stored(user_id)],
         )),
-        PeopleWrite::MemberAdded { project_id, user_id, role, at } => statements.push(
-            Statement::new(
-                "INSERT INTO members (project_id, user_id, role, joined_at) VALUES ($1, $2, $3, $4) \
-                 ON CONFLICT DO NOTHING",
-                [Value::stored(project_id), Value::stored(user_id), role.word().into(), at.into()],
-            )
-            .guarded(Guard::NotMember),
-        ),
+        PeopleWrite::UserDeactivated { user_id, by, at } => users::deactivate(statements, user_id, by, at, dialect),
+        PeopleWrite::UserActivated { user_id, by } => users::activate(statements, user_id, by, dialect),
+        PeopleWrite::UserRemoved { user_id, email, by, at } => {
+            users::remove(statements, user_id, email, by, at, dialect);
+        }
+        PeopleWrite::MemberAdded { project_id, user_id, role, at } => {
+            statements.push(users::present(user_id));
+            statements.push(
+                Statement::new(
+                    "INSERT INTO members (project_id, user_id, role, joined_at) VALUES ($1, $2, $3, $4) \
+                     ON CONFLICT DO NOTHING",
+                    [Value::stored(project_id), Value::stored(user_id), role.word().into(), at.into()],
+                )
+                .guarded(Guard::NotMember),
+            );
+        }
         PeopleWrite::RoleChanged { project_id, user_id, role } => role_changed(statements, project_id, user_id, role),
         PeopleWrite::MemberRemoved { project_id, user_id } => member_removed(statements, project_id, user_id),
         PeopleWrite::RoleHeld { project_id, user_id, role } => {
@@ -38,6 +49,10 @@ pub(super) fn plan(statements: &mut Vec<Statement>, write: PeopleWrite) {
         PeopleWrite::InvitesVoided { project_id, created_by } => statements.push(Statement::new(
             "DELETE FROM invites WHERE project_id = $1 AND created_by = $2 AND used_at IS NULL",
             [Value::stored(project_id), Value::stored(created_by)],
+        )),
+        PeopleWrite::AllInvitesVoided { created_by } => statements.push(Statement::new(
+            "DELETE FROM invites WHERE created_by = $1 AND used_at IS NULL",
+            [Value::stored(created_by)],
         )),
         PeopleWrite::Invited { invite, hash } => statements.push(new_invite(invite, hash)),
         PeopleWrite::InviteUsed { id, user_id, at } => statements.push(
@@ -76,7 +91,7 @@ fn new_user(user: User, password: String) -> Statement {
 /// this commit has begun.
 fn password_unchanged(user_id: UserId, password: String) -> Statement {
     Statement::new(
-        "UPDATE users SET password = password WHERE id = $1 AND password = $2",
+        "UPDATE users SET password = password WHERE id = $1 AND password = $2 AND deactivated_at IS NULL",
         [Value::stored(user_id), password.into()],
     )
     .guarded(Guard::PasswordUnchanged)
@@ -101,7 +116,8 @@ fn role_changed(statements: &mut Vec<Statement>, project_id: ProjectId, user_id:
     statements.push(
         Statement::new(
             "UPDATE members SET role = $1 WHERE project_id = $2 AND user_id = $3 AND ($1 = 'owner' OR role <> 'owner' \
-             OR EXISTS (SELECT 1 FROM members o WHERE o.project_id = $2 AND o.user_id <> $3 AND o.role = 'owner'))",
+             OR EXISTS (SELECT 1 FROM members o JOIN users u ON u.id = o.user_id WHERE o.project_id = $2 \
+             AND o.user_id <> $3 AND o.role = 'owner' AND u.deactivated_at IS NULL))",
             [role.word().into(), Value::stored(project_id), Value::stored(user_id)],
         )
         .guarded(Guard::OwnerRemains),
@@ -120,7 +136,8 @@ fn member_removed(statements: &mut Vec<Statement>, project_id: ProjectId, user_i
     statements.push(
         Statement::new(
             "DELETE FROM members WHERE project_id = $1 AND user_id = $2 AND (role <> 'owner' \
-             OR EXISTS (SELECT 1 FROM members o WHERE o.project_id = $1 AND o.user_id <> $2 AND o.role = 'owner'))",
+             OR EXISTS (SELECT 1 FROM members o JOIN users u ON u.id = o.user_id WHERE o.project_id = $1 \
+             AND o.user_id <> $2 AND o.role = 'owner' AND u.deactivated_at IS NULL))",
             [Value::stored(project_id), Value::stored(user_id)],
         )
         .guarded(Guard::OwnerRemains),

@@ -2,7 +2,7 @@
 
 use domain::{
     api_key::{ApiKey, KeyHash},
-    id::{KeyId, ProjectId},
+    id::{KeyId, ProjectId, UserId},
     key_networks::KeyNetworks,
     key_rights::{KeyRight, KeyRights},
     project::Environment,
@@ -17,12 +17,14 @@ use crate::{
 };
 
 const COLUMNS: &str = "k.id, k.project_id, p.environment, k.name, k.last_four, k.created_at, k.revoked_at, \
-    k.created_by, k.rights, k.networks";
+    k.expires_at, k.created_by, k.rights, k.networks";
 
 impl Store {
-    /// The owner of a key that is not revoked. Every request reads it, so that a revocation takes effect at once.
+    /// The owner of a key that is not revoked; it may have expired. Every request reads it, so that a revocation takes effect
+    /// at once.
     pub async fn key_owner(&self, hash: KeyHash) -> Result<Option<KeyOwner>, StoreError> {
-        let sql = "SELECT k.id, p.id, p.version, k.rights, k.networks FROM api_keys k JOIN projects p ON p.id = k.project_id \
+        let sql = "SELECT k.id, p.id, p.version, k.expires_at, k.rights, k.networks FROM api_keys k \
+                   JOIN projects p ON p.id = k.project_id \
                    WHERE k.hash = $1 AND k.revoked_at IS NULL";
         let query = Query::new(sql, [hash.0.to_vec().into()]);
         match &self.backend {
@@ -34,6 +36,15 @@ impl Store {
     pub async fn key(&self, id: KeyId) -> Result<Option<ApiKey>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM api_keys k JOIN projects p ON p.id = k.project_id WHERE k.id = $1");
         self.one(Query::new(sql, [Value::stored(id)]), key).await
+    }
+
+    /// The live keys of all projects that a user has created.
+    pub async fn keys_created_by(&self, id: UserId) -> Result<Vec<ApiKey>, StoreError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM api_keys k JOIN projects p ON p.id = k.project_id \
+             WHERE k.created_by = $1 AND k.revoked_at IS NULL ORDER BY k.id"
+        );
+        self.many(Query::new(sql, [Value::stored(id)]), key).await
     }
 
     pub async fn keys(&self, project_id: ProjectId) -> Result<Vec<ApiKey>, StoreError> {
@@ -57,6 +68,7 @@ fn owner(columns: &mut Columns<'_>) -> Result<KeyOwner, StoreError> {
         key_id: columns.parsed()?,
         project_id: columns.parsed()?,
         project_version: columns.integer()?,
+        expires_at: columns.optional_timestamp()?,
         rights: rights(columns)?,
         networks: networks(columns)?,
     })
@@ -71,6 +83,7 @@ fn key(columns: &mut Columns<'_>) -> Result<ApiKey, StoreError> {
         last_four: columns.text()?,
         created_at: columns.timestamp()?,
         revoked_at: columns.optional_timestamp()?,
+        expires_at: columns.optional_timestamp()?,
         created_by: columns.optional_parsed()?,
         rights: rights(columns)?,
         networks: networks(columns)?,

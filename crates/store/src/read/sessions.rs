@@ -17,7 +17,7 @@ impl Store {
     /// session elsewhere takes effect at once.
     pub async fn session(&self, hash: TokenHash) -> Result<Option<(Session, User)>, StoreError> {
         let sql = "SELECT s.id, s.user_id, s.created_at, s.seen_at, s.address, s.browser, \
-                   u.id, u.email, u.is_operator, u.created_at FROM sessions s JOIN users u ON u.id = s.user_id \
+                   u.id, u.email, u.is_operator, u.created_at, u.deactivated_at, u.removed_at FROM sessions s JOIN users u ON u.id = s.user_id \
                    WHERE s.hash = $1";
         let found = |columns: &mut Columns<'_>| Ok((session(columns)?, user(columns)?));
         self.one(Query::new(sql, [hash.0.to_vec().into()]), found).await

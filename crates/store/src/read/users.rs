@@ -5,7 +5,7 @@ use domain::{
     id::{ProjectId, UserId},
     project::Project,
     time::Timestamp,
-    user::{Email, User},
+    user::{Email, User, UserState},
 };
 
 use super::{Conditions, List, Listed, Window, projects};
@@ -31,32 +31,36 @@ pub struct Member {
 
 impl Store {
     pub async fn user(&self, id: UserId) -> Result<Option<User>, StoreError> {
-        let sql = "SELECT id, email, is_operator, created_at FROM users WHERE id = $1";
+        let sql = "SELECT id, email, is_operator, created_at, deactivated_at, removed_at FROM users WHERE id = $1";
         self.one(Query::new(sql, [Value::stored(id)]), user).await
     }
 
-    /// All users, oldest first.
+    /// All users who are not removed, oldest first.
     pub async fn users(&self) -> Result<Vec<User>, StoreError> {
-        let sql = "SELECT id, email, is_operator, created_at FROM users ORDER BY id";
+        let sql = "SELECT id, email, is_operator, created_at, deactivated_at, removed_at FROM users \
+                   WHERE removed_at IS NULL ORDER BY id";
         self.many(Query::new(sql, []), user).await
     }
 
-    /// One page of all users, oldest first.
+    /// One page of all users who are not removed, oldest first.
     pub async fn users_page(&self, window: Window) -> Result<Listed<User>, StoreError> {
-        let columns = "id, email, is_operator, created_at";
+        let columns = "id, email, is_operator, created_at, deactivated_at, removed_at";
         let list = List { columns, from: "users", table: "users", id: "id", order: "id", decode: user };
-        self.listed(list, Conditions::new(), window).await
+        let mut present = Conditions::new();
+        present.and_sql("removed_at IS NULL");
+        self.listed(list, present, window).await
     }
 
-    /// Whether any user is an operator.
+    /// Whether any active user is an operator.
     pub async fn has_operator(&self) -> Result<bool, StoreError> {
-        let sql = "SELECT 1 FROM users WHERE is_operator = 1 LIMIT 1";
+        let sql = "SELECT 1 FROM users WHERE is_operator = 1 AND deactivated_at IS NULL LIMIT 1";
         Ok(self.one(Query::new(sql, []), |_| Ok(())).await?.is_some())
     }
 
     /// A user and the hash of their password.
     pub async fn user_by_email(&self, email: &Email) -> Result<Option<(User, String)>, StoreError> {
-        let sql = "SELECT id, email, is_operator, created_at, password FROM users WHERE email = $1";
+        let sql = "SELECT id, email, is_operator, created_at, deactivated_at, removed_at, password \
+                   FROM users WHERE email = $1";
         let found = |columns: &mut Columns<'_>| Ok((user(columns)?, columns.text()?));
         self.one(Query::new(sql, [Value::stored(email)]), found).await
     }
@@ -85,9 +89,20 @@ impl Store {
         self.many(Query::new(sql, [Value::stored(id)]), found).await
     }
 
+    /// The projects that have no other active owner than this user, ordered by name.
+    pub async fn projects_owned_alone(&self, id: UserId) -> Result<Vec<Project>, StoreError> {
+        let sql = format!(
+            "SELECT {} FROM members m JOIN projects p ON p.id = m.project_id WHERE m.user_id = $1 AND m.role = 'owner' \
+             AND NOT EXISTS (SELECT 1 FROM members o JOIN users u ON u.id = o.user_id WHERE o.project_id = m.project_id \
+             AND o.user_id <> $1 AND o.role = 'owner' AND u.deactivated_at IS NULL) ORDER BY p.name, p.id",
+            projects::COLUMNS
+        );
+        self.many(Query::new(sql, [Value::stored(id)]), projects::project).await
+    }
+
     /// A project's members, in the order in which they joined.
     pub async fn members(&self, id: ProjectId) -> Result<Vec<Member>, StoreError> {
-        let sql = "SELECT u.id, u.email, u.is_operator, u.created_at, m.role, m.joined_at \
+        let sql = "SELECT u.id, u.email, u.is_operator, u.created_at, u.deactivated_at, u.removed_at, m.role, m.joined_at \
                    FROM members m JOIN users u ON u.id = m.user_id WHERE m.project_id = $1 \
                    ORDER BY m.joined_at, u.id";
         self.many(Query::new(sql, [Value::stored(id)]), member).await
@@ -131,6 +146,11 @@ pub(super) fn user(columns: &mut Columns<'_>) -> Result<User, StoreError> {
         email: columns.word(|text| Email::recognise(text).ok())?,
         is_operator: columns.truth()?,
         created_at: columns.timestamp()?,
+        state: match (columns.optional_timestamp()?, columns.optional_timestamp()?) {
+            (_, Some(at)) => UserState::Removed { at },
+            (Some(at), None) => UserState::Deactivated { at },
+            (None, None) => UserState::Active,
+        },
     })
 }
 

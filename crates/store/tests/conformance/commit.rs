@@ -2,6 +2,7 @@
 
 mod banks;
 mod links;
+mod users;
 
 use std::time::Duration;
 
@@ -33,6 +34,7 @@ use crate::{
 };
 use banks::{BankWorld, bank_world, refused_to_banks};
 use links::refused_edits;
+use users::refused_about_users;
 
 on_every_database![
     a_plan_whose_guard_fails_leaves_nothing_behind,
@@ -42,7 +44,7 @@ on_every_database![
     a_change_of_nothing_is_kept,
 ];
 
-const EVERY_GUARD: [Guard; 37] = [
+const EVERY_GUARD: [Guard; 43] = [
     Guard::IdempotencyKey,
     Guard::AccountNumber,
     Guard::PaymentVersion,
@@ -65,6 +67,12 @@ const EVERY_GUARD: [Guard; 37] = [
     Guard::NotMember,
     Guard::OwnerRemains,
     Guard::RoleHeld,
+    Guard::OperatorHeld,
+    Guard::UserActive,
+    Guard::UserInactive,
+    Guard::UserPresent,
+    Guard::KeyNotReplaced,
+    Guard::AuditChain,
     Guard::FormUnused,
     Guard::SessionLive,
     Guard::InviteOpen,
@@ -319,7 +327,7 @@ fn refused_to_people(guard: Guard, world: &World) -> Vec<Write> {
         | Guard::Serials
         | Guard::DifferenceOpen
         | Guard::Comparing => Vec::new(),
-        other => panic!("nothing is refused by {other:?}"),
+        other => refused_about_users(other, world),
     }
 }
 

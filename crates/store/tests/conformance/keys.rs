@@ -27,6 +27,8 @@ on_every_database![
     what_a_key_may_do_is_read_with_its_owner,
     that_a_member_has_no_live_key_with_a_right_is_known_when_it_is_committed,
     keys_of_an_earlier_version_may_do_what_they_could,
+    a_key_is_replaced_once_by_one_of_its_name,
+    a_replaced_key_counts_until_it_has_stopped,
 ];
 
 async fn a_key_is_read_back_as_it_was_committed(database: Database) {
@@ -198,4 +200,41 @@ async fn keys_of_an_earlier_version_may_do_what_they_could(database: Database) {
     let keys = database.open().await.keys(project).await.unwrap();
     let found: Vec<_> = keys.iter().map(|key| (key.id, key.rights, key.networks.is_empty())).collect();
     assert_eq!(found, [(live, KeyRights::ALL, true), (revoked, KeyRights::ALL, true)]);
+}
+
+async fn a_key_is_replaced_once_by_one_of_its_name(database: Database) {
+    let store = database.open().await;
+    let project = kept_project(&store).await;
+    let old = kept_key(&store, &project, "server").await;
+    let replaced = |at| KeyWrite::Replaced { id: old.id, project_id: project.id, expires_at: at };
+    let created = || {
+        let key = samples::key(&project, "server");
+        KeyWrite::Created { hash: samples::key_hash(&key), key }
+    };
+    let outcomes = join_all((0..8).map(|_| commit(&store, Change::from(replaced(after(9))).with(created())))).await;
+    let count = |wanted| outcomes.iter().filter(|outcome| **outcome == wanted).count();
+    assert_eq!((count(Outcome::Kept), count(Outcome::Conflict(Guard::KeyNotReplaced))), (1, 7));
+    let keys = store.keys(project.id).await.unwrap();
+    assert_eq!(keys.iter().map(|key| key.expires_at).collect::<Vec<_>>(), [Some(after(9)), None]);
+    let owner = store.key_owner(samples::key_hash(&old)).await.unwrap().unwrap();
+    assert_eq!(owner.expires_at, Some(after(9)));
+    assert_eq!(commit(&store, created()).await, Outcome::Conflict(Guard::KeyName), "the new one has the name");
+    keep(&store, samples::revocation(&old, NOW)).await;
+    assert_eq!(commit(&store, replaced(after(9))).await, Outcome::Conflict(Guard::KeyNotReplaced));
+    let strange = KeyWrite::Replaced { id: keys[1].id, project_id: mint(NOW, entropy()), expires_at: after(9) };
+    assert_eq!(commit(&store, strange).await, Outcome::Conflict(Guard::KeyNotReplaced));
+}
+
+async fn a_replaced_key_counts_until_it_has_stopped(database: Database) {
+    let store = database.open().await;
+    let project = samples::crowded_project(&store).await;
+    let keys = store.keys(project.id).await.unwrap();
+    let one = keys.iter().find(|key| key.revoked_at.is_none()).unwrap();
+    keep(&store, KeyWrite::Replaced { id: one.id, project_id: project.id, expires_at: after(10) }).await;
+    let created = |at| {
+        let key = ApiKey { created_at: after(at), ..samples::key(&project, &one.name) };
+        KeyWrite::Created { hash: samples::key_hash(&key), key }
+    };
+    assert_eq!(commit(&store, created(9)).await, Outcome::Conflict(Guard::KeysBelowMost));
+    assert_eq!(commit(&store, created(10)).await, Outcome::Kept);
 }

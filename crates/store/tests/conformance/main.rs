@@ -6,6 +6,7 @@
 mod attempts;
 mod attention;
 mod audit;
+mod audit_chain;
 mod balance_checkpoints;
 mod bank_money;
 mod bank_numbers;
@@ -50,5 +51,6 @@ mod short_ids;
 mod sign_ins;
 mod strays;
 mod terms_samples;
+mod users;
 mod verify;
 mod volume;

@@ -28,7 +28,7 @@ use domain::{
     project::{Environment, MerchantProfile, Project, SuccessWord},
     receipt::{Decided, Decision, Difference, Held, Receipt, ReceiptKey, Unapplied},
     time::Timestamp,
-    user::{Email, Invite, Session, TokenHash, User},
+    user::{Email, Invite, Session, TokenHash, User, UserState},
 };
 use store::{
     AttemptBounds, Change, KeyWrite, LedgerWrite, LinkAttempt, LinkWrite, Noted, PaymentWrite, PeopleWrite,
@@ -102,6 +102,7 @@ pub(crate) fn key(project: &Project, name: &str) -> ApiKey {
         last_four: "a1B2".to_owned(),
         created_at: NOW,
         revoked_at: None,
+        expires_at: None,
         created_by: None,
         rights: KeyRights::USUAL,
         networks: KeyNetworks::default(),
@@ -238,7 +239,13 @@ pub(crate) fn checkout() -> Checkout {
 }
 
 pub(crate) fn user(email: &str) -> User {
-    User { id: mint(NOW, entropy()), email: Email::parse(email).unwrap(), is_operator: false, created_at: NOW }
+    User {
+        id: mint(NOW, entropy()),
+        email: Email::parse(email).unwrap(),
+        is_operator: false,
+        state: UserState::Active,
+        created_at: NOW,
+    }
 }
 
 /// A user with an address of their own.

@@ -1,5 +1,6 @@
 //! The checks of the invariants: they find nothing in a healthy database, and each finds the row that breaks its rule.
 
+mod audit;
 mod banks;
 mod extra_events;
 mod held;
@@ -30,6 +31,7 @@ use crate::{
         settlement,
     },
 };
+use audit::{AuditHistory, audit_history, audit_rows};
 use banks::{BankHistory, bank_history, bank_rows};
 use extra_events::extra_event_rows;
 use held::{HeldHistory, decided_rows, held_history};
@@ -90,6 +92,7 @@ struct History {
     reused: String,
     banks: BankHistory,
     openings: OpeningHistory,
+    audit: AuditHistory,
 }
 
 async fn history(store: &Store) -> History {
@@ -106,6 +109,7 @@ async fn history(store: &Store) -> History {
         winner: kept_attempt(store, samples::attempt(&project, &link)).await,
         loser: kept_attempt(store, samples::attempt(&project, &link)).await,
         owed: samples::kept_delivery(store, &project).await,
+        audit: audit_history(store, &project).await,
         held: held_history(store, &project).await,
         owner: samples::kept_member(store, &project, Role::Owner).await,
         session: samples::kept_session(store, &samples::kept_user(store).await, NOW).await,
@@ -447,6 +451,7 @@ async fn every_invariant_that_is_broken_is_reported(database: Database) {
             code_rows(history),
             bank_rows(&history.banks),
             opening_rows(&history.openings),
+            audit_rows(&history.audit),
         ]
         .concat()
     };

@@ -177,7 +177,7 @@ async fn an_unavailable_project_is_refused_on_every_route_but_revocation_until_i
             let reply = project.api.send(project.api.request(method, &path)).await;
             let (status, code) = match route.as_str() {
                 "DELETE /v1/api-keys/{id}" => (404, "RESOURCE_NOT_FOUND"),
-                "GET /v1/api-keys" | "POST /v1/api-keys" | "GET /v1/project" => (403, "FORBIDDEN"),
+                "GET /v1/api-keys" | "POST /v1/api-keys" | "GET /v1/audit" | "GET /v1/project" => (403, "FORBIDDEN"),
                 simulate if simulate.contains("/sandbox/") && !is_sandbox => (403, "FORBIDDEN"),
                 _ => (403, "PROJECT_UNAVAILABLE"),
             };

@@ -30,6 +30,7 @@ fn addresses(project: &TestProject, payment: &str) -> Vec<(String, &'static [&'s
         ("/v1/payment-links/pl_1".to_owned(), &["GET", "HEAD"]),
         ("/v1/payment-links/pl_1/cancel".to_owned(), &["POST"]),
         ("/v1/balance".to_owned(), &["GET", "HEAD"]),
+        ("/v1/audit".to_owned(), &["GET", "HEAD"]),
         ("/v1/api-keys".to_owned(), &["GET", "HEAD", "POST"]),
         (format!("/v1/api-keys/{}", project.key_id), &["DELETE"]),
         ("/v1/project".to_owned(), &["GET", "HEAD"]),

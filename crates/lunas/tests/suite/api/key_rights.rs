@@ -47,10 +47,11 @@ const PAYMENTS: Demand = Demand::Right(KeyRight::Payments);
 const HELD_MONEY: Demand = Demand::Right(KeyRight::HeldMoney);
 
 /// Every operation, what it demands, and its status when it succeeds.
-const ROWS: [(&str, Demand, u16); 19] = [
+const ROWS: [(&str, Demand, u16); 20] = [
     // Of another key than the caller's.
     ("DELETE /v1/api-keys/{id}", PAYMENTS, 200),
     ("GET /v1/api-keys", Demand::Session, 403),
+    ("GET /v1/audit", Demand::Session, 403),
     ("GET /v1/balance", Demand::Nothing, 200),
     ("GET /v1/events", Demand::Nothing, 200),
     ("GET /v1/events/{eventID}", Demand::Nothing, 200),

@@ -1,6 +1,7 @@
 //! The API under `/v1`: what merchants' programs send and get back.
 
 mod answer_headers;
+mod audit;
 mod authentication;
 mod bad_input;
 mod bad_members;

@@ -83,9 +83,10 @@ const BAD_AT: Answer = (Check::Fields, 400, "VALIDATION_ERROR", "`at`");
 const MISSING: Answer = (Check::Work, 404, "RESOURCE_NOT_FOUND", "");
 
 #[rustfmt::skip]
-const ROWS: [Row; 19] = [
+const ROWS: [Row; 20] = [
     Row { route: "DELETE /v1/api-keys/{id}", answers: &[MISSING], success: 200 },
     Row { route: "GET /v1/api-keys", answers: &[FORBIDDEN], success: 0 },
+    Row { route: "GET /v1/audit", answers: &[FORBIDDEN], success: 0 },
     Row { route: "GET /v1/balance", answers: &[UNAVAILABLE, BAD_AT], success: 200 },
     Row { route: "GET /v1/events", answers: &[UNAVAILABLE, BAD_PAGE], success: 200 },
     Row { route: "GET /v1/events/{eventID}", answers: &[UNAVAILABLE, MISSING], success: 200 },

@@ -43,8 +43,9 @@ on_sqlite_alone![
 
 const UNKNOWN: &str = "prj_01kzdq3f5ve8x9m2r7t4w6y8za";
 /// The routes that take a session, and the status that an owner gets.
-const OPEN: [(&str, u16); 9] = [
+const OPEN: [(&str, u16); 10] = [
     ("GET /v1/api-keys", 200),
+    ("GET /v1/audit", 200),
     ("GET /v1/events", 200),
     ("GET /v1/events/{eventID}", 200),
     ("GET /v1/project", 200),

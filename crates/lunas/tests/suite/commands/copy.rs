@@ -19,7 +19,7 @@ use crate::support::{
     wait::until,
 };
 
-pub(super) const TABLES: [&str; 53] = [
+pub(super) const TABLES: [&str; 54] = [
     "installation",
     "users",
     "projects",
@@ -30,6 +30,7 @@ pub(super) const TABLES: [&str; 53] = [
     "known_addresses",
     "forms",
     "audit",
+    "audit_heads",
     "allowed_origins",
     "extra_events",
     "logos",

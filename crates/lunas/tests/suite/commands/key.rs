@@ -65,3 +65,26 @@ fn wrong_rights_and_networks_exit_2_and_create_no_key() {
     let listed = program.json(&["key", "list", "--project", project, "--database", &database, "--json"]);
     assert_eq!(listed.as_array().unwrap().len(), 1, "that of `lunas dev`");
 }
+
+#[test]
+fn a_key_is_rotated_by_command_and_the_old_one_goes_on_for_the_overlap() {
+    let program = program();
+    let running = program.dev();
+    let (project, database) = (running.said("project_id"), program.database());
+    let run = |arguments: &[&str]| program.run(&[arguments, &["--database", &database]].concat());
+    let list = || run(&["key", "list", "--project", project, "--json"]).json(0);
+    let old = list()[0]["id"].as_str().unwrap().to_owned();
+    for (overlap, reason) in [("0", "from 1 to 720"), ("721", "from 1 to 720"), ("x", "from 1 to 720")] {
+        let reasons = run(&["key", "rotate", &old, "--overlap", overlap]).failed(2).join("\n");
+        assert!(reasons.contains(reason), "{reasons}");
+    }
+    let rotated = run(&["key", "rotate", &old, "--overlap", "1", "--json"]).json(0);
+    assert_eq!((&rotated["old_id"], &rotated["name"]), (&json!(old), &json!("dev")));
+    let listed = list();
+    assert_eq!(listed.as_array().unwrap().len(), 2);
+    assert_eq!(listed[0]["expires_at"], rotated["old_expires_at"]);
+    assert_eq!(listed[1]["expires_at"], Value::Null);
+    let reasons = run(&["key", "rotate", &old]).failed(1).join("\n");
+    assert!(reasons.contains("replaced or revoked already"), "{reasons}");
+    run(&["key", "rotate", "key_01kzdq3f5ve8x9m2r7t4w6y8za"]).failed(1);
+}

@@ -43,6 +43,7 @@ macro_rules! on_every_database {
 on_every_database![
     a_member_is_made_in_one_go_or_added_later,
     a_new_password_replaces_the_old_one_and_ends_every_session,
+    a_user_is_deactivated_activated_and_removed_by_command,
 ];
 
 const HINT: &str = "lunas user create EMAIL --operator";
@@ -312,4 +313,42 @@ async fn people_read_text_that_shows_a_new_password_once() {
     let ran = site.run(&["user", "password", "b@example.com"]);
     assert!(ran.stdout.contains("password  ") && ran.stdout.contains("sessions have ended"), "{ran:?}");
     assert_eq!(site.emails(), ["a@example.com", "b@example.com"]);
+}
+
+async fn a_user_is_deactivated_activated_and_removed_by_command(site: Site) {
+    let project = site.project();
+    let created = |email: &str, more: &[&str]| {
+        let arguments = [&["user", "create", email, "--password-stdin", "--json"][..], more].concat();
+        site.run_with_input(&format!("{PASSWORD}\n"), &arguments).json(0)
+    };
+    created("boss@example.com", &["--operator"]);
+    created("siti@example.com", &["--project", &project, "--role", "owner"]);
+    created("budi@example.com", &["--project", &project, "--role", "developer"]);
+    let running = site.serve();
+    let browser = Customer::at(running.address());
+    assert_eq!(sign_in(&browser, "budi@example.com", PASSWORD).await.status, 303);
+
+    let left = site.json(&["user", "deactivate", "budi@example.com"]);
+    assert_eq!((&left["state"], &left["working_keys"]), (&json!("deactivated"), &json!([])));
+    assert_eq!(sign_in(&browser, "budi@example.com", PASSWORD).await.status, 401);
+    let listed = site.json(&["user", "list"]);
+    let active: Vec<bool> = listed.as_array().unwrap().iter().map(|user| user["active"].as_bool().unwrap()).collect();
+    assert_eq!(active, [true, true, false]);
+    site.json(&["user", "deactivate", "budi@example.com", "--revoke-keys"]);
+    assert_eq!(site.json(&["user", "activate", "budi@example.com"])["state"], "active");
+    assert_eq!(sign_in(&browser, "budi@example.com", PASSWORD).await.status, 303);
+
+    for (email, reason) in
+        [("boss@example.com", "last active operator"), ("siti@example.com", "only active owner of Toko")]
+    {
+        for word in ["deactivate", "remove"] {
+            let reasons = site.run(&["user", word, email]).failed(1).join("\n");
+            assert!(reasons.contains(reason), "{word} {email}: {reasons}");
+        }
+    }
+    assert_eq!(site.json(&["user", "remove", "budi@example.com"])["state"], "removed");
+    assert_eq!(site.emails(), ["boss@example.com", "siti@example.com"]);
+    site.run(&["user", "remove", "budi@example.com"]).failed(1);
+    assert_eq!(site.actor(Deed::UserRemoved).await, Actor::CommandLine);
+    assert_eq!(site.json(&["verify"])["ok"], true);
 }

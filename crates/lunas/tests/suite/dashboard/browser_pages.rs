@@ -16,7 +16,16 @@ use crate::{
 };
 
 /// Addresses that are no pages: an event stream, a part of a page, a picture, a file.
-const NO_PAGES: [&str; 6] = ["/live", "/links/fees", "/qr.png", "/payments.csv", "/{sale}/status", "/{sale}/events"];
+const NO_PAGES: [&str; 8] = [
+    "/live",
+    "/links/fees",
+    "/qr.png",
+    "/payments.csv",
+    "/audit.csv",
+    "/audit.jsonl",
+    "/{sale}/status",
+    "/{sale}/events",
+];
 
 fn looks() -> [Look; 5] {
     let (phone, desktop) = (Look::phone(), Look::desktop());
@@ -97,7 +106,7 @@ async fn check_all(browser: &Browser, kit: &Kit, pages: &[(String, &str)]) {
 }
 
 /// The pages of a project that need no id in their address.
-const SECTIONS: [&str; 13] = [
+const SECTIONS: [&str; 14] = [
     "",
     "/payments",
     "/links",
@@ -109,6 +118,7 @@ const SECTIONS: [&str; 13] = [
     "/simulator",
     "/settings",
     "/settings/members",
+    "/settings/roles",
     "/audit",
     "/search",
 ];

@@ -232,6 +232,7 @@ async fn many_users_are_listed_page_by_page(kit: Arc<Kit>) {
             id: domain::id::mint(kit.engine.now(), [7; domain::id::ENTROPY_BYTES]),
             email: Email::parse(&format!("user{n}.@example.com")).unwrap(),
             is_operator: false,
+            state: domain::user::UserState::Active,
             created_at: kit.engine.now(),
         };
         kit.store.commit(PeopleWrite::UserCreated { user, password: String::new() }.into()).await.unwrap();

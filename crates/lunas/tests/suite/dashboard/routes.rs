@@ -1,7 +1,7 @@
 //! Every address of the dashboard against everybody who may not use it. The table of addresses is compared with the
 //! code, so that none can be forgotten.
 
-use std::{collections::BTreeSet, fs, path::Path, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc};
 
 use domain::{
     access::{Act, Role},
@@ -11,6 +11,7 @@ use reqwest::Method;
 use serde_json::json;
 use testkit::{Kit, Reply, TestProject, on_every_database, on_sqlite_alone};
 
+use super::routes_in_code::routes_in_code;
 use crate::support::{
     bank_accounts::{account_of, stray},
     counter::sell,
@@ -64,6 +65,7 @@ const SIMULATE: For = For::Role(Act::Simulate);
 const RECEIPTS: For = For::Role(Act::DecideReceipts);
 const CONFIGURE: For = For::Role(Act::Configure);
 const MEMBERS: For = For::Role(Act::ManageMembers);
+const AUDIT: For = For::Role(Act::ExportAudit);
 
 fn get(path: &'static str, is_for: For) -> Row {
     Row { path, method: Method::GET, is_for, fields: &[] }
@@ -86,6 +88,7 @@ pub(super) fn table() -> Vec<Row> {
         get("/dashboard/operator", For::Operators),
         get("/dashboard/operator/audit", For::Operators),
         get("/dashboard/operator/users", For::Operators),
+        get("/dashboard/operator/users/{user}", For::Operators),
         get("/dashboard/operator/projects/{project}", For::Operators),
         get("/dashboard/operator/banks", For::Operators),
         get("/dashboard/operator/banks/{account}", For::Operators),
@@ -95,6 +98,8 @@ pub(super) fn table() -> Vec<Row> {
         get("/dashboard/operator/strays/{stray}", For::Operators),
         get("/dashboard/{project}", LOOK),
         get("/dashboard/{project}/audit", LOOK),
+        get("/dashboard/{project}/audit.csv", AUDIT),
+        get("/dashboard/{project}/audit.jsonl", AUDIT),
         get("/dashboard/{project}/balance", LOOK),
         get("/dashboard/{project}/balance/receipts", LOOK),
         get("/dashboard/{project}/balance/receipts/{receipt}", LOOK),
@@ -117,6 +122,7 @@ pub(super) fn table() -> Vec<Row> {
         get("/dashboard/{project}/search", LOOK),
         get("/dashboard/{project}/settings", LOOK),
         get("/dashboard/{project}/settings/face", LOOK),
+        get("/dashboard/{project}/settings/roles", LOOK),
         get("/dashboard/{project}/simulator", LOOK),
     ];
     table.extend(forms());
@@ -147,6 +153,9 @@ fn forms() -> Vec<Row> {
         both("/dashboard/operator/projects/{project}/withdraw-approval", For::Operators, For::Operators, &[]),
         both("/dashboard/operator/projects/{project}/activate", For::Operators, For::Operators, &[]),
         both("/dashboard/operator/projects/{project}/deactivate", For::Operators, For::Operators, &[]),
+        both("/dashboard/operator/users/{user}/deactivate", For::Operators, For::Operators, &[]),
+        both("/dashboard/operator/users/{user}/activate", For::Operators, For::Operators, &[]),
+        both("/dashboard/operator/users/{user}/remove", For::Operators, For::Operators, &[]),
         both("/dashboard/operator/banks/{account}/enable", For::Operators, For::Operators, &[]),
         both("/dashboard/operator/banks/{account}/disable", For::Operators, For::Operators, &[]),
         both("/dashboard/operator/banks/{account}/compare", For::Operators, For::Operators, &[("date", "2026-01-01")]),
@@ -156,6 +165,7 @@ fn forms() -> Vec<Row> {
         both("/dashboard/{project}/counter", SELL, SELL, &[("amount", "15000")]),
         both("/dashboard/{project}/counter/{sale}/cancel", SELL, SELL, &[]),
         both("/dashboard/{project}/keys", LOOK, KEYS, &[("name", "server")]),
+        both("/dashboard/{project}/keys/{key}/rotate", KEYS, KEYS, &[("overlap", "24")]),
         both("/dashboard/{project}/keys/{key}/revoke", KEYS, KEYS, &[]),
         both("/dashboard/{project}/links", LOOK, LINKS, link),
         both("/dashboard/{project}/links/{link}/cancel", LINKS, LINKS, &[]),
@@ -192,58 +202,6 @@ fn forms() -> Vec<Row> {
 /// The paths of everything that can be opened, with their placeholders.
 pub(crate) fn opened() -> Vec<&'static str> {
     table().iter().filter(|row| row.method == Method::GET).map(|row| row.path).collect()
-}
-
-/// Every `.route(…)` of the dashboard's code, as a path and a method. A path is a text, or a constant of that file or
-/// of the one above.
-fn routes_in_code() -> BTreeSet<(String, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dashboard/src");
-    let mut found = BTreeSet::new();
-    for (file, code) in sources(&folder) {
-        let constant = |name: &str, code: &str| {
-            let definition = code.split(&format!("const {name}: &str = \"")).nth(1)?;
-            definition.split('"').next().map(str::to_owned)
-        };
-        let above = file.parent().unwrap().join("mod.rs");
-        for call in code.split(".route(").skip(1) {
-            let (argument, rest) = call.trim_start().split_once(',').unwrap();
-            let methods: Vec<&str> = ["get", "post"]
-                .into_iter()
-                .filter(|method| rest.lines().next().unwrap().contains(&format!("{method}(")))
-                .collect();
-            let path = match argument.strip_prefix('"') {
-                Some(text) => text.trim_end_matches('"').to_owned(),
-                // The four decisions about a project are one line of code.
-                None if argument.starts_with("&format!") => {
-                    for word in ["approve", "withdraw-approval", "activate", "deactivate"] {
-                        for method in ["GET", "POST"] {
-                            let path = format!("/dashboard/operator/projects/{{project}}/{word}");
-                            found.insert((path, method.to_owned()));
-                        }
-                    }
-                    continue;
-                }
-                None => constant(argument, &code)
-                    .or_else(|| constant(argument, &fs::read_to_string(&above).unwrap()))
-                    .unwrap_or_else(|| panic!("what is {argument} in {}?", file.display())),
-            };
-            assert!(!methods.is_empty(), "{path} in {}: a route says its methods on the same line", file.display());
-            found.extend(methods.iter().map(|method| (path.clone(), method.to_uppercase())));
-        }
-    }
-    found
-}
-
-fn sources(folder: &Path) -> Vec<(std::path::PathBuf, String)> {
-    let mut sources = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        match path.is_dir() {
-            true => sources.extend(self::sources(&path)),
-            false => sources.push((path.clone(), fs::read_to_string(&path).unwrap())),
-        }
-    }
-    sources
 }
 
 #[test]
@@ -290,6 +248,8 @@ impl SampleProject {
         let sale = sell(&owner, &project, "15000").await;
         let account = account_of(kit, kit.production().await.id).await;
         let stray = stray(kit, account, "stray", 15_000).await;
+        // One that developers may rotate.
+        let (key, _) = kit.engine.create_key(project.id, "usual".to_owned()).await.unwrap();
         let names = vec![
             ("{account}", account.to_string()),
             ("{stray}", stray.to_string()),
@@ -297,7 +257,7 @@ impl SampleProject {
             ("{receipt}", receipt.id),
             ("{project}", project.id.to_string()),
             ("{link}", text(&link, "id").to_owned()),
-            ("{key}", project.key_id.to_string()),
+            ("{key}", key.id.to_string()),
             ("{payment}", text(&payment, "id").to_owned()),
             ("{event}", text(&event[0], "id").to_owned()),
             ("{user}", owner.user.id.to_string()),
